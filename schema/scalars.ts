@@ -1,0 +1,81 @@
+/**
+ * The scalars of every subgraph. Money is a bigint inside and a JSON integer on the wire (decision D-05);
+ * a moment is a Temporal.Instant inside and RFC 3339 in UTC with milliseconds on the wire.
+ */
+import { GraphQLScalarType, GraphQLError, Kind } from 'graphql';
+import { GraphQLJSONObject } from 'graphql-scalars';
+
+const bad = (message: string): GraphQLError => new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT' } });
+
+const toSafeBigInt = (value: unknown, least: number): bigint => {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < least) {
+    throw bad(`expected an integer from ${least} to 2^53-1, got ${typeof value === 'number' ? value : typeof value}`);
+  }
+  return BigInt(value);
+};
+
+const fromBigInt = (value: unknown): number => {
+  const number = Number(value);
+  if (!Number.isSafeInteger(number)) throw new Error(`an amount left the safe range: ${String(value)}`);
+  return number;
+};
+
+const integerScalar = (name: string, description: string, least: number): GraphQLScalarType<bigint, number> =>
+  new GraphQLScalarType({
+    name,
+    description,
+    serialize: fromBigInt,
+    parseValue: (value) => toSafeBigInt(value, least),
+    parseLiteral: (node) => {
+      if (node.kind !== Kind.INT) throw bad(`expected an integer, got ${node.kind}`);
+      return toSafeBigInt(Number(node.value), least);
+    },
+  });
+
+const minorUnits = integerScalar('MinorUnits', 'Money in minor currency units (kopecks, cents): an integer from 0 to 2^53-1.', 0);
+const signedMinorUnits = integerScalar('SignedMinorUnits', 'Money with a sign, in minor units.', Number.MIN_SAFE_INTEGER);
+
+const parseInstant = (value: unknown): Temporal.Instant => {
+  if (typeof value !== 'string') throw bad(`expected an RFC 3339 date-time, got ${typeof value}`);
+  try {
+    return Temporal.Instant.from(value);
+  } catch {
+    throw bad(`expected an RFC 3339 date-time, got ${value}`);
+  }
+};
+
+const dateTime = new GraphQLScalarType<Temporal.Instant, string>({
+  name: 'DateTime',
+  description: 'A moment: RFC 3339 in UTC with milliseconds.',
+  serialize: (value) => {
+    if (value instanceof Temporal.Instant) return value.toString({ smallestUnit: 'millisecond' });
+    throw new Error(`a DateTime was resolved with ${typeof value}`);
+  },
+  parseValue: parseInstant,
+  parseLiteral: (node) => parseInstant(node.kind === Kind.STRING ? node.value : undefined),
+});
+
+const toStringMap = (value: unknown): Record<string, string> => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw bad('expected an object of strings');
+  for (const [key, item] of Object.entries(value)) {
+    if (typeof item !== 'string') throw bad(`expected a string in "${key}", got ${item === null ? 'null' : typeof item}`);
+  }
+  return value as Record<string, string>;
+};
+
+const stringMap = new GraphQLScalarType<Record<string, string>, Record<string, string>>({
+  name: 'StringMap',
+  description: 'A map of string to string.',
+  serialize: toStringMap,
+  parseValue: toStringMap,
+  parseLiteral: (node, variables) => toStringMap(GraphQLJSONObject.parseLiteral(node, variables)),
+});
+
+/** Scalar resolvers by name; a subgraph takes those that its SDL declares. */
+export const scalars = {
+  MinorUnits: minorUnits,
+  SignedMinorUnits: signedMinorUnits,
+  DateTime: dateTime,
+  StringMap: stringMap,
+  JSONObject: GraphQLJSONObject,
+} as const;

@@ -1,0 +1,120 @@
+/**
+ * GraphQL object to public JSON: one map for REST answers and webhook bodies.
+ * Decision D-03a: every field is always present, null without a value; only fee, fee_rate_bps and net are absent before success.
+ */
+import type {
+  CheckoutFieldsFragment,
+  PaymentFieldsFragment,
+  PayoutFieldsFragment,
+  RefundFieldsFragment,
+  SubscriptionFieldsFragment,
+  TokenFieldsFragment,
+} from './generated/operations.ts';
+
+export type { CheckoutFieldsFragment, PaymentFieldsFragment, PayoutFieldsFragment, RefundFieldsFragment };
+
+/** Contract: Refund. */
+export const refundJson = (refund: RefundFieldsFragment) => ({
+  id: refund.id,
+  payment_id: refund.paymentId,
+  merchant_id: refund.merchantId,
+  amount: refund.amount,
+  reason: refund.reason,
+  status: refund.status,
+  fail_reason: refund.failReason,
+  created_at: refund.createdAt,
+  completed_at: refund.completedAt,
+});
+
+/** Contract: Payment. */
+export const paymentJson = (payment: PaymentFieldsFragment) => ({
+  id: payment.id,
+  public_id: payment.publicId,
+  merchant_id: payment.merchantId,
+  shop_id: payment.shopId,
+  terminal_id: payment.terminalId,
+  terminal_name: payment.terminalName,
+  shop_name: payment.shopName,
+  order_id: payment.orderId,
+  amount: payment.amount,
+  amount_refunded: payment.amountRefunded,
+  amount_usdt: payment.amountUsdt,
+  currency: payment.currency,
+  method: payment.method,
+  status: payment.status,
+  rrn: payment.rrn,
+  bank_name: payment.bankName,
+  return_url: payment.returnUrl,
+  description: payment.description,
+  created_at: payment.createdAt,
+  captured_at: payment.capturedAt,
+  finalized_at: payment.finalizedAt,
+  expires_at: payment.expiresAt,
+  processing_until: payment.processingUntil,
+  metadata: payment.metadata,
+  customer_card_brand: payment.customerCardBrand,
+  customer_card_mask: payment.customerCardMask,
+  customer_card_holder: payment.customerCardHolder,
+  customer_phone_mask: payment.customerPhoneMask,
+  customer_payer_bank: payment.customerPayerBank,
+  ...(payment.fee === null ? {} : { fee: payment.fee, fee_rate_bps: payment.feeRateBps, net: payment.net }),
+  refunds: payment.refunds.map(refundJson),
+});
+
+/** Contract: Payout. The recipient object is empty unless the payout goes by SBP. */
+export const payoutJson = (payout: PayoutFieldsFragment) => ({
+  id: payout.id,
+  merchant_id: payout.merchantId,
+  shop_id: payout.shopId,
+  terminal_id: payout.terminalId,
+  amount: payout.amount,
+  currency: payout.currency,
+  method: payout.method,
+  status: payout.status,
+  fail_reason: payout.failReason,
+  recipient:
+    payout.method === 'payouts_sbp'
+      ? { phone: payout.recipient.phone, bank_id: payout.recipient.bankId, full_name: payout.recipient.fullName }
+      : {},
+  recipient_card_mask: payout.recipientCardMask,
+  bank_ref: payout.bankRef,
+  created_at: payout.createdAt,
+  completed_at: payout.completedAt,
+});
+
+/** Contract: Subscription. */
+export const subscriptionJson = (subscription: SubscriptionFieldsFragment) => ({
+  id: subscription.id,
+  merchant_id: subscription.merchantId,
+  shop_id: subscription.shopId,
+  customer_ref: subscription.customerRef,
+  plan_name: subscription.planName,
+  amount: subscription.amount,
+  currency: subscription.currency,
+  method: subscription.method,
+  period: subscription.period,
+  interval_count: subscription.intervalCount,
+  trial_days: subscription.trialDays,
+  status: subscription.status,
+  next_charge_at: subscription.nextChargeAt,
+  last_charge_at: subscription.lastChargeAt,
+  created_at: subscription.createdAt,
+});
+
+/** Contract: Token. */
+export const tokenJson = (token: TokenFieldsFragment) => ({
+  id: token.id,
+  merchant_id: token.merchantId,
+  shop_id: token.shopId,
+  customer_ref: token.customerRef,
+  method: token.method,
+  status: token.status,
+  card_brand: token.cardBrand,
+  card_mask: token.cardMask,
+  card_holder: token.cardHolder,
+  last_charged_at: token.lastChargedAt,
+  created_at: token.createdAt,
+});
+
+/** Enum values cannot hold a dot: `payment_status_changed` is the contract's `payment.status_changed`. */
+export const dotted = (value: string): string => value.replace('_', '.');

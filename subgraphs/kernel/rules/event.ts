@@ -1,0 +1,51 @@
+/**
+ * Events. Contract "Events": webhook events are final facts, stream kinds include intermediate changes; two different lists.
+ * Payloads of the kinds: contract "Realtime stream" and decision D-77.
+ */
+import type { Mode } from './mode.ts';
+
+export const streamKinds = ['payment.created', 'payment.status_changed', 'payout.created', 'payout.status_changed', 'refund.created'] as const;
+export type StreamKind = (typeof streamKinds)[number];
+
+export const webhookEvents = [
+  'payment.succeeded',
+  'payment.failed',
+  'payment.cancelled',
+  'payment.expired',
+  'payment.refunded',
+  'payout.succeeded',
+  'payout.failed',
+] as const;
+export type WebhookEvent = (typeof webhookEvents)[number];
+
+/** One event of the stream as the bus carries it and the stream tells it. `sequence` ascends in the order of the stream. */
+export interface StreamedEvent {
+  readonly sequence: string;
+  readonly kind: StreamKind;
+  readonly merchantId: string;
+  readonly shopId: string;
+  readonly mode: Mode;
+  /** The payment, payout or refund that it is about. */
+  readonly subjectId: string;
+  /** RFC 3339. */
+  readonly at: string;
+  readonly payload: Readonly<Record<string, unknown>>;
+}
+
+/** What goes over the bus: topic to message. Messages are hints; PostgreSQL holds the facts. */
+export interface BusMessages {
+  /** Events that have just been given their sequence numbers, in order. */
+  events: readonly StreamedEvent[];
+  /** The outbox has something: the relay need not wait for its next poll. */
+  outbox: null;
+  /** A key, its shop or its merchant changed: forget what was cached of them. */
+  keys: { readonly merchantId: string };
+}
+export type BusTopic = keyof BusMessages;
+
+/** Best-effort messages between processes. */
+export interface Bus {
+  publish<Topic extends BusTopic>(topic: Topic, message: BusMessages[Topic]): Promise<void>;
+  /** Returns a function that ends the subscription. */
+  subscribe<Topic extends BusTopic>(topic: Topic, listener: (message: BusMessages[Topic]) => void): () => void;
+}

@@ -1,0 +1,93 @@
+/**
+ * Who may call what: one row for every root field of the supergraph. A REST route takes its scopes from the field behind it.
+ * Contract "Authentication" 5, decision D-10. A test fails on a root field without a row.
+ */
+import type { Principal, Role, Scope } from './principal.ts';
+
+export interface Access {
+  /** Scopes that a merchant's key needs: all of them, or any one; absent when keys may not call it at all. */
+  readonly key?: { readonly allOf: readonly Scope[] } | { readonly anyOf: readonly Scope[] };
+  /** The least operator role; absent when operators may not. Roles ascend: viewer, support, finance, admin. */
+  readonly operator?: Role;
+  /** Whether a buyer on the hosted page may. */
+  readonly buyer?: true;
+  /** Whether other roles of this service may. */
+  readonly service?: true;
+}
+
+const free = { allOf: [] } as const;
+const reports = { allOf: ['api:reports:read'] } as const;
+const eitherRecurrent = { anyOf: ['api:recurrent:bind', 'api:recurrent:charge'] } as const;
+const anyPayout = { anyOf: ['api:payouts:sbp', 'api:payouts:card', 'api:payouts:account'] } as const;
+
+export const access: Readonly<Record<string, Access>> = {
+  'Query.payment': { key: free, operator: 'viewer', service: true },
+  'Query.payments': { key: reports, operator: 'viewer' },
+  'Query.refunds': { key: reports, operator: 'viewer' },
+  'Query.checkout': { buyer: true },
+  'Mutation.paymentCreate': { key: free },
+  'Mutation.paymentCancel': { key: free },
+  'Mutation.refundCreate': { key: free },
+  'Mutation.checkoutMethodChoose': { buyer: true },
+  'Mutation.checkoutPay': { buyer: true },
+  'Mutation.checkoutOutcomePlan': { buyer: true },
+  'Mutation.checkoutSimulatorConfirm': { buyer: true },
+
+  'Query.payout': { key: free, operator: 'viewer' },
+  'Query.payouts': { key: reports, operator: 'viewer' },
+  'Query.sbpBanks': { key: free, operator: 'viewer' },
+  // The scope of the payout's own method is checked where the method is known: in the operation.
+  'Mutation.payoutCreate': { key: anyPayout },
+  'Mutation.payoutBatchCreate': { key: anyPayout },
+
+  'Query.billingSubscription': { key: eitherRecurrent, operator: 'viewer' },
+  'Query.billingSubscriptions': { key: eitherRecurrent, operator: 'viewer' },
+  'Query.tokens': { key: eitherRecurrent, operator: 'viewer' },
+  'Mutation.subscriptionCreate': { key: { allOf: ['api:recurrent:bind', 'api:recurrent:charge'] } },
+  'Mutation.subscriptionCancel': { key: eitherRecurrent },
+  'Mutation.tokenCreate': { key: { allOf: ['api:recurrent:bind'] } },
+  'Mutation.tokenCharge': { key: { allOf: ['api:recurrent:charge'] } },
+  'Mutation.tokenCancel': { key: eitherRecurrent },
+
+  'Query.merchant': { key: free, operator: 'viewer' },
+  'Query.balance': { key: { allOf: ['api:balance:read'] }, operator: 'viewer' },
+  'Query.rates': { key: reports },
+  'Query.ledger': { key: reports },
+  'Query.apiKeyHolder': { service: true },
+  'Query.liveEvent': { key: free, operator: 'viewer', buyer: true },
+  'Mutation.merchantCreate': { operator: 'admin' },
+  'Mutation.shopCreate': { operator: 'admin' },
+  'Mutation.apiKeyIssue': { operator: 'admin' },
+  'Mutation.webhookEndpointCreate': { operator: 'admin' },
+  'Subscription.paymentCreated': { key: free, operator: 'viewer' },
+  'Subscription.paymentStatusChanged': { key: free, operator: 'viewer' },
+  'Subscription.payoutCreated': { key: free, operator: 'viewer' },
+  'Subscription.payoutStatusChanged': { key: free, operator: 'viewer' },
+  'Subscription.refundCreated': { key: free, operator: 'viewer' },
+  'Subscription.events': { key: free, operator: 'viewer', buyer: true },
+};
+
+const rank: Record<Role, number> = { viewer: 0, support: 1, finance: 2, admin: 3 };
+
+/** Whether the caller may call the field: null when it may, else what it lacks, in words. */
+export const lacks = (field: string, principal: Principal): string | null => {
+  const row = access[field];
+  if (!row) throw new Error(`no access row for ${field}`);
+  switch (principal.kind) {
+    case 'key': {
+      if (!row.key) return 'this operation is not for API keys';
+      if ('allOf' in row.key) {
+        const missing = row.key.allOf.filter((scope) => !principal.scopes.includes(scope));
+        return missing.length === 0 ? null : `the key lacks the scope ${missing.join(', ')}`;
+      }
+      return row.key.anyOf.some((scope) => principal.scopes.includes(scope)) ? null : `the key needs one of the scopes ${row.key.anyOf.join(', ')}`;
+    }
+    case 'operator':
+      if (!row.operator) return 'this operation is not for operators';
+      return rank[principal.role] >= rank[row.operator] ? null : `this operation needs the role ${row.operator}`;
+    case 'buyer':
+      return row.buyer ? null : 'this operation is not for buyers';
+    case 'service':
+      return row.service ? null : 'this operation is not for services';
+  }
+};

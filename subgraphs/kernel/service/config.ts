@@ -1,0 +1,150 @@
+/**
+ * Configuration: read once from the environment, checked whole, every mistake listed at once.
+ * Secrets come from the environment or from a file (`<NAME>_FILE`), never from an argument.
+ */
+import { readFileSync } from 'node:fs';
+import { hkdfSync } from 'node:crypto';
+
+export interface Config {
+  /** TCP port of the public surface; 0 picks a free one. */
+  readonly port: number;
+  readonly host: string;
+  /** Where an embedded installation keeps its data. */
+  readonly dataDir: string;
+  /** Null: the embedded PostgreSQL in `dataDir`. */
+  readonly databaseUrl: string | null;
+  /** Null: BullMQ and the bus run on PostgreSQL. */
+  readonly redisUrl: string | null;
+  /** Base address that buyers and merchants see, without a slash at the end; null: http://host:port. */
+  readonly publicUrl: string | null;
+  /** Bootstrap operator token; null: made and printed. */
+  readonly operatorToken: string | null;
+  /** 32 bytes; null: made and kept in `dataDir` (embedded only). */
+  readonly secretKey: Buffer | null;
+  /** Where each subgraph that is not in this process listens. */
+  readonly subgraphUrls: Readonly<Partial<Record<'payments' | 'payouts' | 'recurring' | 'merchants', string>>>;
+  /** Whether webhooks may go to http and to private addresses. On by default only with the embedded database. */
+  readonly webhookPrivateTargets: boolean;
+  readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
+  /** How long a drain may take before the process gives up. */
+  readonly drain_ms: number;
+  /** Connections to PostgreSQL of this process's pool. */
+  readonly databasePool: number;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+class Reader {
+  readonly mistakes: string[] = [];
+  readonly #environment: Environment;
+
+  constructor(environment: Environment) {
+    this.#environment = environment;
+  }
+
+  text(name: string): string | null {
+    const file = this.#environment[`${name}_FILE`];
+    const value = this.#environment[name];
+    if (file && value) this.mistakes.push(`${name} and ${name}_FILE are both set; set one`);
+    if (!file) return value || null;
+    try {
+      return readFileSync(file, 'utf8').trim();
+    } catch {
+      this.mistakes.push(`${name}_FILE names a file that cannot be read`);
+      return null;
+    }
+  }
+
+  integer(name: string, fallback: number, least: number, most: number): number {
+    const value = this.text(name);
+    if (value === null) return fallback;
+    const number = Number(value);
+    if (/^\d+$/.test(value) && number >= least && number <= most) return number;
+    this.mistakes.push(`${name} must be an integer from ${least} to ${most}, got "${value}"`);
+    return fallback;
+  }
+
+  url(name: string, protocols: readonly string[]): string | null {
+    const value = this.text(name);
+    if (value === null) return null;
+    // The value may hold a password: it is not repeated.
+    if (URL.canParse(value) && protocols.includes(new URL(value).protocol)) return value.replace(/\/$/, '');
+    this.mistakes.push(`${name} must be an address with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`);
+    return null;
+  }
+
+  oneOf<Value extends string>(name: string, values: readonly Value[], fallback: Value): Value {
+    const value = this.text(name);
+    if (value === null) return fallback;
+    const found = values.find((candidate) => candidate === value);
+    if (found) return found;
+    this.mistakes.push(`${name} must be one of ${values.join(', ')}, got "${value}"`);
+    return fallback;
+  }
+
+  key(name: string): Buffer | null {
+    const value = this.text(name);
+    if (value === null) return null;
+    const bytes = Buffer.from(value, 'base64');
+    if (bytes.length === 32) return bytes;
+    this.mistakes.push(`${name} must be 32 bytes in base64 (openssl rand -base64 32), got ${bytes.length} bytes`);
+    return null;
+  }
+}
+
+/** Reads the configuration. Throws one error that lists every mistake. */
+export const readConfig = (environment: Environment): Config => {
+  const read = new Reader(environment);
+  const subgraphUrls: Partial<Record<'payments' | 'payouts' | 'recurring' | 'merchants', string>> = {};
+  for (const name of ['payments', 'payouts', 'recurring', 'merchants'] as const) {
+    const url = read.url(`SUBGRAPH_${name.toUpperCase()}_URL`, ['http:', 'https:']);
+    if (url) subgraphUrls[name] = url;
+  }
+  const databaseUrl = read.url('DATABASE_URL', ['postgres:', 'postgresql:']);
+  const config: Config = {
+    port: read.integer('PORT', 4000, 0, 65_535),
+    host: read.text('HOST') ?? '127.0.0.1',
+    dataDir: read.text('DATA_DIR') ?? '.data',
+    databaseUrl,
+    redisUrl: read.url('REDIS_URL', ['redis:', 'rediss:']),
+    publicUrl: read.url('PUBLIC_URL', ['http:', 'https:']),
+    operatorToken: read.text('OPERATOR_TOKEN'),
+    secretKey: read.key('SECRET_KEY'),
+    subgraphUrls,
+    webhookPrivateTargets: read.oneOf('WEBHOOK_PRIVATE_TARGETS', ['allow', 'refuse'], databaseUrl ? 'refuse' : 'allow') === 'allow',
+    logLevel: read.oneOf('LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'info'),
+    drain_ms: read.integer('DRAIN_MS', 8_000, 0, 600_000),
+    databasePool: read.integer('DATABASE_POOL', 16, 2, 1_000),
+  };
+  if (databaseUrl && !config.secretKey) read.mistakes.push('SECRET_KEY is required with DATABASE_URL: every process must have the same');
+  if (config.operatorToken !== null && config.operatorToken.length < 16) read.mistakes.push('OPERATOR_TOKEN must have at least 16 characters');
+  if (read.mistakes.length > 0) throw new ConfigError(read.mistakes);
+  return config;
+};
+
+/** The configuration cannot be used; `mistakes` says why, all of it. */
+export class ConfigError extends Error {
+  readonly mistakes: readonly string[];
+
+  constructor(mistakes: readonly string[]) {
+    super(`the configuration has ${mistakes.length} mistake(s):\n${mistakes.map((mistake) => `  - ${mistake}`).join('\n')}`);
+    this.name = 'ConfigError';
+    this.mistakes = mistakes;
+  }
+}
+
+/** The keys that the service works with, each derived from the one secret key for its one purpose. */
+export interface Secrets {
+  /** Signs the principal header between processes. */
+  readonly principal: Buffer;
+  /** Signs the tokens in hosted page addresses. */
+  readonly page: Buffer;
+  /** Encrypts secrets that must be read back. */
+  readonly vault: Buffer;
+}
+
+/** Derives the working keys from the secret key (32 bytes). */
+export const deriveSecrets = (secretKey: Buffer): Secrets => {
+  const derive = (purpose: string): Buffer => Buffer.from(hkdfSync('sha256', secretKey, '', `payment-service/${purpose}`, 32));
+  return { principal: derive('principal'), page: derive('page'), vault: derive('vault') };
+};

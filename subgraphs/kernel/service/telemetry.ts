@@ -1,0 +1,47 @@
+/** Logs, metrics and request ids. Decision D-07: every response carries a request id, in logs too. */
+import { randomUUID } from 'node:crypto';
+import { pino, type Logger } from 'pino';
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import type { Config } from './config.ts';
+
+export type { Logger } from 'pino';
+
+/** Paths that must never be logged, wherever they appear. */
+const redacted = ['authorization', 'cookie', 'x-psp-signature', 'secret', 'cardPan', 'card_pan', 'card', 'cvc', 'number', 'token'];
+
+/** A JSON logger with redaction. `role` names the part of the service. */
+export const openLog = (config: Pick<Config, 'logLevel'>, role: string): Logger =>
+  pino({
+    level: config.logLevel,
+    base: { role },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    redact: { paths: redacted.flatMap((name) => [`["${name}"]`, `*["${name}"]`, `*.*["${name}"]`]), censor: '[redacted]' },
+  });
+
+/** The metrics of one process, in Prometheus' text format at `/metrics`. */
+export const metrics = new Registry();
+collectDefaultMetrics({ register: metrics });
+
+export const httpRequests = new Histogram({
+  name: 'http_request_duration_seconds',
+  help: 'Duration of HTTP requests by route and status.',
+  labelNames: ['route', 'method', 'status'],
+  buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+  registers: [metrics],
+});
+
+export const webhookAttempts = new Counter({
+  name: 'webhook_attempts_total',
+  help: 'Webhook delivery attempts by result.',
+  labelNames: ['result'],
+  registers: [metrics],
+});
+
+export const jobRuns = new Counter({ name: 'job_runs_total', help: 'Job runs by name and outcome.', labelNames: ['job', 'outcome'], registers: [metrics] });
+
+export const liveSubscribers = new Gauge({ name: 'live_subscribers', help: 'Open live subscriptions (graphql-ws and SSE).', registers: [metrics] });
+
+const sane = /^[A-Za-z0-9._:-]{1,128}$/;
+
+/** The caller's request id when it is a sane token, else a new one (decision D-07). */
+export const requestIdOf = (header: string | string[] | undefined): string => (typeof header === 'string' && sane.test(header) ? header : randomUUID());
