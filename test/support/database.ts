@@ -1,0 +1,57 @@
+/** A real PostgreSQL for a test file. */
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { startEmbeddedPostgres } from '../../subgraphs/kernel/database/embedded-postgres.ts';
+
+export interface TestDatabase {
+  /** Address of an empty database of this test file's own. */
+  readonly url: string;
+  /** Makes one more empty database on the same server and gives its address. */
+  createDatabase(): Promise<string>;
+  /** Ends all connections and removes everything that was made here. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Gives a test file an empty database. `npm test` starts one server for the whole run and names it in TEST_POSTGRES_URL, and each file has databases of
+ * its own on it; a file that is run alone starts a server in a temporary directory.
+ */
+export const startTestDatabase = async (): Promise<TestDatabase> => {
+  const shared = process.env['TEST_POSTGRES_URL'];
+  const server = shared ? { url: shared, stop: async () => {} } : await startOwnServer();
+  const made: string[] = [];
+  const createDatabase = async (): Promise<string> => {
+    const name = `test_${randomBytes(6).toString('hex')}`;
+    await administer(server.url, `create database ${name}`);
+    made.push(name);
+    return Object.assign(new URL(server.url), { pathname: `/${name}` }).href;
+  };
+  const stop = async (): Promise<void> => {
+    if (shared) for (const name of made.splice(0)) await administer(server.url, `drop database if exists ${name} with (force)`);
+    await server.stop();
+  };
+  return { url: await createDatabase(), createDatabase, stop };
+};
+
+const startOwnServer = async (): Promise<{ readonly url: string; stop(): Promise<void> }> => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'payments-test-'));
+  const server = await startEmbeddedPostgres({ dataDir, progress: () => {} });
+  const stop = async (): Promise<void> => {
+    await server.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+  return { url: server.url, stop };
+};
+
+const administer = async (url: string, statement: string): Promise<void> => {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+};

@@ -1,0 +1,64 @@
+/** A real redis-server for a test file: a free loopback port, a directory of its own, nothing written to disk. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from './free-port.ts';
+
+export interface TestRedis {
+  /** `redis://127.0.0.1:<port>` */
+  readonly url: string;
+  readonly port: number;
+  /** Ends the server at once; its data is gone. A second call does nothing. */
+  stop(): Promise<void>;
+}
+
+/**
+ * For `test(name, { skip: noRedis }, ...)`: why tests that need Redis cannot run here, or false when they can.
+ * `npm test` looks for the program and says where it is in REDIS_SERVER.
+ */
+export const noRedis: string | false = process.env['REDIS_SERVER'] ? false : 'REDIS_SERVER does not name a redis-server';
+
+/**
+ * Starts redis-server and waits until it takes connections. `port` names the port of a server that was stopped before, so that a test can let its
+ * Redis come back empty; without it a free one is taken. Throws when the program is missing or does not start.
+ */
+export const startRedis = async (port?: number): Promise<TestRedis> => {
+  const program = process.env['REDIS_SERVER'];
+  if (!program) throw new Error('REDIS_SERVER does not name a redis-server');
+  const directory = mkdtempSync(join(tmpdir(), 'payments-redis-'));
+  const chosen = port ?? (await freePort());
+  const settings = { bind: '127.0.0.1', port: `${chosen}`, dir: directory, save: '', appendonly: 'no', 'maxmemory-policy': 'noeviction' };
+  const server = spawn(
+    program,
+    Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]),
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  const kill = (): boolean => server.kill('SIGKILL');
+  // A test file that ends early must not leave its server behind.
+  process.once('exit', kill);
+  const stop = async (): Promise<void> => {
+    process.off('exit', kill);
+    if (server.exitCode === null && server.signalCode === null && kill()) await once(server, 'exit');
+    rmSync(directory, { recursive: true, force: true });
+  };
+  try {
+    await ready(server);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { url: `redis://127.0.0.1:${chosen}`, port: chosen, stop };
+};
+
+const ready = (server: ChildProcess): Promise<void> =>
+  new Promise((resolve, reject) => {
+    let said = '';
+    server.stdout?.on('data', (text: Buffer) => {
+      said += text.toString();
+      if (said.includes('Ready to accept connections')) resolve();
+    });
+    server.once('error', reject);
+    server.once('exit', () => reject(new Error(`redis-server did not start:\n${said}`)));
+  });
