@@ -1,0 +1,90 @@
+/**
+ * The port to an acquirer. The simulator and every real connector implement it.
+ * Decision D-32: a call that may have reached the bank and has no answer is `unknown`, never a failure.
+ */
+import type { FailureCode } from '../rules/failure-code.ts';
+import type { MinorUnits } from '../rules/money.ts';
+
+export const plannedOutcomes = ['succeeded', 'failed', 'requires_action', 'pending'] as const;
+/** What the simulator is planned to answer (decision D-30). */
+export type PlannedOutcome = (typeof plannedOutcomes)[number];
+
+/** What the buyer must do next at the bank. */
+export type BankStep = 'wait' | 'qr' | 'redirect' | 'three_d_secure';
+
+/** Methods that a buyer pays with on the hosted page. */
+export const buyerMethods = ['sbp', 'cards', 'tpay', 'sberpay'] as const;
+export type BuyerMethod = (typeof buyerMethods)[number];
+
+/** A card as the buyer typed it. It goes to the bank and is never stored, logged or queued. */
+export interface Card {
+  readonly number: string;
+  /** MM/YY. */
+  readonly expiry: string;
+  readonly cvc: string;
+  readonly holder: string;
+}
+
+/** What may be kept of a buyer's means of payment. */
+export interface PayerTraits {
+  readonly cardBrand: string | null;
+  /** Last 4 digits behind a mask. */
+  readonly cardMask: string | null;
+  readonly cardHolder: string | null;
+  readonly phoneMask: string | null;
+  readonly payerBank: string | null;
+}
+
+/** An order to open a session. `operationId` is the bank's idempotency key: the same order twice is one session. */
+export interface SessionOrder {
+  readonly merchantId: string;
+  readonly operationId: string;
+  readonly amount: MinorUnits;
+  readonly currency: string;
+  readonly method: BuyerMethod;
+  readonly card: Card | null;
+  /** Test mode: what was planned. */
+  readonly planned: { readonly outcome: PlannedOutcome; readonly failureCode: FailureCode | null } | null;
+  /** The hosted page, to which the bank sends the buyer back. */
+  readonly pageUrl: string;
+  readonly now: Temporal.Instant;
+}
+
+export type SessionAnswer =
+  | {
+      readonly kind: 'opened';
+      readonly reference: string;
+      readonly step: BankStep;
+      readonly stepUrl: string | null;
+      readonly traits: Pick<PayerTraits, 'cardBrand' | 'cardMask' | 'cardHolder'>;
+      /** When asking makes sense; null: only a callback or the sweep will tell. */
+      readonly askAt: Temporal.Instant | null;
+    }
+  | { readonly kind: 'declined'; readonly failureCode: FailureCode; readonly bankCode: string }
+  | { readonly kind: 'unknown' };
+
+/** Which operation is asked about. */
+export interface Question {
+  readonly merchantId: string;
+  readonly operationId: string;
+  readonly now: Temporal.Instant;
+}
+
+export type BankAnswer =
+  | { readonly kind: 'approved'; readonly reference: string; readonly rrn: string | null; readonly traits: PayerTraits }
+  | { readonly kind: 'declined'; readonly failureCode: FailureCode; readonly bankCode: string }
+  /** Not final. `askAt` null: it will not change by itself. */
+  | { readonly kind: 'pending'; readonly askAt: Temporal.Instant | null }
+  /** The bank surely never saw the operation. */
+  | { readonly kind: 'unseen' }
+  | { readonly kind: 'unknown' };
+
+export interface Bank {
+  /** The connector's name, as in `bank_failure_code`: `<connector>:<raw>`. */
+  readonly connector: string;
+  /** What merchants and buyers read. */
+  readonly bankName: string;
+  readonly methods: readonly BuyerMethod[];
+  openSession(order: SessionOrder): Promise<SessionAnswer>;
+  ask(question: Question): Promise<BankAnswer>;
+}

@@ -1,0 +1,126 @@
+/**
+ * The bank behind `sk_test_` keys. It keeps its own records, answers late as a bank does, and repeats its answer for a repeated order.
+ * Decision D-30: the planned outcome decides. Contract "Modes": no real bank is called.
+ */
+import type { Database } from '../database/orm.ts';
+import { run, type Statement } from '../database/statement.ts';
+import type { Bank, BankAnswer, BankStep, BuyerMethod, Card, PayerTraits, Question, SessionAnswer, SessionOrder } from './bank.ts';
+import type { SimulatorOperation } from './entities.ts';
+
+/** How long the simulated bank takes to decide once the buyer has gone on. */
+const answerDelay_ms: Record<BuyerMethod, number> = { cards: 1_000, sbp: 4_000, tpay: 3_000, sberpay: 3_000 };
+
+const open: Statement = {
+  name: 'simulator_open',
+  text: `insert into simulator_operation (merchant_id, operation_id, reference, outcome, failure_code, answer_at, card_brand, card_mask, card_holder, created_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict (merchant_id, operation_id) do nothing`,
+};
+
+const find: Statement = {
+  name: 'simulator_find',
+  text: `select reference, outcome, failure_code as "failureCode", answer_at as "answerAt", card_brand as "cardBrand", card_mask as "cardMask", card_holder as "cardHolder"
+    from simulator_operation where merchant_id = $1 and operation_id = $2`,
+};
+
+// The first confirmation decides; an operation that would answer by itself answers now; one planned as pending never does.
+const confirm: Statement = {
+  name: 'simulator_confirm',
+  text: `update simulator_operation set answer_at = $3,
+      outcome = case when $4 then case outcome when 'failed' then 'failed' else 'succeeded' end else 'failed' end,
+      failure_code = case when $4 then failure_code else 'authentication_failed' end
+    where merchant_id = $1 and operation_id = $2 and outcome <> 'pending' and (answer_at is null or answer_at > $3) returning 1`,
+};
+
+const brands: readonly (readonly [RegExp, string])[] = [
+  [/^220[0-4]/, 'Mir'],
+  [/^4/, 'Visa'],
+  [/^(5[1-5]|2[2-7])/, 'Mastercard'],
+  [/^62/, 'UnionPay'],
+];
+
+/** What may be kept of a card: its brand, the last 4 digits and the holder. */
+export const cardTraits = (card: Card | null): Pick<PayerTraits, 'cardBrand' | 'cardMask' | 'cardHolder'> => {
+  if (!card) return { cardBrand: null, cardMask: null, cardHolder: null };
+  const digits = card.number.replaceAll(/\D/g, '');
+  const brand = brands.find(([pattern]) => pattern.test(digits))?.[1] ?? null;
+  return { cardBrand: brand, cardMask: `**** **** **** ${digits.slice(-4)}`, cardHolder: card.holder };
+};
+
+const stepOf = (order: SessionOrder): { step: BankStep; stepUrl: string | null } => {
+  switch (order.method) {
+    case 'cards':
+      return order.planned?.outcome === 'requires_action' ? { step: 'three_d_secure', stepUrl: `${order.pageUrl}/bank` } : { step: 'wait', stepUrl: null };
+    case 'sbp':
+      return { step: 'qr', stepUrl: `${order.pageUrl}/bank` };
+    case 'tpay':
+    case 'sberpay':
+      return { step: 'redirect', stepUrl: `${order.pageUrl}/bank` };
+  }
+};
+
+type Found = Pick<SimulatorOperation, 'reference' | 'outcome' | 'failureCode' | 'answerAt' | 'cardBrand' | 'cardMask' | 'cardHolder'>;
+
+const approved = (operation: Found, operationId: string): BankAnswer => {
+  const number = BigInt(`0x${operationId.slice(0, 8)}`);
+  const byPhone = operation.cardMask === null;
+  return {
+    kind: 'approved',
+    reference: operation.reference,
+    rrn: String(number).padStart(12, '0'),
+    traits: {
+      cardBrand: operation.cardBrand,
+      cardMask: operation.cardMask,
+      cardHolder: operation.cardHolder,
+      phoneMask: byPhone ? `+7 *** ***-${String(number % 100n).padStart(2, '0')}-${String((number / 100n) % 100n).padStart(2, '0')}` : null,
+      payerBank: byPhone ? 'Simulator Bank' : null,
+    },
+  };
+};
+
+export interface Simulator extends Bank {
+  /** What a buyer does at the bank: confirms (or refuses) now. False when there is nothing to confirm any more. */
+  confirm(question: Question, approve: boolean): Promise<boolean>;
+}
+
+/** The simulator on our own database. */
+export const openSimulator = (database: Pick<Database, 'pool'>): Simulator => ({
+  connector: 'simulator',
+  bankName: 'Simulator',
+  methods: ['sbp', 'cards', 'tpay', 'sberpay'],
+
+  async openSession(order): Promise<SessionAnswer> {
+    const planned = order.planned ?? { outcome: 'succeeded', failureCode: null };
+    const settles = planned.outcome === 'succeeded' || planned.outcome === 'failed';
+    const askAt = settles ? order.now.add({ milliseconds: answerDelay_ms[order.method] }) : null;
+    const reference = `sim_${order.operationId}`;
+    const traits = cardTraits(order.card);
+    await run(database.pool, open, [
+      order.merchantId,
+      order.operationId,
+      reference,
+      planned.outcome,
+      planned.failureCode,
+      askAt,
+      traits.cardBrand,
+      traits.cardMask,
+      traits.cardHolder,
+      order.now,
+    ]);
+    return { kind: 'opened', reference, ...stepOf(order), traits, askAt };
+  },
+
+  async ask({ merchantId, operationId, now }): Promise<BankAnswer> {
+    const [operation] = await run<Found>(database.pool, find, [merchantId, operationId]);
+    if (!operation) return { kind: 'unseen' };
+    if (operation.answerAt === null) return { kind: 'pending', askAt: null };
+    if (Temporal.Instant.compare(operation.answerAt, now) > 0) return { kind: 'pending', askAt: operation.answerAt };
+    if (operation.outcome !== 'failed') return approved(operation, operationId);
+    const failureCode = operation.failureCode ?? 'do_not_honor';
+    return { kind: 'declined', failureCode, bankCode: failureCode };
+  },
+
+  async confirm({ merchantId, operationId, now }, approve): Promise<boolean> {
+    const confirmed = await run(database.pool, confirm, [merchantId, operationId, now, approve]);
+    return confirmed.length > 0;
+  },
+});

@@ -1,0 +1,73 @@
+/** Kernel tables: events and the outbox, idempotency keys, shops. Their keys start with the merchant, so that a merchant's rows share a shard. */
+import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
+import { InstantType } from './instant.ts';
+import type { Row } from './statement.ts';
+import type { Mode } from '../rules/mode.ts';
+import type { StreamKind, WebhookEvent } from '../rules/event.ts';
+
+/** Something that happened. The outbox is the part of the table that has no sequence yet. */
+export const Event = defineEntity({
+  name: 'Event',
+  tableName: 'event',
+  properties: {
+    merchantId: p.uuid().primary(),
+    id: p.uuid().primary(),
+    /** The order of writing. */
+    position: p.bigint().generated('identity'),
+    /** The order of the stream, given by the relay; null while in the outbox. */
+    sequence: p.bigint().nullable(),
+    shopId: p.uuid(),
+    mode: p.text().$type<Mode>(),
+    /** The payment, payout or refund. */
+    subjectId: p.uuid(),
+    /** The stream's side; null when the event is not on the stream. */
+    streamKind: p.text().$type<StreamKind>().nullable(),
+    payload: p.json<Record<string, unknown>>().nullable(),
+    /** The webhook's side: frozen bytes; null when there is no webhook. */
+    webhookEvent: p.text().$type<WebhookEvent>().nullable(),
+    webhookBody: p.text().nullable(),
+    /** The payment's own target. */
+    webhookUrl: p.text().nullable(),
+    createdAt: p.type(InstantType).$type<Temporal.Instant>(),
+  },
+  indexes: [
+    { name: 'event_outbox', properties: ['position'], where: 'sequence is null' },
+    { name: 'event_sequence', properties: ['sequence'] },
+  ],
+});
+
+/** One idempotency key of a merchant in a mode (decisions D-20 to D-24). */
+export const IdempotencyKey = defineEntity({
+  name: 'IdempotencyKey',
+  tableName: 'idempotency_key',
+  properties: {
+    merchantId: p.uuid().primary(),
+    mode: p.text().$type<Mode>().primary(),
+    key: p.text().primary(),
+    /** SHA-256 of what was asked for. */
+    fingerprint: p.text(),
+    shopId: p.uuid(),
+    resourceId: p.uuid(),
+    createdAt: p.type(InstantType).$type<Temporal.Instant>(),
+  },
+  indexes: [{ name: 'idempotency_key_age', properties: ['createdAt'] }],
+});
+
+/** A shop, which is also a terminal. The merchants subgraph alone writes it; the others read its names when they freeze them. */
+export const ShopEntity = defineEntity({
+  name: 'Shop',
+  tableName: 'shop',
+  properties: {
+    merchantId: p.uuid().primary(),
+    id: p.uuid().primary(),
+    name: p.text(),
+    terminalId: p.uuid(),
+    terminalName: p.text(),
+    /** The shop-level `whs_` secret, encrypted (decision D-71). */
+    webhookSecretSealed: p.text(),
+    createdAt: p.type(InstantType).$type<Temporal.Instant>(),
+  },
+});
+export type Shop = Row<InferEntity<typeof ShopEntity>>;
+
+export const kernelEntities = [Event, IdempotencyKey, ShopEntity];

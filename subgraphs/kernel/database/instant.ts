@@ -1,0 +1,24 @@
+/** A moment in the database: `timestamptz(3)` there, Temporal.Instant here. Milliseconds on both sides, so that a keyset cursor skips nothing. */
+import { Type } from '@mikro-orm/core';
+
+/** Cuts a moment to the milliseconds that the database keeps. */
+export const toMilliseconds = (instant: Temporal.Instant): Temporal.Instant => Temporal.Instant.fromEpochMilliseconds(instant.epochMilliseconds);
+
+export class InstantType extends Type<Temporal.Instant | null, string | null> {
+  override convertToDatabaseValue(value: Temporal.Instant | string | null): string | null {
+    return value instanceof Temporal.Instant ? value.toString({ smallestUnit: 'millisecond' }) : value;
+  }
+
+  override convertToJSValue(value: Temporal.Instant | Date | string | null): Temporal.Instant | null {
+    if (value === null || value === undefined || value instanceof Temporal.Instant) return value ?? null;
+    return value instanceof Date ? Temporal.Instant.fromEpochMilliseconds(value.getTime()) : Temporal.Instant.from(value.replace(' ', 'T'));
+  }
+
+  override getColumnType(): string {
+    return 'timestamptz(3)';
+  }
+
+  override compareAsType(): string {
+    return 'string';
+  }
+}

@@ -1,0 +1,45 @@
+/**
+ * The outbox: events as rows, written by the statement that caused them. Decision D-72: a webhook's body is frozen here, with the event.
+ * The relay (`kernel/queue/relay`) gives them their sequence and sends them on.
+ */
+import { randomUUID } from 'node:crypto';
+import type { StreamKind, WebhookEvent } from '../rules/event.ts';
+import type { Mode } from '../rules/mode.ts';
+
+/** One event, before it is a row. */
+export interface OutboxEvent {
+  readonly merchantId: string;
+  readonly shopId: string;
+  readonly mode: Mode;
+  readonly subjectId: string;
+  readonly stream: { readonly kind: StreamKind; readonly payload: Readonly<Record<string, unknown>> } | null;
+  /** `data` is the public JSON of the object at this moment; `url` the payment's own target. */
+  readonly webhook: { readonly event: WebhookEvent; readonly data: unknown; readonly url: string | null } | null;
+  readonly at: Temporal.Instant;
+}
+
+/** A row of `event` for `insertEvents`. Contract "Webhooks": the body is `id`, `event`, `created_at`, `data`. */
+export const eventRow = (event: OutboxEvent): object => {
+  const id = randomUUID();
+  const createdAt = event.at.toString({ smallestUnit: 'millisecond' });
+  const { stream, webhook } = event;
+  return {
+    merchant_id: event.merchantId,
+    id,
+    shop_id: event.shopId,
+    mode: event.mode,
+    subject_id: event.subjectId,
+    stream_kind: stream?.kind ?? null,
+    payload: stream?.payload ?? null,
+    webhook_event: webhook?.event ?? null,
+    webhook_body: webhook ? JSON.stringify({ id: `evt_${id}`, event: webhook.event, created_at: createdAt, data: webhook.data }) : null,
+    webhook_url: webhook?.url ?? null,
+    created_at: createdAt,
+  };
+};
+
+/** SQL: inserts the JSON array in `parameter` when `condition` (a query) has a row. */
+export const insertEvents = (parameter: string, condition: string): string =>
+  `insert into event (merchant_id, id, shop_id, mode, subject_id, stream_kind, payload, webhook_event, webhook_body, webhook_url, created_at)
+   select row.merchant_id, row.id, row.shop_id, row.mode, row.subject_id, row.stream_kind, row.payload, row.webhook_event, row.webhook_body, row.webhook_url, row.created_at
+   from jsonb_populate_recordset(null::event, ${parameter}::jsonb) as row where exists (${condition})`;

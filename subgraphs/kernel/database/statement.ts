@@ -1,0 +1,67 @@
+/**
+ * Statements written by hand: the hot writes, and what the ORM cannot say. They run as named prepared statements on the ORM's own pool,
+ * and their rows have the ORM's shapes: bigint for int8, Temporal.Instant for timestamptz, camelCase names by `columns`.
+ */
+import pg from 'pg';
+
+export interface Statement {
+  /** Unique in the program: PostgreSQL keeps the plan under it. */
+  readonly name: string;
+  readonly text: string;
+}
+
+/** An entity as a whole row: every column is there, null where it has no value. */
+export type Row<Entity> = { [Name in keyof Entity as Name extends string ? Name : never]-?: Exclude<Entity[Name], undefined> };
+
+/** Anything that runs a query: the pool, or a client in a transaction. */
+export type Runner = pg.Pool | pg.PoolClient;
+
+const int8 = pg.types.builtins.INT8;
+const timestamptz = pg.types.builtins.TIMESTAMPTZ;
+
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') => {
+    if (oid === int8) return BigInt;
+    if (oid === timestamptz) return (text: string) => Temporal.Instant.from(text.replace(' ', 'T'));
+    return pg.types.getTypeParser(oid, format);
+  },
+};
+
+const parameter = (value: unknown): unknown => {
+  if (value instanceof Temporal.Instant) return value.toString({ smallestUnit: 'millisecond' });
+  return typeof value === 'bigint' ? value.toString() : value;
+};
+
+/** Runs a statement. The caller names the row's shape: it is the list of columns in the text. */
+export const run = async <Row extends object>(runner: Runner, statement: Statement, values: readonly unknown[]): Promise<Row[]> => {
+  const { rows } = await runner.query<Row>({ name: statement.name, text: statement.text, values: values.map(parameter), types });
+  return rows;
+};
+
+/** Runs `work` in one transaction on one client; rolls back when it throws. */
+export const inTransaction = async <Result>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<Result>): Promise<Result> => {
+  const client = await pool.connect();
+  try {
+    await client.query('begin');
+    const result = await work(client);
+    await client.query('commit');
+    client.release();
+    return result;
+  } catch (error) {
+    // A client whose rollback fails is in an unknown state: it is thrown away.
+    await client.query('rollback').then(
+      () => client.release(),
+      (broken: unknown) => client.release(broken instanceof Error ? broken : true),
+    );
+    throw error;
+  }
+};
+
+const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** `public_id as "publicId", ...` for a list of property names, with a table alias when given. */
+export const columns = (names: readonly string[], alias?: string): string =>
+  names.map((name) => `${alias ? `${alias}.` : ''}${snake(name)} as "${name}"`).join(', ');
+
+/** The same names as plain columns, for an insert. */
+export const columnNames = (names: readonly string[]): string => names.map(snake).join(', ');

@@ -1,0 +1,90 @@
+/**
+ * The books. A posting moves one amount from one account to another; balances append (architecture decision 8):
+ * a business fact adds deltas, the fold moves them into the balance rows, and a balance is the row plus its unfolded deltas.
+ */
+import { defineEntity, p } from '@mikro-orm/core';
+import { InstantType } from '../database/instant.ts';
+import type { Account, PostingType } from '../rules/postings.ts';
+import type { Mode } from '../rules/mode.ts';
+
+/** What a posting was made for: with the type it is unique, so that a fact is booked once. */
+export type SourceKind = 'payment' | 'refund' | 'payout' | 'settlement' | 'adjustment';
+
+export const PostingEntry = defineEntity({
+  name: 'PostingEntry',
+  tableName: 'posting',
+  properties: {
+    merchantId: p.uuid().primary(),
+    id: p.uuid().primary(),
+    shopId: p.uuid(),
+    mode: p.text().$type<Mode>(),
+    currency: p.text(),
+    type: p.text().$type<PostingType>(),
+    fromAccount: p.text().$type<Account>(),
+    toAccount: p.text().$type<Account>(),
+    amount: p.bigint(),
+    description: p.text(),
+    sourceKind: p.text().$type<SourceKind>(),
+    sourceId: p.uuid(),
+    paymentId: p.uuid().nullable(),
+    payoutId: p.uuid().nullable(),
+    createdAt: p.type(InstantType).$type<Temporal.Instant>(),
+  },
+  uniques: [{ name: 'posting_source', properties: ['merchantId', 'sourceKind', 'sourceId', 'type'] }],
+  indexes: [{ name: 'posting_ledger', properties: ['merchantId', 'shopId', 'mode', 'createdAt', 'id'] }],
+  checks: [
+    { name: 'posting_amount', expression: 'amount >= 1 and amount <= 9007199254740991' },
+    { name: 'posting_accounts', expression: 'from_account <> to_account' },
+  ],
+});
+
+/** A change of a balance that the fold has not taken up yet. */
+export const BalanceDelta = defineEntity({
+  name: 'BalanceDelta',
+  tableName: 'balance_delta',
+  properties: {
+    merchantId: p.uuid().primary(),
+    id: p.uuid().primary(),
+    shopId: p.uuid(),
+    mode: p.text().$type<Mode>(),
+    currency: p.text(),
+    account: p.text().$type<Account>(),
+    /** Signed. */
+    amount: p.bigint(),
+  },
+});
+
+/** The folded balance of an account of a shop. */
+export const Balance = defineEntity({
+  name: 'Balance',
+  tableName: 'balance',
+  properties: {
+    merchantId: p.uuid().primary(),
+    shopId: p.uuid().primary(),
+    mode: p.text().$type<Mode>().primary(),
+    currency: p.text().primary(),
+    account: p.text().$type<Account>().primary(),
+    /** Signed: refunds may take it below zero (decision D-37). */
+    amount: p.bigint(),
+  },
+});
+
+/** A rate at platform level (no merchant), merchant level (no shop) or shop level; the most specific wins (decision D-36). */
+export const RateEntity = defineEntity({
+  name: 'Rate',
+  tableName: 'rate',
+  properties: {
+    id: p.uuid().primary(),
+    merchantId: p.uuid().nullable(),
+    shopId: p.uuid().nullable(),
+    method: p.text(),
+    /** Basis points. */
+    rateBps: p.integer(),
+    /** It holds from this moment on. */
+    since: p.type(InstantType).$type<Temporal.Instant>(),
+  },
+  indexes: [{ name: 'rate_level', properties: ['merchantId', 'shopId', 'method', 'since'] }],
+  checks: [{ name: 'rate_range', expression: 'rate_bps >= 0 and rate_bps <= 10000' }],
+});
+
+export const ledgerEntities = [PostingEntry, BalanceDelta, Balance, RateEntity];

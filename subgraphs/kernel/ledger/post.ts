@@ -1,0 +1,62 @@
+/**
+ * Postings as rows. A business fact's statement takes `postingRows` and `deltaRows` as JSON and inserts them beside its own change
+ * with `insertPostings` and `insertDeltas`, so that money and state are written by one statement.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Account, Posting } from '../rules/postings.ts';
+import type { Mode } from '../rules/mode.ts';
+import type { SourceKind } from './entities.ts';
+
+/** What the postings of one fact have in common. */
+export interface PostingSource {
+  readonly merchantId: string;
+  readonly shopId: string;
+  readonly mode: Mode;
+  readonly currency: string;
+  readonly sourceKind: SourceKind;
+  readonly sourceId: string;
+  readonly paymentId: string | null;
+  readonly payoutId: string | null;
+  readonly description: string;
+  readonly at: Temporal.Instant;
+}
+
+/** Rows of `posting` for `insertPostings`. */
+export const postingRows = (source: PostingSource, postings: readonly Posting[]): readonly object[] =>
+  postings.map((posting) => ({
+    merchant_id: source.merchantId,
+    id: randomUUID(),
+    shop_id: source.shopId,
+    mode: source.mode,
+    currency: source.currency,
+    type: posting.type,
+    from_account: posting.from,
+    to_account: posting.to,
+    amount: posting.amount.toString(),
+    description: source.description,
+    source_kind: source.sourceKind,
+    source_id: source.sourceId,
+    payment_id: source.paymentId,
+    payout_id: source.payoutId,
+    created_at: source.at.toString({ smallestUnit: 'millisecond' }),
+  }));
+
+/** The accounts whose balance is kept: those that a merchant is paid from. */
+const balanced: readonly Account[] = ['merchant', 'merchant_reserved'];
+
+/** Rows of `balance_delta` for `insertDeltas`: one per account that changes. */
+export const deltaRows = (source: PostingSource, postings: readonly Posting[]): readonly object[] =>
+  balanced.flatMap((account) => {
+    const amount = postings.reduce((sum, { from, to, amount: moved }) => sum + (to === account ? moved : 0n) - (from === account ? moved : 0n), 0n);
+    if (amount === 0n) return [];
+    const { merchantId, shopId, mode, currency } = source;
+    return [{ merchant_id: merchantId, id: randomUUID(), shop_id: shopId, mode, currency, account, amount: amount.toString() }];
+  });
+
+/** SQL: inserts the JSON array in `parameter` when `condition` (a query) has a row. */
+export const insertPostings = (parameter: string, condition: string): string =>
+  `insert into posting select row.* from jsonb_populate_recordset(null::posting, ${parameter}::jsonb) as row where exists (${condition})`;
+
+/** SQL: the same for the balance deltas. */
+export const insertDeltas = (parameter: string, condition: string): string =>
+  `insert into balance_delta select row.* from jsonb_populate_recordset(null::balance_delta, ${parameter}::jsonb) as row where exists (${condition})`;

@@ -1,0 +1,25 @@
+/** Commission rates. Decision D-36: platform, merchant, shop; the most specific wins, per method; dated, never retroactive. */
+import { run, type Runner, type Statement } from '../database/statement.ts';
+
+/** The methods that have a rate (contract "Rate entry"). */
+export const ratedMethods = ['sbp', 'cards', 'tpay', 'sberpay', 'recurrent'] as const;
+export type RatedMethod = (typeof ratedMethods)[number];
+
+/** SQL for the effective rate, in basis points, of a method column of a shop at a moment. */
+export const effectiveRate = (merchantId: string, shopId: string, method: string, at: string): string =>
+  `(select rate_bps from rate where rate.method = ${method} and rate.since <= ${at}
+     and (rate.merchant_id is null or rate.merchant_id = ${merchantId} and (rate.shop_id is null or rate.shop_id = ${shopId}))
+   order by rate.shop_id nulls last, rate.merchant_id nulls last, rate.since desc limit 1)`;
+
+const list: Statement = {
+  name: 'rates_of_shop',
+  text: `select m.method, coalesce(${effectiveRate('$1::uuid', '$2::uuid', 'm.method', '$3::timestamptz')}, 0) as "rateBps"
+    from unnest($4::text[]) with ordinality as m(method, position) order by m.position`,
+};
+
+/** The rates of a shop at a moment, one per method, in the contract's order. */
+export const ratesOf = (
+  runner: Runner,
+  shop: { merchantId: string; shopId: string },
+  at: Temporal.Instant,
+): Promise<{ method: RatedMethod; rateBps: number }[]> => run(runner, list, [shop.merchantId, shop.shopId, at, ratedMethods]);

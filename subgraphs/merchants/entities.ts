@@ -1,0 +1,113 @@
+/** Tables of the merchants subgraph: who the merchants are, their keys and rates, and the webhooks on their way. */
+import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
+import { InstantType } from '../kernel/database/instant.ts';
+import type { Row } from '../kernel/database/statement.ts';
+import type { Mode } from '../kernel/rules/mode.ts';
+import type { WebhookEvent } from '../kernel/rules/event.ts';
+import type { Scope } from '../kernel/service/principal.ts';
+
+const moment = () => p.type(InstantType).$type<Temporal.Instant>();
+
+export const MerchantEntity = defineEntity({
+  name: 'Merchant',
+  tableName: 'merchant',
+  properties: {
+    id: p.uuid().primary(),
+    name: p.text(),
+    liveEnabled: p.boolean(),
+    createdAt: moment(),
+  },
+});
+export type Merchant = Row<InferEntity<typeof MerchantEntity>>;
+
+/** A key is found by its digest before its merchant is known: one of the few tables with a key over all merchants. */
+export const ApiKeyEntity = defineEntity({
+  name: 'ApiKey',
+  tableName: 'api_key',
+  properties: {
+    /** SHA-256 of the whole key, hex. */
+    digest: p.text().primary(),
+    id: p.uuid(),
+    merchantId: p.uuid(),
+    shopId: p.uuid(),
+    mode: p.text().$type<Mode>(),
+    /** What a person recognises it by: everything before the secret. */
+    prefix: p.text(),
+    scopes: p.array<Scope>().columnType('text[]'),
+    createdAt: moment(),
+    revokedAt: moment().nullable(),
+  },
+  indexes: [{ name: 'api_key_shop', properties: ['merchantId', 'shopId'] }],
+});
+export type ApiKey = Row<InferEntity<typeof ApiKeyEntity>>;
+
+export const WebhookEndpointEntity = defineEntity({
+  name: 'WebhookEndpoint',
+  tableName: 'webhook_endpoint',
+  properties: {
+    merchantId: p.uuid().primary(),
+    id: p.uuid().primary(),
+    shopId: p.uuid(),
+    url: p.text(),
+    /** Empty means all events. */
+    events: p.array<WebhookEvent>().columnType('text[]'),
+    /** The `whs_` secret, encrypted. */
+    secretSealed: p.text(),
+    signature: p.text().$type<'v2' | 'legacy' | 'stripe'>(),
+    active: p.boolean(),
+    createdAt: moment(),
+  },
+  indexes: [{ name: 'webhook_endpoint_shop', properties: ['merchantId', 'shopId', 'createdAt'] }],
+});
+export type WebhookEndpoint = Row<InferEntity<typeof WebhookEndpointEntity>>;
+
+/** One event on its way to one address. The event row holds the frozen bytes. */
+export const WebhookDeliveryEntity = defineEntity({
+  name: 'WebhookDelivery',
+  tableName: 'webhook_delivery',
+  properties: {
+    merchantId: p.uuid().primary(),
+    id: p.uuid().primary(),
+    eventId: p.uuid(),
+    webhookEvent: p.text().$type<WebhookEvent>(),
+    shopId: p.uuid(),
+    subjectId: p.uuid(),
+    /** Null: the payment's own webhook_url. */
+    endpointId: p.uuid().nullable(),
+    /** What is isolated from what: the endpoint's id, or the address's origin. */
+    lane: p.text(),
+    url: p.text(),
+    status: p.text().$type<'pending' | 'delivered' | 'failed'>(),
+    attempts: p.integer(),
+    nextAttemptAt: moment().nullable(),
+    leaseUntil: moment().nullable(),
+    deliveredAt: moment().nullable(),
+    createdAt: moment(),
+  },
+  uniques: [{ name: 'webhook_delivery_once', properties: ['merchantId', 'eventId', 'lane'] }],
+  indexes: [
+    { name: 'webhook_delivery_due', properties: ['lane', 'nextAttemptAt'], where: "status = 'pending'" },
+    { name: 'webhook_delivery_sweep', properties: ['nextAttemptAt'], where: "status = 'pending'" },
+    { name: 'webhook_delivery_subject', properties: ['merchantId', 'subjectId', 'createdAt'] },
+  ],
+});
+export type WebhookDelivery = Row<InferEntity<typeof WebhookDeliveryEntity>>;
+
+/** One attempt: append-only. */
+export const WebhookAttemptEntity = defineEntity({
+  name: 'WebhookAttempt',
+  tableName: 'webhook_attempt',
+  properties: {
+    merchantId: p.uuid().primary(),
+    deliveryId: p.uuid().primary(),
+    number: p.integer().primary(),
+    at: moment(),
+    duration_ms: p.integer(),
+    /** HTTP status; null when there was no answer. */
+    status: p.integer().nullable(),
+    error: p.text().nullable(),
+    responseHead: p.text().nullable(),
+  },
+});
+
+export const merchantsEntities = [MerchantEntity, ApiKeyEntity, WebhookEndpointEntity, WebhookDeliveryEntity, WebhookAttemptEntity];

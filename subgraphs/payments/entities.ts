@@ -1,0 +1,108 @@
+/** Tables of the payments subgraph. CHECK constraints say what must never be. */
+import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
+import { InstantType } from '../kernel/database/instant.ts';
+import type { Row } from '../kernel/database/statement.ts';
+import type { FailureCode } from '../kernel/rules/failure-code.ts';
+import type { Mode } from '../kernel/rules/mode.ts';
+import type { BankStep } from '../kernel/banks/bank.ts';
+import type { PlannedOutcome } from '../kernel/banks/bank.ts';
+import type { PaymentMethod, PaymentStatus } from './rules/payment.ts';
+
+const moment = () => p.type(InstantType).$type<Temporal.Instant>();
+
+export const PaymentEntity = defineEntity({
+  name: 'Payment',
+  tableName: 'payment',
+  properties: {
+    merchantId: p.uuid().primary(),
+    id: p.uuid().primary(),
+    /** Grows with every write: the hot writes guard themselves with it. */
+    version: p.integer(),
+    publicId: p.text(),
+    shopId: p.uuid(),
+    terminalId: p.uuid(),
+    terminalName: p.text(),
+    shopName: p.text(),
+    mode: p.text().$type<Mode>(),
+    orderId: p.text(),
+    amount: p.bigint(),
+    amountRefunded: p.bigint(),
+    amountUsdt: p.double().$type<number>().nullable(),
+    currency: p.text(),
+    method: p.text().$type<PaymentMethod>(),
+    status: p.text().$type<PaymentStatus>(),
+    rrn: p.text().nullable(),
+    bankName: p.text().nullable(),
+    returnUrl: p.text().nullable(),
+    webhookUrl: p.text().nullable(),
+    description: p.text().nullable(),
+    customerId: p.text().nullable(),
+    /** `json`, not `jsonb`: the merchant's pairs come back in the order in which they came. */
+    metadata: p.json<Record<string, string>>().columnType('json'),
+    createdAt: moment(),
+    expiresAt: moment(),
+    processingUntil: moment().nullable(),
+    capturedAt: moment().nullable(),
+    finalizedAt: moment().nullable(),
+    /** When the bank is asked next; null when there is nothing to ask. */
+    askAt: moment().nullable(),
+    customerCardBrand: p.text().nullable(),
+    customerCardMask: p.text().nullable(),
+    customerCardHolder: p.text().nullable(),
+    customerPhoneMask: p.text().nullable(),
+    customerPayerBank: p.text().nullable(),
+    fee: p.bigint().nullable(),
+    feeRateBps: p.integer().nullable(),
+    bankRef: p.text().nullable(),
+    /** What the buyer must do at the bank; null until a session opened. */
+    step: p.text().$type<BankStep>().nullable(),
+    stepUrl: p.text().nullable(),
+    failureCode: p.text().$type<FailureCode>().nullable(),
+    plannedOutcome: p.text().$type<PlannedOutcome>().nullable(),
+    plannedFailureCode: p.text().$type<FailureCode>().nullable(),
+  },
+  indexes: [
+    { name: 'payment_registry', properties: ['merchantId', 'shopId', 'mode', 'createdAt', 'id'] },
+    { name: 'payment_link_due', properties: ['expiresAt'], where: "status = 'pending'" },
+    { name: 'payment_session_due', properties: ['processingUntil'], where: "status = 'processing'" },
+    { name: 'payment_ask_due', properties: ['askAt'], where: 'ask_at is not null' },
+  ],
+  checks: [
+    { name: 'payment_amount', expression: 'amount >= 1 and amount <= 9007199254740991' },
+    { name: 'payment_refunded', expression: 'amount_refunded >= 0 and amount_refunded <= amount' },
+    { name: 'payment_fee', expression: 'fee is null or fee >= 0 and fee <= amount' },
+    { name: 'payment_processing', expression: "status <> 'processing'::text or processing_until is not null" },
+    {
+      name: 'payment_status',
+      expression:
+        "status = any (array['pending'::text, 'processing'::text, 'succeeded'::text, 'failed'::text, 'expired'::text, 'cancelled'::text, 'refunded'::text])",
+    },
+  ],
+});
+export type Payment = Row<InferEntity<typeof PaymentEntity>>;
+
+export const RefundEntity = defineEntity({
+  name: 'Refund',
+  tableName: 'refund',
+  properties: {
+    merchantId: p.uuid().primary(),
+    id: p.uuid().primary(),
+    paymentId: p.uuid(),
+    shopId: p.uuid(),
+    mode: p.text().$type<Mode>(),
+    amount: p.bigint(),
+    reason: p.text().nullable(),
+    status: p.text().$type<'pending' | 'succeeded' | 'failed'>(),
+    failReason: p.text().$type<FailureCode>().nullable(),
+    createdAt: moment(),
+    completedAt: moment().nullable(),
+  },
+  indexes: [
+    { name: 'refund_registry', properties: ['merchantId', 'shopId', 'mode', 'createdAt', 'id'] },
+    { name: 'refund_payment', properties: ['merchantId', 'paymentId', 'createdAt', 'id'] },
+  ],
+  checks: [{ name: 'refund_amount', expression: 'amount >= 1 and amount <= 9007199254740991' }],
+});
+export type Refund = Row<InferEntity<typeof RefundEntity>>;
+
+export const paymentsEntities = [PaymentEntity, RefundEntity];

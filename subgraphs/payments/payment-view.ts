@@ -1,0 +1,41 @@
+/** A payment and a refund as GraphQL and the public JSON see them. Decision D-72: the frozen webhook body is made of the same view. */
+import { paymentJson, type PaymentFieldsFragment, type RefundFieldsFragment } from '../../schema/wire.ts';
+import type { Payment, Refund } from './entities.ts';
+
+const text = (instant: Temporal.Instant | null): string | null => instant && instant.toString({ smallestUnit: 'millisecond' });
+const whole = (instant: Temporal.Instant): string => instant.toString({ smallestUnit: 'millisecond' });
+
+const refundView = (refund: Refund): RefundFieldsFragment => ({
+  id: refund.id,
+  paymentId: refund.paymentId,
+  merchantId: refund.merchantId,
+  amount: Number(refund.amount),
+  reason: refund.reason,
+  status: refund.status,
+  failReason: refund.failReason ?? '',
+  createdAt: whole(refund.createdAt),
+  completedAt: text(refund.completedAt),
+});
+
+/** amount minus fee; null until the payment has succeeded. */
+export const netOf = (payment: Pick<Payment, 'amount' | 'fee'>): bigint | null => (payment.fee === null ? null : payment.amount - payment.fee);
+
+const number = (amount: bigint | null): number | null => (amount === null ? null : Number(amount));
+
+/** The public JSON of a payment at this moment: the body of GET /v1/public/payments/{id} and the `data` of its webhooks. */
+export const publicPayment = (payment: Payment, refunds: readonly Refund[]): ReturnType<typeof paymentJson> => {
+  const view: PaymentFieldsFragment = {
+    ...payment,
+    amount: Number(payment.amount),
+    amountRefunded: Number(payment.amountRefunded),
+    fee: number(payment.fee),
+    net: number(netOf(payment)),
+    createdAt: whole(payment.createdAt),
+    expiresAt: whole(payment.expiresAt),
+    capturedAt: text(payment.capturedAt),
+    finalizedAt: text(payment.finalizedAt),
+    processingUntil: text(payment.processingUntil),
+    refunds: refunds.map(refundView),
+  };
+  return paymentJson(view);
+};

@@ -1,0 +1,75 @@
+/**
+ * A payment's life. Contract "States and transitions: Payment"; decisions D-31 (when the bank session opens), D-34 (session TTL).
+ * The table decides every status; nothing else does.
+ */
+import { move } from '../../kernel/rules/moves.ts';
+import type { Moves } from '../../kernel/rules/moves.ts';
+import type { WebhookEvent } from '../../kernel/rules/event.ts';
+
+export const paymentStatuses = ['pending', 'processing', 'succeeded', 'failed', 'expired', 'cancelled', 'refunded'] as const;
+export type PaymentStatus = (typeof paymentStatuses)[number];
+
+export const paymentMethods = ['sbp', 'cards', 'tpay', 'sberpay', 'recurrent', 'any'] as const;
+export type PaymentMethod = (typeof paymentMethods)[number];
+
+export type PaymentTrigger =
+  | 'session_opened'
+  | 'link_elapsed'
+  | 'merchant_cancelled'
+  | 'bank_approved'
+  | 'bank_declined'
+  | 'session_elapsed'
+  | 'fully_refunded';
+
+export const paymentMoves = {
+  pending: { session_opened: 'processing', link_elapsed: 'expired', merchant_cancelled: 'cancelled' },
+  processing: { bank_approved: 'succeeded', bank_declined: 'failed', session_elapsed: 'expired' },
+  succeeded: { fully_refunded: 'refunded' },
+  failed: {},
+  expired: {},
+  cancelled: {},
+  refunded: {},
+} as const satisfies Record<PaymentStatus, Partial<Record<PaymentTrigger, PaymentStatus>>>;
+
+/** Where a trigger leads; undefined when the table has no such move. */
+export const paymentMove = (from: PaymentStatus, trigger: PaymentTrigger): PaymentStatus | undefined =>
+  move<PaymentStatus, PaymentTrigger>(paymentMoves satisfies Moves<PaymentStatus, PaymentTrigger>, from, trigger);
+
+/** Whether money can no longer arrive: what a buyer's return and the webhooks wait for. */
+export const isFinal = (status: PaymentStatus): boolean => status !== 'pending' && status !== 'processing';
+
+/** The webhook of a status that was just reached; null for intermediate ones (contract "Webhooks"). */
+export const webhookOf = (status: PaymentStatus): WebhookEvent | null => {
+  switch (status) {
+    case 'pending':
+    case 'processing':
+      return null;
+    case 'succeeded':
+      return 'payment.succeeded';
+    case 'failed':
+      return 'payment.failed';
+    case 'expired':
+      return 'payment.expired';
+    case 'cancelled':
+      return 'payment.cancelled';
+    case 'refunded':
+      return 'payment.refunded';
+  }
+};
+
+/** How long a bank session lasts, whatever the method (decision D-34). */
+export const sessionTtl_min = 20;
+
+/** When a session opened now ends: never past the link's own end plus one session (decision D-34). */
+export const sessionEnd = (now: Temporal.Instant, linkEnd: Temporal.Instant): Temporal.Instant => {
+  const end = now.add({ minutes: sessionTtl_min });
+  const latest = linkEnd.add({ minutes: sessionTtl_min });
+  return Temporal.Instant.compare(end, latest) <= 0 ? end : latest;
+};
+
+/** The merchant's address with payment_id and status added, whatever was there kept, a fragment last (contract "Buyer return", decision D-39). */
+export const returnTo = (returnUrl: string, paymentId: string, status: PaymentStatus): string => {
+  const [address = '', ...fragment] = returnUrl.split('#');
+  const added = `${address.includes('?') ? '&' : '?'}payment_id=${paymentId}&status=${status}`;
+  return fragment.length === 0 ? address + added : `${address}${added}#${fragment.join('#')}`;
+};
