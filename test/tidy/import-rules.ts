@@ -1,0 +1,126 @@
+/** The import table of ARCHITECTURE.md. A test holds the two equal, row by row. */
+import type { Edge } from './edges.ts';
+
+export interface Room {
+  /** The row's two cells, as ARCHITECTURE.md has them. */
+  readonly row: readonly [room: string, mayImport: string];
+  readonly holds: (path: string) => boolean;
+  readonly mayImport: (edge: Edge) => boolean;
+}
+
+const under =
+  (...folders: readonly string[]) =>
+  (path: string) =>
+    folders.some((folder) => path.startsWith(folder));
+const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/') + 1);
+const subgraphOf = (path: string): string => path.split('/').slice(0, 2).join('/') + '/';
+
+/** `subgraphs/kernel/service/` and the files' names there, as paths. */
+const inKernel = (folder: string, ...names: readonly string[]): readonly string[] => names.map((name) => `subgraphs/kernel/${folder}/${name}.ts`);
+
+/** The first room that holds a file is its room. */
+export const rooms: readonly Room[] = [
+  {
+    row: ['`schema/`', 'nothing of ours (generated files may name types)'],
+    holds: under('schema/'),
+    mayImport: ({ from, to, typeOnly }) => under('schema/')(to) || (typeOnly && under('schema/generated/')(from)),
+  },
+  {
+    row: ['any `rules/`', '`kernel/rules` and its own folder'],
+    holds: (path) => path.includes('/rules/') && under('subgraphs/')(path),
+    mayImport: ({ from, to }) => under('subgraphs/kernel/rules/', folderOf(from))(to),
+  },
+  {
+    row: ['`subgraphs/kernel/`', 'kernel, schema'],
+    holds: under('subgraphs/kernel/'),
+    mayImport: ({ to }) => under('subgraphs/kernel/', 'schema/')(to),
+  },
+  {
+    row: ['`subgraphs/<name>/`', 'itself, kernel, schema; never another subgraph'],
+    holds: under('subgraphs/'),
+    mayImport: ({ from, to }) => under(subgraphOf(from), 'subgraphs/kernel/', 'schema/')(to),
+  },
+  {
+    row: ['`gateway/`', 'gateway, schema, `kernel/service`, `kernel/rules/event`'],
+    holds: under('gateway/'),
+    mayImport: ({ to }) => under('gateway/', 'schema/', 'subgraphs/kernel/service/', ...inKernel('rules', 'event'))(to),
+  },
+  {
+    row: ['`rest-facade/`', 'rest-facade, gateway, schema, `kernel/service/{config,principal,access,telemetry}`, `kernel/rules/{event,refusal}`'],
+    holds: under('rest-facade/'),
+    mayImport: ({ to }) =>
+      under(
+        'rest-facade/',
+        'gateway/',
+        'schema/',
+        ...inKernel('service', 'config', 'principal', 'access', 'telemetry'),
+        ...inKernel('rules', 'event', 'refusal'),
+      )(to),
+  },
+  {
+    row: ['`main.ts`', 'everything: it wires the roles together'],
+    holds: (path) => path === 'main.ts',
+    mayImport: ({ to }) => !under('test/')(to),
+  },
+  {
+    row: ['`test/`', 'everything; nothing imports it'],
+    holds: under('test/'),
+    mayImport: () => true,
+  },
+];
+
+interface PackageRule {
+  /** The rule, in words. */
+  readonly says: string;
+  readonly covers: (edge: Edge) => boolean;
+  readonly allows: (edge: Edge) => boolean;
+}
+
+/** What of Node a decision may use: digests and signatures, which give the same answer every time. */
+const pureCrypto = ['createHash', 'createHmac', 'timingSafeEqual'];
+
+/** Programs that never run in an installation without development packages. */
+const isDevelopmentProgram = (path: string): boolean => under('test/', 'schema/build.ts')(path);
+
+const packageRules = (production: ReadonlySet<string>): readonly PackageRule[] => [
+  {
+    says: '@mikro-orm/* and pg only under subgraphs/',
+    covers: ({ to }) => under('@mikro-orm/', 'mikro-orm')(to) || to === 'pg',
+    allows: ({ from }) => under('subgraphs/', 'test/')(from),
+  },
+  {
+    says: 'bullmq and ioredis only in kernel/queue',
+    covers: ({ to }) => ['bullmq', 'ioredis'].includes(to),
+    allows: ({ from }) => under('subgraphs/kernel/queue/', 'test/')(from),
+  },
+  {
+    says: '@apollo/gateway only in gateway/',
+    covers: ({ to }) => to === '@apollo/gateway',
+    allows: ({ from }) => under('gateway/', 'test/')(from),
+  },
+  {
+    says: 'rules/ take no package, and of Node only digests and signatures',
+    covers: ({ from, ours }) => !ours && /^subgraphs\/[^/]+\/rules\//.test(from),
+    allows: ({ to, names }) => to === 'node:crypto' && names.length > 0 && names.every((name) => pureCrypto.includes(name)),
+  },
+  {
+    says: 'what runs in production imports only packages under "dependencies"',
+    covers: ({ from, ours, to, typeOnly }) => !ours && !typeOnly && !to.startsWith('node:') && !isDevelopmentProgram(from),
+    allows: ({ to }) => production.has(to),
+  },
+  {
+    says: 'what runs in production does not import schema/build.ts, which needs development packages',
+    covers: ({ from, to, typeOnly }) => to === 'schema/build.ts' && !typeOnly && !isDevelopmentProgram(from),
+    allows: () => false,
+  },
+];
+
+/** Which rules an edge breaks, in words; empty when none. `production` are the names under "dependencies". */
+export const violations = (edge: Edge, production: ReadonlySet<string>): readonly string[] => {
+  const room = rooms.find(({ holds }) => holds(edge.from));
+  const broken = packageRules(production).filter(({ covers, allows }) => covers(edge) && !allows(edge));
+  const said = broken.map(({ says }) => says);
+  if (!room) said.push('a file stands in no room of the import table');
+  else if (edge.ours && !room.mayImport(edge)) said.push(`${room.row[0]} may import ${room.row[1]}`);
+  return said.map((rule) => `${edge.from} imports ${edge.to}: ${rule}`);
+};

@@ -1,0 +1,82 @@
+import { describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+import packageJson from '../../package.json' with { type: 'json' };
+import { edgesOf } from './edges.ts';
+import { rooms, violations } from './import-rules.ts';
+import { readText, typescriptFiles } from './tree.ts';
+
+const production = new Set(Object.keys(packageJson.dependencies));
+
+/** What the rules say of one file with this text. */
+const verdict = (path: string, text: string): readonly string[] => edgesOf(path, text).flatMap((edge) => violations(edge, production));
+
+describe('imports', () => {
+  test('every import in the tree keeps to the table, and no file was overlooked', (t) => {
+    const edges = typescriptFiles().map((path) => ({ path, edges: edgesOf(path, readText(path)) }));
+    const overlooked = edges.filter(({ path, edges: found }) => found.length === 0 && /^import /m.test(readText(path)));
+    assert.deepEqual(overlooked, []);
+    const all = edges.flatMap(({ edges: found }) => found);
+    t.diagnostic(`${all.length} imports of ${edges.length} files`);
+    assert.ok(all.length > edges.length, `saw only ${all.length} imports in ${edges.length} files`);
+    assert.deepEqual(
+      all.flatMap((edge) => violations(edge, production)),
+      [],
+    );
+  });
+
+  test('the rules are the rows of the table in ARCHITECTURE.md, in its order', () => {
+    const [, section] = readText('ARCHITECTURE.md').split('## Who may import whom\n');
+    const rows = section?.split('\n## ')[0]?.match(/^\| .+ \|$/gm) ?? [];
+    assert.deepEqual(
+      rows.slice(1),
+      rooms.map(({ row: [room, mayImport] }) => `| ${room} | ${mayImport} |`),
+    );
+  });
+});
+
+describe('the import rules catch', () => {
+  const planted: readonly (readonly [what: string, path: string, text: string, rule: RegExp])[] = [
+    ['a schema that knows the service', 'schema/wire.ts', `import { run } from '../gateway/server.ts';`, /`schema\/` may import nothing/],
+    ['a generated file that runs code', 'schema/generated/x.ts', `import { a } from '../../subgraphs/kernel/service/subgraph.ts';`, /`schema\/` may/],
+    ['a rule that reaches the database', 'subgraphs/payments/rules/fee.ts', `import { orm } from '../../kernel/database/orm.ts';`, /any `rules\/`/],
+    ['a rule that reads its subgraph', 'subgraphs/payments/rules/fee.ts', `import { x } from '../entities.ts';`, /any `rules\/`/],
+    ['a rule of one subgraph in another', 'subgraphs/payouts/rules/a.ts', `import { x } from '../../payments/rules/fee.ts';`, /any `rules\/`/],
+    ['a rule that reads files', 'subgraphs/kernel/rules/money.ts', `import { readFileSync } from 'node:fs';`, /rules\/ take no package/],
+    ['a rule that rolls dice', 'subgraphs/kernel/rules/ids.ts', `import { createHash, randomUUID } from 'node:crypto';`, /rules\/ take no package/],
+    ['a rule that takes all of crypto', 'subgraphs/kernel/rules/ids.ts', `import * as crypto from 'node:crypto';`, /rules\/ take no package/],
+    ['a kernel that knows a subgraph', 'subgraphs/kernel/queue/relay.ts', `import { x } from '../../merchants/entities.ts';`, /`subgraphs\/kernel\/`/],
+    ['a subgraph that imports another', 'subgraphs/recurring/follow.ts', `import { x } from '../payments/entities.ts';`, /never another subgraph/],
+    ['the same as a type', 'subgraphs/recurring/follow.ts', `import type { X } from '../payments/entities.ts';`, /never another subgraph/],
+    ['the same as a re-export', 'subgraphs/recurring/follow.ts', `export * from '../payments/entities.ts';`, /never another subgraph/],
+    ['the same as a named re-export', 'subgraphs/recurring/follow.ts', `export { x } from '../payments/entities.ts';`, /never another subgraph/],
+    ['the same while it runs', 'subgraphs/recurring/follow.ts', `await import('../payments/entities.ts');`, /never another subgraph/],
+    ['the same inside a type', 'subgraphs/recurring/follow.ts', `type X = import('../payments/entities.ts').X;`, /never another subgraph/],
+    ['a gateway that knows the ledger', 'gateway/server.ts', `import { x } from '../subgraphs/kernel/ledger/post.ts';`, /`gateway\/` may/],
+    ['a facade with a database', 'rest-facade/call.ts', `import { x } from '../subgraphs/kernel/database/orm.ts';`, /`rest-facade\/` may/],
+    ['a driver outside the subgraphs', 'rest-facade/call.ts', `import pg from 'pg';`, /only under subgraphs/],
+    ['an ORM in the gateway', 'gateway/server.ts', `import { p } from '@mikro-orm/core';`, /only under subgraphs/],
+    ['a queue outside its folder', 'subgraphs/payments/jobs.ts', `import { Queue } from 'bullmq';`, /only in kernel\/queue/],
+    ['Redis outside its folder', 'rest-facade/rate-limit.ts', `import { Redis } from 'ioredis';`, /only in kernel\/queue/],
+    ['Apollo Gateway outside its folder', 'rest-facade/call.ts', `import { x } from '@apollo/gateway';`, /only in gateway/],
+    ['a development package in production', 'gateway/server.ts', `import fc from 'fast-check';`, /under "dependencies"/],
+    ['the schema build in production', 'gateway/server.ts', `import { compose } from '../schema/build.ts';`, /development packages/],
+    ['a service that imports a test', 'main.ts', `import { x } from './test/support/kit.ts';`, /`main.ts` may/],
+    ['a file in no room', 'billing/a.ts', `import { x } from '../main.ts';`, /no room/],
+  ];
+  for (const [what, path, text, rule] of planted) {
+    test(what, () => {
+      const found = verdict(path, text);
+      assert.equal(found.length > 0, true, 'nothing was caught');
+      assert.match(found.join('\n'), rule);
+    });
+  }
+
+  test('no import that is not one: a comment, a text, import.meta', () => {
+    const text = `// import '../payments/entities.ts';\nconst a = "import x from '../payments/entities.ts'";\nexport const b = [a, import.meta.dirname];`;
+    assert.deepEqual(edgesOf('subgraphs/recurring/follow.ts', text), []);
+  });
+
+  test('an import whose module is only known when it runs: it is refused', () => {
+    assert.throws(() => edgesOf('gateway/server.ts', 'await import(name);'), /only known when it runs/);
+  });
+});

@@ -1,0 +1,85 @@
+import { describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { isGenerated, projectFiles, readText } from './tree.ts';
+import { emptyNames, textFaults, typescriptFaults } from './words.ts';
+
+/** A file is about this long. */
+const longestFile_lines = 250;
+
+/** Files that may be longer: each is one exhaustive table, one document, or a migration, which is never changed once it has run. */
+const isExhaustive = (path: string): boolean => path.startsWith('subgraphs/kernel/database/migrations/') || exhaustive.has(path);
+const exhaustive = new Set(['schema/payments.graphql', 'schema/merchants.graphql', 'schema/openapi.yaml', 'ARCHITECTURE.md', 'CHANGELOG.md', 'README.md']);
+
+/** Texts of ours: all but what is generated and what is not text. */
+const texts = projectFiles().filter((path) => !isGenerated(path) && !/\.(png|ico|woff2?|svg)$/.test(path));
+/** The checks name what they look for; they are held to the rest. */
+const isCheck = (path: string): boolean => path.startsWith('test/tidy/words');
+
+describe('words', () => {
+  test('no file or folder has a name that says nothing', () => {
+    const files = projectFiles();
+    assert.ok(files.length > 50, `saw only ${files.length} files`);
+    assert.deepEqual(
+      files.filter((path) => emptyNames(path).length > 0),
+      [],
+    );
+  });
+
+  test('no mark of unfinished work and no place on a machine stands in a text', (t) => {
+    t.diagnostic(`${texts.length} texts`);
+    const faults = texts.filter((path) => !isCheck(path)).flatMap((path) => textFaults(readText(path)).map((fault) => `${path} ${fault}`));
+    assert.deepEqual(faults, []);
+  });
+
+  test('no waiver, no empty type name and no test that does not run stands in TypeScript', (t) => {
+    const files = texts.filter((path) => path.endsWith('.ts'));
+    t.diagnostic(`${files.length} files`);
+    assert.ok(files.length > 30, `saw only ${files.length} files`);
+    const faults = files.filter((path) => !isCheck(path)).flatMap((path) => typescriptFaults(path, readText(path)).map((fault) => `${path} ${fault}`));
+    assert.deepEqual(faults, []);
+  });
+
+  test(`no file is longer than ${longestFile_lines} lines, exhaustive tables apart`, () => {
+    const long = texts.map((path) => ({ path, lines: readText(path).split('\n').length - 1 })).filter(({ lines }) => lines > longestFile_lines);
+    assert.deepEqual(
+      long.filter(({ path }) => !isExhaustive(path)),
+      [],
+    );
+  });
+});
+
+describe('the word checks catch', () => {
+  for (const path of ['subgraphs/utils/a.ts', 'gateway/http-helpers.ts', 'lib/x.ts', 'subgraphs/kernel/common.ts', 'test/misc/a.test.ts']) {
+    test(`the name ${path}`, () => assert.notDeepEqual(emptyNames(path), []));
+  }
+  for (const text of ['// TODO: later', 'a\n# FIXME', "path = '/work/main'", 'cat /root/.config', 'see /home/someone/x', String.raw`C:\Users\x`]) {
+    test(`the text ${JSON.stringify(text)}`, () => assert.notDeepEqual(textFaults(text), []));
+  }
+  for (const text of [
+    'class PaymentService {}',
+    'export interface QueueManager {}',
+    'type OrderHandler = () => void;',
+    'class StoreImpl {}',
+    '// oxlint-disable-next-line\nconst a = 1;',
+    '/* @ts-ignore */ const a = 1;',
+    "test.only('a', () => {});",
+    "describe.skip('a', () => {});",
+    "test('a', (t) => { t.skip(); });",
+    "test('a', { skip: true }, () => {});",
+    "test('a', { skip: 'later' }, () => {});",
+    "test.todo('a');",
+  ]) {
+    test(`the code ${JSON.stringify(text)}`, () => assert.notDeepEqual(typescriptFaults('a.test.ts', text), []));
+  }
+  for (const text of [
+    "test('a', { skip: !redis }, () => {});",
+    "test('a', (t) => { if (!redis) t.skip('no redis'); });",
+    'class ServiceArea {}',
+    'rows.skip(1);',
+  ]) {
+    test(`nothing in ${JSON.stringify(text)}`, () => assert.deepEqual(typescriptFaults('a.test.ts', text), []));
+  }
+  test('nothing in an address that only looks like a place', () => {
+    assert.deepEqual(textFaults('COPY --from=build /home/node/app /app\nhttps://example.com/work/x'), []);
+  });
+});
