@@ -1,0 +1,126 @@
+/** The four subgraphs as one graph: ad-hoc documents by the stock gateway, the named operations compiled (architecture decision 6). */
+import { createHash } from 'node:crypto';
+import { ApolloGateway, type GraphQLDataSource } from '@apollo/gateway';
+import type { GatewayGraphQLRequestContext, GatewayInterface } from '@apollo/server-gateway-interface';
+import { getOperationAST, GraphQLError, print, separateOperations, validate, type DocumentNode, type ExecutionResult, type GraphQLSchema } from 'graphql';
+import type { OperationMap, OperationName } from '../schema/generated/operation-map.ts';
+import { readOperations, subgraphNames, type SubgraphName } from '../schema/sources.ts';
+import type { Call } from '../subgraphs/kernel/service/principal.ts';
+import type { SubgraphExecutor } from '../subgraphs/kernel/service/subgraph.ts';
+import type { Logger } from '../subgraphs/kernel/service/telemetry.ts';
+import { subgraphSource } from './subgraph-source.ts';
+
+export interface SupergraphParts {
+  /** The composed schema, `schema/supergraph.graphql`. */
+  readonly supergraphSdl: string;
+  readonly executors: Readonly<Record<SubgraphName, SubgraphExecutor>>;
+  readonly log: Logger;
+}
+
+/** A document to run. It is parsed already; plans and prepared parts are kept for as long as the document object is. */
+export interface GraphRequest {
+  readonly document: DocumentNode;
+  readonly operationName?: string;
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+/** A named operation, ready to run. Variables are those of the operation's type and are not checked again. */
+export interface CompiledOperation<Name extends OperationName = OperationName> {
+  readonly name: Name;
+  /** False: it runs on the stock executor. */
+  readonly compiled: boolean;
+  run(variables: OperationMap[Name]['variables'], call: Call): Promise<ExecutionResult<OperationMap[Name]['result']>>;
+}
+
+export interface Supergraph {
+  /** What clients see. */
+  readonly apiSchema: GraphQLSchema;
+  /** Runs any query or mutation on the stock executor. Never rejects. */
+  execute(request: GraphRequest, call: Call): Promise<ExecutionResult>;
+  /** For Apollo Server; its context value is the `Call`. */
+  readonly apolloGateway: GatewayInterface;
+  operation<Name extends OperationName>(name: Name): CompiledOperation<Name>;
+}
+
+/** Opens the supergraph over its subgraphs. Throws when a named operation does not fit the schema. */
+export const openSupergraph = async ({ supergraphSdl, executors, log }: SupergraphParts): Promise<Supergraph> => {
+  const sources: Readonly<Record<string, GraphQLDataSource>> = Object.fromEntries(subgraphNames.map((name) => [name, subgraphSource(executors[name])]));
+  const gateway = new ApolloGateway({
+    supergraphSdl,
+    logger: log,
+    buildService: ({ name }) => sources[name] ?? unknownSubgraph(name),
+    queryPlannerConfig: { exposeDocumentNodeInFetchNode: true },
+    // Composition has validated it when it was built, and a test proves it fresh.
+    validateSupergraph: false,
+  });
+  const { schema: apiSchema, executor } = await gateway.load();
+  const execute = stockExecute(apiSchema, executor, log);
+  const documents = readNamedOperations(apiSchema);
+  return {
+    apiSchema,
+    execute,
+    apolloGateway: loadedGateway(apiSchema, supergraphSdl, executor),
+    operation: (name) => {
+      const document = documents.get(name);
+      if (!document) throw new Error(`no operation is named ${name}`);
+      return {
+        name,
+        compiled: false,
+        run: (variables, call) => execute({ document, operationName: name, variables }, call) as ReturnType<CompiledOperation<typeof name>['run']>,
+      };
+    },
+  };
+};
+
+const unknownSubgraph = (name: string): never => {
+  throw new Error(`the supergraph names a subgraph that is not ours: ${name}`);
+};
+
+type StockExecutor = (context: GatewayGraphQLRequestContext) => Promise<ExecutionResult>;
+
+/** The stock executor without Apollo Server around it: documents are validated once and hashed once. */
+const stockExecute = (schema: GraphQLSchema, executor: StockExecutor, logger: Logger): Supergraph['execute'] => {
+  const known = new WeakMap<DocumentNode, { readonly queryHash: string; readonly errors: readonly GraphQLError[] }>();
+  const examine = (document: DocumentNode) => {
+    const before = known.get(document);
+    if (before) return before;
+    const examined = { queryHash: createHash('sha256').update(print(document)).digest('hex'), errors: validate(schema, document) };
+    known.set(document, examined);
+    return examined;
+  };
+  return async ({ document, operationName, variables }, call) => {
+    const { queryHash, errors } = examine(document);
+    if (errors.length > 0) return { errors };
+    const operation = getOperationAST(document, operationName);
+    if (!operation) return { errors: [new GraphQLError('name the operation to run')] };
+    if (operation.operation === 'subscription') return { errors: [new GraphQLError('a subscription is not run as a query')] };
+    const request = { variables: { ...variables }, ...(operationName === undefined ? {} : { operationName }) };
+    // What the executor reads of a request; the rest is of Apollo Server's HTTP side.
+    const context = { request, document, queryHash, operationName: operation.name?.value ?? null, operation, schema, context: call, logger, metrics: {} };
+    return executor(context as unknown as GatewayGraphQLRequestContext);
+  };
+};
+
+/** The gateway, which is loaded once and for all, as Apollo Server wants to load it. */
+const loadedGateway = (apiSchema: GraphQLSchema, coreSupergraphSdl: string, executor: StockExecutor): GatewayInterface => {
+  const listeners = new Set<Parameters<GatewayInterface['onSchemaLoadOrUpdate']>[0]>();
+  return {
+    onSchemaLoadOrUpdate: (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    load: async () => {
+      for (const listener of listeners) listener({ apiSchema, coreSupergraphSdl });
+      return { executor };
+    },
+    stop: async () => {},
+  };
+};
+
+/** The documents behind the named operations, each with its fragments. */
+const readNamedOperations = (apiSchema: GraphQLSchema): ReadonlyMap<string, DocumentNode> => {
+  const all = readOperations();
+  const errors = validate(apiSchema, all);
+  if (errors.length > 0) throw new Error(errors.map((error) => error.message).join('\n'));
+  return new Map(Object.entries(separateOperations(all)));
+};

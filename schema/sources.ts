@@ -1,0 +1,22 @@
+/** Reads what is written by hand: the SDL of the subgraphs and the named operations. */
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse, type DocumentNode } from 'graphql';
+
+const here = import.meta.dirname;
+
+export const subgraphNames = ['payments', 'payouts', 'recurring', 'merchants'] as const;
+export type SubgraphName = (typeof subgraphNames)[number];
+
+/** The SDL of one subgraph, as written. */
+export const readSubgraphSdl = (name: SubgraphName): DocumentNode => parse(readFileSync(join(here, `${name}.graphql`), 'utf8'));
+
+/** Every named operation and fragment, in one document. */
+export const readOperations = (): DocumentNode =>
+  parse(
+    readdirSync(join(here, 'operations'))
+      .filter((file) => file.endsWith('.graphql'))
+      .toSorted()
+      .map((file) => readFileSync(join(here, 'operations', file), 'utf8'))
+      .join('\n'),
+  );

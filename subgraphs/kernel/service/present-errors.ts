@@ -1,0 +1,35 @@
+/** What of an error may leave a subgraph: what a resolver meant to say, and nothing else (style rule 3, decision D-06). */
+import { GraphQLError, type ExecutionResult } from 'graphql';
+import type { Call } from './principal.ts';
+import type { Logger } from './telemetry.ts';
+
+/** Keeps deliberate errors (a GraphQLError with a code), masks and logs the rest. */
+export const presentErrors = (result: ExecutionResult, call: Call, log: Logger): ExecutionResult => {
+  const refusedInput = !('data' in result);
+  const errors = (result.errors ?? []).map((error) => (refusedInput ? presentInputError(error) : presentError(error, call, log)));
+  return { data: result.data ?? null, errors };
+};
+
+const codeOf = (error: GraphQLError): string | null => {
+  const meant = error.originalError instanceof GraphQLError ? error.originalError : error;
+  if (error.originalError && meant === error) return null;
+  const code = meant.extensions?.['code'];
+  return typeof code === 'string' ? code : null;
+};
+
+const presentError = (error: GraphQLError, call: Call, log: Logger): GraphQLError => {
+  const path = error.path ? { path: error.path } : {};
+  if (codeOf(error) !== null) return new GraphQLError(error.message, { ...path, extensions: error.extensions });
+  log.error({ err: error.originalError ?? error, path: error.path, requestId: call.requestId }, 'a resolver failed');
+  return new GraphQLError('internal error', { ...path, extensions: { code: 'INTERNAL_SERVER_ERROR' } });
+};
+
+const variableName = /^Variable "\$(\w+)"/;
+
+/** The executors repeat a refused variable's value, which may be a card number: only the variable is named. */
+const presentInputError = (error: GraphQLError): GraphQLError => {
+  const name = variableName.exec(error.message)?.[1];
+  const repeats = error.message.includes('got invalid value');
+  const message = !repeats ? error.message : `Variable "$${name ?? '?'}" has an invalid value.`;
+  return new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT' } });
+};
