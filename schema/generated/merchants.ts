@@ -34,6 +34,7 @@ export type PaymentMethod =
   | 'recurrent'
   | 'any';
 
+/** Why money moved. Contract: Ledger entry. */
 export type LedgerEntryType =
   | 'payment'
   | 'fee'
@@ -61,6 +62,7 @@ export type LiveEventKind =
   | 'payout_status_changed'
   | 'refund_created';
 
+/** pending while attempts are left, delivered after a 2xx, failed when they ran out. */
 export type DeliveryStatus =
   | 'pending'
   | 'delivered'
@@ -100,6 +102,7 @@ export type PageInfo = {
   endCursor: Maybe<Scalars['String']['output']>;
 };
 
+/** A customer of the service: owns shops, one balance and its buyers' tokens. */
 export type Merchant = {
   id: Scalars['ID']['output'];
   name: Scalars['String']['output'];
@@ -121,6 +124,7 @@ export type Shop = {
   merchant: Merchant;
 };
 
+/** Where a shop's webhooks go. */
 export type WebhookEndpoint = {
   id: Scalars['ID']['output'];
   merchantId: Scalars['ID']['output'];
@@ -166,6 +170,7 @@ export type Payout = {
   id: Scalars['ID']['output'];
 };
 
+/** One shop's part of the merchant's balance. */
 export type ShopBalance = {
   shopId: Scalars['ID']['output'];
   shopName: Scalars['String']['output'];
@@ -202,6 +207,7 @@ export type LedgerConnection = {
   pageInfo: PageInfo;
 };
 
+/** The effective rate of a method. Contract: Rate entry. */
 export type Rate = {
   method: PaymentMethod;
   /** Basis points: 200 = 2.00 %. */
@@ -231,6 +237,7 @@ export type LiveEvent = {
   payload: Scalars['JSONObject']['output'];
 };
 
+/** A payment was created. */
 export type PaymentCreatedEvent = LiveEvent & {
   id: Scalars['ID']['output'];
   kind: LiveEventKind;
@@ -242,6 +249,7 @@ export type PaymentCreatedEvent = LiveEvent & {
   payment: Payment;
 };
 
+/** A payment's status changed, intermediate changes included. */
 export type PaymentStatusChangedEvent = LiveEvent & {
   id: Scalars['ID']['output'];
   kind: LiveEventKind;
@@ -253,6 +261,7 @@ export type PaymentStatusChangedEvent = LiveEvent & {
   payment: Payment;
 };
 
+/** A payout was created. */
 export type PayoutCreatedEvent = LiveEvent & {
   id: Scalars['ID']['output'];
   kind: LiveEventKind;
@@ -264,6 +273,7 @@ export type PayoutCreatedEvent = LiveEvent & {
   payout: Payout;
 };
 
+/** A payout's status changed. */
 export type PayoutStatusChangedEvent = LiveEvent & {
   id: Scalars['ID']['output'];
   kind: LiveEventKind;
@@ -275,6 +285,7 @@ export type PayoutStatusChangedEvent = LiveEvent & {
   payout: Payout;
 };
 
+/** A refund was created. */
 export type RefundCreatedEvent = LiveEvent & {
   id: Scalars['ID']['output'];
   kind: LiveEventKind;
@@ -352,7 +363,9 @@ export type QueryliveEventArgs = {
 };
 
 export type Mutation = {
+  /** A new merchant, without shops; live mode is off. */
   merchantCreate: Merchant;
+  /** A new shop of a merchant, which is also a terminal. */
   shopCreate: ShopCreateResult;
   /** Issues a key of the shop. Scopes are the contract's names; all of them when absent. */
   apiKeyIssue: ApiKeyIssueResult;
@@ -391,9 +404,13 @@ export type MutationwebhookEndpointCreateArgs = {
 export type Subscription = {
   /** `after` resumes behind that event's id. Keys see their shop; operators see all or one merchant. */
   paymentCreated: PaymentCreatedEvent;
+  /** Intermediate changes included. `after` and the reach are those of paymentCreated. */
   paymentStatusChanged: PaymentStatusChangedEvent;
+  /** `after` and the reach are those of paymentCreated. */
   payoutCreated: PayoutCreatedEvent;
+  /** `after` and the reach are those of paymentCreated. */
   payoutStatusChanged: PayoutStatusChangedEvent;
+  /** `after` and the reach are those of paymentCreated. */
   refundCreated: RefundCreatedEvent;
   /** All kinds, or those asked for. */
   events: LiveEvent;

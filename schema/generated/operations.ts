@@ -31,6 +31,7 @@ export type Idempotency = {
   fingerprint?: string | null | undefined;
 };
 
+/** Why money moved. Contract: Ledger entry. */
 export type LedgerEntryType =
   | 'payment'
   | 'fee'
@@ -83,6 +84,7 @@ export type PaymentMethod =
   | 'recurrent'
   | 'any';
 
+/** The payment's life: pending, processing, then one final status; a succeeded payment may become refunded. */
 export type PaymentStatus =
   | 'pending'
   | 'processing'
@@ -111,26 +113,31 @@ export type PayoutCreateInput = {
   inn?: string | null | undefined;
 };
 
+/** What became of one item of a batch. `duplicate` was created by an earlier call with the same key (decision D-25). */
 export type PayoutItemStatus =
   | 'created'
   | 'failed'
   | 'duplicate';
 
+/** How the money leaves: to a phone by SBP, to a card, or to a bank account. */
 export type PayoutMethod =
   | 'payouts_sbp'
   | 'payouts_card'
   | 'payouts_account';
 
+/** pending, then one final status. */
 export type PayoutStatus =
   | 'pending'
   | 'succeeded'
   | 'failed';
 
+/** Methods that can be saved and charged again. */
 export type RecurringMethod =
   | 'cards'
   | 'sbp'
   | 'tpay';
 
+/** pending, then one final status. */
 export type RefundStatus =
   | 'pending'
   | 'succeeded'
@@ -168,10 +175,12 @@ export type SimulatorOutcome =
   | 'requires_action'
   | 'pending';
 
+/** The first, binding payment, or a charge by the schedule. */
 export type SubscriptionChargeKind =
   | 'subscription_init'
   | 'subscription_charge';
 
+/** Contract: POST /v1/public/subscriptions body. */
 export type SubscriptionCreateInput = {
   amount: number;
   customerRef: string;
@@ -184,12 +193,14 @@ export type SubscriptionCreateInput = {
   trialDays?: number | null | undefined;
 };
 
+/** The unit of the schedule: a charge every `intervalCount` of these. */
 export type SubscriptionPeriod =
   | 'day'
   | 'week'
   | 'month'
   | 'year';
 
+/** pending until a method is bound; past_due while a failed charge is tried again; paused and cancelled charge nothing. */
 export type SubscriptionStatus =
   | 'pending'
   | 'active'
@@ -197,6 +208,7 @@ export type SubscriptionStatus =
   | 'paused'
   | 'cancelled';
 
+/** Contract: POST /v1/public/tokens body. */
 export type TokenCreateInput = {
   customerRef: string;
   method?: RecurringMethod | null | undefined;
@@ -207,6 +219,7 @@ export type TokenCreateInput = {
   returnUrl?: string | null | undefined;
 };
 
+/** pending until the buyer confirms; active may be charged; cancelled never again. */
 export type TokenStatus =
   | 'pending'
   | 'active'

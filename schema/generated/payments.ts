@@ -34,6 +34,7 @@ export type PaymentMethod =
   | 'recurrent'
   | 'any';
 
+/** The payment's life: pending, processing, then one final status; a succeeded payment may become refunded. */
 export type PaymentStatus =
   | 'pending'
   | 'processing'
@@ -43,6 +44,7 @@ export type PaymentStatus =
   | 'cancelled'
   | 'refunded';
 
+/** pending, then one final status. */
 export type RefundStatus =
   | 'pending'
   | 'succeeded'
@@ -95,6 +97,7 @@ export type Idempotency = {
   fingerprint?: InputMaybe<Scalars['String']['input']>;
 };
 
+/** Where a page of a connection ends. */
 export type PageInfo = {
   hasNextPage: Scalars['Boolean']['output'];
   /** Pass as `after` to read on. Null on the last page. */
@@ -236,10 +239,12 @@ export type PaymentCreated = {
   failureMessage: Maybe<Scalars['String']['output']>;
 };
 
+/** The payment is cancelled. */
 export type PaymentCancelled = {
   payment: Payment;
 };
 
+/** Contract: the refund's create response. */
 export type RefundCreated = {
   refund: Refund;
   idempotent: Scalars['Boolean']['output'];

@@ -22,16 +22,19 @@ export type Mode =
   | 'test'
   | 'live';
 
+/** How the money leaves: to a phone by SBP, to a card, or to a bank account. */
 export type PayoutMethod =
   | 'payouts_sbp'
   | 'payouts_card'
   | 'payouts_account';
 
+/** pending, then one final status. */
 export type PayoutStatus =
   | 'pending'
   | 'succeeded'
   | 'failed';
 
+/** What became of one item of a batch. `duplicate` was created by an earlier call with the same key (decision D-25). */
 export type PayoutItemStatus =
   | 'created'
   | 'failed'
@@ -157,6 +160,7 @@ export type PayoutCreateInput = {
   inn?: InputMaybe<Scalars['String']['input']>;
 };
 
+/** Contract: payout create response. */
 export type PayoutCreated = {
   payout: Payout;
   mode: Mode;
@@ -169,6 +173,7 @@ export type PayoutCreated = {
   failureReason: Maybe<Scalars['String']['output']>;
 };
 
+/** One item of a batch, in the order sent. */
 export type PayoutBatchItem = {
   index: Scalars['Int']['output'];
   status: PayoutItemStatus;
@@ -181,6 +186,7 @@ export type PayoutBatchItem = {
   error: Maybe<Scalars['String']['output']>;
 };
 
+/** Contract: the batch's response. Failed items do not fail the batch (decision D-52a). */
 export type PayoutBatchCreated = {
   mode: Mode;
   created: Scalars['Int']['output'];

@@ -22,16 +22,19 @@ export type Mode =
   | 'test'
   | 'live';
 
+/** Methods that can be saved and charged again. */
 export type RecurringMethod =
   | 'cards'
   | 'sbp'
   | 'tpay';
 
+/** pending until the buyer confirms; active may be charged; cancelled never again. */
 export type TokenStatus =
   | 'pending'
   | 'active'
   | 'cancelled';
 
+/** pending until a method is bound; past_due while a failed charge is tried again; paused and cancelled charge nothing. */
 export type SubscriptionStatus =
   | 'pending'
   | 'active'
@@ -39,12 +42,14 @@ export type SubscriptionStatus =
   | 'paused'
   | 'cancelled';
 
+/** The unit of the schedule: a charge every `intervalCount` of these. */
 export type SubscriptionPeriod =
   | 'day'
   | 'week'
   | 'month'
   | 'year';
 
+/** The first, binding payment, or a charge by the schedule. */
 export type SubscriptionChargeKind =
   | 'subscription_init'
   | 'subscription_charge';
@@ -140,6 +145,7 @@ export type BillingSubscription = {
   shop: Shop;
 };
 
+/** One payment that a subscription made. */
 export type SubscriptionCharge = {
   paymentId: Scalars['ID']['output'];
   kind: SubscriptionChargeKind;
@@ -152,6 +158,7 @@ export type SubscriptionCharge = {
   payment: Payment;
 };
 
+/** Contract: POST /v1/public/subscriptions body. */
 export type SubscriptionCreateInput = {
   amount: Scalars['MinorUnits']['input'];
   customerRef: Scalars['String']['input'];
@@ -164,6 +171,7 @@ export type SubscriptionCreateInput = {
   trialDays?: InputMaybe<Scalars['Int']['input']>;
 };
 
+/** Contract: POST /v1/public/tokens body. */
 export type TokenCreateInput = {
   customerRef: Scalars['String']['input'];
   method?: InputMaybe<RecurringMethod>;
@@ -174,6 +182,7 @@ export type TokenCreateInput = {
   returnUrl?: InputMaybe<Scalars['String']['input']>;
 };
 
+/** The subscription, still pending: the buyer binds a method at `payUrl`. */
 export type SubscriptionCreated = {
   subscription: BillingSubscription;
   initialPayment: Payment;
@@ -181,21 +190,25 @@ export type SubscriptionCreated = {
   idempotent: Scalars['Boolean']['output'];
 };
 
+/** The subscription is cancelled; payments already made stay. */
 export type SubscriptionCancelled = {
   subscription: BillingSubscription;
 };
 
+/** The token, still pending: the buyer confirms at `payUrl`. */
 export type TokenCreated = {
   token: Token;
   payUrl: Scalars['String']['output'];
   idempotent: Scalars['Boolean']['output'];
 };
 
+/** The payment that the charge made; it may have failed. */
 export type TokenCharged = {
   payment: Payment;
   idempotent: Scalars['Boolean']['output'];
 };
 
+/** The token is cancelled; payments already made stay. */
 export type TokenCancelled = {
   token: Token;
 };
@@ -213,7 +226,9 @@ export type TokenCancelResult = TokenCancelled | Refused;
 export type Query = {
   /** One subscription of the caller's merchant. Null when there is none. */
   billingSubscription: Maybe<BillingSubscription>;
+  /** The caller's merchant's subscriptions in the key's mode. */
   billingSubscriptions: Array<BillingSubscription>;
+  /** The caller's merchant's tokens in the key's mode; those of one customer when it is named. */
   tokens: Array<Token>;
 };
 
@@ -236,6 +251,7 @@ export type Mutation = {
   tokenCreate: TokenCreateResult;
   /** A merchant-initiated charge of an active token. */
   tokenCharge: TokenChargeResult;
+  /** Ends a token: no new charges; payments already made stay. */
   tokenCancel: TokenCancelResult;
 };
 
