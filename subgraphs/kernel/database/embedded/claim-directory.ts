@@ -1,0 +1,80 @@
+/** One service per DATA_DIR: a lock file that says who holds it, and is taken over when that process is gone. */
+import { randomBytes } from 'node:crypto';
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { birthMark } from './running-process.ts';
+
+const lockFile = 'service.lock';
+const look_ms = 50;
+
+/**
+ * Takes DATA_DIR for this process and gives the function that lets go of it. When another living service holds it, waits up to `handover_ms` (it may
+ * be draining after a kill of its terminal) and then refuses with a text for a person.
+ */
+export const claimDirectory = async (dataDir: string, handover_ms: number, progress: (text: string) => void): Promise<() => void> => {
+  const path = join(dataDir, lockFile);
+  const claim = `${process.pid} ${birthMark(process.pid)}\n`;
+  const draft = `${path}.${randomBytes(6).toString('hex')}`;
+  const deadline = performance.now() + handover_ms;
+  let told = false;
+  writeFileSync(draft, claim, { mode: 0o644 });
+  try {
+    while (!linked(draft, path)) {
+      const holder = read(path);
+      if (holder === null) continue;
+      if (!holds(holder)) {
+        removeStale(path, holder);
+        continue;
+      }
+      if (performance.now() >= deadline) throw new Error(refusal(dataDir, holder));
+      if (!told) progress(`${dataDir} is in use by the service with process id ${Number.parseInt(holder)}; waiting for it to finish`);
+      told = true;
+      await delay(look_ms);
+    }
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  return () => {
+    if (read(path) === claim) rmSync(path, { force: true });
+  };
+};
+
+const refusal = (dataDir: string, holder: string): string =>
+  `${dataDir} is in use by the service with process id ${Number.parseInt(holder)}. Stop that one, or give this one a DATA_DIR of its own.`;
+
+const holds = (holder: string): boolean => {
+  const [pid, ...mark] = holder.trim().split(' ');
+  return birthMark(Number(pid)) === mark.join(' ');
+};
+
+const read = (path: string): string | null => {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return null;
+  }
+};
+
+// A link appears together with its content, so nobody ever reads half a claim.
+const linked = (draft: string, path: string): boolean => {
+  try {
+    linkSync(draft, path);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    throw error;
+  }
+};
+
+// Two services may find the same stale lock; the slower one must not remove the claim that the faster one has just made.
+const removeStale = (path: string, stale: string): void => {
+  const aside = `${path}.${randomBytes(6).toString('hex')}`;
+  try {
+    renameSync(path, aside);
+  } catch {
+    return;
+  }
+  if (read(aside) !== stale) linked(aside, path);
+  rmSync(aside, { force: true });
+};

@@ -1,0 +1,121 @@
+/** The cluster: PostgreSQL's own directory with its files and the password. It appears whole, by a rename, or not at all. */
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  existsSync,
+  lchownSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { explain } from './explain.ts';
+import { hasName, type Owner } from './owner.ts';
+import type { Programs } from './programs.ts';
+
+export const superuser = 'payments';
+const passwordFile = 'service-password';
+
+/**
+ * How programs that run as `owner` name the directory that they were started in. The owner may not be allowed to walk there from the root (DATA_DIR in
+ * a home directory of mode 0700); the kernel opens this link without asking, and children inherit it.
+ */
+export const ownDirectory = (directory: string, owner: Owner | null): string => (owner !== null && process.platform === 'linux' ? '/proc/self/cwd' : directory);
+
+/** All that PostgreSQL's programs see of our environment: no secrets, nothing that changes their ways. */
+export const plainEnvironment = (): Record<string, string | undefined> => {
+  const { PATH, LD_LIBRARY_PATH, SystemRoot } = process.env;
+  return { PATH, LD_LIBRARY_PATH, SystemRoot, LC_ALL: 'C', TZ: 'UTC' };
+};
+
+/** The superuser's password, which was made with the cluster. */
+export const readPassword = (cluster: string): string => {
+  try {
+    return readFileSync(join(cluster, passwordFile), 'utf8').trim();
+  } catch (error) {
+    throw explain('The password of the embedded PostgreSQL cannot be read', cluster, `${error}`);
+  }
+};
+
+/**
+ * Makes the cluster unless it stands already. Whatever an initdb that was cut off has left is removed and made anew: a cluster gets its name by a
+ * rename when nothing is missing any more.
+ */
+export const ensureCluster = async (cluster: string, programs: Programs, owner: Owner | null, progress: (text: string) => void): Promise<void> => {
+  removeUnfinished(cluster);
+  if (existsSync(join(cluster, 'PG_VERSION')) && existsSync(join(cluster, passwordFile))) return handOver(cluster, owner);
+  if (existsSync(cluster))
+    throw explain('There is something that is not a whole PostgreSQL cluster', cluster, 'Move it away, or set DATA_DIR to another directory.');
+  progress('making a new PostgreSQL cluster');
+  const draft = mkdtempSync(`${cluster}.unfinished-`);
+  const password = `${draft}.password`;
+  writeFileSync(password, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600 });
+  chmodSync(draft, 0o700);
+  if (owner) for (const path of [draft, password]) chownSync(path, owner.uid, owner.gid);
+  await runInitdb(draft, password, programs, owner);
+  renameSync(password, join(draft, passwordFile));
+  renameSync(draft, cluster);
+};
+
+const removeUnfinished = (cluster: string): void => {
+  for (const name of readdirSync(dirname(cluster))) {
+    if (!name.startsWith(`${basename(cluster)}.unfinished-`)) continue;
+    rmSync(join(dirname(cluster), name), { recursive: true, force: true, maxRetries: 5 });
+  }
+};
+
+// A copy that root made of a cluster belongs to root, and PostgreSQL insists on owning its files.
+const handOver = (cluster: string, owner: Owner | null): void => {
+  if (owner === null || statSync(cluster).uid === owner.uid) return;
+  for (const name of readdirSync(cluster, { recursive: true, encoding: 'utf8' })) lchownSync(join(cluster, name), owner.uid, owner.gid);
+  lchownSync(cluster, owner.uid, owner.gid);
+};
+
+const runInitdb = async (draft: string, password: string, programs: Programs, owner: Owner | null): Promise<void> => {
+  // Opened by us and handed on, for its owner may not be able to walk to it either.
+  const handle = openSync(password, 'r');
+  const options = [
+    `--pgdata=${ownDirectory(draft, owner)}`,
+    `--username=${superuser}`,
+    `--pwfile=${owner ? '/dev/fd/3' : password}`,
+    '--auth=scram-sha-256',
+    '--encoding=UTF8',
+    '--locale-provider=builtin',
+    '--builtin-locale=C.UTF-8',
+    '--locale=C',
+  ];
+  const [program, ...args] = [...nameFor(owner), programs.initdb, ...options];
+  try {
+    const said = await run(program, args, draft, handle, owner);
+    if (said !== null) throw explain('PostgreSQL could not make its cluster', dirname(draft), said.replace(noBorrowedName, namelessUser));
+  } finally {
+    closeSync(handle);
+  }
+};
+
+const noBorrowedName = /^.*\bunshare\b.*$/m;
+const namelessUser = 'initdb: could not look up effective user ID';
+
+// initdb refuses a user id that has no name. Where the kernel lets us, it sees itself as nobody; the files still get the real user id.
+const nameFor = (owner: Owner | null): readonly [string, ...string[]] | readonly [] => {
+  const uid = owner?.uid ?? process.getuid?.();
+  return uid === undefined || process.platform !== 'linux' || hasName(uid) ? [] : ['unshare', '--user', '--map-user=65534', '--map-group=65534'];
+};
+
+// Null when it did its work, else what it said.
+const run = (program: string, args: readonly string[], cwd: string, handle: number, owner: Owner | null): Promise<string | null> =>
+  new Promise((resolve) => {
+    let said = '';
+    const child = spawn(program, args, { cwd, env: plainEnvironment(), stdio: ['ignore', 'pipe', 'pipe', handle], ...owner });
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text: Buffer) => (said += text.toString()));
+    child.once('error', (error) => resolve(error.message));
+    child.once('close', (code, signal) => resolve(code === 0 ? null : said || `initdb ended with ${signal ?? code}`));
+  });

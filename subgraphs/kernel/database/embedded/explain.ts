@@ -1,0 +1,31 @@
+/** Turns what PostgreSQL or the file system said into what a person can do about it. */
+const causes: readonly (readonly [RegExp, string])[] = [
+  [/no space left on device|ENOSPC|disk quota exceeded|EDQUOT/i, 'The disk is full: free some space, or set DATA_DIR to a directory on another disk.'],
+  [/read-only file system|EROFS/i, 'The disk is read-only: set DATA_DIR to a directory that can be written to.'],
+  [
+    /permission denied|operation not permitted|EACCES|EPERM/i,
+    'It may not be read or written by this user: give it to the user who runs the service (chown -R), or set DATA_DIR to another directory.',
+  ],
+  [/ENOTDIR|EEXIST/, 'There is a file where a directory must be: move it away, or set DATA_DIR to another directory.'],
+  [
+    /database files are incompatible/i,
+    'It was made by another major version of PostgreSQL: set DATA_DIR to a new directory, and move the data with that version’s pg_dump.',
+  ],
+  [/password authentication failed/i, 'Its password file does not fit: put the right one back, or set DATA_DIR to a new directory.'],
+  [
+    /could not look up effective user ID/i,
+    'This user id has no name in /etc/passwd, and PostgreSQL needs one to make a new cluster: add an entry, start as another user, or set DATABASE_URL.',
+  ],
+  [
+    /could not create shared memory segment|could not map anonymous shared memory|cannot allocate memory/i,
+    'There is not enough memory for PostgreSQL (it takes about 200 MB).',
+  ],
+];
+
+const lastLines = (text: string, count: number): string => text.trim().split('\n').slice(-count).join('\n');
+
+/** An error for a person: what could not be done and in which directory, what can be done about it, and the last words of whoever refused. */
+export const explain = (attempt: string, directory: string, said: string): Error => {
+  const advice = causes.find(([pattern]) => pattern.test(said))?.[1];
+  return new Error(`${attempt} in ${directory}.${advice ? ` ${advice}` : ''}\n${lastLines(said, 8)}`);
+};
