@@ -12,6 +12,7 @@ export interface OperationMap {
   ListRates: { variables: operations.ListRatesQueryVariables; result: operations.ListRatesQuery };
   ListLedger: { variables: operations.ListLedgerQueryVariables; result: operations.ListLedgerQuery };
   FindApiKeyHolder: { variables: operations.FindApiKeyHolderQueryVariables; result: operations.FindApiKeyHolderQuery };
+  ReadEventsAfter: { variables: operations.ReadEventsAfterQueryVariables; result: operations.ReadEventsAfterQuery };
   CreatePayment: { variables: operations.CreatePaymentMutationVariables; result: operations.CreatePaymentMutation };
   ListPayments: { variables: operations.ListPaymentsQueryVariables; result: operations.ListPaymentsQuery };
   GetPayment: { variables: operations.GetPaymentQueryVariables; result: operations.GetPaymentQuery };

@@ -41,9 +41,9 @@ export const rooms: readonly Room[] = [
     mayImport: ({ from, to }) => under(subgraphOf(from), 'subgraphs/kernel/', 'schema/')(to),
   },
   {
-    row: ['`gateway/`', 'gateway, schema, `kernel/service`, `kernel/rules/event`'],
+    row: ['`gateway/`', 'gateway, schema, `kernel/service`, `kernel/rules/{event,refusal}`'],
     holds: under('gateway/'),
-    mayImport: ({ to }) => under('gateway/', 'schema/', 'subgraphs/kernel/service/', ...inKernel('rules', 'event'))(to),
+    mayImport: ({ to }) => under('gateway/', 'schema/', 'subgraphs/kernel/service/', ...inKernel('rules', 'event', 'refusal'))(to),
   },
   {
     row: ['`rest-facade/`', 'rest-facade, gateway, schema, `kernel/service/{config,principal,access,telemetry}`, `kernel/rules/{event,refusal}`'],

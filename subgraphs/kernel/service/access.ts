@@ -55,6 +55,7 @@ export const access: Readonly<Record<string, Access>> = {
   'Query.ledger': { key: reports },
   'Query.apiKeyHolder': { service: true },
   'Query.liveEvent': { key: free, operator: 'viewer', buyer: true },
+  'Query.liveEventsAfter': { service: true },
   'Mutation.merchantCreate': { operator: 'admin' },
   'Mutation.shopCreate': { operator: 'admin' },
   'Mutation.apiKeyIssue': { operator: 'admin' },
