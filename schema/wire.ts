@@ -4,6 +4,11 @@
  */
 import type {
   CheckoutFieldsFragment,
+  GetBalanceQuery,
+  GetSubscriptionScheduleQuery,
+  ListLedgerQuery,
+  ListRatesQuery,
+  ListSbpBanksQuery,
   PaymentFieldsFragment,
   PayoutFieldsFragment,
   RefundFieldsFragment,
@@ -72,10 +77,7 @@ export const payoutJson = (payout: PayoutFieldsFragment) => ({
   method: payout.method,
   status: payout.status,
   fail_reason: payout.failReason,
-  recipient:
-    payout.method === 'payouts_sbp'
-      ? { phone: payout.recipient.phone, bank_id: payout.recipient.bankId, full_name: payout.recipient.fullName }
-      : {},
+  recipient: payout.method === 'payouts_sbp' ? { phone: payout.recipient.phone, bank_id: payout.recipient.bankId, full_name: payout.recipient.fullName } : {},
   recipient_card_mask: payout.recipientCardMask,
   bank_ref: payout.bankRef,
   created_at: payout.createdAt,
@@ -118,3 +120,56 @@ export const tokenJson = (token: TokenFieldsFragment) => ({
 
 /** Enum values cannot hold a dot: `payment_status_changed` is the contract's `payment.status_changed`. */
 export const dotted = (value: string): string => value.replace('_', '.');
+
+type LedgerNode = ListLedgerQuery['ledger']['nodes'][number];
+type Schedule = NonNullable<GetSubscriptionScheduleQuery['billingSubscription']>;
+
+/** Contract: Ledger entry. Decision D-78: the order of the fields is that of the CSV's columns. */
+export const ledgerEntryJson = (entry: LedgerNode) => ({
+  id: entry.id,
+  type: entry.type,
+  amount: entry.amount,
+  currency: entry.currency,
+  description: entry.description,
+  payment_id: entry.paymentId,
+  payout_id: entry.payoutId,
+  created_at: entry.createdAt,
+});
+
+/** Contract: Balance. */
+export const balanceJson = (balance: GetBalanceQuery['balance']) => ({
+  balance: balance.balance,
+  available: balance.available,
+  currency: balance.currency,
+  shops: balance.shops.map((shop) => ({ shop_id: shop.shopId, shop_name: shop.shopName, balance: shop.balance })),
+});
+
+/** Contract: Rate entry. */
+export const rateJson = (rate: ListRatesQuery['rates'][number]) => ({ method: rate.method, rate_bps: rate.rateBps });
+
+/** Contract: SBP bank entry. */
+export const sbpBankJson = (bank: ListSbpBanksQuery['sbpBanks'][number]) => ({ member_id: bank.memberId, name: bank.name, name_en: bank.nameEn });
+
+/** Contract: GET /v1/public/subscriptions/{id}/schedule. */
+export const scheduleJson = (subscription: Schedule) => ({
+  subscription_id: subscription.id,
+  status: subscription.status,
+  amount: subscription.amount,
+  currency: subscription.currency,
+  period: subscription.period,
+  interval_count: subscription.intervalCount,
+  next_charge_at: subscription.nextChargeAt,
+  charges: subscription.charges.map((charge) => ({
+    payment_id: charge.paymentId,
+    kind: charge.kind,
+    amount: charge.amount,
+    currency: charge.currency,
+    status: charge.status,
+    created_at: charge.createdAt,
+    captured_at: charge.capturedAt,
+  })),
+  upcoming: subscription.upcoming,
+});
+
+/** Contract, "Errors": the envelope of every answer that is not 2xx. */
+export const errorJson = (code: string, message: string) => ({ error: { code, message } });
