@@ -1,0 +1,174 @@
+/** The schema against what stands beside it: access rows, the OpenAPI description, the closed lists of the rules. */
+import { describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { Supergraph } from '@apollo/federation-internals';
+import { GraphQLEnumType, GraphQLUnionType, Kind, isObjectType, validate, visit, type DocumentNode } from 'graphql';
+import { parse as parseYaml } from 'yaml';
+import { readOperations, readSubgraphSdl, subgraphNames } from '../../schema/sources.ts';
+import { dotted } from '../../schema/wire.ts';
+import { streamKinds, webhookEvents } from '../../subgraphs/kernel/rules/event.ts';
+import { failureCodes } from '../../subgraphs/kernel/rules/failure-code.ts';
+import { modes } from '../../subgraphs/kernel/rules/mode.ts';
+import { postingTypes } from '../../subgraphs/kernel/rules/postings.ts';
+import { refusalCodes } from '../../subgraphs/kernel/rules/refusal.ts';
+import { access } from '../../subgraphs/kernel/service/access.ts';
+import { paymentMethods, paymentStatuses } from '../../subgraphs/payments/rules/payment.ts';
+import { readText, typescriptFiles } from './tree.ts';
+
+const schema = Supergraph.build(readText('schema/supergraph.graphql')).apiSchema().toGraphQLJSSchema();
+const rootTypes = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].filter(isObjectType);
+const operations = readOperations();
+
+const namesOf = (document: DocumentNode): readonly string[] =>
+  document.definitions.flatMap((definition) => (definition.kind === Kind.OPERATION_DEFINITION && definition.name ? [definition.name.value] : []));
+
+const sorted = (values: Iterable<string>): readonly string[] => [...values].toSorted();
+
+const valuesOf = (name: string): readonly string[] => {
+  const type = schema.getType(name);
+  assert.ok(type instanceof GraphQLEnumType, `${name} is not an enum`);
+  return type.getValues().map((value) => value.name);
+};
+
+/** The enums of one subgraph's SDL: name to values, in their order. */
+const enumsOf = (document: DocumentNode): Map<string, readonly string[]> => {
+  const found = new Map<string, readonly string[]>();
+  visit(document, {
+    EnumTypeDefinition: ({ name, values }) => void found.set(name.value, values?.map((value) => value.name.value) ?? []),
+  });
+  return found;
+};
+
+describe('the schema', () => {
+  test('has an access row for every root field, and no row without a field', (t) => {
+    const fields = rootTypes.flatMap((type) => Object.keys(type.getFields()).map((field) => `${type.name}.${field}`));
+    t.diagnostic(`${fields.length} root fields`);
+    assert.ok(fields.length > 30);
+    assert.deepEqual(sorted(Object.keys(access)), sorted(fields));
+  });
+
+  test('describes every type and every root field; results and connections are told by their names', () => {
+    const types = Object.values(schema.getTypeMap()).filter((type) => !type.name.startsWith('__') && !rootTypes.some((root) => root === type));
+    const ownName = (name: string): boolean => /(Result|Connection)$/.test(name);
+    assert.deepEqual(
+      types.filter(({ description, name }) => !description && !ownName(name)).map(({ name }) => name),
+      [],
+    );
+    const fields = rootTypes.flatMap((type) =>
+      Object.values(type.getFields()).map((field) => ({ name: `${type.name}.${field.name}`, text: field.description })),
+    );
+    assert.deepEqual(
+      fields.filter(({ text }) => !text).map(({ name }) => name),
+      [],
+    );
+  });
+
+  test('has no union but results, each of which may be Refused', () => {
+    const results = Object.values(schema.getTypeMap()).filter((type) => type instanceof GraphQLUnionType);
+    assert.ok(results.length > 10);
+    for (const union of results) assert.ok(union.getTypes().some(({ name }) => name === 'Refused') && union.name.endsWith('Result'), union.name);
+  });
+
+  test('gives an enum the same values in every subgraph', () => {
+    const first = new Map<string, readonly string[]>();
+    let compared = 0;
+    for (const name of subgraphNames) {
+      for (const [type, values] of enumsOf(readSubgraphSdl(name))) {
+        const known = first.get(type);
+        if (!known) first.set(type, values);
+        else assert.deepEqual(values, known, `${type} in ${name}`);
+        if (known) compared += 1;
+      }
+    }
+    assert.ok(compared >= 6, `compared only ${compared} enums`);
+  });
+
+  const closedLists: readonly (readonly [type: string, list: readonly string[], spelled?: (value: string) => string])[] = [
+    ['RefusalCode', refusalCodes],
+    ['Mode', modes],
+    ['PaymentStatus', paymentStatuses],
+    ['PaymentMethod', paymentMethods],
+    ['LedgerEntryType', postingTypes],
+    ['WebhookEvent', webhookEvents, dotted],
+    ['LiveEventKind', streamKinds, dotted],
+  ];
+  for (const [type, list, spelled = String] of closedLists) {
+    test(`spells ${type} as the rules do`, () => assert.deepEqual(valuesOf(type).map(spelled), list));
+  }
+
+  test('has an event type for every kind of the stream', () => {
+    const types = Object.values(schema.getTypeMap()).filter((type) => isObjectType(type) && type.getInterfaces().some(({ name }) => name === 'LiveEvent'));
+    const expected = streamKinds.map(
+      (kind) =>
+        kind
+          .split(/[._]/)
+          .map((word) => `${word[0]?.toUpperCase()}${word.slice(1)}`)
+          .join('') + 'Event',
+    );
+    assert.deepEqual(sorted(types.map(({ name }) => name)), sorted(expected));
+  });
+});
+
+describe('the named operations', () => {
+  test('are valid', () => assert.deepEqual(validate(schema, operations), []));
+
+  test('are each behind a documented route, or named in the code of the facade or the gateway', () => {
+    const documented = new Set(readText('schema/openapi.yaml').match(/(?<=operationId: )\w+/g));
+    const code = typescriptFiles()
+      .filter((path) => /^(rest-facade|gateway)\//.test(path))
+      .map(readText)
+      .join('\n');
+    const names = namesOf(operations);
+    assert.ok(names.length >= 25, `saw only ${names.length} operations`);
+    assert.deepEqual(
+      names.filter((name) => !documented.has(name) && !new RegExp(`['"\`.]${name}\\b`).test(code)),
+      [],
+    );
+  });
+
+  test('are what every documented route names', () => {
+    const { paths } = parseYaml(readText('schema/openapi.yaml'));
+    const documented = Object.values<Record<string, { operationId?: string }>>(paths).flatMap((path) =>
+      Object.values(path).flatMap(({ operationId }) => operationId ?? []),
+    );
+    assert.ok(documented.length >= 20, `saw only ${documented.length} routes`);
+    const names = new Set(namesOf(operations));
+    assert.deepEqual(
+      documented.filter((name) => !names.has(name)),
+      [],
+    );
+  });
+});
+
+/** Decision D-41, in the order of its table: code to class. */
+const decided = `
+  soft       do_not_honor generic_decline insufficient_funds limit_exceeded call_issuer
+  hard       expired_card
+  buyer      invalid_card_number invalid_expiry incorrect_cvc
+  hard       lost_card stolen_card pickup_card card_restricted transaction_not_permitted country_not_supported fraud_suspected
+  buyer      authentication_failed
+  hard       authorization_revoked
+  buyer      identification_required
+  hard       account_not_found
+  technical  issuer_unavailable processing_error
+  buyer      session_expired link_expired
+  technical  method_unavailable
+  soft       unknown_bank_code
+  hard       bank_unknown recipient_not_in_sbp
+  buyer      recipient_check_failed
+  soft       rejected_by_recipient_bank payout_limit_exceeded
+  technical  acquirer_balance_insufficient
+  soft       refund_rejected
+  hard       refund_window_closed`;
+
+test('the failure codes and their classes are those of decision D-41', () => {
+  const rows = decided
+    .trim()
+    .split('\n')
+    .flatMap((line) => {
+      const [kind, ...codes] = line.trim().split(/\s+/);
+      return codes.map((code) => [code, kind]);
+    });
+  assert.equal(rows.length, 34);
+  assert.deepEqual(Object.entries(failureCodes), rows);
+});
