@@ -68,7 +68,11 @@ export const ensureCluster = async (cluster: string, programs: Programs, owner: 
 const removeUnfinished = (cluster: string): void => {
   for (const name of readdirSync(dirname(cluster))) {
     if (!name.startsWith(`${basename(cluster)}.unfinished-`)) continue;
-    rmSync(join(dirname(cluster), name), { recursive: true, force: true, maxRetries: 5 });
+    try {
+      rmSync(join(dirname(cluster), name), { recursive: true, force: true, maxRetries: 5 });
+    } catch {
+      // An initdb whose service was killed may still be writing there; the next start tries again.
+    }
   }
 };
 
