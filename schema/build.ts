@@ -44,6 +44,33 @@ export const compose = (): string => {
   return result.supergraphSdl;
 };
 
+const rows = (folder: string, types: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(types).map(([type, row]) => [type, `../../subgraphs/${folder}#${row} as ${row}Row`]));
+
+const reference = '../../subgraphs/kernel/service/entities.ts#EntityReference';
+const eventRow = '../../subgraphs/merchants/read-events.ts#EventRow';
+
+/** What stands behind a GraphQL type inside its subgraph, where it is not the type's own shape. */
+const rowTypes: Record<SubgraphName, Record<string, string>> = {
+  payments: rows('payments/entities.ts', { Payment: 'Payment', Refund: 'Refund' }),
+  payouts: rows('payouts/entities.ts', { Payout: 'Payout' }),
+  recurring: { ...rows('recurring/entities.ts', { Token: 'Token', BillingSubscription: 'Subscription' }), Payment: reference },
+  merchants: {
+    ...rows('merchants/entities.ts', { Merchant: 'Merchant', WebhookEndpoint: 'WebhookEndpoint', WebhookDelivery: 'WebhookDelivery' }),
+    Shop: '../../subgraphs/kernel/database/entities.ts#Shop as ShopRow',
+    LedgerEntry: '../../subgraphs/merchants/read-ledger.ts#LedgerRow',
+    Payment: reference,
+    Refund: reference,
+    Payout: reference,
+    LiveEvent: eventRow,
+    PaymentCreatedEvent: eventRow,
+    PaymentStatusChangedEvent: eventRow,
+    PayoutCreatedEvent: eventRow,
+    PayoutStatusChangedEvent: eventRow,
+    RefundCreatedEvent: eventRow,
+  },
+};
+
 const enums = { enumsAsTypes: true, namingConvention: 'keep' } as const;
 
 const resolverTypes = (name: SubgraphName): Promise<string> =>
@@ -56,6 +83,7 @@ const resolverTypes = (name: SubgraphName): Promise<string> =>
       scalars: scalarTypes,
       useTypeImports: true,
       federation: true,
+      mappers: rowTypes[name],
       contextType: '../../subgraphs/kernel/service/subgraph.ts#SubgraphContext',
       maybeValue: 'T | null',
       inputMaybeValue: 'T | null | undefined',

@@ -13,8 +13,9 @@ import { PaymentEntity, RefundEntity } from './entities.ts';
 
 const namesOf = (entity: { meta: { properties: object } }): string[] => Object.keys(entity.meta.properties);
 
-export const paymentColumns = columns(namesOf(PaymentEntity), 'payment');
-export const refundColumns = columns(namesOf(RefundEntity), 'refund');
+export const paymentNames = namesOf(PaymentEntity);
+const paymentColumns = columns(paymentNames, 'payment');
+export const refundNames = namesOf(RefundEntity);
 
 export interface PaymentKey {
   readonly merchantId: string;
@@ -42,12 +43,12 @@ export const findPayment = async (pool: pg.Pool, key: PaymentKey, now: Temporal.
 
 const refundsOf: Statement = {
   name: 'payment_refunds',
-  text: `select ${refundColumns} from refund where merchant_id = $1 and payment_id = any ($2::uuid[]) order by created_at, id`,
+  text: `select ${columns(refundNames)} from refund where (merchant_id, payment_id) in (select * from unnest($1::uuid[], $2::uuid[])) order by created_at, id`,
 };
 
-/** The refunds of payments of one merchant, oldest first. */
-export const findRefunds = (pool: pg.Pool, merchantId: string, paymentIds: readonly string[]): Promise<Refund[]> =>
-  run(pool, refundsOf, [merchantId, paymentIds]);
+/** The refunds of payments, oldest first. */
+export const findRefunds = (pool: pg.Pool, payments: readonly Pick<Payment, 'merchantId' | 'id'>[]): Promise<Refund[]> =>
+  run(pool, refundsOf, [payments.map(({ merchantId }) => merchantId), payments.map(({ id }) => id)]);
 
 /** The columns that change during a payment's life. */
 const mutable = [

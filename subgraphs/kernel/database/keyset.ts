@@ -1,0 +1,81 @@
+/**
+ * Keyset pages. Decision D-13: a cursor is opaque, bound to the query's filters; a foreign or damaged one is refused;
+ * pages never repeat or skip a row that existed when the first page was read. Decision D-12: `from` and `to` are UTC days, both inclusive.
+ */
+import { createHash } from 'node:crypto';
+import { refused, type Refused } from '../rules/refusal.ts';
+
+/** Where a page ended: rows are ordered by creation and id, newest first. */
+export interface Position {
+  readonly createdAt: Temporal.Instant;
+  readonly id: string;
+}
+
+export const pageDefault_rows = 50;
+export const pageMost_rows = 200;
+
+const digestOf = (filters: unknown): string => createHash('sha256').update(JSON.stringify(filters)).digest('base64url').slice(0, 12);
+
+/** The cursor behind a row. */
+export const cursorOf = (row: Position, filters: unknown): string =>
+  Buffer.from(JSON.stringify([row.createdAt.epochMilliseconds, row.id, digestOf(filters)])).toString('base64url');
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+const parse = (cursor: string): unknown => {
+  try {
+    return JSON.parse(Buffer.from(cursor, 'base64url').toString());
+  } catch {
+    return null;
+  }
+};
+
+/** Reads a cursor; null without one; `bad_request` when it is damaged or belongs to other filters. */
+export const positionOf = (cursor: string | null | undefined, filters: unknown): Position | Refused | null => {
+  if (cursor === null || cursor === undefined) return null;
+  const value = parse(cursor);
+  if (Array.isArray(value) && value.length === 3) {
+    const [at, id, digest]: unknown[] = value;
+    if (typeof at === 'number' && Number.isSafeInteger(at) && Math.abs(at) < 8.64e15 && typeof id === 'string' && uuid.test(id) && digest === digestOf(filters)) {
+      return { createdAt: Temporal.Instant.fromEpochMilliseconds(at), id };
+    }
+  }
+  return refused('bad_request', 'cursor: expected the next_cursor of a page of this same query');
+};
+
+/** A page of rows with what the next page needs. `rows` holds one more than asked for when there is a next page. */
+export const pageOf = <Row extends Position>(rows: readonly Row[], first: number, filters: unknown): { nodes: Row[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } } => {
+  const nodes = rows.slice(0, first);
+  const last = nodes.at(-1);
+  const hasNextPage = rows.length > first;
+  return { nodes, pageInfo: { hasNextPage, endCursor: hasNextPage && last ? cursorOf(last, filters) : null } };
+};
+
+const day = (text: string): Temporal.PlainDate | null => {
+  try {
+    return /^\d{4}-\d{2}-\d{2}$/.test(text) ? Temporal.PlainDate.from(text, { overflow: 'reject' }) : null;
+  } catch {
+    return null;
+  }
+};
+
+/** A half-open span of time: from the first day's start to the end of the last day. Null at an open side. */
+export interface Span {
+  readonly since: Temporal.Instant | null;
+  readonly until: Temporal.Instant | null;
+}
+
+/** Reads `from` and `to`; `bad_request` when one is not a day or they are the wrong way round. */
+export const spanOf = (from: string | null | undefined, to: string | null | undefined): Span | Refused => {
+  const first = from ? day(from) : null;
+  const last = to ? day(to) : null;
+  if (from && !first) return refused('bad_request', `from: expected a day as YYYY-MM-DD, got ${from}`);
+  if (to && !last) return refused('bad_request', `to: expected a day as YYYY-MM-DD, got ${to}`);
+  if (first && last && Temporal.PlainDate.compare(first, last) > 0) return refused('bad_request', 'from: expected a day that is not after to');
+  const start = (date: Temporal.PlainDate): Temporal.Instant => date.toZonedDateTime('UTC').toInstant();
+  return { since: first && start(first), until: last && start(last.add({ days: 1 })) };
+};
+
+/** Checks a page size; `bad_request` outside 1 to 200. */
+export const pageSize = (first: number): number | Refused =>
+  first >= 1 && first <= pageMost_rows ? first : refused('bad_request', `limit: expected an integer from 1 to ${pageMost_rows}, got ${first}`);

@@ -1,0 +1,28 @@
+/** Asks the bank what became of a payment, and applies the answer. Decision D-32: asked again until the answer is final. */
+import type { Banks } from '../kernel/banks/route.ts';
+import type { Database } from '../kernel/database/orm.ts';
+import { run, type Statement } from '../kernel/database/statement.ts';
+import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
+import { applyBankAnswer } from './apply-bank-answer.ts';
+import type { Payment } from './entities.ts';
+import { findPayment, type PaymentKey } from './store-payment.ts';
+
+/** Asks about one payment; the payment as it is afterwards. Anything but a processing payment is left as it is. */
+export const askBank = async (database: Database, banks: Banks, key: PaymentKey, now: Temporal.Instant): Promise<Payment | Refused> => {
+  const found = await findPayment(database.pool, key, now);
+  if (!found) return refused('not_found', 'there is no such payment');
+  const { payment } = found;
+  if (payment.status !== 'processing') return payment;
+  const bank = banks.of(payment.mode);
+  if (isRefused(bank)) return bank;
+  const answer = await bank.ask({ merchantId: payment.merchantId, operationId: payment.id, now });
+  return applyBankAnswer(database, key, bank.connector, answer, now);
+};
+
+const due: Statement = {
+  name: 'payment_asks_due',
+  text: `select merchant_id as "merchantId", id as "paymentId" from payment where ask_at <= $1 order by ask_at limit $2`,
+};
+
+/** Payments that the bank should be asked about by now, longest due first. */
+export const findAsksDue = (database: Database, now: Temporal.Instant, most: number): Promise<PaymentKey[]> => run(database.pool, due, [now, most]);

@@ -1,0 +1,16 @@
+/** Cancels a payment. Contract POST /v1/public/payments/{id}/cancel: only a pending payment can be cancelled, else 409 not_pending. */
+import type { Database } from '../kernel/database/orm.ts';
+import { refused, type Refused } from '../kernel/rules/refusal.ts';
+import type { KeyPrincipal } from '../kernel/service/principal.ts';
+import type { Payment } from './entities.ts';
+import { changePayment, statusEvents } from './change-payment.ts';
+import { paymentMove } from './rules/payment.ts';
+
+/** Cancels a payment of the key's shop; refuses with `not_found` or `not_pending`. */
+export const cancelPayment = (database: Database, key: KeyPrincipal, paymentId: string, now: Temporal.Instant): Promise<Payment | Refused> =>
+  changePayment(database, { merchantId: key.merchantId, paymentId }, now, ({ payment }) => {
+    if (payment.shopId !== key.shopId || payment.mode !== key.mode) return refused('not_found', 'there is no such payment');
+    const status = paymentMove(payment.status, 'merchant_cancelled');
+    if (!status) return refused('not_pending', `only a pending payment can be cancelled; this one is ${payment.status}`);
+    return { patch: { status, finalizedAt: now }, postings: [], events: (after) => statusEvents(after, [], now) };
+  });

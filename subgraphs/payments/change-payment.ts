@@ -1,0 +1,52 @@
+/**
+ * Changes a payment: reads it, lets a rule decide, writes the decision in one statement; again when somebody else wrote it in between.
+ * The statement takes the row's lock, so of two racing changes exactly one finds the payment as it was read.
+ */
+import type { Database } from '../kernel/database/orm.ts';
+import type { OutboxEvent } from '../kernel/database/outbox.ts';
+import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
+import type { Payment, Refund } from './entities.ts';
+import { publicPayment } from './payment-view.ts';
+import { webhookOf } from './rules/payment.ts';
+import { findPayment, storePayment, type PaymentChange, type PaymentInHand, type PaymentKey } from './store-payment.ts';
+
+/** A decision: what changes, a refusal, or `unchanged` when there is nothing to do. */
+export type Decision = PaymentChange | Refused | 'unchanged';
+
+const racesMost = 20;
+
+/** The payment as it is after the decision was carried out, or the refusal. */
+export const changePayment = async (
+  database: Database,
+  key: PaymentKey,
+  now: Temporal.Instant,
+  decide: (inHand: PaymentInHand) => Decision,
+): Promise<Payment | Refused> => {
+  for (let race = 0; race < racesMost; race++) {
+    const inHand = await findPayment(database.pool, key, now);
+    if (!inHand) return refused('not_found', 'there is no such payment');
+    const decision = decide(inHand);
+    if (decision === 'unchanged') return inHand.payment;
+    if (isRefused(decision)) return decision;
+    const stored = await storePayment(database.pool, inHand.payment, decision, now);
+    if (stored) return stored;
+  }
+  throw new Error(`payment ${key.paymentId} was written by others ${racesMost} times in a row`);
+};
+
+/** What a new status tells: the stream always, the webhooks when it is final (contract "Events"). */
+export const statusEvents = (payment: Payment, refunds: readonly Refund[], now: Temporal.Instant): readonly OutboxEvent[] => {
+  const webhook = webhookOf(payment.status);
+  const { merchantId, shopId, mode, id, status } = payment;
+  return [
+    {
+      merchantId,
+      shopId,
+      mode,
+      subjectId: id,
+      stream: { kind: 'payment.status_changed', payload: { id, status } },
+      webhook: webhook && { event: webhook, data: publicPayment(payment, refunds), url: payment.webhookUrl },
+      at: now,
+    },
+  ];
+};

@@ -1,0 +1,34 @@
+/** The hosted page's view of a payment: what a buyer may know (schema type Checkout). */
+import type { Checkout } from '../../schema/generated/payments.ts';
+import type { Banks } from '../kernel/banks/route.ts';
+import { isRefused } from '../kernel/rules/refusal.ts';
+import type { Payment } from './entities.ts';
+import { choices } from './rules/checkout.ts';
+import { isFinal, returnTo } from './rules/payment.ts';
+
+/** Makes the view. In test mode the tester sees the plan. */
+export const checkoutView = (payment: Payment, banks: Banks): Checkout & { readonly __typename: 'Checkout' } => {
+  const bank = banks.of(payment.mode);
+  const test = payment.mode === 'test';
+  return {
+    __typename: 'Checkout',
+    paymentId: payment.id,
+    publicId: payment.publicId,
+    shopName: payment.shopName,
+    orderId: payment.orderId,
+    description: payment.description,
+    amount: payment.amount,
+    currency: payment.currency,
+    mode: payment.mode,
+    method: payment.method,
+    methods: [...choices(payment.method, isRefused(bank) ? [] : bank.methods)],
+    status: payment.status,
+    deadline: payment.processingUntil ?? payment.expiresAt,
+    step: payment.step,
+    stepUrl: payment.stepUrl,
+    failureCode: payment.failureCode,
+    returnTo: payment.returnUrl !== null && isFinal(payment.status) ? returnTo(payment.returnUrl, payment.id, payment.status) : null,
+    plannedOutcome: test ? payment.plannedOutcome : null,
+    plannedFailureCode: test ? payment.plannedFailureCode : null,
+  };
+};

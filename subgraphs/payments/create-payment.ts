@@ -1,0 +1,81 @@
+/**
+ * Creates a payment: the hot write, one statement for the idempotency key, the payment and its event.
+ * Contract POST /v1/public/payments; decisions D-20 to D-24 and D-31. A test proves that it writes what the entity says.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Database } from '../kernel/database/orm.ts';
+import { claimOf, findReplay, insertClaim, type IdempotencyClaim } from '../kernel/database/idempotency.ts';
+import { columns, run, type Statement } from '../kernel/database/statement.ts';
+import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
+import type { KeyPrincipal } from '../kernel/service/principal.ts';
+import type { Payment } from './entities.ts';
+import { findPayment, paymentNames } from './store-payment.ts';
+import { paymentTerms, type PaymentInput, type PaymentTerms } from './rules/create.ts';
+
+export interface CreatedPayment {
+  readonly payment: Payment;
+  /** Whether an earlier call with the same key created it. */
+  readonly replayed: boolean;
+}
+
+// The shop's names are frozen here, from the shop's own row (contract: terminal_name, shop_name).
+const create: Statement = {
+  name: 'payment_create',
+  text: `with claim as (${insertClaim({ merchantId: '$1', mode: '$4', key: '$17', fingerprint: '$18', shopId: '$3', resourceId: '$2', at: '$14' })}),
+    created as (insert into payment (merchant_id, id, version, public_id, shop_id, terminal_id, terminal_name, shop_name, mode, order_id, amount, amount_refunded,
+        currency, method, status, return_url, webhook_url, description, customer_id, metadata, created_at, expires_at, planned_outcome, planned_failure_code)
+      select $1::uuid, $2::uuid, 1, 'P-' || nextval('payment_public_id'), shop.id, shop.terminal_id, shop.terminal_name, shop.name, $4::text, $5, $6::int8, 0,
+        $7, $8, 'pending', $9, $10, $11, $12, $13::json, $14::timestamptz, $15::timestamptz, $19, $20
+      from shop where shop.merchant_id = $1 and shop.id = $3 and ($17::text is null or exists (select 1 from claim))
+      returning ${columns(paymentNames)}),
+    told as (insert into event (merchant_id, id, shop_id, mode, subject_id, stream_kind, payload, created_at)
+      select $1::uuid, $16::uuid, $3::uuid, $4::text, $2::uuid, 'payment.created', json_build_object('id', $2::uuid, 'amount', $6::int8, 'status', 'pending'), $14::timestamptz from created)
+    select * from created`,
+};
+
+const insert = async (database: Database, key: KeyPrincipal, terms: PaymentTerms, claim: IdempotencyClaim | null, now: Temporal.Instant): Promise<Payment | null> => {
+  const [payment] = await run<Payment>(database.pool, create, [
+    key.merchantId,
+    randomUUID(),
+    key.shopId,
+    key.mode,
+    terms.orderId,
+    terms.amount,
+    terms.currency,
+    terms.method,
+    terms.returnUrl,
+    terms.webhookUrl,
+    terms.description,
+    terms.customerId,
+    JSON.stringify(terms.metadata),
+    now,
+    terms.expiresAt,
+    randomUUID(),
+    claim?.key ?? null,
+    claim?.fingerprint ?? null,
+    terms.plan?.outcome ?? null,
+    terms.plan?.failureCode ?? null,
+  ]);
+  return payment ?? null;
+};
+
+/** Creates a payment of the key's shop, or finds the one that an earlier call with the same idempotency key created. */
+export const createPayment = async (
+  database: Database,
+  key: KeyPrincipal,
+  request: { readonly input: PaymentInput; readonly idempotency?: { key: string; fingerprint?: string | null | undefined } | null | undefined },
+  now: Temporal.Instant,
+): Promise<CreatedPayment | Refused> => {
+  const claim = claimOf(request.idempotency, 'paymentCreate', request.input);
+  if (claim && isRefused(claim)) return claim;
+  const terms = paymentTerms(request.input, key.mode, now);
+  if (isRefused(terms)) return terms;
+  const created = await insert(database, key, terms, claim, now);
+  if (created) return { payment: created, replayed: false };
+  const earlier = claim && (await findReplay(database.pool, key, claim));
+  if (!earlier) return refused('not_found', 'the shop of this key does not exist any more');
+  if (typeof earlier !== 'string') return earlier;
+  const found = await findPayment(database.pool, { merchantId: key.merchantId, paymentId: earlier }, now);
+  if (!found) throw new Error(`idempotency key of merchant ${key.merchantId} names a payment that is not there: ${earlier}`);
+  return { payment: found.payment, replayed: true };
+};

@@ -1,0 +1,14 @@
+/** Reading payments and refunds: by id, by reference, as registries (contract GET /v1/public/payments and /refunds). */
+import { loadByKey } from '../kernel/database/load-by-key.ts';
+import { registry } from '../kernel/database/registry.ts';
+import { columns } from '../kernel/database/statement.ts';
+import type { Payment, Refund } from './entities.ts';
+import { paymentNames, refundNames } from './store-payment.ts';
+
+export const loadPayments = loadByKey<Payment>('payment', columns(paymentNames));
+export const loadRefunds = loadByKey<Refund>('refund', columns(refundNames));
+
+/** The payments registry, filtered by status. */
+export const listPayments = registry<Payment>('payment', columns(paymentNames), ['status']);
+/** The refunds registry, filtered by status. */
+export const listRefunds = registry<Refund>('refund', columns(refundNames), ['status']);

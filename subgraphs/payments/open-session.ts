@@ -1,0 +1,86 @@
+/**
+ * The buyer goes on to the bank: opens the bank session, pending to processing. Contract "States and transitions", decisions D-31 and D-34.
+ * The move is written before the bank is called, so that a crash in between leaves a payment that is asked about, never one that the bank
+ * may be paid for behind our back. The card goes straight to the bank and is kept nowhere.
+ */
+import type { Bank, Card, SessionAnswer } from '../kernel/banks/bank.ts';
+import type { Banks } from '../kernel/banks/route.ts';
+import type { Database } from '../kernel/database/orm.ts';
+import { minorUnits } from '../kernel/rules/money.ts';
+import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
+import { applyBankAnswer } from './apply-bank-answer.ts';
+import { changePayment, statusEvents } from './change-payment.ts';
+import type { Payment } from './entities.ts';
+import { buyerMethod } from './rules/checkout.ts';
+import { paymentMove, sessionEnd } from './rules/payment.ts';
+import { findPayment, type PaymentKey } from './store-payment.ts';
+
+/** When a session that we lost sight of is first asked about: later than any call to a bank may take. */
+const lostSession_s = 30;
+
+export interface SessionRequest {
+  readonly key: PaymentKey;
+  readonly card: Card | null;
+  readonly pageUrl: string;
+  readonly now: Temporal.Instant;
+}
+
+const begin = (database: Database, bank: Bank, { key, card, now }: SessionRequest): Promise<Payment | Refused> =>
+  changePayment(database, key, now, ({ payment }) => {
+    const status = paymentMove(payment.status, 'session_opened');
+    if (!status) return refused('not_pending', `the payment is ${payment.status}`);
+    if (Temporal.Instant.compare(payment.expiresAt, now) <= 0) return refused('not_pending', 'the payment link has expired');
+    const method = buyerMethod(payment.method);
+    if (!method) return refused('bad_request', 'choose a payment method first');
+    if (!bank.methods.includes(method)) return refused('method_unsupported', `${bank.bankName} does not take ${method}`);
+    if (method === 'cards' && !card) return refused('bad_request', 'card: required when paying by card');
+    const askAt = now.add({ seconds: lostSession_s });
+    return {
+      patch: { status, step: 'wait', bankName: bank.bankName, processingUntil: sessionEnd(now, payment.expiresAt), askAt },
+      postings: [],
+      events: (after) => statusEvents(after, [], now),
+    };
+  });
+
+const record = (database: Database, key: PaymentKey, answer: SessionAnswer & { kind: 'opened' }, now: Temporal.Instant): Promise<Payment | Refused> =>
+  changePayment(database, key, now, ({ payment }) => {
+    if (payment.status !== 'processing') return 'unchanged';
+    const { reference, step, stepUrl, askAt, traits } = answer;
+    return {
+      patch: {
+        bankRef: reference,
+        step,
+        stepUrl,
+        askAt,
+        customerCardBrand: traits.cardBrand,
+        customerCardMask: traits.cardMask,
+        customerCardHolder: traits.cardHolder,
+      },
+      postings: [],
+      events: () => [],
+    };
+  });
+
+/** Opens the session; refuses with `not_pending`, `bad_request`, `method_unsupported` or `route_not_configured`. A bank without an answer leaves it processing (D-32). */
+export const openSession = async (database: Database, banks: Banks, request: SessionRequest): Promise<Payment | Refused> => {
+  const { key, card, pageUrl, now } = request;
+  const found = await findPayment(database.pool, key, now);
+  if (!found) return refused('not_found', 'there is no such payment');
+  const bank = banks.of(found.payment.mode);
+  if (isRefused(bank)) return bank;
+  const payment = await begin(database, bank, request);
+  if (isRefused(payment)) return payment;
+  const method = buyerMethod(payment.method);
+  if (!method) throw new Error(`payment ${payment.id} is processing with method ${payment.method}`);
+  const planned = payment.plannedOutcome && { outcome: payment.plannedOutcome, failureCode: payment.plannedFailureCode };
+  const { id, merchantId, amount, currency } = payment;
+  const order = { merchantId, operationId: id, amount: minorUnits(amount), currency, method, card, planned, pageUrl, now };
+  const answer = await bank.openSession(order);
+  switch (answer.kind) {
+    case 'opened':
+      return record(database, key, answer, now);
+    case 'declined':
+    case 'unknown':
+      return applyBankAnswer(database, key, bank.connector, answer, now);
+  }
+};

@@ -1,0 +1,164 @@
+/** The payments subgraph's resolvers: from GraphQL to a verb, and back. */
+import type { MutationResolvers, PaymentResolvers, QueryResolvers, RefundResolvers, Resolvers } from '../../schema/generated/payments.ts';
+import type { Banks } from '../kernel/banks/route.ts';
+import type { Database } from '../kernel/database/orm.ts';
+import { isUuid } from '../kernel/database/load-by-key.ts';
+import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
+import type { EntityLoaders } from '../kernel/service/entities.ts';
+import { signPageToken } from '../kernel/service/page-token.ts';
+import { perCall } from '../kernel/service/per-call.ts';
+import type { BuyerPrincipal, Principal } from '../kernel/service/principal.ts';
+import { keyOf, merchantOf, orThrow, reachOf, refusal } from '../kernel/service/reach.ts';
+import { cancelPayment } from './cancel-payment.ts';
+import { checkoutView } from './checkout-view.ts';
+import { createPayment } from './create-payment.ts';
+import type { Payment, Refund } from './entities.ts';
+import { listPayments, listRefunds, loadPayments, loadRefunds } from './find-payments.ts';
+import { openSession } from './open-session.ts';
+import { netOf } from './payment-view.ts';
+import { chooseMethod, planOutcome } from './prepare-checkout.ts';
+import { buyerMethod } from './rules/checkout.ts';
+import { confirmSimulator } from './confirm-simulator.ts';
+import { findPayment, findRefunds, type PaymentKey } from './store-payment.ts';
+
+export interface PaymentsParts {
+  readonly database: Database;
+  readonly banks: Banks;
+  /** Address of the hosted pages, without a slash at the end. */
+  readonly publicUrl: string;
+  readonly pageSecret: Buffer;
+  /** Tells the relay that the outbox has something. */
+  readonly wakeRelay: () => void;
+  /** Asks for the bank's answer at a moment; a lost wish is found by the sweep. */
+  readonly askLater: (key: PaymentKey, delay_ms: number) => void;
+}
+
+const buyerOf = (principal: Principal): BuyerPrincipal => {
+  if (principal.kind !== 'buyer') throw refusal('scope_required', 'this operation is for the hosted page');
+  return principal;
+};
+
+/** Whether a caller that found a payment by id may see it: a key only its own shop's, in its own mode (decision D-03c). */
+const isOwn = (principal: Principal, payment: Payment): boolean =>
+  principal.kind === 'key' ? payment.shopId === principal.shopId && payment.mode === principal.mode : true;
+
+/** The resolvers and the entity loaders of the payments subgraph. */
+export const paymentsSubgraph = (parts: PaymentsParts): { name: 'payments'; resolvers: Resolvers; entities: EntityLoaders } => ({
+  name: 'payments',
+  resolvers: { Payment: paymentFields(parts), Refund: refundFields(parts), Query: queries(parts), Mutation: { ...mutations(parts), ...checkoutMutations(parts) } },
+  entities: {
+    Payment: (references) => loadPayments(parts.database.pool, references),
+    Refund: (references) => loadRefunds(parts.database.pool, references),
+  },
+});
+
+const pageUrl = (parts: Pick<PaymentsParts, 'publicUrl' | 'pageSecret'>, { merchantId, paymentId }: PaymentKey): string =>
+  `${parts.publicUrl}/pay/${signPageToken(parts.pageSecret, { merchantId, paymentId })}`;
+
+const paymentFields = ({ database, ...parts }: PaymentsParts): PaymentResolvers => {
+  const refundsOf = perCall<Payment, Refund[]>(async (payments) => {
+    const found = await findRefunds(database.pool, payments);
+    const byPayment = Map.groupBy(found, ({ paymentId }) => paymentId);
+    return payments.map(({ id }) => byPayment.get(id) ?? []);
+  });
+  return {
+    net: (payment) => netOf(payment),
+    refunds: (payment, _, context) => refundsOf(context).load(payment),
+    paymentUrl: ({ merchantId, id }) => pageUrl(parts, { merchantId, paymentId: id }),
+    shop: ({ merchantId, shopId }) => ({ merchantId, id: shopId }),
+    merchant: ({ merchantId }) => ({ id: merchantId }),
+  };
+};
+
+const refundFields = ({ database }: PaymentsParts): RefundResolvers => {
+  const paymentOf = perCall<Refund, Payment>(async (refunds) => {
+    const payments = await loadPayments(
+      database.pool,
+      refunds.map(({ merchantId, paymentId }) => ({ merchantId, id: paymentId })),
+    );
+    return payments.map((payment, index) => {
+      if (!payment) throw new Error(`refund ${refunds[index]?.id} has no payment`);
+      return payment;
+    });
+  });
+  return {
+    failReason: ({ failReason }) => failReason ?? '',
+    payment: (refund, _, context) => paymentOf(context).load(refund),
+  };
+};
+
+const queries = ({ database, banks }: PaymentsParts): QueryResolvers => ({
+  payment: async (_, { id, merchantId }, { principal }) => {
+    const [payment] = await loadPayments(database.pool, [{ merchantId: merchantOf(principal, merchantId), id }]);
+    return payment && isOwn(principal, payment) ? payment : null;
+  },
+  payments: async (_, { status, merchantId, includeTest, ...page }, { principal }) => {
+    const reach = await reachOf(database.pool, principal, merchantId, includeTest);
+    return orThrow(await listPayments(database.pool, reach, { ...page, filters: { status } }));
+  },
+  refunds: async (_, { status, merchantId, ...page }, { principal }) => {
+    const reach = await reachOf(database.pool, principal, merchantId);
+    return orThrow(await listRefunds(database.pool, reach, { ...page, filters: { status } }));
+  },
+  checkout: async (_, __, { principal, now }) => {
+    const found = await findPayment(database.pool, buyerOf(principal), now());
+    if (!found) throw refusal('not_found', 'there is no such payment');
+    return checkoutView(found.payment, banks);
+  },
+});
+
+const mutations = (parts: PaymentsParts): MutationResolvers => ({
+  paymentCreate: async (_, { input, idempotency }, { principal, now }) => {
+    const { database, wakeRelay } = parts;
+    const created = await createPayment(database, keyOf(principal), { input, idempotency }, now());
+    if (isRefused(created)) return created;
+    const { payment, replayed } = created;
+    if (!replayed) wakeRelay();
+    return {
+      __typename: 'PaymentCreated',
+      payment,
+      paymentUrl: pageUrl(parts, { merchantId: payment.merchantId, paymentId: payment.id }),
+      mode: payment.mode,
+      idempotent: replayed,
+      simulator: payment.plannedOutcome,
+      bank: payment.mode === 'live' ? payment.bankName : null,
+      bankRef: payment.mode === 'live' ? payment.bankRef : null,
+      failureCode: payment.failureCode,
+      failureMessage: null,
+    };
+  },
+  paymentCancel: async (_, { id }, { principal, now }) => {
+    if (!isUuid(id)) return refused('not_found', 'there is no such payment');
+    const payment = await cancelPayment(parts.database, keyOf(principal), id, now());
+    if (isRefused(payment)) return payment;
+    parts.wakeRelay();
+    return { __typename: 'PaymentCancelled', payment };
+  },
+  refundCreate: () => refused('not_implemented', 'refunds are not there yet'),
+});
+
+const checkoutMutations = (parts: PaymentsParts): MutationResolvers => {
+  const { database, banks, wakeRelay, askLater } = parts;
+  const view = (changed: Payment | Refused) => (isRefused(changed) ? changed : checkoutView(changed, banks));
+  return {
+    checkoutMethodChoose: async (_, { method }, { principal, now }) => {
+      const chosen = buyerMethod(method);
+      if (!chosen) return refused('bad_request', `method: a buyer cannot pay by ${method}`);
+      return view(await chooseMethod(database, buyerOf(principal), chosen, now()));
+    },
+    checkoutOutcomePlan: async (_, { outcome, failureCode }, { principal, now }) =>
+      view(await planOutcome(database, buyerOf(principal), outcome, failureCode ?? null, now())),
+    checkoutPay: async (_, { card }, { principal, now }) => {
+      const key = buyerOf(principal);
+      const opened = await openSession(database, banks, { key, card: card ?? null, pageUrl: pageUrl(parts, key), now: now() });
+      wakeRelay();
+      if (!isRefused(opened) && opened.askAt) askLater(key, Math.max(0, opened.askAt.epochMilliseconds - now().epochMilliseconds));
+      return view(opened);
+    },
+    checkoutSimulatorConfirm: async (_, { approve }, { principal, now }) => {
+      const confirmed = await confirmSimulator(database, banks, buyerOf(principal), approve, now());
+      wakeRelay();
+      return view(confirmed);
+    },
+  };
+};
