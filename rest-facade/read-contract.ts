@@ -1,0 +1,113 @@
+/** Reads `schema/openapi.yaml`: what the edge validates by, and what `/v1/public/openapi.json` serves. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+
+/** The part of JSON Schema that the contract uses. */
+export interface Schema {
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly format?: string;
+  readonly pattern?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly default?: unknown;
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: boolean | Schema;
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  /** Never repeated in a message (decision D-06). */
+  readonly writeOnly?: boolean;
+  /** What is expected, in words, where the keywords alone would not say it well. */
+  readonly 'x-expected'?: string;
+}
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly schema: Schema;
+}
+
+/** One operation, with every reference put in its place. */
+export interface ContractOperation {
+  readonly operationId: string;
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly parameters: readonly Parameter[];
+  /** Null: there is no body. */
+  readonly body: { readonly required: boolean; readonly schema: Schema } | null;
+  /** By status; null where there is no JSON. */
+  readonly responses: Readonly<Record<string, Schema | null>>;
+}
+
+export interface Contract {
+  /** The document as it is served. */
+  readonly document: Readonly<Record<string, unknown>>;
+  readonly operations: ReadonlyMap<string, ContractOperation>;
+}
+
+interface RawOperation {
+  readonly operationId: string;
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: { readonly required?: boolean; readonly content: RawContent };
+  readonly responses: Readonly<Record<string, { readonly content?: RawContent }>>;
+}
+type RawContent = Readonly<Record<string, { readonly schema: Schema }>>;
+interface RawDocument {
+  readonly paths: Readonly<Record<string, Readonly<Partial<Record<'get' | 'post', RawOperation>>>>>;
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const find = (document: unknown, reference: string): unknown => {
+  let found = document;
+  for (const step of reference.replace('#/', '').split('/')) found = isObject(found) ? found[step.replaceAll('~1', '/')] : undefined;
+  if (found === undefined) throw new Error(`the contract has a reference that leads nowhere: ${reference}`);
+  return found;
+};
+
+/** The same document with every `$ref` replaced by what it names. The contract's references form no circle. */
+const dereference = (document: unknown): unknown => {
+  const known = new Map<string, unknown>();
+  const walk = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(walk);
+    if (!isObject(value)) return value;
+    const reference = value['$ref'];
+    if (typeof reference !== 'string') return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, walk(item)]));
+    if (!known.has(reference)) known.set(reference, walk(find(document, reference)));
+    return known.get(reference);
+  };
+  return walk(document);
+};
+
+const jsonSchema = (content: RawContent | undefined): Schema | null => content?.['application/json']?.schema ?? null;
+
+const readOperation = (path: string, method: 'GET' | 'POST', raw: RawOperation): ContractOperation => {
+  const bodySchema = jsonSchema(raw.requestBody?.content);
+  return {
+    operationId: raw.operationId,
+    method,
+    path,
+    parameters: raw.parameters ?? [],
+    body: bodySchema && { required: raw.requestBody?.required ?? false, schema: bodySchema },
+    responses: Object.fromEntries(Object.entries(raw.responses).map(([status, { content }]) => [status, jsonSchema(content)])),
+  };
+};
+
+/** Reads the contract. Throws when it cannot be read or a reference leads nowhere. */
+export const readContract = (): Contract => {
+  const document: unknown = parse(readFileSync(join(import.meta.dirname, '../schema/openapi.yaml'), 'utf8'));
+  // A test holds the file to the OpenAPI schema: what is cast here is the file that is committed beside this code.
+  const { paths } = dereference(document) as RawDocument;
+  const operations = Object.entries(paths).flatMap(([path, item]) => [
+    ...(item.get ? [readOperation(path, 'GET', item.get)] : []),
+    ...(item.post ? [readOperation(path, 'POST', item.post)] : []),
+  ]);
+  return { document: document as Contract['document'], operations: new Map(operations.map((operation) => [operation.operationId, operation])) };
+};

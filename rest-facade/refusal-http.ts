@@ -1,0 +1,60 @@
+/** HTTP meets the domain: one row for every code that an answer can have. Contract "Errors"; decisions D-01 to D-04, D-21. */
+import type { FastifyReply } from 'fastify';
+import { errorJson } from '../schema/wire.ts';
+import type { RefusalCode } from '../subgraphs/kernel/rules/refusal.ts';
+
+/** Codes that only the edge gives: the domain knows nothing of them. */
+type EdgeCode = 'payload_too_large' | 'unsupported_media_type' | 'rate_limited' | 'internal_error' | 'unavailable';
+export type ErrorCode = RefusalCode | EdgeCode;
+
+interface HttpAnswer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A code without an answer does not compile. */
+export const refusalHttp: Readonly<Record<ErrorCode, HttpAnswer>> = {
+  bad_request: { status: 400 },
+  signature_required: { status: 400 },
+  invalid_signature: { status: 400 },
+  unauthorized: { status: 401, headers: { 'www-authenticate': 'Bearer' } },
+  live_not_enabled: { status: 403 },
+  ip_not_allowed: { status: 403 },
+  scope_required: { status: 403 },
+  aml_blocked: { status: 403 },
+  forbidden_purpose: { status: 403 },
+  not_found: { status: 404 },
+  not_pending: { status: 409 },
+  idempotent_conflict: { status: 409 },
+  // The first call has been waited for already (D-21): it will not be long now.
+  idempotent_in_progress: { status: 409, headers: { 'retry-after': '1' } },
+  payment_not_succeeded: { status: 409 },
+  already_refunded: { status: 409 },
+  token_not_active: { status: 409 },
+  payload_too_large: { status: 413 },
+  unsupported_media_type: { status: 415 },
+  amount_exceeds_remainder: { status: 422 },
+  insufficient_balance: { status: 422 },
+  route_not_configured: { status: 422 },
+  method_unsupported: { status: 422 },
+  rate_limited: { status: 429, headers: { 'retry-after': '1' } },
+  internal_error: { status: 500 },
+  not_implemented: { status: 501 },
+  router_error: { status: 502 },
+  unavailable: { status: 503, headers: { 'retry-after': '1' } },
+};
+
+/** A call that ends here: what the envelope says. */
+export interface Refusal {
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+export const refuse = (code: ErrorCode, message: string): Refusal => ({ code, message });
+
+/** Answers with the documented envelope. */
+export const sendRefusal = (reply: FastifyReply, { code, message }: Refusal): FastifyReply => {
+  const { status, headers } = refusalHttp[code];
+  if (headers) reply.headers(headers);
+  return reply.code(status).send(errorJson(code, message));
+};

@@ -1,0 +1,386 @@
+/**
+ * The facade is this table: one row per documented route. A row names the operation behind the route, the root field whose access row holds the
+ * scopes, how a request becomes variables, and how data becomes an answer. What a request may hold is in `schema/openapi.yaml`.
+ */
+import type { OperationMap, OperationName } from '../schema/generated/operation-map.ts';
+import type {
+  Idempotency,
+  LedgerEntryType,
+  PaymentCreateInput,
+  PaymentStatus,
+  PayoutCreateInput,
+  PayoutMethod,
+  PayoutStatus,
+  RefusalCode,
+  RefundStatus,
+  SubscriptionCreateInput,
+  TokenCreateInput,
+} from '../schema/generated/operations.ts';
+import {
+  balanceJson,
+  ledgerEntryJson,
+  paymentJson,
+  payoutJson,
+  rateJson,
+  refundJson,
+  sbpBankJson,
+  scheduleJson,
+  subscriptionJson,
+  tokenJson,
+} from '../schema/wire.ts';
+import type { access } from '../subgraphs/kernel/service/access.ts';
+
+/** A request that has passed the contract. Fields of body and query are camelCase, defaults are filled in. */
+export interface ValidRequest<Body, Query> {
+  /** The `{id}` of the path, lower case; '' where there is none. */
+  readonly id: string;
+  readonly body: Body;
+  readonly query: Query;
+  /** Null without the header. Decision D-20. */
+  readonly idempotency: Idempotency | null;
+}
+
+/** What the merchant gets. */
+export interface Answer {
+  readonly status: 200 | 201;
+  readonly body: object;
+  /** Decision D-24: a replay has the header Idempotent-Replayed. */
+  readonly replayed: boolean;
+}
+
+/** What a mutation answers instead of its result. */
+interface Refused {
+  readonly code: RefusalCode;
+  readonly message: string;
+}
+
+/** Null: there is no such object. */
+export type Outcome = Answer | Refused | null;
+
+/** A row as the facade runs it: any operation, any request. */
+export interface Route {
+  readonly method: 'GET' | 'POST';
+  /** OpenAPI style: `/v1/public/payments/{id}`. */
+  readonly path: string;
+  readonly operation: OperationName | 'StreamEvents';
+  /** The row of the access table. */
+  readonly field: keyof typeof access & string;
+  /** Decision D-24: whether the route accepts Idempotency-Key. */
+  readonly idempotent: boolean;
+  /** Decision D-03: 256 KiB, a batch 1 MiB. */
+  readonly bodyLimit_bytes: number;
+  /** json: one operation, one answer. ledger: the same, or a CSV file. stream: server-sent events. */
+  readonly kind: 'json' | 'ledger' | 'stream';
+  readonly variables: (request: ValidRequest<never, never>) => Readonly<Record<string, unknown>>;
+  readonly answer: (data: never) => Outcome;
+}
+
+interface Row<Name extends OperationName, Body, Query>
+  extends Pick<Route, 'method' | 'path' | 'field'>, Partial<Pick<Route, 'idempotent' | 'bodyLimit_bytes' | 'kind'>> {
+  readonly operation: Name;
+  readonly variables: (request: ValidRequest<Body, Query>) => OperationMap[Name]['variables'];
+  readonly answer: (data: OperationMap[Name]['result']) => Outcome;
+}
+
+const bodyLimit_bytes = 256 * 1_024;
+const batchBodyLimit_bytes = 1_024 * 1_024;
+
+const row = <Name extends OperationName, Body = Empty, Query = Empty>(of: Row<Name, Body, Query>): Route => ({
+  idempotent: false,
+  bodyLimit_bytes,
+  kind: 'json',
+  ...of,
+});
+
+type Empty = Readonly<Record<never, never>>;
+interface Page {
+  readonly limit: number;
+  readonly cursor?: string;
+  readonly from?: string;
+  readonly to?: string;
+}
+interface StatusPage<Status> extends Page {
+  readonly status?: Status[];
+}
+
+const ok = (body: object): Answer => ({ status: 200, body, replayed: false });
+const created = (body: object, idempotent: boolean): Answer => ({ status: idempotent ? 200 : 201, body, replayed: idempotent });
+const cancelled = ok({ status: 'cancelled' });
+const paged = <Node>(
+  { nodes, pageInfo }: { nodes: readonly Node[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } },
+  json: (node: Node) => object,
+): Answer => ok({ items: nodes.map(json), next_cursor: pageInfo.hasNextPage ? pageInfo.endCursor : null });
+const pageVariables = ({ limit, cursor, from, to }: Page) => ({ first: limit, after: cursor ?? null, from: from ?? null, to: to ?? null });
+
+const payments = [
+  row<'CreatePayment', PaymentCreateInput>({
+    method: 'POST',
+    path: '/v1/public/payments',
+    operation: 'CreatePayment',
+    field: 'Mutation.paymentCreate',
+    idempotent: true,
+    variables: ({ body, idempotency }) => ({ input: body, idempotency }),
+    answer: ({ paymentCreate: result }) =>
+      result.__typename === 'Refused'
+        ? result
+        : created(
+            {
+              payment: paymentJson(result.payment),
+              payment_url: result.paymentUrl,
+              mode: result.mode,
+              idempotent: result.idempotent,
+              simulator: result.simulator,
+              bank: result.bank,
+              bank_ref: result.bankRef,
+              failure_code: result.failureCode,
+              failure_message: result.failureMessage,
+            },
+            result.idempotent,
+          ),
+  }),
+  row<'ListPayments', Empty, StatusPage<PaymentStatus> & { includeTest?: '1' }>({
+    method: 'GET',
+    path: '/v1/public/payments',
+    operation: 'ListPayments',
+    field: 'Query.payments',
+    variables: ({ query }) => ({ ...pageVariables(query), status: query.status ?? null, includeTest: query.includeTest === '1' }),
+    answer: ({ payments: page }) => paged(page, paymentJson),
+  }),
+  row<'GetPayment'>({
+    method: 'GET',
+    path: '/v1/public/payments/{id}',
+    operation: 'GetPayment',
+    field: 'Query.payment',
+    variables: ({ id }) => ({ id }),
+    answer: ({ payment }) => payment && ok(paymentJson(payment)),
+  }),
+  row<'CancelPayment'>({
+    method: 'POST',
+    path: '/v1/public/payments/{id}/cancel',
+    operation: 'CancelPayment',
+    field: 'Mutation.paymentCancel',
+    variables: ({ id }) => ({ id }),
+    answer: ({ paymentCancel: result }) => (result.__typename === 'Refused' ? result : cancelled),
+  }),
+  row<'CreateRefund', { amount?: number; reason?: string }>({
+    method: 'POST',
+    path: '/v1/public/payments/{id}/refund',
+    operation: 'CreateRefund',
+    field: 'Mutation.refundCreate',
+    idempotent: true,
+    variables: ({ id, body, idempotency }) => ({ paymentId: id, amount: body.amount ?? null, reason: body.reason ?? null, idempotency }),
+    answer: ({ refundCreate: result }) => (result.__typename === 'Refused' ? result : created(refundJson(result.refund), result.idempotent)),
+  }),
+  row<'ListRefunds', Empty, StatusPage<RefundStatus>>({
+    method: 'GET',
+    path: '/v1/public/refunds',
+    operation: 'ListRefunds',
+    field: 'Query.refunds',
+    variables: ({ query }) => ({ ...pageVariables(query), status: query.status ?? null }),
+    answer: ({ refunds: page }) => paged(page, refundJson),
+  }),
+];
+
+const payouts = [
+  row<'CreatePayout', PayoutCreateInput>({
+    method: 'POST',
+    path: '/v1/public/payouts',
+    operation: 'CreatePayout',
+    field: 'Mutation.payoutCreate',
+    idempotent: true,
+    variables: ({ body, idempotency }) => ({ input: body, idempotency }),
+    answer: ({ payoutCreate: result }) =>
+      result.__typename === 'Refused'
+        ? result
+        : created(
+            {
+              payout: payoutJson(result.payout),
+              mode: result.mode,
+              idempotent: result.idempotent,
+              simulator: result.simulator,
+              bank: result.bank,
+              bank_ref: result.bankRef,
+              failure_reason: result.failureReason,
+            },
+            result.idempotent,
+          ),
+  }),
+  row<'CreatePayoutBatch', { method: PayoutMethod; items: PayoutCreateInput[] }>({
+    method: 'POST',
+    path: '/v1/public/payouts/batch',
+    operation: 'CreatePayoutBatch',
+    field: 'Mutation.payoutBatchCreate',
+    idempotent: true,
+    bodyLimit_bytes: batchBodyLimit_bytes,
+    variables: ({ body: { method, items }, idempotency }) => ({ method, items: items.map((item) => ({ ...item, method })), idempotency }),
+    answer: ({ payoutBatchCreate: result }) => {
+      if (result.__typename === 'Refused') return result;
+      const results = result.results.map(({ payoutId, index, status, method, amount, code, error }) => ({
+        index,
+        status,
+        method,
+        amount,
+        payout_id: payoutId,
+        code,
+        error,
+      }));
+      return created({ mode: result.mode, created: result.created, failed: result.failed, total: result.total, results }, result.idempotent);
+    },
+  }),
+  row<'ListPayouts', Empty, StatusPage<PayoutStatus> & { method?: PayoutMethod[] }>({
+    method: 'GET',
+    path: '/v1/public/payouts',
+    operation: 'ListPayouts',
+    field: 'Query.payouts',
+    variables: ({ query }) => ({ ...pageVariables(query), status: query.status ?? null, method: query.method ?? null }),
+    answer: ({ payouts: page }) => paged(page, payoutJson),
+  }),
+  row<'GetPayout'>({
+    method: 'GET',
+    path: '/v1/public/payouts/{id}',
+    operation: 'GetPayout',
+    field: 'Query.payout',
+    variables: ({ id }) => ({ id }),
+    answer: ({ payout }) => payout && ok(payoutJson(payout)),
+  }),
+  row<'ListSbpBanks'>({
+    method: 'GET',
+    path: '/v1/public/banks/sbp',
+    operation: 'ListSbpBanks',
+    field: 'Query.sbpBanks',
+    variables: () => ({}),
+    answer: ({ sbpBanks }) => ok({ items: sbpBanks.map(sbpBankJson) }),
+  }),
+];
+
+const money = [
+  row<'GetBalance'>({
+    method: 'GET',
+    path: '/v1/public/balance',
+    operation: 'GetBalance',
+    field: 'Query.balance',
+    variables: () => ({}),
+    answer: ({ balance }) => ok(balanceJson(balance)),
+  }),
+  row<'ListRates'>({
+    method: 'GET',
+    path: '/v1/public/rates',
+    operation: 'ListRates',
+    field: 'Query.rates',
+    variables: () => ({}),
+    answer: ({ rates }) => ok({ rates: rates.map(rateJson) }),
+  }),
+  row<'ListLedger', Empty, Page & { type?: LedgerEntryType }>({
+    method: 'GET',
+    path: '/v1/public/ledger',
+    operation: 'ListLedger',
+    field: 'Query.ledger',
+    kind: 'ledger',
+    variables: ({ query }) => ({ ...pageVariables(query), type: query.type ?? null }),
+    answer: ({ ledger: page }) => paged(page, ledgerEntryJson),
+  }),
+];
+
+const subscriptions = [
+  row<'CreateSubscription', SubscriptionCreateInput>({
+    method: 'POST',
+    path: '/v1/public/subscriptions',
+    operation: 'CreateSubscription',
+    field: 'Mutation.subscriptionCreate',
+    idempotent: true,
+    variables: ({ body, idempotency }) => ({ input: body, idempotency }),
+    answer: ({ subscriptionCreate: result }) =>
+      result.__typename === 'Refused'
+        ? result
+        : created(
+            { subscription: subscriptionJson(result.subscription), initial_payment: paymentJson(result.initialPayment), pay_url: result.payUrl },
+            result.idempotent,
+          ),
+  }),
+  row<'ListSubscriptions'>({
+    method: 'GET',
+    path: '/v1/public/subscriptions',
+    operation: 'ListSubscriptions',
+    field: 'Query.billingSubscriptions',
+    variables: () => ({}),
+    answer: ({ billingSubscriptions }) => ok({ items: billingSubscriptions.map(subscriptionJson) }),
+  }),
+  row<'GetSubscription'>({
+    method: 'GET',
+    path: '/v1/public/subscriptions/{id}',
+    operation: 'GetSubscription',
+    field: 'Query.billingSubscription',
+    variables: ({ id }) => ({ id }),
+    answer: ({ billingSubscription }) => billingSubscription && ok(subscriptionJson(billingSubscription)),
+  }),
+  row<'GetSubscriptionSchedule'>({
+    method: 'GET',
+    path: '/v1/public/subscriptions/{id}/schedule',
+    operation: 'GetSubscriptionSchedule',
+    field: 'Query.billingSubscription',
+    variables: ({ id }) => ({ id }),
+    answer: ({ billingSubscription }) => billingSubscription && ok(scheduleJson(billingSubscription)),
+  }),
+  row<'CancelSubscription', { reason?: string }>({
+    method: 'POST',
+    path: '/v1/public/subscriptions/{id}/cancel',
+    operation: 'CancelSubscription',
+    field: 'Mutation.subscriptionCancel',
+    variables: ({ id, body }) => ({ id, reason: body.reason ?? null }),
+    answer: ({ subscriptionCancel: result }) => (result.__typename === 'Refused' ? result : cancelled),
+  }),
+];
+
+const tokens = [
+  row<'CreateToken', TokenCreateInput>({
+    method: 'POST',
+    path: '/v1/public/tokens',
+    operation: 'CreateToken',
+    field: 'Mutation.tokenCreate',
+    idempotent: true,
+    variables: ({ body, idempotency }) => ({ input: body, idempotency }),
+    answer: ({ tokenCreate: result }) =>
+      result.__typename === 'Refused' ? result : created({ card: tokenJson(result.token), pay_url: result.payUrl }, result.idempotent),
+  }),
+  row<'ListTokens', Empty, { customerRef?: string }>({
+    method: 'GET',
+    path: '/v1/public/tokens',
+    operation: 'ListTokens',
+    field: 'Query.tokens',
+    variables: ({ query }) => ({ customerRef: query.customerRef ?? null }),
+    answer: ({ tokens: items }) => ok({ items: items.map(tokenJson) }),
+  }),
+  row<'ChargeToken', { amount: number; orderId?: string; description?: string }>({
+    method: 'POST',
+    path: '/v1/public/tokens/{id}/charge',
+    operation: 'ChargeToken',
+    field: 'Mutation.tokenCharge',
+    idempotent: true,
+    variables: ({ id, body, idempotency }) => ({ id, amount: body.amount, orderId: body.orderId ?? null, description: body.description ?? null, idempotency }),
+    answer: ({ tokenCharge: result }) => (result.__typename === 'Refused' ? result : created(paymentJson(result.payment), result.idempotent)),
+  }),
+  row<'CancelToken'>({
+    method: 'POST',
+    path: '/v1/public/tokens/{id}/cancel',
+    operation: 'CancelToken',
+    field: 'Mutation.tokenCancel',
+    variables: ({ id }) => ({ id }),
+    answer: ({ tokenCancel: result }) => (result.__typename === 'Refused' ? result : cancelled),
+  }),
+];
+
+const events: Route = {
+  method: 'GET',
+  path: '/v1/public/events',
+  operation: 'StreamEvents',
+  field: 'Subscription.events',
+  idempotent: false,
+  bodyLimit_bytes,
+  kind: 'stream',
+  // The stream itself is rest-facade/event-stream.ts.
+  variables: () => ({}),
+  answer: () => null,
+};
+
+/** Every documented route. */
+export const routes: readonly Route[] = [...payments, ...payouts, ...money, ...subscriptions, ...tokens, events];
