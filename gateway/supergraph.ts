@@ -1,13 +1,17 @@
 /** The four subgraphs as one graph: ad-hoc documents by the stock gateway, the named operations compiled (architecture decision 6). */
 import { createHash } from 'node:crypto';
+import { operationFromDocument, type Schema } from '@apollo/federation-internals';
 import { ApolloGateway, type GraphQLDataSource } from '@apollo/gateway';
+import type { QueryPlan } from '@apollo/query-planner';
 import type { GatewayGraphQLRequestContext, GatewayInterface } from '@apollo/server-gateway-interface';
 import { getOperationAST, GraphQLError, print, separateOperations, validate, type DocumentNode, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import type { OperationMap, OperationName } from '../schema/generated/operation-map.ts';
 import { readOperations, subgraphNames, type SubgraphName } from '../schema/sources.ts';
 import type { Call } from '../subgraphs/kernel/service/principal.ts';
-import type { SubgraphExecutor } from '../subgraphs/kernel/service/subgraph.ts';
+import type { PreparedDocument, SubgraphExecutor } from '../subgraphs/kernel/service/subgraph.ts';
 import type { Logger } from '../subgraphs/kernel/service/telemetry.ts';
+import { CannotCompile } from './cannot-compile.ts';
+import { compileOperation } from './compiled-operation.ts';
 import { subgraphSource } from './subgraph-source.ts';
 
 export interface SupergraphParts {
@@ -40,6 +44,11 @@ export interface Supergraph {
   /** For Apollo Server; its context value is the `Call`. */
   readonly apolloGateway: GatewayInterface;
   operation<Name extends OperationName>(name: Name): CompiledOperation<Name>;
+  /** Compiles one more document, or throws CannotCompile. */
+  compile(document: DocumentNode): PreparedDocument;
+  readonly compiledNames: readonly OperationName[];
+  /** Operations that run on the stock executor. */
+  readonly fallbackNames: readonly OperationName[];
 }
 
 /** Opens the supergraph over its subgraphs. Throws when a named operation does not fit the schema. */
@@ -55,21 +64,66 @@ export const openSupergraph = async ({ supergraphSdl, executors, log }: Supergra
   });
   const { schema: apiSchema, executor } = await gateway.load();
   const execute = stockExecute(apiSchema, executor, log);
-  const documents = readNamedOperations(apiSchema);
+  const plan = gatewayPlanner(gateway);
+  const compile = (document: DocumentNode): PreparedDocument => compileOperation({ document, plan: plan(document), apiSchema, executors });
+  const { operations, compiledNames, fallbackNames } = prepareOperations(readNamedOperations(apiSchema), compile, execute);
   return {
     apiSchema,
     execute,
     apolloGateway: loadedGateway(apiSchema, supergraphSdl, executor),
-    operation: (name) => {
-      const document = documents.get(name);
-      if (!document) throw new Error(`no operation is named ${name}`);
-      return {
-        name,
-        compiled: false,
-        run: (variables, call) => execute({ document, operationName: name, variables }, call) as ReturnType<CompiledOperation<typeof name>['run']>,
-      };
+    operation: <Name extends OperationName>(name: Name) => {
+      const run = operations.get(name);
+      if (!run) throw new Error(`no operation is named ${name}`);
+      // The map of types is generated from the very documents that were compiled.
+      return { name, compiled: compiledNames.includes(name), run } as CompiledOperation<Name>;
     },
+    compile,
+    compiledNames,
+    fallbackNames,
   };
+};
+
+interface Planner {
+  buildQueryPlan(operation: ReturnType<typeof operationFromDocument>): QueryPlan;
+}
+
+/** The gateway's own planner, over the schema that clients see. */
+const gatewayPlanner = (gateway: ApolloGateway): ((document: DocumentNode) => QueryPlan) => {
+  // The gateway has no public way to them.
+  const { queryPlanner, apiSchema } = gateway as unknown as { readonly queryPlanner?: Planner; readonly apiSchema?: Schema };
+  if (!queryPlanner || !apiSchema) throw new Error('the gateway has loaded no supergraph');
+  return (document) => queryPlanner.buildQueryPlan(operationFromDocument(apiSchema, document));
+};
+
+interface PreparedOperations {
+  readonly operations: ReadonlyMap<OperationName, PreparedDocument>;
+  readonly compiledNames: readonly OperationName[];
+  readonly fallbackNames: readonly OperationName[];
+}
+
+/** Compiles every named query and mutation; what cannot be compiled is run on the stock executor. */
+const prepareOperations = (
+  documents: ReadonlyMap<string, DocumentNode>,
+  compile: Supergraph['compile'],
+  execute: Supergraph['execute'],
+): PreparedOperations => {
+  const operations = new Map<OperationName, PreparedDocument>();
+  const compiledNames: OperationName[] = [];
+  const fallbackNames: OperationName[] = [];
+  for (const [text, document] of documents) {
+    // Subscriptions are served over graphql-ws: the gateway has no way to run them.
+    if (getOperationAST(document)?.operation === 'subscription') continue;
+    const name = text as OperationName;
+    try {
+      operations.set(name, compile(document));
+      compiledNames.push(name);
+    } catch (error) {
+      if (!(error instanceof CannotCompile)) throw error;
+      operations.set(name, (variables, call) => execute({ document, variables }, call));
+      fallbackNames.push(name);
+    }
+  }
+  return { operations, compiledNames, fallbackNames };
 };
 
 const unknownSubgraph = (name: string): never => {

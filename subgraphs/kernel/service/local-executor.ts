@@ -50,7 +50,19 @@ const prepareRun = (schema: GraphQLSchema, document: DocumentNode): Run => {
   if (needsInterpreter(schema, document)) return interpreted;
   const compiled = compileQuery(schema, document, undefined, { disablingCapturingStackErrors: true });
   if (!isCompiledQuery(compiled)) return interpreted;
-  return (variables, context) => compiled.query(undefined, context, variables);
+  return (variables, context) => compiled.query(undefined, context, hasUndefined(variables) ? asJson(variables) : variables);
+};
+
+/** graphql-jit takes a property that is undefined for an explicit null, so that defaults would not apply; JSON between processes has none. */
+const hasUndefined = (value: unknown): boolean => {
+  if (typeof value !== 'object' || value === null) return value === undefined;
+  for (const item of Array.isArray(value) ? value : Object.values(value)) if (hasUndefined(item)) return true;
+  return false;
+};
+
+const asJson = (variables: Readonly<Record<string, unknown>>): Record<string, unknown> => {
+  const copy: unknown = JSON.parse(JSON.stringify(variables));
+  return typeof copy === 'object' ? { ...copy } : {};
 };
 
 const mistakesOf = (schema: GraphQLSchema, document: DocumentNode): readonly GraphQLError[] => {

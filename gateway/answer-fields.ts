@@ -1,0 +1,79 @@
+/** Which fields an operation selects on a type, in the order of the answer. */
+import {
+  isAbstractType,
+  isCompositeType,
+  Kind,
+  TypeNameMetaFieldDef,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  type GraphQLSchema,
+  type SelectionSetNode,
+} from 'graphql';
+import { CannotCompile } from './cannot-compile.ts';
+
+/** One field of an answer: everything that the operation selects under one response name. */
+export interface AnswerField {
+  readonly responseName: string;
+  readonly type: GraphQLOutputType;
+  readonly isTypeName: boolean;
+  /** The type that the operation selects it on: a message names it. */
+  readonly parentName: string;
+  readonly selectionSets: SelectionSetNode[];
+}
+
+export interface OperationParts {
+  readonly schema: GraphQLSchema;
+  readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+}
+
+/** The fields of an object of the type, those of fragments that apply to it included. Throws CannotCompile on what is not known beforehand. */
+export const answerFields = (parts: OperationParts, type: GraphQLObjectType, selectionSets: readonly SelectionSetNode[]): readonly AnswerField[] => {
+  const fields = new Map<string, AnswerField>();
+  for (const selectionSet of selectionSets) collect(parts, type, type.name, selectionSet, fields);
+  return [...fields.values()];
+};
+
+const collect = (
+  parts: OperationParts,
+  type: GraphQLObjectType,
+  parentName: string,
+  { selections }: SelectionSetNode,
+  fields: Map<string, AnswerField>,
+): void => {
+  for (const selection of selections) {
+    if (selection.directives && selection.directives.length > 0) throw new CannotCompile(`a directive on ${type.name}`);
+    if (selection.kind === Kind.FIELD) {
+      addField(type, parentName, selection, fields);
+      continue;
+    }
+    const fragment = selection.kind === Kind.INLINE_FRAGMENT ? selection : parts.fragments.get(selection.name.value);
+    if (!fragment) throw new CannotCompile('a fragment that is not there');
+    const condition = fragment.typeCondition?.name.value;
+    if (condition === undefined || applies(parts.schema, condition, type)) collect(parts, type, condition ?? parentName, fragment.selectionSet, fields);
+  }
+};
+
+const applies = (schema: GraphQLSchema, condition: string, type: GraphQLObjectType): boolean => {
+  const conditionType = schema.getType(condition);
+  return conditionType === type || (isAbstractType(conditionType) && schema.isSubType(conditionType, type));
+};
+
+const addField = (type: GraphQLObjectType, parentName: string, node: FieldNode, fields: Map<string, AnswerField>): void => {
+  const responseName = node.alias?.value ?? node.name.value;
+  // Such a name (`__proto__`, `constructor`) is there in every object, whether a subgraph sent it or not.
+  if (responseName in Object.prototype) throw new CannotCompile(`the response name ${responseName}`);
+  const isTypeName = node.name.value === TypeNameMetaFieldDef.name;
+  const definition = isTypeName ? TypeNameMetaFieldDef : type.getFields()[node.name.value];
+  if (!definition) throw new CannotCompile(`${type.name}.${node.name.value}, which the schema does not have`);
+  let field = fields.get(responseName);
+  if (!field) fields.set(responseName, (field = { responseName, type: definition.type, isTypeName, parentName, selectionSets: [] }));
+  if (node.selectionSet) field.selectionSets.push(node.selectionSet);
+};
+
+/** The object types that a value of the type may be. */
+export const possibleTypes = (schema: GraphQLSchema, type: GraphQLOutputType): readonly GraphQLObjectType[] => {
+  if (!isCompositeType(type)) return [];
+  return isAbstractType(type) ? schema.getPossibleTypes(type) : [type];
+};
