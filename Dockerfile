@@ -1,0 +1,23 @@
+# One image for every role: `docker run ... payment-service gateway`, `... payment-service subgraph payments` (ARCHITECTURE.md, "Two sizes").
+# It holds no database: an image runs with DATABASE_URL. The embedded PostgreSQL and the copy of Node that `npm start` brings are optional packages.
+
+FROM node:26.10.0-slim AS packages
+WORKDIR /home/node/app
+COPY package.json package-lock.json ./
+# No package runs code of its own while it is installed.
+RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
+
+FROM node:26.10.0-slim
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=4000
+WORKDIR /home/node/app
+COPY --from=packages /home/node/app/node_modules node_modules
+COPY package.json main.ts ./
+COPY schema schema
+COPY subgraphs subgraphs
+COPY gateway gateway
+COPY rest-facade rest-facade
+USER node
+EXPOSE 4000
+HEALTHCHECK --interval=5s --timeout=3s --start-period=30s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["node", "main.ts"]

