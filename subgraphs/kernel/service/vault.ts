@@ -1,0 +1,30 @@
+/**
+ * Secrets that must be read back (signing and webhook secrets), encrypted at rest: AES-256-GCM with the key's id beside the text,
+ * so that a text sealed with another key is told from a damaged one.
+ */
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+
+const nonce_bytes = 12;
+const tag_bytes = 16;
+
+const idOf = (key: Buffer): string => createHash('sha256').update(key).digest('hex').slice(0, 8);
+
+/** Encrypts `text` with a 32-byte key. The same text is never sealed the same way twice. Gives `v1.<key id>.<base64url>`. */
+export const seal = (key: Buffer, text: string): string => {
+  const nonce = randomBytes(nonce_bytes);
+  const header = `v1.${idOf(key)}`;
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(header));
+  const sealed = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+  return `${header}.${sealed.toString('base64url')}`;
+};
+
+/** Decrypts what `seal` gave. Throws when it was sealed with another key or has been changed: both are broken invariants. */
+export const unseal = (key: Buffer, sealed: string): string => {
+  const [version, keyId, text] = sealed.split('.');
+  if (version !== 'v1' || text === undefined) throw new Error('not a sealed text');
+  if (keyId !== idOf(key)) throw new Error(`sealed with the key ${keyId}, not with ${idOf(key)}`);
+  const bytes = Buffer.from(text, 'base64url');
+  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonce_bytes)).setAAD(Buffer.from(`${version}.${keyId}`));
+  decipher.setAuthTag(bytes.subarray(-tag_bytes));
+  return Buffer.concat([decipher.update(bytes.subarray(nonce_bytes, -tag_bytes)), decipher.final()]).toString('utf8');
+};

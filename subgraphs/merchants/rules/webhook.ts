@@ -1,0 +1,82 @@
+/**
+ * Webhooks: signatures, deadlines and the schedule of retries.
+ * Contract "Webhooks"; decisions D-70 (which signature), D-72 (the body's bytes are frozen: each attempt has a fresh `t` and signature).
+ */
+import { createHmac } from 'node:crypto';
+
+/** From the start of an attempt to its answer, connecting included. */
+export const webhookDeadline_ms = 15_000;
+/** How much longer than the deadline a claimed delivery is nobody else's: time to store the result. */
+export const webhookLeaseMargin_ms = 15_000;
+/** At most so many attempts at once in one lane, over all processes, so that one dead receiver delays nobody else. */
+export const webhooksInFlightPerLane_max = 10;
+/** So much of an answer's body is read, so that the connection may be used again; the rest is dropped with the connection. */
+export const webhookAnswerRead_max_bytes = 16_384;
+/** So much of what was read is kept with the attempt. */
+export const webhookAnswerKept_max_chars = 1_024;
+/** Sockets to one origin of one process. */
+export const webhookSocketsPerOrigin_max = 256;
+/** How often the deliveries that are due are looked for: the precision of the retries, and what makes up for lost wake-ups. */
+export const webhookSweep_ms = 1_000;
+export const webhookUrl_max_chars = 2_048;
+
+const second_ms = 1_000;
+const minute_ms = 60 * second_ms;
+const hour_ms = 60 * minute_ms;
+
+/** The wait before each retry; after the last one fails, delivery stops. */
+export const webhookRetryDelays_ms = [10 * second_ms, minute_ms, 5 * minute_ms, 30 * minute_ms, 2 * hour_ms, 6 * hour_ms, 24 * hour_ms, 48 * hour_ms] as const;
+/** Retries are spread upward by at most this share of the wait, so that those that failed together do not come back together. */
+export const webhookRetryJitter_share = 0.1;
+
+export const signatureFormats = ['v2', 'legacy', 'stripe'] as const;
+export type SignatureFormat = (typeof signatureFormats)[number];
+
+/** The headers that vary with the signature. */
+export interface SignatureHeaders {
+  readonly 'X-PSP-Signature': string;
+  /** Unix seconds; absent with the legacy signature, which has no timestamp. */
+  readonly 'X-PSP-Timestamp'?: string;
+}
+
+const hmac = (secret: string, text: string): string => createHmac('sha256', secret).update(text, 'utf8').digest('hex');
+
+/**
+ * Signs a body. `secret` is the whole `whs_...` text, `body` exactly what is sent, `at` the moment of the attempt.
+ * v2: `v1` over the raw body, `v2` over `<t>.<raw body>`. stripe: both over `<t>.<raw body>`, so that Stripe's own verifier accepts it.
+ */
+export const sign = (secret: string, body: string, at: Temporal.Instant, format: SignatureFormat): SignatureHeaders => {
+  const overBody = hmac(secret, body);
+  if (format === 'legacy') return { 'X-PSP-Signature': `sha256=${overBody}` };
+  const timestamp = Math.floor(at.epochMilliseconds / second_ms).toString();
+  const overBoth = hmac(secret, `${timestamp}.${body}`);
+  const v1 = format === 'stripe' ? overBoth : overBody;
+  return { 'X-PSP-Signature': `t=${timestamp},v1=${v1},v2=${overBoth}`, 'X-PSP-Timestamp': timestamp };
+};
+
+/** What an attempt came to. */
+export type Attempted =
+  | { readonly kind: 'answered'; readonly status: number }
+  | { readonly kind: 'no_answer' }
+  /** It could not be sent and never will be: its endpoint is gone. */
+  | { readonly kind: 'pointless' };
+
+/** The delivery after an attempt. */
+export type AfterAttempt =
+  | { readonly status: 'delivered' }
+  | { readonly status: 'pending'; readonly nextAttemptAt: Temporal.Instant }
+  | { readonly status: 'failed' };
+
+const isSuccess = (attempted: Attempted): boolean => attempted.kind === 'answered' && attempted.status >= 200 && attempted.status <= 299;
+
+/**
+ * Decides what follows an attempt that ended at `now`. `attempts` counts it; `chance` (0 to 1) chooses the jitter.
+ * Success is any 2xx; a redirect is not followed, so it is a failure.
+ */
+export const afterAttempt = (attempted: Attempted, attempts: number, now: Temporal.Instant, chance: number): AfterAttempt => {
+  if (isSuccess(attempted)) return { status: 'delivered' };
+  const delay_ms = webhookRetryDelays_ms[attempts - 1];
+  if (attempted.kind === 'pointless' || delay_ms === undefined) return { status: 'failed' };
+  const wait_ms = Math.round(delay_ms * (1 + webhookRetryJitter_share * chance));
+  return { status: 'pending', nextAttemptAt: now.add({ milliseconds: wait_ms }) };
+};

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { createHmac, randomBytes } from 'node:crypto';
+import { describe, test } from 'node:test';
+import { seal, unseal } from '../../subgraphs/kernel/service/vault.ts';
+import { afterAttempt, sign, webhookRetryDelays_ms } from '../../subgraphs/merchants/rules/webhook.ts';
+
+const secret = 'whs_7d0a';
+const body = '{"id":"evt_1","data":{"description":"Оплата 100 ₽"}}';
+const at = Temporal.Instant.from('2026-05-06T10:00:00.900Z');
+const hmac = (text: string): string => createHmac('sha256', secret).update(text).digest('hex');
+
+describe('signatures', () => {
+  test('v2 has the body under v1 and the timestamp with the body under v2', () => {
+    const t = 1_778_061_600;
+    assert.deepEqual(sign(secret, body, at, 'v2'), {
+      'X-PSP-Signature': `t=${t},v1=${hmac(body)},v2=${hmac(`${t}.${body}`)}`,
+      'X-PSP-Timestamp': String(t),
+    });
+  });
+
+  test('v2 is what anybody computes with openssl', () => {
+    // printf '%s' '1778061600.{}' | openssl dgst -sha256 -hmac whs_7d0a, and the same for '{}'
+    const signature = sign(secret, '{}', at, 'v2')['X-PSP-Signature'];
+    assert.equal(
+      signature,
+      `t=1778061600,v1=6dda846503ae2da8a8aa13f7b0a9c65f187fdc4eb5dcbe817ba093c766a63047,v2=b24406b3b65a8067cdb0ab42f2982445af149102084ad3aa17acf4c6be8b9930`,
+    );
+  });
+
+  test('legacy is the body alone, without a timestamp', () => {
+    assert.deepEqual(sign(secret, body, at, 'legacy'), { 'X-PSP-Signature': `sha256=${hmac(body)}` });
+  });
+
+  test("stripe has the timestamp with the body under v1, as Stripe's verifier wants it", () => {
+    const { 'X-PSP-Signature': signature } = sign(secret, body, at, 'stripe');
+    const [t, v1, v2] = signature.split(',').map((part) => part.split('=')[1]);
+    assert.equal(v1, hmac(`${t}.${body}`));
+    assert.equal(v2, v1);
+  });
+});
+
+describe('after an attempt', () => {
+  const answered = (status: number) => ({ kind: 'answered', status }) as const;
+
+  test('any 2xx is a delivery, and nothing else is', () => {
+    for (const status of [200, 201, 204, 299]) assert.equal(afterAttempt(answered(status), 1, at, 0).status, 'delivered');
+    for (const status of [199, 300, 302, 304, 400, 404, 410, 429, 500, 503]) assert.equal(afterAttempt(answered(status), 1, at, 0).status, 'pending');
+    assert.equal(afterAttempt({ kind: 'no_answer' }, 1, at, 0).status, 'pending');
+  });
+
+  test('the eight retries wait as documented, and then it stops', () => {
+    const waits = Array.from({ length: 9 }, (_, index) => {
+      const next = afterAttempt(answered(500), index + 1, at, 0);
+      return next.status === 'pending' ? at.until(next.nextAttemptAt).total('seconds') : next.status;
+    });
+    assert.deepEqual(waits, [10, 60, 300, 1_800, 7_200, 21_600, 86_400, 172_800, 'failed']);
+  });
+
+  test('the ninth attempt may still succeed', () => {
+    assert.equal(afterAttempt(answered(200), 9, at, 0).status, 'delivered');
+  });
+
+  test('jitter only ever adds, and a little', () => {
+    for (const [index, delay_ms] of webhookRetryDelays_ms.entries()) {
+      const next = afterAttempt(answered(500), index + 1, at, 1);
+      assert.ok(next.status === 'pending');
+      assert.equal(at.until(next.nextAttemptAt).total('milliseconds'), delay_ms + delay_ms / 10);
+    }
+  });
+
+  test('what can never be sent is not tried again', () => {
+    assert.equal(afterAttempt({ kind: 'pointless' }, 1, at, 0).status, 'failed');
+  });
+});
+
+describe('sealed secrets', () => {
+  const key = randomBytes(32);
+
+  test('are read back, and look different each time', () => {
+    const sealed = seal(key, secret);
+    assert.equal(unseal(key, sealed), secret);
+    assert.notEqual(seal(key, secret), sealed);
+    assert.ok(!sealed.includes(secret));
+  });
+
+  test('are refused when they were changed or the key is another', () => {
+    const sealed = seal(key, secret);
+    const last = sealed.at(-2) === 'A' ? 'B' : 'A';
+    assert.throws(() => unseal(key, `${sealed.slice(0, -2)}${last}${sealed.slice(-1)}`));
+    assert.throws(() => unseal(randomBytes(32), sealed), /sealed with the key/);
+    assert.throws(() => unseal(key, 'whs_7d0a'), /not a sealed text/);
+  });
+});
