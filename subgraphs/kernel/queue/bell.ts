@@ -1,0 +1,29 @@
+/** A bell: one loop waits for it, anything may ring it. A ring while nobody waits is not lost: it ends the next wait at once. */
+export class Bell {
+  #rung = false;
+  #end = (): void => {};
+
+  /** Whether it rang since the last wait ended. */
+  get rung(): boolean {
+    return this.#rung;
+  }
+
+  ring(): void {
+    this.#rung = true;
+    this.#end();
+  }
+
+  /** Resolves at the next ring, or after `most_ms` milliseconds when that is given. */
+  async wait(most_ms?: number): Promise<void> {
+    if (!this.#rung) {
+      await new Promise<void>((resolve) => {
+        const timer = most_ms === undefined ? undefined : setTimeout(resolve, most_ms);
+        this.#end = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    this.#rung = false;
+  }
+}

@@ -1,0 +1,163 @@
+/**
+ * The relay: takes events out of the outbox in the order of writing, gives each its sequence number, makes its webhook deliveries, and then tells
+ * the others: the queue which lanes have work, the bus what happened. Numbers and deliveries are one transaction; telling comes after its commit and
+ * may be lost (a sweep finds the deliveries, a stream resumes from the table), so a failure anywhere is repeated safely.
+ *
+ * One process relays at a time, the holder of an advisory lock; the others stand by. The lock belongs to the session on which the holder works: it
+ * ends with the session, and it outlives the commit, so that messages leave in the order of the numbers. A reader who has seen a number will
+ * therefore never see a smaller one appear. The pool must lead to PostgreSQL directly, not through a pooler that shares sessions.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import { run } from '../database/statement.ts';
+import type { Bus, StreamedEvent, StreamKind } from '../rules/event.ts';
+import type { Mode } from '../rules/mode.ts';
+import type { Logger } from '../service/telemetry.ts';
+import { Bell } from './bell.ts';
+
+const batch_max = 500;
+/** How soon the outbox is looked at again: after a batch, growing to the longest while nothing comes. */
+const poll_ms = { shortest: 25, longest: 250 } as const;
+/** The least time between two batches that were not full: under load many events share one transaction. */
+const breath_ms = 5;
+/** How often a process that stands by asks for the lock, and how long a relay rests after a failure. */
+const standBy_ms = 250;
+const rest_ms = 1_000;
+
+export interface RelayParts {
+  readonly pool: pg.Pool;
+  readonly bus: Bus;
+  readonly log: Logger;
+  /** Makes the deliveries of the events with these numbers, inclusive, in the relay's transaction; gives the lanes that have something new. */
+  readonly makeDeliveries: (client: pg.PoolClient, fromSequence: bigint, toSequence: bigint) => Promise<readonly string[]>;
+  /** Tells the queue that these lanes have deliveries that are due. */
+  readonly wake: (lanes: readonly string[]) => Promise<void>;
+}
+
+export interface Relay {
+  /** Ends after the batch in progress; the lock is free when it resolves. */
+  stop(): Promise<void>;
+}
+
+/** Starts relaying, or standing by while another process relays. The bus topic `outbox` makes the relayer look at once. */
+export const startRelay = (parts: RelayParts): Relay => {
+  const stopping = new AbortController();
+  const bell = new Bell();
+  const unsubscribe = parts.bus.subscribe('outbox', () => bell.ring());
+  const ended = relayUntil(stopping.signal, parts, bell);
+  return {
+    stop: async () => {
+      unsubscribe();
+      stopping.abort();
+      bell.ring();
+      await ended;
+    },
+  };
+};
+
+const relayUntil = async (stopping: AbortSignal, parts: RelayParts, bell: Bell): Promise<void> => {
+  while (!stopping.aborted) {
+    let wait_ms = standBy_ms;
+    try {
+      await relayAsHolder(stopping, parts, bell);
+    } catch (error) {
+      parts.log.error({ err: error }, 'the relay failed and starts again');
+      wait_ms = rest_ms;
+    }
+    // A stop cuts the wait short: that is no failure.
+    await sleep(wait_ms, undefined, { signal: stopping }).catch(() => {});
+  }
+};
+
+/** Relays until it is stopped or fails; returns at once when another process holds the lock. */
+const relayAsHolder = async (stopping: AbortSignal, parts: RelayParts, bell: Bell): Promise<void> => {
+  const client = await parts.pool.connect();
+  let held = false;
+  // A connection that breaks while idle says so by this event; the next statement on it fails, which is soon enough.
+  client.on('error', (error) => parts.log.warn({ err: error }, 'the relay lost its connection'));
+  try {
+    held = await takeLock(client);
+    if (!held) return;
+    parts.log.info('relaying events');
+    await relayBatches(stopping, parts, client, bell);
+  } finally {
+    // Closing the session gives the lock back, whatever state it is in.
+    client.release(held);
+  }
+};
+
+const takeLock = async (client: pg.PoolClient): Promise<boolean> => {
+  const { rows } = await client.query<{ held: boolean }>("select pg_try_advisory_lock(hashtextextended('payment-service/relay', 0)) as held");
+  return rows[0]?.held === true;
+};
+
+const relayBatches = async (stopping: AbortSignal, parts: RelayParts, client: pg.PoolClient, bell: Bell): Promise<void> => {
+  let wait_ms: number = poll_ms.shortest;
+  while (!stopping.aborted) {
+    const relayed = await relayBatch(parts, client);
+    if (relayed === batch_max) continue;
+    wait_ms = relayed > 0 ? poll_ms.shortest : Math.min(wait_ms * 2, poll_ms.longest);
+    await sleep(breath_ms);
+    await bell.wait(wait_ms);
+  }
+};
+
+/** One batch; gives how many events it took. */
+const relayBatch = async (parts: RelayParts, client: pg.PoolClient): Promise<number> => {
+  if (!(await hasWork(client))) return 0;
+  await client.query('begin');
+  const rows = await run<NumberedRow>(client, numberOldest, [batch_max]);
+  const [first, last] = [rows[0], rows.at(-1)];
+  const lanes = first && last ? await parts.makeDeliveries(client, first.sequence, last.sequence) : [];
+  await client.query('commit');
+  await tell(parts, lanes, rows.flatMap(streamed));
+  return rows.length;
+};
+
+/** Tells the queue and the bus. What cannot be told is logged and left: the facts are in PostgreSQL. */
+const tell = async (parts: RelayParts, lanes: readonly string[], events: readonly StreamedEvent[]): Promise<void> => {
+  const told = await Promise.allSettled([
+    lanes.length > 0 ? parts.wake(lanes) : undefined,
+    events.length > 0 ? parts.bus.publish('events', events) : undefined,
+  ]);
+  for (const result of told) {
+    if (result.status === 'rejected') parts.log.warn({ err: result.reason }, 'events were relayed, but not everybody was told');
+  }
+};
+
+const hasWork = async (client: pg.PoolClient): Promise<boolean> => {
+  const [row] = await run<{ waiting: boolean }>(client, outboxHasRows, []);
+  return row?.waiting === true;
+};
+
+interface NumberedRow {
+  readonly sequence: bigint;
+  readonly kind: StreamKind | null;
+  readonly merchantId: string;
+  readonly shopId: string;
+  readonly mode: Mode;
+  readonly subjectId: string;
+  readonly at: Temporal.Instant;
+  readonly payload: Record<string, unknown> | null;
+}
+
+/** The event as the stream tells it; nothing when it is not on the stream. */
+const streamed = ({ sequence, kind, payload, at, ...rest }: NumberedRow): StreamedEvent[] =>
+  kind === null ? [] : [{ ...rest, sequence: sequence.toString(), kind, payload: payload ?? {}, at: at.toString({ smallestUnit: 'millisecond' }) }];
+
+const outboxHasRows = { name: 'relay.outboxHasRows', text: 'select exists (select from event where sequence is null) as waiting' };
+
+// The inner limit fixes the order before `nextval` is called, so the numbers ascend in the order of writing.
+const numberOldest = {
+  name: 'relay.numberOldest',
+  text: `
+    with batch as materialized (
+      select merchant_id, id, nextval('event_sequence_seq') as sequence
+      from (select merchant_id, id from event where sequence is null order by position limit $1) as oldest
+    ), numbered as (
+      update event set sequence = batch.sequence from batch where event.merchant_id = batch.merchant_id and event.id = batch.id
+      returning event.*
+    )
+    select sequence, stream_kind as kind, merchant_id as "merchantId", shop_id as "shopId", mode, subject_id as "subjectId", created_at as at, payload
+    from numbered order by sequence`,
+};

@@ -1,0 +1,212 @@
+/**
+ * Delivering webhooks, one lane at a time: claim what is due, send it, store what came of it. A lane is what is isolated from what: an endpoint, or the
+ * origin of a payment's own address. Contract "Webhooks"; decisions D-70 to D-72.
+ *
+ * A claimed row is leased: whoever claimed it may die, and when the lease is over it is due again under the same event id. The lease's end is also
+ * the proof of ownership when the result is stored. Leases run on the database's clock, retries on the delivery's own.
+ */
+import type pg from 'pg';
+import type { Dispatcher } from 'undici';
+import { inTransaction, run } from '../kernel/database/statement.ts';
+import { type Logger, webhookAttempts } from '../kernel/service/telemetry.ts';
+import { unseal } from '../kernel/service/vault.ts';
+import { type Answer, postWebhook } from './post-webhook.ts';
+import {
+  afterAttempt,
+  type AfterAttempt,
+  type Attempted,
+  sign,
+  type SignatureFormat,
+  webhookDeadline_ms,
+  webhookLeaseMargin_ms,
+  webhooksInFlightPerLane_max,
+} from './rules/webhook.ts';
+
+/** The limits of delivery; those of `rules/webhook.ts`, save in tests that cannot wait so long. */
+export interface DeliveryLimits {
+  readonly deadline_ms: number;
+  readonly leaseMargin_ms: number;
+}
+export const deliveryLimits: DeliveryLimits = { deadline_ms: webhookDeadline_ms, leaseMargin_ms: webhookLeaseMargin_ms };
+
+export interface DeliveryParts {
+  readonly pool: pg.Pool;
+  /** Connections to receivers: `openTargets`. */
+  readonly targets: Dispatcher;
+  /** Opens the sealed webhook secrets. */
+  readonly vaultKey: Buffer;
+  readonly log: Logger;
+  /** The clock that retries follow. */
+  readonly now: () => Temporal.Instant;
+  readonly limits: DeliveryLimits;
+}
+
+/** A delivery that is this process's until `leaseUntil`. */
+export interface ClaimedDelivery {
+  readonly merchantId: string;
+  readonly id: string;
+  readonly eventId: string;
+  readonly url: string;
+  /** Attempts made before this one. */
+  readonly attempts: number;
+  readonly leaseUntil: Temporal.Instant;
+  /** What is sent; null when the event or the endpoint is gone. */
+  readonly message: { readonly body: string; readonly secretSealed: string; readonly signature: SignatureFormat } | null;
+}
+
+/**
+ * Claims due deliveries of a lane, oldest first: at most `most`, and at most so many that the lane never has more than its share in flight, whoever
+ * claimed them. The lane's lock comes first and the claim in a statement of its own, so that it sees what the last holder claimed.
+ */
+export const claimDeliveries = (parts: DeliveryParts, lane: string, most: number): Promise<readonly ClaimedDelivery[]> =>
+  inTransaction(parts.pool, async (client) => {
+    await run(client, lockLane, [lane]);
+    const { deadline_ms, leaseMargin_ms } = parts.limits;
+    const rows = await run<ClaimedRow>(client, claimDue, [lane, parts.now(), most, webhooksInFlightPerLane_max, deadline_ms + leaseMargin_ms]);
+    return rows.map(claimed);
+  });
+
+/** Lanes that have a delivery which is due and nobody's. */
+export const findDueLanes = async ({ pool, now }: Pick<DeliveryParts, 'pool' | 'now'>): Promise<readonly string[]> => {
+  const rows = await run<{ lane: string }>(pool, dueLanes, [now()]);
+  return rows.map(({ lane }) => lane);
+};
+
+/** Sends one claimed delivery and stores what came of it. Never rejects: what could not be stored is due again when the lease is over. */
+export const attemptDelivery = async (parts: DeliveryParts, delivery: ClaimedDelivery): Promise<void> => {
+  const log = parts.log.child({ deliveryId: delivery.id, eventId: delivery.eventId, merchantId: delivery.merchantId });
+  const at = parts.now();
+  try {
+    const { attempted, answer } = await send(parts, delivery);
+    const next = afterAttempt(attempted, delivery.attempts + 1, parts.now(), Math.random());
+    const stored = await store(parts, delivery, at, answer, next);
+    webhookAttempts.inc({ result: next.status === 'pending' ? 'retry' : next.status });
+    if (!stored) log.warn('a webhook was sent, but its lease was over before the result was stored');
+    else if (next.status === 'failed') log.warn({ status: answer.status, why: answer.error }, 'a webhook failed for good');
+    else log.debug({ status: answer.status, why: answer.error, next: next.status }, 'a webhook was attempted');
+  } catch (error) {
+    log.error({ err: error }, 'the result of a webhook could not be stored');
+  }
+};
+
+const unsent = (error: string): Answer => ({ status: null, error, head: null, duration_ms: 0 });
+
+const send = async (parts: DeliveryParts, { url, eventId, message }: ClaimedDelivery): Promise<{ attempted: Attempted; answer: Answer }> => {
+  if (!message) return { attempted: { kind: 'pointless' }, answer: unsent('not sent: the endpoint was deleted') };
+  const headers = headersOf(parts, eventId, message);
+  if (!headers) return { attempted: { kind: 'no_answer' }, answer: unsent('not sent: the secret cannot be read') };
+  const answer = await postWebhook(parts.targets, { url, headers, body: message.body, deadline_ms: parts.limits.deadline_ms });
+  return { attempted: answer.status === null ? { kind: 'no_answer' } : { kind: 'answered', status: answer.status }, answer };
+};
+
+/** Contract "Webhooks", request headers. The timestamp is the real one, whatever clock the retries follow: the receiver compares it with its own. */
+const headersOf = (parts: DeliveryParts, eventId: string, message: NonNullable<ClaimedDelivery['message']>): Record<string, string> | null => {
+  try {
+    const secret = unseal(parts.vaultKey, message.secretSealed);
+    return {
+      'Content-Type': 'application/json',
+      'User-Agent': 'psp-webhook/1.0',
+      'X-PSP-Event-Id': `evt_${eventId}`,
+      ...sign(secret, message.body, Temporal.Now.instant(), message.signature),
+    };
+  } catch (error) {
+    parts.log.error({ err: error, eventId }, 'a webhook secret cannot be read');
+    return null;
+  }
+};
+
+/** Whether it was stored: not when the lease was over and the delivery somebody else's. */
+const store = async (parts: DeliveryParts, delivery: ClaimedDelivery, at: Temporal.Instant, answer: Answer, next: AfterAttempt): Promise<boolean> => {
+  const rows = await run(parts.pool, storeAttempt, [
+    delivery.merchantId,
+    delivery.id,
+    delivery.leaseUntil,
+    next.status,
+    next.status === 'pending' ? next.nextAttemptAt : null,
+    next.status === 'delivered' ? parts.now() : null,
+    at,
+    answer.duration_ms,
+    answer.status,
+    answer.error,
+    answer.head,
+  ]);
+  return rows.length === 1;
+};
+
+interface ClaimedRow {
+  readonly merchantId: string;
+  readonly id: string;
+  readonly eventId: string;
+  readonly url: string;
+  readonly attempts: number;
+  readonly leaseUntil: Temporal.Instant;
+  readonly body: string | null;
+  readonly secretSealed: string | null;
+  readonly signature: SignatureFormat | null;
+}
+
+const claimed = ({ body, secretSealed, signature, ...row }: ClaimedRow): ClaimedDelivery => ({
+  ...row,
+  message: body !== null && secretSealed !== null ? { body, secretSealed, signature: signature ?? 'v2' } : null,
+});
+
+const lockLane = { name: 'webhook.lockLane', text: "select pg_advisory_xact_lock(hashtextextended('webhook-lane/' || $1, 0))" };
+
+// An endpoint's address, secret and format are those of now, so that a correction and a rotation reach what is still on its way. A payment's own
+// address is signed as the shop's oldest active endpoint is, or else with the shop's own secret (decision D-71).
+const claimDue = {
+  name: 'webhook.claimDue',
+  text: `
+    with due as (
+      select merchant_id, id from webhook_delivery
+      where lane = $1 and status = 'pending' and next_attempt_at <= $2 and (lease_until is null or lease_until <= statement_timestamp())
+      order by next_attempt_at
+      limit greatest(0, least($3::int, $4::int - (select count(*) from webhook_delivery where lane = $1 and lease_until > statement_timestamp())))
+      for update skip locked
+    ), claimed as (
+      update webhook_delivery as delivery set lease_until = statement_timestamp() + $5::int * interval '1 millisecond'
+      from due where delivery.merchant_id = due.merchant_id and delivery.id = due.id
+      returning delivery.*
+    )
+    select claimed.merchant_id as "merchantId", claimed.id, event_id as "eventId", coalesce(endpoint.url, claimed.url) as url, attempts,
+      lease_until as "leaseUntil", event.webhook_body as body,
+      case when endpoint_id is null then coalesce(oldest.secret_sealed, shop.webhook_secret_sealed) else endpoint.secret_sealed end as "secretSealed",
+      coalesce(endpoint.signature, oldest.signature) as signature
+    from claimed
+    left join event on event.merchant_id = claimed.merchant_id and event.id = claimed.event_id
+    left join shop on shop.merchant_id = claimed.merchant_id and shop.id = claimed.shop_id
+    left join webhook_endpoint as endpoint on endpoint.merchant_id = claimed.merchant_id and endpoint.id = claimed.endpoint_id and endpoint.active
+    left join lateral (
+      select secret_sealed, signature from webhook_endpoint as candidate
+      where claimed.endpoint_id is null and candidate.merchant_id = claimed.merchant_id and candidate.shop_id = claimed.shop_id and candidate.active
+      order by created_at, id limit 1
+    ) as oldest on true`,
+};
+
+const storeAttempt = {
+  name: 'webhook.storeAttempt',
+  text: `
+    with settled as (
+      update webhook_delivery set status = $4, attempts = attempts + 1, next_attempt_at = $5, delivered_at = $6, lease_until = null
+      where merchant_id = $1 and id = $2 and lease_until = $3 and status = 'pending'
+      returning merchant_id, id, attempts
+    )
+    insert into webhook_attempt (merchant_id, delivery_id, number, at, duration_ms, status, error, response_head)
+    select merchant_id, id, attempts, $7, $8, $9, $10, $11 from settled
+    returning number`,
+};
+
+// Steps from lane to lane along the index: a lane with a million rows that are due costs as much as one with a single row.
+const dueLanes = {
+  name: 'webhook.dueLanes',
+  text: `
+    with recursive lane_with_work as (
+      (select lane from webhook_delivery where status = 'pending' order by lane limit 1)
+      union all
+      select (select next.lane from webhook_delivery as next where next.status = 'pending' and next.lane > last.lane order by next.lane limit 1)
+      from lane_with_work as last where last.lane is not null
+    )
+    select lane from lane_with_work where lane is not null and exists (
+      select from webhook_delivery as delivery
+      where delivery.lane = lane_with_work.lane and status = 'pending' and next_attempt_at <= $1 and (lease_until is null or lease_until <= now()))`,
+};

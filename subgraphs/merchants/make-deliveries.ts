@@ -1,0 +1,39 @@
+/**
+ * From events to deliveries. Contract "Webhooks": events of one shop go to that shop's endpoints whose filter is empty or holds the event;
+ * a payment's own `webhook_url` replaces them.
+ */
+import type pg from 'pg';
+import { run } from '../kernel/database/statement.ts';
+
+/**
+ * Makes the deliveries of the events numbered `fromSequence` to `toSequence`, inclusive, in the caller's transaction. An event that already has its
+ * delivery to a lane gets no second one. Gives the lanes that have something new: an endpoint's id, or the origin of a payment's own address.
+ */
+export const makeDeliveries = async (client: pg.PoolClient, fromSequence: bigint, toSequence: bigint): Promise<readonly string[]> => {
+  const rows = await run<{ lane: string }>(client, insertDeliveries, [fromSequence, toSequence]);
+  return rows.map(({ lane }) => lane);
+};
+
+// Due at once on the event's own clock. uuidv7 keeps the primary key's inserts together.
+const insertDeliveries = {
+  name: 'webhook.insertDeliveries',
+  text: String.raw`
+    with fresh as (
+      select * from event where sequence between $1 and $2 and webhook_event is not null
+    ), target as (
+      select fresh.*, null::uuid as endpoint_id, lower(substring(webhook_url from '^[A-Za-z]+://[^/?#\\]+')) as lane, webhook_url as url
+      from fresh where webhook_url is not null
+      union all
+      select fresh.*, endpoint.id, endpoint.id::text, endpoint.url
+      from fresh join webhook_endpoint as endpoint on endpoint.merchant_id = fresh.merchant_id and endpoint.shop_id = fresh.shop_id
+      where fresh.webhook_url is null and endpoint.active and (endpoint.events = '{}' or fresh.webhook_event = any (endpoint.events))
+    ), made as (
+      insert into webhook_delivery
+        (merchant_id, id, event_id, webhook_event, shop_id, subject_id, endpoint_id, lane, url, status, attempts, next_attempt_at, created_at)
+      select merchant_id, uuidv7(), id, webhook_event, shop_id, subject_id, endpoint_id, coalesce(lane, url), url, 'pending', 0, created_at, created_at
+      from target
+      on conflict (merchant_id, event_id, lane) do nothing
+      returning lane
+    )
+    select distinct lane from made`,
+};

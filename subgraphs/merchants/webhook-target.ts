@@ -1,0 +1,114 @@
+/**
+ * Where webhooks may go. Decision D-74: https only for live; never to loopback, private, link-local, multicast or metadata addresses, checked on the
+ * address that is actually connected to. Redirects are not followed, so each connection is the only hop.
+ */
+import { Resolver } from 'node:dns/promises';
+import { isIP, type LookupFunction } from 'node:net';
+import { callbackify } from 'node:util';
+import ipaddr from 'ipaddr.js';
+import { Agent, buildConnector } from 'undici';
+import type { Mode } from '../kernel/rules/mode.ts';
+import { webhookDeadline_ms, webhookSocketsPerOrigin_max, webhookUrl_max_chars } from './rules/webhook.ts';
+
+export interface TargetRules {
+  /** The development switch: http and private addresses are allowed. */
+  readonly privateTargets: boolean;
+}
+
+/** The target may not be connected to. */
+export class RefusedTarget extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'RefusedTarget';
+  }
+}
+
+/**
+ * Whether an address, in any notation that a socket or a resolver gives, is a public unicast one. Everything else is refused, known or not:
+ * private, carrier-grade NAT, link-local with its metadata services, multicast, reserved, and the IPv6 forms that carry an IPv4 address.
+ */
+export const isPublicAddress = (address: string): boolean => ipaddr.isValid(address) && ipaddr.process(address).range() === 'unicast';
+
+const withoutBrackets = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1');
+
+/** Names that never lead outside (RFC 6761, RFC 8375, ICANN's private-use name). */
+const isPrivateName = (hostname: string): boolean => /(^|\.)(localhost|local|internal|home\.arpa)\.?$/i.test(hostname);
+
+/**
+ * Checks an address when it is configured or sent with a payment. Gives what is wrong with it, in words that follow the field's name, or null.
+ * Names are not resolved here: what they lead to is checked on every connection.
+ */
+export const checkWebhookUrl = (url: string, rules: TargetRules & { readonly mode: Mode }): string | null => {
+  if (url.length > webhookUrl_max_chars) return `must have at most ${webhookUrl_max_chars} characters, got ${url.length}`;
+  if (!URL.canParse(url)) return 'must be an absolute URL';
+  const { protocol, hostname, username, password } = new URL(url);
+  if (protocol !== 'https:' && protocol !== 'http:') return 'must be an https URL';
+  if (protocol === 'http:' && (rules.mode === 'live' || !rules.privateTargets)) return 'must be an https URL';
+  if (username !== '' || password !== '') return 'must not hold a user name or a password';
+  if (rules.privateTargets) return null;
+  const host = withoutBrackets(hostname);
+  const isPrivate = isIP(host) === 0 ? isPrivateName(host) : !isPublicAddress(host);
+  return isPrivate ? 'must lead to a public address' : null;
+};
+
+/**
+ * Resolves names without the system's thread pool: a name server that does not answer would otherwise hold up everybody's lookups.
+ * Every address of the answer must be public, so that nothing depends on which of them is taken.
+ */
+const publicLookup = (resolver: Resolver): LookupFunction => {
+  const resolve = async (hostname: string): Promise<{ address: string; family: number }[]> => {
+    const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+    const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    if (addresses.length === 0) throw new RefusedTarget('the name has no address');
+    if (!addresses.every(isPublicAddress)) throw new RefusedTarget('the name leads to an address that is not public');
+    return addresses.map((address) => ({ address, family: isIP(address) }));
+  };
+  const answer = callbackify(resolve);
+  return (hostname, options, callback) => {
+    answer(hostname, (error, addresses) => {
+      if (error) return callback(error, []);
+      const [first] = addresses;
+      if (options.all || !first) callback(null, addresses);
+      else callback(null, first.address, first.family);
+    });
+  };
+};
+
+/** What is wrong with a connection before it is tried. */
+const refusalOf = ({ protocol, hostname }: buildConnector.Options): RefusedTarget | null => {
+  const host = withoutBrackets(hostname);
+  if (protocol !== 'https:') return new RefusedTarget('only https is allowed');
+  // A literal address never passes the lookup.
+  return isIP(host) !== 0 && !isPublicAddress(host) ? new RefusedTarget('the address is not public') : null;
+};
+
+const guardedConnector = (resolver: Resolver): buildConnector.connector => {
+  const connect = buildConnector({ allowH2: false, timeout: webhookDeadline_ms, lookup: publicLookup(resolver) });
+  return (options, callback) => {
+    const refusal = refusalOf(options);
+    if (refusal) {
+      process.nextTick(callback, refusal, null);
+      return;
+    }
+    connect(options, (...result) => {
+      const [error, socket] = result;
+      if (error === null && !isPublicAddress(socket.remoteAddress ?? '')) {
+        socket.destroy();
+        callback(new RefusedTarget('the address is not public'), null);
+      } else callback(...result);
+    });
+  };
+};
+
+export interface TargetOptions extends TargetRules {
+  /** `address:port` of name servers to ask instead of the system's. */
+  readonly nameServers?: readonly string[];
+}
+
+/** The connections to receivers: kept alive, bounded, and only to where webhooks may go. Its owner closes it. */
+export const openTargets = ({ privateTargets, nameServers }: TargetOptions): Agent => {
+  const resolver = new Resolver({ timeout: 3_000, tries: 2 });
+  if (nameServers) resolver.setServers(nameServers);
+  const connect = privateTargets ? { allowH2: false, timeout: webhookDeadline_ms } : guardedConnector(resolver);
+  return new Agent({ connect, allowH2: false, connections: webhookSocketsPerOrigin_max, pipelining: 1, keepAliveTimeout: 4_000 });
+};
