@@ -87,7 +87,7 @@ export const WebhookDeliveryEntity = defineEntity({
   uniques: [{ name: 'webhook_delivery_once', properties: ['merchantId', 'eventId', 'lane'] }],
   indexes: [
     { name: 'webhook_delivery_due', properties: ['lane', 'nextAttemptAt'], where: "status = 'pending'" },
-    { name: 'webhook_delivery_sweep', properties: ['nextAttemptAt'], where: "status = 'pending'" },
+    { name: 'webhook_delivery_leased', properties: ['lane'], where: 'lease_until is not null' },
     { name: 'webhook_delivery_subject', properties: ['merchantId', 'subjectId', 'createdAt'] },
   ],
 });

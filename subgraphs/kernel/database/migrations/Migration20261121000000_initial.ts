@@ -273,7 +273,7 @@ export class Migration20261121000000_initial extends Migration {
       created_at timestamptz(3) not null,
       primary key (merchant_id, id))`);
     this.addSql(`create index webhook_delivery_due on webhook_delivery (lane, next_attempt_at) where status = 'pending'`);
-    this.addSql(`create index webhook_delivery_sweep on webhook_delivery (next_attempt_at) where status = 'pending'`);
+    this.addSql(`create index webhook_delivery_leased on webhook_delivery (lane) where lease_until is not null`);
     this.addSql(`create index webhook_delivery_subject on webhook_delivery (merchant_id, subject_id, created_at)`);
     this.addSql(`alter table webhook_delivery add constraint webhook_delivery_once unique (merchant_id, event_id, lane)`);
     this.addSql(`create table webhook_endpoint (
