@@ -1,0 +1,37 @@
+/** One line in the log when something that we depend on is lost, and one when it is back, however many calls fail in between. */
+import type { Logger } from '../service/telemetry.ts';
+
+export interface Outage {
+  /** A call failed because the other side is not there. The first one is logged. */
+  began(error: unknown): void;
+  /** A call was answered. Logged when it ends an outage. */
+  ended(): void;
+  /** We are closing: what fails from now on is no news. */
+  silence(): void;
+}
+
+/** Watches what is named `what`, and calls `onReturn` each time it is back. */
+export const watchOutage = (what: string, log: Logger, onReturn: () => void = () => {}): Outage => {
+  let since: number | null = null;
+  let failures = 0;
+  let silent = false;
+  return {
+    began: (error) => {
+      if (silent) return;
+      failures += 1;
+      if (since !== null) return;
+      since = Date.now();
+      log.error({ err: error }, `the ${what} is lost; trying until it is back`);
+    },
+    ended: () => {
+      if (since === null || silent) return;
+      log.info({ lost_ms: Date.now() - since, failures }, `the ${what} is back`);
+      since = null;
+      failures = 0;
+      onReturn();
+    },
+    silence: () => {
+      silent = true;
+    },
+  };
+};

@@ -1,0 +1,160 @@
+/** The queues: BullMQ on Redis when there is a Redis, else on PostgreSQL. Invariant 1 of ARCHITECTURE.md: losing every queue loses nothing. */
+import { createHash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type DefaultJobOptions, Queue } from 'bullmq';
+import type { Logger } from '../service/telemetry.ts';
+import type { Backend, JobPayload, StoredQueue } from './backend.ts';
+import { migratePostgresBackend, openPostgresBackend } from './backend-postgres.ts';
+import { openRedisBackend } from './backend-redis.ts';
+import { type Outage, watchOutage } from './outage.ts';
+import { type Job, type QueueName, queueNames } from './run-job.ts';
+import { keepSchedules, type Schedules } from './schedules.ts';
+import { closeWorker, openWorker, type PollingWorker } from './work.ts';
+
+export interface Queues {
+  /** Adds one job. Every call adds one, whatever is already there. When the store is away the wake is dropped and logged: a sweep finds the row. Throws for an unknown job. */
+  add(job: string, payload: JobPayload, options?: { readonly delay_ms?: number }): Promise<void>;
+  /**
+   * Adds many, but none whose job and payload were added here before and are still waiting, delayed or running: a sweep may add what it finds each time.
+   * When the store is away the wakes are dropped, as with `add`.
+   */
+  addMany(job: string, payloads: readonly JobPayload[]): Promise<void>;
+  /** Works the queues of these jobs in this process, and keeps their schedules. The list must hold all jobs of each queue in it. Called once. */
+  work(jobs: readonly Job[]): Promise<void>;
+  /** Jobs that wait for a free worker, by queue; delayed and running ones are not counted. Rejects when the store is away. */
+  depths(): Promise<Record<QueueName, number>>;
+  /** Whether the store answers within two seconds. */
+  ready(): Promise<boolean>;
+  /** Stops taking jobs, waits for running ones until the drain deadline, and closes every connection. A second call waits for the first. */
+  close(): Promise<void>;
+}
+
+export interface QueuesOptions {
+  /** Null: PostgreSQL. */
+  readonly redisUrl: string | null;
+  readonly databaseUrl: string;
+  readonly log: Logger;
+  /** The jobs that may be added; a job's queue is found by its name. */
+  readonly jobs: readonly Pick<Job, 'name' | 'queue'>[];
+  /** Jobs at the same time in this process. */
+  readonly concurrency?: Partial<Record<QueueName, number>>;
+  /** How long a killed process keeps its jobs before another takes them. */
+  readonly lock_ms?: number;
+  /** How long `close` waits for running jobs. */
+  readonly drain_ms?: number;
+}
+
+/** A webhook may hold its slot for 15 seconds, hence so many. */
+const concurrencyOf: Readonly<Record<QueueName, number>> = { webhooks: 200, bank: 50, schedules: 10 };
+const lockDefault_ms = 20_000;
+const drainDefault_ms = 8_000;
+const readyPatience_ms = 2_000;
+/** Below this, single adds cost PostgreSQL less than BullMQ's bulk statement with its temporary tables. */
+const bulkMin = 8;
+const bulkMax = 500;
+/** Nobody reads BullMQ's own event log. */
+const eventsKept = 100;
+
+/**
+ * Finished jobs are removed at once: a kept one would make an add with the same id a silent no-op, and a count of kept ones costs PostgreSQL a scan each time.
+ * After a throw: 1 s, doubled each time and scattered, up to a minute; then the job is given up.
+ */
+const jobOptions: DefaultJobOptions = {
+  attempts: 8,
+  backoff: { type: 'exponential', delay: 1_000, jitter: 0.5 },
+  removeOnComplete: true,
+  removeOnFail: true,
+  stackTraceLimit: 0,
+};
+
+/** Creates or updates the tables of the queues in schema `bullmq`. Does nothing when the queues are on Redis. Safe to run in several processes at once. */
+export const migrateQueues = async (databaseUrl: string, redisUrl: string | null = null): Promise<void> => {
+  if (redisUrl === null) await migratePostgresBackend(databaseUrl);
+};
+
+/** Opens the queues. Rejects when their store does not answer for 30 seconds, or has not been migrated. Nothing is worked before `work`. */
+export const openQueues = async (options: QueuesOptions): Promise<Queues> => {
+  const { log, redisUrl, databaseUrl, drain_ms = drainDefault_ms } = options;
+  let schedules: Schedules | null = null;
+  const outage = watchOutage('queue store', log, () => void schedules?.renew().catch(() => {}));
+  const backend = redisUrl ? await openRedisBackend(redisUrl, outage) : await openPostgresBackend(databaseUrl, outage);
+  const queues = openEach(backend, outage);
+  const workers: PollingWorker[] = [];
+  let closing: Promise<void> | null = null;
+  const shut = async (): Promise<void> => {
+    schedules?.close();
+    const deadline = delay(drain_ms, undefined, { ref: false });
+    await Promise.allSettled(workers.map((worker) => closeWorker(worker, deadline)));
+    outage.silence();
+    await Promise.allSettled(Object.values(queues).map((queue) => queue.close()));
+    await backend.close();
+  };
+  return {
+    ...openAdding(queues, new Map(options.jobs.map((job) => [job.name, job.queue])), outage),
+    work: async (jobs) => {
+      for (const queue of queueNames) {
+        const its = jobs.filter((job) => job.queue === queue);
+        const concurrency = options.concurrency?.[queue] ?? concurrencyOf[queue];
+        const { lock_ms = lockDefault_ms } = options;
+        if (its.length > 0) workers.push(openWorker({ queue, jobs: its, concurrency, lock_ms, factory: backend.factory, outage, log }));
+      }
+      schedules = keepSchedules(queues, jobs);
+      await schedules.renew();
+    },
+    depths: async () => {
+      const [webhooks, bank, schedules] = await Promise.all([depthOf(queues.webhooks), depthOf(queues.bank), depthOf(queues.schedules)]);
+      return { webhooks, bank, schedules };
+    },
+    ready: () =>
+      Promise.race([
+        backend.ask().then(
+          () => true,
+          () => false,
+        ),
+        delay(readyPatience_ms, false, { ref: false }),
+      ]),
+    close: () => (closing ??= shut()),
+  };
+};
+
+const openEach = (backend: Backend, outage: Outage): Record<QueueName, StoredQueue> => {
+  const open = (name: QueueName): StoredQueue => {
+    const settings = { connection: {}, defaultJobOptions: jobOptions, streams: { events: { maxLen: eventsKept } } };
+    const queue: StoredQueue = new Queue(name, settings, backend.factory);
+    return queue.on('error', (error) => outage.began(error));
+  };
+  return { webhooks: open('webhooks'), bank: open('bank'), schedules: open('schedules') };
+};
+
+const depthOf = async (queue: StoredQueue): Promise<number> => (await queue.getJobCounts('waiting'))['waiting'] ?? 0;
+
+const openAdding = (queues: Record<QueueName, StoredQueue>, queueOf: ReadonlyMap<string, QueueName>, outage: Outage): Pick<Queues, 'add' | 'addMany'> => {
+  const find = (job: string): StoredQueue => {
+    const name = queueOf.get(job);
+    if (!name) throw new Error(`no job is called ${job}`);
+    return queues[name];
+  };
+  const wake = async (adding: Promise<unknown>): Promise<void> => {
+    try {
+      await adding;
+      outage.ended();
+    } catch (error) {
+      outage.began(error);
+    }
+  };
+  return {
+    add: async (job, payload, { delay_ms = 0 } = {}) => wake(find(job).add(job, payload, { delay: delay_ms })),
+    addMany: async (job, payloads) => {
+      const queue = find(job);
+      const added = payloads.map((payload) => ({ name: job, data: payload, opts: { jobId: idOf(job, payload) } }));
+      if (added.length < bulkMin) return wake(Promise.all(added.map(({ name, data, opts }) => queue.add(name, data, opts))));
+      for (let from = 0; from < added.length; from += bulkMax) await wake(queue.addBulk(added.slice(from, from + bulkMax)));
+    },
+  };
+};
+
+/** The same job and payload have the same id. BullMQ wants ids without colons that are no integers. */
+const idOf = (job: string, payload: JobPayload): string => {
+  const sorted = JSON.stringify(Object.entries(payload).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return `${job}-${createHash('sha256').update(sorted).digest('base64url')}`;
+};

@@ -1,0 +1,26 @@
+/** Keeps BullMQ's job schedulers: one for each job with `every_ms`, however many processes work it. */
+import type { StoredQueue } from './backend.ts';
+import type { Job, QueueName } from './run-job.ts';
+
+/** A store that lost its data also lost its schedules, and the sweeps that repair everything else run on them. */
+const renewal_ms = 60_000;
+
+export interface Schedules {
+  /** Puts every schedule back that is not there. Rejects when the store does not answer. */
+  renew(): Promise<void>;
+  close(): void;
+}
+
+/** Keeps the schedules of `jobs`: call `renew` at the start and when the store is back; it is repeated every minute. */
+export const keepSchedules = (queues: Readonly<Record<QueueName, StoredQueue>>, jobs: readonly Job[]): Schedules => {
+  const renew = async (): Promise<void> => {
+    for (const { name, queue, every_ms } of jobs) {
+      if (every_ms === undefined) continue;
+      // The next turn comes anyway: a run that threw is not tried again before it.
+      await queues[queue].upsertJobScheduler(name, { every: every_ms }, { name, opts: { attempts: 1 } });
+    }
+  };
+  // A renewal that fails is no loss: the next one comes, and the outage is already in the log.
+  const timer = setInterval(() => renew().catch(() => {}), renewal_ms).unref();
+  return { renew, close: () => clearInterval(timer) };
+};

@@ -1,0 +1,106 @@
+/** Works the jobs of one queue, and turns what a run came to into BullMQ's state: here and nowhere else. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { type BackendFactory, DelayedError, type IQueueBackend, type Job as QueuedJob, UnrecoverableError, Worker } from 'bullmq';
+import type { Logger } from '../service/telemetry.ts';
+import type { JobPayload } from './backend.ts';
+import type { Outage } from './outage.ts';
+import { done, type Job, type QueueName, runJob, type RunOutcome } from './run-job.ts';
+
+export interface WorkerOptions {
+  readonly queue: QueueName;
+  /** All jobs of the queue: a worker is handed whatever is next. */
+  readonly jobs: readonly Job[];
+  /** Jobs at the same time. */
+  readonly concurrency: number;
+  /** How long a killed process keeps its jobs before another takes them. */
+  readonly lock_ms: number;
+  readonly factory: BackendFactory;
+  readonly outage: Outage;
+  readonly log: Logger;
+}
+
+const retryWhenLost_ms = 1_000;
+/** How many times a job may lose its process before it is suspected of killing them. */
+const stallsMax = 5;
+const closePatience_ms = 1_000;
+const idlePoll_s = 5;
+const idlePollMax_s = 10;
+
+/** Starts to take jobs. The worker is closed with `closeWorker`. */
+export const openWorker = (options: WorkerOptions): PollingWorker => {
+  const { queue, log, outage, concurrency, lock_ms } = options;
+  const run = runOf(options);
+  const settings = {
+    connection: {},
+    concurrency,
+    lockDuration: lock_ms,
+    stalledInterval: lock_ms,
+    maxStalledCount: stallsMax,
+    runRetryDelay: retryWhenLost_ms,
+    drainDelay: idlePoll_s,
+  };
+  const worker = new PollingWorker(queue, async (queued, token) => settle(await run(queued), queued, token), settings, options.factory);
+  worker.on('error', (error) => {
+    if (isAboutOneJob(error)) log.warn({ queue, err: error }, 'the end of a run could not be marked; the job may run again');
+    else outage.began(error);
+  });
+  worker.on('active', () => outage.ended());
+  return worker;
+};
+
+/** Stops taking jobs and waits for those that run, until `deadline` fulfils. The locks of what still runs then run out, and others take it. */
+export const closeWorker = async (worker: PollingWorker, deadline: Promise<unknown>): Promise<void> => {
+  await Promise.race([worker.pause(), deadline]);
+  // Forced, because a worker that has nothing more to wait for closes the same either way, and one that has lets go.
+  await Promise.race([worker.close(true), delay(closePatience_ms, undefined, { ref: false })]);
+};
+
+/** After an outage BullMQ's PostgreSQL backend may wait an hour for a notification that was sent while nobody listened. */
+export class PollingWorker extends Worker<JobPayload, void, string, IQueueBackend> {
+  override get maximumBlockTimeout(): number {
+    return idlePollMax_s;
+  }
+}
+
+/** BullMQ's own refusals carry a negative number as code: a lock that ran out, a job that is gone. */
+const isAboutOneJob = (error: Error): boolean => ('code' in error && typeof error.code === 'number') || error.message.startsWith('could not renew lock');
+
+const runOf = ({ jobs, log }: WorkerOptions): ((queued: QueuedJob) => Promise<RunOutcome>) => {
+  const byName = new Map(jobs.map((job) => [job.name, job]));
+  const turnsNow = new Set<string>();
+  return async (queued) => {
+    const job = byName.get(queued.name);
+    if (!job) {
+      // A newer version may have added it and may work it; this process does not know how.
+      log.warn({ job: queued.name }, 'a job that this process does not know');
+      return { outcome: 'threw' };
+    }
+    if (!queued.repeatJobKey) return runJob(job, queued.data, log);
+    // A turn that outlasts its interval must not fill the queue with itself.
+    if (turnsNow.has(job.name)) return done;
+    turnsNow.add(job.name);
+    return runTurn(job, queued, log).finally(() => turnsNow.delete(job.name));
+  };
+};
+
+/** One turn of a schedule. A retry that comes later than the next turn is left to that: it would be a second chain of runs beside the schedule's own. */
+const runTurn = async (job: Job, { opts }: QueuedJob, log: Logger): Promise<RunOutcome> => {
+  const result = await runJob(job, null, log);
+  const nextTurn_ms = (opts.timestamp ?? 0) + (opts.delay ?? 0) + (job.every_ms ?? Infinity);
+  return result.outcome === 'retry' && Date.now() + result.in_ms >= nextTurn_ms ? done : result;
+};
+
+/** Error texts stay in our log: what is thrown at BullMQ is stored beside the job. */
+const settle = async (result: RunOutcome, queued: QueuedJob, token: string | undefined): Promise<void> => {
+  switch (result.outcome) {
+    case 'done':
+      return;
+    case 'retry':
+      await queued.moveToDelayed(Date.now() + result.in_ms, token);
+      throw new DelayedError();
+    case 'give_up':
+      throw new UnrecoverableError('given up');
+    case 'threw':
+      throw new Error('threw');
+  }
+};

@@ -1,0 +1,102 @@
+/** The two stores that queues and bus run on, as the same tests need them: real servers, an empty store for each test, and a server that can die. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { startEmbeddedPostgres } from '../../subgraphs/kernel/database/embedded-postgres.ts';
+import { migrateQueues } from '../../subgraphs/kernel/queue/queues.ts';
+import type { Logger } from '../../subgraphs/kernel/service/telemetry.ts';
+import { startTestDatabase } from '../support/database.ts';
+import { noRedis, startRedis } from '../support/redis.ts';
+
+export interface StoreUrls {
+  readonly databaseUrl: string;
+  readonly redisUrl: string | null;
+}
+
+export interface Stores {
+  /** An empty store of the test's own, migrated. */
+  fresh(): Promise<StoreUrls>;
+  stop(): Promise<void>;
+}
+
+/** A server of the test's own. */
+export interface MortalStore extends StoreUrls {
+  /** Kills the server as a crash would; it is gone when this fulfils. Redis loses its data, PostgreSQL does not. */
+  kill(): Promise<void>;
+  /** Lets it come back at the same address. PostgreSQL's keeper starts it again by itself. */
+  revive(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface StoreKind {
+  readonly name: 'postgres' | 'redis';
+  /** Why its tests cannot run here; false when they can. */
+  readonly skip: string | false;
+  open(): Promise<Stores>;
+  openMortal(): Promise<MortalStore>;
+}
+
+const openPostgres = async (): Promise<Stores> => {
+  const database = await startTestDatabase();
+  const fresh = async (): Promise<StoreUrls> => {
+    const databaseUrl = await database.createDatabase();
+    await migrateQueues(databaseUrl);
+    return { databaseUrl, redisUrl: null };
+  };
+  return { fresh, stop: () => database.stop() };
+};
+
+const openMortalPostgres = async (): Promise<MortalStore> => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'payments-queues-'));
+  const server = await startEmbeddedPostgres({ dataDir, progress: () => {} });
+  await migrateQueues(server.url);
+  const kill = async (): Promise<void> => {
+    const [pid] = readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n');
+    process.kill(Number(pid), 'SIGKILL');
+  };
+  const stop = async (): Promise<void> => {
+    await server.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+  return { databaseUrl: server.url, redisUrl: null, kill, revive: async () => {}, stop };
+};
+
+/** Redis alone is asked: the address of a database that is not there would show if it were used. */
+const nowhere = 'postgres://nobody@127.0.0.1:1/none';
+
+const openRedis = async (): Promise<Stores> => {
+  const server = await startRedis();
+  let databases = 0;
+  return { fresh: async () => ({ databaseUrl: nowhere, redisUrl: `${server.url}/${databases++}` }), stop: () => server.stop() };
+};
+
+const openMortalRedis = async (): Promise<MortalStore> => {
+  let server = await startRedis();
+  const { url, port } = server;
+  const revive = async (): Promise<void> => {
+    server = await startRedis(port);
+  };
+  return { databaseUrl: nowhere, redisUrl: url, kill: () => server.stop(), revive, stop: () => server.stop() };
+};
+
+export const storeKinds: readonly StoreKind[] = [
+  { name: 'postgres', skip: false, open: openPostgres, openMortal: openMortalPostgres },
+  { name: 'redis', skip: noRedis, open: openRedis, openMortal: openMortalRedis },
+];
+
+/** A log whose lines can be read: `said` gives the messages at level warn or above, and those that tell of a return. */
+export const openTestLog = (): { readonly log: Logger; said(): readonly string[] } => {
+  const lines: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => lines.push(JSON.parse(line).msg) });
+  return { log, said: () => lines };
+};
+
+/** Fulfils when `condition` holds; rejects with what it was waiting for after `patience_ms`. */
+export const until = async (what: string, condition: () => boolean | Promise<boolean>, patience_ms = 20_000): Promise<void> => {
+  const deadline = Date.now() + patience_ms;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error(`waited ${patience_ms} ms in vain until ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+};
