@@ -10,7 +10,7 @@ import * as operationsPlugin from '@graphql-codegen/typescript-operations';
 import * as typescriptPlugin from '@graphql-codegen/typescript';
 import * as resolversPlugin from '@graphql-codegen/typescript-resolvers';
 import { buildSubgraphSchema, printSubgraphSchema } from '@apollo/subgraph';
-import { Kind, parse, printSchema } from 'graphql';
+import { Kind, parse, printSchema, type DocumentNode } from 'graphql';
 import { Supergraph } from '@apollo/federation-internals';
 import { readOperations, readSubgraphSdl, subgraphNames, type SubgraphName } from './sources.ts';
 
@@ -58,6 +58,8 @@ const rowTypes: Record<SubgraphName, Record<string, string>> = {
   merchants: {
     ...rows('merchants/entities.ts', { Merchant: 'Merchant', WebhookEndpoint: 'WebhookEndpoint', WebhookDelivery: 'WebhookDelivery' }),
     Shop: '../../subgraphs/kernel/database/entities.ts#Shop as ShopRow',
+    LiveEventKind: '../../subgraphs/kernel/rules/event.ts#StreamKind',
+    WebhookEvent: '../../subgraphs/kernel/rules/event.ts#WebhookEvent as WebhookEventName',
     LedgerEntry: '../../subgraphs/merchants/read-ledger.ts#LedgerRow',
     Payment: reference,
     Refund: reference,
@@ -70,6 +72,18 @@ const rowTypes: Record<SubgraphName, Record<string, string>> = {
     RefundCreatedEvent: eventRow,
   },
 };
+
+/** Enums whose contract words hold a dot, which GraphQL's names cannot: inside a subgraph they are the contract's words. */
+const dottedEnums = ['LiveEventKind', 'WebhookEvent'];
+
+const dottedValues = (sdl: DocumentNode): Record<string, Record<string, string>> =>
+  Object.fromEntries(
+    sdl.definitions.flatMap((definition) => {
+      if (definition.kind !== Kind.ENUM_TYPE_DEFINITION || !dottedEnums.includes(definition.name.value)) return [];
+      const values = (definition.values ?? []).map(({ name }) => [name.value, name.value.replace('_', '.')]);
+      return [[definition.name.value, Object.fromEntries(values)]];
+    }),
+  );
 
 const enums = { enumsAsTypes: true, namingConvention: 'keep' } as const;
 
@@ -84,6 +98,7 @@ const resolverTypes = (name: SubgraphName): Promise<string> =>
       useTypeImports: true,
       federation: true,
       mappers: rowTypes[name],
+      enumValues: dottedValues(readSubgraphSdl(name)),
       contextType: '../../subgraphs/kernel/service/subgraph.ts#SubgraphContext',
       maybeValue: 'T | null',
       inputMaybeValue: 'T | null | undefined',

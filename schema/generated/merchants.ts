@@ -2,6 +2,7 @@
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
 import type { Merchant as MerchantRow, WebhookEndpoint as WebhookEndpointRow, WebhookDelivery as WebhookDeliveryRow } from '../../subgraphs/merchants/entities.ts';
 import type { Shop as ShopRow } from '../../subgraphs/kernel/database/entities.ts';
+import type { StreamKind, WebhookEvent as WebhookEventName } from '../../subgraphs/kernel/rules/event.ts';
 import type { LedgerRow } from '../../subgraphs/merchants/read-ledger.ts';
 import type { EntityReference } from '../../subgraphs/kernel/service/entities.ts';
 import type { EventRow } from '../../subgraphs/merchants/read-events.ts';
@@ -52,21 +53,21 @@ export type LedgerEntryType =
 
 /** Webhook events: final facts only. A different list from the stream's kinds. */
 export type WebhookEvent =
-  | 'payment_succeeded'
-  | 'payment_failed'
-  | 'payment_cancelled'
-  | 'payment_expired'
-  | 'payment_refunded'
-  | 'payout_succeeded'
-  | 'payout_failed';
+  | 'payment.succeeded'
+  | 'payment.failed'
+  | 'payment.cancelled'
+  | 'payment.expired'
+  | 'payment.refunded'
+  | 'payout.succeeded'
+  | 'payout.failed';
 
 /** Kinds of the live stream: intermediate changes included. A different list from the webhook events. */
 export type LiveEventKind =
-  | 'payment_created'
-  | 'payment_status_changed'
-  | 'payout_created'
-  | 'payout_status_changed'
-  | 'refund_created';
+  | 'payment.created'
+  | 'payment.status_changed'
+  | 'payout.created'
+  | 'payout.status_changed'
+  | 'refund.created';
 
 /** pending while attempts are left, delivered after a 2xx, failed when they ran out. */
 export type DeliveryStatus =
@@ -607,8 +608,8 @@ export type ResolversTypes = {
   Mode: Mode;
   PaymentMethod: PaymentMethod;
   LedgerEntryType: LedgerEntryType;
-  WebhookEvent: WebhookEvent;
-  LiveEventKind: LiveEventKind;
+  WebhookEvent: ResolverTypeWrapper<WebhookEventName>;
+  LiveEventKind: ResolverTypeWrapper<StreamKind>;
   DeliveryStatus: DeliveryStatus;
   RefusalCode: RefusalCode;
   Refused: ResolverTypeWrapper<Refused>;
@@ -702,6 +703,10 @@ export interface DateTimeScalarConfig extends GraphQLScalarTypeConfig<ResolversT
 export interface JSONObjectScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['JSONObject'], any> {
   name: 'JSONObject';
 }
+
+export type WebhookEventResolvers = { payment_succeeded: 'payment.succeeded', payment_failed: 'payment.failed', payment_cancelled: 'payment.cancelled', payment_expired: 'payment.expired', payment_refunded: 'payment.refunded', payout_succeeded: 'payout.succeeded', payout_failed: 'payout.failed' };
+
+export type LiveEventKindResolvers = { payment_created: 'payment.created', payment_status_changed: 'payment.status_changed', payout_created: 'payout.created', payout_status_changed: 'payout.status_changed', refund_created: 'refund.created' };
 
 export type RefusedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Refused'] = ResolversParentTypes['Refused']> = {
   code?: Resolver<ResolversTypes['RefusalCode'], ParentType, ContextType>;
@@ -940,6 +945,8 @@ export type Resolvers<ContextType = SubgraphContext> = {
   SignedMinorUnits?: GraphQLScalarType;
   DateTime?: GraphQLScalarType;
   JSONObject?: GraphQLScalarType;
+  WebhookEvent?: WebhookEventResolvers;
+  LiveEventKind?: LiveEventKindResolvers;
   Refused?: RefusedResolvers<ContextType>;
   PageInfo?: PageInfoResolvers<ContextType>;
   Merchant?: MerchantResolvers<ContextType>;

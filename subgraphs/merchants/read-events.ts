@@ -25,3 +25,39 @@ export const findEvent = async (runner: Runner, sequence: string): Promise<Event
   const [row] = await run<EventRow>(runner, one, [sequence]);
   return row ?? null;
 };
+
+const newest: Statement = { name: 'event_is_resumable', text: `select 1 from event where sequence = $1 and created_at >= $2` };
+
+const behind: Statement = {
+  name: 'events_behind',
+  text: `select ${eventColumns} from event
+    where sequence > $1 and stream_kind is not null and ($3::uuid is null or merchant_id = $3) and ($4::uuid is null or shop_id = $4)
+      and ($5::text is null or mode = $5) and ($6::uuid is null or subject_id = $6) and ($7::text[] is null or stream_kind = any ($7))
+    order by sequence limit $2`,
+};
+
+/** How far back a stream can be resumed (decision D-76). */
+export const resumable_h = 24;
+
+export interface EventFilter {
+  readonly merchantId?: string | null | undefined;
+  readonly shopId?: string | null | undefined;
+  readonly mode?: Mode | null | undefined;
+  readonly subjectId?: string | null | undefined;
+  readonly kinds?: readonly StreamKind[] | null | undefined;
+}
+
+/** The events behind `after`, oldest first, at most `most`; null when `after` is not an event of the last 24 hours. */
+export const findEventsBehind = async (
+  runner: Runner,
+  after: string,
+  most: number,
+  filter: EventFilter,
+  now: Temporal.Instant,
+): Promise<EventRow[] | null> => {
+  if (!/^\d{1,18}$/.test(after)) return null;
+  const known = await run(runner, newest, [after, now.subtract({ hours: resumable_h })]);
+  if (known.length === 0) return null;
+  const { merchantId, shopId, mode, subjectId, kinds } = filter;
+  return run(runner, behind, [after, most, merchantId ?? null, shopId ?? null, mode ?? null, subjectId ?? null, kinds ?? null]);
+};

@@ -3,7 +3,7 @@
  * and tells its events, or does nothing when somebody else wrote the payment in between (its version has grown).
  */
 import type pg from 'pg';
-import { columns, run, type Statement } from '../kernel/database/statement.ts';
+import { columns, propertyNames, run, type Statement } from '../kernel/database/statement.ts';
 import { eventRow, insertEvents, type OutboxEvent } from '../kernel/database/outbox.ts';
 import { effectiveRate } from '../kernel/ledger/rate.ts';
 import { deltaRows, insertDeltas, insertPostings, postingRows } from '../kernel/ledger/post.ts';
@@ -11,11 +11,9 @@ import type { Posting } from '../kernel/rules/postings.ts';
 import type { Payment, Refund } from './entities.ts';
 import { PaymentEntity, RefundEntity } from './entities.ts';
 
-const namesOf = (entity: { meta: { properties: object } }): string[] => Object.keys(entity.meta.properties);
-
-export const paymentNames = namesOf(PaymentEntity);
+export const paymentNames = propertyNames(PaymentEntity);
 const paymentColumns = columns(paymentNames, 'payment');
-export const refundNames = namesOf(RefundEntity);
+export const refundNames = propertyNames(RefundEntity);
 
 export interface PaymentKey {
   readonly merchantId: string;

@@ -65,3 +65,6 @@ export const columns = (names: readonly string[], alias?: string): string =>
 
 /** The same names as plain columns, for an insert. */
 export const columnNames = (names: readonly string[]): string => names.map(snake).join(', ');
+
+/** The property names of an entity, in the order of its definition: what `columns` takes. */
+export const propertyNames = (entity: { readonly meta: { readonly properties: object } }): readonly string[] => Object.keys(entity.meta.properties);

@@ -1,0 +1,70 @@
+/** Reading the merchants subgraph's rows: by reference, by key digest, by payment. */
+import { ShopEntity, type Shop } from '../kernel/database/entities.ts';
+import { loadByKey } from '../kernel/database/load-by-key.ts';
+import { columns, propertyNames, run, type Runner, type Statement } from '../kernel/database/statement.ts';
+import type { Mode } from '../kernel/rules/mode.ts';
+import type { EntityReference } from '../kernel/service/entities.ts';
+import type { Scope } from '../kernel/service/principal.ts';
+import { MerchantEntity, WebhookDeliveryEntity, WebhookEndpointEntity, type Merchant, type WebhookDelivery, type WebhookEndpoint } from './entities.ts';
+
+const merchantColumns = columns(propertyNames(MerchantEntity));
+const shopColumns = columns(propertyNames(ShopEntity));
+const deliveryColumns = columns(propertyNames(WebhookDeliveryEntity));
+
+export const loadShops = loadByKey<Shop>('shop', shopColumns);
+export const loadWebhookEndpoints = loadByKey<WebhookEndpoint>('webhook_endpoint', columns(propertyNames(WebhookEndpointEntity)));
+export const loadWebhookDeliveries = loadByKey<WebhookDelivery>('webhook_delivery', deliveryColumns);
+
+const merchantsById: Statement = { name: 'merchants_by_id', text: `select ${merchantColumns} from merchant where id = any ($1::uuid[])` };
+
+/** Merchants by id, in the order of the ids; null where there is none. */
+export const loadMerchants = async (runner: Runner, ids: readonly string[]): Promise<(Merchant | null)[]> => {
+  const rows = await run<Merchant>(runner, merchantsById, [ids]);
+  const found = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => found.get(id) ?? null);
+};
+
+const shopsByMerchant: Statement = {
+  name: 'shops_by_merchant',
+  text: `select ${shopColumns} from shop where merchant_id = any ($1::uuid[]) order by created_at, id`,
+};
+
+/** The shops of each merchant, oldest first. */
+export const findShops = async (runner: Runner, merchants: readonly Merchant[]): Promise<Shop[][]> => {
+  const rows = await run<Shop>(runner, shopsByMerchant, [merchants.map(({ id }) => id)]);
+  const byMerchant = Map.groupBy(rows, ({ merchantId }) => merchantId);
+  return merchants.map(({ id }) => byMerchant.get(id) ?? []);
+};
+
+const deliveriesBySubject: Statement = {
+  name: 'deliveries_by_subject',
+  text: `select ${deliveryColumns} from webhook_delivery where (merchant_id, subject_id) in (select * from unnest($1::uuid[], $2::uuid[])) order by created_at, id`,
+};
+
+/** The webhook deliveries of each payment or payout, oldest first. */
+export const findDeliveries = async (runner: Runner, subjects: readonly EntityReference[]): Promise<WebhookDelivery[][]> => {
+  const rows = await run<WebhookDelivery>(runner, deliveriesBySubject, [subjects.map(({ merchantId }) => merchantId), subjects.map(({ id }) => id)]);
+  const bySubject = Map.groupBy(rows, ({ subjectId }) => subjectId);
+  return subjects.map(({ id }) => bySubject.get(id) ?? []);
+};
+
+export interface KeyHolder {
+  readonly keyId: string;
+  readonly merchantId: string;
+  readonly shopId: string;
+  readonly mode: Mode;
+  readonly scopes: Scope[];
+  readonly liveEnabled: boolean;
+}
+
+const holderOf: Statement = {
+  name: 'api_key_holder',
+  text: `select api_key.id as "keyId", api_key.merchant_id as "merchantId", api_key.shop_id as "shopId", api_key.mode, api_key.scopes, merchant.live_enabled as "liveEnabled"
+    from api_key join merchant on merchant.id = api_key.merchant_id where api_key.digest = $1 and api_key.revoked_at is null`,
+};
+
+/** Who the key with this digest speaks for; null when it is unknown or revoked. */
+export const findKeyHolder = async (runner: Runner, digest: string): Promise<KeyHolder | null> => {
+  const [holder] = await run<KeyHolder>(runner, holderOf, [digest]);
+  return holder ?? null;
+};

@@ -1,0 +1,179 @@
+/** The merchants subgraph's resolvers: cabinet, balance, rates, ledger, and the event log behind the live stream. */
+import type { MutationResolvers, QueryResolvers, Resolvers } from '../../schema/generated/merchants.ts';
+import type { Shop } from '../kernel/database/entities.ts';
+import { isUuid } from '../kernel/database/load-by-key.ts';
+import type { Database } from '../kernel/database/orm.ts';
+import { readBalances } from '../kernel/ledger/balance.ts';
+import { ratesOf } from '../kernel/ledger/rate.ts';
+import type { StreamKind } from '../kernel/rules/event.ts';
+import { isRefused, refused } from '../kernel/rules/refusal.ts';
+import { mayReadMerchant, type EntityLoaders, type EntityReference } from '../kernel/service/entities.ts';
+import { perCall } from '../kernel/service/per-call.ts';
+import type { Principal } from '../kernel/service/principal.ts';
+import { keyOf, merchantOf, orThrow, reachOf } from '../kernel/service/reach.ts';
+import { createMerchant, createShop, createWebhookEndpoint, issueApiKey, type Cabinet } from './cabinet.ts';
+import type { Merchant, WebhookDelivery } from './entities.ts';
+import { findDeliveries, findKeyHolder, findShops, loadMerchants, loadShops, loadWebhookDeliveries, loadWebhookEndpoints } from './find-merchants.ts';
+import { findEvent, findEventsBehind, type EventRow } from './read-events.ts';
+import { listLedger } from './read-ledger.ts';
+import { checkWebhookUrl } from './webhook-target.ts';
+
+export interface MerchantsParts {
+  readonly database: Database;
+  readonly vaultKey: Buffer;
+  /** Whether webhooks may go to http and to private addresses. */
+  readonly privateTargets: boolean;
+}
+
+/** The resolvers and the entity loaders of the merchants subgraph. */
+export const merchantsSubgraph = (parts: MerchantsParts): { name: 'merchants'; resolvers: Resolvers; entities: EntityLoaders } => {
+  const { pool } = parts.database;
+  return {
+    name: 'merchants',
+    resolvers: { ...closedLists, ...eventTypes, ...typeFields(parts), Query: queries(parts), Mutation: mutations(parts) },
+    entities: {
+      Merchant: (references) =>
+        loadMerchants(
+          pool,
+          references.map(({ id }) => id),
+        ),
+      Shop: (references) => loadShops(pool, references),
+      WebhookEndpoint: (references) => loadWebhookEndpoints(pool, references),
+      WebhookDelivery: (references) => loadWebhookDeliveries(pool, references),
+      // The payment itself is the payments subgraph's: here it is only what its deliveries hang on.
+      Payment: (references) => Promise.resolve(references),
+    },
+  };
+};
+
+/** GraphQL's enum values cannot hold a dot: inside they are the contract's words. */
+const closedLists = {
+  WebhookEvent: {
+    payment_succeeded: 'payment.succeeded',
+    payment_failed: 'payment.failed',
+    payment_cancelled: 'payment.cancelled',
+    payment_expired: 'payment.expired',
+    payment_refunded: 'payment.refunded',
+    payout_succeeded: 'payout.succeeded',
+    payout_failed: 'payout.failed',
+  },
+  LiveEventKind: {
+    payment_created: 'payment.created',
+    payment_status_changed: 'payment.status_changed',
+    payout_created: 'payout.created',
+    payout_status_changed: 'payout.status_changed',
+    refund_created: 'refund.created',
+  },
+} as const;
+
+const typeFields = ({ database: { pool } }: MerchantsParts) => {
+  const shopsOf = perCall<Merchant, Shop[]>((merchants) => findShops(pool, merchants));
+  const deliveriesOf = perCall<EntityReference, WebhookDelivery[]>((payments) => findDeliveries(pool, payments));
+  const merchantOfShop = perCall<string, Merchant>(async (ids) => {
+    const merchants = await loadMerchants(pool, ids);
+    return merchants.map((merchant, index) => merchant ?? raise(`a shop names a merchant that is not there: ${ids[index]}`));
+  });
+  const fields: Pick<Resolvers, 'Merchant' | 'Shop' | 'Payment' | 'WebhookDelivery' | 'LedgerEntry'> = {
+    Merchant: { shops: (merchant, _, context) => shopsOf(context).load(merchant) },
+    Shop: { merchant: ({ merchantId }, _, context) => merchantOfShop(context).load(merchantId) },
+    Payment: { webhookDeliveries: (payment, _, context) => deliveriesOf(context).load(payment) },
+    WebhookDelivery: { event: ({ webhookEvent }) => webhookEvent, eventId: ({ eventId }) => `evt_${eventId}` },
+    LedgerEntry: {
+      payment: ({ merchantId, paymentId }) => (paymentId === null ? null : { merchantId, id: paymentId }),
+      payout: ({ merchantId, payoutId }) => (payoutId === null ? null : { merchantId, id: payoutId }),
+    },
+  };
+  return fields;
+};
+
+const told = {
+  id: ({ sequence }: EventRow) => String(sequence),
+  kind: ({ streamKind }: EventRow) => streamKind,
+  at: ({ createdAt }: EventRow) => createdAt,
+};
+const subject = ({ merchantId, subjectId }: EventRow): EntityReference => ({ merchantId, id: subjectId });
+
+const typeOfKind = {
+  'payment.created': 'PaymentCreatedEvent',
+  'payment.status_changed': 'PaymentStatusChangedEvent',
+  'payout.created': 'PayoutCreatedEvent',
+  'payout.status_changed': 'PayoutStatusChangedEvent',
+  'refund.created': 'RefundCreatedEvent',
+} as const satisfies Record<StreamKind, string>;
+
+const eventTypes = {
+  LiveEvent: { __resolveType: ({ streamKind }: EventRow) => typeOfKind[streamKind] },
+  PaymentCreatedEvent: { ...told, payment: subject },
+  PaymentStatusChangedEvent: { ...told, payment: subject },
+  PayoutCreatedEvent: { ...told, payout: subject },
+  PayoutStatusChangedEvent: { ...told, payout: subject },
+  RefundCreatedEvent: { ...told, refund: subject },
+};
+
+/** Whether an event is the caller's to hear: a key's own shop and mode, an operator's merchant, a buyer's payment. */
+const mayHear = (principal: Principal, event: EventRow): boolean => {
+  switch (principal.kind) {
+    case 'key':
+      return event.merchantId === principal.merchantId && event.shopId === principal.shopId && event.mode === principal.mode;
+    case 'buyer':
+      return event.merchantId === principal.merchantId && event.subjectId === principal.paymentId;
+    case 'operator':
+    case 'service':
+      return mayReadMerchant(principal, event.merchantId);
+  }
+};
+
+const queries = ({ database: { pool } }: MerchantsParts): QueryResolvers => ({
+  merchant: async (_, { id }, { principal }) => {
+    if (!isUuid(id) || !mayReadMerchant(principal, id)) return null;
+    const [merchant] = await loadMerchants(pool, [id]);
+    return merchant ?? null;
+  },
+  balance: async (_, { merchantId, mode }, { principal }) => {
+    const named = merchantOf(principal, merchantId);
+    const shops = await readBalances(pool, named, principal.kind === 'key' ? principal.mode : (mode ?? 'live'), 'RUB');
+    const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amount) => total + amount, 0n);
+    return {
+      balance: sum(shops.map(({ balance }) => balance)),
+      available: sum(shops.map(({ available }) => available)),
+      currency: 'RUB',
+      shops: shops.map(({ shopId, shopName, balance }) => ({ shopId, shopName, balance })),
+    };
+  },
+  rates: (_, __, { principal, now }) => ratesOf(pool, keyOf(principal), now()),
+  ledger: async (_, { type, ...page }, { principal }) => {
+    const reach = await reachOf(pool, keyOf(principal), null);
+    return orThrow(await listLedger(pool, reach, { ...page, filters: { type: type && [type] } }));
+  },
+  apiKeyHolder: (_, { digest }) => findKeyHolder(pool, digest),
+  liveEvent: async (_, { id }, { principal }) => {
+    const event = await findEvent(pool, id);
+    return event && mayHear(principal, event) ? event : null;
+  },
+  liveEventsAfter: (_, { after, first, ...filter }, { now }) => findEventsBehind(pool, after, first, filter, now()),
+});
+
+const mutations = ({ database, vaultKey, privateTargets }: MerchantsParts): MutationResolvers => {
+  const cabinet = (now: Temporal.Instant): Cabinet => ({ em: database.fork(), vaultKey, now });
+  return {
+    merchantCreate: (_, { name }, { now }) => createMerchant(cabinet(now()), name),
+    shopCreate: async (_, input, { now }) => {
+      const shop = await createShop(cabinet(now()), input);
+      return isRefused(shop) ? shop : { __typename: 'Shop', ...shop };
+    },
+    apiKeyIssue: async (_, input, { now }) => {
+      const issued = await issueApiKey(cabinet(now()), input);
+      return isRefused(issued) ? issued : { __typename: 'ApiKeyIssued', ...issued };
+    },
+    webhookEndpointCreate: async (_, { url, events, ...shop }, { now }) => {
+      const mistake = checkWebhookUrl(url, { privateTargets, mode: 'test' });
+      if (mistake) return refused('bad_request', `url: ${mistake}`);
+      const created = await createWebhookEndpoint(cabinet(now()), { ...shop, url, events: events ?? [] });
+      return isRefused(created) ? created : { __typename: 'WebhookEndpointCreated', ...created };
+    },
+  };
+};
+
+const raise = (message: string): never => {
+  throw new Error(message);
+};
