@@ -1,0 +1,145 @@
+/**
+ * What every npm command of this project goes through: installs the packages when they are missing or old, finds the Node 26 among them, and runs the
+ * command under it. Plain JavaScript without packages, because it runs on the Node 20 or newer that the machine has, before anything is installed.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('.', import.meta.url));
+const neededNode = 26;
+const look_ms = 250;
+// Taken before anything else: npm may be killed while packages are being installed.
+const startedBy = process.ppid;
+const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+
+/**
+ * `drains`: the program listens to 'disconnect' and ends in order by itself, and losing us in any way tells it to. The others get our signals.
+ * Packages that only development needs are not asked for where `runtimeOnly` is set.
+ */
+const commands = {
+  start: { program: ['main.ts'], drains: true, runtimeOnly: true },
+  test: { program: ['test/run.ts'], drains: true },
+  check: { program: ['test/check.ts'] },
+  bench: { program: ['test/bench/run.ts'] },
+  generate: { program: ['schema/build.ts'] },
+  format: { program: ['node_modules/oxfmt/bin/oxfmt'] },
+};
+
+const say = (text) => process.stderr.write(`${text}\n`);
+
+const fail = (text) => {
+  say(`\n${text}`);
+  process.exit(1);
+};
+
+const readJson = (path) => {
+  try {
+    return JSON.parse(readFileSync(join(root, path), 'utf8'));
+  } catch {
+    return null;
+  }
+};
+
+/**
+ * Whether node_modules holds what package-lock.json asks for. npm writes its own list into node_modules when it has finished: an install that was cut
+ * off has none. Optional packages may be missing, for most belong to other platforms.
+ */
+const isInstalled = (runtimeOnly) => {
+  const wanted = readJson('package-lock.json')?.packages;
+  const present = readJson('node_modules/.package-lock.json')?.packages;
+  if (!present) return false;
+  if (!wanted) return true;
+  const same = (path) => present[path].version === wanted[path]?.version && present[path].integrity === wanted[path]?.integrity;
+  const mayMiss = ({ optional, devOptional, dev }) => optional || devOptional || (dev && runtimeOnly);
+  return Object.keys(wanted).every((path) => path === '' || (present[path] ? same(path) : mayMiss(wanted[path])));
+};
+
+/** Runs npm quietly and says every few seconds that it goes on; its own words are shown only when it fails. */
+const install = async () => {
+  const began = performance.now();
+  const seconds = () => `${Math.round((performance.now() - began) / 1000)} s`;
+  const hasLock = existsSync(join(root, 'package-lock.json'));
+  say(`Installing packages (${existsSync(join(root, 'node_modules')) ? 'package-lock.json has changed' : 'first start'}) ...`);
+  const args = [hasLock ? 'ci' : 'install', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error', '--progress=false'];
+  // Inside `npm start` npm says where it is; on Windows it could not be started by its name alone.
+  const npm = process.env.npm_execpath?.endsWith('.js') ? [process.execPath, process.env.npm_execpath] : ['npm'];
+  const child = spawn(npm[0], [...npm.slice(1), ...args], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+  for (const signal of stopSignals) process.once(signal, () => child.kill() && fail('Stopped before the packages were installed.'));
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += text));
+  const ticking = setInterval(() => say(`  ... ${seconds()}`), 5_000);
+  const code = await new Promise((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('close', resolve);
+  });
+  clearInterval(ticking);
+  for (const signal of stopSignals) process.removeAllListeners(signal);
+  if (code !== 0)
+    fail(`npm could not install the packages (${code}).\n${said.trim()}\nIs the registry reachable (npm ping)? Run the same command again when it is.`);
+  say(`Packages are installed (${seconds()}).`);
+};
+
+const versionOf = (program) => Number(/^v(\d+)\./.exec(spawnSync(program, ['--version'], { encoding: 'utf8' }).stdout ?? '')?.[1] ?? 0);
+
+/** The Node that npm has installed for this platform, else the one we run on when it is new enough. */
+const findNode = () => {
+  const platform = `${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
+  const file = process.platform === 'win32' ? 'node.exe' : 'node';
+  const brought = [`node-${platform}`, `node-bin-${platform}`].map((name) => join(root, 'node_modules', name, 'bin', file));
+  const found = [...brought.filter(existsSync), process.execPath].find((program) => versionOf(program) >= neededNode);
+  if (found) return found;
+  return fail(
+    `This project runs on Node ${neededNode}, which npm brings for Linux, macOS and Windows on common processors.\n` +
+      `It brought none that runs on ${platform} (or it was told to leave optional packages out), and this is Node ${process.versions.node}.\n` +
+      `Install Node ${neededNode} or newer and run the same command again.`,
+  );
+};
+
+/**
+ * Calls back once npm is gone: killed with -9 it tells nobody, but its orphans get another parent. The scripts in package.json say `exec`, because a
+ * shell that stays between npm and us swallows the SIGINT that npm passes on, and leaves us alone on SIGTERM.
+ */
+const watchNpm = (onGone) => {
+  if (!process.env.npm_lifecycle_event) return;
+  const looking = setInterval(() => {
+    if (process.ppid === startedBy) return;
+    clearInterval(looking);
+    onGone();
+  }, look_ms);
+};
+
+/**
+ * Runs the program until it ends and ends with its code. It gets a session of its own, so that Ctrl-C, which the terminal sends to everyone at once and
+ * npm passes on a second time, reaches it once: through us. A channel to it closes when we stop, however we stop.
+ */
+const run = (node, { program, drains }, args) => {
+  const path = `${join(root, 'node_modules', '.bin')}${delimiter}${process.env.PATH ?? ''}`;
+  const child = spawn(node, [...program, ...args], {
+    cwd: root,
+    env: { ...process.env, PATH: path },
+    detached: process.platform !== 'win32',
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+  });
+  const stop = (signal) => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    if (drains) {
+      if (child.connected) child.disconnect();
+    } else {
+      // It may have started others, which are in its group.
+      process.kill(process.platform === 'win32' ? child.pid : -child.pid, signal);
+    }
+  };
+  for (const signal of stopSignals) process.on(signal, () => stop(signal));
+  watchNpm(() => stop('SIGTERM'));
+  child.once('error', (error) => fail(`${node} cannot be started: ${error.message}`));
+  child.once('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
+};
+
+const [name, ...args] = process.argv.slice(2);
+const command = commands[name];
+if (!command) fail(`Which command? One of: ${Object.keys(commands).join(', ')}.`);
+if (!isInstalled(command.runtimeOnly)) await install();
+run(findNode(), command, args);
