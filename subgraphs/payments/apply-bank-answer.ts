@@ -69,7 +69,13 @@ const waitUntil = (payment: Payment, askAt: Temporal.Instant | null): Decision =
   payment.status === 'processing' ? { patch: { askAt }, postings: [], events: () => [] } : 'unchanged';
 
 /** Applies the answer; the payment as it is afterwards. A final answer for a payment that is final already changes nothing. */
-export const applyBankAnswer = (database: Database, key: PaymentKey, connector: string, answer: BankAnswer, now: Temporal.Instant): Promise<Payment | Refused> =>
+export const applyBankAnswer = (
+  database: Database,
+  key: PaymentKey,
+  connector: string,
+  answer: BankAnswer,
+  now: Temporal.Instant,
+): Promise<Payment | Refused> =>
   changePayment(database, key, now, (inHand) => {
     switch (answer.kind) {
       case 'approved':

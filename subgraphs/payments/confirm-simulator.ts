@@ -7,7 +7,13 @@ import type { Payment } from './entities.ts';
 import { findPayment, type PaymentKey } from './store-payment.ts';
 
 /** Confirms or declines at the simulated bank, then asks it. A payment that is final already is given back as it is. */
-export const confirmSimulator = async (database: Database, banks: Banks, key: PaymentKey, approve: boolean, now: Temporal.Instant): Promise<Payment | Refused> => {
+export const confirmSimulator = async (
+  database: Database,
+  banks: Banks,
+  key: PaymentKey,
+  approve: boolean,
+  now: Temporal.Instant,
+): Promise<Payment | Refused> => {
   const found = await findPayment(database.pool, key, now);
   if (!found) return refused('not_found', 'there is no such payment');
   const { payment } = found;

@@ -33,7 +33,13 @@ const create: Statement = {
     select * from created`,
 };
 
-const insert = async (database: Database, key: KeyPrincipal, terms: PaymentTerms, claim: IdempotencyClaim | null, now: Temporal.Instant): Promise<Payment | null> => {
+const insert = async (
+  database: Database,
+  key: KeyPrincipal,
+  terms: PaymentTerms,
+  claim: IdempotencyClaim | null,
+  now: Temporal.Instant,
+): Promise<Payment | null> => {
   const [payment] = await run<Payment>(database.pool, create, [
     key.merchantId,
     randomUUID(),

@@ -50,7 +50,7 @@ const abreastOf = async (keys: readonly PaymentKey[], work: (key: PaymentKey) =>
 
 /** Expires what is due, a round at a time, until nothing is. Returns how many were looked at. */
 export const expirePayments = async (database: Database, banks: Banks, clock: () => Temporal.Instant): Promise<number> => {
-  for (let seen = 0; ; ) {
+  for (let seen = 0; ;) {
     const now = clock();
     const links = await run<PaymentKey>(database.pool, linksDue, [now, roundMost]);
     await abreastOf(links, (key) => expire(database, key, 'link_elapsed', 'link_expired', now));

@@ -17,7 +17,13 @@ export const chooseMethod = (database: Database, key: PaymentKey, method: BuyerM
   });
 
 /** Test mode: plans what the simulator will answer (decision D-30). */
-export const planOutcome = (database: Database, key: PaymentKey, outcome: PlannedOutcome, code: string | null, now: Temporal.Instant): Promise<Payment | Refused> =>
+export const planOutcome = (
+  database: Database,
+  key: PaymentKey,
+  outcome: PlannedOutcome,
+  code: string | null,
+  now: Temporal.Instant,
+): Promise<Payment | Refused> =>
   changePayment(database, key, now, ({ payment }) => {
     if (payment.mode !== 'test') return refused('bad_request', 'only a test payment has a plan');
     if (payment.status !== 'pending') return refused('not_pending', `the payment is ${payment.status}`);

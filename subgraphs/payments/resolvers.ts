@@ -45,7 +45,12 @@ const isOwn = (principal: Principal, payment: Payment): boolean =>
 /** The resolvers and the entity loaders of the payments subgraph. */
 export const paymentsSubgraph = (parts: PaymentsParts): { name: 'payments'; resolvers: Resolvers; entities: EntityLoaders } => ({
   name: 'payments',
-  resolvers: { Payment: paymentFields(parts), Refund: refundFields(parts), Query: queries(parts), Mutation: { ...mutations(parts), ...checkoutMutations(parts) } },
+  resolvers: {
+    Payment: paymentFields(parts),
+    Refund: refundFields(parts),
+    Query: queries(parts),
+    Mutation: { ...mutations(parts), ...checkoutMutations(parts) },
+  },
   entities: {
     Payment: (references) => loadPayments(parts.database.pool, references),
     Refund: (references) => loadRefunds(parts.database.pool, references),

@@ -36,7 +36,9 @@ const find: Statement = {
 /** Reads a payment; null when there is none. */
 export const findPayment = async (pool: pg.Pool, key: PaymentKey, now: Temporal.Instant): Promise<PaymentInHand | null> => {
   const [row] = await run<Payment & { rateBps: number }>(pool, find, [key.merchantId, key.paymentId, now]);
-  return row ? { payment: row, rateBps: row.rateBps } : null;
+  if (!row) return null;
+  const { rateBps, ...payment } = row;
+  return { payment, rateBps };
 };
 
 const refundsOf: Statement = {

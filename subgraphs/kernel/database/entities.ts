@@ -13,7 +13,7 @@ export const Event = defineEntity({
     merchantId: p.uuid().primary(),
     id: p.uuid().primary(),
     /** The order of writing. */
-    position: p.bigint().generated('identity'),
+    position: p.bigint().autoincrement(),
     /** The order of the stream, given by the relay; null while in the outbox. */
     sequence: p.bigint().nullable(),
     shopId: p.uuid(),

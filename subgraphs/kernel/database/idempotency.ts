@@ -31,7 +31,15 @@ export const claimOf = (
 };
 
 /** SQL: claims the key in `key` (null: no claim). It waits for another claim that is not committed yet, and has no row when the key is taken. */
-export const insertClaim = (p: { merchantId: string; mode: string; key: string; fingerprint: string; shopId: string; resourceId: string; at: string }): string =>
+export const insertClaim = (p: {
+  merchantId: string;
+  mode: string;
+  key: string;
+  fingerprint: string;
+  shopId: string;
+  resourceId: string;
+  at: string;
+}): string =>
   `insert into idempotency_key (merchant_id, mode, key, fingerprint, shop_id, resource_id, created_at)
    select ${p.merchantId}::uuid, ${p.mode}::text, ${p.key}::text, ${p.fingerprint}::text, ${p.shopId}::uuid, ${p.resourceId}::uuid, ${p.at}::timestamptz
    where ${p.key}::text is not null on conflict do nothing returning 1`;

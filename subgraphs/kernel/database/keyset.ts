@@ -36,7 +36,14 @@ export const positionOf = (cursor: string | null | undefined, filters: unknown):
   const value = parse(cursor);
   if (Array.isArray(value) && value.length === 3) {
     const [at, id, digest]: unknown[] = value;
-    if (typeof at === 'number' && Number.isSafeInteger(at) && Math.abs(at) < 8.64e15 && typeof id === 'string' && uuid.test(id) && digest === digestOf(filters)) {
+    if (
+      typeof at === 'number' &&
+      Number.isSafeInteger(at) &&
+      Math.abs(at) < 8.64e15 &&
+      typeof id === 'string' &&
+      uuid.test(id) &&
+      digest === digestOf(filters)
+    ) {
       return { createdAt: Temporal.Instant.fromEpochMilliseconds(at), id };
     }
   }
@@ -44,7 +51,11 @@ export const positionOf = (cursor: string | null | undefined, filters: unknown):
 };
 
 /** A page of rows with what the next page needs. `rows` holds one more than asked for when there is a next page. */
-export const pageOf = <Row extends Position>(rows: readonly Row[], first: number, filters: unknown): { nodes: Row[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } } => {
+export const pageOf = <Row extends Position>(
+  rows: readonly Row[],
+  first: number,
+  filters: unknown,
+): { nodes: Row[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } } => {
   const nodes = rows.slice(0, first);
   const last = nodes.at(-1);
   const hasNextPage = rows.length > first;

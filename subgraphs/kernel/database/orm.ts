@@ -31,7 +31,7 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
     forceUtcTimezone: true,
     extensions: [Migrator],
     pool: { min: 0, max: options.pool },
-    migrations: { path: migrations, pathTs: migrations, emit: 'ts', snapshot: false, disableForeignKeys: false, allOrNothing: true },
+    migrations: { path: migrations, pathTs: migrations, emit: 'ts', snapshot: false, disableForeignKeys: false, allOrNothing: true, silent: true },
     schemaGenerator: { disableForeignKeys: false, ignoreSchema: ['bullmq'] },
   });
   const pool = await orm.em.getConnection().getNativeClient();

@@ -9,7 +9,7 @@ import { openRedisBackend } from './backend-redis.ts';
 import { type Outage, watchOutage } from './outage.ts';
 import { type Job, type QueueName, queueNames } from './run-job.ts';
 import { keepSchedules, type Schedules } from './schedules.ts';
-import { closeWorker, openWorker, type PollingWorker } from './work.ts';
+import { closeWorker, openWorker, type PatientWorker } from './work.ts';
 
 export interface Queues {
   /** Adds one job. Every call adds one, whatever is already there. When the store is away the wake is dropped and logged: a sweep finds the row. Throws for an unknown job. */
@@ -79,7 +79,7 @@ export const openQueues = async (options: QueuesOptions): Promise<Queues> => {
   const outage = watchOutage('queue store', log, () => void schedules?.renew().catch(() => {}));
   const backend = redisUrl ? await openRedisBackend(redisUrl, outage) : await openPostgresBackend(databaseUrl, outage);
   const queues = openEach(backend, outage);
-  const workers: PollingWorker[] = [];
+  const workers: PatientWorker[] = [];
   let closing: Promise<void> | null = null;
   const shut = async (): Promise<void> => {
     schedules?.close();

@@ -27,7 +27,7 @@ const idlePoll_s = 5;
 const idlePollMax_s = 10;
 
 /** Starts to take jobs. The worker is closed with `closeWorker`. */
-export const openWorker = (options: WorkerOptions): PollingWorker => {
+export const openWorker = (options: WorkerOptions): PatientWorker => {
   const { queue, log, outage, concurrency, lock_ms } = options;
   const run = runOf(options);
   const settings = {
@@ -39,7 +39,7 @@ export const openWorker = (options: WorkerOptions): PollingWorker => {
     runRetryDelay: retryWhenLost_ms,
     drainDelay: idlePoll_s,
   };
-  const worker = new PollingWorker(queue, async (queued, token) => settle(await run(queued), queued, token), settings, options.factory);
+  const worker = new PatientWorker(queue, async (queued, token) => settle(await run(queued), queued, token), settings, options.factory);
   worker.on('error', (error) => {
     if (isAboutOneJob(error)) log.warn({ queue, err: error }, 'the end of a run could not be marked; the job may run again');
     else outage.began(error);
@@ -49,16 +49,27 @@ export const openWorker = (options: WorkerOptions): PollingWorker => {
 };
 
 /** Stops taking jobs and waits for those that run, until `deadline` fulfils. The locks of what still runs then run out, and others take it. */
-export const closeWorker = async (worker: PollingWorker, deadline: Promise<unknown>): Promise<void> => {
+export const closeWorker = async (worker: PatientWorker, deadline: Promise<unknown>): Promise<void> => {
   await Promise.race([worker.pause(), deadline]);
   // Forced, because a worker that has nothing more to wait for closes the same either way, and one that has lets go.
   await Promise.race([worker.close(true), delay(closePatience_ms, undefined, { ref: false })]);
 };
 
-/** After an outage BullMQ's PostgreSQL backend may wait an hour for a notification that was sent while nobody listened. */
-export class PollingWorker extends Worker<JobPayload, void, string, IQueueBackend> {
+/** BullMQ's worker, patient with a store that is in trouble. */
+export class PatientWorker extends Worker<JobPayload, void, string, IQueueBackend> {
+  /** Without this, BullMQ's PostgreSQL backend may wait an hour for a notification that was sent while nobody listened. */
   override get maximumBlockTimeout(): number {
     return idlePollMax_s;
+  }
+
+  /** BullMQ asks a store that refuses (Redis out of memory or read-only) for the next job again at once, thousands of times a second. */
+  protected override async moveToActive(token: string, name?: string): Promise<QueuedJob<JobPayload, void>> {
+    try {
+      return await super.moveToActive(token, name);
+    } catch (error) {
+      await delay(retryWhenLost_ms);
+      throw error;
+    }
   }
 }
 

@@ -5,6 +5,8 @@ import {
   GraphQLError,
   isSpecifiedScalarType,
   getNamedType,
+  isInputObjectType,
+  isNonNullType,
   isScalarType,
   Kind,
   TypeInfo,
@@ -13,6 +15,7 @@ import {
   visitWithTypeInfo,
   type DocumentNode,
   type ExecutionResult,
+  type GraphQLInputType,
   type GraphQLSchema,
 } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
@@ -75,8 +78,9 @@ const mistakesOf = (schema: GraphQLSchema, document: DocumentNode): readonly Gra
 };
 
 /**
- * What graphql-jit 0.8.9 gets wrong: `@skip` and `@include` inside fragments that are spread twice, and literals of custom scalars
- * (it writes parsed values into its program as JSON, where a bigint throws and an instant becomes a string).
+ * What graphql-jit 0.8.9 gets wrong: `@skip` and `@include` inside fragments that are spread twice, literals of custom scalars
+ * (it writes parsed values into its program as JSON, where a bigint throws and an instant becomes a string), and defaults of what may
+ * not be null in variables (it takes them for missing).
  */
 const needsInterpreter = (schema: GraphQLSchema, document: DocumentNode): boolean => {
   const types = new TypeInfo(schema);
@@ -90,6 +94,7 @@ const needsInterpreter = (schema: GraphQLSchema, document: DocumentNode): boolea
     document,
     visitWithTypeInfo(types, {
       Directive: (node) => void (found ||= conditions.has(node.name.value)),
+      VariableDefinition: (node) => void (found ||= (node.type.kind === Kind.NON_NULL_TYPE && !!node.defaultValue) || hasFirmDefault(types.getInputType())),
       [Kind.INT]: atLiteral,
       [Kind.FLOAT]: atLiteral,
       [Kind.STRING]: atLiteral,
@@ -99,4 +104,14 @@ const needsInterpreter = (schema: GraphQLSchema, document: DocumentNode): boolea
     }),
   );
   return found;
+};
+
+/** Whether the type holds an input field that has a default and may not be null. */
+const hasFirmDefault = (type: GraphQLInputType | null | undefined, above: ReadonlySet<GraphQLInputType> = new Set()): boolean => {
+  const named = type && getNamedType(type);
+  if (!isInputObjectType(named) || above.has(named)) return false;
+  const inside = new Set([...above, named]);
+  return Object.values(named.getFields()).some(
+    (field) => (isNonNullType(field.type) && field.defaultValue !== undefined) || hasFirmDefault(field.type, inside),
+  );
 };

@@ -31,6 +31,11 @@ export class Lru<Key, Value> {
     this.#entries.delete(key);
   }
 
+  /** Forgets every entry that `forget` says true of. */
+  deleteWhere(forget: (value: Value, key: Key) => boolean): void {
+    for (const [key, value] of this.#entries) if (forget(value, key)) this.#entries.delete(key);
+  }
+
   get size(): number {
     return this.#entries.size;
   }

@@ -35,7 +35,7 @@ export class Migration20261121000000_initial extends Migration {
     this.addSql(`create table event (
       merchant_id uuid not null,
       id uuid not null,
-      position bigint generated always as identity not null,
+      position bigserial not null,
       sequence bigint,
       shop_id uuid not null,
       mode text not null,

@@ -1,0 +1,133 @@
+/**
+ * The HTTP server of every role: request ids (decision D-07), the version (D-14), the documented envelope for whatever is not 2xx (contract "Errors",
+ * D-03), health, metrics, limits on slow clients, and a drain that lets calls in flight end.
+ */
+import helmet from '@fastify/helmet';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { errorJson } from '../../../schema/wire.ts';
+import type { Config } from './config.ts';
+import { answerParserError, apiVersion, envelopeOf } from './http-errors.ts';
+import { methodsByPath, type AllowedMethods } from './http-methods.ts';
+import { httpRequests, metrics, requestIdOf, type Logger } from './telemetry.ts';
+
+const headersTimeout_ms = 15_000;
+const requestTimeout_ms = 30_000;
+/** Longer than the idle time of the usual load balancers, so that they close first. */
+const keepAliveTimeout_ms = 72_000;
+const timeoutCheck_ms = 5_000;
+const headers_bytes = 16 * 1_024;
+/** Decision D-03. */
+const bodyLimit_bytes = 256 * 1_024;
+
+export interface HttpParts {
+  readonly config: Pick<Config, 'publicUrl'>;
+  readonly log: Logger;
+  /** True or nothing: ready. False or names: not ready, and what is missing. */
+  readonly ready: () => Promise<boolean | readonly string[]>;
+}
+
+/**
+ * Opens a server that does not listen yet. Its own routes are `/healthz`, `/readyz` and `/metrics`. `close()` stops accepting, answers new calls on
+ * kept connections with 503, and resolves when those in flight have ended. Log through the logger that was passed, not through `request.log`.
+ */
+export const openHttp = async ({ config, log, ready }: HttpParts): Promise<FastifyInstance> => {
+  const app = fastify({
+    logger: false,
+    genReqId: (request) => requestIdOf(request.headers['x-request-id']),
+    requestIdHeader: false,
+    trustProxy: false,
+    bodyLimit: bodyLimit_bytes,
+    requestTimeout: requestTimeout_ms,
+    keepAliveTimeout: keepAliveTimeout_ms,
+    http: { headersTimeout: headersTimeout_ms, maxHeaderSize: headers_bytes, connectionsCheckingInterval: timeoutCheck_ms },
+    // The framework's own answer is no envelope: `refuseWhileDraining` answers instead.
+    return503OnClosing: false,
+    clientErrorHandler: answerParserError,
+    // Only an address that cannot be decoded comes here: there is nothing at it.
+    frameworkErrors: (_error, request, reply) => void sendNotFound(stamp(request, reply)),
+  });
+  await app.register(helmet, helmetOptions(config));
+  const allowed = methodsByPath();
+  app.addHook('onRoute', ({ url, method }) => allowed.add(url, method));
+  answerEverything(app, log, allowed);
+  observe(app, log);
+  addHealth(app, ready);
+  return app;
+};
+
+/** A page that needs more than the API does sets its own Content-Security-Policy. */
+const helmetOptions = ({ publicUrl }: Pick<Config, 'publicUrl'>) => ({
+  contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
+  strictTransportSecurity: publicUrl?.startsWith('https://') ?? false,
+});
+
+const stamp = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
+  reply.headers({ 'x-request-id': request.id, 'x-api-version': apiVersion, 'cache-control': 'no-store' });
+
+const sendNotFound = (reply: FastifyReply): FastifyReply => reply.code(404).send(errorJson('not_found', 'there is nothing at this address'));
+
+const sendMissing = (request: FastifyRequest, reply: FastifyReply, allowed: AllowedMethods): FastifyReply => {
+  const methods = allowed.at(request.url);
+  if (methods.length === 0) return sendNotFound(reply);
+  return reply
+    .code(405)
+    .header('allow', methods.join(', '))
+    .send(errorJson('method_not_allowed', `${request.method} is not possible here, ${methods.join(', ')} is`));
+};
+
+/** The headers of every answer, and the envelope of every one that is not 2xx. */
+const answerEverything = (app: FastifyInstance, log: Logger, allowed: AllowedMethods): void => {
+  let draining = false;
+  app.addHook('preClose', async () => {
+    draining = true;
+  });
+  app.addHook('onRequest', (request, reply, done) => {
+    stamp(request, reply);
+    if (draining)
+      reply.code(503).headers({ 'retry-after': '1', connection: 'close' }).send(errorJson('unavailable', 'the service is shutting down; try again'));
+    // Before the body is read: what is sent to an unknown address does not matter.
+    else if (request.is404) sendMissing(request, reply, allowed);
+    else done();
+  });
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    if (draining) reply.header('connection', 'close');
+    done(null, payload);
+  });
+  app.setNotFoundHandler((request, reply) => sendMissing(request, reply, allowed));
+  app.setErrorHandler((error, request, reply) => {
+    const envelope = envelopeOf(error, request);
+    if (envelope.status >= 500) log.error({ err: error, requestId: request.id, route: routeOf(request) }, 'a request failed');
+    if (envelope.status === 503) reply.header('retry-after', '1');
+    return reply.code(envelope.status).send(errorJson(envelope.code, envelope.message));
+  });
+};
+
+/** The route's pattern: an address may hold a token. */
+const routeOf = (request: FastifyRequest): string => request.routeOptions.url ?? 'none';
+
+/** One measurement and one log line per request: what succeeded at debug, the rest louder. Neither bodies nor addresses are logged. */
+const observe = (app: FastifyInstance, log: Logger): void => {
+  app.addHook('onResponse', (request, reply, done) => {
+    const { method } = request;
+    const route = routeOf(request);
+    const status = reply.statusCode;
+    httpRequests.observe({ route, method, status }, reply.elapsedTime / 1_000);
+    const level = status >= 500 ? 'warn' : status >= 400 ? 'info' : 'debug';
+    if (log.isLevelEnabled(level)) log[level]({ requestId: request.id, method, route, status, duration_ms: Math.round(reply.elapsedTime) }, 'request');
+    done();
+  });
+};
+
+const addHealth = (app: FastifyInstance, ready: HttpParts['ready']): void => {
+  app.get('/healthz', async () => ({ status: 'ok' }));
+  app.get('/readyz', async (_request, reply) => {
+    const answer = await ready();
+    const missing = typeof answer === 'boolean' ? [] : answer;
+    if (answer === true || (answer !== false && missing.length === 0)) return { status: 'ready' };
+    return reply
+      .code(503)
+      .header('retry-after', '1')
+      .send(errorJson('unavailable', `not ready: ${missing.join(', ') || 'starting'}`));
+  });
+  app.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.metrics()));
+};

@@ -1,0 +1,46 @@
+/**
+ * The demo merchant of an embedded installation: a shop and a test key, so that a newcomer's first payment needs no set-up.
+ * Its key is kept beside the data (a test key of a local installation), since keys themselves are only kept hashed.
+ */
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Database } from '../kernel/database/orm.ts';
+import { isRefused } from '../kernel/rules/refusal.ts';
+import { unseal } from '../kernel/service/vault.ts';
+import { createMerchant, createShop, issueApiKey } from './cabinet.ts';
+import { findKeyHolder } from './find-merchants.ts';
+import { digestOf } from './rules/api-key.ts';
+
+export interface DemoMerchant {
+  readonly merchantId: string;
+  readonly shopId: string;
+  /** `sk_test_...`, with every scope. */
+  readonly key: string;
+  /** `whs_...`: signs webhooks to a payment's own webhook_url. */
+  readonly webhookSecret: string;
+}
+
+const read = (path: string): DemoMerchant | null => {
+  if (!existsSync(path)) return null;
+  const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
+  const fields = new Map<string, unknown>(Object.entries(value ?? {}));
+  const text = (name: string): string => String(fields.get(name) ?? '');
+  return { merchantId: text('merchantId'), shopId: text('shopId'), key: text('key'), webhookSecret: text('webhookSecret') };
+};
+
+/** The demo merchant of this data directory; made when it, or its key in the database, is not there. */
+export const ensureDemoMerchant = async (database: Database, vaultKey: Buffer, dataDir: string, now: Temporal.Instant): Promise<DemoMerchant> => {
+  const path = join(dataDir, 'demo-merchant.json');
+  const known = read(path);
+  if (known && (await findKeyHolder(database.pool, digestOf(known.key)))) return known;
+  const cabinet = { em: database.fork(), vaultKey, now };
+  const merchant = await createMerchant(cabinet, 'Demo merchant');
+  const shop = await createShop(cabinet, { merchantId: merchant.id, name: 'Demo shop' });
+  if (isRefused(shop)) throw new Error(shop.message);
+  const issued = await issueApiKey(cabinet, { merchantId: merchant.id, shopId: shop.id, mode: 'test' });
+  if (isRefused(issued)) throw new Error(issued.message);
+  const demo = { merchantId: merchant.id, shopId: shop.id, key: issued.secret, webhookSecret: unseal(vaultKey, shop.webhookSecretSealed) };
+  writeFileSync(`${path}.new`, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
+  renameSync(`${path}.new`, path);
+  return demo;
+};

@@ -1,0 +1,109 @@
+/** The four subgraphs put together: their tables, their executors in this process, and what they do in the background. */
+import type { GraphQLSchema } from 'graphql';
+import type { SubgraphName } from '../schema/sources.ts';
+import { banksEntities } from './kernel/banks/entities.ts';
+import type { Banks } from './kernel/banks/route.ts';
+import { kernelEntities } from './kernel/database/entities.ts';
+import type { Database } from './kernel/database/orm.ts';
+import { ledgerEntities } from './kernel/ledger/entities.ts';
+import type { Queues } from './kernel/queue/queues.ts';
+import type { Job } from './kernel/queue/run-job.ts';
+import type { Bus } from './kernel/rules/event.ts';
+import type { Secrets } from './kernel/service/config.ts';
+import { localExecutor } from './kernel/service/local-executor.ts';
+import { buildSubgraph, type SubgraphExecutor } from './kernel/service/subgraph.ts';
+import type { Logger } from './kernel/service/telemetry.ts';
+import { merchantsEntities } from './merchants/entities.ts';
+import { merchantsSubgraph } from './merchants/resolvers.ts';
+import { deliverJob, webhookJobs } from './merchants/webhook-jobs.ts';
+import { paymentsEntities } from './payments/entities.ts';
+import { askBankJob, paymentJobs } from './payments/jobs.ts';
+import { paymentsSubgraph } from './payments/resolvers.ts';
+import { payoutsEntities } from './payouts/entities.ts';
+import { payoutsSubgraph } from './payouts/resolvers.ts';
+import { recurringEntities } from './recurring/entities.ts';
+import { recurringSubgraph } from './recurring/resolvers.ts';
+
+/** Every table that the ORM knows. */
+export const entities = [
+  ...kernelEntities,
+  ...ledgerEntities,
+  ...banksEntities,
+  ...paymentsEntities,
+  ...payoutsEntities,
+  ...recurringEntities,
+  ...merchantsEntities,
+];
+
+/** What other processes may ask the workers for. */
+export const wakeableJobs = [
+  { name: askBankJob, queue: 'bank' },
+  { name: deliverJob, queue: 'webhooks' },
+] as const satisfies readonly Pick<Job, 'name' | 'queue'>[];
+
+export interface SubgraphsParts {
+  readonly database: Database;
+  readonly banks: Banks;
+  readonly bus: Bus;
+  readonly queues: Queues;
+  readonly secrets: Secrets;
+  /** Address of the hosted pages, without a slash at the end. */
+  readonly publicUrl: string;
+  readonly webhookPrivateTargets: boolean;
+  readonly now: () => Temporal.Instant;
+  readonly log: Logger;
+}
+
+/** How long wake-ups of the relay are gathered into one. */
+const wakeGather_ms = 10;
+
+const openWake = ({ bus, log }: Pick<SubgraphsParts, 'bus' | 'log'>): (() => void) => {
+  let gathering = false;
+  return () => {
+    if (gathering) return;
+    gathering = true;
+    setTimeout(() => {
+      gathering = false;
+      bus.publish('outbox', null).catch((error: unknown) => log.warn({ error }, 'the relay was not woken; it looks by itself'));
+    }, wakeGather_ms);
+  };
+};
+
+const buildSchema = (name: SubgraphName, parts: SubgraphsParts): GraphQLSchema => {
+  const { database, banks, secrets, publicUrl, queues, log } = parts;
+  switch (name) {
+    case 'payments': {
+      const askLater = (key: { merchantId: string; paymentId: string }, delay_ms: number): void => {
+        const { merchantId, paymentId } = key;
+        queues
+          .add(askBankJob, { merchantId, paymentId }, { delay_ms })
+          .catch((error: unknown) => log.warn({ error, payment_id: paymentId }, 'asking the bank was not enqueued; the sweep asks'));
+      };
+      return buildSubgraph(paymentsSubgraph({ database, banks, publicUrl, pageSecret: secrets.page, wakeRelay: openWake(parts), askLater }));
+    }
+    case 'payouts':
+      return buildSubgraph(payoutsSubgraph({ database }));
+    case 'recurring':
+      return buildSubgraph(recurringSubgraph({ database }));
+    case 'merchants':
+      return buildSubgraph(merchantsSubgraph({ database, vaultKey: secrets.vault, privateTargets: parts.webhookPrivateTargets }));
+  }
+};
+
+/** A subgraph in this process. */
+export const openSubgraph = (name: SubgraphName, parts: SubgraphsParts): SubgraphExecutor =>
+  localExecutor(buildSchema(name, parts), (call) => ({ ...call, em: parts.database.fork(), now: parts.now }), parts.log);
+
+/** Everything that the worker does. `stopping` ends long jobs early. */
+export const backgroundJobs = (parts: SubgraphsParts, stopping: AbortSignal): readonly Job[] => {
+  const { database, banks, secrets, now, log, queues } = parts;
+  const wake = (lanes: readonly string[]): Promise<void> =>
+    queues.addMany(
+      deliverJob,
+      lanes.map((lane) => ({ lane })),
+    );
+  return [
+    ...paymentJobs({ database, banks, now }),
+    ...webhookJobs({ pool: database.pool, vaultKey: secrets.vault, privateTargets: parts.webhookPrivateTargets, now, log, wake, stopping }),
+  ];
+};

@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
+import { openSimulator } from '../../subgraphs/kernel/banks/simulator.ts';
+import { foldBalances, readBalances } from '../../subgraphs/kernel/ledger/balance.ts';
+import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { applyBankAnswer } from '../../subgraphs/payments/apply-bank-answer.ts';
+import { askBank } from '../../subgraphs/payments/ask-bank.ts';
+import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';
+import { createPayment } from '../../subgraphs/payments/create-payment.ts';
+import { PaymentEntity, type Payment } from '../../subgraphs/payments/entities.ts';
+import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
+import { openSession } from '../../subgraphs/payments/open-session.ts';
+import type { PaymentInput } from '../../subgraphs/payments/rules/create.ts';
+import { propertyNames } from '../../subgraphs/kernel/database/statement.ts';
+import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
+import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
+
+let migrated: MigratedDatabase;
+before(async () => void (migrated = await startMigratedDatabase()));
+after(() => migrated.close());
+
+const start = Temporal.Instant.from('2026-11-21T10:00:00.123Z');
+const at = (seconds: number): Temporal.Instant => start.add({ milliseconds: seconds * 1_000 });
+
+const granted = <Result extends object>(result: Result | Refused): Result => {
+  if (isRefused(result)) throw new Error(`refused: ${result.code}: ${result.message}`);
+  return result as Result;
+};
+
+const create = async (key: KeyPrincipal, input: PaymentInput, idempotencyKey?: string) =>
+  granted(await createPayment(migrated.database, key, { input, idempotency: idempotencyKey ? { key: idempotencyKey } : null }, start));
+
+const banks = () => openBanks(openSimulator(migrated.database));
+const keyOf = (payment: Payment) => ({ merchantId: payment.merchantId, paymentId: payment.id });
+const pay = async (payment: Payment, seconds = 1) =>
+  granted(await openSession(migrated.database, banks(), { key: keyOf(payment), card: null, pageUrl: 'https://pay.example/p', now: at(seconds) }));
+
+const stored = async (payment: Payment): Promise<object> => {
+  const entity = await migrated.database.fork().findOneOrFail(PaymentEntity, { merchantId: payment.merchantId, id: payment.id });
+  return Object.fromEntries(propertyNames(PaymentEntity).map((name) => [name, entity[name as keyof typeof entity] ?? null]));
+};
+
+test('the statement that creates a payment writes and returns what the entity reads', async () => {
+  const key = await migrated.merchant();
+  const { payment } = await create(key, {
+    amount: 9_007_199_254_740_991n,
+    method: 'sbp',
+    orderId: 'order 1',
+    customerId: 'c1',
+    returnUrl: 'https://shop.example/back?a=1#end',
+    description: 'Кофе',
+    webhookUrl: 'https://shop.example/hook',
+    ttlMinutes: 5,
+    metadata: { zebra: '1', ant: '2' },
+  });
+  assert.deepEqual(await stored(payment), { ...payment });
+  assert.equal(payment.terminalName, 'Terminal');
+  assert.match(payment.publicId, /^P-\d+$/);
+  assert.deepEqual(Object.keys(payment.metadata).slice(0, 2), ['zebra', 'ant'], 'the merchant’s pairs keep their order');
+});
+
+test('the statement that stores a bank’s answer writes and returns what the entity reads', async () => {
+  const key = await migrated.merchant();
+  const { payment } = await create(key, { amount: 10_000n, method: 'sbp' });
+  await pay(payment);
+  const succeeded = granted(await askBank(migrated.database, banks(), keyOf(payment), at(60)));
+  assert.equal(succeeded.status, 'succeeded');
+  assert.equal(succeeded.fee, 0n, 'nothing is withheld from a test payment');
+  assert.deepEqual(await stored(payment), { ...succeeded });
+});
+
+test('fifty equal requests at once make one payment and forty-nine replays of it', async () => {
+  const key = await migrated.merchant();
+  const answers = await Promise.all(Array.from({ length: 50 }, () => create(key, { amount: 500n }, 'same')));
+  assert.equal(new Set(answers.map(({ payment }) => payment.id)).size, 1);
+  assert.equal(answers.filter(({ replayed }) => replayed).length, 49);
+  const { rows } = await migrated.database.pool.query('select 1 from event where merchant_id = $1', [key.merchantId]);
+  assert.equal(rows.length, 1, 'one event');
+});
+
+test('the same key with another request is a conflict, and a refused request leaves the key free', async () => {
+  const key = await migrated.merchant();
+  const refusedFirst = await createPayment(migrated.database, key, { input: { amount: 0n }, idempotency: { key: 'k' } }, start);
+  assert.equal(isRefused(refusedFirst) && refusedFirst.code, 'bad_request');
+  await create(key, { amount: 1n }, 'k');
+  const other = await createPayment(migrated.database, key, { input: { amount: 2n }, idempotency: { key: 'k' } }, start);
+  assert.equal(isRefused(other) && other.code, 'idempotent_conflict');
+});
+
+test('a bank’s answer that arrives twenty times at once is booked once, and the books balance', async () => {
+  const key = await migrated.merchant();
+  const { payment } = await create(key, { amount: 10_000n, method: 'sbp' });
+  await pay(payment);
+  const traits = { cardBrand: null, cardMask: null, cardHolder: null, phoneMask: null, payerBank: null };
+  const answer = { kind: 'approved' as const, reference: 'r', rrn: '1', traits };
+  await Promise.all(Array.from({ length: 20 }, () => applyBankAnswer(migrated.database, keyOf(payment), 'simulator', answer, at(5))));
+  const { rows } = await migrated.database.pool.query<{ type: string; amount: string }>('select type, amount from posting where merchant_id = $1', [
+    key.merchantId,
+  ]);
+  assert.deepEqual(rows, [{ type: 'payment', amount: '10000' }]);
+  const before = await readBalances(migrated.database.pool, key.merchantId, 'test', 'RUB');
+  assert.deepEqual(
+    before.map(({ balance, available }) => [balance, available]),
+    [[10_000n, 10_000n]],
+  );
+  while ((await foldBalances(migrated.database.pool)) > 0);
+  assert.deepEqual(await readBalances(migrated.database.pool, key.merchantId, 'test', 'RUB'), before, 'a fold changes no balance');
+});
+
+test('of a cancel and a pay at the same moment exactly one wins', async () => {
+  const key = await migrated.merchant();
+  for (let round = 0; round < 20; round++) {
+    const { payment } = await create(key, { amount: 100n, method: 'sbp' });
+    const paid = openSession(migrated.database, banks(), { key: keyOf(payment), card: null, pageUrl: 'https://pay.example/p', now: at(1) });
+    const results = await Promise.all([paid, cancelPayment(migrated.database, key, payment.id, at(1))]);
+    assert.equal(results.filter((result) => isRefused(result) && result.code === 'not_pending').length, 1, `round ${round}`);
+  }
+});
+
+test('links and sessions expire at their moment and not before', async () => {
+  const key = await migrated.merchant();
+  const { payment: link } = await create(key, { amount: 100n, ttlMinutes: 1 });
+  const { payment: session } = await create(key, { amount: 106n, method: 'sbp', ttlMinutes: 60 });
+  await pay(session);
+  const statusAt = async (payment: Payment, seconds: number): Promise<unknown> => {
+    await expirePayments(migrated.database, banks(), () => at(seconds));
+    return ((await stored(payment)) as Payment).status;
+  };
+  assert.equal(await statusAt(link, 59.999), 'pending');
+  assert.equal(await statusAt(link, 60), 'expired');
+  assert.equal(await statusAt(session, 20 * 60), 'processing');
+  assert.equal(await statusAt(session, 20 * 60 + 1), 'expired');
+});
+
+test('a webhook’s body is frozen with the move that caused it, and a live fee is withheld', async () => {
+  const key = await migrated.merchant('live');
+  const { payment } = await create(key, { amount: 10_050n, method: 'sbp' });
+  await migrated.database.pool.query("update payment set status = 'processing', processing_until = now() where id = $1", [payment.id]);
+  const traits = { cardBrand: null, cardMask: null, cardHolder: null, phoneMask: null, payerBank: null };
+  const paid = granted(await applyBankAnswer(migrated.database, keyOf(payment), 'x', { kind: 'approved', reference: 'r', rrn: null, traits }, at(9)));
+  assert.equal(paid.fee, 70n, '10,050 at 0.70 % is 70.35, rounded half up');
+  const { rows } = await migrated.database.pool.query<{ webhook_body: string }>(
+    "select webhook_body from event where merchant_id = $1 and webhook_event = 'payment.succeeded'",
+    [key.merchantId],
+  );
+  const body = JSON.parse(rows[0]?.webhook_body ?? '{}');
+  assert.deepEqual(
+    [body.event, body.data.status, body.data.amount, body.data.fee, body.data.net, body.data.fee_rate_bps],
+    ['payment.succeeded', 'succeeded', 10_050, 70, 9_980, 70],
+  );
+  const { rows: sums } = await migrated.database.pool.query(
+    'select type, from_account, to_account, amount from posting where merchant_id = $1 order by type desc',
+    [key.merchantId],
+  );
+  assert.deepEqual(sums, [
+    { type: 'payment', from_account: 'acquirer_clearing', to_account: 'merchant', amount: '10050' },
+    { type: 'fee', from_account: 'merchant', to_account: 'platform_fees', amount: '70' },
+  ]);
+});

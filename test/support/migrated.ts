@@ -1,0 +1,39 @@
+/** A migrated database with the ORM on it, for tests of what stands between the resolvers and the tables. */
+import { randomBytes } from 'node:crypto';
+import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { migrate, openDatabase, type Database } from '../../subgraphs/kernel/database/orm.ts';
+import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
+import { scopes } from '../../subgraphs/kernel/service/principal.ts';
+import type { Mode } from '../../subgraphs/kernel/rules/mode.ts';
+import { createMerchant, createShop } from '../../subgraphs/merchants/cabinet.ts';
+import { entities } from '../../subgraphs/open-subgraphs.ts';
+import { startTestDatabase } from './database.ts';
+
+export interface MigratedDatabase {
+  readonly database: Database;
+  /** A new merchant with one shop, as its key would be seen. */
+  merchant(mode?: Mode): Promise<KeyPrincipal>;
+  close(): Promise<void>;
+}
+
+/** Starts an empty database and applies every migration. */
+export const startMigratedDatabase = async (): Promise<MigratedDatabase> => {
+  const test = await startTestDatabase();
+  const database = await openDatabase({ url: test.url, entities, pool: 16 });
+  await migrate(database);
+  const vaultKey = randomBytes(32);
+  return {
+    database,
+    merchant: async (mode = 'test') => {
+      const cabinet = { em: database.fork(), vaultKey, now: Temporal.Now.instant() };
+      const { id: merchantId } = await createMerchant(cabinet, 'Merchant');
+      const shop = await createShop(cabinet, { merchantId, name: 'Shop', terminalName: 'Terminal' });
+      if (isRefused(shop)) throw new Error(shop.message);
+      return { kind: 'key', keyId: shop.id, merchantId, shopId: shop.id, mode, scopes };
+    },
+    close: async () => {
+      await database.close();
+      await test.stop();
+    },
+  };
+};
