@@ -44,6 +44,9 @@ export const refusalHttp: Readonly<Record<ErrorCode, HttpAnswer>> = {
   unavailable: { status: 503, headers: { 'retry-after': '1' } },
 };
 
+/** Whether a GraphQL error's code is one that a merchant may see. */
+export const isErrorCode = (code: unknown): code is ErrorCode => typeof code === 'string' && Object.hasOwn(refusalHttp, code);
+
 /** A call that ends here: what the envelope says. */
 export interface Refusal {
   readonly code: ErrorCode;

@@ -29,6 +29,7 @@ import {
   tokenJson,
 } from '../schema/wire.ts';
 import type { access } from '../subgraphs/kernel/service/access.ts';
+import type { Scope } from '../subgraphs/kernel/service/principal.ts';
 
 /** A request that has passed the contract. Fields of body and query are camelCase, defaults are filled in. */
 export interface ValidRequest<Body, Query> {
@@ -71,12 +72,14 @@ export interface Route {
   readonly bodyLimit_bytes: number;
   /** json: one operation, one answer. ledger: the same, or a CSV file. stream: server-sent events. */
   readonly kind: 'json' | 'ledger' | 'stream';
+  /** A scope that the body decides, beside those of the access row (contract: payouts by method). */
+  readonly bodyScope?: (body: unknown) => Scope | null;
   readonly variables: (request: ValidRequest<never, never>) => Readonly<Record<string, unknown>>;
   readonly answer: (data: never) => Outcome;
 }
 
 interface Row<Name extends OperationName, Body, Query>
-  extends Pick<Route, 'method' | 'path' | 'field'>, Partial<Pick<Route, 'idempotent' | 'bodyLimit_bytes' | 'kind'>> {
+  extends Pick<Route, 'method' | 'path' | 'field'>, Partial<Pick<Route, 'idempotent' | 'bodyLimit_bytes' | 'kind' | 'bodyScope'>> {
   readonly operation: Name;
   readonly variables: (request: ValidRequest<Body, Query>) => OperationMap[Name]['variables'];
   readonly answer: (data: OperationMap[Name]['result']) => Outcome;
@@ -181,6 +184,18 @@ const payments = [
   }),
 ];
 
+const payoutScopes: Readonly<Record<PayoutMethod, Scope>> = {
+  payouts_sbp: 'api:payouts:sbp',
+  payouts_card: 'api:payouts:card',
+  payouts_account: 'api:payouts:account',
+};
+
+/** The scope of the payout's method; null when the method is not one, which validation says then. */
+const payoutScope = (body: unknown): Scope | null => {
+  const method = typeof body === 'object' && body !== null && 'method' in body ? body.method : 'payouts_sbp';
+  return method === 'payouts_sbp' || method === 'payouts_card' || method === 'payouts_account' ? payoutScopes[method] : null;
+};
+
 const payouts = [
   row<'CreatePayout', PayoutCreateInput>({
     method: 'POST',
@@ -188,6 +203,7 @@ const payouts = [
     operation: 'CreatePayout',
     field: 'Mutation.payoutCreate',
     idempotent: true,
+    bodyScope: payoutScope,
     variables: ({ body, idempotency }) => ({ input: body, idempotency }),
     answer: ({ payoutCreate: result }) =>
       result.__typename === 'Refused'
@@ -211,6 +227,7 @@ const payouts = [
     operation: 'CreatePayoutBatch',
     field: 'Mutation.payoutBatchCreate',
     idempotent: true,
+    bodyScope: payoutScope,
     bodyLimit_bytes: batchBodyLimit_bytes,
     variables: ({ body: { method, items }, idempotency }) => ({ method, items: items.map((item) => ({ ...item, method })), idempotency }),
     answer: ({ payoutBatchCreate: result }) => {

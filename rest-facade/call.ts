@@ -1,0 +1,82 @@
+/**
+ * One call, checked in the order of decision D-09: route, key, allow-list, signature, live enabled, rate limit, scope, body, and then the operation.
+ * The key is checked before the body is read (server.ts); everything else stands here, in that order.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { GraphQLError } from 'graphql';
+import type { Supergraph } from '../gateway/supergraph.ts';
+import type { OperationName } from '../schema/generated/operation-map.ts';
+import { lacks } from '../subgraphs/kernel/service/access.ts';
+import type { Call } from '../subgraphs/kernel/service/principal.ts';
+import type { Logger } from '../subgraphs/kernel/service/telemetry.ts';
+import type { Caller } from './authenticate.ts';
+import { sendLedgerCsv } from './ledger-csv.ts';
+import type { ContractOperation } from './read-contract.ts';
+import { compileRequest, type AnyRequest } from './read-request.ts';
+import { isErrorCode, refuse, sendRefusal, type Refusal } from './refusal-http.ts';
+import type { Outcome, Route } from './routes.ts';
+
+/** Opens the live stream for a caller that may have it: rest-facade/event-stream.ts. */
+export type OpenStream = (request: FastifyRequest, reply: FastifyReply, call: Call) => unknown;
+
+export interface CallParts {
+  readonly supergraph: Pick<Supergraph, 'operation'>;
+  readonly openStream: OpenStream;
+  readonly log: Logger;
+}
+
+/** Runs a route's operation: the outcome as the row gives it, or a refusal that came as an error. */
+export type RunOperation = (asked: AnyRequest, call: Call) => Promise<Outcome | Refusal>;
+
+/** Answers a request whose key has been recognised. Its `body` is the bytes as sent. */
+export const openCall = (route: Route, operation: ContractOperation, parts: CallParts) => {
+  const readRequest = compileRequest(route, operation);
+  const run = route.operation === 'StreamEvents' ? null : openRun(route, route.operation, parts);
+  return async (request: FastifyRequest, reply: FastifyReply, caller: Caller): Promise<unknown> => {
+    const { principal } = caller;
+    const refusal = refuseCaller(route, caller);
+    if (refusal) return sendRefusal(reply, refusal);
+    const asked = readRequest(request, principal);
+    if ('code' in asked) return sendRefusal(reply, asked);
+    const call: Call = { principal, requestId: request.id };
+    if (!run) return parts.openStream(request, reply, call);
+    if (route.kind === 'ledger' && asked.query['format'] === 'csv') return sendLedgerCsv(request, reply, asked, (page) => run(page, call));
+    return sendOutcome(reply, await run(asked, call));
+  };
+};
+
+/** The checks of the caller that need no look at what is asked for. The allow-list, the signature over the bytes and the rate limit belong here too. */
+const refuseCaller = (route: Route, { principal, liveEnabled }: Caller): Refusal | null => {
+  if (principal.mode === 'live' && !liveEnabled) return refuse('live_not_enabled', 'live mode is not enabled for this merchant');
+  const lack = lacks(route.field, principal);
+  return lack === null ? null : refuse('scope_required', lack);
+};
+
+const openRun = (route: Route, name: OperationName, { supergraph, log }: CallParts): RunOperation => {
+  const operation = supergraph.operation(name);
+  return async (asked, call) => {
+    // The row's types tie request, variables and data to this operation; the table holds rows of all operations, so that they are lost here.
+    const { data, errors } = await operation.run(route.variables(asked as never) as never, call);
+    const [error] = errors ?? [];
+    if (error) return refusalOf(error, name, call, log);
+    return route.answer(data as never);
+  };
+};
+
+/** What a GraphQL error tells a merchant: a refusal that a query meant, else nothing about us. */
+const refusalOf = (error: GraphQLError, operation: string, call: Call, log: Logger): Refusal => {
+  const code = error.extensions['code'];
+  if (isErrorCode(code)) return refuse(code, code === 'internal_error' ? internalError : error.message);
+  log.error({ err: error, code, operation, requestId: call.requestId }, 'an operation failed');
+  return refuse('internal_error', internalError);
+};
+
+const internalError = 'something broke on our side; quote X-Request-Id to support';
+
+/** Sends what an operation came to. Decision D-24: a replay says so in a header. */
+export const sendOutcome = (reply: FastifyReply, outcome: Outcome | Refusal): FastifyReply => {
+  if (outcome === null) return sendRefusal(reply, refuse('not_found', 'there is no such object'));
+  if ('code' in outcome) return sendRefusal(reply, outcome);
+  if (outcome.replayed) reply.header('idempotent-replayed', 'true');
+  return reply.code(outcome.status).send(outcome.body);
+};

@@ -1,0 +1,46 @@
+/** Compiles the contract's schemas once, at boot. Nothing is coerced; the first mistake is reported. */
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { describeMistake } from './describe-mistake.ts';
+import type { Schema } from './read-contract.ts';
+
+const currencies = new Set(Intl.supportedValuesOf('currency'));
+
+/** A day that exists and that a record can hold. */
+const isDay = (text: string): boolean => {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text < '0001-01-01' || text > '9998-12-31') return false;
+  try {
+    return Temporal.PlainDate.from(text).toString() === text;
+  } catch {
+    return false;
+  }
+};
+
+const ajv = new Ajv2020({
+  verbose: true,
+  strictTypes: false,
+  formats: {
+    int32: true,
+    int64: true,
+    double: true,
+    uuid: true,
+    'date-time': true,
+    date: isDay,
+    uri: (text: string) => URL.canParse(text) && !/\s/.test(text),
+    email: /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/,
+    'iso-4217': (text: string) => currencies.has(text),
+  },
+});
+ajv.addVocabulary(['example', 'x-expected']);
+
+/** Gives null for a value that fits, else what is wrong with it in words. */
+export type Check = (value: unknown) => string | null;
+
+/** Compiles a schema; `root` names what it validates in messages. Throws on a schema that cannot be compiled. */
+export const compileSchema = (schema: Schema, root: string): Check => {
+  const validate: ValidateFunction = ajv.compile(schema);
+  return (value) => {
+    if (validate(value)) return null;
+    const mistake = validate.errors?.at(-1);
+    return mistake ? describeMistake(mistake, root) : `${root}: invalid`;
+  };
+};

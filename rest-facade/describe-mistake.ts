@@ -1,0 +1,100 @@
+/** Decision D-06: a 400 says which field, what was expected and what came; never a card number or a secret. */
+import type { ErrorObject } from 'ajv';
+import type { Schema } from './read-contract.ts';
+
+/** Long runs of digits may be card or account numbers; these prefixes are those of keys and secrets. */
+const sensitive = /\d(?:[ -]?\d){11}|sk_(?:test|live)_|thm_|whs_/i;
+const longestRepeated = 64;
+
+const repeatable = (text: string): boolean => text.length <= longestRepeated && !sensitive.test(text);
+
+const nameOf = (name: string): string => (repeatable(name) && /^[\w.-]+$/.test(name) ? name : 'a field with an unusual name');
+
+/** `/items/3/amount` as `items[3].amount`. */
+const pathOf = (pointer: string): string =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .map((step, place) => (/^\d+$/.test(step) && repeatable(step) ? `[${step}]` : `${place === 0 ? '' : '.'}${nameOf(step)}`))
+    .join('');
+
+const number = (source: string): string => (repeatable(source) ? source : `a number of ${source.length} characters`);
+
+/** What came, in words. `secret` keeps the value itself out of them. */
+const came = (value: unknown, secret: boolean): string => {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return `an array of ${value.length}`;
+  switch (typeof value) {
+    case 'string':
+      return !secret && repeatable(value) ? JSON.stringify(value) : `a string of ${value.length} characters`;
+    case 'number':
+      return secret ? 'a number' : number(String(value));
+    case 'symbol':
+      // A number that is not written as a safe integer (read-body.ts).
+      return secret ? 'a number' : number(value.description ?? '');
+    case 'boolean':
+      return String(value);
+    default:
+      return `an object of ${Object.keys(value ?? {}).length}`;
+  }
+};
+
+const range = (least: number | undefined, most: number | undefined): string => {
+  if (most === undefined) return least ? `${least} or more ` : '';
+  return least ? `${least} to ${most} ` : `up to ${most} `;
+};
+
+const formats: Readonly<Record<string, string>> = {
+  uri: 'an address',
+  email: 'an e-mail address',
+  date: 'a calendar day, YYYY-MM-DD',
+  'iso-4217': 'an ISO 4217 currency code',
+};
+
+const expectedString = (schema: Schema): string => {
+  const format = schema.format && formats[schema.format];
+  if (format) return format;
+  const length = range(schema.minLength, schema.maxLength);
+  return length ? `a string of ${length}characters` : 'a string';
+};
+
+/** What a schema expects, in words. */
+export const expected = (schema: Schema): string => {
+  if (schema['x-expected']) return schema['x-expected'];
+  if (schema.enum) return schema.enum.length === 1 ? `${schema.enum[0]}` : `one of ${schema.enum.join(', ')}`;
+  switch (schema.type) {
+    case 'integer':
+      return `an integer from ${schema.minimum ?? -Number.MAX_SAFE_INTEGER} to ${schema.maximum ?? Number.MAX_SAFE_INTEGER}`;
+    case 'array':
+      return `an array of ${range(schema.minItems, schema.maxItems)}items`;
+    case 'object':
+      return 'an object';
+    case 'string':
+      return expectedString(schema);
+    default:
+      return `a ${String(schema.type)}`;
+  }
+};
+
+const under = (path: string, name: string): string => (path === '' ? nameOf(name) : `${path}.${nameOf(name)}`);
+
+/** One mistake that the validator found, as a sentence. `root` names what was validated, for a mistake that no field has. */
+export const describeMistake = (error: ErrorObject, root: string): string => {
+  const path = pathOf(error.instancePath);
+  // The validator runs in verbose mode: the schema at fault and its value come with each error.
+  const schema = (error.parentSchema ?? {}) as Schema;
+  switch (error.keyword) {
+    case 'required': {
+      const name = String(error.params['missingProperty']);
+      const missing = schema.properties?.[name];
+      return `${under(path, name)}: required, expected ${missing ? expected(missing) : 'a value'}, got nothing`;
+    }
+    case 'additionalProperties':
+      return `${under(path, String(error.params['additionalProperty']))}: unknown field, expected ${Object.keys(schema.properties ?? {}).join(', ') || 'none'}`;
+    case 'propertyNames':
+      return `${path}: expected names of 1 to 128 characters`;
+    default:
+      return `${path || root}: expected ${expected(schema)}, got ${came(error.data, schema.writeOnly ?? false)}`;
+  }
+};

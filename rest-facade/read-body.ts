@@ -1,0 +1,46 @@
+/**
+ * Bytes to JSON, strictly: UTF-8, no duplicate meaning, and numbers as they were written. Decision D-05: an integer is written as one, so `1.0`,
+ * `1e2` and what is beyond 2^53-1 are not integers, although JSON.parse alone would make integers of them.
+ */
+import { isUtf8 } from 'node:buffer';
+
+/**
+ * What was read, or what is wrong with the bytes as a whole. A number that is not written as a safe integer comes as a symbol that holds how it was
+ * written: no schema takes a symbol, so that validation refuses it where it stands.
+ */
+export type ReadBody = { readonly value: unknown } | { readonly mistake: string };
+
+/** A number with a fraction, an exponent or 16 digits and more; seldom a text that looks so. */
+const maybeInexact = /[:,[]\s*-?\d+(?:[.eE]|(?<=\d{16}))|^\s*-?\d/;
+/** A key or text that no record can hold: `__proto__`, NUL, half of a surrogate pair; escaped or not. */
+const maybeUnsafe = /__proto__|\\u00(?:00|5[fF])|\\u[dD][89a-fA-F]/;
+
+class UnsafeText extends Error {}
+
+const safe = (text: string): void => {
+  if (text === '__proto__') throw new UnsafeText('the name __proto__ is not allowed');
+  if (text.includes('\0')) throw new UnsafeText('the character U+0000 is not allowed in texts');
+  if (!text.isWellFormed()) throw new UnsafeText('half of a surrogate pair is not a character');
+};
+
+const exactly = (key: string, value: unknown, context?: { source?: string }): unknown => {
+  safe(key);
+  if (typeof value === 'string' && value !== '__proto__') safe(value);
+  if (typeof value !== 'number') return value;
+  const source = context?.source ?? String(value);
+  return /^-?\d+$/.test(source) && Number.isSafeInteger(value) ? value : Symbol(source);
+};
+
+/** Reads a body that is not empty. The slow way, which sees each number as it was written, is taken only when the text may need it. */
+export const readBody = (bytes: Buffer): ReadBody => {
+  if (!isUtf8(bytes)) return { mistake: 'the body is not valid UTF-8' };
+  const text = bytes.toString('utf8');
+  try {
+    const careful = maybeInexact.test(text) || maybeUnsafe.test(text);
+    const value: unknown = careful ? JSON.parse(text, exactly) : JSON.parse(text);
+    return { value };
+  } catch (error) {
+    // The parser's own message repeats the text, which may hold a card number.
+    return { mistake: error instanceof UnsafeText ? `the body: ${error.message}` : 'the body is not valid JSON' };
+  }
+};

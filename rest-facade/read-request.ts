@@ -1,0 +1,80 @@
+/** A request as the operation takes it, or what is wrong with it: id, query, body, idempotency key, in this order. */
+import type { FastifyRequest } from 'fastify';
+import type { Idempotency } from '../schema/generated/operations.ts';
+import type { KeyPrincipal } from '../subgraphs/kernel/service/principal.ts';
+import { timesSent } from './authenticate.ts';
+import { fingerprint } from './fingerprint.ts';
+import { readBody } from './read-body.ts';
+import type { ContractOperation } from './read-contract.ts';
+import { refuse, type Refusal } from './refusal-http.ts';
+import type { Route, ValidRequest } from './routes.ts';
+import { compileBody } from './validate-body.ts';
+import { compileQuery } from './validate-query.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+export type AnyRequest = ValidRequest<Fields, Fields>;
+
+/** Decision D-03: what is not a UUID is not found. */
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** Contract, "Limits". */
+const idempotencyKey = /^[\x20-\x7e]{1,64}$/;
+const json = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?;?$/i;
+
+const mediaTypeMistake = (request: FastifyRequest): Refusal | null => {
+  const { 'content-type': type, 'content-encoding': encoding } = request.headers;
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') return refuse('unsupported_media_type', 'Content-Encoding: expected none');
+  if (type !== undefined && json.test(type)) return null;
+  const got = type === undefined ? 'none' : (/^[\w.+-]+\/[\w.+-]+/.exec(type)?.[0].slice(0, 64) ?? 'something else');
+  return refuse('unsupported_media_type', `Content-Type: expected application/json, got ${got}`);
+};
+
+/** The body as sent, before the contract is asked: undefined without one. */
+const parsedBody = (request: FastifyRequest, operation: ContractOperation): { readonly value: unknown } | Refusal => {
+  const bytes = request.body;
+  if (!Buffer.isBuffer(bytes) || bytes.length === 0) {
+    return operation.body?.required ? refuse('bad_request', 'the body: required, expected a JSON object, got nothing') : { value: undefined };
+  }
+  const mistake = mediaTypeMistake(request);
+  if (mistake) return mistake;
+  const read = readBody(bytes);
+  return 'mistake' in read ? refuse('bad_request', read.mistake) : read;
+};
+
+const readIdempotency = (request: FastifyRequest, route: Route, id: string, body: unknown): Idempotency | null | Refusal => {
+  const key = request.headers['idempotency-key'];
+  if (!route.idempotent || key === undefined) return null;
+  if (timesSent(request, 'idempotency-key') > 1) return refuse('bad_request', 'Idempotency-Key: expected once, got several');
+  if (typeof key !== 'string' || !idempotencyKey.test(key)) {
+    return refuse('bad_request', `Idempotency-Key: expected 1 to 64 printable characters, got ${key.length} characters`);
+  }
+  return { key, fingerprint: fingerprint(route.method, route.path.replace('{id}', id), body) };
+};
+
+const idOf = (request: FastifyRequest): string => {
+  const { params } = request;
+  return typeof params === 'object' && params !== null && 'id' in params && typeof params.id === 'string' ? params.id.toLowerCase() : '';
+};
+
+/** Compiles a route's rules; the reader also checks the scope that a body decides, as soon as the body can be read (decision D-09). */
+export const compileRequest = (route: Route, operation: ContractOperation): ((request: FastifyRequest, principal: KeyPrincipal) => AnyRequest | Refusal) => {
+  const hasId = route.path.includes('{id}');
+  const query = compileQuery(operation.parameters);
+  const body = compileBody(operation.body?.schema ?? null);
+  return (request, principal) => {
+    const parsed = parsedBody(request, operation);
+    if ('code' in parsed && 'message' in parsed) return parsed;
+    const scope = route.bodyScope?.(parsed.value) ?? null;
+    if (scope !== null && !principal.scopes.includes(scope)) return refuse('scope_required', `the key lacks the scope ${scope}`);
+    const id = hasId ? idOf(request) : '';
+    if (hasId && !uuid.test(id)) return refuse('not_found', 'there is no such object');
+    // Fastify parses the query into an object of texts, and of lists where a name comes twice.
+    const readQuery = query(request.query as Fields);
+    if ('mistake' in readQuery) return refuse('bad_request', readQuery.mistake);
+    const fields = parsed.value ?? {};
+    const mistake = body.check(fields);
+    if (mistake !== null) return refuse('bad_request', mistake);
+    const idempotency = readIdempotency(request, route, id, parsed.value);
+    if (idempotency && 'code' in idempotency) return idempotency;
+    return { id, query: readQuery.query, body: body.shape(fields as Fields), idempotency };
+  };
+};

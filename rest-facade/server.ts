@@ -1,0 +1,55 @@
+/** The REST API on a server: the table's routes behind the key, the contract and its pages. */
+import type { FastifyInstance } from 'fastify';
+import type { Authenticator } from '../gateway/authenticate.ts';
+import { authenticate, type Caller } from './authenticate.ts';
+import { openCall, type CallParts } from './call.ts';
+import { readContract, type Contract } from './read-contract.ts';
+import { sendRefusal } from './refusal-http.ts';
+import { routes, type Route } from './routes.ts';
+import { serveDocs } from './serve-docs.ts';
+
+export interface RestFacadeParts extends CallParts {
+  readonly authenticator: Pick<Authenticator, 'ofHeader'>;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set before the body is read. */
+    caller: Caller | null;
+  }
+}
+
+/** Adds every documented route, `/docs` and `/v1/public/openapi.json`. Throws when a route is not in the contract. */
+export const registerRestFacade = async (app: FastifyInstance, parts: RestFacadeParts): Promise<void> => {
+  const contract = readContract();
+  await app.register(async (scope) => {
+    scope.decorateRequest('caller', null);
+    // The bytes as sent: the signature is over them, and what they mean is checked only after it (decision D-09).
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, done) => done(null, bytes));
+    for (const route of routes) addRoute(scope, route, contract, parts);
+  });
+  await serveDocs(app, contract);
+};
+
+const addRoute = (scope: FastifyInstance, route: Route, contract: Contract, parts: RestFacadeParts): void => {
+  const operation = contract.operations.get(route.operation);
+  if (!operation) throw new Error(`the contract has no operation ${route.operation}`);
+  const call = openCall(route, operation, parts);
+  scope.route({
+    method: route.method,
+    url: route.path.replace('{id}', ':id'),
+    bodyLimit: route.bodyLimit_bytes,
+    // HEAD would open a stream that is never read.
+    exposeHeadRoute: route.kind !== 'stream',
+    onRequest: async (request, reply) => {
+      const caller = await authenticate(request, parts.authenticator, parts.log);
+      if ('code' in caller) return sendRefusal(reply, caller);
+      request.caller = caller;
+    },
+    handler: async (request, reply) => {
+      if (!request.caller) throw new Error('a request came through without its key');
+      return call(request, reply, request.caller);
+    },
+  });
+};

@@ -1,0 +1,64 @@
+/** Bodies against the contract: decision D-04 (unknown fields), D-05 (integers), D-06 (messages). */
+import { compileSchema } from './compile-schema.ts';
+import type { Schema } from './read-contract.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export interface BodyRules {
+  /** Null for a body that fits, else what is wrong with it. */
+  check(body: unknown): string | null;
+  /** A body that fits, with GraphQL's field names and the contract's defaults. */
+  shape(body: Fields): Record<string, unknown>;
+}
+
+/** `return_url` as `returnUrl`. */
+export const camelCase = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Renames the fields of an object; an object without named fields (metadata) is the merchant's own and stays as it is. */
+const compileShape = (schema: Schema): ((body: Fields) => Record<string, unknown>) => {
+  const fields = Object.entries(schema.properties ?? {}).map(([name, field]) => {
+    const item = field.items?.properties ? compileShape(field.items) : null;
+    return { name, camel: camelCase(name), fallback: field.default, item };
+  });
+  return (body) => {
+    const shaped: Record<string, unknown> = {};
+    for (const { name, camel, fallback, item } of fields) {
+      const value = body[name] ?? fallback;
+      if (value !== undefined) shaped[camel] = item && Array.isArray(value) ? value.map(item) : value;
+    }
+    return shaped;
+  };
+};
+
+const compileOne = (schema: Schema): BodyRules => ({ check: compileSchema(schema, 'the body'), shape: compileShape(schema) });
+
+/** The field whose one value tells a variant from the others: `method` of a payout. */
+const tagOf = (variants: readonly Schema[]): string => {
+  const tag = Object.keys(variants[0]?.properties ?? {}).find((name) => variants.every((variant) => variant.properties?.[name]?.enum?.length === 1));
+  if (!tag) throw new Error('the variants of a body have no field that tells them apart');
+  return tag;
+};
+
+/** Variants are told apart by their tag first, so that a mistake is one of the variant that was meant. */
+const compileVariants = (variants: readonly Schema[]): BodyRules => {
+  const tag = tagOf(variants);
+  const byTag = new Map(variants.map((variant) => [variant.properties?.[tag]?.enum?.[0], compileOne(variant)]));
+  const fallback = variants.find((variant) => !variant.required?.includes(tag))?.properties?.[tag]?.default;
+  const asAny = compileOne({
+    type: 'object',
+    properties: { [tag]: { type: 'string', enum: [...byTag.keys()] } },
+    required: fallback === undefined ? [tag] : [],
+  });
+  const variantOf = (body: unknown): BodyRules => (isObject(body) ? byTag.get(body[tag] ?? fallback) : undefined) ?? asAny;
+  return { check: (body) => asAny.check(body) ?? variantOf(body).check(body), shape: (body) => variantOf(body).shape(body) };
+};
+
+const noFields: Schema = { type: 'object', additionalProperties: false, properties: {} };
+
+/** Compiles the rules of a body; null when the route has none, and then only an empty object fits. */
+export const compileBody = (schema: Schema | null): BodyRules => {
+  const variants = schema?.anyOf ?? schema?.oneOf;
+  return variants ? compileVariants(variants) : compileOne(schema ?? noFields);
+};
