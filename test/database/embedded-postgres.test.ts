@@ -200,7 +200,7 @@ test('what was acknowledged survives: the service killed, the server killed, and
     const server = await start(dataDir);
     const { last, count } = await query(server.url, 'select max(number) as last, count(*)::int as count from written');
     assert.equal(last, count, 'numbers are missing in between');
-    assert.ok(Number(last) >= writer.lastWritten(), `wrote ${writer.lastWritten()}, found ${last}`);
+    assert.ok(Number(last) >= writer.lastWritten(), `wrote ${writer.lastWritten()}, found ${String(last)}`);
     assert.ok(writer.lastWritten() > 0);
     await stop(server);
   }

@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { claimDirectory } from './embedded/claim-directory.ts';
 import { ensureCluster, readPassword } from './embedded/cluster.ts';
-import { explain } from './embedded/explain.ts';
+import { explain, wordsOf } from './embedded/explain.ts';
 import { chooseOwner } from './embedded/owner.ts';
 import { databaseUrl, ensureRunning, isRunning, shutDown, type Cluster, type Postmaster } from './embedded/postmaster.ts';
 import { preparePrograms } from './embedded/programs.ts';
@@ -45,7 +45,7 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
     release = await claimDirectory(dataDir, options.handover_ms ?? handover_ms, options.progress);
     const cluster = await prepareCluster(dataDir, options.progress);
     const postmaster = await ensureRunning(cluster, null);
-    await ensureDatabase(databaseUrl(cluster, postmaster.port, 'postgres')).catch((error) => shutDown(postmaster).finally(() => Promise.reject(error)));
+    await ensureDatabase(cluster, postmaster);
     const end = keepRunning(cluster, postmaster, options.progress);
     return { url: databaseUrl(cluster, postmaster.port, database), stop: () => end().finally(release) };
   } catch (error) {
@@ -63,12 +63,16 @@ const prepareCluster = async (dataDir: string, progress: (text: string) => void)
   return { directory, logFile: join(dataDir, 'postgres.log'), programs, owner, password: readPassword(directory) };
 };
 
-const ensureDatabase = async (url: string): Promise<void> => {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
+const ensureDatabase = async (cluster: Cluster, postmaster: Postmaster): Promise<void> => {
+  const client = new pg.Client({ connectionString: databaseUrl(cluster, postmaster.port, 'postgres') });
+  client.on('error', () => {});
   try {
+    await client.connect();
     const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [database]);
     if (rowCount === 0) await client.query(`create database ${database}`);
+  } catch (error) {
+    await shutDown(postmaster);
+    throw error;
   } finally {
     await client.end();
   }
@@ -87,7 +91,7 @@ const keepRunning = (cluster: Cluster, first: Postmaster, progress: (text: strin
         current = await ensureRunning(cluster, first.port);
         progress('PostgreSQL runs again');
       } catch (error) {
-        progress(error instanceof Error ? error.message : `${error}`);
+        progress(wordsOf(error));
       }
     }
   };

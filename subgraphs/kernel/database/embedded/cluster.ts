@@ -17,8 +17,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { explain } from './explain.ts';
-import { hasName, type Owner } from './owner.ts';
+import { explain, wordsOf } from './explain.ts';
+import { hasName, plainEnvironment, type Owner } from './owner.ts';
 import type { Programs } from './programs.ts';
 
 export const superuser = 'payments';
@@ -30,18 +30,12 @@ const passwordFile = 'service-password';
  */
 export const ownDirectory = (directory: string, owner: Owner | null): string => (owner !== null && process.platform === 'linux' ? '/proc/self/cwd' : directory);
 
-/** All that PostgreSQL's programs see of our environment: no secrets, nothing that changes their ways. */
-export const plainEnvironment = (): Record<string, string | undefined> => {
-  const { PATH, LD_LIBRARY_PATH, SystemRoot } = process.env;
-  return { PATH, LD_LIBRARY_PATH, SystemRoot, LC_ALL: 'C', TZ: 'UTC' };
-};
-
 /** The superuser's password, which was made with the cluster. */
 export const readPassword = (cluster: string): string => {
   try {
     return readFileSync(join(cluster, passwordFile), 'utf8').trim();
   } catch (error) {
-    throw explain('The password of the embedded PostgreSQL cannot be read', cluster, `${error}`);
+    throw explain('The password of the embedded PostgreSQL cannot be read', cluster, wordsOf(error));
   }
 };
 
@@ -118,7 +112,7 @@ const nameFor = (owner: Owner | null): readonly [string, ...string[]] | readonly
 const run = (program: string, args: readonly string[], cwd: string, handle: number, owner: Owner | null): Promise<string | null> =>
   new Promise((resolve) => {
     let said = '';
-    const child = spawn(program, args, { cwd, env: plainEnvironment(), stdio: ['ignore', 'pipe', 'pipe', handle], ...owner });
+    const child = spawn(program, args, { cwd, env: plainEnvironment, stdio: ['ignore', 'pipe', 'pipe', handle], ...owner });
     for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text: Buffer) => (said += text.toString()));
     child.once('error', (error) => resolve(error.message));
     child.once('close', (code, signal) => resolve(code === 0 ? null : said || `initdb ended with ${signal ?? code}`));

@@ -22,6 +22,9 @@ const causes: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
+/** What was thrown, in its own words. */
+export const wordsOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
+
 const lastLines = (text: string, count: number): string => text.trim().split('\n').slice(-count).join('\n');
 
 /** An error for a person: what could not be done and in which directory, what can be done about it, and the last words of whoever refused. */

@@ -7,6 +7,9 @@ export interface Owner {
   readonly gid: number;
 }
 
+/** The environment of PostgreSQL's programs instead of ours: no secrets, nothing that changes their ways. */
+export const plainEnvironment = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
+
 // Empty: the system has no such user. Null: nobody to ask.
 const askId = (option: '-u' | '-g' | '-un', user: string): string | null => {
   const answer = spawnSync('id', [option, user], { encoding: 'utf8' });

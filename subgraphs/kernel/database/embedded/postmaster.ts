@@ -4,10 +4,10 @@ import { closeSync, fchownSync, fstatSync, openSync, readFileSync, renameSync, r
 import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { ownDirectory, plainEnvironment, superuser } from './cluster.ts';
+import { ownDirectory, superuser } from './cluster.ts';
 import { explain } from './explain.ts';
 import { freePort } from './free-port.ts';
-import type { Owner } from './owner.ts';
+import { plainEnvironment, type Owner } from './owner.ts';
 import type { Programs } from './programs.ts';
 import { commandLine } from './running-process.ts';
 
@@ -94,7 +94,7 @@ const launch = async (cluster: Cluster, port: number): Promise<Postmaster | stri
   const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const child = spawn(programs.postgres, ['-D', ownDirectory(directory, owner), '-p', `${port}`, ...options], {
     cwd: directory,
-    env: plainEnvironment(),
+    env: plainEnvironment,
     detached: true,
     stdio: ['ignore', log, log],
     ...owner,

@@ -4,7 +4,8 @@ import { chmodSync, cpSync, mkdtempSync, readFileSync, readdirSync, renameSync, 
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
-import type { Owner } from './owner.ts';
+import { wordsOf } from './explain.ts';
+import { plainEnvironment, type Owner } from './owner.ts';
 
 export interface Programs {
   readonly postgres: string;
@@ -28,7 +29,7 @@ export const preparePrograms = (owner: Owner | null): Programs => {
       if (failure === null) return programsIn(copy);
       reason = failure;
     } catch (error) {
-      reason = `${error}`;
+      reason = wordsOf(error);
     }
   }
   throw new Error(
@@ -60,7 +61,8 @@ interface Link {
 
 // npm does not pack symbolic links: the package lists them, and its install script makes them unless scripts are off.
 const addMissingLinks = (native: string): void => {
-  const links: readonly Link[] = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8'));
+  // The list was packed together with the files that it names.
+  const links = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8')) as readonly Link[];
   for (const { source, target } of links) {
     try {
       symlinkSync(relative(dirname(target), source), join(native, '..', target));
@@ -72,7 +74,7 @@ const addMissingLinks = (native: string): void => {
 
 // The answer is null when the program runs, else what went wrong.
 const tryProgram = (native: string, owner: Owner | null): string | null => {
-  const answer = spawnSync(programsIn(native).postgres, ['--version'], { encoding: 'utf8', cwd: '/', ...owner });
+  const answer = spawnSync(programsIn(native).postgres, ['--version'], { encoding: 'utf8', cwd: '/', env: plainEnvironment, ...owner });
   if (answer.error) return answer.error.message;
   return answer.status === 0 ? null : answer.stderr.trim() || `it ended with ${answer.signal ?? answer.status}`;
 };
@@ -86,7 +88,7 @@ const isOurs = (copy: string, files: number): boolean => {
 };
 
 const copyTo = (folder: string, native: string): string => {
-  const { version } = JSON.parse(readFileSync(join(native, '..', 'package.json'), 'utf8'));
+  const { version } = JSON.parse(readFileSync(join(native, '..', 'package.json'), 'utf8')) as { readonly version: string };
   const place = join(folder, `payment-service-postgres-${version}-for-${process.getuid?.() ?? 'all'}`);
   const files = countFiles(native);
   if (isOurs(place, files)) return join(place, 'native');
