@@ -1,20 +1,13 @@
 /** What is installed: exact versions, no registry's address, licences that a closed product may be built on, nothing that is not used. */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import lock from '../../package-lock.json' with { type: 'json' };
 import packageJson from '../../package.json' with { type: 'json' };
 import { edgesOf } from './edges.ts';
+import { holesOf, type LockedPackage, type LockedPackages } from './lock.ts';
 import { readText, typescriptFiles } from './tree.ts';
 
-interface LockedPackage {
-  readonly version?: string;
-  readonly resolved?: string;
-  readonly integrity?: string;
-  readonly license?: string;
-  readonly dev?: boolean;
-}
-
-const locked: readonly (readonly [path: string, LockedPackage])[] = Object.entries<LockedPackage>(lock.packages).filter(([path]) => path !== '');
+const { packages }: { packages: LockedPackages } = JSON.parse(readText('package-lock.json'));
+const locked: readonly (readonly [path: string, LockedPackage])[] = Object.entries(packages).filter(([path]) => path !== '');
 
 const permissive = new Set(['MIT', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', 'BlueOak-1.0.0', '(MIT AND BSD-3-Clause)']);
 
@@ -32,10 +25,16 @@ describe('packages', () => {
     );
   });
 
-  test('the lock file has a digest and no address for every package, so that any registry serves it', () => {
+  test('the lock file has no hole, which npm ci would refuse (node test/tidy/lock.ts fills them)', () => {
     assert.ok(locked.length > 300, `saw only ${locked.length} packages`);
+    assert.deepEqual(holesOf(packages), []);
+    const { 'node_modules/pg': _, ...without } = packages;
+    assert.ok(holesOf(without).some(({ name }) => name === 'pg'));
+  });
+
+  test('the lock file has no address, so that any registry serves it, and a digest for every package that is not for one platform', () => {
     assert.deepEqual(
-      locked.filter(([, { resolved, integrity }]) => resolved !== undefined || !integrity?.startsWith('sha512-')),
+      locked.filter(([, entry]) => entry.resolved !== undefined || (!entry.integrity?.startsWith('sha512-') && entry.os === undefined)),
       [],
     );
   });

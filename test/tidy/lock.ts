@@ -1,0 +1,77 @@
+/**
+ * What package-lock.json leaves out. npm writes down only the packages that it could read, so a registry that lacks a package made for another platform
+ * leaves a hole, and `npm ci` refuses a lock file with holes, on every platform. `node test/tidy/lock.ts` fills them.
+ */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readText, root } from './tree.ts';
+
+export interface LockedPackage {
+  readonly version?: string;
+  readonly resolved?: string;
+  readonly integrity?: string;
+  readonly license?: string;
+  readonly dev?: boolean;
+  readonly optional?: boolean;
+  readonly cpu?: readonly string[];
+  readonly libc?: readonly string[];
+  readonly os?: readonly string[];
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+
+/** Path under the root to package; the project itself has the empty path. */
+export type LockedPackages = Readonly<Record<string, LockedPackage>>;
+
+/** A package that another one asks for and the lock file does not have. */
+interface Hole {
+  readonly asker: string;
+  readonly name: string;
+  readonly range: string;
+}
+
+/** Whether Node would find the package from the asker's folder, looking there and upwards. */
+const isFound = (packages: LockedPackages, asker: string, name: string): boolean => {
+  const here = asker === '' ? '' : `${asker}/`;
+  if (packages[`${here}node_modules/${name}`]) return true;
+  return asker !== '' && isFound(packages, asker.slice(0, Math.max(0, asker.lastIndexOf('/node_modules/'))), name);
+};
+
+/** Every hole of a lock file. */
+export const holesOf = (packages: LockedPackages): readonly Hole[] =>
+  Object.entries(packages).flatMap(([asker, { dependencies, optionalDependencies }]) =>
+    Object.entries({ ...dependencies, ...optionalDependencies })
+      .filter(([name]) => !isFound(packages, asker, name))
+      .map(([name, range]) => ({ asker, name, range })),
+  );
+
+const platform = /(android|darwin|freebsd|linux|openharmony|win32)-([a-z0-9]+)(?:-([a-z]+))?$/;
+
+/**
+ * The entry of a package for one platform, told by its name: `@oxlint/binding-linux-arm64-musl`. It has no digest, since the package could not be read:
+ * an installation on that platform trusts its registry. Throws for a package that is not of one platform; only npm can add that.
+ */
+const entryFor = ({ asker, name, range }: Hole, packages: LockedPackages): LockedPackage => {
+  const [, os, cpu, abi] = platform.exec(name) ?? [];
+  if (!os || !cpu) throw new Error(`${asker} asks for ${name}, which is for every platform: npm install`);
+  const libc = { gnu: ['glibc'], musl: ['musl'] }[abi ?? ''];
+  const { dev, license } = packages[asker] ?? {};
+  return {
+    version: range.replace(/^[~^]/, ''),
+    cpu: [cpu],
+    ...(dev && { dev }),
+    ...(libc && os === 'linux' && { libc }),
+    ...(license && { license }),
+    optional: true,
+    os: [os],
+  };
+};
+
+if (import.meta.main) {
+  const lock: { packages: LockedPackages } = JSON.parse(readText('package-lock.json'));
+  const holes = holesOf(lock.packages);
+  const filled = Object.fromEntries(holes.map((hole) => [`node_modules/${hole.name}`, entryFor(hole, lock.packages)]));
+  lock.packages = Object.fromEntries(Object.entries({ ...lock.packages, ...filled }).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  writeFileSync(join(root, 'package-lock.json'), `${JSON.stringify(lock, null, 2)}\n`);
+  console.log(`filled ${holes.length} holes of package-lock.json`);
+}
