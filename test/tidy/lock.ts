@@ -71,7 +71,7 @@ if (import.meta.main) {
   const lock: { packages: LockedPackages } = JSON.parse(readText('package-lock.json'));
   const holes = holesOf(lock.packages);
   const filled = Object.fromEntries(holes.map((hole) => [`node_modules/${hole.name}`, entryFor(hole, lock.packages)]));
-  lock.packages = Object.fromEntries(Object.entries({ ...lock.packages, ...filled }).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  lock.packages = Object.fromEntries(Object.entries({ ...lock.packages, ...filled }).toSorted(([a], [b]) => a.localeCompare(b, 'en')));
   writeFileSync(join(root, 'package-lock.json'), `${JSON.stringify(lock, null, 2)}\n`);
   console.log(`filled ${holes.length} holes of package-lock.json`);
 }

@@ -9,7 +9,7 @@ import { readText, typescriptFiles } from './tree.ts';
 const { packages }: { packages: LockedPackages } = JSON.parse(readText('package-lock.json'));
 const locked: readonly (readonly [path: string, LockedPackage])[] = Object.entries(packages).filter(([path]) => path !== '');
 
-const permissive = new Set(['MIT', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', 'BlueOak-1.0.0', '(MIT AND BSD-3-Clause)']);
+const permissive = new Set(['MIT', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', 'BlueOak-1.0.0', '(MIT AND BSD-3-Clause)', '(MIT OR CC0-1.0)']);
 
 /** Elastic License 2.0 allows this use: it forbids offering the software itself to others as a managed service. */
 const elastic = ['@apollo/composition', '@apollo/federation-internals', '@apollo/gateway', '@apollo/query-graphs', '@apollo/query-planner'];
