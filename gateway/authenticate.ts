@@ -1,0 +1,147 @@
+/**
+ * Who sent a request. Contract "Authentication" 1 to 3 and 5; decisions D-01 and D-40a.
+ * A bearer is read by the first reader that knows its form: the operator's token, a merchant's key.
+ */
+import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Bus } from '../subgraphs/kernel/rules/event.ts';
+import { isRefused, refused, type Refused } from '../subgraphs/kernel/rules/refusal.ts';
+import { scopes, type KeyPrincipal, type Principal, type Scope } from '../subgraphs/kernel/service/principal.ts';
+import type { FindApiKeyHolderQuery } from '../schema/generated/operations.ts';
+import { openKeyHolders, type KeyHolders } from './key-holders.ts';
+import type { Supergraph } from './supergraph.ts';
+
+/** Who a key speaks for, as the merchants subgraph says. */
+export type ApiKeyHolder = Readonly<NonNullable<FindApiKeyHolderQuery['apiKeyHolder']>>;
+
+export interface Authenticated {
+  readonly principal: Principal;
+  /** Present for a merchant's key. */
+  readonly holder?: ApiKeyHolder;
+}
+
+export interface Authenticator {
+  /**
+   * Who the header `Authorization` speaks for. Refuses with `unauthorized`, in the same words for whatever is wrong with it, or with
+   * `live_not_enabled`. Rejects when the merchants subgraph cannot be asked.
+   */
+  ofHeader(authorization: string | readonly string[] | undefined): Promise<Authenticated | Refused>;
+  /**
+   * Watches the key behind a long-lived connection: `lost` is called once when the header is no longer good, at once after the key was revoked.
+   * Returns the way out. Callers that are no keys are not watched.
+   */
+  watch(authorization: string | readonly string[] | undefined, principal: Principal, lost: (refusal: Refused) => void): () => void;
+  close(): void;
+}
+
+export interface AuthenticatorParts {
+  readonly supergraph: Pick<Supergraph, 'operation'>;
+  readonly bus: Bus;
+  /** The bootstrap operator's token; null: there is none. */
+  readonly operatorToken: string | null;
+  /** Milliseconds on a clock that only goes forward. */
+  readonly now_ms?: () => number;
+}
+
+/** Reads a bearer of its own form; null when the form is another's. */
+type BearerReader = (bearer: string) => Promise<Authenticated | Refused> | null;
+
+/** One message for all (decision D-01), so that nothing can be probed. */
+const unauthorized = refused('unauthorized', 'The API key is missing or not valid.');
+const liveNotEnabled = refused('live_not_enabled', 'Live mode is not enabled for this merchant.');
+
+/** The values of the header `Authorization`, one for each time that it was sent: Node's `headers` would hide all but the first. */
+export const authorizationOf = (request: IncomingMessage): readonly string[] | undefined => request.headersDistinct['authorization'];
+
+/** Opens the authenticator. */
+export const openAuthenticator = ({ supergraph, bus, operatorToken, now_ms }: AuthenticatorParts): Authenticator => {
+  const holders = openKeyHolders({ ask: askMerchants(supergraph), bus, ...(now_ms ? { now_ms } : {}) });
+  const readers: readonly BearerReader[] = [readOperatorToken(operatorToken), readMerchantKey(holders)];
+
+  const ofHeader: Authenticator['ofHeader'] = async (authorization) => {
+    const bearer = bearerOf(authorization);
+    if (bearer === null) return unauthorized;
+    for (const read of readers) {
+      const answer = read(bearer);
+      if (answer) return answer;
+    }
+    return unauthorized;
+  };
+
+  return { ofHeader, watch: watchCallers(ofHeader, holders), close: () => holders.close() };
+};
+
+const watchCallers = (ofHeader: Authenticator['ofHeader'], holders: KeyHolders): Authenticator['watch'] => {
+  const watched = new Map<string, Set<() => Promise<void>>>();
+  holders.onChange((merchantId) => watched.get(merchantId)?.forEach((check) => void check()));
+
+  return (authorization, principal, lost) => {
+    if (principal.kind !== 'key') return () => {};
+    const { merchantId } = principal;
+    const checks = watched.get(merchantId) ?? new Set();
+    watched.set(merchantId, checks);
+    const stop = (): void => {
+      checks.delete(check);
+      if (checks.size === 0 && watched.get(merchantId) === checks) watched.delete(merchantId);
+    };
+    const check = async (): Promise<void> => {
+      // When nobody can be asked, the connection stays until somebody can say that it must not.
+      const answer = await ofHeader(authorization).catch(() => null);
+      if (answer === null || !isRefused(answer) || !checks.has(check)) return;
+      stop();
+      lost(answer);
+    };
+    checks.add(check);
+    return stop;
+  };
+};
+
+/** The one bearer of the header; null when there is none, more than one (decision D-40a), or another scheme. */
+const bearerOf = (authorization: string | readonly string[] | undefined): string | null => {
+  const values = typeof authorization === 'string' ? [authorization] : (authorization ?? []);
+  const [value] = values;
+  if (value === undefined || values.length > 1) return null;
+  return /^bearer +([\x21-\x7e]{1,512}) *$/i.exec(value)?.[1] ?? null;
+};
+
+const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+const readOperatorToken = (operatorToken: string | null): BearerReader => {
+  if (operatorToken === null) return () => null;
+  const expected = digestOf(operatorToken);
+  const operator: Authenticated = { principal: { kind: 'operator', subject: 'operator-token', role: 'admin', merchantId: null } };
+  return (bearer) => (timingSafeEqual(digestOf(bearer), expected) ? Promise.resolve(operator) : null);
+};
+
+const keyForm = /^sk_(test|live)_[A-Za-z0-9]{6}_[A-Za-z0-9_-]{1,256}$/;
+
+const readMerchantKey =
+  (holders: KeyHolders): BearerReader =>
+  (bearer) =>
+    keyForm.test(bearer) ? admitHolder(holders, digestOf(bearer).toString('hex')) : null;
+
+const admitHolder = async (holders: KeyHolders, digest: string): Promise<Authenticated | Refused> => {
+  const holder = await holders.find(digest);
+  if (!holder) return unauthorized;
+  if (holder.mode === 'live' && !holder.liveEnabled) return liveNotEnabled;
+  return { principal: principalOf(holder), holder };
+};
+
+const principalOf = ({ keyId, merchantId, shopId, mode, scopes: granted }: ApiKeyHolder): KeyPrincipal => ({
+  kind: 'key',
+  keyId,
+  merchantId,
+  shopId,
+  mode,
+  scopes: granted.filter((scope): scope is Scope => scopes.some((known) => known === scope)),
+});
+
+const askMerchants = (supergraph: Pick<Supergraph, 'operation'>): ((digest: string) => Promise<ApiKeyHolder | null>) => {
+  const operation = supergraph.operation('FindApiKeyHolder');
+  return async (digest) => {
+    const { data, errors } = await operation.run({ digest }, { principal: { kind: 'service', name: 'gateway' }, requestId: randomUUID() });
+    const [error] = errors ?? [];
+    if (error) throw error;
+    return data?.apiKeyHolder ?? null;
+  };
+};

@@ -1,0 +1,120 @@
+/** What graphql-ws asks of us: who connects, what an operation may be, and how it runs. */
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { getOperationAST, GraphQLError, OperationTypeNode, type ExecutionArgs, type FormattedExecutionResult } from 'graphql';
+import { CloseCode, makeServer, type Context, type ExecutionResult, type OperationResult, type Server, type SubscribePayload } from 'graphql-ws';
+import type { WebSocket } from 'ws';
+import { isRefused, type Refused } from '../subgraphs/kernel/rules/refusal.ts';
+import type { Logger } from '../subgraphs/kernel/service/telemetry.ts';
+import { authorizationOf, type Authenticated, type Authenticator } from './authenticate.ts';
+import type { LiveSubscriptions } from './live-subscriptions.ts';
+import { presentError } from './present-error.ts';
+import { openQuota } from './quota.ts';
+import { documentReader } from './read-document.ts';
+import type { Supergraph } from './supergraph.ts';
+
+/** Of one key, operator or buyer in this process. */
+export const socketsPerCaller_max = 100;
+/** Running at the same time; with the former, what one caller can have of subscriptions. */
+export const operationsPerSocket_max = 50;
+/** How long a client may take for its first message. */
+export const connectionInit_ms = 5_000;
+/** WebSocket: try again later. */
+const tryAgainLater = 1013;
+
+export interface GraphProtocolParts {
+  readonly supergraph: Pick<Supergraph, 'apiSchema' | 'execute'>;
+  readonly authenticator: Pick<Authenticator, 'ofHeader' | 'watch'>;
+  readonly liveSubscriptions: LiveSubscriptions;
+  readonly log: Logger;
+  readonly socketsPerCaller?: number;
+}
+
+/** One connection. */
+export interface Connection {
+  readonly socket: WebSocket;
+  readonly request: IncomingMessage;
+  caller: Authenticated | null;
+  /** What to do when the connection ends. */
+  readonly ending: (() => void)[];
+}
+
+type ConnectionContext = Context<Record<string, unknown>, Connection>;
+
+/** The protocol's server; each connection is to be opened with its `Connection`. */
+export const openGraphProtocol = (parts: GraphProtocolParts): Server<Connection> => {
+  const admit = admission(parts);
+  const prepare = preparation(parts);
+  // Prepared by onSubscribe, which graphql-ws passes on untouched.
+  const run = ({ contextValue }: ExecutionArgs): OperationResult => (contextValue as () => OperationResult)();
+  return makeServer<Record<string, unknown>, Connection>({
+    connectionInitWaitTimeout: connectionInit_ms,
+    onConnect: admit,
+    onSubscribe: prepare,
+    execute: run,
+    subscribe: run,
+    onNext: (_context, _id, _payload, _args, result) => presentResult(result),
+    onError: (_context, _id, _payload, errors) => errors.map((error) => presentError(error.toJSON())),
+  });
+};
+
+/** Nothing when the result is to be sent as it is. */
+const presentResult = ({ data, errors, extensions }: ExecutionResult): FormattedExecutionResult | undefined =>
+  errors && { data: data ?? null, errors: errors.map((error) => presentError(error.toJSON())), ...(extensions ? { extensions } : {}) };
+
+/** Lets a connection in: by `authorization` of its first message, else by the header. The answer false closes it with 4403. */
+const admission = ({ authenticator, log, socketsPerCaller = socketsPerCaller_max }: GraphProtocolParts): ((context: ConnectionContext) => Promise<boolean>) => {
+  const quota = openQuota(socketsPerCaller);
+  return async ({ connectionParams, extra }) => {
+    const { socket, request, ending } = extra;
+    const authorization = authorizationIn(connectionParams) ?? authorizationOf(request);
+    const caller = await authenticator.ofHeader(authorization).catch((error: unknown) => {
+      log.error({ err: error }, 'a connection could not be authenticated');
+      socket.close(tryAgainLater, 'Try again later');
+      return null;
+    });
+    if (caller === null || isRefused(caller) || socket.readyState !== socket.OPEN) return false;
+    const giveBack = quota.take(caller.principal);
+    if (!giveBack) {
+      socket.close(CloseCode.TooManyInitialisationRequests, 'Too many sockets');
+      return false;
+    }
+    const unwatch = authenticator.watch(authorization, caller.principal, ({ message }: Refused) => socket.close(CloseCode.Forbidden, message));
+    ending.push(giveBack, unwatch);
+    extra.caller = caller;
+    return true;
+  };
+};
+
+const authorizationIn = (parameters: Readonly<Record<string, unknown>> | undefined): string | undefined => {
+  const value = parameters?.['authorization'] ?? parameters?.['Authorization'];
+  return typeof value === 'string' ? value : undefined;
+};
+
+type Prepared = ExecutionArgs | readonly GraphQLError[];
+
+/** Makes an operation ready to run, or says why it does not run: such errors end it by the message `error`. */
+const preparation = ({
+  supergraph,
+  liveSubscriptions,
+}: GraphProtocolParts): ((context: ConnectionContext, id: string, payload: SubscribePayload) => Prepared) => {
+  const readDocument = documentReader(supergraph.apiSchema);
+  return ({ extra: { caller }, subscriptions }, _id, { query, operationName, variables }) => {
+    if (!caller) return [refusal('unauthorized', 'The connection was not let in.')];
+    if (Object.keys(subscriptions).length > operationsPerSocket_max) {
+      return [refusal('rate_limited', `A connection runs at most ${operationsPerSocket_max} operations at a time.`)];
+    }
+    const document = readDocument(query);
+    if (!('kind' in document)) return document;
+    const operation = getOperationAST(document, operationName);
+    if (!operation) return [refusal('OPERATION_RESOLUTION_FAILURE', 'Name the operation to run.')];
+    const request = { document, variables: variables ?? {}, ...(operationName ? { operationName } : {}) };
+    const call = { principal: caller.principal, requestId: randomUUID() };
+    const args = { schema: supergraph.apiSchema, document, operationName };
+    if (operation.operation !== OperationTypeNode.SUBSCRIPTION) return { ...args, contextValue: () => supergraph.execute(request, call) };
+    const results = liveSubscriptions.subscribe(request, call);
+    return 'next' in results ? { ...args, contextValue: () => results } : results;
+  };
+};
+
+const refusal = (code: string, message: string): GraphQLError => new GraphQLError(message, { extensions: { code } });

@@ -1,0 +1,101 @@
+/** GraphiQL for whoever opens `/graphql` in a browser. Everything comes from here: no CDN, nothing inline. */
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+
+const title = 'Payment service';
+
+const page = (version: string): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>${title} · GraphiQL</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/graphql/graphiql/style.css?v=${version}">
+</head>
+<body class="no-focus-outline">
+<noscript>GraphiQL needs JavaScript.</noscript>
+<div id="root" style="height:100vh"></div>
+<script src="/graphql/graphiql/graphiql.js?v=${version}"></script>
+<script src="/graphql/graphiql/start.js?v=${version}"></script>
+</body>
+</html>
+`;
+
+const start = (version: string): string => `
+self.MonacoEnvironment = {
+  globalAPI: false,
+  getWorkerUrl: (_module, label) => '/graphql/graphiql/' + label + '.js?v=${version}',
+};
+YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#root'), ${JSON.stringify({
+  title,
+  endpoint: '/graphql',
+  subscriptionsProtocol: 'WS',
+  credentials: 'omit',
+  headers: '{"Authorization": "Bearer <operator token or API key>"}',
+})});
+`;
+
+/** Styles are written by the editor as it goes; scripts and workers only come from files. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "worker-src 'self' blob:",
+  "style-src 'self' 'unsafe-inline'",
+  "font-src 'self' data:",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+interface Asset {
+  readonly type: string;
+  readonly gzipped: Buffer;
+}
+
+interface Bundle {
+  readonly page: string;
+  readonly assets: ReadonlyMap<string, Asset>;
+}
+
+const compress = promisify(gzip);
+
+/** The package holds its files as texts, nine megabytes in all: they are read when somebody first opens the page, and kept compressed. */
+const readBundle = async (): Promise<Bundle> => {
+  const { css, editorWorkerService, graphqlWorker, js, jsonWorker } = await import('@graphql-yoga/render-graphiql/graphiql');
+  const version = createHash('sha256').update(js).digest('hex').slice(0, 12);
+  const script = 'text/javascript; charset=utf-8';
+  const texts = [
+    ['graphiql.js', script, js],
+    ['start.js', script, start(version)],
+    ['style.css', 'text/css; charset=utf-8', css],
+    ['editorWorkerService.js', script, editorWorkerService],
+    ['json.js', script, jsonWorker],
+    ['graphql.js', script, graphqlWorker],
+  ] as const;
+  const assets = await Promise.all(texts.map(async ([name, type, text]) => [name, { type, gzipped: await compress(text) }] as const));
+  return { page: page(version), assets: new Map(assets) };
+};
+
+/** Serves the page's files below `/graphql/graphiql/`, and gives the way to answer with the page. */
+export const serveGraphiql = (app: FastifyInstance): ((reply: FastifyReply) => Promise<FastifyReply>) => {
+  let reading: Promise<Bundle> | null = null;
+  const bundle = (): Promise<Bundle> => (reading ??= readBundle());
+
+  app.get<{ Params: { name: string } }>('/graphql/graphiql/:name', async (request, reply) => {
+    const asset = (await bundle()).assets.get(request.params.name);
+    if (!asset) return reply.callNotFound();
+    reply.headers({ 'content-type': asset.type, 'content-encoding': 'gzip', 'cache-control': 'public, max-age=31536000, immutable' });
+    return reply.send(asset.gzipped);
+  });
+
+  return async (reply) =>
+    reply
+      .type('text/html; charset=utf-8')
+      .header('content-security-policy', policy)
+      .send((await bundle()).page);
+};

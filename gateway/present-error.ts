@@ -1,0 +1,27 @@
+/** What a client of the graph sees of an error: a code from a closed list, and words only when they were meant for it (decision D-03). */
+import type { GraphQLFormattedError } from 'graphql';
+import { refusalCodes } from '../subgraphs/kernel/rules/refusal.ts';
+
+/** Codes whose messages were written for the caller. Apollo's own are those of GraphQL over HTTP. */
+const shownCodes: ReadonlySet<unknown> = new Set([
+  ...refusalCodes,
+  'forbidden',
+  'payload_too_large',
+  'rate_limited',
+  'unavailable',
+  'unsupported_media_type',
+  'BAD_REQUEST',
+  'BAD_USER_INPUT',
+  'GRAPHQL_PARSE_FAILED',
+  'GRAPHQL_VALIDATION_FAILED',
+  'OPERATION_RESOLUTION_FAILURE',
+  'PERSISTED_QUERY_NOT_SUPPORTED',
+]);
+
+/** The error as a client may see it. Whatever is not meant for clients becomes `internal_error` without detail. */
+export const presentError = ({ message, locations, path, extensions }: GraphQLFormattedError): GraphQLFormattedError => {
+  const code = extensions?.['code'];
+  const where = { ...(locations ? { locations } : {}), ...(path ? { path } : {}) };
+  if (shownCodes.has(code)) return { message, ...where, extensions: { code } };
+  return { message: 'internal error', ...where, extensions: { code: 'internal_error' } };
+};

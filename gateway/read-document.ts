@@ -1,0 +1,33 @@
+/** A client's text as a document that may run: parsed, valid and within the limits. Read texts are remembered, since consoles repeat themselves. */
+import { GraphQLError, parse, specifiedRules, validate, type DocumentNode, type GraphQLSchema } from 'graphql';
+import { Lru } from '../subgraphs/kernel/service/lru.ts';
+import { documentTokens_max, limitDocument } from './document-limits.ts';
+
+const remembered = 1_000;
+
+/** Reads documents against the schema: the document, or what is wrong with it. */
+export const documentReader = (schema: GraphQLSchema): ((text: string) => DocumentNode | readonly GraphQLError[]) => {
+  const known = new Lru<string, DocumentNode>(remembered);
+  return (text) => {
+    const before = known.get(text);
+    if (before) return before;
+    const document = parseText(text);
+    if (document instanceof GraphQLError) return [document];
+    const errors = validate(schema, document, [...specifiedRules, limitDocument]);
+    if (errors.length > 0) return errors.map((error) => coded(error, 'GRAPHQL_VALIDATION_FAILED'));
+    known.set(text, document);
+    return document;
+  };
+};
+
+const parseText = (text: string): DocumentNode | GraphQLError => {
+  try {
+    return parse(text, { maxLexicalTokens: documentTokens_max });
+  } catch (error) {
+    if (error instanceof GraphQLError) return coded(error, 'GRAPHQL_PARSE_FAILED');
+    throw error;
+  }
+};
+
+const coded = (error: GraphQLError, code: string): GraphQLError =>
+  new GraphQLError(error.message, { nodes: error.nodes ?? null, source: error.source ?? null, positions: error.positions ?? null, extensions: { code } });

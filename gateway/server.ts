@@ -1,0 +1,135 @@
+/** The graph over HTTP: ad-hoc documents by Apollo Server on `/graphql`, GraphiQL in a browser, WebSockets beside it. */
+import { ApolloServer, HeaderMap, type ApolloServerPlugin, type HTTPGraphQLRequest } from '@apollo/server';
+import { ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isRefused } from '../subgraphs/kernel/rules/refusal.ts';
+import type { Call } from '../subgraphs/kernel/service/principal.ts';
+import { requestIdOf, type Logger } from '../subgraphs/kernel/service/telemetry.ts';
+import { authorizationOf, type Authenticated } from './authenticate.ts';
+import { document_bytes_max, documentTokens_max, limitDocument } from './document-limits.ts';
+import type { GraphProtocolParts } from './graph-protocol.ts';
+import { serveGraphiql } from './graphiql.ts';
+import { presentError } from './present-error.ts';
+import { registerSubscriptions } from './subscriptions.ts';
+import type { Supergraph } from './supergraph.ts';
+
+export interface GatewayParts extends GraphProtocolParts {
+  readonly supergraph: Pick<Supergraph, 'apiSchema' | 'execute' | 'apolloGateway'>;
+}
+
+/**
+ * Serves the graph on `/graphql`. Without a good key or token an answer is 401, 403 or 503, with one GraphQL error whose code is the refusal's.
+ * Sockets end with 1001 when the app closes; calls in flight end by themselves.
+ */
+export const registerGateway = async (app: FastifyInstance, parts: GatewayParts): Promise<void> => {
+  const apollo = openApollo(parts);
+  await apollo.start();
+  await app.register(async (scope) => {
+    scope.setErrorHandler(answerError(parts.log));
+    const sendGraphiql = serveGraphiql(scope);
+    scope.route({
+      method: ['GET', 'POST'],
+      url: '/graphql',
+      bodyLimit: document_bytes_max,
+      exposeHeadRoute: false,
+      handler: async (request, reply) => {
+        const requestId = requestIdFor(request, reply);
+        if (wantsPage(request)) return sendGraphiql(reply);
+        const caller = await admit(request, reply, parts, requestId);
+        return caller ? runOver(apollo, request, reply, { principal: caller.principal, requestId }) : reply;
+      },
+    });
+  });
+  registerSubscriptions(app, parts);
+  app.addHook('onClose', () => apollo.stop());
+};
+
+const openApollo = ({ supergraph, log }: GatewayParts): ApolloServer<Call> =>
+  new ApolloServer<Call>({
+    gateway: supergraph.apolloGateway,
+    logger: log,
+    nodeEnv: 'production',
+    introspection: true,
+    csrfPrevention: true,
+    allowBatchedHttpRequests: false,
+    persistedQueries: false,
+    includeStacktraceInErrorResponses: false,
+    stopOnTerminationSignals: false,
+    validationRules: [limitDocument],
+    parseOptions: { maxLexicalTokens: documentTokens_max },
+    formatError: presentError,
+    plugins: [ApolloServerPluginLandingPageDisabled(), logFailures(log)],
+  });
+
+/** Errors of resolvers are logged where they happen; here, only those of the gateway itself. */
+const logFailures = (log: Logger): ApolloServerPlugin<Call> => ({
+  unexpectedErrorProcessingRequest: async ({ error, requestContext: { contextValue } }) =>
+    log.error({ err: error, requestId: contextValue.requestId }, 'a document could not be run'),
+});
+
+/** Decision D-07. The server around may have stamped the answer already. */
+const requestIdFor = (request: FastifyRequest, reply: FastifyReply): string => {
+  const stamped = reply.getHeader('x-request-id');
+  if (typeof stamped === 'string') return stamped;
+  const requestId = requestIdOf(request.headers['x-request-id']);
+  reply.header('x-request-id', requestId);
+  return requestId;
+};
+
+const wantsPage = ({ method, headers, url }: FastifyRequest): boolean =>
+  method === 'GET' && (headers.accept ?? '').includes('text/html') && !/[?&]query=/.test(url);
+
+/** The caller; null when the refusal has been sent. */
+const admit = async (request: FastifyRequest, reply: FastifyReply, { authenticator, log }: GatewayParts, requestId: string): Promise<Authenticated | null> => {
+  const answer = await authenticator.ofHeader(authorizationOf(request.raw)).catch((error: unknown) => {
+    log.error({ err: error, requestId }, 'a key could not be looked up');
+    return null;
+  });
+  if (answer === null) {
+    reply.header('retry-after', '1');
+    sendError(reply, 503, 'unavailable', 'The service cannot check keys just now; try again.');
+    return null;
+  }
+  if (!isRefused(answer)) return answer;
+  if (answer.code === 'unauthorized') reply.header('www-authenticate', 'Bearer');
+  sendError(reply, answer.code === 'unauthorized' ? 401 : 403, answer.code, answer.message);
+  return null;
+};
+
+const runOver = async (apollo: ApolloServer<Call>, request: FastifyRequest, reply: FastifyReply, call: Call): Promise<FastifyReply> => {
+  const { status, headers, body } = await apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest: readHttp(request), context: async () => call });
+  // Only `@defer` and `@stream` answer in parts, and the schema has neither.
+  if (body.kind === 'chunked') throw new Error('an answer in parts');
+  for (const [name, value] of headers) reply.header(name, value);
+  return reply.code(status ?? 200).send(body.string);
+};
+
+const readHttp = ({ method, url, headers, body }: FastifyRequest): HTTPGraphQLRequest => {
+  const map = new HeaderMap();
+  for (const [name, value] of Object.entries(headers)) if (value !== undefined) map.set(name, [value].flat().join(', '));
+  const question = url.indexOf('?');
+  return { method, headers: map, search: question < 0 ? '' : url.slice(question), body };
+};
+
+const sendError = (reply: FastifyReply, status: number, code: string, message: string): FastifyReply =>
+  reply
+    .code(status)
+    .type('application/json; charset=utf-8')
+    .send({ errors: [presentError({ message, extensions: { code } })] });
+
+/** Why a request cannot be read, by the status that the server gives it. */
+const unreadable: ReadonlyMap<number | undefined, readonly [code: string, message: string]> = new Map([
+  [400, ['BAD_REQUEST', 'The body is not valid JSON.']],
+  [413, ['payload_too_large', `The body is larger than ${document_bytes_max} bytes.`]],
+  [415, ['unsupported_media_type', 'Send application/json.']],
+]);
+
+/** What kept a request from being answered, as a GraphQL error. */
+const answerError =
+  (log: Logger) =>
+  (error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const [code, message] = unreadable.get(error.statusCode) ?? [];
+    if (code !== undefined && message !== undefined) return sendError(reply, error.statusCode ?? 400, code, message);
+    log.error({ err: error, requestId: requestIdFor(request, reply) }, 'a request to the graph failed');
+    return sendError(reply, 500, 'internal_error', 'internal error');
+  };
