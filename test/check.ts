@@ -70,6 +70,7 @@ const parts = (): readonly Part[] => [
     seen: numberIn(/ℹ tests (\d+)/),
     unit: 'tests',
     least: 1,
+    told: (output) => output.slice(Math.max(0, output.indexOf('failing tests:'))),
     remedy: 'mend what it names; ARCHITECTURE.md has the rules',
   },
 ];

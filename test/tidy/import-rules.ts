@@ -36,6 +36,11 @@ export const rooms: readonly Room[] = [
     mayImport: ({ to }) => under('subgraphs/kernel/', 'schema/')(to),
   },
   {
+    row: ['`subgraphs/open-subgraphs.ts`', 'kernel, schema and every subgraph: it puts them together for `main.ts`'],
+    holds: (path) => path === 'subgraphs/open-subgraphs.ts',
+    mayImport: ({ to }) => under('subgraphs/', 'schema/')(to),
+  },
+  {
     row: ['`subgraphs/<name>/`', 'itself, kernel, schema; never another subgraph'],
     holds: under('subgraphs/'),
     mayImport: ({ from, to }) => under(subgraphOf(from), 'subgraphs/kernel/', 'schema/')(to),
@@ -46,15 +51,18 @@ export const rooms: readonly Room[] = [
     mayImport: ({ to }) => under('gateway/', 'schema/', 'subgraphs/kernel/service/', ...inKernel('rules', 'event', 'refusal'))(to),
   },
   {
-    row: ['`rest-facade/`', 'rest-facade, gateway, schema, `kernel/service/{config,principal,access,telemetry}`, `kernel/rules/{event,refusal}`'],
+    row: [
+      '`rest-facade/`',
+      'rest-facade, gateway, schema, `kernel/service/{config,principal,access,page-token,telemetry}`, `kernel/rules/{event,failure-code,refusal}`',
+    ],
     holds: under('rest-facade/'),
     mayImport: ({ to }) =>
       under(
         'rest-facade/',
         'gateway/',
         'schema/',
-        ...inKernel('service', 'config', 'principal', 'access', 'telemetry'),
-        ...inKernel('rules', 'event', 'refusal'),
+        ...inKernel('service', 'config', 'principal', 'access', 'page-token', 'telemetry'),
+        ...inKernel('rules', 'event', 'failure-code', 'refusal'),
       )(to),
   },
   {

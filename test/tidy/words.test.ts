@@ -3,12 +3,23 @@ import assert from 'node:assert/strict';
 import { isGenerated, projectFiles, readText } from './tree.ts';
 import { emptyNames, textFaults, typescriptFaults } from './words.ts';
 
-/** A file is about this long. */
+/** A file is about this long; one that lists facts or styles one after another may be longer. */
 const longestFile_lines = 250;
+const longestList_lines = 350;
+const isList = (path: string): boolean => /\.(test\.ts|css)$/.test(path);
 
 /** Files that may be longer: each is one exhaustive table, one document, or a migration, which is never changed once it has run. */
 const isExhaustive = (path: string): boolean => path.startsWith('subgraphs/kernel/database/migrations/') || exhaustive.has(path);
-const exhaustive = new Set(['schema/payments.graphql', 'schema/merchants.graphql', 'schema/openapi.yaml', 'ARCHITECTURE.md', 'CHANGELOG.md', 'README.md']);
+const exhaustive = new Set([
+  'schema/payments.graphql',
+  'schema/merchants.graphql',
+  'schema/openapi.yaml',
+  'rest-facade/routes.ts',
+  'test/gateway/federated-operations.graphql',
+  'ARCHITECTURE.md',
+  'CHANGELOG.md',
+  'README.md',
+]);
 
 /** Texts of ours: all but what is generated and what is not text. */
 const texts = projectFiles().filter((path) => !isGenerated(path) && !/\.(png|ico|woff2?|svg)$/.test(path));
@@ -39,8 +50,10 @@ describe('words', () => {
     assert.deepEqual(faults, []);
   });
 
-  test(`no file is longer than ${longestFile_lines} lines, exhaustive tables apart`, () => {
-    const long = texts.map((path) => ({ path, lines: readText(path).split('\n').length - 1 })).filter(({ lines }) => lines > longestFile_lines);
+  test(`no file is longer than ${longestFile_lines} lines, lists than ${longestList_lines}, exhaustive tables apart`, () => {
+    const long = texts
+      .map((path) => ({ path, lines: readText(path).split('\n').length - 1 }))
+      .filter(({ path, lines }) => lines > (isList(path) ? longestList_lines : longestFile_lines));
     assert.deepEqual(
       long.filter(({ path }) => !isExhaustive(path)),
       [],
