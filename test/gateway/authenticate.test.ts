@@ -1,0 +1,184 @@
+import { describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { openAuthenticator, type ApiKeyHolder, type Authenticated, type Authenticator } from '../../gateway/authenticate.ts';
+import { heldKey_ms, openKeyHolders, unknownKey_ms } from '../../gateway/key-holders.ts';
+import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { liveKey, openSmallGraph, operatorToken, otherMerchantKey, testKey, World } from './small-graph.ts';
+
+const open = async () => {
+  const world = new World();
+  const clock = { ms: 1_000 };
+  const authenticator = openAuthenticator({ supergraph: await openSmallGraph(world), bus: world.bus, operatorToken, now_ms: () => clock.ms });
+  return { world, clock, authenticator };
+};
+
+const bearer = (key: string): string => `Bearer ${key}`;
+
+const admitted = async (authenticator: Authenticator, key: string): Promise<Authenticated> => {
+  const answer = await authenticator.ofHeader(bearer(key));
+  if (isRefused(answer)) return assert.fail(`refused with ${answer.code}`);
+  return answer;
+};
+
+const refusal = async (authenticator: Authenticator, header: string | readonly string[] | undefined): Promise<Refused> => {
+  const answer = await authenticator.ofHeader(header);
+  assert(isRefused(answer), 'was let in');
+  return answer;
+};
+
+/** Lets what was started go on until it waits. */
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe('a merchant key', () => {
+  test('speaks for its shop, in its mode, with its scopes', async () => {
+    const { authenticator } = await open();
+    const { principal, holder } = await admitted(authenticator, testKey);
+    assert.equal(principal.kind, 'key');
+    assert.deepEqual({ ...principal, scopes: 7 }, { kind: 'key', keyId: 'key-1', merchantId: 'm1', shopId: 's1', mode: 'test', scopes: 7 });
+    assert.equal(holder?.liveEnabled, true);
+  });
+
+  test('is refused with live_not_enabled when it is a live one and the merchant has no live mode', async () => {
+    const { authenticator } = await open();
+    assert.equal((await refusal(authenticator, bearer(liveKey))).code, 'live_not_enabled');
+  });
+
+  test('is refused in the same words when it is missing, malformed, unknown, of another scheme or sent twice', async () => {
+    const { authenticator } = await open();
+    const headers = [
+      undefined,
+      [],
+      '',
+      'Bearer',
+      'Bearer ',
+      testKey,
+      `Basic ${testKey}`,
+      bearer(`${testKey} ${testKey}`),
+      bearer('sk_test_abc12_0123456789abcdef'),
+      bearer('sk_prod_abc123_0123456789abcdef'),
+      bearer('sk_test_abc123_'),
+      bearer('sk_test_abc123_unknown'),
+      bearer(`${testKey}\u00e9`),
+      bearer('x'.repeat(100_000)),
+      [bearer(testKey), bearer(testKey)],
+    ];
+    const refusals = await Promise.all(headers.map((header) => refusal(authenticator, header)));
+    assert.deepEqual(new Set(refusals.map(({ code, message }) => `${code}: ${message}`)), new Set(['unauthorized: The API key is missing or not valid.']));
+  });
+
+  test('is taken whatever the case of the scheme', async () => {
+    const { authenticator } = await open();
+    assert.equal(isRefused(await authenticator.ofHeader([`bearer  ${testKey}`])), false);
+  });
+
+  test('is asked about once in 30 seconds', async () => {
+    const { world, clock, authenticator } = await open();
+    await admitted(authenticator, testKey);
+    clock.ms += heldKey_ms - 1;
+    await admitted(authenticator, testKey);
+    assert.equal(world.count('apiKeyHolder'), 1);
+    clock.ms += 1;
+    await admitted(authenticator, testKey);
+    assert.equal(world.count('apiKeyHolder'), 2);
+  });
+
+  test('that is unknown is asked about again after a second', async () => {
+    const { world, clock, authenticator } = await open();
+    const key = 'sk_test_new000_0123456789abcdef';
+    await refusal(authenticator, bearer(key));
+    await refusal(authenticator, bearer(key));
+    assert.equal(world.count('apiKeyHolder'), 1);
+    world.setKey(key, { keyId: 'key-9', merchantId: 'm1', shopId: 's1', mode: 'test', scopes: [], liveEnabled: false });
+    clock.ms += unknownKey_ms;
+    await admitted(authenticator, key);
+  });
+
+  test('is asked about once by many at the same time', async () => {
+    const { world, authenticator } = await open();
+    await Promise.all(Array.from({ length: 20 }, () => admitted(authenticator, testKey)));
+    assert.equal(world.count('apiKeyHolder'), 1);
+  });
+
+  test('stops at once when it is revoked, and another merchant is not asked about for that', async () => {
+    const { world, authenticator } = await open();
+    await admitted(authenticator, testKey);
+    await admitted(authenticator, otherMerchantKey);
+    await world.revoke(testKey);
+    await refusal(authenticator, bearer(testKey));
+    await admitted(authenticator, otherMerchantKey);
+    assert.equal(world.count('apiKeyHolder'), 3);
+  });
+
+  test('whose answer was on its way when it was revoked is neither remembered nor joined', async () => {
+    const { bus, holders: known } = new World();
+    const [held] = known.values();
+    assert(held);
+    const answers = [Promise.withResolvers<ApiKeyHolder | null>(), Promise.withResolvers<ApiKeyHolder | null>()] as const;
+    let asked = 0;
+    const ask = (): Promise<ApiKeyHolder | null> => (answers[asked++] ?? answers[1]).promise;
+    const holders = openKeyHolders({ ask, bus });
+    const before = holders.find('digest');
+    await settle();
+    await bus.publish('keys', { merchantId: held.merchantId });
+    const after = holders.find('digest');
+    answers[0].resolve(held);
+    answers[1].resolve(null);
+    assert.deepEqual([await before, await after, await holders.find('digest')], [held, null, null]);
+    assert.equal(asked, 2);
+  });
+
+  test('cannot be checked while the merchants subgraph fails, and that is not remembered', async () => {
+    const { world, authenticator } = await open();
+    world.obstacles.set('apiKeyHolder', () => Promise.reject(new Error('no database')));
+    await assert.rejects(authenticator.ofHeader(bearer(testKey)));
+    world.obstacles.clear();
+    await admitted(authenticator, testKey);
+  });
+});
+
+describe('a watched key', () => {
+  test('is lost once, when it is revoked', async () => {
+    const { world, authenticator } = await open();
+    const { principal } = await admitted(authenticator, testKey);
+    const lost: string[] = [];
+    authenticator.watch(bearer(testKey), principal, ({ code }) => lost.push(code));
+    await world.bus.publish('keys', { merchantId: 'm1' });
+    await settle();
+    assert.deepEqual(lost, []);
+    await world.revoke(testKey);
+    await world.revoke(testKey);
+    await settle();
+    assert.deepEqual(lost, ['unauthorized']);
+  });
+
+  test('is not lost after its watch was ended, nor while nobody can say', async () => {
+    const { world, authenticator } = await open();
+    const { principal } = await admitted(authenticator, testKey);
+    const lost: string[] = [];
+    const unwatch = authenticator.watch(bearer(testKey), principal, ({ code }) => lost.push(code));
+    world.obstacles.set('apiKeyHolder', () => Promise.reject(new Error('no database')));
+    await world.bus.publish('keys', { merchantId: 'm1' });
+    await settle();
+    world.obstacles.clear();
+    unwatch();
+    await world.revoke(testKey);
+    await settle();
+    assert.deepEqual(lost, []);
+  });
+});
+
+describe("the operator's token", () => {
+  test('speaks for an admin of all merchants', async () => {
+    const { authenticator } = await open();
+    assert.deepEqual(await admitted(authenticator, operatorToken), {
+      principal: { kind: 'operator', subject: 'operator-token', role: 'admin', merchantId: null },
+    });
+  });
+
+  test('is not taken when it differs, or when there is none', async () => {
+    const { world, authenticator } = await open();
+    assert.equal((await refusal(authenticator, bearer(`${operatorToken}x`))).code, 'unauthorized');
+    const without = openAuthenticator({ supergraph: await openSmallGraph(world), bus: world.bus, operatorToken: null });
+    assert.equal((await refusal(without, bearer(operatorToken))).code, 'unauthorized');
+  });
+});

@@ -1,0 +1,202 @@
+/**
+ * A small world behind the real schema and the real gateway: the four subgraphs over their SDL with rows in memory, a bus inside the process and
+ * one shop with its keys. What was asked of it is counted.
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { GraphQLError, Kind } from 'graphql';
+import type { ApiKeyHolder } from '../../gateway/authenticate.ts';
+import { kindInGraph } from '../../gateway/stored-events.ts';
+import { openSupergraph, type Supergraph } from '../../gateway/supergraph.ts';
+import { readSubgraphSdl, subgraphNames, type SubgraphName } from '../../schema/sources.ts';
+import type { Bus, BusMessages, BusTopic, StreamedEvent, StreamKind } from '../../subgraphs/kernel/rules/event.ts';
+import { resolvableEntities, type EntityLoaders } from '../../subgraphs/kernel/service/entities.ts';
+import { localExecutor } from '../../subgraphs/kernel/service/local-executor.ts';
+import { scopes, type Call, type Principal } from '../../subgraphs/kernel/service/principal.ts';
+import { buildSubgraph, type SubgraphContext, type SubgraphExecutor } from '../../subgraphs/kernel/service/subgraph.ts';
+import { openLog } from '../../subgraphs/kernel/service/telemetry.ts';
+
+export const silent = openLog({ logLevel: 'silent' }, 'test');
+export const operatorToken = 'operator-token-of-the-test';
+export const testKey = 'sk_test_abc123_0123456789abcdef';
+export const liveKey = 'sk_live_abc123_0123456789abcdef';
+export const otherShopKey = 'sk_test_def456_0123456789abcdef';
+export const otherMerchantKey = 'sk_test_ghi789_0123456789abcdef';
+
+/** A bus within the process. Listeners are called at once. */
+export const localBus = (): Bus => {
+  const listeners = new Map<BusTopic, Set<(message: never) => void>>();
+  return {
+    publish: async <Topic extends BusTopic>(topic: Topic, message: BusMessages[Topic]) => {
+      for (const listener of listeners.get(topic) ?? []) listener(message as never);
+    },
+    subscribe: (topic, listener) => {
+      const group = listeners.get(topic) ?? new Set();
+      listeners.set(topic, group.add(listener as (message: never) => void));
+      return () => void group.delete(listener as (message: never) => void);
+    },
+  };
+};
+
+const holder = (keyId: string, merchantId: string, shopId: string, mode: 'test' | 'live', liveEnabled: boolean): ApiKeyHolder => ({
+  keyId,
+  merchantId,
+  shopId,
+  mode,
+  scopes: [...scopes],
+  liveEnabled,
+});
+
+export class World {
+  readonly bus = localBus();
+  readonly holders = new Map<string, ApiKeyHolder>();
+  readonly events: StreamedEvent[] = [];
+  /** Ids of events that can no longer be read. */
+  readonly gone = new Set<string>();
+  /** How often each root field was asked for. */
+  readonly asked = new Map<string, number>();
+  /** What stands in the way of an answer, by root field. */
+  readonly obstacles = new Map<string, () => Promise<void>>();
+
+  constructor() {
+    this.setKey(testKey, holder('key-1', 'm1', 's1', 'test', true));
+    this.setKey(liveKey, holder('key-2', 'm1', 's1', 'live', false));
+    this.setKey(otherShopKey, holder('key-3', 'm1', 's2', 'test', true));
+    this.setKey(otherMerchantKey, holder('key-4', 'm2', 's3', 'test', true));
+  }
+
+  setKey(key: string, held: ApiKeyHolder): void {
+    this.holders.set(createHash('sha256').update(key).digest('hex'), held);
+  }
+
+  revoke(key: string): Promise<void> {
+    this.holders.delete(createHash('sha256').update(key).digest('hex'));
+    return this.bus.publish('keys', { merchantId: 'm1' });
+  }
+
+  /** Makes an event with the next sequence number without telling anybody. */
+  store(parts: Partial<StreamedEvent> & { readonly kind?: StreamKind } = {}): StreamedEvent {
+    const event: StreamedEvent = {
+      sequence: String(this.events.length * 10 + 10),
+      kind: 'payment.created',
+      merchantId: 'm1',
+      shopId: 's1',
+      mode: 'test',
+      subjectId: `payment-${this.events.length + 1}`,
+      at: '2026-05-06T10:00:00.000Z',
+      payload: {},
+      ...parts,
+    };
+    const told = { ...event, payload: { id: event.subjectId, amount: 100, status: 'pending', ...event.payload } };
+    this.events.push(told);
+    return told;
+  }
+
+  /** Makes an event and tells it over the bus. */
+  async happen(parts: Partial<StreamedEvent> = {}): Promise<StreamedEvent> {
+    const event = this.store(parts);
+    await this.bus.publish('events', [event]);
+    return event;
+  }
+
+  count(field: string): number {
+    return this.asked.get(field) ?? 0;
+  }
+}
+
+/** The fields of a live event that subgraphs give: its entity by key alone. */
+const graphEvent = ({ sequence, kind, subjectId, at, ...event }: StreamedEvent): Record<string, unknown> => {
+  const subject = { merchantId: event.merchantId, id: subjectId };
+  const typeName = { payment: 'Payment', payout: 'Payout', refund: 'Refund' }[kind.split('.')[0] ?? ''] ?? '';
+  const change = kind.endsWith('.created') ? 'Created' : 'StatusChanged';
+  return {
+    ...event,
+    __typename: `${typeName}${change}Event`,
+    id: sequence,
+    kind: kindInGraph[kind],
+    at: Temporal.Instant.from(at),
+    [typeName.toLowerCase()]: subject,
+  };
+};
+
+const hears = (principal: Principal, event: StreamedEvent): boolean => {
+  switch (principal.kind) {
+    case 'key':
+      return principal.shopId === event.shopId && principal.mode === event.mode;
+    case 'buyer':
+      return principal.paymentId === event.subjectId;
+    case 'operator':
+    case 'service':
+      return true;
+  }
+};
+
+type Resolve = (args: Record<string, unknown>, context: SubgraphContext) => unknown;
+
+const rootFields = (world: World): Readonly<Record<string, Resolve>> => ({
+  apiKeyHolder: ({ digest }) => world.holders.get(String(digest)) ?? null,
+  merchant: ({ id }) => (id === 'm1' ? { id, name: 'Merchant of the test', liveEnabled: false } : null),
+  liveEvent: ({ id }, { principal }) => {
+    const event = world.events.find(({ sequence }) => sequence === id);
+    return event && !world.gone.has(event.sequence) && hears(principal, event) ? graphEvent(event) : null;
+  },
+  liveEventsAfter: ({ after, first, merchantId, shopId, mode, subjectId, kinds }) => {
+    if (!world.events.some(({ sequence }) => sequence === after)) return null;
+    const matches = (event: StreamedEvent): boolean =>
+      BigInt(event.sequence) > BigInt(String(after)) &&
+      [merchantId ?? event.merchantId, shopId ?? event.shopId, mode ?? event.mode, subjectId ?? event.subjectId].join() ===
+        [event.merchantId, event.shopId, event.mode, event.subjectId].join() &&
+      (!Array.isArray(kinds) || kinds.includes(kindInGraph[event.kind]));
+    return world.events.filter(matches).slice(0, Number(first)).map(graphEvent);
+  },
+  merchantCreate: ({ name }) => ({ id: 'm9', name, liveEnabled: false }),
+  ledger: () => {
+    throw new Error('the secret of the database is hunter2');
+  },
+  rates: () => {
+    throw new GraphQLError('no rates here', { extensions: { code: 'not_found' } });
+  },
+});
+
+const rowsOf: Readonly<Record<string, Record<string, (key: { merchantId: string; id: string }) => object>>> = {
+  payments: { Payment: ({ merchantId, id }) => ({ merchantId, id, amount: 100n, status: 'pending', shop: { merchantId, id: 's1' } }) },
+  merchants: {
+    Payment: ({ merchantId, id }) => ({ merchantId, id, webhookDeliveries: [{ merchantId, id: `delivery-of-${id}`, status: 'delivered' }] }),
+    Shop: ({ merchantId, id }) => ({ merchantId, id, name: `Shop ${id}` }),
+  },
+};
+
+const executorOf = (world: World, name: SubgraphName): SubgraphExecutor => {
+  const sdl = readSubgraphSdl(name);
+  const answers = rootFields(world);
+  const resolve = (field: string) => async (_source: unknown, args: Record<string, unknown>, context: SubgraphContext) => {
+    world.asked.set(field, world.count(field) + 1);
+    await world.obstacles.get(field)?.();
+    const answer = answers[field];
+    if (!answer) throw new Error(`${field} is not of this test`);
+    return answer(args, context);
+  };
+  const resolvers = Object.fromEntries(
+    sdl.definitions.flatMap((definition) => {
+      if (definition.kind !== Kind.OBJECT_TYPE_DEFINITION || !['Query', 'Mutation'].includes(definition.name.value)) return [];
+      return [[definition.name.value, Object.fromEntries((definition.fields ?? []).map((field) => [field.name.value, resolve(field.name.value)]))]];
+    }),
+  );
+  const loaderOf =
+    (typeName: string): EntityLoaders[string] =>
+    async (references) =>
+      references.map((key) => rowsOf[name]?.[typeName]?.(key) ?? null);
+  const entities = Object.fromEntries(resolvableEntities(sdl).map((typeName) => [typeName, loaderOf(typeName)]));
+  // Nothing of this world is in a database.
+  const contextOf = (call: Call): SubgraphContext => ({ ...call, em: undefined as never, now: () => Temporal.Instant.fromEpochMilliseconds(0) });
+  return localExecutor(buildSubgraph({ name, resolvers, entities }), contextOf, silent);
+};
+
+/** The real gateway over the world. */
+export const openSmallGraph = (world: World): Promise<Supergraph> => {
+  const [payments, payouts, recurring, merchants] = subgraphNames.map((name) => executorOf(world, name));
+  if (!payments || !payouts || !recurring || !merchants) throw new Error('a subgraph is missing');
+  const supergraphSdl = readFileSync(join(import.meta.dirname, '../../schema/supergraph.graphql'), 'utf8');
+  return openSupergraph({ supergraphSdl, executors: { payments, payouts, recurring, merchants }, log: silent });
+};
