@@ -136,6 +136,23 @@ for (const kind of storeKinds) {
       await until('a finished one can be added again', () => runs.length === 1_501);
     });
 
+    test('wakes that come while their job runs make it run once more, not beside itself', async (t) => {
+      let running = 0;
+      const { job, runs } = recorded('lane', async () => {
+        assert.equal(++running, 1);
+        await delay(500);
+        running -= 1;
+        return done;
+      });
+      const queues = await open(t, [job]);
+      await queues.work([job]);
+      await queues.addMany('lane', [{ lane: 'l1' }]);
+      await until('it runs', () => runs.length === 1);
+      for (let wakes = 0; wakes < 3; wakes += 1) await queues.addMany('lane', [{ lane: 'l1' }]);
+      await delay(2_000);
+      assert.equal(runs.length, 2);
+    });
+
     test('a schedule has each of its turns once, though two workers start it at the same time', async (t) => {
       const { job, runs } = recorded('tick', undefined, { queue: 'schedules', every_ms: 500 });
       const urls = await stores.fresh();

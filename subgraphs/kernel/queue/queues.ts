@@ -15,8 +15,8 @@ export interface Queues {
   /** Adds one job. Every call adds one, whatever is already there. When the store is away the wake is dropped and logged: a sweep finds the row. Throws for an unknown job. */
   add(job: string, payload: JobPayload, options?: { readonly delay_ms?: number }): Promise<void>;
   /**
-   * Adds many, but none whose job and payload were added here before and are still waiting, delayed or running: a sweep may add what it finds each time.
-   * When the store is away the wakes are dropped, as with `add`.
+   * Adds many, so that each job and payload added here waits at most once: where one waits already, nothing is added, and where one runs, one more run follows
+   * when it ends. A sweep may therefore add what it finds each time, and no wake is missed. When the store is away the wakes are dropped, as with `add`.
    */
   addMany(job: string, payloads: readonly JobPayload[]): Promise<void>;
   /** Works the queues of these jobs in this process, and keeps their schedules. The list must hold all jobs of each queue in it. Called once. */
@@ -46,17 +46,16 @@ export interface QueuesOptions {
 
 /** A webhook may hold its slot for 15 seconds, hence so many. */
 const concurrencyOf: Readonly<Record<QueueName, number>> = { webhooks: 200, bank: 50, schedules: 10 };
-const lockDefault_ms = 20_000;
+const lockDefault_ms = 10_000;
 const drainDefault_ms = 8_000;
 const readyPatience_ms = 2_000;
-/** Below this, single adds cost PostgreSQL less than BullMQ's bulk statement with its temporary tables. */
-const bulkMin = 8;
-const bulkMax = 500;
+/** PostgreSQL takes a lock for each job of a batch. */
+const batchMax = 200;
 /** Nobody reads BullMQ's own event log. */
 const eventsKept = 100;
 
 /**
- * Finished jobs are removed at once: a kept one would make an add with the same id a silent no-op, and a count of kept ones costs PostgreSQL a scan each time.
+ * Finished jobs are removed at once: nobody looks at them, and a count of kept ones costs PostgreSQL a scan each time.
  * After a throw: 1 s, doubled each time and scattered, up to a minute; then the job is given up.
  */
 const jobOptions: DefaultJobOptions = {
@@ -146,14 +145,13 @@ const openAdding = (queues: Record<QueueName, StoredQueue>, queueOf: ReadonlyMap
     add: async (job, payload, { delay_ms = 0 } = {}) => wake(find(job).add(job, payload, { delay: delay_ms })),
     addMany: async (job, payloads) => {
       const queue = find(job);
-      const added = payloads.map((payload) => ({ name: job, data: payload, opts: { jobId: idOf(job, payload) } }));
-      if (added.length < bulkMin) return wake(Promise.all(added.map(({ name, data, opts }) => queue.add(name, data, opts))));
-      for (let from = 0; from < added.length; from += bulkMax) await wake(queue.addBulk(added.slice(from, from + bulkMax)));
+      const added = payloads.map((payload) => ({ name: job, data: payload, opts: { deduplication: { id: idOf(job, payload), keepLastIfActive: true } } }));
+      for (let from = 0; from < added.length; from += batchMax) await wake(queue.addBulk(added.slice(from, from + batchMax)));
     },
   };
 };
 
-/** The same job and payload have the same id. BullMQ wants ids without colons that are no integers. */
+/** The same job and payload have the same id. */
 const idOf = (job: string, payload: JobPayload): string => {
   const sorted = JSON.stringify(Object.entries(payload).sort(([a], [b]) => (a < b ? -1 : 1)));
   return `${job}-${createHash('sha256').update(sorted).digest('base64url')}`;

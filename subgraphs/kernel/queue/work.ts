@@ -34,7 +34,7 @@ export const openWorker = (options: WorkerOptions): PatientWorker => {
     connection: {},
     concurrency,
     lockDuration: lock_ms,
-    stalledInterval: lock_ms,
+    stalledInterval: lock_ms / 2,
     maxStalledCount: stallsMax,
     runRetryDelay: retryWhenLost_ms,
     drainDelay: idlePoll_s,
