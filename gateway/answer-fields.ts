@@ -1,7 +1,6 @@
 /** Which fields an operation selects on a type, in the order of the answer. */
 import {
   isAbstractType,
-  isCompositeType,
   Kind,
   TypeNameMetaFieldDef,
   type FieldNode,
@@ -18,8 +17,6 @@ export interface AnswerField {
   readonly responseName: string;
   readonly type: GraphQLOutputType;
   readonly isTypeName: boolean;
-  /** The type that the operation selects it on: a message names it. */
-  readonly parentName: string;
   readonly selectionSets: SelectionSetNode[];
 }
 
@@ -31,27 +28,21 @@ export interface OperationParts {
 /** The fields of an object of the type, those of fragments that apply to it included. Throws CannotCompile on what is not known beforehand. */
 export const answerFields = (parts: OperationParts, type: GraphQLObjectType, selectionSets: readonly SelectionSetNode[]): readonly AnswerField[] => {
   const fields = new Map<string, AnswerField>();
-  for (const selectionSet of selectionSets) collect(parts, type, type.name, selectionSet, fields);
+  for (const selectionSet of selectionSets) collect(parts, type, selectionSet, fields);
   return [...fields.values()];
 };
 
-const collect = (
-  parts: OperationParts,
-  type: GraphQLObjectType,
-  parentName: string,
-  { selections }: SelectionSetNode,
-  fields: Map<string, AnswerField>,
-): void => {
+const collect = (parts: OperationParts, type: GraphQLObjectType, { selections }: SelectionSetNode, fields: Map<string, AnswerField>): void => {
   for (const selection of selections) {
     if (selection.directives && selection.directives.length > 0) throw new CannotCompile(`a directive on ${type.name}`);
     if (selection.kind === Kind.FIELD) {
-      addField(type, parentName, selection, fields);
+      addField(type, selection, fields);
       continue;
     }
     const fragment = selection.kind === Kind.INLINE_FRAGMENT ? selection : parts.fragments.get(selection.name.value);
     if (!fragment) throw new CannotCompile('a fragment that is not there');
     const condition = fragment.typeCondition?.name.value;
-    if (condition === undefined || applies(parts.schema, condition, type)) collect(parts, type, condition ?? parentName, fragment.selectionSet, fields);
+    if (condition === undefined || applies(parts.schema, condition, type)) collect(parts, type, fragment.selectionSet, fields);
   }
 };
 
@@ -60,7 +51,7 @@ const applies = (schema: GraphQLSchema, condition: string, type: GraphQLObjectTy
   return conditionType === type || (isAbstractType(conditionType) && schema.isSubType(conditionType, type));
 };
 
-const addField = (type: GraphQLObjectType, parentName: string, node: FieldNode, fields: Map<string, AnswerField>): void => {
+const addField = (type: GraphQLObjectType, node: FieldNode, fields: Map<string, AnswerField>): void => {
   const responseName = node.alias?.value ?? node.name.value;
   // Such a name (`__proto__`, `constructor`) is there in every object, whether a subgraph sent it or not.
   if (responseName in Object.prototype) throw new CannotCompile(`the response name ${responseName}`);
@@ -68,12 +59,6 @@ const addField = (type: GraphQLObjectType, parentName: string, node: FieldNode, 
   const definition = isTypeName ? TypeNameMetaFieldDef : type.getFields()[node.name.value];
   if (!definition) throw new CannotCompile(`${type.name}.${node.name.value}, which the schema does not have`);
   let field = fields.get(responseName);
-  if (!field) fields.set(responseName, (field = { responseName, type: definition.type, isTypeName, parentName, selectionSets: [] }));
+  if (!field) fields.set(responseName, (field = { responseName, type: definition.type, isTypeName, selectionSets: [] }));
   if (node.selectionSet) field.selectionSets.push(node.selectionSet);
-};
-
-/** The object types that a value of the type may be. */
-export const possibleTypes = (schema: GraphQLSchema, type: GraphQLOutputType): readonly GraphQLObjectType[] => {
-  if (!isCompositeType(type)) return [];
-  return isAbstractType(type) ? schema.getPossibleTypes(type) : [type];
 };

@@ -18,7 +18,7 @@ import {
   type GraphQLOutputType,
   type SelectionSetNode,
 } from 'graphql';
-import { answerFields, possibleTypes, type AnswerField, type OperationParts } from './answer-fields.ts';
+import { answerFields, type AnswerField, type OperationParts } from './answer-fields.ts';
 import { CannotCompile } from './cannot-compile.ts';
 
 type Path = readonly (string | number)[];
@@ -92,7 +92,7 @@ class ShapeWriter {
     const { responseName: name } = field;
     if (field.isTypeName) return { name, value: JSON.stringify(type.name), code: '' };
     const value = this.#fresh('value');
-    const inner = { path: `${place.path}${JSON.stringify(name)}, `, what: `field ${field.parentName}.${name}`, fetched: `${place.fetched}/${name}` };
+    const inner = { path: `${place.path}${JSON.stringify(name)}, `, what: `field ${type.name}.${name}`, fetched: `${place.fetched}/${name}` };
     const code = `let ${value} = ${source}[${JSON.stringify(name)}];\n${this.#value(field.type, field, value, fail, inner)}`;
     return { name, value, code };
   }
@@ -145,9 +145,9 @@ class ShapeWriter {
 
   #abstract(type: GraphQLAbstractType, field: AnswerField, source: string, target: string, place: Place): string {
     if (!this.#typeNamesFetched.has(place.fetched)) throw new CannotCompile(`${type.name} without __typename at ${place.fetched}`);
-    const cases = possibleTypes(this.#parts.schema, type).map(
-      (possible) => `case ${JSON.stringify(possible.name)}: {\n${this.#object(possible, field.selectionSets, source, target, place)}break; }`,
-    );
+    const cases = this.#parts.schema
+      .getPossibleTypes(type)
+      .map((possible) => `case ${JSON.stringify(possible.name)}: {\n${this.#object(possible, field.selectionSets, source, target, place)}break; }`);
     return `switch (${source}.__typename) {\n${cases.join('\n')}\ndefault: ${this.#report('untyped', place)}\n}\n`;
   }
 

@@ -8,7 +8,7 @@ import type { Logger } from '../subgraphs/kernel/service/telemetry.ts';
 
 const connectTimeout_ms = 2_000;
 /** Longer than a bank may take within a call (decision D-31: 10 s). */
-const answerTimeout_ms = 20_000;
+const usualAnswerTimeout_ms = 20_000;
 const connections = 64;
 
 export interface RemoteExecutor extends SubgraphExecutor {
@@ -20,7 +20,7 @@ export interface RemoteExecutor extends SubgraphExecutor {
  * An executor over a subgraph's endpoint, `http://host:port/subgraphs/<name>`. A subgraph that cannot be reached or does not answer as one
  * is a GraphQL error with the code `unavailable`; why is logged with the request id.
  */
-export const remoteExecutor = (url: string, principalSecret: Buffer, log: Logger): RemoteExecutor => {
+export const remoteExecutor = (url: string, principalSecret: Buffer, log: Logger, answerTimeout_ms = usualAnswerTimeout_ms): RemoteExecutor => {
   const { origin, pathname: path } = new URL(url);
   const pool = new Pool(origin, { connections, connect: { timeout: connectTimeout_ms }, headersTimeout: answerTimeout_ms, bodyTimeout: answerTimeout_ms });
   const sign = principalSigner(principalSecret);

@@ -35,7 +35,7 @@ export const localExecutor = (schema: GraphQLSchema, contextOf: (call: Call) => 
     const run = prepareRun(schema, document);
     return async (variables, call) => {
       try {
-        const result = await run(variables, contextOf(call));
+        const result = await run(hasUndefined(variables) ? asJson(variables) : variables, contextOf(call));
         return result.errors ? presentErrors(result, call, log) : result;
       } catch (thrown) {
         const error =
@@ -53,10 +53,10 @@ const prepareRun = (schema: GraphQLSchema, document: DocumentNode): Run => {
   if (needsInterpreter(schema, document)) return interpreted;
   const compiled = compileQuery(schema, document, undefined, { disablingCapturingStackErrors: true });
   if (!isCompiledQuery(compiled)) return interpreted;
-  return (variables, context) => compiled.query(undefined, context, hasUndefined(variables) ? asJson(variables) : variables);
+  return (variables, context) => compiled.query(undefined, context, variables);
 };
 
-/** graphql-jit takes a property that is undefined for an explicit null, so that defaults would not apply; JSON between processes has none. */
+/** A property that is undefined would be taken for an explicit null, and its default would not apply; over HTTP it is simply absent. */
 const hasUndefined = (value: unknown): boolean => {
   if (typeof value !== 'object' || value === null) return value === undefined;
   for (const item of Array.isArray(value) ? value : Object.values(value)) if (hasUndefined(item)) return true;

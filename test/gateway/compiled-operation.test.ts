@@ -1,0 +1,195 @@
+import { describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import {
+  getNamedType,
+  getNullableType,
+  getOperationAST,
+  isEnumType,
+  isInputObjectType,
+  isInputType,
+  isListType,
+  isNonNullType,
+  Kind,
+  parse,
+  separateOperations,
+  typeFromAST,
+  validate,
+  type DocumentNode,
+  type ExecutionResult,
+  type GraphQLError,
+  type GraphQLInputType,
+} from 'graphql';
+import { CannotCompile } from '../../gateway/cannot-compile.ts';
+import { openSupergraph, type Supergraph } from '../../gateway/supergraph.ts';
+import { readOperations } from '../../schema/sources.ts';
+import { lacks } from '../../subgraphs/kernel/service/access.ts';
+import { scopes, type Call, type Principal } from '../../subgraphs/kernel/service/principal.ts';
+import type { PreparedDocument } from '../../subgraphs/kernel/service/subgraph.ts';
+import { openLog } from '../../subgraphs/kernel/service/telemetry.ts';
+import { generatedExecutors, merchants, readFederatedOperations, type World } from './generated-subgraphs.ts';
+
+const merchantId = merchants[0] ?? '';
+const principals: readonly Principal[] = [
+  { kind: 'key', keyId: 'k', merchantId, shopId: 'a', mode: 'test', scopes },
+  { kind: 'buyer', merchantId, paymentId: 'a' },
+  { kind: 'operator', subject: 'o', role: 'admin', merchantId: null },
+  { kind: 'service', name: 'rest-facade' },
+];
+
+const world: World = { seed: 1, faults: 0 };
+const log = openLog({ logLevel: 'silent' }, 'test');
+const supergraphSdl = readFileSync(join(import.meta.dirname, '../../schema/supergraph.graphql'), 'utf8');
+const supergraph: Supergraph = await openSupergraph({ supergraphSdl, executors: generatedExecutors(world), log });
+const federated = readFederatedOperations();
+
+const isSubscription = (document: DocumentNode): boolean => getOperationAST(document)?.operation === 'subscription';
+const namedOf = (document: DocumentNode): readonly (readonly [string, DocumentNode])[] =>
+  Object.entries(separateOperations(document)).filter(([, one]) => !isSubscription(one));
+
+/** A caller that may call every root field of the operation. */
+const callerOf = (document: DocumentNode): Principal => {
+  const operation = getOperationAST(document);
+  const root = operation?.operation === 'mutation' ? 'Mutation' : 'Query';
+  const fields = (operation?.selectionSet.selections ?? []).flatMap((selection) => (selection.kind === Kind.FIELD ? [`${root}.${selection.name.value}`] : []));
+  const caller = principals.find((principal) => fields.every((field) => lacks(field, principal) === null));
+  assert(caller, `nobody may call ${fields.join(', ')}`);
+  return caller;
+};
+
+/** Values of an input type, valid ones; what may be absent sometimes is. */
+const inputOf = (type: GraphQLInputType): fc.Arbitrary<unknown> =>
+  isNonNullType(type) ? presentOf(type.ofType) : fc.option(presentOf(type), { nil: undefined });
+
+const presentOf = (type: GraphQLInputType): fc.Arbitrary<unknown> => {
+  const bare = getNullableType(type);
+  if (isListType(bare)) return fc.array(inputOf(bare.ofType), { minLength: 1, maxLength: 2 });
+  const named = getNamedType(bare);
+  if (isEnumType(named)) return fc.constantFrom(...named.getValues().map(({ name }) => name));
+  if (isInputObjectType(named)) return fc.record(Object.fromEntries(Object.values(named.getFields()).map((field) => [field.name, inputOf(field.type)])));
+  switch (named.name) {
+    case 'Int':
+      return fc.integer({ min: 1, max: 100 });
+    case 'Boolean':
+      return fc.boolean();
+    case 'MinorUnits':
+      return fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
+    case 'StringMap':
+      return fc.dictionary(fc.string(), fc.string(), { maxKeys: 2 });
+    default:
+      return fc.string({ maxLength: 8 });
+  }
+};
+
+const variablesOf = (document: DocumentNode): fc.Arbitrary<Record<string, unknown>> => {
+  const variables: Record<string, fc.Arbitrary<unknown>> = {};
+  const requiredKeys: string[] = [];
+  for (const { variable, type: node, defaultValue } of getOperationAST(document)?.variableDefinitions ?? []) {
+    const type = typeFromAST(supergraph.apiSchema, node);
+    assert(type && isInputType(type));
+    variables[variable.name.value] = inputOf(type);
+    if (isNonNullType(type) && !defaultValue) requiredKeys.push(variable.name.value);
+  }
+  return fc.record(variables, { requiredKeys });
+};
+
+const tell = ({ message, path, extensions }: GraphQLError): string => JSON.stringify([message, path, extensions['code'], extensions['serviceName']]);
+
+/** An answer as text, fields in their order; errors in any order, since subgraphs are asked at once. */
+const told = ({ data, errors, extensions }: ExecutionResult): object => {
+  const violations = extensions?.['valueCompletion'];
+  return {
+    data: JSON.stringify(data),
+    errors: errors?.map(tell).toSorted(),
+    violations: Array.isArray(violations) ? violations.map(tell).toSorted() : undefined,
+  };
+};
+
+/** What the comparisons saw: a comparison that saw nothing proves nothing. */
+const seen = { answers: 0, whole: 0, errors: 0, below: 0, violations: 0, nothing: 0 };
+
+const note = ({ data, errors, extensions }: ExecutionResult): void => {
+  seen.answers += 1;
+  seen.errors += errors?.length ?? 0;
+  seen.below += errors?.filter((error) => (error.path?.length ?? 0) > 3).length ?? 0;
+  if (extensions?.['valueCompletion']) seen.violations += 1;
+  if (data === null) seen.nothing += 1;
+  else if (!errors && !extensions) seen.whole += 1;
+};
+
+const compareAnswers = async (document: DocumentNode, compiled: PreparedDocument): Promise<void> => {
+  const principal = callerOf(document);
+  const input = fc.record({
+    seed: fc.nat(),
+    faults: fc.constantFrom(0, 17, 41, 97),
+    caller: fc.constantFrom(...Array.from({ length: 8 }, () => principal), ...principals),
+    variables: variablesOf(document),
+  });
+  await fc.assert(
+    fc.asyncProperty(input, async ({ seed, faults, caller, variables }) => {
+      Object.assign(world, { seed, faults });
+      const call: Call = { principal: caller, requestId: 'test' };
+      const answer = await compiled(variables, call);
+      assert.deepEqual(told(answer), told(await supergraph.execute({ document, variables }, call)));
+      note(answer);
+    }),
+    { numRuns: 60, seed: 20_260_506 },
+  );
+};
+
+describe('a compiled operation answers as the stock executor does', { concurrency: false }, () => {
+  for (const [name, document] of namedOf(readOperations())) {
+    test(`REST operation ${name}`, async () => {
+      const operation = supergraph.operation(name as never);
+      await compareAnswers(document, (variables, call) => operation.run(variables as never, call));
+    });
+  }
+  for (const [name, document] of namedOf(federated)) {
+    test(`across subgraphs: ${name}`, async () => {
+      assert.deepEqual(validate(supergraph.apiSchema, document), []);
+      await compareAnswers(document, supergraph.compile(document));
+    });
+  }
+  test('and the comparison saw whole answers, errors at every depth, violations and empty answers', () => {
+    assert.ok(seen.answers > 1_500, `answers: ${seen.answers}`);
+    assert.ok(seen.whole > 800, `whole: ${seen.whole}`);
+    assert.ok(seen.errors > 1_000, `errors: ${seen.errors}`);
+    assert.ok(seen.below > 150, `errors below lists: ${seen.below}`);
+    assert.ok(seen.violations > 20, `violations: ${seen.violations}`);
+    assert.ok(seen.nothing > 50, `nothing: ${seen.nothing}`);
+  });
+});
+
+test('no REST operation runs on the stock executor', () => {
+  assert.deepEqual(supergraph.fallbackNames, []);
+  assert.deepEqual(
+    [...supergraph.compiledNames].toSorted(),
+    namedOf(readOperations())
+      .map(([name]) => name)
+      .toSorted(),
+  );
+});
+
+describe('what is not understood is not compiled', () => {
+  const refused: readonly (readonly [string, string])[] = [
+    ['a condition', 'query ($deep: Boolean!) { rates { method rateBps @include(if: $deep) } }'],
+    ['introspection', '{ __schema { queryType { name } } }'],
+    ['a response name that every object has', '{ rates { constructor: method } }'],
+    ['a subscription', 'subscription { events { id } }'],
+  ];
+  for (const [what, text] of refused) {
+    test(what, () => assert.throws(() => supergraph.compile(parse(text)), CannotCompile));
+  }
+
+  test('the stock executor runs it instead, introspection included, and refuses a subscription', async () => {
+    const call: Call = { principal: principals[0] ?? { kind: 'service', name: 'none' }, requestId: 'test' };
+    Object.assign(world, { seed: 1, faults: 0 });
+    const shown = await supergraph.execute({ document: parse('{ __schema { subscriptionType { name } } rates { method } }'), variables: {} }, call);
+    assert.equal(shown.errors, undefined);
+    assert.deepEqual(Object.keys(shown.data ?? {}), ['__schema', 'rates']);
+    const refusedRun = await supergraph.execute({ document: parse('subscription { events { id } }'), variables: {} }, call);
+    assert.match(refusedRun.errors?.[0]?.message ?? '', /subscription/);
+  });
+});

@@ -1,0 +1,86 @@
+/** The merchants subgraph with resolvers that give, refuse and fail in all the ways that a test asks about. */
+import assert from 'node:assert/strict';
+import { Writable } from 'node:stream';
+import { GraphQLError, parse, type ExecutionResult } from 'graphql';
+import { pino } from 'pino';
+import type { EntityLoaders, EntityReference } from '../../subgraphs/kernel/service/entities.ts';
+import { localExecutor } from '../../subgraphs/kernel/service/local-executor.ts';
+import { scopes, type Call, type KeyPrincipal, type OperatorPrincipal, type Principal } from '../../subgraphs/kernel/service/principal.ts';
+import { buildSubgraph, type SubgraphContext } from '../../subgraphs/kernel/service/subgraph.ts';
+
+const refusedBy = (code: string, message: string) => () => {
+  throw new GraphQLError(message, { extensions: { code } });
+};
+
+const shop = (reference: EntityReference) => ({
+  ...reference,
+  name: `shop ${reference.id}`,
+  terminalId: 't',
+  terminalName: 'T',
+  createdAt: Temporal.Instant.from('2026-05-06T10:00:00Z'),
+});
+
+/** What the tests change and look at. */
+export const state = { loads: [] as (readonly EntityReference[])[], seen: [] as unknown[] };
+
+export const merchantsResolvers = {
+  Query: {
+    merchant: (_source: unknown, { id }: { id: string }) => ({
+      id,
+      name: 'M',
+      liveEnabled: true,
+      createdAt: Temporal.Instant.from('2026-05-06T10:00:00.1234Z'),
+      shops: [],
+    }),
+    balance: () => ({ balance: -5n, available: 9_007_199_254_740_991n, currency: 'RUB', shops: [] }),
+    rates: () => {
+      throw new Error('password=hunter2 at 10.0.0.1');
+    },
+    ledger: (_source: unknown, args: unknown) => {
+      state.seen.push(args);
+      return { nodes: [], pageInfo: { hasNextPage: false, endCursor: null } };
+    },
+    apiKeyHolder: () => ({ keyId: 'k', merchantId: 'm', shopId: null, mode: 'test', scopes: [], liveEnabled: true }),
+    liveEvent: () => ({ id: '1' }),
+    liveEventsAfter: () => [],
+  },
+  Mutation: {
+    merchantCreate: refusedBy('name_taken', 'there is one of that name'),
+    shopCreate: () => ({ __typename: 'Refused', code: 'not_found', message: 'no such merchant' }),
+    apiKeyIssue: () => Promise.reject(new Error('no')),
+    webhookEndpointCreate: () => null,
+  },
+};
+
+export const loader: EntityLoaders[string] = async (references) => {
+  state.loads.push(references);
+  if (references.some(({ id }) => id === 'broken')) throw new Error('connection lost to 10.0.0.1');
+  return references.map((reference) => (reference.id === 'gone' ? null : shop(reference)));
+};
+export const entities: EntityLoaders = { Shop: loader, Merchant: loader, WebhookEndpoint: loader, WebhookDelivery: loader, Payment: loader };
+
+export const lines: string[] = [];
+export const log = pino(
+  new Writable({
+    write: (chunk, _encoding, next) => {
+      lines.push(String(chunk));
+      next();
+    },
+  }),
+);
+const contextOf = (call: Call): SubgraphContext => ({ ...call, em: undefined as never, now: () => Temporal.Instant.fromEpochMilliseconds(0) });
+export const schema = buildSubgraph({ name: 'merchants', resolvers: merchantsResolvers, entities });
+const executor = localExecutor(schema, contextOf, log);
+
+export const key: KeyPrincipal = { kind: 'key', keyId: 'k', merchantId: 'm', shopId: 's', mode: 'test', scopes };
+export const operator: OperatorPrincipal = { kind: 'operator', subject: 'o', role: 'admin', merchantId: null };
+export const facade: Principal = { kind: 'service', name: 'rest-facade' };
+
+export const ask = (text: string, principal: Principal, variables: Record<string, unknown> = {}): Promise<ExecutionResult> =>
+  executor.prepare(parse(text))(variables, { principal, requestId: 'req-1' });
+
+export const firstError = (result: ExecutionResult): { message: string; code: unknown; path: unknown } => {
+  const [error] = result.errors ?? [];
+  assert(error, `no error in ${JSON.stringify(result)}`);
+  return { message: error.message, code: error.extensions['code'], path: error.path };
+};
