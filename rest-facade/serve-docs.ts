@@ -1,9 +1,11 @@
 /** The contract for people and programs: `/docs` and `/v1/public/openapi.json`. Neither needs a key, and nothing is loaded from elsewhere. */
-import scalar from '@scalar/fastify-api-reference';
-import type { FastifyInstance } from 'fastify';
+import fastify, { type FastifyInstance } from 'fastify';
 import type { Contract } from './read-contract.ts';
 
 const documentPath = '/v1/public/openapi.json';
+const pagePath = '/docs/';
+const scriptPath = '/docs/js/scalar.js';
+const cacheControl = 'public, max-age=300';
 
 /** The page's own scripts and styles are inline and beside it; it asks this service alone. */
 const contentSecurityPolicy = [
@@ -19,27 +21,49 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Adds both. The document is made into text once. */
-export const serveDocs = async (app: FastifyInstance, { document }: Contract): Promise<void> => {
-  const text = JSON.stringify(document);
-  app.get(documentPath, (_request, reply) => reply.header('cache-control', 'public, max-age=300').type('application/json; charset=utf-8').send(text));
-  await app.register(async (scope) => {
-    scope.addHook('onSend', (_request, reply, payload, done) => {
-      reply.headers({ 'content-security-policy': contentSecurityPolicy, 'cache-control': 'public, max-age=300' });
-      done(null, payload);
-    });
-    await scope.register(scalar, {
-      routePrefix: '/docs',
-      configuration: {
-        url: documentPath,
-        pageTitle: 'Payment Service Public API',
-        withDefaultFonts: false,
-        telemetry: false,
-        // Calls from the page go to this service directly.
-        proxyUrl: '',
-        hideClientButton: true,
-        persistAuth: false,
-      },
-    });
+interface Asset {
+  readonly type: string;
+  readonly body: Buffer;
+}
+
+/** The page and its script, as the reference's plugin serves them. */
+const loadReference = async (): Promise<ReadonlyMap<string, Asset>> => {
+  const { default: reference } = await import('@scalar/fastify-api-reference');
+  const source = fastify();
+  await source.register(reference, {
+    routePrefix: '/docs',
+    configuration: {
+      url: documentPath,
+      pageTitle: 'Payment Service Public API',
+      // Nothing from elsewhere: no fonts, no counting, no proxy between the page and this service.
+      withDefaultFonts: false,
+      telemetry: false,
+      proxyUrl: '',
+      hideClientButton: true,
+      persistAuth: false,
+    },
   });
+  const assets = await Promise.all(
+    [pagePath, scriptPath].map(async (url) => {
+      const { statusCode, headers, rawPayload } = await source.inject(url);
+      if (statusCode !== 200) throw new Error(`the reference has nothing at ${url}`);
+      return [url, { type: String(headers['content-type']), body: rawPayload }] as const;
+    }),
+  );
+  return new Map(assets);
+};
+
+/** Adds both. The reference is large and seldom looked at: it is loaded at the first look. */
+export const serveDocs = (app: FastifyInstance, { document }: Contract): void => {
+  const text = JSON.stringify(document);
+  let assets: Promise<ReadonlyMap<string, Asset>> | null = null;
+  app.get(documentPath, (_request, reply) => reply.header('cache-control', cacheControl).type('application/json; charset=utf-8').send(text));
+  app.get('/docs', (_request, reply) => reply.redirect(pagePath, 301));
+  for (const path of [pagePath, scriptPath]) {
+    app.get(path, async (_request, reply) => {
+      assets ??= loadReference();
+      const asset = (await assets).get(path);
+      return reply.headers({ 'content-security-policy': contentSecurityPolicy, 'cache-control': cacheControl, 'content-type': asset?.type }).send(asset?.body);
+    });
+  }
 };

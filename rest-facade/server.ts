@@ -29,7 +29,7 @@ export const registerRestFacade = async (app: FastifyInstance, parts: RestFacade
     scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, done) => done(null, bytes));
     for (const route of routes) addRoute(scope, route, contract, parts);
   });
-  await serveDocs(app, contract);
+  serveDocs(app, contract);
 };
 
 const addRoute = (scope: FastifyInstance, route: Route, contract: Contract, parts: RestFacadeParts): void => {

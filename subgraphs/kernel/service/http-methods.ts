@@ -26,7 +26,8 @@ export const methodsByPath = (): AllowedMethods => {
     },
     at: (url) => {
       const path = url.split('?', 1)[0] ?? '';
-      const found = [...routes.values()].filter(({ shape }) => shape.test(path));
+      const exact = routes.get(path);
+      const found = exact ? [exact] : [...routes.values()].filter(({ shape }) => shape.test(path));
       return [...new Set(found.flatMap(({ methods }) => [...methods]))].toSorted();
     },
   };

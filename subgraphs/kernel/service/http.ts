@@ -2,7 +2,7 @@
  * The HTTP server of every role: request ids (decision D-07), the version (D-14), the documented envelope for whatever is not 2xx (contract "Errors",
  * D-03), health, metrics, limits on slow clients, and a drain that lets calls in flight end.
  */
-import helmet from '@fastify/helmet';
+import type { ServerResponse } from 'node:http';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { errorJson } from '../../../schema/wire.ts';
 import type { Config } from './config.ts';
@@ -30,7 +30,8 @@ export interface HttpParts {
  * Opens a server that does not listen yet. Its own routes are `/healthz`, `/readyz` and `/metrics`. `close()` stops accepting, answers new calls on
  * kept connections with 503, and resolves when those in flight have ended. Log through the logger that was passed, not through `request.log`.
  */
-export const openHttp = async ({ config, log, ready }: HttpParts): Promise<FastifyInstance> => {
+export const openHttp = ({ config, log, ready }: HttpParts): FastifyInstance => {
+  const headers = standingHeaders(config);
   const app = fastify({
     logger: false,
     genReqId: (request) => requestIdOf(request.headers['x-request-id']),
@@ -44,25 +45,28 @@ export const openHttp = async ({ config, log, ready }: HttpParts): Promise<Fasti
     return503OnClosing: false,
     clientErrorHandler: answerParserError,
     // Only an address that cannot be decoded comes here: there is nothing at it.
-    frameworkErrors: (_error, request, reply) => void sendNotFound(stamp(request, reply)),
+    frameworkErrors: (_error, request, reply) => void sendNotFound(reply.headers(headers).header('x-request-id', request.id)),
   });
-  await app.register(helmet, helmetOptions(config));
   const allowed = methodsByPath();
   app.addHook('onRoute', ({ url, method }) => allowed.add(url, method));
-  answerEverything(app, log, allowed);
+  answerEverything(app, log, allowed, headers);
   observe(app, log);
   addHealth(app, ready);
   return app;
 };
 
-/** A page that needs more than the API does sets its own Content-Security-Policy. */
-const helmetOptions = ({ publicUrl }: Pick<Config, 'publicUrl'>) => ({
-  contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
-  strictTransportSecurity: publicUrl?.startsWith('https://') ?? false,
+/** What every answer says, whatever it is. A page that needs more than JSON does sets its own Content-Security-Policy. */
+const standingHeaders = ({ publicUrl }: Pick<Config, 'publicUrl'>): Readonly<Record<string, string>> => ({
+  'x-api-version': apiVersion,
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  ...(publicUrl?.startsWith('https://') ? { 'strict-transport-security': 'max-age=31536000; includeSubDomains' } : {}),
 });
-
-const stamp = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
-  reply.headers({ 'x-request-id': request.id, 'x-api-version': apiVersion, 'cache-control': 'no-store' });
 
 const sendNotFound = (reply: FastifyReply): FastifyReply => reply.code(404).send(errorJson('not_found', 'there is nothing at this address'));
 
@@ -76,22 +80,26 @@ const sendMissing = (request: FastifyRequest, reply: FastifyReply, allowed: Allo
 };
 
 /** The headers of every answer, and the envelope of every one that is not 2xx. */
-const answerEverything = (app: FastifyInstance, log: Logger, allowed: AllowedMethods): void => {
+const answerEverything = (app: FastifyInstance, log: Logger, allowed: AllowedMethods, headers: Readonly<Record<string, string>>): void => {
+  const inFlight = new Set<ServerResponse>();
   let draining = false;
   app.addHook('preClose', async () => {
     draining = true;
+    // Says `Connection: close`, so that the caller sends nothing more this way.
+    for (const response of inFlight) response.shouldKeepAlive = false;
   });
   app.addHook('onRequest', (request, reply, done) => {
-    stamp(request, reply);
+    inFlight.add(reply.raw);
+    reply.headers(headers).header('x-request-id', request.id);
     if (draining)
       reply.code(503).headers({ 'retry-after': '1', connection: 'close' }).send(errorJson('unavailable', 'the service is shutting down; try again'));
     // Before the body is read: what is sent to an unknown address does not matter.
     else if (request.is404) sendMissing(request, reply, allowed);
     else done();
   });
-  app.addHook('onSend', (_request, reply, payload, done) => {
-    if (draining) reply.header('connection', 'close');
-    done(null, payload);
+  app.addHook('onResponse', (_request, reply, done) => {
+    inFlight.delete(reply.raw);
+    done();
   });
   app.setNotFoundHandler((request, reply) => sendMissing(request, reply, allowed));
   app.setErrorHandler((error, request, reply) => {
