@@ -32,9 +32,9 @@ export const localBus = (): Bus => {
       for (const listener of listeners.get(topic) ?? []) listener(message as never);
     },
     subscribe: (topic, listener) => {
-      const group = listeners.get(topic) ?? new Set();
-      listeners.set(topic, group.add(listener as (message: never) => void));
-      return () => void group.delete(listener as (message: never) => void);
+      const group = listeners.get(topic) ?? new Set<(message: never) => void>();
+      listeners.set(topic, group.add(listener));
+      return () => void group.delete(listener);
     },
   };
 };
@@ -141,12 +141,11 @@ const rootFields = (world: World): Readonly<Record<string, Resolve>> => ({
     const event = world.events.find(({ sequence }) => sequence === id);
     return event && !world.gone.has(event.sequence) && hears(principal, event) ? graphEvent(event) : null;
   },
-  liveEventsAfter: ({ after, first, merchantId, shopId, mode, subjectId, kinds }) => {
+  liveEventsAfter: ({ after, first, kinds, ...narrowing }) => {
     if (!world.events.some(({ sequence }) => sequence === after)) return null;
     const matches = (event: StreamedEvent): boolean =>
       BigInt(event.sequence) > BigInt(String(after)) &&
-      [merchantId ?? event.merchantId, shopId ?? event.shopId, mode ?? event.mode, subjectId ?? event.subjectId].join() ===
-        [event.merchantId, event.shopId, event.mode, event.subjectId].join() &&
+      Object.entries(narrowing).every(([name, value]) => Object.entries(event).some(([field, is]) => field === name && is === value)) &&
       (!Array.isArray(kinds) || kinds.includes(kindInGraph[event.kind]));
     return world.events.filter(matches).slice(0, Number(first)).map(graphEvent);
   },
