@@ -94,16 +94,26 @@ const buildSchema = (name: SubgraphName, parts: SubgraphsParts): GraphQLSchema =
 export const openSubgraph = (name: SubgraphName, parts: SubgraphsParts): SubgraphExecutor =>
   localExecutor(buildSchema(name, parts), (call) => ({ ...call, em: parts.database.fork(), now: parts.now }), parts.log);
 
+/** Tells the workers that these lanes have deliveries that are due. */
+export const wakeLanes = (queues: Queues, lanes: readonly string[]): Promise<void> =>
+  queues.addMany(
+    deliverJob,
+    lanes.map((lane) => ({ lane })),
+  );
+
 /** Everything that the worker does. `stopping` ends long jobs early. */
 export const backgroundJobs = (parts: SubgraphsParts, stopping: AbortSignal): readonly Job[] => {
   const { database, banks, secrets, now, log, queues } = parts;
-  const wake = (lanes: readonly string[]): Promise<void> =>
-    queues.addMany(
-      deliverJob,
-      lanes.map((lane) => ({ lane })),
-    );
   return [
     ...paymentJobs({ database, banks, now }),
-    ...webhookJobs({ pool: database.pool, vaultKey: secrets.vault, privateTargets: parts.webhookPrivateTargets, now, log, wake, stopping }),
+    ...webhookJobs({
+      pool: database.pool,
+      vaultKey: secrets.vault,
+      privateTargets: parts.webhookPrivateTargets,
+      now,
+      log,
+      wake: (lanes) => wakeLanes(queues, lanes),
+      stopping,
+    }),
   ];
 };

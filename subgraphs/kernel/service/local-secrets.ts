@@ -15,7 +15,11 @@ const kept = (dataDir: string, name: string, make: () => string): string => {
 };
 
 /** The secret key of this data directory, 32 bytes. */
-export const localSecretKey = (dataDir: string): Buffer => Buffer.from(kept(dataDir, 'secret-key', () => randomBytes(32).toString('base64')), 'base64');
+export const localSecretKey = (dataDir: string): Buffer =>
+  Buffer.from(
+    kept(dataDir, 'secret-key', () => randomBytes(32).toString('base64')),
+    'base64',
+  );
 
 /** The operator token of this data directory. */
 export const localOperatorToken = (dataDir: string): string => kept(dataDir, 'operator-token', () => `op_${randomBytes(24).toString('base64url')}`);

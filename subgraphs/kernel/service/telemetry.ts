@@ -9,14 +9,28 @@ export type { Logger } from 'pino';
 /** Paths that must never be logged, wherever they appear. */
 const redacted = ['authorization', 'cookie', 'x-psp-signature', 'secret', 'cardPan', 'card_pan', 'card', 'cvc', 'number', 'token'];
 
-/** A JSON logger with redaction. `role` names the part of the service. */
-export const openLog = (config: Pick<Config, 'logLevel'>, role: string): Logger =>
-  pino({
-    level: config.logLevel,
+/**
+ * A JSON logger with redaction. `role` names the part of the service. Everything goes to `file` when one is given, and what a person must
+ * see (warnings and worse) to stderr too; else everything goes to stdout.
+ */
+export const openLog = (config: Pick<Config, 'logLevel'>, role: string, file: string | null = null): Logger => {
+  const level = config.logLevel;
+  const options = {
+    level,
     base: { role },
     timestamp: pino.stdTimeFunctions.isoTime,
     redact: { paths: redacted.flatMap((name) => [`["${name}"]`, `*["${name}"]`, `*.*["${name}"]`]), censor: '[redacted]' },
-  });
+  };
+  if (file === null || level === 'silent') return pino(options);
+  const toFile = pino.destination({ dest: file, mkdir: true, sync: true });
+  return pino(
+    options,
+    pino.multistream([
+      { level, stream: toFile },
+      { level: 'warn', stream: process.stderr },
+    ]),
+  );
+};
 
 /** The metrics of one process, in Prometheus' text format at `/metrics`. */
 export const metrics = new Registry();

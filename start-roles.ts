@@ -1,0 +1,194 @@
+/**
+ * The roles of a process, wired together: PostgreSQL, migrations, bus, queues, subgraphs, worker, and the public edge. What was started last is taken
+ * down first, also when starting fails half way.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import type { SubgraphName } from './schema/sources.ts';
+import { openAuthenticator } from './gateway/authenticate.ts';
+import { openLiveEvents } from './gateway/live-events.ts';
+import { openLiveSubscriptions } from './gateway/live-subscriptions.ts';
+import { remoteExecutor } from './gateway/remote-subgraph.ts';
+import { registerGateway } from './gateway/server.ts';
+import { storedEvents } from './gateway/stored-events.ts';
+import { openSupergraph } from './gateway/supergraph.ts';
+import { registerCheckout } from './rest-facade/checkout/register-checkout.ts';
+import { openEventStream } from './rest-facade/event-stream.ts';
+import { registerRestFacade } from './rest-facade/server.ts';
+import { openBanks } from './subgraphs/kernel/banks/route.ts';
+import { openSimulator } from './subgraphs/kernel/banks/simulator.ts';
+import { startEmbeddedPostgres } from './subgraphs/kernel/database/embedded-postgres.ts';
+import { isMigrated, migrate, openDatabase, type Database } from './subgraphs/kernel/database/orm.ts';
+import { openBus } from './subgraphs/kernel/queue/bus.ts';
+import { migrateQueues, openQueues } from './subgraphs/kernel/queue/queues.ts';
+import { startRelay } from './subgraphs/kernel/queue/relay.ts';
+import type { Bus } from './subgraphs/kernel/rules/event.ts';
+import { ConfigError, deriveSecrets, type Config, type Secrets } from './subgraphs/kernel/service/config.ts';
+import { openHttp } from './subgraphs/kernel/service/http.ts';
+import { localOperatorToken, localSecretKey } from './subgraphs/kernel/service/local-secrets.ts';
+import { serveSubgraph, subgraphPath } from './subgraphs/kernel/service/serve-subgraph.ts';
+import type { SubgraphExecutor } from './subgraphs/kernel/service/subgraph.ts';
+import type { Logger } from './subgraphs/kernel/service/telemetry.ts';
+import { backgroundJobs, entities, openSubgraph, wakeableJobs, wakeLanes, type SubgraphsParts } from './subgraphs/open-subgraphs.ts';
+import { ensureDemoMerchant, type DemoMerchant } from './subgraphs/merchants/demo-merchant.ts';
+import { makeDeliveries } from './subgraphs/merchants/make-deliveries.ts';
+
+import type { Roles } from './main.ts';
+
+/** What is told while starting. */
+export type Progress = (text: string) => void;
+
+/** The configuration with what an embedded installation makes for itself. */
+export interface Settled extends Config {
+  readonly publicUrl: string;
+  readonly secrets: Secrets;
+}
+
+/** Completes the configuration; an embedded installation keeps what it made in DATA_DIR. */
+export const settle = (config: Config): Settled => {
+  const embedded = config.databaseUrl === null;
+  return {
+    ...config,
+    publicUrl: config.publicUrl ?? `http://${config.host}:${config.port}`,
+    operatorToken: config.operatorToken ?? (embedded ? localOperatorToken(config.dataDir) : null),
+    secrets: deriveSecrets(config.secretKey ?? localSecretKey(config.dataDir)),
+  };
+};
+
+interface Opened {
+  readonly url: string;
+  readonly database: Database;
+}
+
+const openRecord = async (config: Settled, stack: AsyncDisposableStack, progress: Progress): Promise<Opened> => {
+  let url = config.databaseUrl;
+  if (url === null) {
+    progress('PostgreSQL ...');
+    const embedded = await startEmbeddedPostgres({ dataDir: config.dataDir, progress: (text) => progress(`PostgreSQL: ${text}`) });
+    stack.defer(() => embedded.stop());
+    url = embedded.url;
+  }
+  const database = await openDatabase({ url, entities, pool: config.databasePool });
+  stack.defer(() => database.close());
+  return { url, database };
+};
+
+const migrateAll = async (config: Settled, { url, database }: Opened, progress: Progress): Promise<void> => {
+  progress('Migrations ...');
+  const applied = await migrate(database);
+  await migrateQueues(url, config.redisUrl);
+  progress(applied.length === 0 ? 'Migrations: up to date' : `Migrations: applied ${applied.join(', ')}`);
+};
+
+const openParts = async (config: Settled, { url, database }: Opened, bus: Bus, log: Logger, stack: AsyncDisposableStack): Promise<SubgraphsParts> => {
+  const { redisUrl, webhookPrivateTargets, publicUrl, secrets, drain_ms } = config;
+  const queues = await openQueues({ redisUrl, databaseUrl: url, log, jobs: wakeableJobs, drain_ms: drain_ms / 2 });
+  stack.defer(() => queues.close());
+  const banks = openBanks(openSimulator(database));
+  return { database, banks, bus, queues, secrets, publicUrl, webhookPrivateTargets, now: () => Temporal.Now.instant(), log };
+};
+
+/** The worker: jobs, and the relay from the outbox. What is running ends in peace. */
+const startWorker = async (parts: SubgraphsParts, stack: AsyncDisposableStack): Promise<void> => {
+  const { database, bus, queues, log } = parts;
+  const stopping = new AbortController();
+  await queues.work(backgroundJobs(parts, stopping.signal));
+  const relay = startRelay({ pool: database.pool, bus, log, makeDeliveries, wake: (lanes) => wakeLanes(queues, lanes) });
+  stack.defer(() => relay.stop());
+  stack.defer(() => stopping.abort());
+};
+
+type Executors = Readonly<Record<SubgraphName, SubgraphExecutor>>;
+
+/** The subgraphs of this process run in it; the others are asked over HTTP. */
+const openExecutors = (config: Settled, roles: Roles, parts: SubgraphsParts | null, log: Logger, stack: AsyncDisposableStack): Executors => {
+  const open = (name: SubgraphName): SubgraphExecutor => {
+    if (parts && roles.subgraphs.includes(name)) return openSubgraph(name, parts);
+    const url = config.subgraphUrls[name];
+    if (!url) throw new ConfigError([`SUBGRAPH_${name.toUpperCase()}_URL is required: this process does not run that subgraph itself`]);
+    const remote = remoteExecutor(`${url}${subgraphPath(name)}`, config.secrets.principal, log);
+    stack.defer(() => remote.close());
+    return remote;
+  };
+  return { payments: open('payments'), payouts: open('payouts'), recurring: open('recurring'), merchants: open('merchants') };
+};
+
+interface EdgeParts {
+  readonly executors: Executors;
+  readonly bus: Bus;
+  readonly log: Logger;
+}
+
+/** The public side: the graph, the REST API with its stream, the hosted page. */
+const registerEdge = async (app: FastifyInstance, config: Settled, roles: Roles, parts: EdgeParts, stack: AsyncDisposableStack): Promise<void> => {
+  const { executors, bus, log } = parts;
+  const supergraphSdl = readFileSync(join(import.meta.dirname, 'schema/supergraph.graphql'), 'utf8');
+  const supergraph = await openSupergraph({ supergraphSdl, executors, log });
+  const liveEvents = openLiveEvents({ bus, readEventsAfter: storedEvents(supergraph) });
+  stack.defer(() => liveEvents.close());
+  const authenticator = openAuthenticator({ supergraph, bus, operatorToken: config.operatorToken });
+  stack.defer(() => authenticator.close());
+  if (roles.edge.has('gateway')) {
+    const liveSubscriptions = openLiveSubscriptions({ supergraph, liveEvents, log });
+    await registerGateway(app, { supergraph, authenticator, liveSubscriptions, log });
+  }
+  if (roles.edge.has('rest-facade')) {
+    const openStream = openEventStream(app, { liveEvents, authenticator, bus, log });
+    await registerRestFacade(app, { supergraph, authenticator, openStream, log });
+  }
+  if (roles.edge.has('checkout')) {
+    registerCheckout(app, { supergraph, pageSecret: config.secrets.page, liveEvents, log });
+  }
+};
+
+export interface Running {
+  readonly config: Settled;
+  readonly demo: DemoMerchant | null;
+  close(): Promise<void>;
+}
+
+/** Serves what this process serves, and listens. Not ready until the database is migrated and the queues answer. */
+const listen = async (
+  config: Settled,
+  roles: Roles,
+  parts: SubgraphsParts | null,
+  { bus, log }: Pick<EdgeParts, 'bus' | 'log'>,
+  stack: AsyncDisposableStack,
+): Promise<void> => {
+  const ready = async (): Promise<readonly string[]> => {
+    if (!parts) return [];
+    const [migrated, queued] = await Promise.all([isMigrated(parts.database).catch(() => false), parts.queues.ready()]);
+    return [...(migrated ? [] : ['database']), ...(queued ? [] : ['queues'])];
+  };
+  const app = await openHttp({ config, log, ready });
+  const executors = roles.edge.size > 0 ? openExecutors(config, roles, parts, log, stack) : null;
+  if (parts && !roles.all) {
+    for (const name of roles.subgraphs) serveSubgraph(app, { name, executor: openSubgraph(name, parts), principalSecret: config.secrets.principal });
+  }
+  if (executors) await registerEdge(app, config, roles, { executors, bus, log }, stack);
+  stack.defer(() => app.close());
+  await app.listen({ port: config.port, host: config.host });
+};
+
+/** Starts the roles of this process. Whatever fails on the way takes down what was started before it. */
+export const startRoles = async (config: Settled, roles: Roles, log: Logger, progress: Progress): Promise<Running> => {
+  await using starting = new AsyncDisposableStack();
+  const stack = starting;
+  const onRecord = roles.subgraphs.length > 0 || roles.worker || roles.migrate;
+  const opened = onRecord ? await openRecord(config, stack, progress) : null;
+  if (opened && roles.migrate) await migrateAll(config, opened, progress);
+  let demo: DemoMerchant | null = null;
+  if (roles.edge.size > 0 || roles.subgraphs.length > 0 || roles.worker) {
+    progress('Roles ...');
+    const databaseUrl = opened?.url ?? config.databaseUrl ?? '';
+    const bus = await openBus({ redisUrl: config.redisUrl, databaseUrl, log });
+    stack.defer(() => bus.close());
+    const parts = opened && (await openParts(config, opened, bus, log, stack));
+    if (parts && roles.all && config.databaseUrl === null) demo = await ensureDemoMerchant(parts.database, config.secrets.vault, config.dataDir, parts.now());
+    if (parts && roles.worker) await startWorker(parts, stack);
+    await listen(config, roles, parts, { bus, log }, stack);
+  }
+  const running = stack.move();
+  return { config, demo, close: () => running.disposeAsync() };
+};

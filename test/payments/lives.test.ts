@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { live } from '../support/life.ts';
+import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
+import type { Mode } from '../../subgraphs/kernel/rules/mode.ts';
+
+let migrated: MigratedDatabase;
+before(async () => void (migrated = await startMigratedDatabase()));
+after(() => migrated.close());
+
+const life = (name: string, table: string, mode: Mode = 'test'): void =>
+  void test(name, async () => {
+    assert.ok((await live(migrated, await migrated.merchant(mode), table)) > 1);
+  });
+
+life(
+  'a buyer chooses, goes to the bank, and the payment succeeds',
+  `create   P1 10_000 any   -> pending
+   session  P1              -> refused bad_request
+   choose   P1 sbp          -> pending
+   session  P1              -> processing
+   bank     P1 asked        -> processing
+   after    5 s
+   bank     P1 asked        -> succeeded fee 0
+   balance                  -> 10_000
+   webhooks                 -> payment.succeeded`,
+);
+
+life(
+  'a declined payment fails once, and a late approval of it moves nothing',
+  `create   P1 10_001 cards        -> pending
+   session  P1                     -> processing
+   bank     P1 decline expired_card -> failed expired_card
+   bank     P1 approve             -> failed expired_card
+   balance                         -> 0
+   webhooks                        -> payment.failed`,
+);
+
+life(
+  'unknown is not failed: a silent bank leaves the payment processing until its session ends',
+  `create   P1 10_000 sbp  -> pending
+   session  P1             -> processing
+   bank     P1 silent      -> processing
+   status   P1             -> processing
+   webhooks                ->`,
+);
+
+life(
+  'a session without an answer expires after twenty minutes, and a link after its own time',
+  `create   P1 10_006 sbp        -> pending
+   create   P2 10_000 any ttl 5  -> pending
+   session  P1                   -> processing
+   after    5 min
+   status   P2                   -> expired link_expired
+   status   P1                   -> processing
+   after    15 min
+   status   P1                   -> expired session_expired
+   webhooks                      -> payment.expired payment.expired`,
+);
+
+life(
+  'a success that was not heard of is asked for before a session expires',
+  `create   P1 10_000 sbp  -> pending
+   session  P1             -> processing
+   after    20 min
+   status   P1             -> succeeded fee 0`,
+);
+
+life(
+  'only a pending payment can be cancelled, and a cancelled one cannot be paid',
+  `create   P1 10_000 sbp  -> pending
+   cancel   P1             -> cancelled
+   cancel   P1             -> refused not_pending
+   session  P1             -> refused not_pending
+   create   P2 10_000 sbp  -> pending
+   session  P2             -> processing
+   cancel   P2             -> refused not_pending
+   webhooks                -> payment.cancelled`,
+);
+
+life(
+  'a session that the bank never saw fails, since what the buyer typed is gone',
+  `create   P1 10_000 cards -> pending
+   session  P1              -> processing
+   bank     P1 unseen       -> failed processing_error`,
+);

@@ -1,0 +1,137 @@
+/**
+ * Lives of payments as text tables: one step a line, `verb payment arguments -> what is seen`. The verbs are the real ones, on a real database.
+ *
+ *   create  P1 10_000 any [ttl 5]  -> pending          choose P1 sbp        -> pending
+ *   session P1                     -> processing       bank   P1 approve    -> succeeded  fee 70
+ *   bank    P1 decline do_not_honor -> failed          cancel P1            -> cancelled | 409 not_pending
+ *   after   20 min                 -> expires what is due
+ *   status  P1                     -> succeeded        balance              -> 9_930
+ *   webhooks                       -> payment.succeeded payment.expired
+ */
+import assert from 'node:assert/strict';
+import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
+import { openSimulator } from '../../subgraphs/kernel/banks/simulator.ts';
+import type { BankAnswer } from '../../subgraphs/kernel/banks/bank.ts';
+import { readBalances } from '../../subgraphs/kernel/ledger/balance.ts';
+import { isFailureCode } from '../../subgraphs/kernel/rules/failure-code.ts';
+import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { applyBankAnswer } from '../../subgraphs/payments/apply-bank-answer.ts';
+import { askBank } from '../../subgraphs/payments/ask-bank.ts';
+import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';
+import { createPayment } from '../../subgraphs/payments/create-payment.ts';
+import type { Payment } from '../../subgraphs/payments/entities.ts';
+import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
+import { openSession } from '../../subgraphs/payments/open-session.ts';
+import { chooseMethod } from '../../subgraphs/payments/prepare-checkout.ts';
+import { buyerMethod } from '../../subgraphs/payments/rules/checkout.ts';
+import { paymentMethods } from '../../subgraphs/payments/rules/payment.ts';
+import { findPayment } from '../../subgraphs/payments/store-payment.ts';
+import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
+import type { MigratedDatabase } from './migrated.ts';
+
+const traits = { cardBrand: null, cardMask: null, cardHolder: null, phoneMask: null, payerBank: null };
+const card = { number: '4111111111111111', expiry: '12/30', cvc: '123', holder: 'A B' };
+const money = (text: string | undefined): bigint => BigInt((text ?? '').replaceAll('_', ''));
+const written = (amount: bigint): string => amount.toString().replaceAll(/\B(?=(\d{3})+$)/g, '_');
+
+class Life {
+  readonly #migrated: MigratedDatabase;
+  readonly #key: KeyPrincipal;
+  readonly #payments = new Map<string, Payment>();
+  #now = Temporal.Instant.from('2026-11-21T10:00:00Z');
+
+  constructor(migrated: MigratedDatabase, key: KeyPrincipal) {
+    this.#migrated = migrated;
+    this.#key = key;
+  }
+
+  get #banks() {
+    return openBanks(openSimulator(this.#migrated.database));
+  }
+
+  #of(name: string | undefined): Payment {
+    return this.#payments.get(name ?? '') ?? assert.fail(`no payment ${name}`);
+  }
+
+  #idOf(name: string | undefined) {
+    const { merchantId, id } = this.#of(name);
+    return { merchantId, paymentId: id };
+  }
+
+  #seen(result: Payment | Refused): string {
+    if (isRefused(result)) return `refused ${result.code}`;
+    const fee = result.fee === null ? '' : ` fee ${written(result.fee)}`;
+    return `${result.status}${fee}${result.failureCode ? ` ${result.failureCode}` : ''}`;
+  }
+
+  async #webhooks(): Promise<string> {
+    const { rows } = await this.#migrated.database.pool.query<{ webhook_event: string }>(
+      'select webhook_event from event where merchant_id = $1 and webhook_event is not null order by position',
+      [this.#key.merchantId],
+    );
+    return rows.map(({ webhook_event }) => webhook_event).join(' ');
+  }
+
+  async #create(name: string, rest: readonly string[]): Promise<string> {
+    const [amount, method, , ttl] = rest;
+    const known = paymentMethods.find((candidate) => candidate === method);
+    const input = { amount: money(amount), method: known, ttlMinutes: ttl === undefined ? undefined : Number(ttl) };
+    const created = await createPayment(this.#migrated.database, this.#key, { input }, this.#now);
+    if (!isRefused(created)) this.#payments.set(name, created.payment);
+    return this.#seen(isRefused(created) ? created : created.payment);
+  }
+
+  #bankSays(name: string, [answer, code]: readonly string[]): Promise<Payment | Refused> {
+    const { database } = this.#migrated;
+    if (answer === 'asked') return askBank(database, this.#banks, this.#idOf(name), this.#now);
+    const said: Record<string, BankAnswer> = {
+      approve: { kind: 'approved', reference: 'r', rrn: null, traits },
+      decline: { kind: 'declined', failureCode: code && isFailureCode(code) ? code : 'do_not_honor', bankCode: 'raw' },
+      silent: { kind: 'unknown' },
+      unseen: { kind: 'unseen' },
+    };
+    return applyBankAnswer(database, this.#idOf(name), 'bank', said[answer ?? ''] ?? assert.fail(`no answer ${answer}`), this.#now);
+  }
+
+  /** Does one step; gives what is seen of it. */
+  async step(verb: string, name: string, rest: readonly string[]): Promise<string> {
+    const { database } = this.#migrated;
+    switch (verb) {
+      case 'create':
+        return this.#create(name, rest);
+      case 'choose':
+        return this.#seen(await chooseMethod(database, this.#idOf(name), buyerMethod(rest[0] === 'cards' ? 'cards' : 'sbp') ?? 'sbp', this.#now));
+      case 'session':
+        return this.#seen(await openSession(database, this.#banks, { key: this.#idOf(name), card, pageUrl: 'https://pay.example/p', now: this.#now }));
+      case 'bank':
+        return this.#seen(await this.#bankSays(name, rest));
+      case 'cancel':
+        return this.#seen(await cancelPayment(database, this.#key, this.#of(name).id, this.#now));
+      case 'after':
+        this.#now = this.#now.add(rest[0] === 's' ? { seconds: Number(name) } : { minutes: Number(name) });
+        await expirePayments(database, this.#banks, () => this.#now);
+        return '';
+      case 'status':
+        return this.#seen((await findPayment(database.pool, this.#idOf(name), this.#now))?.payment ?? assert.fail('gone'));
+      case 'balance':
+        return written((await readBalances(database.pool, this.#key.merchantId, this.#key.mode, 'RUB'))[0]?.balance ?? 0n);
+      case 'webhooks':
+        return this.#webhooks();
+      default:
+        return assert.fail(`no verb ${verb}`);
+    }
+  }
+}
+
+/** Lives a table; fails at the first line whose outcome is another. Returns how many lines it lived. */
+export const live = async (migrated: MigratedDatabase, key: KeyPrincipal, table: string): Promise<number> => {
+  const life = new Life(migrated, key);
+  const lines = table.split('\n').filter((line) => line.trim() !== '');
+  for (const line of lines) {
+    const [step = '', expected] = line.split('->').map((part) => part.trim().replaceAll(/\s+/g, ' '));
+    const [verb = '', name = '', ...rest] = step.split(' ');
+    const seen = await life.step(verb, name, rest);
+    if (expected !== undefined) assert.equal(seen, expected, line.trim());
+  }
+  return lines.length;
+};

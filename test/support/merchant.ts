@@ -1,0 +1,170 @@
+/** A merchant's side of a test: a shop of its own, a REST client with its key, a webhook receiver, the event stream. */
+import { createHmac } from 'node:crypto';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Service } from './service.ts';
+import { operatorToken } from './service.ts';
+
+type Json = Record<string, unknown>;
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: any;
+}
+
+/** Asks the graph as the operator, or with another Authorization. Throws on errors. */
+export const askGraph = async (service: Pick<Service, 'graph'>, query: string, variables: Json = {}, bearer = operatorToken): Promise<any> => {
+  const response = await fetch(`${service.graph}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${bearer}` },
+    body: JSON.stringify({ query, variables }),
+  });
+  const answer: any = await response.json();
+  if (answer.errors) throw new Error(JSON.stringify(answer.errors));
+  return answer.data;
+};
+
+export interface Merchant {
+  readonly id: string;
+  readonly shopId: string;
+  readonly key: string;
+  /** Calls a REST route. `body` is sent as JSON. */
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  /** Adds a webhook endpoint; gives its secret. */
+  endpoint(url: string, events?: readonly string[]): Promise<string>;
+}
+
+/** Calls a REST route with a key. */
+export const callRest = async (
+  rest: string,
+  key: string,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer> => {
+  const response = await fetch(`${rest}/v1/public${path}`, {
+    method,
+    headers: { authorization: `Bearer ${key}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.includes('json') ?? false;
+  return { status: response.status, headers: response.headers, body: isJson && text ? JSON.parse(text) : text };
+};
+
+/** Makes a merchant with a shop and a test key that has every scope. */
+export const makeMerchant = async (service: Service): Promise<Merchant> => {
+  const { merchantCreate } = await askGraph(service, 'mutation { merchantCreate(name: "Merchant") { id } }');
+  const merchantId: string = merchantCreate.id;
+  const made = await askGraph(service, 'mutation ($m: ID!) { shopCreate(merchantId: $m, name: "Tea & Cakes") { ... on Shop { id } } }', { m: merchantId });
+  const shopId: string = made.shopCreate.id;
+  const variables = { m: merchantId, s: shopId };
+  const issued = await askGraph(
+    service,
+    'mutation ($m: ID!, $s: ID!) { apiKeyIssue(merchantId: $m, shopId: $s, mode: test) { ... on ApiKeyIssued { secret } } }',
+    variables,
+  );
+  const key: string = issued.apiKeyIssue.secret;
+  return {
+    id: merchantId,
+    shopId,
+    key,
+    call: (method, path, body, headers) => callRest(service.rest, key, method, path, body, headers),
+    endpoint: async (url, events = []) => {
+      const created = await askGraph(
+        service,
+        `mutation ($m: ID!, $s: ID!, $u: String!, $e: [WebhookEvent!]!) { webhookEndpointCreate(merchantId: $m, shopId: $s, url: $u, events: $e) {
+          ... on WebhookEndpointCreated { secret } ... on Refused { code message } } }`,
+        { ...variables, u: url, e: events },
+      );
+      if (!created.webhookEndpointCreate.secret) throw new Error(JSON.stringify(created));
+      return created.webhookEndpointCreate.secret;
+    },
+  };
+};
+
+export interface Received {
+  readonly headers: IncomingHttpHeaders;
+  readonly raw: string;
+  readonly body: any;
+}
+
+/** A webhook receiver on loopback. `answer` gives the status of the n-th delivery (from 0). */
+export const openReceiver = async (answer: (index: number) => number = () => 200) => {
+  const received: Received[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const raw = Buffer.concat(chunks).toString();
+      received.push({ headers: request.headers, raw, body: JSON.parse(raw) });
+      response.writeHead(answer(received.length - 1)).end();
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' && address ? address.port : 0;
+  return {
+    url: `http://127.0.0.1:${port}/hook`,
+    received,
+    /** Waits for a delivery that fits; throws after ten seconds. */
+    until: (fits: (received: Received) => boolean) => eventually(() => received.find(fits), 'the webhook'),
+    close: async (): Promise<void> => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+};
+
+/** Waits until `look` finds something; throws after `patience_ms`. */
+export const eventually = async <Found>(
+  look: () => Found | null | undefined | false | Promise<Found | null | undefined | false>,
+  what: string,
+  patience_ms = 15_000,
+): Promise<Found> => {
+  const deadline = performance.now() + patience_ms;
+  while (performance.now() < deadline) {
+    const found = await look();
+    if (found) return found;
+    await sleep(50);
+  }
+  throw new Error(`${what} did not come within ${patience_ms} ms`);
+};
+
+/** The v2 signature header as the contract describes it, computed independently of the service. */
+export const expectedSignature = (secret: string, raw: string, timestamp: string): string => {
+  const hmac = (text: string): string => createHmac('sha256', secret).update(text).digest('hex');
+  return `t=${timestamp},v1=${hmac(raw)},v2=${hmac(`${timestamp}.${raw}`)}`;
+};
+
+/** Reads an event stream until it is closed: the comments, and the events with their ids. */
+export const openStream = async (rest: string, key: string, headers: Record<string, string> = {}) => {
+  const aborting = new AbortController();
+  const response = await fetch(`${rest}/v1/public/events`, { headers: { authorization: `Bearer ${key}`, ...headers }, signal: aborting.signal });
+  const events: { event: string; id: string; data: any }[] = [];
+  const comments: string[] = [];
+  const take = (block: string): void => {
+    const lines = block.split('\n');
+    const field = (name: string): string =>
+      lines
+        .find((line) => line.startsWith(`${name}:`))
+        ?.slice(name.length + 1)
+        .trim() ?? '';
+    if (block.startsWith(':')) comments.push(block);
+    else events.push({ event: field('event'), id: field('id'), data: JSON.parse(field('data')) });
+  };
+  const reading = (async () => {
+    let left = '';
+    for await (const text of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      const blocks = (left + text).split('\n\n');
+      left = blocks.pop() ?? '';
+      blocks.filter(Boolean).forEach(take);
+    }
+  })().catch(() => {});
+  return { response, events, comments, close: () => (aborting.abort(), reading) };
+};

@@ -1,0 +1,131 @@
+/**
+ * The real service as its operators run it: `one` process on an embedded PostgreSQL, or `separate` processes, each with one role, over HTTP
+ * with PostgreSQL and Redis. Tests talk to it from outside.
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
+import { startTestDatabase } from './database.ts';
+import { startRedis } from './redis.ts';
+
+const root = join(import.meta.dirname, '../..');
+export const operatorToken = 'operator-token-of-the-tests';
+
+export type Size = 'one' | 'separate';
+
+export interface Service {
+  /** Where `/v1/public` is. */
+  readonly rest: string;
+  /** Where `/graphql` is. */
+  readonly graph: string;
+  readonly processes: readonly ServiceProcess[];
+  stop(): Promise<void>;
+}
+
+export interface ServiceProcess {
+  readonly name: string;
+  readonly url: string;
+  readonly child: ChildProcess;
+  /** Everything that it printed. */
+  output(): string;
+}
+
+type Environment = Readonly<Record<string, string>>;
+
+/** Starts one process of the service. It has not been waited for. */
+export const spawnProcess = (name: string, port: number, environment: Environment): ServiceProcess => {
+  const child = spawn(process.execPath, ['main.ts', ...(name === 'all' ? [] : name.split(' '))], {
+    cwd: root,
+    env: { PATH: process.env['PATH'] ?? '', PORT: String(port), OPERATOR_TOKEN: operatorToken, LOG_LEVEL: 'warn', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text: Buffer) => (said += text.toString()));
+  return { name, url: `http://127.0.0.1:${port}`, child, output: () => said };
+};
+
+const startPatience_ms = 60_000;
+
+/** Waits until `/readyz` answers 200; throws with what the process printed when it ends or takes too long. */
+export const untilReady = async ({ name, url, child, output }: ServiceProcess): Promise<void> => {
+  const deadline = performance.now() + startPatience_ms;
+  while (performance.now() < deadline) {
+    if (child.exitCode !== null || child.signalCode !== null) throw new Error(`${name} ended with ${child.exitCode ?? child.signalCode}:\n${output()}`);
+    const answer = await fetch(`${url}/readyz`).catch(() => null);
+    await answer?.arrayBuffer();
+    if (answer?.ok) return;
+    await sleep(50);
+  }
+  throw new Error(`${name} was not ready within ${startPatience_ms} ms:\n${output()}`);
+};
+
+/** Ends a process as an operator does; gives its exit code. */
+export const stopProcess = async ({ child }: ServiceProcess, signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<number | null> => {
+  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+  child.kill(signal);
+  await once(child, 'exit');
+  return child.exitCode;
+};
+
+const startOne = async (environment: Environment): Promise<Service> => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'payments-service-'));
+  const all = spawnProcess('all', await freePort(), { DATA_DIR: dataDir, ...environment });
+  const stop = async (): Promise<void> => {
+    await stopProcess(all);
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+  await untilReady(all).catch((error: unknown) => stop().then(() => Promise.reject(error)));
+  return { rest: all.url, graph: all.url, processes: [all], stop };
+};
+
+const separateRoles = [
+  'subgraph payments',
+  'subgraph payouts',
+  'subgraph recurring',
+  'subgraph merchants',
+  'gateway',
+  'rest-facade',
+  'checkout',
+  'worker',
+] as const;
+
+const migrateFirst = async (environment: Environment): Promise<void> => {
+  const migrate = spawnProcess('migrate', 0, environment);
+  const [code] = await once(migrate.child, 'exit');
+  if (code !== 0) throw new Error(`migrate ended with ${String(code)}:\n${migrate.output()}`);
+};
+
+const startSeparate = async (given: Environment): Promise<Service> => {
+  const [database, redis] = await Promise.all([startTestDatabase(), startRedis()]);
+  const ports = new Map(await Promise.all(separateRoles.map(async (role) => [role, await freePort()] as const)));
+  const at = (role: (typeof separateRoles)[number]): string => `http://127.0.0.1:${ports.get(role)}`;
+  const environment: Environment = {
+    DATABASE_URL: database.url,
+    REDIS_URL: redis.url,
+    SECRET_KEY: randomBytes(32).toString('base64'),
+    PUBLIC_URL: at('checkout'),
+    WEBHOOK_PRIVATE_TARGETS: 'allow',
+    DATABASE_POOL: '8',
+    ...Object.fromEntries(
+      ['payments', 'payouts', 'recurring', 'merchants'].map((name) => [`SUBGRAPH_${name.toUpperCase()}_URL`, at(`subgraph ${name}` as 'gateway')]),
+    ),
+    ...given,
+  };
+  await migrateFirst(environment);
+  const processes = separateRoles.map((role) => spawnProcess(role, ports.get(role) ?? 0, environment));
+  const stop = async (): Promise<void> => {
+    await Promise.all(processes.map((part) => stopProcess(part)));
+    await Promise.all([redis.stop(), database.stop()]);
+  };
+  await Promise.all(processes.map(untilReady)).catch((error: unknown) => stop().then(() => Promise.reject(error)));
+  return { rest: at('rest-facade'), graph: at('gateway'), processes, stop };
+};
+
+/** Starts the service in one of its sizes and waits until it is ready. `stop` removes everything that was made here. */
+export const startService = (size: Size, environment: Environment = {}): Promise<Service> =>
+  size === 'one' ? startOne(environment) : startSeparate(environment);
