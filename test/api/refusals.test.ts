@@ -1,0 +1,251 @@
+import { after, describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { GraphQLError } from 'graphql';
+import { refusalCodes, refused, type RefusalCode } from '../../subgraphs/kernel/rules/refusal.ts';
+import { openSmallEdge, payment } from './small-edge.ts';
+
+/** Contract "Errors" and decision D-03, by hand. */
+const statuses: Record<RefusalCode, number> = {
+  bad_request: 400,
+  signature_required: 400,
+  invalid_signature: 400,
+  unauthorized: 401,
+  live_not_enabled: 403,
+  ip_not_allowed: 403,
+  scope_required: 403,
+  aml_blocked: 403,
+  forbidden_purpose: 403,
+  not_found: 404,
+  not_pending: 409,
+  idempotent_conflict: 409,
+  idempotent_in_progress: 409,
+  payment_not_succeeded: 409,
+  already_refunded: 409,
+  token_not_active: 409,
+  amount_exceeds_remainder: 422,
+  insufficient_balance: 422,
+  route_not_configured: 422,
+  method_unsupported: 422,
+  not_implemented: 501,
+  router_error: 502,
+};
+
+/** What the graph answers next. */
+let next: () => unknown = () => null;
+/** What the operation was last asked with. */
+let asked: any = null;
+const answer = (args: unknown): unknown => {
+  asked = args;
+  return next();
+};
+
+const edge = await openSmallEdge({
+  'Query.payment': answer,
+  'Query.payments': answer,
+  'Query.ledger': answer,
+  'Mutation.paymentCreate': answer,
+  'Mutation.paymentCancel': answer,
+  'Mutation.payoutCreate': answer,
+  'Mutation.payoutBatchCreate': answer,
+});
+after(() => edge.close());
+
+const call = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
+  const response = await fetch(`${edge.url}/v1/public${path}`, {
+    method,
+    headers: { authorization: 'Bearer test', ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, body: text.startsWith('{') ? JSON.parse(text) : null };
+};
+
+const created = (idempotent: boolean) => ({
+  __typename: 'PaymentCreated',
+  payment,
+  paymentUrl: payment.paymentUrl,
+  mode: 'test',
+  idempotent,
+  simulator: 'succeeded',
+});
+
+describe('a refusal becomes its status and the documented envelope', () => {
+  for (const code of refusalCodes) {
+    test(`${code} is ${statuses[code]}, from a mutation’s union and from a query’s error alike`, async () => {
+      next = () => refused(code, 'because of the test');
+      const fromMutation = await call('POST', '/payments', { amount: 1 });
+      next = () => {
+        throw new GraphQLError('because of the test', { extensions: { code } });
+      };
+      const fromQuery = await call('GET', '/payments');
+      for (const { status, body } of [fromMutation, fromQuery]) {
+        assert.equal(status, statuses[code]);
+        assert.deepEqual(body, { error: { code, message: 'because of the test' } });
+      }
+    });
+  }
+
+  test('a call that should be repeated says when', async () => {
+    next = () => refused('idempotent_in_progress', 'still running');
+    assert.match((await call('POST', '/payments', { amount: 1 })).headers.get('retry-after') ?? '', /^[1-9]\d*$/);
+  });
+
+  test('a part of the service that does not answer is 503 unavailable with Retry-After', async () => {
+    next = () => {
+      throw new GraphQLError('a part of the service did not answer', { extensions: { code: 'unavailable' } });
+    };
+    const { status, headers, body } = await call('GET', '/payments');
+    assert.deepEqual([status, body.error.code, headers.has('retry-after')], [503, 'unavailable', true]);
+  });
+
+  test('an error that nobody meant is 500 internal_error and says nothing of itself', async () => {
+    next = () => {
+      throw new Error('connection to 10.1.2.3 with password hunter2 failed');
+    };
+    for (const answered of [await call('GET', '/payments'), await call('POST', '/payments', { amount: 1 })]) {
+      assert.equal(answered.status, 500);
+      assert.equal(answered.body.error.code, 'internal_error');
+      assert.doesNotMatch(answered.text, /hunter2|10\.1\.2\.3|at /);
+    }
+  });
+
+  test('nothing at an id is 404 not_found', async () => {
+    next = () => null;
+    const { status, body } = await call('GET', `/payments/${payment.id}`);
+    assert.deepEqual([status, body.error.code], [404, 'not_found']);
+  });
+});
+
+describe('a creation', () => {
+  test('is 201, and 200 with idempotent and Idempotent-Replayed when it is replayed (decision D-24)', async () => {
+    next = () => created(false);
+    const first = await call('POST', '/payments', { amount: 1 }, { 'idempotency-key': 'k' });
+    assert.deepEqual([first.status, first.body.idempotent, first.headers.get('idempotent-replayed')], [201, false, null]);
+    next = () => created(true);
+    const again = await call('POST', '/payments', { amount: 1 }, { 'idempotency-key': 'k' });
+    assert.deepEqual([again.status, again.body.idempotent, again.headers.get('idempotent-replayed')], [200, true, 'true']);
+  });
+
+  test('reaches the graph with the contract’s defaults and camelCase names', async () => {
+    next = () => created(false);
+    await call('POST', '/payments', { amount: 9_007_199_254_740_991, order_id: 'A', metadata: { a_b: 'c' } });
+    const { input, idempotency } = asked;
+    assert.equal(input.amount, 9_007_199_254_740_991n);
+    assert.deepEqual({ ...input, amount: 0 }, { amount: 0, currency: 'RUB', method: 'any', orderId: 'A', ttlMinutes: 60, metadata: { a_b: 'c' } });
+    assert.equal(idempotency ?? null, null);
+  });
+
+  const fingerprintOf = async (text: string, path = '/payments'): Promise<string> => {
+    next = () => (path === '/payments' ? created(false) : refused('not_implemented', ''));
+    const headers = { authorization: 'Bearer test', 'content-type': 'application/json', 'idempotency-key': 'k' };
+    await (await fetch(`${edge.url}/v1/public${path}`, { method: 'POST', headers, body: text })).text();
+    assert.match(asked.idempotency.fingerprint, /^[0-9a-f]{64}$/);
+    return asked.idempotency.fingerprint;
+  };
+
+  test('has a fingerprint of what the body means, not of how it is laid out (decision D-20)', async () => {
+    const one = await fingerprintOf('{"amount":1,"metadata":{"a":"1","b":"2"}}');
+    assert.equal(await fingerprintOf(' { "metadata": {"b":"\\u0032", "a":"1"},\n "amount": 1 }'), one);
+    assert.notEqual(await fingerprintOf('{"amount":1,"metadata":{"a":"1","b":"3"}}'), one);
+  });
+
+  test('has another fingerprint on another route', async () => {
+    const sbp = '{"amount":1,"phone":"+79161234567","bank_id":"100000000111"}';
+    assert.notEqual(await fingerprintOf(sbp, '/payouts'), await fingerprintOf('{"amount":1}'));
+  });
+
+  for (const key of ['', 'x'.repeat(65), 'é', 'tab\there']) {
+    test(`refuses the idempotency key ${JSON.stringify(key)}`, async () => {
+      const { status, body } = await call('POST', '/payments', { amount: 1 }, { 'idempotency-key': key });
+      assert.deepEqual([status, body.error.code], [400, 'bad_request']);
+      assert.match(body.error.message, /^Idempotency-Key: expected 1 to 64 printable characters/);
+    });
+  }
+
+  test('takes the longest key that is allowed', async () => {
+    next = () => created(false);
+    assert.equal((await call('POST', '/payments', { amount: 1 }, { 'idempotency-key': 'x'.repeat(64) })).status, 201);
+    assert.equal(asked.idempotency.key.length, 64);
+  });
+});
+
+describe('checks come in the order of decision D-09', () => {
+  const bearer = (name: string) => ({ authorization: `Bearer ${name}` });
+  test('the key before the body', async () => assert.equal((await call('POST', '/payments', { amount: 'x' }, bearer('nobody'))).status, 401));
+
+  test('live mode before the scope and the body', async () => {
+    const { status, body } = await call('POST', '/payouts', { amount: 'x' }, bearer('live'));
+    assert.deepEqual([status, body.error.code], [403, 'live_not_enabled']);
+  });
+
+  test('the scope before the body and the query', async () => {
+    for (const answered of [
+      await call('POST', '/payouts', { amount: 'x' }, bearer('bare')),
+      await call('GET', '/payments?limit=x', undefined, bearer('bare')),
+    ]) {
+      assert.deepEqual([answered.status, answered.body.error.code], [403, 'scope_required']);
+    }
+  });
+
+  test('the scope of a payout’s method before the rest of its body', async () => {
+    const refusedCard = await call('POST', '/payouts', { amount: 'x', method: 'payouts_card' }, bearer('sbp'));
+    assert.deepEqual([refusedCard.status, refusedCard.body.error.message], [403, 'the key lacks the scope api:payouts:card']);
+    const batch = await call('POST', '/payouts/batch', { method: 'payouts_account', items: [] }, bearer('sbp'));
+    assert.deepEqual([batch.status, batch.body.error.code], [403, 'scope_required']);
+    assert.equal((await call('POST', '/payouts', { amount: 'x' }, bearer('sbp'))).status, 400);
+  });
+
+  test('the body before the operation', async () => {
+    next = () => assert.fail('the operation ran');
+    assert.equal((await call('POST', '/payments', { amount: 'x' })).status, 400);
+  });
+});
+
+describe('the ledger as a file (decision D-78)', () => {
+  const entry = (id: string, description: string) => ({
+    id,
+    type: 'payment',
+    amount: -5n,
+    currency: 'RUB',
+    description,
+    paymentId: null,
+    payoutId: 'p',
+    createdAt: Temporal.Instant.from('2026-05-06T10:00:00Z'),
+  });
+  const header = 'id,type,amount,currency,description,payment_id,payout_id,created_at\r\n';
+  const rowOf = (id: string, text: string): string => `${id},payment,-5,RUB,${text},,p,2026-05-06T10:00:00.000Z\r\n`;
+  const page = (cursor: string | null, id: string) => ({ nodes: [entry(id, 'plain')], pageInfo: { hasNextPage: cursor !== null, endCursor: cursor } });
+
+  test('has a header row, the fields in order, and quotes what RFC 4180 says', async () => {
+    next = () => ({ nodes: [entry('1', 'a "b", c\nd')], pageInfo: { hasNextPage: false, endCursor: null } });
+    const { text, headers } = await call('GET', '/ledger?format=csv');
+    assert.match(headers.get('content-type') ?? '', /^text\/csv/);
+    assert.equal(text, header + rowOf('1', '"a ""b"", c\nd"'));
+  });
+
+  test('reads on to the last page', async () => {
+    next = () => (asked.after === 'two' ? page(null, '2') : page('two', '1'));
+    assert.equal((await call('GET', '/ledger?format=csv')).text, header + rowOf('1', 'plain') + rowOf('2', 'plain'));
+    assert.equal(asked.first, 200);
+  });
+
+  test('ends with the page when limit is given', async () => {
+    next = () => page('two', '1');
+    assert.equal((await call('GET', '/ledger?format=csv&limit=1')).text, header + rowOf('1', 'plain'));
+  });
+
+  test('is an envelope when the first page is refused', async () => {
+    next = () => {
+      throw new GraphQLError('the cursor is damaged', { extensions: { code: 'bad_request' } });
+    };
+    assert.equal((await call('GET', '/ledger?format=csv&cursor=x')).status, 400);
+  });
+
+  test('breaks off when a later page fails, so that a part is not taken for the whole', async () => {
+    next = () => {
+      if (asked.after === 'two') throw new Error('lost');
+      return page('two', '1');
+    };
+    await assert.rejects(call('GET', '/ledger?format=csv'));
+  });
+});

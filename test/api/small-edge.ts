@@ -1,0 +1,101 @@
+/** The REST edge on a real port, over the four real schemas, with resolvers of the test's own: for what the service itself does only by accident. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Kind } from 'graphql';
+import { openSupergraph } from '../../gateway/supergraph.ts';
+import { registerRestFacade } from '../../rest-facade/server.ts';
+import type { OpenStream } from '../../rest-facade/call.ts';
+import { readSubgraphSdl, subgraphNames, type SubgraphName } from '../../schema/sources.ts';
+import { refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { resolvableEntities } from '../../subgraphs/kernel/service/entities.ts';
+import { openHttp } from '../../subgraphs/kernel/service/http.ts';
+import { localExecutor } from '../../subgraphs/kernel/service/local-executor.ts';
+import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
+import { scopes, type Call } from '../../subgraphs/kernel/service/principal.ts';
+import { buildSubgraph, type SubgraphContext, type SubgraphExecutor } from '../../subgraphs/kernel/service/subgraph.ts';
+import { openLog } from '../../subgraphs/kernel/service/telemetry.ts';
+
+/** What a root field answers: by `Query.payment`, with its arguments. */
+export type RootAnswers = Readonly<Record<string, (args: any, call: Call) => unknown>>;
+
+const log = openLog({ logLevel: 'silent' }, 'test');
+
+const notMeant = () => {
+  throw new Error('the test does not expect this field to be asked');
+};
+
+const resolversOf = (name: SubgraphName, answers: RootAnswers): Record<string, unknown> =>
+  Object.fromEntries(
+    readSubgraphSdl(name).definitions.flatMap((definition) => {
+      if (definition.kind !== Kind.OBJECT_TYPE_DEFINITION || !['Query', 'Mutation'].includes(definition.name.value)) return [];
+      const type = definition.name.value;
+      const fields = (definition.fields ?? []).map(({ name: { value: field } }) => {
+        const answer = answers[`${type}.${field}`] ?? notMeant;
+        return [field, (_source: unknown, args: unknown, context: SubgraphContext) => answer(args, context)];
+      });
+      return [[type, Object.fromEntries(fields)]];
+    }),
+  );
+
+const executorOf = (name: SubgraphName, answers: RootAnswers): SubgraphExecutor => {
+  const entities = Object.fromEntries(resolvableEntities(readSubgraphSdl(name)).map((type) => [type, async () => []]));
+  // No resolver of these tests reads the database.
+  const contextOf = (call: Call): SubgraphContext => ({ ...call, em: undefined as never, now: () => Temporal.Now.instant() });
+  return localExecutor(buildSubgraph({ name, resolvers: resolversOf(name, answers), entities }), contextOf, log);
+};
+
+/** A key of the tests: `Bearer test` has every scope, `Bearer bare` none, `Bearer live` belongs to a merchant without live mode. */
+const callers: Readonly<Record<string, { principal: KeyPrincipal; holder: any }>> = Object.fromEntries(
+  (
+    [
+      ['test', 'test', scopes],
+      ['bare', 'test', []],
+      ['sbp', 'test', ['api:payouts:sbp']],
+      ['live', 'live', scopes],
+    ] as const
+  ).map(([bearer, mode, granted]) => {
+    const principal: KeyPrincipal = { kind: 'key', keyId: bearer, merchantId: 'm', shopId: 's', mode, scopes: granted };
+    return [`Bearer ${bearer}`, { principal, holder: { liveEnabled: mode !== 'live' } }];
+  }),
+);
+
+export interface SmallEdge {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** Opens the edge on a free port of loopback. */
+export const openSmallEdge = async (answers: RootAnswers, openStream: OpenStream = (_request, reply) => reply.send('')): Promise<SmallEdge> => {
+  const executors = Object.fromEntries(subgraphNames.map((name) => [name, executorOf(name, answers)])) as Record<SubgraphName, SubgraphExecutor>;
+  const supergraphSdl = readFileSync(join(import.meta.dirname, '../../schema/supergraph.graphql'), 'utf8');
+  const supergraph = await openSupergraph({ supergraphSdl, executors, log });
+  const app = await openHttp({ config: { publicUrl: null }, log, ready: async () => true });
+  const authenticator = { ofHeader: async (header: unknown) => callers[String(header)] ?? refused('unauthorized', 'no such key') };
+  await registerRestFacade(app, { supergraph, authenticator, openStream, log });
+  const url = await app.listen({ port: 0, host: '127.0.0.1' });
+  return { url, close: () => app.close() };
+};
+
+/** A payment as the payments subgraph resolves it. */
+export const payment = {
+  id: '8c5e0c9a-2f5d-4f67-9a51-3a9b1c7f6e11',
+  publicId: 'P-1',
+  merchantId: 'm',
+  shopId: 's',
+  terminalId: 't',
+  terminalName: 'Main',
+  shopName: 'Tea',
+  mode: 'test',
+  orderId: 'A-1',
+  amount: 10_000n,
+  amountRefunded: 0n,
+  amountUsdt: null,
+  currency: 'RUB',
+  method: 'sbp',
+  status: 'pending',
+  createdAt: Temporal.Instant.from('2026-05-06T10:00:00Z'),
+  expiresAt: Temporal.Instant.from('2026-05-06T11:00:00Z'),
+  metadata: { mode: 'test' },
+  refunds: [],
+  paymentUrl: 'https://pay.example/1',
+};

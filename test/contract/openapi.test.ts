@@ -1,0 +1,71 @@
+import { test } from 'node:test';
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { createConfig, lint } from '@redocly/openapi-core';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { readContract, type Schema } from '../../rest-facade/read-contract.ts';
+
+const file = join(import.meta.dirname, '../../schema/openapi.yaml');
+
+test('the contract is clean under the recommended rules of Redocly', async () => {
+  const config = await createConfig({ extends: ['recommended'] });
+  const problems = await lint({ ref: file, config });
+  assert.deepEqual(
+    problems.map(({ ruleId, message, location }) => `${ruleId} at ${location[0]?.pointer}: ${message}`),
+    [],
+  );
+});
+
+test('the rules would notice: a response that names no schema', async () => {
+  const { lintFromString } = await import('@redocly/openapi-core');
+  const config = await createConfig({ extends: ['recommended'] });
+  const source = 'openapi: 3.1.0\ninfo: { title: x, version: "1" }\npaths: { /a: { get: { responses: { "200": { $ref: "#/nowhere" } } } } }\n';
+  assert.notEqual((await lintFromString({ source, config })).length, 0);
+});
+
+/** Objects in a schema, with the path to them. */
+const objectsIn = (schema: Schema, path: string): [string, Schema][] => {
+  const below = [
+    ...Object.entries(schema.properties ?? {}).flatMap(([name, field]) => objectsIn(field, `${path}.${name}`)),
+    ...(schema.items ? objectsIn(schema.items, `${path}[]`) : []),
+  ];
+  return schema.properties ? [[path, schema], ...below] : below;
+};
+
+/** Decision D-03a. A payout's recipient is empty unless it goes by SBP. */
+const mayBeAbsent = ['fee', 'fee_rate_bps', 'net', 'phone', 'bank_id', 'full_name'];
+
+test('every field of an answer is always present, but for those of a payment that has not succeeded (decision D-03a)', () => {
+  let seen = 0;
+  for (const { operationId, responses } of readContract().operations.values()) {
+    for (const [status, schema] of Object.entries(responses)) {
+      if (!schema || !status.startsWith('2')) continue;
+      for (const [path, object] of objectsIn(schema, `${operationId} ${status}`)) {
+        const optional = Object.keys(object.properties ?? {}).filter((name) => !object.required?.includes(name) && !mayBeAbsent.includes(name));
+        assert.deepEqual(optional, [], path);
+        seen += 1;
+      }
+    }
+  }
+  assert(seen > 50, `${seen} objects were looked at`);
+});
+
+test('every error status of every operation has the one envelope', () => {
+  let seen = 0;
+  for (const { operationId, responses } of readContract().operations.values()) {
+    for (const [status, schema] of Object.entries(responses)) {
+      if (status.startsWith('2')) continue;
+      assert.deepEqual(schema?.properties?.['error']?.required, ['code', 'message'], `${operationId} ${status}`);
+      seen += 1;
+    }
+    for (const status of ['400', '401', '403', '429', '500', '503']) assert(status in responses, `${operationId} lacks ${status}`);
+  }
+  assert(seen > 150, `${seen} answers were looked at`);
+});
+
+test('every schema of an answer compiles', () => {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  for (const { responses } of readContract().operations.values()) {
+    for (const schema of Object.values(responses)) if (schema) ajv.compile(schema);
+  }
+});

@@ -1,0 +1,136 @@
+import { describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { getOperationAST, Kind, parse, separateOperations } from 'graphql';
+import { readContract, type Schema } from '../../rest-facade/read-contract.ts';
+import { routes } from '../../rest-facade/routes.ts';
+import { camelCase } from '../../rest-facade/validate-body.ts';
+import { readOperations, readSubgraphSdl, subgraphNames } from '../../schema/sources.ts';
+import { streamKinds, webhookEvents } from '../../subgraphs/kernel/rules/event.ts';
+import { access } from '../../subgraphs/kernel/service/access.ts';
+import { apiVersion } from '../../subgraphs/kernel/service/http-errors.ts';
+import { documented } from './documented.ts';
+
+const contract = readContract();
+const named = separateOperations(readOperations());
+const sdl = subgraphNames.flatMap((name) => readSubgraphSdl(name).definitions);
+
+/** Operations that no merchant's route stands for: the hosted page, and what the service asks itself. */
+const ownOperations = [
+  'GetCheckout',
+  'ChooseCheckoutMethod',
+  'PayCheckout',
+  'PlanCheckoutOutcome',
+  'ConfirmCheckoutSimulator',
+  'FindApiKeyHolder',
+  'ReadEventsAfter',
+];
+
+/** `Mutation.paymentCreate` of a named operation. */
+const rootFieldOf = (name: string): string => {
+  const operation = getOperationAST(named[name] ?? parse('{ __typename }'));
+  const [field] = operation?.selectionSet.selections ?? [];
+  assert(operation && field?.kind === Kind.FIELD, `${name} has no root field`);
+  return `${{ query: 'Query', mutation: 'Mutation', subscription: 'Subscription' }[operation.operation]}.${field.name.value}`;
+};
+
+const inputFieldsOf = (typeName: string): string[] => {
+  const input = sdl.find((definition) => definition.kind === Kind.INPUT_OBJECT_TYPE_DEFINITION && definition.name.value === typeName);
+  assert(input?.kind === Kind.INPUT_OBJECT_TYPE_DEFINITION);
+  return (input.fields ?? []).map((field) => field.name.value).toSorted();
+};
+
+const fieldsOf = (schema: Schema | undefined): string[] => Object.keys(schema?.properties ?? {});
+
+describe('one documented route is one OpenAPI operation, one row of the table and one named GraphQL operation', () => {
+  test('the contract lists 24 routes', () => assert.equal(Object.keys(documented).length, 24));
+
+  test('the OpenAPI operations are the documented routes', () => {
+    const described = [...contract.operations.values()].map(({ method, path, operationId }) => [`${method} ${path}`, operationId]);
+    assert.deepEqual(Object.fromEntries(described), documented);
+    assert.equal(described.length, contract.operations.size);
+  });
+
+  test('the rows of the facade are the documented routes', () => {
+    assert.deepEqual(Object.fromEntries(routes.map(({ method, path, operation }) => [`${method} ${path}`, operation])), documented);
+    assert.equal(routes.length, Object.keys(documented).length);
+  });
+
+  test('every named operation stands behind one route, or is the service’s own', () => {
+    assert.deepEqual(Object.keys(named).toSorted(), [...Object.values(documented), ...ownOperations].toSorted());
+  });
+});
+
+describe('a row and the operations behind it agree', () => {
+  for (const route of routes) {
+    const operation = contract.operations.get(route.operation);
+    test(`${route.method} ${route.path} asks for the scopes of its root field`, () => {
+      assert.equal(route.field, rootFieldOf(route.operation));
+      const key = access[route.field]?.key;
+      const wanted = key && 'allOf' in key && key.allOf.length === 0 ? undefined : key;
+      const raw = contract.document['paths'] as Record<string, Record<string, { 'x-scopes'?: unknown }>>;
+      assert.deepEqual(raw[route.path]?.[route.method.toLowerCase()]?.['x-scopes'], wanted);
+    });
+
+    test(`${route.method} ${route.path} says in the contract whether it accepts an idempotency key`, () => {
+      const accepts = operation?.parameters.some(({ name }) => name === 'Idempotency-Key');
+      assert.equal(accepts, route.idempotent);
+      assert.equal('200' in (operation?.responses ?? {}) && '201' in (operation?.responses ?? {}), route.idempotent);
+    });
+  }
+
+  test('the idempotent routes are those of decision D-24', () => {
+    const accepting = routes.filter(({ idempotent }) => idempotent).map(({ operation }) => operation);
+    const wanted = ['CreatePayment', 'CreateRefund', 'CreatePayout', 'CreatePayoutBatch', 'CreateSubscription', 'CreateToken', 'ChargeToken'];
+    assert.deepEqual(accepting, wanted);
+  });
+});
+
+describe('bodies reach the graph whole', () => {
+  const inputs = { CreatePayment: 'PaymentCreateInput', CreateSubscription: 'SubscriptionCreateInput', CreateToken: 'TokenCreateInput' };
+  for (const [operationId, input] of Object.entries(inputs)) {
+    test(`${operationId} takes the fields of ${input}`, () => {
+      const fields = fieldsOf(contract.operations.get(operationId)?.body?.schema).map(camelCase);
+      assert.deepEqual(fields.toSorted(), inputFieldsOf(input));
+    });
+  }
+
+  test('the three variants of a payout together take the fields of PayoutCreateInput', () => {
+    const variants = contract.operations.get('CreatePayout')?.body?.schema.anyOf ?? [];
+    assert.equal(variants.length, 3);
+    assert.deepEqual([...new Set(variants.flatMap(fieldsOf).map(camelCase))].toSorted(), inputFieldsOf('PayoutCreateInput'));
+  });
+
+  test('an item of a batch has the fields of the payout of its method', () => {
+    const payouts = contract.operations.get('CreatePayout')?.body?.schema.anyOf ?? [];
+    const batches = contract.operations.get('CreatePayoutBatch')?.body?.schema.oneOf ?? [];
+    assert.equal(batches.length, payouts.length);
+    batches.forEach((batch, index) => {
+      const item = fieldsOf(batch.properties?.['items']?.items).toSorted();
+      assert.deepEqual([...item, 'method'].toSorted(), fieldsOf(payouts[index]).toSorted());
+      assert.deepEqual(batch.properties?.['method']?.enum, payouts[index]?.properties?.['method']?.enum);
+    });
+  });
+
+  test('every body refuses fields that it does not know', () => {
+    const bodies = [...contract.operations.values()].flatMap(({ body }) => (body ? (body.schema.anyOf ?? body.schema.oneOf ?? [body.schema]) : []));
+    assert(bodies.length >= 12);
+    for (const body of bodies) assert.equal(body.additionalProperties, false);
+  });
+});
+
+describe('the contract names what the service knows', () => {
+  const events = (name: string): readonly string[] =>
+    (contract.document['components'] as Record<string, Record<string, Schema>>)['schemas']?.[name]?.properties?.['event']?.enum as string[];
+
+  test('the version is that of the answers', () => assert.equal((contract.document['info'] as { version: string }).version, apiVersion));
+
+  test('the webhooks are the seven events', () => {
+    assert.deepEqual(Object.keys(contract.document['webhooks'] as object), webhookEvents);
+    assert.deepEqual([...events('PaymentWebhook'), ...events('PayoutWebhook')], webhookEvents);
+  });
+
+  test('the kinds of the stream are the five kinds', () => {
+    const live = (contract.document['components'] as Record<string, Record<string, Schema>>)['schemas']?.['LiveEvent'];
+    assert.deepEqual(live?.properties?.['kind']?.enum, streamKinds);
+  });
+});
