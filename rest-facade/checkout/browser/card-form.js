@@ -1,0 +1,132 @@
+/** The card's fields: tidied while typing, checked on leaving, and read out when the buyer pays. */
+import { brandOf, cvcFlaw, digitsOf, expiryFlaw, grouped, holderFlaw, lengthsOf, numberFlaw, tidyExpiry } from './card-rules.js';
+import { serverNow } from './clock.js';
+import { words } from './regions.js';
+
+/** @typedef {'number' | 'expiry' | 'cvc' | 'holder'} FieldName */
+/** @type {readonly FieldName[]} */
+const fieldNames = ['number', 'expiry', 'cvc', 'holder'];
+
+/** @param {FieldName} name @returns {HTMLInputElement | null} */
+const inputOf = (name) => document.querySelector(`#card-${name}`);
+
+/** @param {EventTarget | null} target @returns {FieldName | null} */
+const fieldOf = (target) =>
+  target instanceof HTMLInputElement && target.closest('.card-fields') ? (fieldNames.find((name) => name === target.name) ?? null) : null;
+
+/** What a field holds, tidied. @param {FieldName} name @param {string} text */
+const tidied = (name, text) => {
+  switch (name) {
+    case 'number': {
+      const digits = digitsOf(text);
+      return grouped(digits.slice(0, lengthsOf(digits).most));
+    }
+    case 'expiry':
+      return tidyExpiry(text);
+    case 'cvc':
+      return digitsOf(text).slice(0, 3);
+    case 'holder':
+      return text;
+  }
+};
+
+/** @param {FieldName} name @param {string} text */
+const flawOf = (name, text) => {
+  switch (name) {
+    case 'number':
+      return numberFlaw(text);
+    case 'expiry':
+      return expiryFlaw(text, new Date(serverNow()));
+    case 'cvc':
+      return cvcFlaw(text);
+    case 'holder':
+      return holderFlaw(text);
+  }
+};
+
+/** Shows or clears what is wrong with a field. @param {FieldName} name @param {boolean} gently leave an untouched field alone */
+const check = (name, gently) => {
+  const input = inputOf(name);
+  if (!input) return true;
+  const flaw = flawOf(name, input.value);
+  const shown = flaw && !(gently && flaw === 'Empty') ? words()[`${name}${flaw}`] : '';
+  input.toggleAttribute('data-told', shown !== '');
+  if (flaw && shown) input.setAttribute('aria-invalid', 'true');
+  else input.removeAttribute('aria-invalid');
+  const problem = document.querySelector(`#card-${name}-problem`);
+  if (problem && problem.textContent !== shown) problem.textContent = shown ?? '';
+  return !flaw;
+};
+
+/** Writes the tidied text and keeps the caret after the same digit. @param {HTMLInputElement} input @param {string} text */
+const rewrite = (input, text) => {
+  if (input.value === text) return;
+  const before = digitsOf(input.value.slice(0, input.selectionStart ?? input.value.length)).length;
+  const atEnd = input.selectionStart === input.value.length;
+  input.value = text;
+  if (document.activeElement !== input) return;
+  let caret = 0;
+  for (let seen = 0; caret < text.length && seen < before; caret += 1) if (/\d/.test(text[caret] ?? '')) seen += 1;
+  if (atEnd) caret = text.length;
+  input.setSelectionRange(caret, caret);
+};
+
+/** @param {string} digits */
+const showBrand = (digits) => {
+  const brand = brandOf(digits);
+  for (const mark of document.querySelectorAll('[data-brand]')) mark.classList.toggle('shown', mark.getAttribute('data-brand') === brand);
+};
+
+/** Tidies a field as it is typed in. @param {HTMLInputElement} input @param {FieldName} name @param {boolean} deleting */
+const typed = (input, name, deleting) => {
+  // While deleting, a slash that was just removed must not come back.
+  if (!(name === 'expiry' && deleting)) rewrite(input, tidied(name, input.value));
+  if (name === 'number') showBrand(digitsOf(input.value));
+  if (input.hasAttribute('data-told')) check(name, false);
+};
+
+/** Fills the form with a test card. @param {string} number */
+const fill = (number) => {
+  const year = String(new Date(serverNow()).getFullYear() + 3).slice(2);
+  const values = { number: grouped(number), expiry: `12/${year}`, cvc: '123', holder: 'TEST BUYER' };
+  for (const name of fieldNames) {
+    const input = inputOf(name);
+    if (input) input.value = values[name];
+    check(name, false);
+  }
+  showBrand(number);
+};
+
+/** Listens to the fields, wherever in the page they are put. @param {(text: string) => void} announce */
+export const watchCardForm = (announce) => {
+  document.addEventListener('input', (event) => {
+    const name = fieldOf(event.target);
+    const deleting = event instanceof InputEvent && event.inputType.startsWith('delete');
+    if (name && event.target instanceof HTMLInputElement) typed(event.target, name, deleting);
+  });
+  document.addEventListener('focusout', (event) => {
+    const name = fieldOf(event.target);
+    if (name) check(name, true);
+  });
+  document.addEventListener('click', (event) => {
+    const button = event.target instanceof Element ? event.target.closest('[data-fill]') : null;
+    if (!button) return;
+    fill(button.getAttribute('data-fill') ?? '');
+    announce(words().copied ?? '');
+  });
+};
+
+/**
+ * The card, or null when something is wrong with it: then every problem is shown and the first field has focus.
+ * @returns {{ number: string, expiry: string, cvc: string, holder: string } | null}
+ */
+export const readCard = () => {
+  const wrong = fieldNames.filter((name) => !check(name, false));
+  if (wrong[0]) {
+    inputOf(wrong[0])?.focus();
+    return null;
+  }
+  /** @param {FieldName} name */
+  const value = (name) => inputOf(name)?.value.trim() ?? '';
+  return { number: digitsOf(value('number')), expiry: value('expiry'), cvc: value('cvc'), holder: value('holder').toUpperCase() };
+};

@@ -1,0 +1,118 @@
+/** Follows the payment: the server tells (server-sent events), and this page asks when it was not told for a while. */
+import { setClock } from './clock.js';
+import { notice, showRegions, words } from './regions.js';
+
+/**
+ * @typedef {object} State The answer of /state and of what the buyer does.
+ * @property {string} status
+ * @property {string | null} step
+ * @property {string | null} stepUrl
+ * @property {string} title
+ * @property {string} tag digest, for If-None-Match
+ * @property {string} now the server's time
+ * @property {Readonly<Record<string, string>>} regions
+ */
+
+const poll_ms = 3_000;
+/** While the stream is open and the bank is not at work, nothing changes without being told. */
+const calmPoll_ms = 15_000;
+const answer_ms = 10_000;
+
+/** This page's address, without a slash at the end. */
+export const page = location.pathname.replace(/\/$/, '');
+
+/** Adds the language that the page speaks. @param {string} address */
+export const inLanguage = (address) => `${address}?lang=${document.documentElement.lang}`;
+
+let tag = '';
+let status = document.body.dataset['status'] ?? '';
+let streaming = false;
+let offline = false;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let timer;
+
+const isFinal = () => status !== 'pending' && status !== 'processing';
+
+/** Goes back to the shop when the payment is over: 2 s after a success, at once otherwise (the server says which). */
+export const returnWhenOver = () => {
+  const link = document.querySelector('#return');
+  if (!(link instanceof HTMLAnchorElement) || link.dataset['going']) return;
+  link.dataset['going'] = 'yes';
+  setTimeout(() => location.replace(link.href), Number(link.dataset['returnAfter']));
+};
+
+/** Shows a state. @param {State} state */
+export const show = (state) => {
+  setClock(state.now);
+  if (state.tag === tag) return;
+  tag = state.tag;
+  status = state.status;
+  document.title = state.title;
+  document.body.dataset['status'] = status;
+  showRegions(state.regions);
+  if (isFinal()) notice(null);
+  returnWhenOver();
+};
+
+/** The state is to be shown again, whatever was shown: the language changed. */
+export const forgetShown = () => {
+  tag = '';
+};
+
+/** Asks for the state. True when the server answered. */
+export const ask = async () => {
+  try {
+    const answer = await fetch(inLanguage(`${page}/state`), { headers: tag ? { 'if-none-match': tag } : {}, signal: AbortSignal.timeout(answer_ms) });
+    if (answer.status === 200) show(await answer.json());
+    if (offline) notice(null);
+    offline = false;
+    return answer.ok || answer.status === 304;
+  } catch {
+    offline = true;
+    notice(words()['offline'] ?? null, true);
+    return false;
+  }
+};
+
+const askLater = () => {
+  clearTimeout(timer);
+  if (isFinal() && !offline) return;
+  const calm = streaming && status === 'pending';
+  timer = setTimeout(askNow, calm ? calmPoll_ms : poll_ms);
+};
+
+/** Asks now and goes on asking. A page that nobody looks at does not ask. */
+export const askNow = () => {
+  if (document.hidden) return;
+  void ask().finally(askLater);
+};
+
+const listen = () => {
+  const source = new EventSource(inLanguage(`${page}/events`));
+  source.addEventListener('open', () => {
+    streaming = true;
+  });
+  source.addEventListener('error', () => {
+    streaming = false;
+  });
+  source.addEventListener('state', (event) => {
+    // Another language's drawing: a switch just happened, and the next question brings the right one.
+    const state = JSON.parse(event.data);
+    if (source.url.endsWith(`lang=${document.documentElement.lang}`)) show(state);
+    else askNow();
+    if (isFinal()) source.close();
+  });
+};
+
+/** Starts following. */
+export const follow = () => {
+  if (isFinal()) return;
+  listen();
+  askLater();
+  // Back from the bank's app, or the network is back: look at once.
+  document.addEventListener('visibilitychange', askNow);
+  window.addEventListener('pageshow', (event) => {
+    if (event.persisted) askNow();
+  });
+  window.addEventListener('online', askNow);
+};

@@ -1,0 +1,102 @@
+/**
+ * The parts of the page that follow the payment. The server draws them; here they are put in place when they changed,
+ * without taking away what the buyer is doing: typed text stays, focus goes where it makes sense, changes are announced.
+ */
+import { showClock } from './clock.js';
+
+const names = /** @type {const} */ (['ribbon', 'summary', 'panel']);
+
+/** What the server last drew, as the browser writes it. @type {Map<string, string>} */
+const drawn = new Map();
+
+/** @param {string} id @returns {HTMLElement} */
+const part = (id) => {
+  const found = document.getElementById(id);
+  if (!found) throw new Error(`the page has no ${id}`);
+  return found;
+};
+
+/** What this page says by itself, in its language. @returns {Record<string, string>} */
+export const words = () => JSON.parse(document.body.dataset['words'] ?? '{}');
+
+/** Says a text to screen readers. @param {string} text */
+export const announce = (text) => {
+  part('live').textContent = text;
+};
+
+/** Shows a message over the panel; null takes it away. @param {string | null} text @param {boolean} calm nothing is wrong with the payment */
+export const notice = (text, calm = false) => {
+  const place = part('notice');
+  if (place.hidden && text === null) return;
+  place.hidden = text === null;
+  place.textContent = text ?? '';
+  place.classList.toggle('calm', calm);
+};
+
+/** What waits for this module may be used now. */
+export const wake = () => {
+  for (const control of document.querySelectorAll('[data-wakes]')) control.removeAttribute('disabled');
+};
+
+/** Remembers what the server drew into the page. Called once, before anything is changed. */
+export const rememberRegions = () => {
+  for (const name of names) drawn.set(name, part(name).innerHTML);
+};
+
+/** Carries what was typed and chosen over to the new drawing. @param {Element} from @param {Element} to */
+const carryOver = (from, to) => {
+  for (const input of from.querySelectorAll('input')) {
+    const twin = input.id ? to.querySelector(`#${CSS.escape(input.id)}`) : null;
+    if (!(twin instanceof HTMLInputElement)) continue;
+    if (input.type === 'radio') twin.checked = input.checked;
+    else twin.value = input.value;
+  }
+};
+
+/** Puts a new drawing in place. @param {string} name @param {HTMLElement} place @param {Element} fresh */
+const redraw = (name, place, fresh) => {
+  const active = document.activeElement;
+  // A pressed button that is disabled loses focus to the body.
+  const hadFocus = name === 'panel' && (place.contains(active) || active === document.body || active === null);
+  const focusedId = place.contains(active) ? active?.id : undefined;
+  carryOver(place, fresh);
+  place.replaceChildren(...fresh.childNodes);
+  wake();
+  const same = focusedId ? document.getElementById(focusedId) : null;
+  const heading = place.querySelector('[tabindex="-1"]');
+  if (same) same.focus();
+  else if (hadFocus && heading instanceof HTMLElement) heading.focus({ preventScroll: true });
+};
+
+/** The panel's words, to be said when it changed. */
+const panelWords = () => [...part('panel').querySelectorAll('.panel-title, .panel-text')].map((text) => text.textContent?.trim()).join('. ');
+
+/** Puts the regions in place that changed. @param {Readonly<Record<string, string>>} regions markup by region */
+export const showRegions = (regions) => {
+  for (const name of names) {
+    const fresh = document.createElement('template');
+    fresh.innerHTML = regions[name] ?? '';
+    if (fresh.innerHTML === drawn.get(name)) continue;
+    drawn.set(name, fresh.innerHTML);
+    const holder = document.createElement('div');
+    holder.append(fresh.content);
+    redraw(name, part(name), holder);
+    if (name !== 'panel') continue;
+    announce(panelWords());
+    if (part('panel').getBoundingClientRect().top < 0) window.scrollTo({ top: 0 });
+  }
+  showClock();
+};
+
+/** Shows the page that the server drew in another language. @param {Document} page */
+export const showLanguage = (page) => {
+  document.documentElement.lang = page.documentElement.lang;
+  document.title = page.title;
+  document.body.dataset['words'] = page.body.dataset['words'] ?? '{}';
+  /** @type {Record<string, string>} */
+  const regions = {};
+  for (const name of names) regions[name] = page.getElementById(name)?.innerHTML ?? '';
+  for (const id of ['top', 'foot']) part(id).innerHTML = page.getElementById(id)?.innerHTML ?? '';
+  part('summary').setAttribute('aria-label', page.getElementById('summary')?.getAttribute('aria-label') ?? '');
+  showRegions(regions);
+};

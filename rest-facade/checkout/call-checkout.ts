@@ -1,0 +1,54 @@
+/** The hosted page's calls on the graph. */
+import type { ExecutionResult } from 'graphql';
+import type { Supergraph } from '../../gateway/supergraph.ts';
+import type { CardInput, PaymentMethod, SimulatorOutcome } from '../../schema/generated/operations.ts';
+import type { CheckoutFieldsFragment } from '../../schema/wire.ts';
+import type { Refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import type { Call } from '../../subgraphs/kernel/service/principal.ts';
+
+export type Checkout = CheckoutFieldsFragment;
+export type CheckoutAnswer = Checkout | Refused;
+
+/** The graph did not answer. Holds codes and paths, never the graph's words: those may repeat what was typed. */
+export class CheckoutUnanswered extends Error {
+  constructor(operation: string, errors: ExecutionResult['errors']) {
+    const causes = (errors ?? []).map(({ extensions, path }) => `${JSON.stringify(extensions['code'] ?? null)} at ${(path ?? []).join('.')}`);
+    super(`${operation} was not answered: ${causes.join('; ') || 'no data'}`);
+    this.name = 'CheckoutUnanswered';
+  }
+}
+
+export interface CheckoutCalls {
+  /** Null when the payment is gone. */
+  readonly read: (call: Call) => Promise<Checkout | null>;
+  readonly choose: (call: Call, method: PaymentMethod) => Promise<CheckoutAnswer>;
+  readonly pay: (call: Call, card: CardInput | null) => Promise<CheckoutAnswer>;
+  readonly plan: (call: Call, outcome: SimulatorOutcome, failureCode: string | null) => Promise<CheckoutAnswer>;
+  readonly confirm: (call: Call, approve: boolean) => Promise<CheckoutAnswer>;
+}
+
+/** What every operation's result gives; throws when the graph did not answer it. */
+const answered = <Data extends object>(operation: string, result: ExecutionResult<Data>): Data => {
+  if (!result.data || result.errors?.length) throw new CheckoutUnanswered(operation, result.errors);
+  return result.data;
+};
+
+/** The operations of the page, each prepared once. They reject with CheckoutUnanswered. */
+export const prepareCheckoutCalls = (graph: Pick<Supergraph, 'operation'>): CheckoutCalls => {
+  const get = graph.operation('GetCheckout');
+  const choose = graph.operation('ChooseCheckoutMethod');
+  const pay = graph.operation('PayCheckout');
+  const plan = graph.operation('PlanCheckoutOutcome');
+  const confirm = graph.operation('ConfirmCheckoutSimulator');
+  return {
+    read: async (call) => {
+      const result = await get.run({}, call);
+      const gone = result.errors?.some(({ extensions }) => extensions['code'] === 'not_found');
+      return gone ? null : answered(get.name, result).checkout;
+    },
+    choose: async (call, method) => answered(choose.name, await choose.run({ method }, call)).checkoutMethodChoose,
+    pay: async (call, card) => answered(pay.name, await pay.run({ card }, call)).checkoutPay,
+    plan: async (call, outcome, failureCode) => answered(plan.name, await plan.run({ outcome, failureCode }, call)).checkoutOutcomePlan,
+    confirm: async (call, approve) => answered(confirm.name, await confirm.run({ approve }, call)).checkoutSimulatorConfirm,
+  };
+};

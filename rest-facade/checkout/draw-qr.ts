@@ -1,0 +1,22 @@
+/** QR codes as inline SVG: no image request, sharp at any size. */
+import QRCode from 'qrcode';
+import { html, type Html } from './html.ts';
+
+/** Light modules around the code, which scanners need. */
+const quietModules = 3;
+
+/** The code that holds `content`; `label` is what a screen reader says. Always dark on light, whatever the page's colours are. */
+export const drawQr = (content: string, label: string): Html => {
+  const { modules } = QRCode.create(content, { errorCorrectionLevel: 'M' });
+  const side = modules.size + 2 * quietModules;
+  const rows: string[] = [];
+  for (let y = 0; y < modules.size; y += 1) {
+    for (let x = 0; x < modules.size; x += 1) {
+      if (modules.get(y, x)) rows.push(`M${x + quietModules} ${y + quietModules}h1v1h-1z`);
+    }
+  }
+  return html`<svg class="qr" role="img" aria-label="${label}" viewBox="0 0 ${side} ${side}" shape-rendering="crispEdges">
+    <path fill="#fff" d="M0 0h${side}v${side}H0z" />
+    <path fill="#111418" d="${rows.join('')}" />
+  </svg>`;
+};

@@ -1,0 +1,87 @@
+/** GET /pay/:token/events: the page's own stream of server-sent events. Best effort: page.js also asks from time to time. */
+import type { ServerResponse } from 'node:http';
+import type { FastifyInstance } from 'fastify';
+import type { LiveEvents } from '../../gateway/live-events.ts';
+import type { BuyerPrincipal } from '../../subgraphs/kernel/service/principal.ts';
+import { stateJson } from './answer-json.ts';
+import { findCheckout, type BuyerCall, type PageContext, type TokenRoute } from './page-context.ts';
+import { guardPage } from './page-headers.ts';
+import type { Words } from './words/words.ts';
+
+/** As on the merchants' stream: proxies close what is silent for longer. */
+const heartbeat_ms = 25_000;
+/** How much a reader that does not read may leave unsent before it is let go. */
+const unsentMost_bytes = 262_144;
+
+/** Hears the changes of one payment's status. */
+const openReader = (live: Pick<LiveEvents, 'read'>, { merchantId, paymentId }: BuyerPrincipal): ReturnType<LiveEvents['read']> =>
+  live.read({ audience: { merchantId, subjectId: paymentId }, kinds: new Set(['payment.status_changed']) });
+
+interface Stream {
+  readonly context: PageContext;
+  readonly call: BuyerCall;
+  readonly words: Words;
+  readonly response: ServerResponse;
+  readonly reader: ReturnType<LiveEvents['read']>;
+}
+
+/** Sends the state now and after every change, each time only when the page would look different. Ends with the reader. */
+const tellChanges = async ({ context, call, words, response, reader }: Stream, shownTag: string): Promise<void> => {
+  let tag = shownTag;
+  const tell = async (): Promise<void> => {
+    const checkout = await context.calls.read(call);
+    if (!checkout || response.writableEnded) return;
+    const state = stateJson(checkout, words);
+    if (state.tag !== tag) response.write(`event: state\ndata: ${state.body}\n\n`);
+    tag = state.tag;
+  };
+  // The payment may have moved between the page's drawing and the reader's opening.
+  await tell();
+  for await (const _ of reader) await tell();
+};
+
+const beat = (response: ServerResponse): void => {
+  if (response.writableLength > unsentMost_bytes) response.destroy();
+  else response.write(': ping\n\n');
+};
+
+/** Runs one stream until the browser leaves or the service stops. */
+const stream = (parts: Stream, shownTag: string): void => {
+  const { context, call, response, reader } = parts;
+  const heartbeat = setInterval(beat, heartbeat_ms, response);
+  const end = (): void => {
+    clearInterval(heartbeat);
+    void reader.return?.();
+    response.end();
+  };
+  response.once('close', end);
+  tellChanges(parts, shownTag)
+    .catch((error: unknown) =>
+      context.log.warn({ requestId: call.requestId, reason: error instanceof Error ? error.message : 'unknown' }, 'a page was not told'),
+    )
+    .finally(end);
+};
+
+/** Adds the route. Without a live source, or for an unknown payment, it answers 204: a browser does not come again then. */
+export const pushState = (app: FastifyInstance, context: PageContext, live: Pick<LiveEvents, 'read'> | undefined): void => {
+  const open = new Set<ServerResponse>();
+  app.addHook('preClose', (done) => {
+    for (const response of open) response.end();
+    done();
+  });
+
+  app.get<TokenRoute>('/:token/events', { exposeHeadRoute: false }, async (request, reply) => {
+    guardPage(reply);
+    const { words, found } = await findCheckout(context, request, reply);
+    if (!live || !found) return reply.code(204).send();
+    const { call, checkout } = found;
+    const reader = openReader(live, call.principal);
+    const response = reply.hijack().raw;
+    const headers = Object.entries(reply.getHeaders()).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
+    response.writeHead(200, { ...Object.fromEntries(headers), 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
+    response.write(': connected\n\n');
+    open.add(response);
+    response.once('close', () => open.delete(response));
+    stream({ context, call, words, response, reader }, stateJson(checkout, words).tag);
+  });
+};

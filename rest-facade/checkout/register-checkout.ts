@@ -1,0 +1,76 @@
+/**
+ * The hosted page: contract "States and transitions", "Buyer return"; decisions D-30, D-31, D-39.
+ * Server-rendered HTML under a strict policy, one style, a few small modules; no framework and nothing from another host.
+ */
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { LiveEvents } from '../../gateway/live-events.ts';
+import type { Supergraph } from '../../gateway/supergraph.ts';
+import type { Logger } from '../../subgraphs/kernel/service/telemetry.ts';
+import { answerJson, sayError } from './answer-json.ts';
+import { prepareCheckoutCalls } from './call-checkout.ts';
+import { chooseLanguage } from './choose-language.ts';
+import type { PageContext } from './page-context.ts';
+import { guardPage } from './page-headers.ts';
+import { playBank } from './play-bank.ts';
+import { pushState } from './push-state.ts';
+import { readAssets, serveAssets, type Assets } from './serve-assets.ts';
+import { showPage } from './show-page.ts';
+import { brokenPage, unknownPage } from './views/message.ts';
+import { wordsOf } from './words/words.ts';
+
+export interface CheckoutParts {
+  /** Runs the operations of schema/operations/checkout.graphql. */
+  readonly supergraph: Pick<Supergraph, 'operation'>;
+  /** Signs the tokens in page addresses. */
+  readonly pageSecret: Buffer;
+  /** Tells when a payment changed; without it the page only asks by itself. */
+  readonly liveEvents?: Pick<LiveEvents, 'read'>;
+  readonly log: Logger;
+}
+
+/** Whether a person looks at the answer: a page's address, not one that page.js calls. */
+const isPage = (request: FastifyRequest): boolean => /^\/pay\/[^/?]*(?:\/bank)?(?:\?|$)/.test(request.url);
+
+const codes: Readonly<Record<number, string>> = {
+  400: 'bad_request',
+  404: 'not_found',
+  405: 'method_not_allowed',
+  413: 'payload_too_large',
+  415: 'unsupported_media_type',
+};
+
+const sayBroken = (assets: Assets, log: Logger) => (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
+  guardPage(reply);
+  const words = wordsOf(chooseLanguage(request, reply));
+  const status = error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500 ? error.statusCode : 500;
+  // A body's own mistakes are not logged: their words may repeat what was typed.
+  if (status === 500) log.error({ request_id: request.id, error: error.name, message: error.message }, 'the hosted page could not answer');
+  if (isPage(request)) return reply.code(status).type('text/html; charset=utf-8').send(brokenPage(words, assets));
+  return sayError(reply, status, codes[status] ?? 'internal_error', words);
+};
+
+/**
+ * Adds the hosted page under /pay. Page addresses answer pages and JSON addresses the error envelope, whatever happens.
+ */
+export const registerCheckout = (app: FastifyInstance, { supergraph, pageSecret, liveEvents, log }: CheckoutParts): void => {
+  const assets = readAssets();
+  const context: PageContext = { calls: prepareCheckoutCalls(supergraph), pageSecret, assets, log };
+  app.register(
+    async (pay) => {
+      pay.setErrorHandler(sayBroken(assets, log));
+      pay.setNotFoundHandler((request, reply) => {
+        guardPage(reply);
+        const words = wordsOf(chooseLanguage(request, reply));
+        return request.method === 'GET'
+          ? reply.code(404).type('text/html; charset=utf-8').send(unknownPage(words, assets))
+          : sayError(reply, 404, 'not_found', words);
+      });
+      serveAssets(pay, assets);
+      showPage(pay, context);
+      answerJson(pay, context);
+      playBank(pay, context);
+      pushState(pay, context, liveEvents);
+    },
+    { prefix: '/pay' },
+  );
+};

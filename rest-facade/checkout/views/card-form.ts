@@ -1,0 +1,80 @@
+/** The fields of a card. Browsers fill them by their `autocomplete`; browser/card-form.js checks them. */
+import { html, type Html, type Piece } from '../html.ts';
+import type { Words } from '../words/words.ts';
+import { brandMarks, type CardBrand } from './icons.ts';
+
+/** Numbers that the simulator takes; each passes the check digit. */
+export const testCards: readonly { readonly brand: CardBrand; readonly name: string; readonly number: string }[] = [
+  { brand: 'mir', name: 'Мир', number: '2200000000000004' },
+  { brand: 'visa', name: 'Visa', number: '4111111111111111' },
+  { brand: 'mastercard', name: 'Mastercard', number: '5555555555554444' },
+  { brand: 'unionpay', name: 'UnionPay', number: '6200000000000005' },
+];
+
+interface Field {
+  readonly name: string;
+  readonly label: string;
+  readonly autocomplete: string;
+  readonly placeholder: string;
+  readonly numeric: boolean;
+  readonly longest: number;
+  readonly hint?: string;
+}
+
+const field = (of: Field, beside: Piece = null): Html =>
+  html` <div class="field" data-field="${of.name}">
+    <label for="card-${of.name}">${of.label}</label>
+    <div class="box">
+      <input
+        id="card-${of.name}"
+        name="${of.name}"
+        type="text"
+        autocomplete="${of.autocomplete}"
+        inputmode="${of.numeric ? 'numeric' : 'text'}"
+        placeholder="${of.placeholder}"
+        maxlength="${of.longest}"
+        required
+        spellcheck="false"
+        autocapitalize="characters"
+        aria-describedby="card-${of.name}-problem"
+        title="${of.hint ?? of.label}"
+      />
+      ${beside}
+    </div>
+    <p class="problem" id="card-${of.name}-problem" aria-live="polite"></p>
+  </div>`;
+
+const brands = (Object.keys(brandMarks) as CardBrand[]).map((brand) => html`<span data-brand="${brand}">${brandMarks[brand]}</span>`);
+
+const grouped = (number: string): string => number.replace(/(\d{4})(?=\d)/g, '$1 ');
+
+const testCardList = (words: Words): Html =>
+  html` <details class="test-cards">
+    <summary>${words.testCards}</summary>
+    <p>${words.testCardsHint}</p>
+    <ul>
+      ${testCards.map(
+        ({ brand, name, number }) =>
+          html`<li>
+            <button type="button" class="test-card" data-fill="${number}" aria-label="${words.fillIn(name)}">
+              ${brandMarks[brand]}<code>${grouped(number)}</code>
+            </button>
+          </li>`,
+      )}
+    </ul>
+  </details>`;
+
+/** The card's fields, and in test mode cards to try. */
+export const cardFields = (words: Words, test: boolean): Html =>
+  html` <div class="card-fields">
+    ${field(
+      { name: 'number', label: words.cardNumber, autocomplete: 'cc-number', placeholder: '0000 0000 0000 0000', numeric: true, longest: 23 },
+      html`<span class="brands" aria-hidden="true">${brands}</span>`,
+    )}
+    <div class="pair">
+      ${field({ name: 'expiry', label: words.cardExpiry, autocomplete: 'cc-exp', placeholder: words.cardExpiryExample, numeric: true, longest: 9 })}
+      ${field({ name: 'cvc', label: words.cardCvc, autocomplete: 'cc-csc', placeholder: '•••', numeric: true, longest: 3, hint: words.cardCvcHint })}
+    </div>
+    ${field({ name: 'holder', label: words.cardHolder, autocomplete: 'cc-name', placeholder: words.cardHolderExample, numeric: false, longest: 64 })}
+    ${test && testCardList(words)}
+  </div>`;

@@ -1,0 +1,99 @@
+/** Drawings of the page. All are decoration beside words, so screen readers pass over them. */
+import { html, type Html } from '../html.ts';
+import type { PayableMethod } from '../words/words.ts';
+
+export const lock = html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
+  <path
+    fill="currentColor"
+    d="M8 1a3.5 3.5 0 0 0-3.5 3.5V6H4a1.5 1.5 0 0 0-1.5 1.5v6A1.5 1.5 0 0 0 4 15h8a1.5 1.5 0 0 0 1.5-1.5v-6A1.5 1.5 0 0 0 12 6h-.5V4.5A3.5 3.5 0 0 0 8 1Zm2 5H6V4.5a2 2 0 1 1 4 0V6Z"
+  />
+</svg>`;
+
+export const arrow = html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
+  <path fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round" stroke-linejoin="round" d="M3 8h10M9 4l4 4-4 4" />
+</svg>`;
+
+export const spinner = html`<svg class="spinner" viewBox="0 0 24 24" aria-hidden="true">
+  <circle class="spinner-track" cx="12" cy="12" r="10" />
+  <circle class="spinner-head" cx="12" cy="12" r="10" pathLength="100" />
+</svg>`;
+
+const sbp = html`<svg class="mark" viewBox="-11 -2 120 124" aria-hidden="true">
+  <path fill="#5b57a2" d="m0 26.1 14.5 26v15.8L0 93.9Z" />
+  <path fill="#d90751" d="m55.8 42.6 13.6-8.3h27.9L55.8 59.7Z" />
+  <path fill="#fab718" d="m55.7 26 .1 34.4-14.6-9V0l14.5 26Z" />
+  <path fill="#ed6f26" d="M97.3 34.3H69.4L55.7 26 41.2 0Z" />
+  <path fill="#63b22f" d="M55.8 94V77.3l-14.6-8.8V120Z" />
+  <path fill="#1487c9" d="M69.4 85.7 14.5 52.1 0 26.1l97.2 59.6Z" />
+  <path fill="#017f36" d="m41.2 120 14.6-26 13.6-8.3h27.8Z" />
+  <path fill="#984995" d="m0 93.9 41.4-25.4L27.5 60l-13 7.9Z" />
+</svg>`;
+
+const cards = html`<svg class="mark" viewBox="0 0 40 40" aria-hidden="true">
+  <rect x="4" y="9" width="32" height="22" rx="4" fill="var(--card-mark)" />
+  <path fill="var(--card-stripe)" d="M4 14h32v5H4z" />
+  <rect x="8" y="24" width="9" height="2.6" rx="1.3" fill="var(--card-stripe)" />
+</svg>`;
+
+const tpay = html`<svg class="mark" viewBox="0 0 40 40" aria-hidden="true">
+  <rect x="4" y="4" width="32" height="32" rx="9" fill="#ffdd2d" />
+  <path fill="#333" d="M12 13h16v5.2a7 7 0 0 0-5.2-1.5V24c0 1.7.7 2.5 2.2 3H15c1.5-.5 2.2-1.3 2.2-3v-7.3A7 7 0 0 0 12 18.2V13Z" />
+</svg>`;
+
+const sberpay = html`<svg class="mark" viewBox="0 0 40 40" aria-hidden="true">
+  <rect x="4" y="4" width="32" height="32" rx="9" fill="#21a038" />
+  <path fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round" d="m14 19.5 5 3 8.5-5.2" />
+  <path fill="none" stroke="#fff" stroke-width="2.4" stroke-linecap="round" d="M28.7 21.5A9 9 0 1 1 24.6 12.3" />
+</svg>`;
+
+/** The mark of a payment method. */
+export const methodMarks: Readonly<Record<PayableMethod, Html>> = { sbp, cards, tpay, sberpay };
+
+export type CardBrand = 'mir' | 'visa' | 'mastercard' | 'unionpay';
+
+/** The marks of card brands, all of one size. */
+export const brandMarks: Readonly<Record<CardBrand, Html>> = {
+  mir: html`<svg class="brand" viewBox="0 0 48 30" aria-hidden="true">
+    <rect width="48" height="30" rx="5" fill="#0f754e" />
+    <path
+      fill="#fff"
+      d="M7 20.5V10h3.1l2.1 4.6 2.1-4.6h3.1v10.5h-2.9v-5.7l-1.6 3.4h-1.4l-1.6-3.4v5.7Zm12.5 0V10h2.9v6l3-6h3.3v10.5h-2.9v-6l-3 6ZM31 20.5v-6.3h2.9v2h6.8a4.6 4.6 0 0 1-4.3 3h-2.5v1.3Z"
+    />
+    <path fill="#7fd0f5" d="M31 10h6.2c2.2 0 3.8 1.7 3.7 4.1h-6.3A4 4 0 0 1 31 10Z" />
+  </svg>`,
+  visa: html`<svg class="brand" viewBox="0 0 48 30" aria-hidden="true">
+    <rect width="48" height="30" rx="5" fill="#1a1f71" />
+    <path
+      fill="#fff"
+      d="m18.2 20.5 1.7-10.3h2.7l-1.7 10.3Zm-2-10.3-2.6 7.1-.3-1.5-.9-4.6s-.1-1-1.3-1H6.9l-.1.2s1.3.3 2.8 1.2l2.3 9.1h2.9l4.3-10.5ZM38 20.5h2.5l-2.2-10.3h-2.2c-1 0-1.2.8-1.2.8l-4 9.5h2.8l.6-1.6h3.4Zm-2.9-3.7 1.4-3.9.8 3.9Zm-4-4.1.4-2.3s-1.2-.4-2.4-.4c-1.3 0-4.5.6-4.5 3.4 0 2.6 3.7 2.7 3.7 4.1 0 1.3-3.3 1.1-4.4.2l-.4 2.4s1.2.6 3 .6 4.6-1 4.6-3.5c0-2.7-3.7-2.9-3.7-4.1s2.6-1 3.7-.4Z"
+    />
+  </svg>`,
+  mastercard: html`<svg class="brand" viewBox="0 0 48 30" aria-hidden="true">
+    <rect width="48" height="30" rx="5" fill="#252a33" />
+    <circle cx="19" cy="15" r="8.5" fill="#eb001b" />
+    <circle cx="29" cy="15" r="8.5" fill="#f79e1b" />
+    <path fill="#ff5f00" d="M24 8.1a8.5 8.5 0 0 1 0 13.8 8.5 8.5 0 0 1 0-13.8Z" />
+  </svg>`,
+  unionpay: html`<svg class="brand" viewBox="0 0 48 30" aria-hidden="true">
+    <rect width="48" height="30" rx="5" fill="#e8ecef" />
+    <path fill="#d9222a" d="M11.5 4h9.2l-4.7 22H6.8c-1.5 0-2.4-1.2-2-2.7l3.6-16.6C8.8 5.2 10 4 11.5 4Z" />
+    <path fill="#0c4f92" d="M20 4h10.7L26 26H15.3Z" />
+    <path fill="#007b84" d="M30 4h11.2c1.5 0 2.4 1.2 2 2.7l-3.6 16.6c-.4 1.5-1.6 2.7-3.1 2.7H25.3Z" />
+  </svg>`,
+};
+
+const rounded = (path: Html, tone: string): Html =>
+  html`<svg class="seal ${tone}" viewBox="0 0 72 72" aria-hidden="true">
+    <circle class="seal-disc" cx="36" cy="36" r="34" />
+    ${path}
+  </svg>`;
+
+/** The seals over a final state. */
+export const seals = {
+  good: rounded(html`<path class="seal-line" pathLength="100" d="m22 37 10 10 19-21" />`, 'good'),
+  bad: rounded(html`<path class="seal-line" pathLength="100" d="m26 26 20 20M46 26 26 46" />`, 'bad'),
+  late: rounded(html`<path class="seal-line" pathLength="100" d="M36 20v17l11 7" />`, 'quiet'),
+  none: rounded(html`<path class="seal-line" pathLength="100" d="M23 36h26" />`, 'quiet'),
+  back: rounded(html`<path class="seal-line" pathLength="100" d="M28 22 19 31l9 9M20 31h20a10 10 0 0 1 0 20h-8" />`, 'quiet'),
+  lost: rounded(html`<path class="seal-line" pathLength="100" d="M28 29a8 8 0 1 1 11 7.5c-2 .9-3 2.3-3 4.5v1M36 50v.2" />`, 'quiet'),
+} as const;

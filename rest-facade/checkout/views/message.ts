@@ -1,0 +1,34 @@
+/** Pages that only say something: an unknown address, a fault of ours. */
+import { html } from '../html.ts';
+import type { Assets } from '../serve-assets.ts';
+import type { Words } from '../words/words.ts';
+import { seals } from './icons.ts';
+import { documentView, languageSwitch } from './page.ts';
+
+const messagePage = (said: 'unknownPage' | 'brokenPage', words: Words, assets: Assets): string => {
+  const { title, text } = words[said];
+  return documentView({
+    words,
+    title,
+    assets,
+    body: html`<body class="message">
+      <div class="frame">
+        <header class="top">${languageSwitch(words)}</header>
+        <main class="sheet sheet-message">
+          <div class="outcome">
+            ${said === 'unknownPage' ? seals.lost : seals.none}
+            <h1 class="panel-title">${title}</h1>
+            <p class="panel-text">${text}</p>
+            ${said === 'brokenPage' && html`<a class="primary" href=""><span class="primary-words">${words.tryAgain}</span></a>`}
+          </div>
+        </main>
+      </div>
+    </body>`,
+  });
+};
+
+/** The page of a token that is not ours. */
+export const unknownPage = (words: Words, assets: Assets): string => messagePage('unknownPage', words, assets);
+
+/** The page when the service could not answer. */
+export const brokenPage = (words: Words, assets: Assets): string => messagePage('brokenPage', words, assets);

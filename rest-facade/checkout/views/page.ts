@@ -1,0 +1,122 @@
+/** The whole document around a page, and the hosted page's regions, each of which page.js replaces when it changes. */
+import type { Checkout } from '../call-checkout.ts';
+import { formatAmount } from '../format-amount.ts';
+import { html, linkable, markupText, type Html, type Piece } from '../html.ts';
+import type { Assets } from '../serve-assets.ts';
+import { languages, wordsOf, type Words } from '../words/words.ts';
+import { lock } from './icons.ts';
+import { outcomeView } from './outcome.ts';
+import { payForm } from './pay-form.ts';
+import { ribbonView } from './ribbon.ts';
+import { stepView } from './step.ts';
+import { summaryView } from './summary.ts';
+
+interface Document {
+  readonly words: Words;
+  readonly title: string;
+  readonly assets: Assets;
+  readonly body: Html;
+  readonly head?: Piece;
+}
+
+/** A document with the page's style. */
+export const documentView = ({ words, title, assets, body, head }: Document): string =>
+  markupText(
+    html`<!doctype html>
+      <html lang="${words.language}">
+        <head>
+          <meta charset="utf-8" />
+          <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover" />
+          <meta name="robots" content="noindex, nofollow" />
+          <meta name="color-scheme" content="light dark" />
+          <meta name="format-detection" content="telephone=no" />
+          <title>${title}</title>
+          <link rel="preload" href="${assets.address('onest-latin.woff2')}" as="font" type="font/woff2" crossorigin />
+          ${words.language === 'ru' && html`<link rel="preload" href="${assets.address('onest-cyrillic.woff2')}" as="font" type="font/woff2" crossorigin />`}
+          <link rel="stylesheet" href="${assets.address('page.css')}" />
+          <link rel="icon" href="${assets.address('icon.svg')}" type="image/svg+xml" />
+          ${head}
+        </head>
+        ${body}
+      </html>`,
+  );
+
+/** The switch of languages; a plain link, so that it works without page.js as well. */
+export const languageSwitch = (words: Words): Html =>
+  html`<nav class="languages" aria-label="${words.languageChoice}">
+    ${languages.map((language) => {
+      const { languageName } = wordsOf(language);
+      return language === words.language
+        ? html`<span aria-current="true" lang="${language}">${languageName}</span>`
+        : html`<a href="?lang=${language}" hreflang="${language}" lang="${language}" data-language="${language}">${languageName}</a>`;
+    })}
+  </nav>`;
+
+const panelView = (checkout: Checkout, words: Words): Html => {
+  switch (checkout.status) {
+    case 'pending':
+      return payForm(checkout, words);
+    case 'processing':
+      return stepView(checkout, words);
+    case 'succeeded':
+    case 'failed':
+    case 'expired':
+    case 'cancelled':
+    case 'refunded':
+      return outcomeView(checkout, checkout.status, words);
+  }
+};
+
+/** The parts of the page that follow the payment. */
+export const regionViews = (checkout: Checkout, words: Words): { readonly ribbon: Html; readonly summary: Html; readonly panel: Html } => ({
+  ribbon: html`${ribbonView(checkout, words)}`,
+  summary: summaryView(checkout, words),
+  panel: panelView(checkout, words),
+});
+
+/** The document's title: what is paid and to whom. */
+export const pageTitle = (checkout: Checkout, words: Words): string =>
+  words.pageTitle(formatAmount(checkout.amount, checkout.currency, words.locale), checkout.shopName);
+
+/** Without page.js a finished payment still returns the buyer (decision D-39). */
+const returnWithoutScript = (checkout: Checkout): Piece => {
+  const address = linkable(checkout.returnTo);
+  return address && html`<noscript><meta http-equiv="refresh" content="${checkout.status === 'succeeded' ? 2 : 0};url=${address}" /></noscript>`;
+};
+
+const modules = (assets: Assets, names: readonly string[]): Html =>
+  html`${names.map((name) => html`<link rel="modulepreload" href="${assets.address(name)}" />`)}
+    <script type="module" src="${assets.address('page.js')}"></script>`;
+
+const footer = (checkout: Checkout, words: Words): string =>
+  checkout.methods.includes('cards') || checkout.method === 'cards' ? words.footerCard : words.footer;
+
+/** The hosted page of a payment. `now` is the server's time, RFC 3339: the page's clock is set by it. */
+export const checkoutPage = (checkout: Checkout, words: Words, now: string, assets: Assets, moduleNames: readonly string[]): string => {
+  const { ribbon, summary, panel } = regionViews(checkout, words);
+  return documentView({
+    words,
+    title: pageTitle(checkout, words),
+    assets,
+    head: html`${returnWithoutScript(checkout)}${modules(assets, moduleNames)}`,
+    body: html`<body class="checkout" data-now="${now}" data-status="${checkout.status}" data-words="${JSON.stringify(words.browser)}">
+      <div id="ribbon">${ribbon}</div>
+      <div class="frame">
+        <header class="top" id="top">
+          <p class="secure">${lock}${words.secure}</p>
+          ${languageSwitch(words)}
+        </header>
+        <main class="sheet">
+          <section class="summary" id="summary" aria-label="${words.summaryLabel}">${summary}</section>
+          <div class="work">
+            <noscript><p class="notice">${words.noScript}</p></noscript>
+            <p class="notice" id="notice" role="alert" hidden></p>
+            <div class="panel" id="panel">${panel}</div>
+          </div>
+        </main>
+        <footer class="foot" id="foot">${footer(checkout, words)}</footer>
+      </div>
+      <p class="unseen" id="live" role="status"></p>
+    </body>`,
+  });
+};

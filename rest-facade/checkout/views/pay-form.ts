@@ -1,0 +1,77 @@
+/** A pending payment: the buyer picks a method when it is `any`, and pays. */
+import type { Checkout } from '../call-checkout.ts';
+import { formatAmount } from '../format-amount.ts';
+import { html, type Html } from '../html.ts';
+import type { PayableMethod, Words } from '../words/words.ts';
+import { cardFields } from './card-form.ts';
+import { methodMarks, spinner } from './icons.ts';
+
+const payable = ['sbp', 'cards', 'tpay', 'sberpay'] as const satisfies readonly PayableMethod[];
+
+/** The method when a buyer can pay by it; null for `any` and `recurrent`. */
+export const payableMethod = (method: string): PayableMethod | null => payable.find((candidate) => candidate === method) ?? null;
+
+const choice = (method: PayableMethod, chosen: boolean, words: Words, test: boolean): Html =>
+  html` <div class="method">
+    <input type="radio" name="method" id="method-${method}" value="${method}" ${chosen && html`checked`} />
+    <label for="method-${method}">
+      ${methodMarks[method]}
+      <span class="method-words"
+        ><span class="method-name">${words.methods[method].name}</span><span class="method-hint">${words.methods[method].hint}</span></span
+      >
+      <span class="dot" aria-hidden="true"></span>
+    </label>
+    ${method === 'cards' && cardFields(words, test)}
+  </div>`;
+
+const picker = (methods: readonly PayableMethod[], words: Words, test: boolean): Html =>
+  html` <h2 class="panel-title" tabindex="-1" id="methods-title">${words.chooseMethod}</h2>
+    <fieldset class="methods" aria-labelledby="methods-title">${methods.map((method, index) => choice(method, index === 0, words, test))}</fieldset>`;
+
+const payButton = (checkout: Checkout, words: Words): Html =>
+  html` <button class="primary" type="submit" disabled data-wakes>
+    <span class="primary-words">${words.pay(formatAmount(checkout.amount, checkout.currency, words.locale))}</span>
+    <span class="primary-busy">${spinner}${words.paying}</span>
+  </button>`;
+
+/** A method that is fixed already: the card's form, or one button on the way to the bank. */
+const single = (method: PayableMethod, words: Words, test: boolean, button: Html): Html => {
+  const title = html`<h2 class="panel-title" tabindex="-1">${words.methods[method].name}</h2>`;
+  const text = words.beforePaying[method];
+  const fixed = html`<input type="hidden" name="fixed-method" value="${method}" />`;
+  return method === 'cards'
+    ? html`${fixed}
+        <div class="card-head">
+          ${methodMarks[method]}
+          <div>
+            ${title}
+            <p class="before-paying">${text}</p>
+          </div>
+        </div>
+        ${cardFields(words, test)} ${button}`
+    : html`${fixed}
+        <div class="step">
+          <div class="step-mark">${methodMarks[method]}</div>
+          ${title}
+          <p class="panel-text">${text}</p>
+          ${button}
+        </div>`;
+};
+
+const nothingToDo = (words: Words): Html =>
+  html` <h2 class="panel-title" tabindex="-1">${words.noBuyer.title}</h2>
+    <p class="panel-text">${words.noBuyer.text}</p>`;
+
+/**
+ * The form of a pending payment. Without page.js its button stays disabled: a card must never leave by a plain form submission.
+ */
+export const payForm = (checkout: Checkout, words: Words): Html => {
+  const test = checkout.mode === 'test';
+  const fixed = payableMethod(checkout.method);
+  const methods = checkout.methods.map(payableMethod).filter((method) => method !== null);
+  if (!fixed && (checkout.method !== 'any' || methods.length === 0)) return nothingToDo(words);
+  const button = payButton(checkout, words);
+  return html`<form id="pay" class="pay-form" novalidate>
+    ${fixed ? single(fixed, words, test, button) : html`${picker(methods, words, test)} ${button}`}
+  </form>`;
+};

@@ -1,0 +1,27 @@
+/** What is being paid for: shop, amount, order, time left. */
+import type { Checkout } from '../call-checkout.ts';
+import { formatAmount } from '../format-amount.ts';
+import { html, type Html } from '../html.ts';
+import type { Words } from '../words/words.ts';
+
+/** The first letter or digit of the shop's name, for its badge. */
+const initialOf = (name: string): string => /[\p{L}\p{N}]/u.exec(name)?.[0].toUpperCase() ?? '·';
+
+const row = (name: string, value: Html | string, kind = ''): Html =>
+  html`<div class="fact ${kind}">
+    <dt>${name}</dt>
+    <dd>${value}</dd>
+  </div>`;
+
+const timeLeft = (checkout: Checkout, words: Words): Html | null =>
+  checkout.status === 'pending' || checkout.status === 'processing'
+    ? row(words.timeLeft, html`<span class="clock" role="timer" aria-live="off" data-deadline="${checkout.deadline}">&nbsp;</span>`, 'left')
+    : null;
+
+/** The summary of the payment. */
+export const summaryView = (checkout: Checkout, words: Words): Html => html`
+  <p class="shop"><span class="badge" aria-hidden="true">${initialOf(checkout.shopName)}</span><span class="shop-name">${checkout.shopName}</span></p>
+  <h1 class="amount"><span class="unseen">${words.payTo} </span>${formatAmount(checkout.amount, checkout.currency, words.locale)}</h1>
+  ${checkout.description && html`<p class="description">${checkout.description}</p>`}
+  <dl class="facts">${row(words.order, checkout.orderId)} ${row(words.paymentNumber, checkout.publicId)} ${timeLeft(checkout, words)}</dl>
+`;
