@@ -8,6 +8,7 @@ import { getOperationAST, GraphQLError, print, separateOperations, validate, typ
 import type { OperationMap, OperationName } from '../schema/generated/operation-map.ts';
 import { readOperations, subgraphNames, type SubgraphName } from '../schema/sources.ts';
 import type { Call } from '../subgraphs/kernel/service/principal.ts';
+import { presentInputError } from '../subgraphs/kernel/service/present-errors.ts';
 import type { PreparedDocument, SubgraphExecutor } from '../subgraphs/kernel/service/subgraph.ts';
 import type { Logger } from '../subgraphs/kernel/service/telemetry.ts';
 import { CannotCompile } from './cannot-compile.ts';
@@ -62,7 +63,8 @@ export const openSupergraph = async ({ supergraphSdl, executors, log }: Supergra
     // Composition has validated it when it was built, and a test proves it fresh.
     validateSupergraph: false,
   });
-  const { schema: apiSchema, executor } = await gateway.load();
+  const { schema: apiSchema, executor: stock } = await gateway.load();
+  const executor = withoutValues(stock);
   const execute = stockExecute(apiSchema, executor, log);
   const plan = gatewayPlanner(gateway);
   const compile = (document: DocumentNode): PreparedDocument => compileOperation({ document, plan: plan(document), apiSchema, executors });
@@ -132,6 +134,14 @@ const unknownSubgraph = (name: string): never => {
 
 type StockExecutor = (context: GatewayGraphQLRequestContext) => Promise<ExecutionResult>;
 
+/** The stock executor, which checks variables itself, with their values left out of what it says of them (decision D-06). */
+const withoutValues =
+  (executor: StockExecutor): StockExecutor =>
+  async (context) => {
+    const result = await executor(context);
+    return result.errors && !('data' in result) ? { ...result, errors: result.errors.map(presentInputError) } : result;
+  };
+
 /** The stock executor without Apollo Server around it: documents are validated once and hashed once. */
 const stockExecute = (schema: GraphQLSchema, executor: StockExecutor, logger: Logger): Supergraph['execute'] => {
   const known = new WeakMap<DocumentNode, { readonly queryHash: string; readonly errors: readonly GraphQLError[] }>();
@@ -151,7 +161,12 @@ const stockExecute = (schema: GraphQLSchema, executor: StockExecutor, logger: Lo
     const request = { variables: { ...variables }, ...(operationName === undefined ? {} : { operationName }) };
     // What the executor reads of a request; the rest is of Apollo Server's HTTP side.
     const context = { request, document, queryHash, operationName: operation.name?.value ?? null, operation, schema, context: call, logger, metrics: {} };
-    return executor(context as unknown as GatewayGraphQLRequestContext);
+    try {
+      return await executor(context as unknown as GatewayGraphQLRequestContext);
+    } catch (thrown) {
+      logger.error({ err: thrown, requestId: call.requestId }, 'the gateway failed');
+      return { errors: [new GraphQLError('internal error', { extensions: { code: 'INTERNAL_SERVER_ERROR' } })] };
+    }
   };
 };
 

@@ -4,6 +4,7 @@
  */
 import { GraphQLScalarType, GraphQLError, Kind } from 'graphql';
 import { GraphQLJSONObject } from 'graphql-scalars';
+import { rfc3339 } from './rfc3339.ts';
 
 const bad = (message: string): GraphQLError => new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT' } });
 
@@ -48,7 +49,7 @@ const dateTime = new GraphQLScalarType<Temporal.Instant, string>({
   name: 'DateTime',
   description: 'A moment: RFC 3339 in UTC with milliseconds.',
   serialize: (value) => {
-    if (value instanceof Temporal.Instant) return value.toString({ smallestUnit: 'millisecond' });
+    if (value instanceof Temporal.Instant) return rfc3339(value);
     throw new Error(`a DateTime was resolved with ${typeof value}`);
   },
   parseValue: parseInstant,

@@ -2,6 +2,7 @@ import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ApolloServer } from '@apollo/server';
 import fc from 'fast-check';
 import {
   getNamedType,
@@ -192,4 +193,27 @@ describe('what is not understood is not compiled', () => {
     const refusedRun = await supergraph.execute({ document: parse('subscription { events { id } }'), variables: {} }, call);
     assert.match(refusedRun.errors?.[0]?.message ?? '', /subscription/);
   });
+});
+
+test('a refused variable is named and its place told, and its value never repeated', async () => {
+  const document = parse('mutation ($input: PayoutCreateInput!) { payoutCreate(input: $input) { __typename } }');
+  const call: Call = { principal: callerOf(document), requestId: 'test' };
+  const { errors } = await supergraph.execute({ document, variables: { input: { amount: 5, cardPan: { number: '4111111111111111' } } } }, call);
+  assert.deepEqual(
+    errors?.map(({ message, extensions }) => [message, extensions['code']]),
+    [['Variable "$input" has an invalid value at "input.cardPan".', 'BAD_USER_INPUT']],
+  );
+});
+
+test('Apollo Server runs on the same gateway', async () => {
+  Object.assign(world, { seed: 3, faults: 0 });
+  const server = new ApolloServer<Call>({ gateway: supergraph.apolloGateway });
+  await server.start();
+  const query = '{ billingSubscriptions { customerRef shop { name } } }';
+  const contextValue: Call = { principal: callerOf(parse(query)), requestId: 'test' };
+  const { body } = await server.executeOperation({ query }, { contextValue });
+  assert(body.kind === 'single');
+  assert.equal(JSON.stringify(body.singleResult.data), JSON.stringify((await supergraph.compile(parse(query))({}, contextValue)).data));
+  assert.notEqual(body.singleResult.data?.['billingSubscriptions'], undefined);
+  await server.stop();
 });

@@ -26,10 +26,13 @@ const presentError = (error: GraphQLError, call: Call, log: Logger): GraphQLErro
 
 const variableName = /^Variable "\$(\w+)"/;
 
-/** The executors repeat a refused variable's value, which may be a card number: only the variable is named. */
-const presentInputError = (error: GraphQLError): GraphQLError => {
+/** An error in a variable, without its value: the executors repeat that, and it may be a card number. Other errors stay what they are. */
+export const presentInputError = (error: GraphQLError): GraphQLError => {
   const name = variableName.exec(error.message)?.[1];
-  const repeats = error.message.includes('got invalid value');
-  const message = !repeats ? error.message : `Variable "$${name ?? '?'}" has an invalid value.`;
+  if (name === undefined) return error;
+  const place = new RegExp(` at "(${name}[\\w.[\\]]*)"`).exec(error.message)?.[1];
+  const message = error.message.includes('got invalid value')
+    ? `Variable "$${name}" has an invalid value${place === undefined ? '' : ` at "${place}"`}.`
+    : error.message;
   return new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT' } });
 };
