@@ -3,11 +3,11 @@ import type { Logger } from '../service/telemetry.ts';
 
 export interface Outage {
   /** A call failed because the other side is not there. The first one is logged. */
-  began(error: unknown): void;
+  readonly began: (error: unknown) => void;
   /** A call was answered. Logged when it ends an outage. */
-  ended(): void;
+  readonly ended: () => void;
   /** We are closing: what fails from now on is no news. */
-  silence(): void;
+  readonly silence: () => void;
 }
 
 /** Watches what is named `what`, and calls `onReturn` each time it is back. */

@@ -101,8 +101,8 @@ export const openQueues = async (options: QueuesOptions): Promise<Queues> => {
       await schedules.renew();
     },
     depths: async () => {
-      const [webhooks, bank, schedules] = await Promise.all([depthOf(queues.webhooks), depthOf(queues.bank), depthOf(queues.schedules)]);
-      return { webhooks, bank, schedules };
+      const [ofWebhooks, ofBank, ofSchedules] = await Promise.all([depthOf(queues.webhooks), depthOf(queues.bank), depthOf(queues.schedules)]);
+      return { webhooks: ofWebhooks, bank: ofBank, schedules: ofSchedules };
     },
     ready: () =>
       Promise.race([
@@ -153,6 +153,6 @@ const openAdding = (queues: Record<QueueName, StoredQueue>, queueOf: ReadonlyMap
 
 /** The same job and payload have the same id. */
 const idOf = (job: string, payload: JobPayload): string => {
-  const sorted = JSON.stringify(Object.entries(payload).sort(([a], [b]) => (a < b ? -1 : 1)));
+  const sorted = JSON.stringify(Object.entries(payload).toSorted(([a], [b]) => (a < b ? -1 : 1)));
   return `${job}-${createHash('sha256').update(sorted).digest('base64url')}`;
 };

@@ -21,6 +21,6 @@ export const keepSchedules = (queues: Readonly<Record<QueueName, StoredQueue>>, 
     }
   };
   // A renewal that fails is no loss: the next one comes, and the outage is already in the log.
-  const timer = setInterval(() => renew().catch(() => {}), renewal_ms).unref();
+  const timer = setInterval(() => void renew().catch(() => {}), renewal_ms).unref();
   return { renew, close: () => clearInterval(timer) };
 };

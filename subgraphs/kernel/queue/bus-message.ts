@@ -1,0 +1,73 @@
+/** Messages of the bus as text. What comes in is checked: another process may run another version, or may not be ours at all. */
+import { type BusMessages, type BusTopic, type StreamedEvent, streamKinds } from '../rules/event.ts';
+import { modes } from '../rules/mode.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const fieldsOf = (value: unknown): Fields => {
+  if (!isFields(value)) throw new Error('expected an object');
+  return value;
+};
+
+const textOf = (fields: Fields, name: string): string => {
+  const value = fields[name];
+  if (typeof value !== 'string' || value === '') throw new Error(`expected text in ${name}`);
+  return value;
+};
+
+const numberOf = (fields: Fields, name: string): number => {
+  const value = fields[name];
+  if (typeof value !== 'number') throw new Error(`expected a number in ${name}`);
+  return value;
+};
+
+const oneOf = <Value extends string>(fields: Fields, name: string, values: readonly Value[]): Value => {
+  const found = values.find((value) => value === fields[name]);
+  if (found === undefined) throw new Error(`expected another ${name} than ${String(fields[name])}`);
+  return found;
+};
+
+const readEvent = (value: unknown): StreamedEvent => {
+  const fields = fieldsOf(value);
+  const sequence = textOf(fields, 'sequence');
+  if (!/^\d+$/.test(sequence)) throw new Error('expected digits in sequence');
+  const at = textOf(fields, 'at');
+  if (Number.isNaN(Date.parse(at))) throw new Error('expected a time in at');
+  return {
+    sequence,
+    kind: oneOf(fields, 'kind', streamKinds),
+    merchantId: textOf(fields, 'merchantId'),
+    shopId: textOf(fields, 'shopId'),
+    mode: oneOf(fields, 'mode', modes),
+    subjectId: textOf(fields, 'subjectId'),
+    at,
+    payload: fieldsOf(fields['payload']),
+  };
+};
+
+const readers: { readonly [Topic in BusTopic]: (value: unknown) => BusMessages[Topic] } = {
+  events: (value) => {
+    if (!Array.isArray(value)) throw new Error('expected a list of events');
+    // A newer version may have kinds that this one does not know: they are left out, the others are told.
+    return value.filter((event) => streamKinds.some((kind) => kind === fieldsOf(event)['kind'])).map(readEvent);
+  },
+  outbox: () => null,
+  keys: (value) => ({ merchantId: textOf(fieldsOf(value), 'merchantId') }),
+  streams: (value) => {
+    const fields = fieldsOf(value);
+    return { keyId: textOf(fields, 'keyId'), streamId: textOf(fields, 'streamId'), openedAt_ms: numberOf(fields, 'openedAt_ms') };
+  },
+};
+
+/** The names of all topics. */
+export const topicNames: readonly string[] = Object.keys(readers);
+
+export const isTopic = (name: string): name is BusTopic => Object.hasOwn(readers, name);
+
+/** A message as text. */
+export const writeMessage = (message: BusMessages[BusTopic]): string => JSON.stringify(message);
+
+/** Reads a message of `topic`; throws when the text is none. */
+export const readMessage = <Topic extends BusTopic>(topic: Topic, text: string): BusMessages[Topic] => readers[topic](JSON.parse(text));

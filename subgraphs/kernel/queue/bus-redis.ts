@@ -1,0 +1,29 @@
+/** The bus on Redis: PUBLISH on one connection, SUBSCRIBE on another. */
+import { Redis } from 'ioredis';
+import { hasty, isReady, patient } from './backend-redis.ts';
+import type { Wire, WireOptions } from './bus.ts';
+
+/** A silent connection may be a dead one: it is asked, and ended when it does not answer. */
+const heartbeat_ms = 15_000;
+
+/** Fulfils when every channel is heard. Rejects when Redis does not answer for 30 seconds. */
+export const openRedisWire = async (url: string, { channels, hear, began, ended }: WireOptions): Promise<Wire> => {
+  const sending = new Redis(url, hasty).on('error', began);
+  const hearing = new Redis(url, patient).on('error', began).on('ready', ended).on('message', hear);
+  const heartbeat = setInterval(() => void (hearing.status === 'ready' && hearing.ping().catch(began)), heartbeat_ms).unref();
+  const close = async (): Promise<void> => {
+    clearInterval(heartbeat);
+    sending.disconnect();
+    hearing.disconnect();
+  };
+  if (!(await Promise.all([isReady(sending), isReady(hearing)])).every(Boolean)) {
+    await close();
+    throw new Error('Redis does not answer');
+  }
+  // After a reconnect ioredis subscribes again by itself.
+  await hearing.subscribe(...channels);
+  return {
+    send: async (channel, text) => void (await sending.publish(channel, text)),
+    close,
+  };
+};

@@ -1,0 +1,14 @@
+/**
+ * A process on the bus: `node bus-process.ts <databaseUrl> <redisUrl or ->`. Tells its parent when it hears, and every event that it hears; publishes the
+ * events that its parent sends; closes the bus when its parent disconnects, and then ends by itself if nothing is left open.
+ */
+import { pino } from 'pino';
+import { openBus } from '../../subgraphs/kernel/queue/bus.ts';
+import { readMessage } from '../../subgraphs/kernel/queue/bus-message.ts';
+
+const [, , databaseUrl = '', redisUrl] = process.argv;
+const bus = await openBus({ databaseUrl, redisUrl: redisUrl === '-' ? null : (redisUrl ?? null), log: pino({ level: 'silent' }) });
+bus.subscribe('events', (events) => void process.send?.(events));
+process.on('message', (events) => bus.publish('events', readMessage('events', JSON.stringify(events))));
+process.on('disconnect', () => bus.close());
+process.send?.('ready');

@@ -1,0 +1,167 @@
+/** The bus carries hints to every process, on both stores alike. */
+import assert from 'node:assert/strict';
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { after, before, describe, test, type TestContext } from 'node:test';
+import { openBus } from '../../subgraphs/kernel/queue/bus.ts';
+import { readMessage } from '../../subgraphs/kernel/queue/bus-message.ts';
+import { cut, openJoin } from '../../subgraphs/kernel/queue/notification.ts';
+import type { StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
+import { openTestLog, storeKinds, type Stores, type StoreUrls, until } from './stores.ts';
+
+const event = (sequence: number, payload: Readonly<Record<string, unknown>> = { status: 'succeeded' }): StreamedEvent => ({
+  sequence: String(sequence),
+  kind: 'payment.status_changed',
+  merchantId: 'm1',
+  shopId: 's1',
+  mode: 'live',
+  subjectId: 'p1',
+  at: '2026-01-01T00:00:00.000Z',
+  payload,
+});
+
+type OpenBus = Awaited<ReturnType<typeof openBus>>;
+
+const open = async (t: TestContext, urls: StoreUrls, log = openTestLog().log): Promise<OpenBus> => {
+  const bus = await openBus({ ...urls, log });
+  t.after(() => bus.close());
+  return bus;
+};
+
+const startProcess = async (t: TestContext, urls: StoreUrls): Promise<{ readonly child: ChildProcess; readonly heard: string[] }> => {
+  const child = fork(new URL('./bus-process.ts', import.meta.url), [urls.databaseUrl, urls.redisUrl ?? '-']);
+  t.after(() => child.kill('SIGKILL'));
+  await once(child, 'message');
+  const heard: string[] = [];
+  child.on('message', (events) => heard.push(...sequencesOf(readMessage('events', JSON.stringify(events)))));
+  return { child, heard };
+};
+
+const sequencesOf = (events: readonly StreamedEvent[]): string[] => events.map(({ sequence }) => sequence);
+
+for (const kind of storeKinds) {
+  describe(`the bus on ${kind.name}`, { skip: kind.skip }, () => {
+    let stores: Stores;
+    before(async () => {
+      stores = await kind.open();
+    });
+    after(() => stores.stop());
+
+    test('every process hears every message once and in order, its own too', async (t) => {
+      const urls = await stores.fresh();
+      const bus = await open(t, urls);
+      const [one, two] = await Promise.all([startProcess(t, urls), startProcess(t, urls)]);
+      const heard: string[] = [];
+      bus.subscribe('events', (events) => heard.push(...sequencesOf(events)));
+      const expected = Array.from({ length: 600 }, (_, sequence) => String(sequence));
+      await Promise.all(expected.map((sequence) => bus.publish('events', [event(Number(sequence))])));
+      one.child.send([event(600)]);
+      expected.push('600');
+      await until('all have heard all', () => [heard, one.heard, two.heard].every((list) => list.length >= expected.length));
+      await delay(200);
+      for (const list of [heard, one.heard, two.heard]) assert.deepEqual(list, expected);
+    });
+
+    test('a process that closes the bus ends by itself', async (t) => {
+      const { child } = await startProcess(t, await stores.fresh());
+      child.disconnect();
+      const [code] = await once(child, 'exit', { signal: AbortSignal.timeout(10_000) });
+      assert.equal(code, 0);
+    });
+
+    test('events of any number and size arrive whole', async (t) => {
+      const bus = await open(t, await stores.fresh());
+      const sent = [
+        ...Array.from({ length: 500 }, (_, sequence) => event(sequence, { text: 'Оплата заказа №42 "Кофе" 🫘'.repeat(3) })),
+        event(500, { text: '🫘x'.repeat(20_000) }),
+      ];
+      const heard = Promise.withResolvers<readonly StreamedEvent[]>();
+      bus.subscribe('events', heard.resolve);
+      await bus.publish('events', sent);
+      assert.deepEqual(await heard.promise, sent);
+    });
+
+    test('topics are heard apart, and a listener hears nothing after it has left', async (t) => {
+      const bus = await open(t, await stores.fresh());
+      const heard: string[] = [];
+      const leave = bus.subscribe('keys', ({ merchantId }) => heard.push(merchantId));
+      bus.subscribe('outbox', (message) => heard.push(String(message)));
+      await bus.publish('outbox', null);
+      await bus.publish('keys', { merchantId: 'm1' });
+      await until('both were heard', () => heard.length === 2);
+      assert.deepEqual(heard, ['null', 'm1']);
+      leave();
+      await bus.publish('keys', { merchantId: 'm2' });
+      await delay(300);
+      assert.equal(heard.length, 2);
+    });
+
+    test('a listener that fails hinders no other, and is told of in the log', async (t) => {
+      const { log, said } = openTestLog();
+      const bus = await open(t, await stores.fresh(), log);
+      const heard: string[] = [];
+      bus.subscribe('keys', () => {
+        throw new Error('no');
+      });
+      bus.subscribe('keys', async () => Promise.reject(new Error('later')));
+      bus.subscribe('keys', ({ merchantId }) => heard.push(merchantId));
+      await bus.publish('keys', { merchantId: 'm1' });
+      await bus.publish('keys', { merchantId: 'm2' });
+      await until('both were heard', () => heard.length === 2);
+      assert.equal(said().filter((line) => line === 'a listener of the bus failed').length, 4);
+    });
+  });
+
+  test(`the bus on ${kind.name} hears again by itself after its server was killed, and says so once`, { skip: kind.skip }, async (t) => {
+    const store = await kind.openMortal();
+    const { log, said } = openTestLog();
+    const bus = await openBus({ ...store, log });
+    t.after(() => bus.close().finally(() => store.stop()));
+    const heard: string[] = [];
+    bus.subscribe('keys', ({ merchantId }) => heard.push(merchantId));
+    await bus.publish('keys', { merchantId: 'before' });
+    await until('it was heard', () => heard.length === 1);
+    await store.kill();
+    await until('it is known to be lost', () => said().length === 1);
+    for (let wakes = 0; wakes < 50; wakes += 1) await bus.publish('keys', { merchantId: 'dropped' });
+    await delay(500);
+    await store.revive();
+    await until('it is back', () => said().length === 2);
+    await until('it hears again', async () => {
+      await bus.publish('keys', { merchantId: 'after' });
+      await delay(100);
+      return heard.includes('after');
+    });
+    assert.deepEqual(said(), ['the bus is lost; trying until it is back', 'the bus is back']);
+  });
+}
+
+describe('messages of the bus', () => {
+  test('are checked when they come in', () => {
+    const good = JSON.stringify([event(1)]);
+    assert.deepEqual(readMessage('events', good), [event(1)]);
+    for (const bad of ['{', '{}', '[1]', good.replace('"live"', '"real"'), good.replace('"1"', '"first"'), good.replace('"m1"', '""')])
+      assert.throws(() => readMessage('events', bad), Error, bad);
+    assert.throws(() => readMessage('keys', '{"merchantId":7}'));
+  });
+
+  test('may hold events of a kind that this version does not know, and those are left out', () => {
+    const unknown = { ...event(1), kind: 'payment.dreamt' };
+    assert.deepEqual(readMessage('events', JSON.stringify([unknown, event(2)])), [event(2)]);
+  });
+
+  test('are cut into payloads that PostgreSQL takes and put together again, but not from parts of two', () => {
+    const text = 'x🫘ж'.repeat(9_001);
+    const payloads = cut(text);
+    assert.ok(payloads.length > 3 && payloads.every((payload) => Buffer.byteLength(payload) < 8_000));
+    const join = openJoin();
+    const other = cut(text.toUpperCase());
+    // The first message is cut off in the middle.
+    assert.deepEqual(payloads.slice(0, 3).map(join), [null, null, null]);
+    assert.equal(join(other[1] ?? ''), null);
+    assert.equal(other.map(join).at(-1), text.toUpperCase());
+    assert.equal(join(cut('short')[0] ?? ''), 'short');
+    assert.equal(join('nonsense'), null);
+  });
+});

@@ -1,0 +1,116 @@
+/** Invariant 1: work goes on when a process ends, is killed, or loses its queues. The same on both stores. */
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { after, before, describe, test, type TestContext } from 'node:test';
+import { openQueues, type Queues, type QueuesOptions } from '../../subgraphs/kernel/queue/queues.ts';
+import { done, type Job } from '../../subgraphs/kernel/queue/run-job.ts';
+import { recorded } from './recorded-job.ts';
+import { openTestLog, storeKinds, type Stores, until } from './stores.ts';
+
+for (const kind of storeKinds) {
+  describe(`work on ${kind.name}`, { skip: kind.skip }, () => {
+    let stores: Stores;
+    before(async () => {
+      stores = await kind.open();
+    });
+    after(() => stores.stop());
+
+    /** Queues on `urls`, or on an empty store; closed after the test. */
+    const open = async (t: TestContext, jobs: readonly Job[], options: Partial<QueuesOptions> = {}): Promise<Queues> => {
+      const urls = options.databaseUrl === undefined ? await stores.fresh() : {};
+      const queues = await openQueues({ databaseUrl: '', redisUrl: null, log: openTestLog().log, jobs, ...urls, ...options });
+      t.after(() => queues.close());
+      return queues;
+    };
+
+    test('close waits for the job that runs and takes no new one', async (t) => {
+      let finished = false;
+      const { job, runs } = recorded('long', async () => {
+        await delay(1_200);
+        finished = true;
+        return done;
+      });
+      const urls = await stores.fresh();
+      const { log, said } = openTestLog();
+      const queues = await open(t, [job], { ...urls, log, concurrency: { bank: 1 } });
+      await queues.work([job]);
+      await queues.add('long', { n: '1' });
+      await until('it runs', () => runs.length === 1);
+      await queues.add('long', { n: '2' });
+      await queues.close();
+      assert.equal(finished, true);
+      await delay(300);
+      assert.equal(runs.length, 1);
+      assert.deepEqual(said(), []);
+      const next = await open(t, [job], urls);
+      assert.equal((await next.depths()).bank, 1);
+    });
+
+    test('close gives up waiting at its deadline, and another process takes the job over', async (t) => {
+      const stuck = recorded('stuck', () => new Promise(() => {}));
+      const urls = await stores.fresh();
+      const { log, said } = openTestLog();
+      const queues = await open(t, [stuck.job], { ...urls, log, lock_ms: 1_000, drain_ms: 300 });
+      await queues.work([stuck.job]);
+      await queues.add('stuck', {});
+      await until('it runs', () => stuck.runs.length === 1);
+      const began = Date.now();
+      await queues.close();
+      assert.ok(Date.now() - began < 3_500, `closing took ${Date.now() - began} ms`);
+      assert.deepEqual(said(), []);
+      const other = recorded('stuck');
+      const next = await open(t, [other.job], { ...urls, lock_ms: 1_000 });
+      await next.work([other.job]);
+      await until('the other ran it', () => other.runs.length === 1);
+    });
+
+    test('a job survives kill -9 of the process that runs it', async (t) => {
+      const { job, runs } = recorded('survive');
+      const urls = await stores.fresh();
+      const queues = await open(t, [job], { ...urls, lock_ms: 1_000 });
+      const child = fork(new URL('./worker-process.ts', import.meta.url), [urls.databaseUrl, urls.redisUrl ?? '-']);
+      t.after(() => child.kill('SIGKILL'));
+      await queues.add('survive', { payment: 'p1' });
+      const [payload] = await once(child, 'message');
+      assert.deepEqual(payload, { payment: 'p1' });
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+      await queues.work([job]);
+      await until('this process ran it', () => runs.length === 1);
+      assert.deepEqual(runs[0]?.payload, { payment: 'p1' });
+    });
+  });
+
+  test(`queues on ${kind.name} go on by themselves after their server was killed, and say so once`, { skip: kind.skip }, async (t) => {
+    const store = await kind.openMortal();
+    const { log, said } = openTestLog();
+    const wake = recorded('wake');
+    const tick = recorded('tick', undefined, { queue: 'schedules', every_ms: 500 });
+    const busy = recorded('busy', () => delay(2_500, done));
+    const jobs = [wake.job, tick.job, busy.job];
+    const queues = await openQueues({ ...store, log, jobs });
+    t.after(() => queues.close().finally(() => store.stop()));
+    await queues.work(jobs);
+    await queues.add('wake', {});
+    await queues.add('busy', {});
+    await until('all work', () => wake.runs.length === 1 && busy.runs.length === 1 && tick.runs.length >= 2);
+    assert.equal(await queues.ready(), true);
+    await store.kill();
+    await until('it is away', async () => !(await queues.ready()));
+    // Dropped, not refused: what it would have waked for is in PostgreSQL, and a sweep finds it.
+    await queues.add('wake', {});
+    await delay(2_000);
+    await store.revive();
+    await until('it is back', () => queues.ready());
+    const ticks = tick.runs.length;
+    await until('schedules go on', () => tick.runs.length >= ticks + 3, 40_000);
+    const woken = wake.runs.length;
+    await queues.add('wake', {});
+    await until('jobs go on', () => wake.runs.length > woken);
+    // The runs that Redis forgot in the middle cannot be marked.
+    const others = said().filter((line) => line !== 'the end of a run could not be marked; the job may run again');
+    assert.deepEqual(others, ['the queue store is lost; trying until it is back', 'the queue store is back']);
+  });
+}
