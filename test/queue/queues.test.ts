@@ -8,7 +8,7 @@ import { recorded } from './recorded-job.ts';
 import { openTestLog, storeKinds, type Stores, until } from './stores.ts';
 
 for (const kind of storeKinds) {
-  describe(`queues on ${kind.name}`, { skip: kind.skip }, () => {
+  describe(`queues on ${kind.name}`, { skip: kind.skip, concurrency: 4 }, () => {
     let stores: Stores;
     before(async () => {
       stores = await kind.open();
