@@ -2,6 +2,7 @@
 import { ApolloServer, HeaderMap, type ApolloServerPlugin, type HTTPGraphQLRequest } from '@apollo/server';
 import { ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { GraphQLError, OperationTypeNode } from 'graphql';
 import { isRefused } from '../subgraphs/kernel/rules/refusal.ts';
 import type { Call } from '../subgraphs/kernel/service/principal.ts';
 import { requestIdOf, type Logger } from '../subgraphs/kernel/service/telemetry.ts';
@@ -58,7 +59,7 @@ const openApollo = ({ supergraph, log }: GatewayParts): ApolloServer<Call> =>
     validationRules: [limitDocument],
     parseOptions: { maxLexicalTokens: documentTokens_max },
     formatError: presentError,
-    plugins: [ApolloServerPluginLandingPageDisabled(), logFailures(log)],
+    plugins: [ApolloServerPluginLandingPageDisabled(), logFailures(log), refuseSubscriptions],
   });
 
 /** Errors of resolvers are logged where they happen; here, only those of the gateway itself. */
@@ -66,6 +67,18 @@ const logFailures = (log: Logger): ApolloServerPlugin<Call> => ({
   unexpectedErrorProcessingRequest: async ({ error, requestContext: { contextValue } }) =>
     log.error({ err: error, requestId: contextValue.requestId }, 'a document could not be run'),
 });
+
+/** The gateway's executor throws on them. */
+const refuseSubscriptions: ApolloServerPlugin<Call> = {
+  requestDidStart: async () => ({
+    didResolveOperation: async ({ operation }) => {
+      if (operation?.operation !== OperationTypeNode.SUBSCRIPTION) return;
+      throw new GraphQLError('Subscriptions run over a WebSocket on this address, by the protocol graphql-transport-ws.', {
+        extensions: { code: 'BAD_REQUEST', http: { status: 400 } },
+      });
+    },
+  }),
+};
 
 /** Decision D-07. The server around may have stamped the answer already. */
 const requestIdFor = (request: FastifyRequest, reply: FastifyReply): string => {

@@ -161,9 +161,13 @@ const rootFields = (world: World): Readonly<Record<string, Resolve>> => ({
 const rowsOf: Readonly<Record<string, Record<string, (key: { merchantId: string; id: string }) => object>>> = {
   payments: { Payment: ({ merchantId, id }) => ({ merchantId, id, amount: 100n, status: 'pending', shop: { merchantId, id: 's1' } }) },
   merchants: {
-    Payment: ({ merchantId, id }) => ({ merchantId, id, webhookDeliveries: [{ merchantId, id: `delivery-of-${id}`, status: 'delivered' }] }),
+    Payment: (key) => key,
     Shop: ({ merchantId, id }) => ({ merchantId, id, name: `Shop ${id}` }),
   },
+};
+
+const fieldsOf: Readonly<Record<string, Record<string, Record<string, (key: { merchantId: string; id: string }) => unknown>>>> = {
+  merchants: { Payment: { webhookDeliveries: ({ merchantId, id }) => [{ merchantId, id: `delivery-of-${id}`, status: 'delivered' }] } },
 };
 
 const executorOf = (world: World, name: SubgraphName): SubgraphExecutor => {
@@ -189,7 +193,7 @@ const executorOf = (world: World, name: SubgraphName): SubgraphExecutor => {
   const entities = Object.fromEntries(resolvableEntities(sdl).map((typeName) => [typeName, loaderOf(typeName)]));
   // Nothing of this world is in a database.
   const contextOf = (call: Call): SubgraphContext => ({ ...call, em: undefined as never, now: () => Temporal.Instant.fromEpochMilliseconds(0) });
-  return localExecutor(buildSubgraph({ name, resolvers, entities }), contextOf, silent);
+  return localExecutor(buildSubgraph({ name, resolvers: { ...resolvers, ...fieldsOf[name] }, entities }), contextOf, silent);
 };
 
 /** The real gateway over the world. */

@@ -1,0 +1,73 @@
+/** The small world's graph on a loopback port, as a process of the service has it, and clients of its sockets. */
+import type { TestContext } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import fastify from 'fastify';
+import { createClient, type Client, type FormattedExecutionResult } from 'graphql-ws';
+import { WebSocket } from 'ws';
+import { openAuthenticator } from '../../gateway/authenticate.ts';
+import { openLiveEvents } from '../../gateway/live-events.ts';
+import { openLiveSubscriptions } from '../../gateway/live-subscriptions.ts';
+import { registerGateway } from '../../gateway/server.ts';
+import { storedEvents } from '../../gateway/stored-events.ts';
+import { openSmallGraph, operatorToken, silent, testKey, World } from './small-graph.ts';
+
+interface Limits {
+  readonly socketsPerCaller?: number;
+  readonly rememberedEvents?: number;
+  readonly readerBuffer?: number;
+}
+
+/** Everything that the graph's public side is made of, over a world of its own. */
+export const openParts = async (limits: Limits = {}) => {
+  const world = new World();
+  const { bus } = world;
+  const supergraph = await openSmallGraph(world);
+  const authenticator = openAuthenticator({ supergraph, bus, operatorToken });
+  const liveEvents = openLiveEvents({ bus, readEventsAfter: storedEvents(supergraph), ...limits });
+  const liveSubscriptions = openLiveSubscriptions({ supergraph, liveEvents, log: silent });
+  return { world, bus, supergraph, authenticator, liveEvents, liveSubscriptions, log: silent, ...limits };
+};
+
+/** Serves a new world until the test ends. */
+export const serveGraph = async (t: TestContext, limits: Limits = {}) => {
+  const parts = await openParts(limits);
+  const app = fastify();
+  await registerGateway(app, parts);
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  t.after(() => app.close());
+  return { ...parts, app, url, socketUrl: `${url.replace('http', 'ws')}/graphql` };
+};
+
+/** A client of the sockets; without a key the test key's. It does not come back by itself. */
+export const connect = (t: TestContext, url: string, connectionParams: Record<string, unknown> = { authorization: `Bearer ${testKey}` }): Client => {
+  const client = createClient({ url, webSocketImpl: WebSocket, connectionParams, lazy: true, retryAttempts: 0 });
+  t.after(() => client.dispose());
+  return client;
+};
+
+/** Subscribes, and gives back once the server has begun to listen: it has no message of its own for that. */
+export const listen = async (client: Client, query: string, variables: Record<string, unknown> = {}) => {
+  const results = client.iterate<Record<string, unknown>, Record<string, unknown>>({ query, variables });
+  const first = results.next();
+  first.catch(() => {});
+  await wait(150);
+  let pending: typeof first | null = first;
+  return {
+    next: async (): Promise<FormattedExecutionResult> => {
+      const answer = await (pending ?? results.next());
+      pending = null;
+      if (answer.done) throw new Error('the subscription has ended');
+      return answer.value;
+    },
+    stop: () => results.return?.(),
+  };
+};
+
+/** Waits until the condition holds; fails after five seconds. */
+export const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
+  for (let i = 0; i < 500; i += 1) {
+    if (await condition()) return;
+    await wait(10);
+  }
+  throw new Error('it did not come to that in five seconds');
+};

@@ -1,0 +1,175 @@
+import { describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { request as httpRequest } from 'node:http';
+import { getIntrospectionQuery } from 'graphql';
+import { serveGraph } from './serve-graph.ts';
+import { liveKey, operatorToken, testKey } from './small-graph.ts';
+
+const query = '{ merchant(id: "m1") { name } }';
+const merchant = { data: { merchant: { name: 'Merchant of the test' } } };
+
+/** Asks with the test key, unless the headers say otherwise. */
+const post = (url: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> =>
+  fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${testKey}`, ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+
+interface Answer {
+  readonly data?: unknown;
+  readonly errors?: readonly { readonly message: string; readonly path?: unknown; readonly extensions: unknown }[];
+}
+
+const read = async (response: Response): Promise<Answer> => {
+  assert.match(response.headers.get('content-type') ?? '', /^application\/(graphql-response\+)?json/);
+  const answer: unknown = await response.json();
+  assert(typeof answer === 'object' && answer !== null);
+  return answer;
+};
+
+const codesOf = async (response: Response): Promise<unknown[]> => {
+  const { errors } = await read(response);
+  return (errors ?? []).map(({ extensions }) => (typeof extensions === 'object' && extensions !== null && 'code' in extensions ? extensions.code : extensions));
+};
+
+describe('/graphql', () => {
+  test('answers a query, with the request id of the caller when it is a sane one', async (t) => {
+    const { url } = await serveGraph(t);
+    const response = await post(url, { query }, { 'x-request-id': 'mine-1' });
+    assert.equal(response.status, 200);
+    assert.equal(response.headers.get('x-request-id'), 'mine-1');
+    assert.deepEqual(await read(response), merchant);
+    const other = await post(url, { query }, { 'x-request-id': 'not sane!' });
+    assert.match(other.headers.get('x-request-id') ?? '', /^[0-9a-f-]{36}$/);
+  });
+
+  test('answers a query by GET, to a caller that proves to be no form of a foreign page', async (t) => {
+    const { url } = await serveGraph(t);
+    const address = `${url}/graphql?query=${encodeURIComponent(query)}`;
+    const authorization = `Bearer ${testKey}`;
+    assert.deepEqual(await read(await fetch(address, { headers: { authorization, 'apollo-require-preflight': 'yes' } })), merchant);
+    assert.deepEqual(await codesOf(await fetch(address, { headers: { authorization } })), ['BAD_REQUEST']);
+    assert.deepEqual(await codesOf(await post(url, query, { 'content-type': 'text/plain' })), ['BAD_REQUEST']);
+  });
+
+  test('runs a mutation for the operator, and refuses it to a key', async (t) => {
+    const { url, world } = await serveGraph(t);
+    const mutation = { query: 'mutation ($name: String!) { merchantCreate(name: $name) { name } }', variables: { name: 'New' } };
+    assert.deepEqual(await codesOf(await post(url, mutation)), ['scope_required']);
+    assert.equal(world.count('merchantCreate'), 0);
+    const response = await post(url, mutation, { authorization: `Bearer ${operatorToken}` });
+    assert.deepEqual(await read(response), { data: { merchantCreate: { name: 'New' } } });
+  });
+
+  test('tells its schema', async (t) => {
+    const { url } = await serveGraph(t);
+    const { data, errors } = await read(await post(url, { query: getIntrospectionQuery({ inputValueDeprecation: true, specifiedByUrl: true }) }));
+    assert.equal(errors, undefined);
+    assert.match(JSON.stringify(data), /"paymentStatusChanged"/);
+  });
+});
+
+describe('/graphql refuses', () => {
+  test('a caller that it does not know with 401 and one message, whatever is wrong', async (t) => {
+    const { url } = await serveGraph(t);
+    const said = new Set<string>();
+    for (const authorization of ['', 'Bearer sk_test_abc123_wrong', `Basic ${testKey}`, `Bearer ${operatorToken}x`]) {
+      const response = await post(url, { query }, { authorization });
+      assert.equal(response.status, 401);
+      assert.equal(response.headers.get('www-authenticate'), 'Bearer');
+      assert.match(response.headers.get('x-request-id') ?? '', /./);
+      said.add(JSON.stringify(await response.json()));
+    }
+    assert.deepEqual([...said], ['{"errors":[{"message":"The API key is missing or not valid.","extensions":{"code":"unauthorized"}}]}']);
+  });
+
+  test('two headers Authorization, though Node shows only the first', async (t) => {
+    const { url } = await serveGraph(t);
+    const { hostname, port } = new URL(url);
+    const status = await new Promise((resolve, reject) => {
+      const headers = ['Content-Type', 'application/json', 'Authorization', `Bearer ${testKey}`, 'Authorization', `Bearer ${testKey}`];
+      const sent = httpRequest({ hostname, port, path: '/graphql', method: 'POST', headers: ['Host', `${hostname}:${port}`, ...headers] }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      });
+      sent.once('error', reject);
+      sent.end(JSON.stringify({ query }));
+    });
+    assert.equal(status, 401);
+  });
+
+  test('a live key without live mode with 403, and everybody with 503 while keys cannot be checked', async (t) => {
+    const { url, world } = await serveGraph(t);
+    const live = await post(url, { query }, { authorization: `Bearer ${liveKey}` });
+    assert.equal(live.status, 403);
+    assert.deepEqual(await codesOf(live), ['live_not_enabled']);
+    world.obstacles.set('apiKeyHolder', () => Promise.reject(new Error('no database')));
+    const unchecked = await post(url, { query });
+    assert.equal(unchecked.status, 503);
+    assert.equal(unchecked.headers.get('retry-after'), '1');
+    assert.deepEqual(await codesOf(unchecked), ['unavailable']);
+  });
+
+  const bodies: readonly (readonly [title: string, body: unknown, status: number, code: string])[] = [
+    ['a body that is no JSON', '{"query"', 400, 'BAD_REQUEST'],
+    ['an empty body', '', 400, 'BAD_REQUEST'],
+    ['a body without a query', {}, 400, 'BAD_REQUEST'],
+    ['a batch', [{ query }], 400, 'BAD_REQUEST'],
+    ['a persisted query', { extensions: { persistedQuery: { version: 1, sha256Hash: 'a'.repeat(64) } } }, 200, 'PERSISTED_QUERY_NOT_SUPPORTED'],
+    ['a body over 256 KiB', { query: `{ merchant(id: "${'x'.repeat(270_000)}") { name } }` }, 413, 'payload_too_large'],
+    ['a document that cannot be parsed', { query: '{' }, 400, 'GRAPHQL_PARSE_FAILED'],
+    ['a document of too many words', { query: `{ ${'rates { rateBps } '.repeat(1_500)} }` }, 400, 'GRAPHQL_PARSE_FAILED'],
+    ['fields that do not exist', { query: '{ secrets }' }, 400, 'GRAPHQL_VALIDATION_FAILED'],
+    [
+      'a document that is too deep',
+      { query: `{ payment(id: "1") { ${'refunds { payment { '.repeat(8)} id ${'} }'.repeat(8)} } }` },
+      400,
+      'GRAPHQL_VALIDATION_FAILED',
+    ],
+    [
+      'more than twenty root fields',
+      { query: `{ ${Array.from({ length: 21 }, (_, i) => `a${i}: rates { rateBps } `).join('')} }` },
+      400,
+      'GRAPHQL_VALIDATION_FAILED',
+    ],
+    [
+      'fragments that unfold into millions of fields',
+      {
+        query: `{ rates { ...F0 } } ${Array.from({ length: 24 }, (_, i) => `fragment F${i} on Rate { ...F${i + 1} ...F${i + 1} }`).join(' ')} fragment F24 on Rate { rateBps }`,
+      },
+      400,
+      'GRAPHQL_VALIDATION_FAILED',
+    ],
+    ['a subscription, which needs a socket', { query: 'subscription { events { id } }' }, 400, 'BAD_REQUEST'],
+  ];
+  for (const [title, body, status, code] of bodies) {
+    test(title, async (t) => {
+      const { url } = await serveGraph(t);
+      const response = await post(url, body);
+      assert.equal(response.status, status);
+      assert.deepEqual(await codesOf(response), [code]);
+    });
+  }
+
+  test('another media type', async (t) => {
+    const { url } = await serveGraph(t);
+    const response = await post(url, '<query/>', { 'content-type': 'application/xml' });
+    assert.equal(response.status, 415);
+    assert.deepEqual(await codesOf(response), ['unsupported_media_type']);
+  });
+
+  test('to tell what broke inside', async (t) => {
+    const { url } = await serveGraph(t);
+    const response = await post(url, { query: '{ ledger { nodes { id } } }' });
+    assert.deepEqual(await read(response), { errors: [{ message: 'internal error', path: ['ledger'], extensions: { code: 'internal_error' } }], data: null });
+  });
+
+  test('in the words of a subgraph where they are meant for the caller', async (t) => {
+    const { url } = await serveGraph(t);
+    assert.deepEqual(await read(await post(url, { query: '{ rates { rateBps } }' })), {
+      errors: [{ message: 'no rates here', path: ['rates'], extensions: { code: 'not_found' } }],
+      data: null,
+    });
+  });
+});
