@@ -11,7 +11,7 @@ FROM node:26.10.0-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=4000
 WORKDIR /home/node/app
 COPY --from=packages /home/node/app/node_modules node_modules
-COPY package.json main.ts ./
+COPY package.json main.ts start-roles.ts ./
 COPY schema schema
 COPY subgraphs subgraphs
 COPY gateway gateway

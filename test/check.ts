@@ -1,6 +1,6 @@
 /**
- * `npm run check`: types, lint, format, generated files, and the tidy tests, side by side. One line for each part says how much it saw and how long it
- * took; a part that saw less than there is has failed, whatever it found. Exits with 1 when a part failed.
+ * `npm run check`: types, lint, format, generated files, the tidy tests and the bijection of routes and operations, side by side. One line for each part
+ * says how much it saw and how long it took; a part that saw less than there is has failed, whatever it found. Exits with 1 when a part failed.
  */
 import { spawn } from 'node:child_process';
 import { isGenerated, projectFiles, root, typescriptFiles } from './tidy/tree.ts';
@@ -66,7 +66,7 @@ const parts = (): readonly Part[] => [
   },
   {
     name: 'tidy',
-    command: ['--test', '--test-reporter=spec', 'test/tidy/*.test.ts'],
+    command: ['--test', '--test-reporter=spec', 'test/tidy/*.test.ts', 'test/contract/routes.test.ts'],
     seen: numberIn(/ℹ tests (\d+)/),
     unit: 'tests',
     least: 1,

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import { parse as parseYaml } from 'yaml';
+import { readRoles } from '../../main.ts';
 import { subgraphNames } from '../../schema/sources.ts';
 import { readConfig } from '../../subgraphs/kernel/service/config.ts';
 import { edgesOf } from './edges.ts';
@@ -43,15 +44,6 @@ const filledIn = (value: string): string =>
     (_, name: string, fallback?: string) => example[name] ?? fallback ?? assert.fail(`${name} is in no .env.example`),
   );
 
-/** What a subgraph's role is followed by: its name. */
-const rolesOf = (command: readonly string[]): readonly string[] => command.flatMap((word, index) => (command[index - 1] === 'subgraph' ? [] : [word]));
-
-/** The roles that main.ts knows, by its `roleNames`. */
-const knownRoles = (): readonly string[] => {
-  const [, list] = /export const roleNames = \[([^\]]*)\]/.exec(readText('main.ts')) ?? assert.fail('main.ts exports no roleNames');
-  return [...String(list).matchAll(/'([^']+)'/g)].map(([, name]) => String(name));
-};
-
 /** Every file that main.ts reaches when it runs. */
 const reached = (from: string, seen = new Set<string>()): ReadonlySet<string> => {
   if (seen.has(from)) return seen;
@@ -79,19 +71,14 @@ describe('docker-compose.yml', () => {
     assert.equal(validate({ services: { gateway: { image: 'a', comand: ['gateway'] } } }), false);
   });
 
-  test('starts every role of the program, and nothing that main.ts does not know', () => {
-    const known = knownRoles();
-    const started = programs.flatMap(([name, { command }]) => rolesOf(command ?? assert.fail(`${name} has no command`)));
-    assert.deepEqual(
-      started.filter((role) => !known.includes(role)),
-      [],
-    );
-    assert.deepEqual(
-      known.filter((role) => role !== 'all' && !started.includes(role)),
-      [],
-    );
-    const subgraphs = programs.flatMap(([, { command }]) => (command?.[0] === 'subgraph' ? command.slice(1) : []));
-    assert.deepEqual(subgraphs.toSorted(), subgraphNames.toSorted());
+  test('starts every role that main.ts knows, each in processes of its own', () => {
+    const started = programs.map(([name, { command }]) => readRoles(command ?? []) ?? assert.fail(`${name} has roles that main.ts does not know`));
+    assert.ok(started.every(({ all }) => !all));
+    assert.deepEqual(started.flatMap(({ edge }) => [...edge]).toSorted(), ['checkout', 'gateway', 'rest-facade']);
+    assert.deepEqual(started.flatMap(({ subgraphs }) => subgraphs).toSorted(), subgraphNames.toSorted());
+    assert.equal(started.filter(({ worker }) => worker).length, 1);
+    assert.equal(started.filter(({ migrate }) => migrate).length, 1);
+    assert.equal(readRoles(['gateways']), null);
   });
 
   test('gives each process only settings that the configuration reads, and the configuration accepts them', () => {

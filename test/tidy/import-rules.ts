@@ -66,8 +66,8 @@ export const rooms: readonly Room[] = [
       )(to),
   },
   {
-    row: ['`main.ts`', 'everything: it wires the roles together'],
-    holds: (path) => path === 'main.ts',
+    row: ['`main.ts`, `start-roles.ts`', 'everything: they wire the roles together'],
+    holds: (path) => ['main.ts', 'start-roles.ts'].includes(path),
     mayImport: ({ to }) => !under('test/')(to),
   },
   {
