@@ -23,11 +23,18 @@ export class RefusedTarget extends Error {
   }
 }
 
+/** The only IPv6 block from which public unicast addresses are given out; outside it also lie forms that carry an IPv4 address, such as `::7f00:1`. */
+const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
+
 /**
  * Whether an address, in any notation that a socket or a resolver gives, is a public unicast one. Everything else is refused, known or not:
  * private, carrier-grade NAT, link-local with its metadata services, multicast, reserved, and the IPv6 forms that carry an IPv4 address.
  */
-export const isPublicAddress = (address: string): boolean => ipaddr.isValid(address) && ipaddr.process(address).range() === 'unicast';
+export const isPublicAddress = (text: string): boolean => {
+  if (!ipaddr.isValid(text)) return false;
+  const address = ipaddr.process(text);
+  return address.range() === 'unicast' && (address.kind() === 'ipv4' || address.match(globalUnicast));
+};
 
 const withoutBrackets = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1');
 

@@ -1,0 +1,263 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Relay } from '../../subgraphs/kernel/queue/relay.ts';
+import { eventually, type Received, startReceiver } from './receiver.ts';
+import { Clock, openStage, type Stage, startTestRelay, startWorker, writeEvent } from './stage.ts';
+
+const deadline_ms = 1_200;
+const clock = new Clock();
+let stage: Stage;
+let worker: Awaited<ReturnType<typeof startWorker>>;
+let relay: Relay;
+
+before(async () => {
+  stage = await openStage();
+  worker = await startWorker(stage, clock, { deadline_ms, leaseMargin_ms: 5_000 });
+  relay = startTestRelay(stage, worker.wake);
+});
+after(async () => {
+  await relay.stop();
+  await worker.close();
+  await stage.close();
+});
+
+const hmac = (secret: string, text: string): string => createHmac('sha256', secret).update(text).digest('hex');
+
+interface Delivery {
+  readonly status: string;
+  readonly attempts: number;
+  readonly wait_s: number | null;
+  readonly leased: boolean;
+  readonly url: string;
+}
+
+const deliveriesOf = async (eventId: string): Promise<readonly Delivery[]> => {
+  const { rows } = await stage.pool.query<Delivery>(
+    `select status, attempts, url, lease_until is not null as leased,
+       extract(epoch from next_attempt_at - (select max(at) from webhook_attempt where delivery_id = d.id))::float8 as wait_s
+     from webhook_delivery d where event_id = $1`,
+    [eventId],
+  );
+  return rows;
+};
+
+interface Attempt {
+  readonly number: number;
+  readonly status: number | null;
+  readonly error: string | null;
+  readonly response_head: string | null;
+  readonly duration_ms: number;
+}
+
+const attemptsOf = async (eventId: string): Promise<readonly Attempt[]> => {
+  const { rows } = await stage.pool.query<Attempt>(
+    `select number, a.status, error, response_head, duration_ms from webhook_attempt a
+     join webhook_delivery d on d.merchant_id = a.merchant_id and d.id = delivery_id where event_id = $1 order by number`,
+    [eventId],
+  );
+  return rows;
+};
+
+const untilAttempted = (eventId: string, attempts: number, patience_ms = 5_000): Promise<void> =>
+  eventually(
+    async () => (await attemptsOf(eventId)).length >= attempts,
+    patience_ms,
+    () => `no attempt ${attempts}`,
+  );
+
+const signatureOf = ({ headers }: Received): Record<string, string> =>
+  Object.fromEntries(
+    String(headers['x-psp-signature'])
+      .split(',')
+      .map((part) => part.split('=')),
+  );
+
+describe('a delivery', () => {
+  test('carries the frozen body and a signature that the receiver can check', async (context) => {
+    const receiver = await startReceiver(context, (response) => response.end('thanks'));
+    const shop = await stage.addShop();
+    const { secret } = await stage.addEndpoint(shop, `${receiver.url}/hook?a=1`);
+    const { eventId, body } = await writeEvent(stage.pool, shop);
+    await receiver.until(1);
+    const [request] = receiver.received;
+    assert.ok(request);
+    assert.equal(request.path, '/hook?a=1');
+    assert.equal(request.body, body);
+    assert.equal(request.headers['content-type'], 'application/json');
+    assert.equal(request.headers['user-agent'], 'psp-webhook/1.0');
+    assert.equal(request.headers['x-psp-event-id'], `evt_${eventId}`);
+    const { t, v1, v2 } = signatureOf(request);
+    assert.equal(request.headers['x-psp-timestamp'], t);
+    assert.ok(Math.abs(Number(t) * 1_000 - request.at) < 3_000, 'the timestamp is that of the attempt');
+    assert.equal(v1, hmac(secret, body));
+    assert.equal(v2, hmac(secret, `${t}.${body}`));
+    await untilAttempted(eventId, 1);
+    assert.deepEqual(
+      (await deliveriesOf(eventId)).map(({ status, leased }) => ({ status, leased })),
+      [{ status: 'delivered', leased: false }],
+    );
+    assert.equal((await attemptsOf(eventId))[0]?.response_head, 'thanks');
+  });
+
+  test('of an endpoint marked legacy has the legacy signature alone', async (context) => {
+    const receiver = await startReceiver(context, (response) => response.end());
+    const shop = await stage.addShop();
+    const { secret } = await stage.addEndpoint(shop, receiver.url, [], 'legacy');
+    const { body } = await writeEvent(stage.pool, shop);
+    await receiver.until(1);
+    assert.equal(receiver.received[0]?.headers['x-psp-signature'], `sha256=${hmac(secret, body)}`);
+    assert.equal(receiver.received[0]?.headers['x-psp-timestamp'], undefined);
+  });
+
+  test('that was answered 500 is repeated after ten seconds with the same id and bytes and a fresh signature', async (context) => {
+    const receiver = await startReceiver(context, (response, earlier) =>
+      response.writeHead(earlier === 0 ? 500 : 204).end(earlier === 0 ? 'no\0pe' : undefined),
+    );
+    const shop = await stage.addShop();
+    const { secret } = await stage.addEndpoint(shop, receiver.url);
+    const { eventId, body } = await writeEvent(stage.pool, shop);
+    await untilAttempted(eventId, 1);
+    const [failed] = await deliveriesOf(eventId);
+    assert.ok(failed?.status === 'pending' && failed.wait_s !== null && failed.wait_s >= 10 && failed.wait_s < 11.5, JSON.stringify(failed));
+    assert.equal((await attemptsOf(eventId))[0]?.response_head, 'nope');
+    await sleep(1_500);
+    assert.equal(receiver.received.length, 1, 'not before its time');
+    clock.advance({ seconds: 12 });
+    await receiver.until(2, 4_000);
+    const [first, second] = receiver.received;
+    assert.ok(first && second);
+    assert.deepEqual([first.body, second.body], [body, body]);
+    assert.equal(second.headers['x-psp-event-id'], first.headers['x-psp-event-id']);
+    const { t, v2 } = signatureOf(second);
+    assert.ok(Number(t) > Number(signatureOf(first)['t']), 'a later timestamp');
+    assert.equal(v2, hmac(secret, `${t}.${body}`));
+    await untilAttempted(eventId, 2);
+    assert.equal((await deliveriesOf(eventId))[0]?.status, 'delivered');
+  });
+
+  test('does not follow a redirect', async (context) => {
+    const elsewhere = await startReceiver(context, (response) => response.end());
+    const receiver = await startReceiver(context, (response) => response.writeHead(307, { location: elsewhere.url }).end());
+    const shop = await stage.addShop();
+    await stage.addEndpoint(shop, receiver.url);
+    const { eventId } = await writeEvent(stage.pool, shop);
+    await untilAttempted(eventId, 1);
+    assert.equal((await attemptsOf(eventId))[0]?.status, 307);
+    assert.equal((await deliveriesOf(eventId))[0]?.status, 'pending');
+    assert.equal(elsewhere.received.length, 0);
+  });
+
+  test('stops when its endpoint is deleted', async (context) => {
+    const receiver = await startReceiver(context, (response) => response.writeHead(503).end());
+    const shop = await stage.addShop();
+    const { id } = await stage.addEndpoint(shop, receiver.url);
+    const { eventId } = await writeEvent(stage.pool, shop);
+    await untilAttempted(eventId, 1);
+    await stage.pool.query('update webhook_endpoint set active = false where id = $1', [id]);
+    clock.advance({ seconds: 12 });
+    await untilAttempted(eventId, 2);
+    assert.equal((await deliveriesOf(eventId))[0]?.status, 'failed');
+    assert.equal(receiver.received.length, 1);
+  });
+});
+
+describe('where an event goes', () => {
+  test('an empty filter takes every event, a filter only its own, and another shop nothing', async (context) => {
+    const receiver = await startReceiver(context, (response) => response.end());
+    const shop = await stage.addShop();
+    const sibling = await stage.addShop(shop.merchantId);
+    await stage.addEndpoint(shop, `${receiver.url}/all`);
+    await stage.addEndpoint(shop, `${receiver.url}/failed`, ['payment.failed', 'payment.expired']);
+    await stage.addEndpoint(sibling, `${receiver.url}/sibling`);
+    await writeEvent(stage.pool, shop, { event: 'payment.succeeded' });
+    await writeEvent(stage.pool, shop, { event: 'payment.failed' });
+    await receiver.until(3);
+    await sleep(300);
+    const came = receiver.received.map(({ path, body }) => `${path} ${/"event":"([^"]+)"/.exec(body)?.[1]}`);
+    assert.deepEqual(came.toSorted(), ['/all payment.failed', '/all payment.succeeded', '/failed payment.failed']);
+  });
+
+  test("a payment's own address replaces the endpoints and is signed with the oldest active endpoint's secret", async (context) => {
+    const receiver = await startReceiver(context, (response) => response.end());
+    const shop = await stage.addShop();
+    const deleted = await stage.addEndpoint(shop, `${receiver.url}/deleted`);
+    await stage.pool.query('update webhook_endpoint set active = false where id = $1', [deleted.id]);
+    const oldest = await stage.addEndpoint(shop, `${receiver.url}/oldest`, ['payout.failed']);
+    await sleep(5);
+    await stage.addEndpoint(shop, `${receiver.url}/newer`);
+    const { body } = await writeEvent(stage.pool, shop, { url: `${receiver.url}/own` });
+    await receiver.until(1);
+    await sleep(300);
+    assert.deepEqual(
+      receiver.received.map(({ path }) => path),
+      ['/own'],
+    );
+    const { t, v2 } = receiver.received[0] ? signatureOf(receiver.received[0]) : {};
+    assert.equal(v2, hmac(oldest.secret, `${t}.${body}`));
+  });
+
+  test("a payment's own address of a shop without endpoints is signed with the shop's secret", async (context) => {
+    const receiver = await startReceiver(context, (response) => response.end());
+    const shop = await stage.addShop();
+    const { body } = await writeEvent(stage.pool, shop, { url: `${receiver.url}/own` });
+    await receiver.until(1);
+    const { t, v2 } = receiver.received[0] ? signatureOf(receiver.received[0]) : {};
+    assert.equal(v2, hmac(shop.secret, `${t}.${body}`));
+  });
+});
+
+describe('a bad receiver', () => {
+  test('that hangs, breaks off or never ends its answer delays nobody else', async (context) => {
+    const hanging = await startReceiver(context, () => {});
+    const breaking = await startReceiver(context, (response) => response.destroy());
+    const endless = await startReceiver(context, (response) => {
+      const flow = setInterval(() => response.write('x'.repeat(8_192)), 5);
+      response.on('close', () => clearInterval(flow));
+    });
+    const stalling = await startReceiver(context, (response) => response.writeHead(500).write('half'));
+    const healthy = await startReceiver(context, (response) => response.end());
+    const bad = [hanging, breaking, endless, stalling];
+    const written = new Map<string, string>();
+    for (const receiver of bad) {
+      const shop = await stage.addShop();
+      await stage.addEndpoint(shop, receiver.url);
+      for (let index = 0; index < 25; index += 1) written.set(receiver.url, (await writeEvent(stage.pool, shop)).eventId);
+    }
+    await Promise.all(bad.map((receiver) => receiver.until(1)));
+    const shop = await stage.addShop();
+    await stage.addEndpoint(shop, healthy.url);
+    const { eventId } = await writeEvent(stage.pool, shop);
+    await healthy.until(1, 600);
+    await untilAttempted(eventId, 1);
+    assert.equal((await deliveriesOf(eventId))[0]?.status, 'delivered');
+
+    const lastOf = async (receiver: { readonly url: string }): Promise<Attempt | undefined> => {
+      const id = written.get(receiver.url) ?? '';
+      await untilAttempted(id, 1, 8_000);
+      return (await attemptsOf(id))[0];
+    };
+    assert.deepEqual(pick(await lastOf(hanging)), { status: null, error: `no complete answer within ${deadline_ms} ms` });
+    assert.equal((await lastOf(breaking))?.status, null);
+    // Its status came in time; the body is read to its limit and dropped.
+    const cut = await lastOf(endless);
+    assert.deepEqual(pick(cut), { status: 200, error: null });
+    assert.equal(cut?.response_head, 'x'.repeat(1_024));
+    assert.deepEqual(pick(await lastOf(stalling)), { status: 500, error: `no complete answer within ${deadline_ms} ms` });
+    assert.equal(hanging.mostAtOnce, 10, 'ten at once and no more');
+  });
+
+  test('that nobody listens at is tried again', async (context) => {
+    const gone = await startReceiver(context, () => {});
+    gone.close();
+    const shop = await stage.addShop();
+    await stage.addEndpoint(shop, gone.url);
+    const { eventId } = await writeEvent(stage.pool, shop);
+    await untilAttempted(eventId, 1);
+    assert.match((await attemptsOf(eventId))[0]?.error ?? '', /ECONNREFUSED/);
+    assert.equal((await deliveriesOf(eventId))[0]?.status, 'pending');
+  });
+});
+
+const pick = (attempt: Attempt | undefined) => attempt && { status: attempt.status, error: attempt.error };

@@ -1,0 +1,17 @@
+/** A worker process that works one lane and is killed by the test: `node doomed-worker.ts <database> <vault key, base64> <lane>`. */
+import pg from 'pg';
+import { webhookJobs } from '../../subgraphs/merchants/webhook-jobs.ts';
+import { log } from './stage.ts';
+
+const [, , url = '', vaultKey = '', lane = ''] = process.argv;
+const [deliver] = webhookJobs({
+  pool: new pg.Pool({ connectionString: url }),
+  vaultKey: Buffer.from(vaultKey, 'base64'),
+  privateTargets: true,
+  log,
+  now: () => Temporal.Now.instant(),
+  wake: async () => {},
+  stopping: new AbortController().signal,
+  limits: { deadline_ms: 1_200, leaseMargin_ms: 800 },
+});
+await deliver?.run({ lane });

@@ -1,0 +1,71 @@
+/** A merchant's receiver: a real HTTP server on loopback that remembers what came. */
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface Received {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  /** The raw body. */
+  readonly body: string;
+  /** Unix milliseconds. */
+  readonly at: number;
+}
+
+export interface Receiver {
+  readonly url: string;
+  readonly received: readonly Received[];
+  /** The most requests that were open at once. */
+  readonly mostAtOnce: number;
+  /** Resolves when so many requests have come; throws when that takes longer than `patience_ms`. */
+  until(count: number, patience_ms?: number): Promise<void>;
+  close(): void;
+}
+
+/** Starts a receiver that closes with the test; `answer` is called with each request, the number of those before it, and the response to write. */
+export const startReceiver = async (context: Pick<TestContext, 'after'>, answer: (response: ServerResponse, before: number) => void): Promise<Receiver> => {
+  const received: Received[] = [];
+  const open = { now: 0, most: 0 };
+  const server = createServer((request, response) => {
+    open.now += 1;
+    open.most = Math.max(open.most, open.now);
+    response.on('close', () => (open.now -= 1)).on('error', () => {});
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const before = received.push({ path: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks).toString('utf8'), at: Date.now() }) - 1;
+      answer(response, before);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the receiver has no port');
+  const close = (): void => {
+    server.closeAllConnections();
+    server.close();
+  };
+  context.after(close);
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    received,
+    get mostAtOnce() {
+      return open.most;
+    },
+    until: (count, patience_ms = 5_000) =>
+      eventually(
+        () => received.length >= count,
+        patience_ms,
+        () => `${received.length} of ${count} requests came`,
+      ),
+    close,
+  };
+};
+
+/** Waits until something holds; throws with what was seen when it does not within `patience_ms`. */
+export const eventually = async (holds: () => boolean | Promise<boolean>, patience_ms: number, seen: () => string): Promise<void> => {
+  const deadline = Date.now() + patience_ms;
+  while (!(await holds())) {
+    if (Date.now() > deadline) throw new Error(`not within ${patience_ms} ms: ${seen()}`);
+    await sleep(20);
+  }
+};

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
+import { attemptDelivery, claimDeliveries, type DeliveryParts } from '../../subgraphs/merchants/deliver-webhook.ts';
+import { openTargets } from '../../subgraphs/merchants/webhook-target.ts';
+import { eventually, startReceiver } from './receiver.ts';
+import { log, openStage, type Stage, startTestRelay, startWorker, writeEvent } from './stage.ts';
+
+let stage: Stage;
+before(async () => {
+  stage = await openStage();
+});
+after(() => stage.close());
+
+/** Numbers what is in the outbox and makes its deliveries, without telling anybody. */
+const relayQuietly = async (events: number): Promise<void> => {
+  const published: StreamedEvent[] = [];
+  const relay = startTestRelay(stage, async () => {}, published);
+  await eventually(
+    () => published.length >= events,
+    5_000,
+    () => `${published.length} of ${events} relayed`,
+  );
+  await relay.stop();
+};
+
+const delivered = async (): Promise<number> => {
+  const { rows } = await stage.pool.query<{ count: number }>(`select count(*)::int as count from webhook_delivery where status = 'delivered'`);
+  return rows[0]?.count ?? 0;
+};
+
+test('two relays and two workers at once deliver every event once, and publish in the order of the numbers', async (context) => {
+  const receiver = await startReceiver(context, (response) => response.end());
+  const shops = [await stage.addShop(), await stage.addShop(), await stage.addShop()];
+  for (const shop of shops) await stage.addEndpoint(shop, receiver.url);
+  const workers = [await startWorker(stage), await startWorker(stage)];
+  const published: StreamedEvent[] = [];
+  const relays = workers.map(({ wake }) => startTestRelay(stage, wake, published));
+  const written: string[] = [];
+  const writeMany = async (shop: (typeof shops)[number]): Promise<void> => {
+    for (let index = 0; index < 60; index += 1) written.push(`evt_${(await writeEvent(stage.pool, shop)).eventId}`);
+  };
+  const writing = Promise.all(shops.map(writeMany));
+  // The holder leaves in the middle; the other takes over.
+  await receiver.until(20);
+  await relays[0]?.stop();
+  await writing;
+  await receiver.until(written.length, 8_000);
+  await eventually(
+    async () => (await delivered()) === written.length,
+    3_000,
+    () => 'not all are stored as delivered',
+  );
+  await sleep(300);
+  await Promise.all([...relays.map((relay) => relay.stop()), ...workers.map((worker) => worker.close())]);
+  assert.deepEqual(receiver.received.map(({ headers }) => String(headers['x-psp-event-id'])).toSorted(), written.toSorted());
+  assert.equal(published.length, written.length);
+  const numbers = published.map(({ sequence }) => Number(sequence));
+  assert.deepEqual(
+    numbers,
+    numbers.toSorted((a, b) => a - b),
+  );
+  assert.equal(new Set(numbers).size, numbers.length);
+});
+
+test('a worker that is killed in the middle of an attempt loses nothing: another sends the same id and bytes when the lease is over', async (context) => {
+  const receiver = await startReceiver(context, (response, earlier) => earlier > 0 && response.end());
+  const shop = await stage.addShop();
+  const { id: lane } = await stage.addEndpoint(shop, receiver.url);
+  const { eventId, body } = await writeEvent(stage.pool, shop);
+  await relayQuietly(1);
+  const program = fileURLToPath(new URL('doomed-worker.ts', import.meta.url));
+  const doomed = spawn(process.execPath, [program, stage.database.url, stage.vaultKey.toString('base64'), lane], { stdio: 'inherit' });
+  await receiver.until(1, 8_000);
+  doomed.kill('SIGKILL');
+  await once(doomed, 'exit');
+  const worker = await startWorker(stage);
+  await receiver.until(2, 6_000);
+  const [first, second] = receiver.received;
+  assert.ok(first && second);
+  assert.ok(second.at - first.at >= 1_900, `${second.at - first.at} ms later: not while the lease ran`);
+  assert.deepEqual([second.headers['x-psp-event-id'], second.body], [`evt_${eventId}`, body]);
+  await eventually(
+    async () => (await statusOf(eventId)) === 'delivered 1',
+    2_000,
+    () => 'not stored',
+  );
+  await worker.close();
+});
+
+const statusOf = async (eventId: string): Promise<string | undefined> => {
+  const { rows } = await stage.pool.query<{ state: string }>(`select status || ' ' || attempts as state from webhook_delivery where event_id = $1`, [eventId]);
+  return rows[0]?.state;
+};
+
+test('when every wake-up is lost the sweep finds what is due', async (context) => {
+  const receiver = await startReceiver(context, (response) => response.end());
+  const shop = await stage.addShop();
+  await stage.addEndpoint(shop, receiver.url);
+  const relay = startTestRelay(stage, () => Promise.reject(new Error('the queue is away')));
+  const worker = await startWorker(stage);
+  await writeEvent(stage.pool, shop);
+  await writeEvent(stage.pool, shop);
+  await receiver.until(2, 4_000);
+  await relay.stop();
+  await worker.close();
+});
+
+describe('a claim', () => {
+  const partsWith = (leaseMargin_ms: number): DeliveryParts => ({
+    pool: stage.pool,
+    targets: openTargets({ privateTargets: true }),
+    vaultKey: stage.vaultKey,
+    log,
+    now: () => Temporal.Now.instant(),
+    limits: { deadline_ms: 0, leaseMargin_ms },
+  });
+
+  test('never gives a lane more than ten at once, however many ask at the same moment', async () => {
+    const shop = await stage.addShop();
+    const { id: lane } = await stage.addEndpoint(shop, 'http://127.0.0.1:9/');
+    for (let index = 0; index < 25; index += 1) await writeEvent(stage.pool, shop);
+    await relayQuietly(25);
+    const parts = partsWith(400);
+    const claims = async (): Promise<string[]> => {
+      const claimed = await Promise.all([4, 10, 7, 10].map((most) => claimDeliveries(parts, lane, most)));
+      return claimed.flat().map(({ id }) => id);
+    };
+    const first = await claims();
+    assert.equal(first.length, 10);
+    assert.equal(new Set(first).size, 10);
+    assert.equal((await claims()).length, 0);
+    await sleep(500);
+    assert.equal((await claims()).length, 10, 'ten again, when the leases are over');
+  });
+
+  test('whose lease is over cannot store its result over the next one', async (context) => {
+    const receiver = await startReceiver(context, (response) => response.end());
+    const shop = await stage.addShop();
+    const { id: lane } = await stage.addEndpoint(shop, receiver.url);
+    const { eventId } = await writeEvent(stage.pool, shop);
+    await relayQuietly(1);
+    const [late] = await claimDeliveries(partsWith(100), lane, 1);
+    await sleep(150);
+    const inTime: DeliveryParts = { ...partsWith(5_000), limits: { deadline_ms: 2_000, leaseMargin_ms: 5_000 } };
+    const [next] = await claimDeliveries(inTime, lane, 1);
+    assert.ok(late && next && late.id === next.id);
+    await attemptDelivery({ ...inTime }, late);
+    assert.equal(await statusOf(eventId), 'pending 0');
+    await attemptDelivery(inTime, next);
+    assert.equal(await statusOf(eventId), 'delivered 1');
+  });
+});

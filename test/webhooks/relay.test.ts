@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { startRelay } from '../../subgraphs/kernel/queue/relay.ts';
+import type { Bus, StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
+import { inTransaction } from '../../subgraphs/kernel/database/statement.ts';
+import { makeDeliveries } from '../../subgraphs/merchants/make-deliveries.ts';
+import { eventually } from './receiver.ts';
+import { log, openStage, type Shop, type Stage, startTestRelay, writeEvent } from './stage.ts';
+
+let stage: Stage;
+let shop: Shop;
+before(async () => {
+  stage = await openStage();
+  shop = await stage.addShop();
+});
+after(() => stage.close());
+
+const untilPublished = (published: readonly StreamedEvent[], count: number): Promise<void> =>
+  eventually(
+    () => published.length >= count,
+    5_000,
+    () => `${published.length} of ${count} published`,
+  );
+
+const sequenceOf = async (eventId: string): Promise<number | null> => {
+  const { rows } = await stage.pool.query<{ sequence: number | null }>('select sequence::int as sequence from event where id = $1', [eventId]);
+  return rows[0]?.sequence ?? null;
+};
+
+test('events are numbered and published in the order of writing, with what the stream tells', async () => {
+  const written = [];
+  for (let index = 0; index < 30; index += 1) written.push(await writeEvent(stage.pool, shop));
+  const published: StreamedEvent[] = [];
+  const relay = startTestRelay(stage, async () => {}, published);
+  await untilPublished(published, 30);
+  await relay.stop();
+  const numbers = await Promise.all(written.map(({ eventId }) => sequenceOf(eventId)));
+  assert.deepEqual(
+    published.map(({ sequence }) => Number(sequence)),
+    numbers,
+  );
+  assert.deepEqual(
+    numbers,
+    numbers.toSorted((a, b) => Number(a) - Number(b)),
+  );
+  const [first] = published;
+  assert.ok(first);
+  assert.equal(typeof first.sequence, 'string');
+  assert.match(first.at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  const { merchantId, shopId, kind, mode, payload } = first;
+  assert.deepEqual(
+    { merchantId, shopId, kind, mode, payload },
+    {
+      merchantId: shop.merchantId,
+      shopId: shop.shopId,
+      kind: 'payment.status_changed',
+      mode: 'test',
+      payload: { status: 'succeeded' },
+    },
+  );
+});
+
+test('a transaction that commits late gets the later number, though it wrote first', async () => {
+  const published: StreamedEvent[] = [];
+  const relay = startTestRelay(stage, async () => {}, published);
+  const quick = { eventId: '' };
+  const slow = await inTransaction(stage.pool, async (client) => {
+    const written = await writeEvent(client, shop);
+    quick.eventId = (await writeEvent(stage.pool, shop)).eventId;
+    await untilPublished(published, 1);
+    return written;
+  });
+  await untilPublished(published, 2);
+  await relay.stop();
+  assert.ok(Number(await sequenceOf(slow.eventId)) > Number(await sequenceOf(quick.eventId)));
+});
+
+test('a rolled back event is never seen', async () => {
+  const published: StreamedEvent[] = [];
+  const relay = startTestRelay(stage, async () => {}, published);
+  const failed = inTransaction(stage.pool, async (client) => {
+    await writeEvent(client, shop);
+    throw new Error('declined');
+  });
+  await assert.rejects(failed, /declined/);
+  const { eventId } = await writeEvent(stage.pool, shop);
+  await untilPublished(published, 1);
+  await relay.stop();
+  assert.deepEqual(
+    published.map(({ sequence }) => Number(sequence)),
+    [await sequenceOf(eventId)],
+  );
+});
+
+test('a batch whose deliveries cannot be made is repeated whole', async () => {
+  const endpoint = await stage.addEndpoint(shop, 'http://127.0.0.1:9/');
+  const { eventId } = await writeEvent(stage.pool, shop);
+  const published: StreamedEvent[] = [];
+  const bus: Bus = {
+    publish: async (_topic, message) => {
+      if (Array.isArray(message)) published.push(...message);
+    },
+    subscribe: () => () => {},
+  };
+  let failures = 0;
+  const woken: string[] = [];
+  const relay = startRelay({
+    pool: stage.pool,
+    bus,
+    log,
+    makeDeliveries: async (client, from, to) => {
+      const lanes = await makeDeliveries(client, from, to);
+      if (failures === 0) {
+        failures += 1;
+        throw new Error('the connection broke');
+      }
+      return lanes;
+    },
+    wake: async (lanes) => void woken.push(...lanes),
+  });
+  await untilPublished(published, 1);
+  await relay.stop();
+  assert.equal(failures, 1);
+  assert.deepEqual(woken, [endpoint.id]);
+  const { rows } = await stage.pool.query('select 1 from webhook_delivery where event_id = $1', [eventId]);
+  assert.equal(rows.length, 1);
+});
+
+test('a ring on the topic outbox ends the pause, and another process takes over from one whose session ended', async () => {
+  const rings = new Set<() => void>();
+  const published: StreamedEvent[] = [];
+  const ringing: Bus = {
+    publish: async (_topic, message) => {
+      if (Array.isArray(message)) published.push(...message);
+    },
+    subscribe: (_topic, listener) => {
+      const ring = (): void => Reflect.apply(listener, undefined, [null]);
+      rings.add(ring);
+      return () => rings.delete(ring);
+    },
+  };
+  const parts = { pool: stage.pool, bus: ringing, log, makeDeliveries, wake: async () => {} };
+  const relays = [startRelay(parts), startRelay(parts)];
+  assert.equal(rings.size, 2);
+  await writeEvent(stage.pool, shop);
+  for (const ring of rings) ring();
+  await untilPublished(published, 1);
+  const { rows } = await stage.pool.query<{ ended: boolean }>(`
+    select pg_terminate_backend(pid) as ended from pg_locks where locktype = 'advisory' and granted and pid <> pg_backend_pid()
+      and ((classid::bigint << 32) | objid::bigint) = hashtextextended('payment-service/relay', 0)`);
+  assert.deepEqual(rows, [{ ended: true }], 'one relay holds the lock');
+  await writeEvent(stage.pool, shop);
+  await untilPublished(published, 2);
+  await Promise.all(relays.map((relay) => relay.stop()));
+  assert.equal(rings.size, 0);
+});

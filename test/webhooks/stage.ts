@@ -1,0 +1,169 @@
+/** What the webhook tests stand on: a migrated PostgreSQL, shops with endpoints, the outbox, and the real relay, queue and workers. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { kernelEntities } from '../../subgraphs/kernel/database/entities.ts';
+import { migrate, openDatabase } from '../../subgraphs/kernel/database/orm.ts';
+import { eventRow, insertEvents, type OutboxEvent } from '../../subgraphs/kernel/database/outbox.ts';
+import type { Runner } from '../../subgraphs/kernel/database/statement.ts';
+import { migrateQueues, openQueues } from '../../subgraphs/kernel/queue/queues.ts';
+import { type Relay, startRelay } from '../../subgraphs/kernel/queue/relay.ts';
+import type { Bus, StreamedEvent, WebhookEvent } from '../../subgraphs/kernel/rules/event.ts';
+import { openLog } from '../../subgraphs/kernel/service/telemetry.ts';
+import { seal } from '../../subgraphs/kernel/service/vault.ts';
+import type { DeliveryLimits } from '../../subgraphs/merchants/deliver-webhook.ts';
+import { merchantsEntities } from '../../subgraphs/merchants/entities.ts';
+import { makeDeliveries } from '../../subgraphs/merchants/make-deliveries.ts';
+import type { SignatureFormat } from '../../subgraphs/merchants/rules/webhook.ts';
+import { deliverJob, sweepJob, webhookJobs } from '../../subgraphs/merchants/webhook-jobs.ts';
+import { startTestDatabase } from '../support/database.ts';
+
+export const log = openLog({ logLevel: process.env['TEST_LOG'] === 'debug' ? 'debug' : 'silent' }, 'test');
+
+export interface Shop {
+  readonly merchantId: string;
+  readonly shopId: string;
+  /** The shop-level `whs_` secret. */
+  readonly secret: string;
+}
+
+export interface Endpoint {
+  readonly id: string;
+  readonly secret: string;
+}
+
+const makeSecret = (): string => `whs_${randomBytes(16).toString('hex')}`;
+
+export type Stage = Awaited<ReturnType<typeof openStage>>;
+
+/** Opens a database of the test file's own. `vaultKey` seals the secrets in it. */
+export const openStage = async (vaultKey = randomBytes(32)) => {
+  const postgres = await startTestDatabase();
+  const database = await openDatabase({ url: postgres.url, entities: [...kernelEntities, ...merchantsEntities], pool: 30 });
+  await migrate(database);
+  await migrateQueues(postgres.url);
+  const { pool } = database;
+  const open: (() => Promise<void>)[] = [];
+
+  return {
+    database,
+    /** What is closed before the database is, also when a test failed before it did so itself. */
+    open,
+    pool,
+    vaultKey,
+    addShop: async (merchantId: string = randomUUID()): Promise<Shop> => {
+      const shop = { merchantId, shopId: randomUUID(), secret: makeSecret() };
+      await pool.query(
+        `insert into shop (merchant_id, id, name, terminal_id, terminal_name, webhook_secret_sealed, created_at) values ($1, $2, 'Shop', gen_random_uuid(), 'Shop', $3, now())`,
+        [merchantId, shop.shopId, seal(vaultKey, shop.secret)],
+      );
+      return shop;
+    },
+    addEndpoint: async (shop: Shop, url: string, events: readonly WebhookEvent[] = [], signature: SignatureFormat = 'v2'): Promise<Endpoint> => {
+      const endpoint = { id: randomUUID(), secret: makeSecret() };
+      await pool.query(
+        `insert into webhook_endpoint (merchant_id, id, shop_id, url, events, secret_sealed, signature, active, created_at) values ($1, $2, $3, $4, $5, $6, $7, true, now())`,
+        [shop.merchantId, endpoint.id, shop.shopId, url, events, seal(vaultKey, endpoint.secret), signature],
+      );
+      return endpoint;
+    },
+    close: async () => {
+      await Promise.all(open.map((close) => close()));
+      await database.close();
+      await postgres.stop();
+    },
+  };
+};
+
+export interface Written {
+  readonly eventId: string;
+  readonly body: string;
+}
+
+/** Writes an event to the outbox as a business transaction does; gives its id and its frozen body. */
+export const writeEvent = async (runner: Runner, shop: Shop, about: Partial<OutboxEvent['webhook']> & { readonly data?: unknown } = {}): Promise<Written> => {
+  const webhook = { event: 'payment.succeeded', url: null, data: { description: 'Кофе, 100 ₽ "с собой"' }, ...about } as const;
+  const event: OutboxEvent = {
+    merchantId: shop.merchantId,
+    shopId: shop.shopId,
+    mode: 'test',
+    subjectId: randomUUID(),
+    stream: { kind: 'payment.status_changed', payload: { status: 'succeeded' } },
+    webhook,
+    at: Temporal.Now.instant(),
+  };
+  const { rows } = await runner.query<{ id: string; webhook_body: string }>(`${insertEvents('$1', 'select 1')} returning id, webhook_body`, [
+    JSON.stringify([eventRow(event)]),
+  ]);
+  const [row] = rows;
+  if (!row) throw new Error('the event was not written');
+  return { eventId: row.id, body: row.webhook_body };
+};
+
+/** A clock that a test can put forward. */
+export class Clock {
+  #ahead = Temporal.Duration.from({ seconds: 0 });
+  readonly now = (): Temporal.Instant => Temporal.Now.instant().add(this.#ahead);
+
+  advance(duration: Temporal.DurationLike): void {
+    this.#ahead = this.#ahead.add(duration);
+  }
+}
+
+/** Starts a worker: a queue's connections and the webhook jobs, as a process with the role `worker` has them. */
+export const startWorker = async (stage: Stage, clock: Clock = new Clock(), limits?: DeliveryLimits) => {
+  const stopping = new AbortController();
+  const jobs = [
+    { name: deliverJob, queue: 'webhooks' },
+    { name: sweepJob, queue: 'webhooks' },
+  ] as const;
+  const queues = await openQueues({ redisUrl: null, databaseUrl: stage.database.url, log, jobs });
+  const { pool } = stage.database;
+  await queues.work(
+    webhookJobs({
+      pool,
+      vaultKey: stage.vaultKey,
+      privateTargets: true,
+      log,
+      now: clock.now,
+      wake: (lanes) =>
+        queues.addMany(
+          deliverJob,
+          lanes.map((lane) => ({ lane })),
+        ),
+      stopping: stopping.signal,
+      ...(limits ? { limits } : {}),
+    }),
+  );
+  const close = async (): Promise<void> => {
+    stopping.abort();
+    await queues.close();
+  };
+  stage.open.push(close);
+  return {
+    wake: async (lanes: readonly string[]): Promise<void> => {
+      await Promise.all(lanes.map((lane) => queues.add(deliverJob, { lane })));
+    },
+    close,
+  };
+};
+
+/** Starts a relay that tells `wake` of lanes. What it publishes is in `published`, in order, relay after relay when they share the array. */
+export const startTestRelay = (stage: Stage, wake: (lanes: readonly string[]) => Promise<void>, published: StreamedEvent[] = []): Relay => {
+  const relay = startRelay({ pool: stage.pool, bus: new HeardBus(published), log, makeDeliveries, wake });
+  stage.open.push(() => relay.stop());
+  return relay;
+};
+
+/** The relay's side of the bus: it keeps what is published, and nobody rings. */
+class HeardBus implements Bus {
+  readonly #published: StreamedEvent[];
+
+  constructor(published: StreamedEvent[]) {
+    this.#published = published;
+  }
+
+  publish: Bus['publish'] = async (topic, message) => {
+    if (topic === 'events' && Array.isArray(message)) this.#published.push(...message);
+  };
+
+  subscribe: Bus['subscribe'] = () => () => {};
+}
