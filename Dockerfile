@@ -1,4 +1,4 @@
-# One image for every role: `docker run ... payment-service gateway`, `... payment-service subgraph payments` (ARCHITECTURE.md, "Two sizes").
+# One image for every role: `docker run ... payment-service gateway`, `... payment-service subgraph payments`.
 # It holds no database: an image runs with DATABASE_URL. The embedded PostgreSQL and the copy of Node that `npm start` brings are optional packages.
 
 FROM node:26.10.0-slim AS packages

@@ -1,6 +1,7 @@
 /** docker-compose.yml, Dockerfile and .env.example against the compose specification and against the program that they start. */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,8 +32,10 @@ interface Compose {
 
 const compose: Compose = parseYaml(readText('docker-compose.yml'), { merge: true });
 const dockerfile = readText('Dockerfile');
-/** The values that a newcomer starts with. */
-const example = Object.fromEntries([...readText('.env.example').matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [String(name), String(value)]));
+/** The values that a newcomer starts with; what is empty gets a secret. */
+const example = Object.fromEntries(
+  [...readText('.env.example').matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [String(name), value || randomBytes(32).toString('base64')]),
+);
 
 /** Services that run our program: name to service. */
 const programs = Object.entries(compose.services).filter(([, { build }]) => build !== undefined);
