@@ -1,17 +1,17 @@
 /** GraphiQL for whoever opens `/graphql` in a browser. Everything comes from here: no CDN, nothing inline. */
 import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-
-const title = 'Payment service';
 
 const page = (version: string): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<title>${title} · GraphiQL</title>
+<title>Payment service · GraphiQL</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/graphql/graphiql/style.css?v=${version}">
 </head>
@@ -19,30 +19,16 @@ const page = (version: string): string => `<!doctype html>
 <noscript>GraphiQL needs JavaScript.</noscript>
 <div id="root" style="height:100vh"></div>
 <script src="/graphql/graphiql/graphiql.js?v=${version}"></script>
-<script src="/graphql/graphiql/start.js?v=${version}"></script>
+<script type="module" src="/graphql/graphiql/start-graphiql.js?v=${version}"></script>
 </body>
 </html>
 `;
 
-const start = (version: string): string => `
-self.MonacoEnvironment = {
-  globalAPI: false,
-  getWorkerUrl: (_module, label) => '/graphql/graphiql/' + label + '.js?v=${version}',
-};
-YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#root'), ${JSON.stringify({
-  title,
-  endpoint: '/graphql',
-  subscriptionsProtocol: 'WS',
-  credentials: 'omit',
-  headers: '{"Authorization": "Bearer <operator token or API key>"}',
-})});
-`;
-
-/** Styles are written by the editor as it goes; scripts and workers only come from files. */
+/** The editor writes styles as it goes; scripts and workers come from files alone. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
-  "worker-src 'self' blob:",
+  "worker-src 'self'",
   "style-src 'self' 'unsafe-inline'",
   "font-src 'self' data:",
   "img-src 'self' data:",
@@ -67,16 +53,17 @@ const compress = promisify(gzip);
 /** The package holds its files as texts, nine megabytes in all: they are read when somebody first opens the page, and kept compressed. */
 const readBundle = async (): Promise<Bundle> => {
   const { css, editorWorkerService, graphqlWorker, js, jsonWorker } = await import('@graphql-yoga/render-graphiql/graphiql');
-  const version = createHash('sha256').update(js).digest('hex').slice(0, 12);
+  const start = await readFile(join(import.meta.dirname, 'browser/start-graphiql.js'), 'utf8');
   const script = 'text/javascript; charset=utf-8';
   const texts = [
     ['graphiql.js', script, js],
-    ['start.js', script, start(version)],
+    ['start-graphiql.js', script, start],
     ['style.css', 'text/css; charset=utf-8', css],
-    ['editorWorkerService.js', script, editorWorkerService],
-    ['json.js', script, jsonWorker],
-    ['graphql.js', script, graphqlWorker],
+    ['editor-worker.js', script, editorWorkerService],
+    ['json-worker.js', script, jsonWorker],
+    ['graphql-worker.js', script, graphqlWorker],
   ] as const;
+  const version = createHash('sha256').update(js).update(start).digest('hex').slice(0, 12);
   const assets = await Promise.all(texts.map(async ([name, type, text]) => [name, { type, gzipped: await compress(text) }] as const));
   return { page: page(version), assets: new Map(assets) };
 };

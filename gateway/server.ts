@@ -89,8 +89,8 @@ const requestIdFor = (request: FastifyRequest, reply: FastifyReply): string => {
   return requestId;
 };
 
-const wantsPage = ({ method, headers, url }: FastifyRequest): boolean =>
-  method === 'GET' && (headers.accept ?? '').includes('text/html') && !/[?&]query=/.test(url);
+/** The page keeps its query in the address: a browser that comes back to that wants the page again. */
+const wantsPage = ({ method, headers }: FastifyRequest): boolean => method === 'GET' && (headers.accept ?? '').includes('text/html');
 
 /** The caller; null when the refusal has been sent. */
 const admit = async (request: FastifyRequest, reply: FastifyReply, { authenticator, log }: GatewayParts, requestId: string): Promise<Authenticated | null> => {
