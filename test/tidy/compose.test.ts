@@ -32,9 +32,11 @@ interface Compose {
 
 const compose: Compose = parseYaml(readText('docker-compose.yml'), { merge: true });
 const dockerfile = readText('Dockerfile');
-/** The values that a newcomer starts with; what is empty gets a secret. */
+/** The values that a newcomer starts with; what is empty is filled in as .env.example says. */
 const example = Object.fromEntries(
-  [...readText('.env.example').matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [String(name), value || randomBytes(32).toString('base64')]),
+  [...readText('.env.example').matchAll(/openssl rand -(base64|hex) \d+\n([A-Z_]+)=$|^([A-Z_]+)=(.+)$/gm)].map(([, form, secret, name, value]) =>
+    secret ? [secret, randomBytes(32).toString(form === 'hex' ? 'hex' : 'base64')] : [String(name), String(value)],
+  ),
 );
 
 /** Services that run our program: name to service. */
