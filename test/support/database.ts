@@ -1,10 +1,11 @@
 /** A real PostgreSQL for a test file. */
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../../subgraphs/kernel/database/embedded-postgres.ts';
+import { birthMark } from '../../subgraphs/kernel/database/embedded/running-process.ts';
 
 export interface TestDatabase {
   /** Address of an empty database of this test file's own. */
@@ -39,11 +40,27 @@ export const startTestDatabase = async (): Promise<TestDatabase> => {
 const startOwnServer = async (): Promise<{ readonly url: string; stop(): Promise<void> }> => {
   const dataDir = mkdtempSync(join(tmpdir(), 'payments-test-'));
   const server = await startEmbeddedPostgres({ dataDir, progress: () => {} });
+  const kill = (): void => killServer(dataDir);
+  // A test file that ends early must not leave its server behind.
+  process.once('exit', kill);
   const stop = async (): Promise<void> => {
+    process.off('exit', kill);
     await server.stop();
     rmSync(dataDir, { recursive: true, force: true });
   };
   return { url: server.url, stop };
+};
+
+// At the end of a process nothing can be awaited any more, and a server that still ends would write into what is being removed.
+const killServer = (dataDir: string): void => {
+  const pidFile = join(dataDir, 'postgres', 'postmaster.pid');
+  if (existsSync(pidFile)) {
+    const pid = Number.parseInt(readFileSync(pidFile, 'utf8'));
+    process.kill(pid, 'SIGQUIT');
+    const sleeper = new Int32Array(new SharedArrayBuffer(4));
+    for (let looks = 0; looks < 100 && birthMark(pid) !== null; looks += 1) Atomics.wait(sleeper, 0, 0, 20);
+  }
+  rmSync(dataDir, { recursive: true, force: true });
 };
 
 const administer = async (url: string, statement: string): Promise<void> => {

@@ -36,10 +36,14 @@ export const startRedis = async (port?: number): Promise<TestRedis> => {
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
   const kill = (): boolean => server.kill('SIGKILL');
+  const killAndClean = (): void => {
+    kill();
+    rmSync(directory, { recursive: true, force: true });
+  };
   // A test file that ends early must not leave its server behind.
-  process.once('exit', kill);
+  process.once('exit', killAndClean);
   const stop = async (): Promise<void> => {
-    process.off('exit', kill);
+    process.off('exit', killAndClean);
     if (server.exitCode === null && server.signalCode === null && kill()) await once(server, 'exit');
     rmSync(directory, { recursive: true, force: true });
   };

@@ -1,0 +1,120 @@
+/**
+ * `npm test [-- folder or file ...]`: `npm run check`, then every test. What a test needs from outside is found or installed first; what cannot be tested
+ * here is said plainly, and with `--no-skips` or NO_SKIPS=1 a skipped test is a failed run.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { globSync, statSync } from 'node:fs';
+import { join, relative, resolve, sep } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { run } from 'node:test';
+import { spec } from 'node:test/reporters';
+import { startTestDatabase } from './support/database.ts';
+import { findOutsidePrograms } from './support/outside-programs.ts';
+
+type Summary = { readonly counts: Readonly<Record<string, number>>; readonly duration_ms: number };
+
+interface Outcome {
+  readonly passed: boolean;
+  readonly summary: Summary;
+  /** Name of each skipped test or suite, with its reason. */
+  readonly skipped: readonly string[];
+  /** Milliseconds for each folder of tests. */
+  readonly folders: ReadonlyMap<string, number>;
+}
+
+const root = join(import.meta.dirname, '..');
+const filesAtOnce = 2;
+
+const seconds = (took_ms: number): string => `${(took_ms / 1_000).toFixed(1)} s`;
+
+// Benchmarks are not tests, and the tidy tests are a part of the check.
+const testFiles = (named: readonly string[]): readonly string[] => {
+  const patterns = named.map((path) => (statSync(resolve(root, path)).isDirectory() ? `${path}/**/*.test.ts` : path));
+  const everything = () => globSync('test/**/*.test.ts', { cwd: root, exclude: ['test/bench/**', 'test/tidy/**'] });
+  const found = named.length > 0 ? globSync(patterns, { cwd: root }) : everything();
+  return found.toSorted().map((path) => resolve(root, path));
+};
+
+/** Runs `npm run check`; its lines go to the same output. */
+const check = async (stopped: AbortSignal): Promise<boolean> => {
+  const child = spawn(process.execPath, [join(root, 'test/check.ts')], { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
+  stopped.addEventListener('abort', () => child.kill());
+  const [code] = await once(child, 'exit');
+  return code === 0;
+};
+
+const runTests = async (files: readonly string[], stopped: AbortSignal): Promise<Outcome> => {
+  const skipped: string[] = [];
+  const folders = new Map<string, number>();
+  let passed = false;
+  let summary: Summary = { counts: {}, duration_ms: 0 };
+  const execArgv = ['--import', join(import.meta.dirname, 'support/end-in-time.ts')];
+  const events = run({ files, concurrency: filesAtOnce, signal: stopped, execArgv, cwd: root });
+  // A skipped suite is one event, and does not count in the summary.
+  events.on('test:pass', ({ name, skip }) => {
+    if (skip !== undefined && skip !== false) skipped.push(`${name}${typeof skip === 'string' ? ` (${skip})` : ''}`);
+  });
+  events.on('test:summary', ({ file, success, counts, duration_ms }) => {
+    if (file === undefined) {
+      passed = success && counts.tests > 0;
+      summary = { counts, duration_ms };
+    } else {
+      const folder = relative(root, file).split(sep).slice(0, 2).join('/');
+      folders.set(folder, (folders.get(folder) ?? 0) + duration_ms);
+    }
+  });
+  await pipeline(events, new spec(), process.stdout, { end: false });
+  return { passed, summary, skipped, folders };
+};
+
+const print = (line: string): boolean => process.stdout.write(`${line}\n`);
+
+const printSkipped = ({ skipped }: Outcome, missing: readonly string[]): void => {
+  if (skipped.length + missing.length > 0) print('\nnot tested here:');
+  for (const text of missing) print(`  ${text}`);
+  for (const text of skipped) print(`  skipped: ${text}`);
+};
+
+// The same lines that Node prints in TAP, last, so that whoever reads them by program finds them.
+const printCounts = ({ summary: { counts, duration_ms } }: Outcome): void => {
+  const { tests = 0, suites = 0, passed = 0, failed = 0, cancelled = 0, skipped = 0, todo = 0 } = counts;
+  const lines = { tests, suites, pass: passed, fail: failed, cancelled, skipped, todo, duration_ms };
+  for (const [name, value] of Object.entries(lines)) print(`# ${name} ${value}`);
+};
+
+const timed = async <Result>(work: () => Result | Promise<Result>): Promise<readonly [Result, number]> => {
+  const began_ms = performance.now();
+  return [await work(), performance.now() - began_ms];
+};
+
+/** Runs what was asked for and gives the exit code. */
+const main = async (args: readonly string[], stopped: AbortSignal): Promise<number> => {
+  const named = args.filter((argument) => !argument.startsWith('--'));
+  const noSkips = args.includes('--no-skips') || process.env['NO_SKIPS'] === '1';
+  const whole = named.length === 0;
+  const files = testFiles(named);
+  const [missing, finding_ms] = await timed(() => findOutsidePrograms(whole));
+  const [checked, checking_ms] = whole ? await timed(() => check(stopped)) : [true, 0];
+  const [database, starting_ms] = await timed(startTestDatabase);
+  process.env['TEST_POSTGRES_URL'] = database.url;
+  const [outcome, testing_ms] = await timed(() => runTests(files, stopped)).finally(() => database.stop());
+
+  print('\ntime taken:');
+  const took = { 'outside programs': finding_ms, check: checking_ms, database: starting_ms, tests: testing_ms };
+  for (const [part, part_ms] of [...Object.entries(took), ...outcome.folders]) print(`  ${part.padEnd(20)} ${seconds(part_ms).padStart(8)}`);
+  printSkipped(outcome, missing);
+  const skips = noSkips ? outcome.skipped.length + (whole ? missing.length : 0) : 0;
+  if (!checked) print('\nFAILED: npm run check, see above');
+  if (skips > 0) print('\nFAILED: something was not tested, and this run allows no skips');
+  print(`\n${files.length} test files`);
+  printCounts(outcome);
+  return checked && outcome.passed && skips === 0 && !stopped.aborted ? 0 : 1;
+};
+
+const stopping = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
+// The channel to setup.mjs, which closes when it is stopped or killed; without a run it must not keep us.
+process.once('disconnect', () => stopping.abort());
+process.channel?.unref();
+process.exitCode = await main(process.argv.slice(2), stopping.signal);
