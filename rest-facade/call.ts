@@ -56,7 +56,7 @@ const openRun = (route: Route, name: OperationName, { supergraph, log }: CallPar
   const operation = supergraph.operation(name);
   return async (asked, call) => {
     // The row's types tie request, variables and data to this operation; the table holds rows of all operations, so that they are lost here.
-    const { data, errors } = await operation.run(route.variables(asked as never) as never, call);
+    const { data, errors } = await operation.run(route.variables(asked as never), call);
     const [error] = errors ?? [];
     if (error) return refusalOf(error, name, call, log);
     return route.answer(data as never);

@@ -25,19 +25,13 @@ const number = (source: string): string => (repeatable(source) ? source : `a num
 const came = (value: unknown, secret: boolean): string => {
   if (value === null) return 'null';
   if (Array.isArray(value)) return `an array of ${value.length}`;
-  switch (typeof value) {
-    case 'string':
-      return !secret && repeatable(value) ? JSON.stringify(value) : `a string of ${value.length} characters`;
-    case 'number':
-      return secret ? 'a number' : number(String(value));
-    case 'symbol':
-      // A number that is not written as a safe integer (read-body.ts).
-      return secret ? 'a number' : number(value.description ?? '');
-    case 'boolean':
-      return String(value);
-    default:
-      return `an object of ${Object.keys(value ?? {}).length}`;
-  }
+  if (typeof value === 'object') return `an object of ${Object.keys(value).length}`;
+  if (typeof value === 'string') return !secret && repeatable(value) ? JSON.stringify(value) : `a string of ${value.length} characters`;
+  if (typeof value === 'boolean') return String(value);
+  if (secret) return 'a number';
+  // A symbol is a number that is not written as a safe integer (read-body.ts).
+  if (typeof value === 'symbol') return number(value.description ?? '');
+  return typeof value === 'number' ? number(String(value)) : typeof value;
 };
 
 const range = (least: number | undefined, most: number | undefined): string => {
@@ -59,22 +53,18 @@ const expectedString = (schema: Schema): string => {
   return length ? `a string of ${length}characters` : 'a string';
 };
 
+const expectedOf: Readonly<Record<string, (schema: Schema) => string>> = {
+  integer: ({ minimum = -Number.MAX_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER }) => `an integer from ${minimum} to ${maximum}`,
+  array: ({ minItems, maxItems }) => `an array of ${range(minItems, maxItems)}items`,
+  object: () => 'an object',
+  string: expectedString,
+};
+
 /** What a schema expects, in words. */
-export const expected = (schema: Schema): string => {
+const expected = (schema: Schema): string => {
   if (schema['x-expected']) return schema['x-expected'];
-  if (schema.enum) return schema.enum.length === 1 ? `${schema.enum[0]}` : `one of ${schema.enum.join(', ')}`;
-  switch (schema.type) {
-    case 'integer':
-      return `an integer from ${schema.minimum ?? -Number.MAX_SAFE_INTEGER} to ${schema.maximum ?? Number.MAX_SAFE_INTEGER}`;
-    case 'array':
-      return `an array of ${range(schema.minItems, schema.maxItems)}items`;
-    case 'object':
-      return 'an object';
-    case 'string':
-      return expectedString(schema);
-    default:
-      return `a ${String(schema.type)}`;
-  }
+  if (schema.enum) return schema.enum.length === 1 ? String(schema.enum[0]) : `one of ${schema.enum.join(', ')}`;
+  return expectedOf[String(schema.type)]?.(schema) ?? `a value of type ${String(schema.type)}`;
 };
 
 const under = (path: string, name: string): string => (path === '' ? nameOf(name) : `${path}.${nameOf(name)}`);

@@ -70,7 +70,7 @@ export const compileRequest = (route: Route, operation: ContractOperation): ((re
     // Fastify parses the query into an object of texts, and of lists where a name comes twice.
     const readQuery = query(request.query as Fields);
     if ('mistake' in readQuery) return refuse('bad_request', readQuery.mistake);
-    const fields = parsed.value ?? {};
+    const fields = parsed.value === undefined ? {} : parsed.value;
     const mistake = body.check(fields);
     if (mistake !== null) return refuse('bad_request', mistake);
     const idempotency = readIdempotency(request, route, id, parsed.value);

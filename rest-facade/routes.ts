@@ -65,7 +65,7 @@ export interface Route {
   readonly path: string;
   readonly operation: OperationName | 'StreamEvents';
   /** The row of the access table. */
-  readonly field: keyof typeof access & string;
+  readonly field: keyof typeof access;
   /** Decision D-24: whether the route accepts Idempotency-Key. */
   readonly idempotent: boolean;
   /** Decision D-03: 256 KiB, a batch 1 MiB. */

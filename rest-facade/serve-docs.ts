@@ -35,12 +35,16 @@ const loadReference = async (): Promise<ReadonlyMap<string, Asset>> => {
     configuration: {
       url: documentPath,
       pageTitle: 'Payment Service Public API',
-      // Nothing from elsewhere: no fonts, no counting, no proxy between the page and this service.
+      // Nothing from elsewhere: no fonts, no counting, no assistant, no proxy between the page and this service.
       withDefaultFonts: false,
       telemetry: false,
       proxyUrl: '',
       hideClientButton: true,
+      showDeveloperTools: 'never',
+      agent: { disabled: true },
+      mcp: { disabled: true },
       persistAuth: false,
+      favicon: 'data:,',
     },
   });
   const assets = await Promise.all(

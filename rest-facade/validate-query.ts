@@ -13,7 +13,7 @@ const typed = (text: string, schema: Schema): unknown => {
   return schema.type === 'array' ? text.split(',') : text;
 };
 
-const unusable = (text: string): boolean => text.includes('\0') || text.includes('\uFFFD') || !text.isWellFormed();
+const unusable = (text: string): boolean => text.includes('\0') || !text.isWellFormed();
 
 /** Compiles the query's rules. The reader gives the parameters with GraphQL's names and the contract's defaults, or what is wrong. */
 export const compileQuery = (parameters: readonly Parameter[]): ((values: Values) => ReadQuery) => {

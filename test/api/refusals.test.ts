@@ -33,8 +33,14 @@ const statuses: Record<RefusalCode, number> = {
 /** What the graph answers next. */
 let next: () => unknown = () => null;
 /** What the operation was last asked with. */
-let asked: any = null;
-const answer = (args: unknown): unknown => {
+let asked: Asked = {};
+interface Asked {
+  readonly input?: Readonly<Record<string, unknown>>;
+  readonly idempotency?: { readonly key: string; readonly fingerprint: string } | null;
+  readonly first?: number;
+  readonly after?: string | null;
+}
+const answer = (args: object): unknown => {
   asked = args;
   return next();
 };
@@ -130,7 +136,7 @@ describe('a creation', () => {
     next = () => created(false);
     await call('POST', '/payments', { amount: 9_007_199_254_740_991, order_id: 'A', metadata: { a_b: 'c' } });
     const { input, idempotency } = asked;
-    assert.equal(input.amount, 9_007_199_254_740_991n);
+    assert.equal(input?.['amount'], 9_007_199_254_740_991n);
     assert.deepEqual({ ...input, amount: 0 }, { amount: 0, currency: 'RUB', method: 'any', orderId: 'A', ttlMinutes: 60, metadata: { a_b: 'c' } });
     assert.equal(idempotency ?? null, null);
   });
@@ -139,8 +145,9 @@ describe('a creation', () => {
     next = () => (path === '/payments' ? created(false) : refused('not_implemented', ''));
     const headers = { authorization: 'Bearer test', 'content-type': 'application/json', 'idempotency-key': 'k' };
     await (await fetch(`${edge.url}/v1/public${path}`, { method: 'POST', headers, body: text })).text();
-    assert.match(asked.idempotency.fingerprint, /^[0-9a-f]{64}$/);
-    return asked.idempotency.fingerprint;
+    const print = asked.idempotency?.fingerprint ?? '';
+    assert.match(print, /^[0-9a-f]{64}$/);
+    return print;
   };
 
   test('has a fingerprint of what the body means, not of how it is laid out (decision D-20)', async () => {
@@ -165,7 +172,7 @@ describe('a creation', () => {
   test('takes the longest key that is allowed', async () => {
     next = () => created(false);
     assert.equal((await call('POST', '/payments', { amount: 1 }, { 'idempotency-key': 'x'.repeat(64) })).status, 201);
-    assert.equal(asked.idempotency.key.length, 64);
+    assert.equal(asked.idempotency?.key.length, 64);
   });
 });
 

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Kind } from 'graphql';
+import type { Authenticated, Authenticator } from '../../gateway/authenticate.ts';
 import { openSupergraph } from '../../gateway/supergraph.ts';
 import { registerRestFacade } from '../../rest-facade/server.ts';
 import type { OpenStream } from '../../rest-facade/call.ts';
@@ -10,13 +11,12 @@ import { refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { resolvableEntities } from '../../subgraphs/kernel/service/entities.ts';
 import { openHttp } from '../../subgraphs/kernel/service/http.ts';
 import { localExecutor } from '../../subgraphs/kernel/service/local-executor.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
-import { scopes, type Call } from '../../subgraphs/kernel/service/principal.ts';
+import { scopes, type Call, type KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
 import { buildSubgraph, type SubgraphContext, type SubgraphExecutor } from '../../subgraphs/kernel/service/subgraph.ts';
 import { openLog } from '../../subgraphs/kernel/service/telemetry.ts';
 
 /** What a root field answers: by `Query.payment`, with its arguments. */
-export type RootAnswers = Readonly<Record<string, (args: any, call: Call) => unknown>>;
+export type RootAnswers = Readonly<Record<string, (args: object, call: Call) => unknown>>;
 
 const log = openLog({ logLevel: 'silent' }, 'test');
 
@@ -31,7 +31,7 @@ const resolversOf = (name: SubgraphName, answers: RootAnswers): Record<string, u
       const type = definition.name.value;
       const fields = (definition.fields ?? []).map(({ name: { value: field } }) => {
         const answer = answers[`${type}.${field}`] ?? notMeant;
-        return [field, (_source: unknown, args: unknown, context: SubgraphContext) => answer(args, context)];
+        return [field, (_source: unknown, args: object, context: SubgraphContext) => answer(args, context)];
       });
       return [[type, Object.fromEntries(fields)]];
     }),
@@ -44,20 +44,21 @@ const executorOf = (name: SubgraphName, answers: RootAnswers): SubgraphExecutor 
   return localExecutor(buildSubgraph({ name, resolvers: resolversOf(name, answers), entities }), contextOf, log);
 };
 
-/** A key of the tests: `Bearer test` has every scope, `Bearer bare` none, `Bearer live` belongs to a merchant without live mode. */
-const callers: Readonly<Record<string, { principal: KeyPrincipal; holder: any }>> = Object.fromEntries(
-  (
-    [
-      ['test', 'test', scopes],
-      ['bare', 'test', []],
-      ['sbp', 'test', ['api:payouts:sbp']],
-      ['live', 'live', scopes],
-    ] as const
-  ).map(([bearer, mode, granted]) => {
-    const principal: KeyPrincipal = { kind: 'key', keyId: bearer, merchantId: 'm', shopId: 's', mode, scopes: granted };
-    return [`Bearer ${bearer}`, { principal, holder: { liveEnabled: mode !== 'live' } }];
-  }),
-);
+/** Keys of the tests: `test` has every scope, `bare` none, `sbp` one, and `live` belongs to a merchant without live mode. */
+const granted = { test: scopes, bare: [], sbp: ['api:payouts:sbp'], live: scopes } as const;
+
+const callerOf = (bearer: keyof typeof granted): Authenticated => {
+  const mode = bearer === 'live' ? 'live' : 'test';
+  const principal: KeyPrincipal = { kind: 'key', keyId: bearer, merchantId: 'm', shopId: 's', mode, scopes: granted[bearer] };
+  return { principal, holder: { ...principal, scopes: [...principal.scopes], liveEnabled: false } };
+};
+
+const authenticator: Pick<Authenticator, 'ofHeader'> = {
+  ofHeader: async (header) => {
+    const bearer = String(header).replace('Bearer ', '');
+    return bearer === 'test' || bearer === 'bare' || bearer === 'sbp' || bearer === 'live' ? callerOf(bearer) : refused('unauthorized', 'no such key');
+  },
+};
 
 export interface SmallEdge {
   readonly url: string;
@@ -69,8 +70,7 @@ export const openSmallEdge = async (answers: RootAnswers, openStream: OpenStream
   const executors = Object.fromEntries(subgraphNames.map((name) => [name, executorOf(name, answers)])) as Record<SubgraphName, SubgraphExecutor>;
   const supergraphSdl = readFileSync(join(import.meta.dirname, '../../schema/supergraph.graphql'), 'utf8');
   const supergraph = await openSupergraph({ supergraphSdl, executors, log });
-  const app = await openHttp({ config: { publicUrl: null }, log, ready: async () => true });
-  const authenticator = { ofHeader: async (header: unknown) => callers[String(header)] ?? refused('unauthorized', 'no such key') };
+  const app = openHttp({ config: { publicUrl: null }, log, ready: async () => true });
   await registerRestFacade(app, { supergraph, authenticator, openStream, log });
   const url = await app.listen({ port: 0, host: '127.0.0.1' });
   return { url, close: () => app.close() };

@@ -119,6 +119,23 @@ describe('bodies reach the graph whole', () => {
 });
 
 describe('the contract names what the service knows', () => {
+  const enums = sdl.flatMap((definition) => (definition.kind === Kind.ENUM_TYPE_DEFINITION ? [definition] : []));
+  const schemas = (contract.document['components'] as Record<string, Record<string, Schema>>)['schemas'] ?? {};
+  const shared = Object.entries(schemas).filter(([name, schema]) => schema.enum && enums.some((type) => type.name.value === name));
+
+  test('lists with a name have the same values in both contracts', () => {
+    assert(shared.length >= 10, shared.map(([name]) => name).join(', '));
+    for (const [name, schema] of shared) {
+      for (const type of enums.filter((candidate) => candidate.name.value === name)) {
+        assert.deepEqual(
+          type.values?.map((value) => value.name.value),
+          schema.enum,
+          name,
+        );
+      }
+    }
+  });
+
   const events = (name: string): readonly string[] =>
     (contract.document['components'] as Record<string, Record<string, Schema>>)['schemas']?.[name]?.properties?.['event']?.enum as string[];
 

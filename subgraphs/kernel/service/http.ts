@@ -40,13 +40,15 @@ export const openHttp = ({ config, log, ready }: HttpParts): FastifyInstance => 
     bodyLimit: bodyLimit_bytes,
     requestTimeout: requestTimeout_ms,
     keepAliveTimeout: keepAliveTimeout_ms,
-    http: { headersTimeout: headersTimeout_ms, maxHeaderSize: headers_bytes, connectionsCheckingInterval: timeoutCheck_ms },
-    // The framework's own answer is no envelope: `refuseWhileDraining` answers instead.
+    http: { headersTimeout: headersTimeout_ms, maxHeaderSize: headers_bytes, connectionsCheckingInterval: timeoutCheck_ms, requireHostHeader: false },
+    // The framework's answer while closing is no envelope, nor is Node's to a request without Host: the hook below answers both.
     return503OnClosing: false,
     clientErrorHandler: answerParserError,
     // Only an address that cannot be decoded comes here: there is nothing at it.
     frameworkErrors: (_error, request, reply) => void sendNotFound(reply.headers(headers).header('x-request-id', request.id)),
   });
+  // Node would answer an expectation that it does not know without an envelope. It may as well be passed over (RFC 9110, 10.1.1).
+  app.server.on('checkExpectation', (request, response) => app.routing(request, response));
   const allowed = methodsByPath();
   app.addHook('onRoute', ({ url, method }) => allowed.add(url, method));
   answerEverything(app, log, allowed, headers);
@@ -94,6 +96,7 @@ const answerEverything = (app: FastifyInstance, log: Logger, allowed: AllowedMet
     if (draining)
       reply.code(503).headers({ 'retry-after': '1', connection: 'close' }).send(errorJson('unavailable', 'the service is shutting down; try again'));
     // Before the body is read: what is sent to an unknown address does not matter.
+    else if (request.headers.host === undefined) reply.code(400).header('connection', 'close').send(errorJson('bad_request', 'the header Host is required'));
     else if (request.is404) sendMissing(request, reply, allowed);
     else done();
   });
