@@ -70,7 +70,17 @@ export const issueApiKey = async (
   const id = randomUUID();
   const granted: Scope[] = scopes.filter((scope) => wanted.includes(scope));
   const { merchantId, shopId, mode } = input;
-  await cabinet.em.insert(ApiKeyEntity, { digest: digestOf(key), id, merchantId, shopId, mode, prefix, scopes: granted, createdAt: cabinet.now, revokedAt: null });
+  await cabinet.em.insert(ApiKeyEntity, {
+    digest: digestOf(key),
+    id,
+    merchantId,
+    shopId,
+    mode,
+    prefix,
+    scopes: granted,
+    createdAt: cabinet.now,
+    revokedAt: null,
+  });
   return { id, secret: key };
 };
 

@@ -152,17 +152,19 @@ const claimed = ({ body, secretSealed, signature, ...row }: ClaimedRow): Claimed
 
 const lockLane = { name: 'webhook.lockLane', text: "select pg_advisory_xact_lock(hashtextextended('webhook-lane/' || $1, 0))" };
 
+// The first limit is a constant, else the planner expects a tenth of the lane to be taken and sorts all of it.
 // An endpoint's address, secret and format are those of now, so that a correction and a rotation reach what is still on its way. A payment's own
 // address is signed as the shop's oldest active endpoint is, or else with the shop's own secret (decision D-71).
 const claimDue = {
   name: 'webhook.claimDue',
   text: `
-    with due as (
+    with oldest_due as materialized (
       select merchant_id, id from webhook_delivery
       where lane = $1 and status = 'pending' and next_attempt_at <= $2 and (lease_until is null or lease_until <= statement_timestamp())
-      order by next_attempt_at
+      order by next_attempt_at limit ${webhooksInFlightPerLane_max} for update skip locked
+    ), due as (
+      select * from oldest_due
       limit greatest(0, least($3::int, $4::int - (select count(*) from webhook_delivery where lane = $1 and lease_until > statement_timestamp())))
-      for update skip locked
     ), claimed as (
       update webhook_delivery as delivery set lease_until = statement_timestamp() + $5::int * interval '1 millisecond'
       from due where delivery.merchant_id = due.merchant_id and delivery.id = due.id

@@ -48,13 +48,7 @@ export interface EventFilter {
 }
 
 /** The events behind `after`, oldest first, at most `most`; null when `after` is not an event of the last 24 hours. */
-export const findEventsBehind = async (
-  runner: Runner,
-  after: string,
-  most: number,
-  filter: EventFilter,
-  now: Temporal.Instant,
-): Promise<EventRow[] | null> => {
+export const findEventsBehind = async (runner: Runner, after: string, most: number, filter: EventFilter, now: Temporal.Instant): Promise<EventRow[] | null> => {
   if (!/^\d{1,18}$/.test(after)) return null;
   const known = await run(runner, newest, [after, now.subtract({ hours: resumable_h })]);
   if (known.length === 0) return null;

@@ -4,8 +4,7 @@ import { InstantType } from '../kernel/database/instant.ts';
 import type { Row } from '../kernel/database/statement.ts';
 import type { FailureCode } from '../kernel/rules/failure-code.ts';
 import type { Mode } from '../kernel/rules/mode.ts';
-import type { BankStep } from '../kernel/banks/bank.ts';
-import type { PlannedOutcome } from '../kernel/banks/bank.ts';
+import type { BankStep, PlannedOutcome } from '../kernel/rules/buyer.ts';
 import type { PaymentMethod, PaymentStatus } from './rules/payment.ts';
 
 const moment = () => p.type(InstantType).$type<Temporal.Instant>();

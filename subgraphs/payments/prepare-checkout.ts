@@ -1,5 +1,5 @@
 /** What happens on the hosted page before the bank: the buyer chooses a method, a tester plans another outcome. Both only while the payment is pending. */
-import type { BuyerMethod, PlannedOutcome } from '../kernel/banks/bank.ts';
+import type { BuyerMethod, PlannedOutcome } from '../kernel/rules/buyer.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { refused, type Refused } from '../kernel/rules/refusal.ts';
 import type { Payment } from './entities.ts';

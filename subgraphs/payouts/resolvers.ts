@@ -8,7 +8,11 @@ import { merchantOf, orThrow, reachOf } from '../kernel/service/reach.ts';
 import { listPayouts, loadPayouts } from './find-payouts.ts';
 
 /** The resolvers and the entity loaders of the payouts subgraph. */
-export const payoutsSubgraph = ({ database: { pool } }: { readonly database: Database }): { name: 'payouts'; resolvers: Resolvers; entities: EntityLoaders } => ({
+export const payoutsSubgraph = ({
+  database: { pool },
+}: {
+  readonly database: Database;
+}): { name: 'payouts'; resolvers: Resolvers; entities: EntityLoaders } => ({
   name: 'payouts',
   resolvers: {
     Payout: {

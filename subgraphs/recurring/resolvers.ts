@@ -11,7 +11,11 @@ import { findSubscriptions, findTokens, loadSubscriptions, loadTokens } from './
 const notThereYet = () => refused('not_implemented', 'recurring billing is not there yet');
 
 /** The resolvers and the entity loaders of the recurring subgraph. */
-export const recurringSubgraph = ({ database: { pool } }: { readonly database: Database }): { name: 'recurring'; resolvers: Resolvers; entities: EntityLoaders } => {
+export const recurringSubgraph = ({
+  database: { pool },
+}: {
+  readonly database: Database;
+}): { name: 'recurring'; resolvers: Resolvers; entities: EntityLoaders } => {
   const tokenOf = perCall<Subscription, Token | null>((subscriptions) =>
     loadTokens(
       pool,

@@ -2,19 +2,9 @@
  * The port to an acquirer. The simulator and every real connector implement it.
  * Decision D-32: a call that may have reached the bank and has no answer is `unknown`, never a failure.
  */
+import type { BankStep, BuyerMethod, PlannedOutcome } from '../rules/buyer.ts';
 import type { FailureCode } from '../rules/failure-code.ts';
 import type { MinorUnits } from '../rules/money.ts';
-
-export const plannedOutcomes = ['succeeded', 'failed', 'requires_action', 'pending'] as const;
-/** What the simulator is planned to answer (decision D-30). */
-export type PlannedOutcome = (typeof plannedOutcomes)[number];
-
-/** What the buyer must do next at the bank. */
-export type BankStep = 'wait' | 'qr' | 'redirect' | 'three_d_secure';
-
-/** Methods that a buyer pays with on the hosted page. */
-export const buyerMethods = ['sbp', 'cards', 'tpay', 'sberpay'] as const;
-export type BuyerMethod = (typeof buyerMethods)[number];
 
 /** A card as the buyer typed it. It goes to the bank and is never stored, logged or queued. */
 export interface Card {

@@ -3,7 +3,7 @@ import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { InstantType } from '../database/instant.ts';
 import type { Row } from '../database/statement.ts';
 import type { FailureCode } from '../rules/failure-code.ts';
-import type { PlannedOutcome } from './bank.ts';
+import type { PlannedOutcome } from '../rules/buyer.ts';
 
 const moment = () => p.type(InstantType).$type<Temporal.Instant>();
 

@@ -4,7 +4,8 @@
  */
 import type { Database } from '../database/orm.ts';
 import { run, type Statement } from '../database/statement.ts';
-import type { Bank, BankAnswer, BankStep, BuyerMethod, Card, PayerTraits, Question, SessionAnswer, SessionOrder } from './bank.ts';
+import type { Bank, BankAnswer, Card, PayerTraits, Question, SessionAnswer, SessionOrder } from './bank.ts';
+import type { BankStep, BuyerMethod } from '../rules/buyer.ts';
 import type { SimulatorOperation } from './entities.ts';
 
 /** How long the simulated bank takes to decide once the buyer has gone on. */

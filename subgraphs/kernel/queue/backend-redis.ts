@@ -6,6 +6,8 @@ import { type Backend, startPatience_ms } from './backend.ts';
 import type { Outage } from './outage.ts';
 
 const prefix = '{payments}';
+/** A connection that waits for a job does not notice that we hang up. */
+const hangUp_ms = 200;
 const connectTimeout_ms = 5_000;
 const hastyAnswer_ms = 5_000;
 /** Above the ten seconds that BullMQ's blocking connections may wait for a job. */
@@ -19,6 +21,7 @@ export const patient = {
   connectTimeout: connectTimeout_ms,
   keepAlive: keepAlive_ms,
   socketTimeout: patientAnswer_ms,
+  disconnectTimeout: hangUp_ms,
   retryStrategy: (attempts: number) => Math.min(attempts * reconnectMin_ms, reconnectMax_ms),
 } satisfies RedisOptions;
 

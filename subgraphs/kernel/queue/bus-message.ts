@@ -17,12 +17,6 @@ const textOf = (fields: Fields, name: string): string => {
   return value;
 };
 
-const numberOf = (fields: Fields, name: string): number => {
-  const value = fields[name];
-  if (typeof value !== 'number') throw new Error(`expected a number in ${name}`);
-  return value;
-};
-
 const oneOf = <Value extends string>(fields: Fields, name: string, values: readonly Value[]): Value => {
   const found = values.find((value) => value === fields[name]);
   if (found === undefined) throw new Error(`expected another ${name} than ${String(fields[name])}`);
@@ -57,7 +51,7 @@ const readers: { readonly [Topic in BusTopic]: (value: unknown) => BusMessages[T
   keys: (value) => ({ merchantId: textOf(fieldsOf(value), 'merchantId') }),
   streams: (value) => {
     const fields = fieldsOf(value);
-    return { keyId: textOf(fields, 'keyId'), streamId: textOf(fields, 'streamId'), openedAt_ms: numberOf(fields, 'openedAt_ms') };
+    return { keyId: textOf(fields, 'keyId'), streamId: textOf(fields, 'streamId') };
   },
 };
 

@@ -4,34 +4,47 @@ import type { Logger } from '../service/telemetry.ts';
 export interface Outage {
   /** A call failed because the other side is not there. The first one is logged. */
   readonly began: (error: unknown) => void;
-  /** A call was answered. Logged when it ends an outage. */
+  /** A call was answered. When no other fails in the second that follows, the outage is over, and that is logged. */
   readonly ended: () => void;
   /** We are closing: what fails from now on is no news. */
   readonly silence: () => void;
 }
 
+/** A server that goes down still answers some while it refuses others. */
+const settle_ms = 1_000;
+
 /** Watches what is named `what`, and calls `onReturn` each time it is back. */
 export const watchOutage = (what: string, log: Logger, onReturn: () => void = () => {}): Outage => {
   let since: number | null = null;
   let failures = 0;
+  let settling: NodeJS.Timeout | null = null;
   let silent = false;
+  const unsettle = (): void => {
+    if (settling) clearTimeout(settling);
+    settling = null;
+  };
+  const over = (): void => {
+    if (since !== null) log.info({ lost_ms: Date.now() - since, failures }, `the ${what} is back`);
+    since = null;
+    failures = 0;
+    settling = null;
+    onReturn();
+  };
   return {
     began: (error) => {
       if (silent) return;
+      unsettle();
       failures += 1;
       if (since !== null) return;
       since = Date.now();
       log.error({ err: error }, `the ${what} is lost; trying until it is back`);
     },
     ended: () => {
-      if (since === null || silent) return;
-      log.info({ lost_ms: Date.now() - since, failures }, `the ${what} is back`);
-      since = null;
-      failures = 0;
-      onReturn();
+      if (since !== null && !silent) settling ??= setTimeout(over, settle_ms).unref();
     },
     silence: () => {
       silent = true;
+      unsettle();
     },
   };
 };

@@ -41,7 +41,7 @@ export interface BusMessages {
   /** A key, its shop or its merchant changed: forget what was cached of them. */
   keys: { readonly merchantId: string };
   /** A key has opened an event stream: its older ones end, in whatever process they are (decision D-75). */
-  streams: { readonly keyId: string; readonly streamId: string; readonly openedAt_ms: number };
+  streams: { readonly keyId: string; readonly streamId: string };
 }
 export type BusTopic = keyof BusMessages;
 

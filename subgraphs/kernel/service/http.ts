@@ -92,6 +92,8 @@ const answerEverything = (app: FastifyInstance, log: Logger, allowed: AllowedMet
   });
   app.addHook('onRequest', (request, reply, done) => {
     inFlight.add(reply.raw);
+    // Not onResponse: that does not come when the caller goes away.
+    reply.raw.once('close', () => inFlight.delete(reply.raw));
     reply.headers(headers).header('x-request-id', request.id);
     if (draining)
       reply.code(503).headers({ 'retry-after': '1', connection: 'close' }).send(errorJson('unavailable', 'the service is shutting down; try again'));
@@ -99,10 +101,6 @@ const answerEverything = (app: FastifyInstance, log: Logger, allowed: AllowedMet
     else if (request.headers.host === undefined) reply.code(400).header('connection', 'close').send(errorJson('bad_request', 'the header Host is required'));
     else if (request.is404) sendMissing(request, reply, allowed);
     else done();
-  });
-  app.addHook('onResponse', (_request, reply, done) => {
-    inFlight.delete(reply.raw);
-    done();
   });
   app.setNotFoundHandler((request, reply) => sendMissing(request, reply, allowed));
   app.setErrorHandler((error, request, reply) => {

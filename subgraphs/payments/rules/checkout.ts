@@ -1,5 +1,5 @@
 /** What the hosted page offers. Contract "States and transitions": while the method is `any` the buyer chooses; decision D-30: a tester may re-plan. */
-import { buyerMethods, type BuyerMethod } from '../../kernel/banks/bank.ts';
+import { buyerMethods, type BuyerMethod } from '../../kernel/rules/buyer.ts';
 import type { PaymentMethod } from './payment.ts';
 
 /** The method as one that a buyer pays with; null for `any` (not chosen yet) and `recurrent` (no page). */

@@ -1,6 +1,5 @@
 /** What the simulator will answer. Decision D-30: a valid metadata hint, else the amount's last two digits. */
-import type { PlannedOutcome } from '../../kernel/banks/bank.ts';
-import { plannedOutcomes } from '../../kernel/banks/bank.ts';
+import { plannedOutcomes, type PlannedOutcome } from '../../kernel/rules/buyer.ts';
 import { isFailureCode, type FailureCode } from '../../kernel/rules/failure-code.ts';
 
 export interface Plan {

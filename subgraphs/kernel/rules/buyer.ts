@@ -1,0 +1,12 @@
+/** How a buyer pays: the methods of the hosted page, what the bank may ask for, and in test mode what was planned (decision D-30). */
+
+/** Methods that a buyer pays with on the hosted page. */
+export const buyerMethods = ['sbp', 'cards', 'tpay', 'sberpay'] as const;
+export type BuyerMethod = (typeof buyerMethods)[number];
+
+/** What the buyer must do next at the bank. */
+export type BankStep = 'wait' | 'qr' | 'redirect' | 'three_d_secure';
+
+export const plannedOutcomes = ['succeeded', 'failed', 'requires_action', 'pending'] as const;
+/** What the simulator is planned to answer. */
+export type PlannedOutcome = (typeof plannedOutcomes)[number];
