@@ -129,12 +129,10 @@ const registerEdge = async (app: FastifyInstance, config: Settled, roles: Roles,
   stack.defer(() => liveEvents.close());
   const authenticator = openAuthenticator({ supergraph, bus, operatorToken: config.operatorToken });
   stack.defer(() => authenticator.close());
-  if (roles.edge.has('gateway')) {
-    const liveSubscriptions = openLiveSubscriptions({ supergraph, liveEvents, log });
-    await registerGateway(app, { supergraph, authenticator, liveSubscriptions, log });
-  }
+  const liveSubscriptions = openLiveSubscriptions({ supergraph, liveEvents, log });
+  if (roles.edge.has('gateway')) await registerGateway(app, { supergraph, authenticator, liveSubscriptions, log });
   if (roles.edge.has('rest-facade')) {
-    const openStream = openEventStream(app, { liveEvents, authenticator, bus, log });
+    const openStream = openEventStream(app, { liveSubscriptions, authenticator, bus, log });
     await registerRestFacade(app, { supergraph, authenticator, openStream, log });
   }
   if (roles.edge.has('checkout')) {
@@ -161,7 +159,7 @@ const listen = async (
     const [migrated, queued] = await Promise.all([isMigrated(parts.database).catch(() => false), parts.queues.ready()]);
     return [...(migrated ? [] : ['database']), ...(queued ? [] : ['queues'])];
   };
-  const app = await openHttp({ config, log, ready });
+  const app = openHttp({ config, log, ready });
   const executors = roles.edge.size > 0 ? openExecutors(config, roles, parts, log, stack) : null;
   if (parts && !roles.all) {
     for (const name of roles.subgraphs) serveSubgraph(app, { name, executor: openSubgraph(name, parts), principalSecret: config.secrets.principal });

@@ -358,6 +358,7 @@ describe('a socket', () => {
     const began = performance.now();
     await app.close();
     assert.deepEqual(await closing, { code: 1001, reason: 'Going away' });
-    assert(performance.now() - began < 1_000);
+    // The cut comes after 0.8 seconds; the rest is for a busy machine.
+    assert(performance.now() - began < 1_500);
   });
 });

@@ -1,0 +1,117 @@
+/**
+ * The live stream as server-sent events: GET /v1/public/events. Contract "Realtime stream (SSE)"; decisions D-75 (one stream per key, the newest
+ * wins), D-76 (resuming, slow readers) and D-77. It is the operation `StreamEvents`, printed in the documented framing.
+ */
+import { randomUUID } from 'node:crypto';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { separateOperations } from 'graphql';
+import { authorizationOf, type Authenticator } from '../gateway/authenticate.ts';
+import type { LiveResults, LiveSubscriptions } from '../gateway/live-subscriptions.ts';
+import { readOperations } from '../schema/sources.ts';
+import type { Bus } from '../subgraphs/kernel/rules/event.ts';
+import type { Logger } from '../subgraphs/kernel/service/telemetry.ts';
+import type { OpenStream } from './call.ts';
+import { EventWriter } from './event-writer.ts';
+
+/** Contract: a comment this often, so that nobody between takes the connection for dead. */
+export const streamPing_ms = 25_000;
+/** How long a reader has to take the last words before its connection is cut. */
+export const streamClose_ms = 800;
+
+export interface EventStreamParts {
+  readonly liveSubscriptions: LiveSubscriptions;
+  readonly authenticator: Pick<Authenticator, 'watch'>;
+  readonly bus: Bus;
+  readonly log: Logger;
+  readonly ping_ms?: number;
+}
+
+/** Gives the way to answer a request with the stream. Streams say `: closing` and end when the app closes. */
+export const openEventStream = (app: FastifyInstance, parts: EventStreamParts): OpenStream => {
+  const subscribe = openSubscribe(parts.liveSubscriptions);
+  const newest = newestOfKeys(parts.bus);
+  const open = new Set<EventWriter>();
+  app.addHook('preClose', async () => {
+    await Promise.all(Array.from(open, (writer) => writer.end('closing')));
+  });
+
+  return (request, reply, call) => {
+    if (call.principal.kind !== 'key') throw new Error('only keys have a stream');
+    const results = subscribe(request.headers['last-event-id'], call);
+    const writer = new EventWriter(answer(reply), parts.ping_ms ?? streamPing_ms, streamClose_ms);
+    open.add(writer);
+    writer.comment('connected');
+    const unwatch = parts.authenticator.watch(authorizationOf(request.raw), call.principal, () => void writer.end('revoked'));
+    const leave = newest.join(call.principal.keyId, writer);
+    writer.onClose(() => {
+      open.delete(writer);
+      unwatch();
+      leave();
+      void results.return?.();
+    });
+    tell(results, writer).catch((error: unknown) => {
+      parts.log.error({ err: error, requestId: call.requestId }, 'a stream could not go on');
+      return writer.end('closing');
+    });
+  };
+};
+
+/** Ids of events, as this stream gives them. Anything else cannot be resumed from: the stream begins with what happens next. */
+const eventId = /^\d{1,18}$/;
+
+const openSubscribe = (liveSubscriptions: LiveSubscriptions) => {
+  const document = separateOperations(readOperations())['StreamEvents'];
+  if (!document) throw new Error('no operation is named StreamEvents');
+  return (lastEventId: string | readonly string[] | undefined, call: Parameters<OpenStream>[2]): LiveResults => {
+    const after = typeof lastEventId === 'string' && eventId.test(lastEventId) ? lastEventId : null;
+    const results = liveSubscriptions.subscribe({ document, variables: { after } }, call);
+    if ('next' in results) return results;
+    // The route's access row has been checked, and what is passed on is known.
+    throw new Error(`the stream was refused: ${results.map(({ message }) => message).join(', ')}`);
+  };
+};
+
+/** Begins the answer; the headers that every answer has are set already. */
+const answer = (reply: FastifyReply) => {
+  const response = reply.hijack().raw;
+  for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) response.setHeader(name, value);
+  response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store, no-transform', 'x-accel-buffering': 'no' });
+  response.flushHeaders();
+  return response;
+};
+
+/** Takes the next event when the last one is through: a slow reader loses its oldest events, at the source, and is told how many. */
+const tell = async (results: LiveResults, writer: EventWriter): Promise<void> => {
+  for await (const { data, errors, extensions } of results) {
+    const [error] = errors ?? [];
+    if (error) throw error;
+    const missed = extensions?.['missed'];
+    if (typeof missed === 'number') writer.comment(`missed ${missed}`);
+    await writer.event(data?.['events']);
+  }
+  await writer.end('closing');
+};
+
+/** Decision D-75, in this process at once and in the others over the bus. */
+const newestOfKeys = (bus: Bus) => {
+  const streams = new Map<string, { readonly streamId: string; readonly writer: EventWriter; announced: boolean }>();
+  // Every process hears the announcements in the same order: what is heard after one's own is newer.
+  bus.subscribe('streams', ({ keyId, streamId }) => {
+    const stream = streams.get(keyId);
+    if (!stream) return;
+    if (stream.streamId === streamId) stream.announced = true;
+    else if (stream.announced) void stream.writer.end('replaced');
+  });
+  return {
+    /** Ends the key's older streams; the answer is to be called when this one has ended. */
+    join: (keyId: string, writer: EventWriter): (() => void) => {
+      void streams.get(keyId)?.writer.end('replaced');
+      const streamId = randomUUID();
+      streams.set(keyId, { streamId, writer, announced: false });
+      void bus.publish('streams', { keyId, streamId });
+      return () => {
+        if (streams.get(keyId)?.streamId === streamId) streams.delete(keyId);
+      };
+    },
+  };
+};

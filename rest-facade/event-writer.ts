@@ -1,0 +1,75 @@
+/** Writes server-sent events to one reader, and waits while that reader does not read. */
+import type { ServerResponse } from 'node:http';
+import type { StreamEventsSubscription } from '../schema/generated/operations.ts';
+import { dotted } from '../schema/wire.ts';
+
+type Event = StreamEventsSubscription['events'];
+
+export class EventWriter {
+  readonly #response: ServerResponse;
+  readonly #close_ms: number;
+  readonly #closed: Promise<void>;
+  #ended = false;
+
+  /** Writes to the response, whose headers have been sent. A comment `: ping` goes out every `ping_ms`; after `end` the reader has `close_ms`. */
+  constructor(response: ServerResponse, ping_ms: number, close_ms: number) {
+    this.#response = response;
+    this.#close_ms = close_ms;
+    const ping = setInterval(() => this.#ping(), ping_ms);
+    this.#closed = new Promise((resolve) => {
+      response.once('close', () => {
+        clearInterval(ping);
+        this.#ended = true;
+        resolve();
+      });
+    });
+    // A connection that breaks closes: there is nobody to tell.
+    response.on('error', () => {});
+  }
+
+  /** Calls `closed` when the connection is gone, whoever ended it. */
+  onClose(closed: () => void): void {
+    this.#closed.then(closed, closed);
+  }
+
+  comment(text: string): void {
+    if (!this.#ended) this.#response.write(`: ${text}\n\n`);
+  }
+
+  /** Fulfils when the next event may be written: at once, or when the reader has caught up. */
+  async event(event: unknown): Promise<void> {
+    if (this.#ended) return;
+    // The operation's own selection.
+    const { id, kind, payload, at } = event as Event;
+    const name = dotted(kind);
+    const hasRoom = this.#response.write(`event: ${name}\nid: ${id}\ndata: ${JSON.stringify({ kind: name, payload, at })}\n\n`);
+    if (!hasRoom) await this.#room();
+  }
+
+  /** Says a last word and ends. Fulfils when the connection is gone: at the latest after `close_ms`. */
+  async end(word: string): Promise<void> {
+    if (!this.#ended) {
+      this.comment(word);
+      this.#ended = true;
+      this.#response.end();
+      const cut = setTimeout(() => this.#response.destroy(), this.#close_ms);
+      this.#response.once('close', () => clearTimeout(cut));
+    }
+    await this.#closed;
+  }
+
+  /** Somebody who does not read needs no sign of life, and must not fill our memory with them. */
+  #ping(): void {
+    if (!this.#response.writableNeedDrain) this.comment('ping');
+  }
+
+  #room(): Promise<void> {
+    return new Promise((resolve) => {
+      const go = (): void => {
+        this.#response.off('drain', go).off('close', go);
+        resolve();
+      };
+      this.#response.on('drain', go).on('close', go);
+    });
+  }
+}
