@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import { openQueues, type Queues, type QueuesOptions } from '../../subgraphs/kernel/queue/queues.ts';
 import { done, type Job } from '../../subgraphs/kernel/queue/run-job.ts';
+import { startTestDatabase } from '../support/database.ts';
 import { recorded } from './recorded-job.ts';
 import { openTestLog, storeKinds, type Stores, until } from './stores.ts';
 
@@ -66,12 +67,25 @@ for (const kind of storeKinds) {
       await until('the other ran it', () => other.runs.length === 1);
     });
 
+    test('a process that closes its queues ends by itself, and has nothing to say', async (t) => {
+      const urls = await stores.fresh();
+      const child = fork(new URL('./worker-process.ts', import.meta.url), [urls.databaseUrl, urls.redisUrl ?? '-'], { silent: true });
+      t.after(() => child.kill('SIGKILL'));
+      let said = '';
+      for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text: Buffer) => (said += text.toString()));
+      await once(child, 'message');
+      child.disconnect();
+      const [code] = await once(child, 'exit', { signal: AbortSignal.timeout(10_000) });
+      assert.deepEqual({ code, said }, { code: 0, said: '' });
+    });
+
     test('a job survives kill -9 of the process that runs it', async (t) => {
       const { job, runs } = recorded('survive');
       const urls = await stores.fresh();
       const queues = await open(t, [job], { ...urls, lock_ms: 1_000 });
       const child = fork(new URL('./worker-process.ts', import.meta.url), [urls.databaseUrl, urls.redisUrl ?? '-']);
       t.after(() => child.kill('SIGKILL'));
+      await once(child, 'message');
       await queues.add('survive', { payment: 'p1' });
       const [payload] = await once(child, 'message');
       assert.deepEqual(payload, { payment: 'p1' });
@@ -109,8 +123,15 @@ for (const kind of storeKinds) {
     const woken = wake.runs.length;
     await queues.add('wake', {});
     await until('jobs go on', () => wake.runs.length > woken);
+    await until('the log says so', () => said().includes('the queue store is back'));
     // The runs that Redis forgot in the middle cannot be marked.
     const others = said().filter((line) => line !== 'the end of a run could not be marked; the job may run again');
     assert.deepEqual(others, ['the queue store is lost; trying until it is back', 'the queue store is back']);
   });
 }
+
+test('queues on a database that was not migrated do not open', async (t) => {
+  const database = await startTestDatabase();
+  t.after(() => database.stop());
+  await assert.rejects(openQueues({ databaseUrl: database.url, redisUrl: null, log: openTestLog().log, jobs: [] }), /not initialized/);
+});

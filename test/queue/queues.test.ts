@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import { openQueues, type Queues, type QueuesOptions } from '../../subgraphs/kernel/queue/queues.ts';
 import { done, giveUp, type Job, retryIn } from '../../subgraphs/kernel/queue/run-job.ts';
+import { jobRuns } from '../../subgraphs/kernel/service/telemetry.ts';
 import { recorded } from './recorded-job.ts';
 import { openTestLog, storeKinds, type Stores, until } from './stores.ts';
 
@@ -84,6 +85,8 @@ for (const kind of storeKinds) {
       await until('both were given up', () => said().filter((line) => line === 'a job was given up').length === 2);
       await delay(1_500);
       assert.equal(hopeless.runs.length, 1);
+      const counted = (await jobRuns.get()).values.filter(({ labels }) => labels.job === 'hopeless' || labels.job === 'strict');
+      assert.ok(counted.length === 2 && counted.every(({ labels }) => labels.outcome === 'give_up'));
       assert.equal(strict.runs.length, 0);
     });
 

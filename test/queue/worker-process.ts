@@ -1,4 +1,7 @@
-/** A process that works jobs until it is killed: `node worker-process.ts <databaseUrl> <redisUrl or ->`. Tells its parent of each run, and never finishes one. */
+/**
+ * A process that works jobs: `node worker-process.ts <databaseUrl> <redisUrl or ->`. Tells its parent when it works, and of each run, and never finishes one.
+ * Closes the queues when its parent disconnects, and then ends by itself if nothing is left open.
+ */
 import { pino } from 'pino';
 import { openQueues } from '../../subgraphs/kernel/queue/queues.ts';
 import type { Job } from '../../subgraphs/kernel/queue/run-job.ts';
@@ -16,8 +19,10 @@ const endless: Job = {
 const queues = await openQueues({
   databaseUrl,
   redisUrl: redisUrl === '-' ? null : (redisUrl ?? null),
-  log: pino({ level: 'silent' }),
+  log: pino({ level: 'info' }),
   jobs: [endless],
   lock_ms: 1_000,
 });
 await queues.work([endless]);
+process.on('disconnect', () => queues.close());
+process.send?.('ready');
