@@ -2,7 +2,6 @@
  * The jobs that deliver webhooks. `deliver-webhooks` works one lane until nothing in it is due; `sweep-webhooks` wakes the lanes that have something
  * due, so that retries happen and losing every queue loses nothing. Jobs only wake: what is due is in the table.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Bell } from '../kernel/queue/bell.ts';
 import { done, type Job } from '../kernel/queue/run-job.ts';
 import { attemptDelivery, claimDeliveries, deliveryLimits, type DeliveryParts, findDueLanes } from './deliver-webhook.ts';
@@ -20,9 +19,6 @@ export interface WebhookJobsParts extends Omit<DeliveryParts, 'targets' | 'limit
   /** For tests that cannot wait for the real ones. */
   readonly limits?: DeliveryParts['limits'];
 }
-
-/** After an attempt ended, so long until the lane is looked at again: attempts that end together are followed by one claim. */
-const gather_ms = 5;
 
 interface LanePayload {
   readonly lane: string;
@@ -84,7 +80,6 @@ const deliverLane = async (parts: DeliveryParts, lane: string, bells: Map<string
       if (inFlight.size === 0 && !bell.rung) return;
       // Rings: an attempt ended, or a wake-up came. Without either, a retry may have become due meanwhile.
       await bell.wait(webhookSweep_ms);
-      await sleep(gather_ms);
     }
   } finally {
     bells.delete(lane);
