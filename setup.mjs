@@ -57,6 +57,8 @@ const isInstalled = (runtimeOnly) => {
   return Object.keys(wanted).every((path) => path === '' || (present[path] ? same(path) : mayMiss(wanted[path])));
 };
 
+const firstLines = (text, count) => text.trim().split('\n').slice(0, count).join('\n');
+
 /** Runs npm quietly and says every few seconds that it goes on; its own words are shown only when it fails. */
 const install = async () => {
   const began = performance.now();
@@ -78,7 +80,7 @@ const install = async () => {
   clearInterval(ticking);
   for (const signal of stopSignals) process.removeAllListeners(signal);
   if (code !== 0)
-    fail(`npm could not install the packages (${code}).\n${said.trim()}\nIs the registry reachable (npm ping)? Run the same command again when it is.`);
+    fail(`npm could not install the packages (${code}):\n${firstLines(said, 12)}\nMend that (does "npm ping" answer?) and run the same command again.`);
   say(`Packages are installed (${seconds()}).`);
 };
 

@@ -4,7 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync, statSync } from 'node:fs';
+import { existsSync, globSync, statSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { run } from 'node:test';
@@ -93,6 +93,11 @@ const main = async (args: readonly string[], stopped: AbortSignal): Promise<numb
   const named = args.filter((argument) => !argument.startsWith('--'));
   const noSkips = args.includes('--no-skips') || process.env['NO_SKIPS'] === '1';
   const whole = named.length === 0;
+  const unknown = named.filter((path) => !existsSync(resolve(root, path)));
+  if (unknown.length > 0) {
+    print(`there is no ${unknown.join(', no ')} here`);
+    return 1;
+  }
   const files = testFiles(named);
   const [missing, finding_ms] = await timed(() => findOutsidePrograms(whole));
   const [checked, checking_ms] = whole ? await timed(() => check(stopped)) : [true, 0];
