@@ -31,6 +31,7 @@ export interface EmbeddedPostgresOptions {
 
 const database = 'payments';
 const watch_ms = 500;
+const watchMax_ms = 10_000;
 const handover_ms = 12_000;
 
 /**
@@ -81,16 +82,19 @@ const ensureDatabase = async (cluster: Cluster, postmaster: Postmaster): Promise
 // A server that was killed (by a kernel short of memory, say) is started again where it was: the pool only has to connect anew.
 const keepRunning = (cluster: Cluster, first: Postmaster, progress: (text: string) => void): (() => Promise<void>) => {
   let current = first;
+  let pause_ms = watch_ms;
   const stopping = new AbortController();
   const watch = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      await delay(watch_ms, undefined, { ref: false, signal: stopping.signal }).catch(() => {});
+      await delay(pause_ms, undefined, { ref: false, signal: stopping.signal }).catch(() => {});
       if (stopping.signal.aborted || isRunning(current)) continue;
       progress('PostgreSQL has died; starting it again');
       try {
         current = await ensureRunning(cluster, first.port);
+        pause_ms = watch_ms;
         progress('PostgreSQL runs again');
       } catch (error) {
+        pause_ms = Math.min(2 * pause_ms, watchMax_ms);
         progress(wordsOf(error));
       }
     }
