@@ -7,7 +7,7 @@ import { subgraphNames, type SubgraphName } from './schema/sources.ts';
 import { freePort } from './subgraphs/kernel/database/embedded/free-port.ts';
 import { ConfigError, readConfig } from './subgraphs/kernel/service/config.ts';
 import { openLog, type Logger } from './subgraphs/kernel/service/telemetry.ts';
-import { settle, startRoles, type Running } from './start-roles.ts';
+import { isEmbedded, settle, startRoles, type Running } from './start-roles.ts';
 
 /** What a process can be. `subgraph` is followed by its name. */
 export const roleNames = ['all', 'gateway', 'rest-facade', 'checkout', 'subgraph', 'worker', 'migrate'] as const;
@@ -107,8 +107,8 @@ const main = async (): Promise<void> => {
     process.exit(2);
   }
   const read = readConfig(process.env);
-  const config = settle(read.port === 0 ? { ...read, port: await freePort() } : read);
-  const log = openLog(config, words.join(' ') || 'all', config.databaseUrl === null ? join(config.dataDir, 'service.log') : null);
+  const config = settle(read.port === 0 ? { ...read, port: await freePort() } : read, roles);
+  const log = openLog(config, words.join(' ') || 'all', isEmbedded(config, roles) ? join(config.dataDir, 'service.log') : null);
   const began = performance.now();
   const running = await startRoles(config, roles, log, (text) => say(`  ${text}`));
   if (roles.migrate && !roles.all) return running.close();

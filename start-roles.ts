@@ -45,9 +45,16 @@ export interface Settled extends Config {
   readonly secrets: Secrets;
 }
 
-/** Completes the configuration; an embedded installation keeps what it made in DATA_DIR. */
-export const settle = (config: Config): Settled => {
-  const embedded = config.databaseUrl === null;
+/** Whether this process works on the record: the edge has its neighbours' addresses instead. */
+const isOnRecord = (roles: Roles): boolean => roles.subgraphs.length > 0 || roles.worker || roles.migrate;
+
+/** Whether this is an installation of its own, which keeps everything in DATA_DIR. */
+export const isEmbedded = (config: Config, roles: Roles): boolean => config.databaseUrl === null && isOnRecord(roles);
+
+/** Completes the configuration; an embedded installation keeps what it made in DATA_DIR. Throws when there is no key and nowhere to keep one. */
+export const settle = (config: Config, roles: Roles): Settled => {
+  const embedded = isEmbedded(config, roles);
+  if (!embedded && !config.secretKey) throw new ConfigError(['SECRET_KEY is required: every process must have the same']);
   return {
     ...config,
     publicUrl: config.publicUrl ?? `http://${config.host}:${config.port}`,
@@ -173,8 +180,7 @@ const listen = async (
 export const startRoles = async (config: Settled, roles: Roles, log: Logger, progress: Progress): Promise<Running> => {
   await using starting = new AsyncDisposableStack();
   const stack = starting;
-  const onRecord = roles.subgraphs.length > 0 || roles.worker || roles.migrate;
-  const opened = onRecord ? await openRecord(config, stack, progress) : null;
+  const opened = isOnRecord(roles) ? await openRecord(config, stack, progress) : null;
   if (opened && roles.migrate) await migrateAll(config, opened, progress);
   let demo: DemoMerchant | null = null;
   if (roles.edge.size > 0 || roles.subgraphs.length > 0 || roles.worker) {

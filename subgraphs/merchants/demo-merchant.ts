@@ -24,7 +24,10 @@ const read = (path: string): DemoMerchant | null => {
   if (!existsSync(path)) return null;
   const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
   const fields = new Map<string, unknown>(Object.entries(value ?? {}));
-  const text = (name: string): string => String(fields.get(name) ?? '');
+  const text = (name: string): string => {
+    const field = fields.get(name);
+    return typeof field === 'string' ? field : '';
+  };
   return { merchantId: text('merchantId'), shopId: text('shopId'), key: text('key'), webhookSecret: text('webhookSecret') };
 };
 

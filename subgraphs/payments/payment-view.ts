@@ -1,9 +1,9 @@
 /** A payment and a refund as GraphQL and the public JSON see them. Decision D-72: the frozen webhook body is made of the same view. */
+import { rfc3339 } from '../../schema/rfc3339.ts';
 import { paymentJson, type PaymentFieldsFragment, type RefundFieldsFragment } from '../../schema/wire.ts';
 import type { Payment, Refund } from './entities.ts';
 
-const text = (instant: Temporal.Instant | null): string | null => instant && instant.toString({ smallestUnit: 'millisecond' });
-const whole = (instant: Temporal.Instant): string => instant.toString({ smallestUnit: 'millisecond' });
+const text = (instant: Temporal.Instant | null): string | null => instant && rfc3339(instant);
 
 const refundView = (refund: Refund): RefundFieldsFragment => ({
   id: refund.id,
@@ -13,7 +13,7 @@ const refundView = (refund: Refund): RefundFieldsFragment => ({
   reason: refund.reason,
   status: refund.status,
   failReason: refund.failReason ?? '',
-  createdAt: whole(refund.createdAt),
+  createdAt: rfc3339(refund.createdAt),
   completedAt: text(refund.completedAt),
 });
 
@@ -30,8 +30,8 @@ export const publicPayment = (payment: Payment, refunds: readonly Refund[]): Ret
     amountRefunded: Number(payment.amountRefunded),
     fee: number(payment.fee),
     net: number(netOf(payment)),
-    createdAt: whole(payment.createdAt),
-    expiresAt: whole(payment.expiresAt),
+    createdAt: rfc3339(payment.createdAt),
+    expiresAt: rfc3339(payment.expiresAt),
     capturedAt: text(payment.capturedAt),
     finalizedAt: text(payment.finalizedAt),
     processingUntil: text(payment.processingUntil),

@@ -9,6 +9,7 @@ import { Ajv } from 'ajv';
 import { parse as parseYaml } from 'yaml';
 import { readRoles } from '../../main.ts';
 import { subgraphNames } from '../../schema/sources.ts';
+import { settle } from '../../start-roles.ts';
 import { readConfig } from '../../subgraphs/kernel/service/config.ts';
 import { edgesOf } from './edges.ts';
 import { readText, root } from './tree.ts';
@@ -86,18 +87,20 @@ describe('docker-compose.yml', () => {
     assert.equal(readRoles(['gateways']), null);
   });
 
-  test('gives each process only settings that the configuration reads, and the configuration accepts them', () => {
+  test('gives each process only settings that the configuration reads, the configuration accepts them, and nothing is kept on its disk', () => {
     const asked = new Set<string>();
     readConfig(new Proxy({}, { get: (_, name) => void asked.add(String(name)) }));
     assert.ok(asked.size > 20, `the configuration read only ${asked.size} names`);
     const folder = mkdtempSync(join(tmpdir(), 'compose-test-'));
     try {
-      for (const [name, { environment = {} }] of programs) {
+      for (const [name, { command, environment = {} }] of programs) {
         const unread = Object.keys(environment).filter((key) => !asked.has(key));
         assert.deepEqual(unread, [], name);
         const filled = Object.entries(environment).map(([key, value]) => [key, secretFile(folder, filledIn(value))]);
-        const config = readConfig({ ...Object.fromEntries(filled), HOST: '0.0.0.0', PORT: '4000' });
+        const config = readConfig({ ...Object.fromEntries(filled), DATA_DIR: join(folder, 'data'), HOST: '0.0.0.0', PORT: '4000' });
         assert.equal(config.secretKey?.length, 32, name);
+        settle(config, readRoles(command ?? []) ?? assert.fail(name));
+        assert.equal(existsSync(config.dataDir), false, `${name} keeps something on its disk`);
       }
     } finally {
       rmSync(folder, { recursive: true });

@@ -1,12 +1,13 @@
 /** A moment in the database: `timestamptz(3)` there, Temporal.Instant here. Milliseconds on both sides, so that a keyset cursor skips nothing. */
 import { Type } from '@mikro-orm/core';
+import { rfc3339 } from '../../../schema/rfc3339.ts';
 
 /** Cuts a moment to the milliseconds that the database keeps. */
 export const toMilliseconds = (instant: Temporal.Instant): Temporal.Instant => Temporal.Instant.fromEpochMilliseconds(instant.epochMilliseconds);
 
 export class InstantType extends Type<Temporal.Instant | null, string | null> {
   override convertToDatabaseValue(value: Temporal.Instant | string | null): string | null {
-    return value instanceof Temporal.Instant ? value.toString({ smallestUnit: 'millisecond' }) : value;
+    return value instanceof Temporal.Instant ? rfc3339(value) : value;
   }
 
   override convertToJSValue(value: Temporal.Instant | Date | string | null): Temporal.Instant | null {

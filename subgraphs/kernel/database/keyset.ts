@@ -35,7 +35,8 @@ export const positionOf = (cursor: string | null | undefined, filters: unknown):
   if (cursor === null || cursor === undefined) return null;
   const value = parse(cursor);
   if (Array.isArray(value) && value.length === 3) {
-    const [at, id, digest]: unknown[] = value;
+    const parts: readonly unknown[] = value;
+    const [at, id, digest] = parts;
     if (
       typeof at === 'number' &&
       Number.isSafeInteger(at) &&

@@ -3,6 +3,7 @@
  * The relay (`kernel/queue/relay`) gives them their sequence and sends them on.
  */
 import { randomUUID } from 'node:crypto';
+import { rfc3339 } from '../../../schema/rfc3339.ts';
 import type { StreamKind, WebhookEvent } from '../rules/event.ts';
 import type { Mode } from '../rules/mode.ts';
 
@@ -21,7 +22,7 @@ export interface OutboxEvent {
 /** A row of `event` for `insertEvents`. Contract "Webhooks": the body is `id`, `event`, `created_at`, `data`. */
 export const eventRow = (event: OutboxEvent): object => {
   const id = randomUUID();
-  const createdAt = event.at.toString({ smallestUnit: 'millisecond' });
+  const createdAt = rfc3339(event.at);
   const { stream, webhook } = event;
   return {
     merchant_id: event.merchantId,

@@ -3,6 +3,7 @@
  * and their rows have the ORM's shapes: bigint for int8, Temporal.Instant for timestamptz, camelCase names by `columns`.
  */
 import pg from 'pg';
+import { rfc3339 } from '../../../schema/rfc3339.ts';
 
 export interface Statement {
   /** Unique in the program: PostgreSQL keeps the plan under it. */
@@ -21,20 +22,20 @@ const timestamptz = pg.types.builtins.TIMESTAMPTZ;
 
 const types: pg.CustomTypesConfig = {
   getTypeParser: (oid: number, format?: 'text' | 'binary') => {
-    if (oid === int8) return BigInt;
+    if (oid === int8) return (text: string) => BigInt(text);
     if (oid === timestamptz) return (text: string) => Temporal.Instant.from(text.replace(' ', 'T'));
     return pg.types.getTypeParser(oid, format);
   },
 };
 
 const parameter = (value: unknown): unknown => {
-  if (value instanceof Temporal.Instant) return value.toString({ smallestUnit: 'millisecond' });
+  if (value instanceof Temporal.Instant) return rfc3339(value);
   return typeof value === 'bigint' ? value.toString() : value;
 };
 
 /** Runs a statement. The caller names the row's shape: it is the list of columns in the text. */
-export const run = async <Row extends object>(runner: Runner, statement: Statement, values: readonly unknown[]): Promise<Row[]> => {
-  const { rows } = await runner.query<Row>({ name: statement.name, text: statement.text, values: values.map(parameter), types });
+export const run = async <Found extends object>(runner: Runner, statement: Statement, values: readonly unknown[]): Promise<Found[]> => {
+  const { rows } = await runner.query<Found>({ name: statement.name, text: statement.text, values: values.map(parameter), types });
   return rows;
 };
 

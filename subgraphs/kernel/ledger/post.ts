@@ -3,6 +3,7 @@
  * with `insertPostings` and `insertDeltas`, so that money and state are written by one statement.
  */
 import { randomUUID } from 'node:crypto';
+import { rfc3339 } from '../../../schema/rfc3339.ts';
 import type { Account, Posting } from '../rules/postings.ts';
 import type { Mode } from '../rules/mode.ts';
 import type { SourceKind } from './entities.ts';
@@ -38,7 +39,7 @@ export const postingRows = (source: PostingSource, postings: readonly Posting[])
     source_id: source.sourceId,
     payment_id: source.paymentId,
     payout_id: source.payoutId,
-    created_at: source.at.toString({ smallestUnit: 'millisecond' }),
+    created_at: rfc3339(source.at),
   }));
 
 /** The accounts whose balance is kept: those that a merchant is paid from. */

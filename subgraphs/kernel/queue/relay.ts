@@ -9,6 +9,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { run } from '../database/statement.ts';
 import type { Bus, StreamedEvent, StreamKind } from '../rules/event.ts';
 import type { Mode } from '../rules/mode.ts';
@@ -143,7 +144,7 @@ interface NumberedRow {
 
 /** The event as the stream tells it; nothing when it is not on the stream. */
 const streamed = ({ sequence, kind, payload, at, ...rest }: NumberedRow): StreamedEvent[] =>
-  kind === null ? [] : [{ ...rest, sequence: sequence.toString(), kind, payload: payload ?? {}, at: at.toString({ smallestUnit: 'millisecond' }) }];
+  kind === null ? [] : [{ ...rest, sequence: sequence.toString(), kind, payload: payload ?? {}, at: rfc3339(at) }];
 
 const outboxHasRows = { name: 'relay.outboxHasRows', text: 'select exists (select from event where sequence is null) as waiting' };
 

@@ -2,7 +2,7 @@
 import { GraphQLError } from 'graphql';
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import type { Reach } from '../database/registry.ts';
-import type { RefusalCode, Refused } from '../rules/refusal.ts';
+import { isRefused, type RefusalCode, type Refused } from '../rules/refusal.ts';
 import type { KeyPrincipal, Principal } from './principal.ts';
 
 /** A refusal of a query, where there is no union to put it in: an error with its code. */
@@ -10,11 +10,8 @@ export const refusal = (code: RefusalCode, message: string): GraphQLError => new
 
 /** Throws the refusal as a query's error, else gives the result. */
 export const orThrow = <Result extends object>(result: Result | Refused): Result => {
-  if ('__typename' in result && result.__typename === 'Refused') {
-    const { code, message } = result as Refused;
-    throw refusal(code, message);
-  }
-  return result as Result;
+  if (isRefused(result)) throw refusal(result.code, result.message);
+  return result;
 };
 
 /** The calling key. Access rows keep others out; this only tells the type. */
