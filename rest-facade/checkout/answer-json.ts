@@ -2,39 +2,28 @@
  * The JSON routes of the hosted page: the payment's state, and what the buyer and the tester may do.
  * Every answer holds the state and the page's regions as they are now, so one round trip is enough on a slow network.
  */
-import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { CardInput, PaymentMethod, SimulatorOutcome } from '../../schema/generated/operations.ts';
 import { errorJson } from '../../schema/wire.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { refusalHttp } from '../refusal-http.ts';
 import type { Checkout, CheckoutAnswer } from './call-checkout.ts';
-import { markupText } from './html.ts';
 import { findCheckout, visitOf, type BuyerCall, type PageContext, type TokenRoute } from './page-context.ts';
 import { guardPage } from './page-headers.ts';
 import { isSameOrigin } from './same-origin.ts';
-import { pageTitle, regionViews } from './views/page.ts';
+import { stateJson, stateTag } from './state-json.ts';
 import { refusalWords, type Words } from './words/words.ts';
 
 /** A card is the largest thing that is sent here. */
 const bodyLimit_bytes = 2_048;
-
-/** The state of the page as JSON: the Checkout, the page's regions, and a digest of both for `If-None-Match`. */
-export const stateJson = (checkout: Checkout, words: Words): { readonly body: string; readonly tag: string } => {
-  const { ribbon, summary, panel } = regionViews(checkout, words);
-  const regions = { ribbon: markupText(ribbon), summary: markupText(summary), panel: markupText(panel) };
-  const state = { ...checkout, title: pageTitle(checkout, words), regions };
-  const tag = `"${createHash('sha256').update(JSON.stringify(state)).digest('base64url').slice(0, 22)}"`;
-  return { body: JSON.stringify({ ...state, tag, now: new Date().toISOString() }), tag };
-};
 
 /** Answers in the error envelope; `code` decides the buyer's words. */
 export const sayError = (reply: FastifyReply, status: number, code: string, words: Words): FastifyReply =>
   reply.code(status).send(errorJson(code, refusalWords(words, code)));
 
 const sayState = (reply: FastifyReply, checkout: Checkout, words: Words): FastifyReply => {
-  const { body, tag } = stateJson(checkout, words);
-  return reply.header('etag', tag).type('application/json; charset=utf-8').send(body);
+  const { body, tag } = stateJson(checkout, words, new Date());
+  return reply.header('etag', `"${tag}"`).type('application/json; charset=utf-8').send(body);
 };
 
 type Act = (call: BuyerCall) => Promise<CheckoutAnswer>;
@@ -42,7 +31,7 @@ type Act = (call: BuyerCall) => Promise<CheckoutAnswer>;
 /** Refuses what did not come from the page itself as JSON; else does it and answers with the new state or the refusal. */
 const act = async (context: PageContext, request: FastifyRequest<TokenRoute>, reply: FastifyReply, does: Act): Promise<FastifyReply> => {
   guardPage(reply);
-  const { words, call } = visitOf(context, request, reply);
+  const { words, call } = visitOf(context, request);
   if (!isSameOrigin(request)) return sayError(reply, 403, 'cross_origin', words);
   if (!call) return sayError(reply, 404, 'not_found', words);
   const answer = await does(call);
@@ -77,11 +66,10 @@ const schemas = {
 export const answerJson = (app: FastifyInstance, context: PageContext): void => {
   app.get<TokenRoute>('/:token/state', async (request, reply) => {
     guardPage(reply);
-    const { words, found } = await findCheckout(context, request, reply);
+    const { words, found } = await findCheckout(context, request);
     if (!found) return sayError(reply, 404, 'not_found', words);
-    const { body, tag } = stateJson(found.checkout, words);
-    void reply.header('etag', tag);
-    return request.headers['if-none-match'] === tag ? reply.code(304).send() : reply.type('application/json; charset=utf-8').send(body);
+    const seen = request.headers['if-none-match'] === `"${stateTag(found.checkout, words)}"`;
+    return seen ? reply.code(304).send() : sayState(reply, found.checkout, words);
   });
 
   const options = (body: object) => ({ bodyLimit: bodyLimit_bytes, schema: { body } });

@@ -35,9 +35,12 @@ export const preferredLanguage = (header: string | undefined): Language => {
   return ranges.length > 0 ? 'en' : 'ru';
 };
 
-/** The language of an answer; remembers a switch in a cookie, which holds nothing else. */
-export const chooseLanguage = (request: FastifyRequest, reply: FastifyReply): Language => {
-  const now = switched(request);
-  if (now) void reply.header('set-cookie', `${cookieName}=${now}; Path=/pay; Max-Age=${cookieAge_s}; SameSite=Lax; HttpOnly`);
-  return now ?? remembered(request.headers.cookie) ?? preferredLanguage(request.headers['accept-language']);
+/** The language of an answer. */
+export const chooseLanguage = (request: FastifyRequest): Language =>
+  switched(request) ?? remembered(request.headers.cookie) ?? preferredLanguage(request.headers['accept-language']);
+
+/** Remembers a switch on a page in a cookie, which holds nothing else. */
+export const rememberSwitch = (request: FastifyRequest, reply: FastifyReply): void => {
+  const language = switched(request);
+  if (language) void reply.header('set-cookie', `${cookieName}=${language}; Path=/pay; Max-Age=${cookieAge_s}; SameSite=Lax; HttpOnly`);
 };

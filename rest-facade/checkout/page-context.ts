@@ -1,5 +1,5 @@
 /** What the routes of the hosted page share: who is at the door, in which language, and the payment that it is about. */
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { readPageToken } from '../../subgraphs/kernel/service/page-token.ts';
 import type { BuyerPrincipal, Call } from '../../subgraphs/kernel/service/principal.ts';
 import type { Logger } from '../../subgraphs/kernel/service/telemetry.ts';
@@ -30,10 +30,10 @@ export interface Visit {
 }
 
 /** Reads the token and the language of a request. */
-export const visitOf = ({ pageSecret }: PageContext, request: FastifyRequest<TokenRoute>, reply: FastifyReply): Visit => {
+export const visitOf = ({ pageSecret }: PageContext, request: FastifyRequest<TokenRoute>): Visit => {
   const subject = readPageToken(pageSecret, request.params.token);
   const call = subject && { principal: { kind: 'buyer' as const, ...subject }, requestId: request.id };
-  return { call, words: wordsOf(chooseLanguage(request, reply)) };
+  return { call, words: wordsOf(chooseLanguage(request)) };
 };
 
 /** A visit and its payment; `found` is null when the token or the payment is unknown. */
@@ -43,8 +43,8 @@ export interface Found {
 }
 
 /** Reads the payment of a request. */
-export const findCheckout = async (context: PageContext, request: FastifyRequest<TokenRoute>, reply: FastifyReply): Promise<Found> => {
-  const { words, call } = visitOf(context, request, reply);
+export const findCheckout = async (context: PageContext, request: FastifyRequest<TokenRoute>): Promise<Found> => {
+  const { words, call } = visitOf(context, request);
   const checkout = call && (await context.calls.read(call));
   return { words, found: call && checkout ? { call, checkout } : null };
 };

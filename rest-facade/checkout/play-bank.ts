@@ -1,6 +1,7 @@
 /** Test mode: the simulated bank that the buyer is sent to. GET shows its page, POST is the buyer's answer there. */
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Checkout } from './call-checkout.ts';
+import { rememberSwitch } from './choose-language.ts';
 import { findCheckout, pageAddress, type PageContext, type TokenRoute } from './page-context.ts';
 import { guardPage } from './page-headers.ts';
 import { isSameOrigin } from './same-origin.ts';
@@ -30,7 +31,8 @@ export const playBank = (app: FastifyInstance, context: PageContext): void => {
 
   app.get<TokenRoute>('/:token/bank', async (request, reply) => {
     guardPage(reply, 'own form');
-    const { words, found } = await findCheckout(context, request, reply);
+    rememberSwitch(request, reply);
+    const { words, found } = await findCheckout(context, request);
     if (found?.checkout.mode !== 'test') return saidUnknown(context, reply, words);
     if (!awaitsBuyer(found.checkout)) return reply.redirect(pageAddress(request), 303);
     return showBank(context, reply, found.checkout, words, false);
@@ -38,7 +40,7 @@ export const playBank = (app: FastifyInstance, context: PageContext): void => {
 
   app.post<TokenRoute>('/:token/bank', { bodyLimit: bodyLimit_bytes }, async (request, reply) => {
     guardPage(reply, 'own form');
-    const { words, found } = await findCheckout(context, request, reply);
+    const { words, found } = await findCheckout(context, request);
     if (found?.checkout.mode !== 'test' || !isSameOrigin(request, true)) return saidUnknown(context, reply, words);
     if (!awaitsBuyer(found.checkout)) return reply.redirect(pageAddress(request), 303);
     const form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();

@@ -3,9 +3,9 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { LiveEvents } from '../../gateway/live-events.ts';
 import type { BuyerPrincipal } from '../../subgraphs/kernel/service/principal.ts';
-import { stateJson } from './answer-json.ts';
 import { findCheckout, type BuyerCall, type PageContext, type TokenRoute } from './page-context.ts';
 import { guardPage } from './page-headers.ts';
+import { stateJson } from './state-json.ts';
 import type { Words } from './words/words.ts';
 
 /** As on the merchants' stream: proxies close what is silent for longer. */
@@ -25,17 +25,17 @@ interface Stream {
   readonly reader: ReturnType<LiveEvents['read']>;
 }
 
-/** Sends the state now and after every change, each time only when the page would look different. Ends with the reader. */
+/** Sends the state now and after every change, each time only when it is not what the page shows. Ends with the reader. */
 const tellChanges = async ({ context, call, words, response, reader }: Stream, shownTag: string): Promise<void> => {
   let tag = shownTag;
   const tell = async (): Promise<void> => {
     const checkout = await context.calls.read(call);
     if (!checkout || response.writableEnded) return;
-    const state = stateJson(checkout, words);
+    const state = stateJson(checkout, words, new Date());
     if (state.tag !== tag) response.write(`event: state\ndata: ${state.body}\n\n`);
     tag = state.tag;
   };
-  // The payment may have moved between the page's drawing and the reader's opening.
+  // The payment may have moved since the page was drawn.
   await tell();
   for await (const _ of reader) await tell();
 };
@@ -70,11 +70,11 @@ export const pushState = (app: FastifyInstance, context: PageContext, live: Pick
     done();
   });
 
-  app.get<TokenRoute>('/:token/events', { exposeHeadRoute: false }, async (request, reply) => {
+  app.get<TokenRoute & { Querystring: { tag?: unknown } }>('/:token/events', { exposeHeadRoute: false }, async (request, reply) => {
     guardPage(reply);
-    const { words, found } = await findCheckout(context, request, reply);
+    const { words, found } = await findCheckout(context, request);
     if (!live || !found) return reply.code(204).send();
-    const { call, checkout } = found;
+    const { call } = found;
     const reader = openReader(live, call.principal);
     const response = reply.hijack().raw;
     const headers = Object.entries(reply.getHeaders()).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
@@ -82,6 +82,6 @@ export const pushState = (app: FastifyInstance, context: PageContext, live: Pick
     response.write(': connected\n\n');
     open.add(response);
     response.once('close', () => open.delete(response));
-    stream({ context, call, words, response, reader }, stateJson(checkout, words).tag);
+    stream({ context, call, words, response, reader }, String(request.query.tag));
   });
 };

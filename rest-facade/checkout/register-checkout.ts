@@ -2,6 +2,7 @@
  * The hosted page: contract "States and transitions", "Buyer return"; decisions D-30, D-31, D-39.
  * Server-rendered HTML under a strict policy, one style, a few small modules; no framework and nothing from another host.
  */
+import { Ajv, type SchemaObject } from 'ajv';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { LiveEvents } from '../../gateway/live-events.ts';
 import type { Supergraph } from '../../gateway/supergraph.ts';
@@ -15,7 +16,7 @@ import { playBank } from './play-bank.ts';
 import { pushState } from './push-state.ts';
 import { readAssets, serveAssets, type Assets } from './serve-assets.ts';
 import { showPage } from './show-page.ts';
-import { brokenPage, unknownPage } from './views/message.ts';
+import { brokenPage } from './views/message.ts';
 import { wordsOf } from './words/words.ts';
 
 export interface CheckoutParts {
@@ -34,17 +35,16 @@ const isPage = (request: FastifyRequest): boolean => /^\/pay\/[^/?]*(?:\/bank)?(
 const codes: Readonly<Record<number, string>> = {
   400: 'bad_request',
   404: 'not_found',
-  405: 'method_not_allowed',
   413: 'payload_too_large',
   415: 'unsupported_media_type',
 };
 
 const sayBroken = (assets: Assets, log: Logger) => (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
   guardPage(reply);
-  const words = wordsOf(chooseLanguage(request, reply));
+  const words = wordsOf(chooseLanguage(request));
   const status = error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500 ? error.statusCode : 500;
   // A body's own mistakes are not logged: their words may repeat what was typed.
-  if (status === 500) log.error({ request_id: request.id, error: error.name, message: error.message }, 'the hosted page could not answer');
+  if (status === 500) log.error({ requestId: request.id, error: error.name, message: error.message }, 'the hosted page could not answer');
   if (isPage(request)) return reply.code(status).type('text/html; charset=utf-8').send(brokenPage(words, assets));
   return sayError(reply, status, codes[status] ?? 'internal_error', words);
 };
@@ -58,17 +58,15 @@ export const registerCheckout = (app: FastifyInstance, { supergraph, pageSecret,
   app.register(
     async (pay) => {
       pay.setErrorHandler(sayBroken(assets, log));
-      pay.setNotFoundHandler((request, reply) => {
-        guardPage(reply);
-        const words = wordsOf(chooseLanguage(request, reply));
-        return request.method === 'GET'
-          ? reply.code(404).type('text/html; charset=utf-8').send(unknownPage(words, assets))
-          : sayError(reply, 404, 'not_found', words);
-      });
+      // Bodies are taken as they are: nothing is coerced, dropped or filled in.
+      const ajv = new Ajv();
+      pay.setValidatorCompiler(({ schema }: { schema: SchemaObject }) => ajv.compile(schema));
+      // What is sent is JSON; the simulated bank's form has a scope of its own.
+      pay.removeContentTypeParser('text/plain');
       serveAssets(pay, assets);
       showPage(pay, context);
       answerJson(pay, context);
-      playBank(pay, context);
+      pay.register(async (bank) => playBank(bank, context));
       pushState(pay, context, liveEvents);
     },
     { prefix: '/pay' },

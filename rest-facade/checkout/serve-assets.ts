@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
+import { errorJson } from '../../schema/wire.ts';
 
 const folder = new URL('./browser/', import.meta.url);
 
@@ -56,7 +57,7 @@ export const readAssets = (): Assets => {
 export const serveAssets = (app: FastifyInstance, assets: Assets): void => {
   app.get<{ Params: { version: string; name: string } }>('/assets/:version/:name', (request, reply) => {
     const asset = assets.files.get(request.params.name);
-    if (!asset) return reply.callNotFound();
+    if (!asset) return reply.code(404).send(errorJson('not_found', 'there is no such file'));
     const accepted = request.headers['accept-encoding'] ?? '';
     const encoding = (['brotli', 'gzip'] as const).find((name) => asset[name] && new RegExp(name === 'brotli' ? '\\bbr\\b' : '\\bgzip\\b').test(accepted));
     if (encoding) void reply.header('content-encoding', encoding === 'brotli' ? 'br' : 'gzip');

@@ -1,8 +1,10 @@
 /** GET /pay/:token: the hosted page. */
 import type { FastifyInstance } from 'fastify';
+import { rememberSwitch } from './choose-language.ts';
 import { findCheckout, type PageContext, type TokenRoute } from './page-context.ts';
 import { guardPage } from './page-headers.ts';
 import { moduleNames } from './serve-assets.ts';
+import { stateTag } from './state-json.ts';
 import { unknownPage } from './views/message.ts';
 import { checkoutPage } from './views/page.ts';
 
@@ -12,9 +14,12 @@ const htmlType = 'text/html; charset=utf-8';
 export const showPage = (app: FastifyInstance, context: PageContext): void => {
   app.get<TokenRoute>('/:token', async (request, reply) => {
     guardPage(reply);
-    const { words, found } = await findCheckout(context, request, reply);
+    rememberSwitch(request, reply);
+    const { words, found } = await findCheckout(context, request);
     void reply.type(htmlType).header('content-language', words.language);
     if (!found) return reply.code(404).send(unknownPage(words, context.assets));
-    return reply.send(checkoutPage(found.checkout, words, new Date().toISOString(), context.assets, moduleNames));
+    const { checkout } = found;
+    const parts = { now: new Date().toISOString(), tag: stateTag(checkout, words), assets: context.assets, moduleNames };
+    return reply.send(checkoutPage(checkout, words, parts));
   });
 };

@@ -24,7 +24,8 @@ export const page = location.pathname.replace(/\/$/, '');
 /** Adds the language that the page speaks. @param {string} address */
 export const inLanguage = (address) => `${address}?lang=${document.documentElement.lang}`;
 
-let tag = '';
+/** The digest of what is shown. */
+let tag = document.body.dataset['tag'] ?? '';
 let status = document.body.dataset['status'] ?? '';
 let streaming = false;
 let offline = false;
@@ -54,15 +55,15 @@ export const show = (state) => {
   returnWhenOver();
 };
 
-/** The state is to be shown again, whatever was shown: the language changed. */
-export const forgetShown = () => {
-  tag = '';
+/** Another drawing of the page has been put in place. @param {string} drawnTag */
+export const setShown = (drawnTag) => {
+  tag = drawnTag;
 };
 
 /** Asks for the state. True when the server answered. */
 export const ask = async () => {
   try {
-    const answer = await fetch(inLanguage(`${page}/state`), { headers: tag ? { 'if-none-match': tag } : {}, signal: AbortSignal.timeout(answer_ms) });
+    const answer = await fetch(inLanguage(`${page}/state`), { headers: { 'if-none-match': `"${tag}"` }, signal: AbortSignal.timeout(answer_ms) });
     if (answer.status === 200) show(await answer.json());
     if (offline) notice(null);
     offline = false;
@@ -88,7 +89,8 @@ export const askNow = () => {
 };
 
 const listen = () => {
-  const source = new EventSource(inLanguage(`${page}/events`));
+  const language = document.documentElement.lang;
+  const source = new EventSource(`${inLanguage(`${page}/events`)}&tag=${tag}`);
   source.addEventListener('open', () => {
     streaming = true;
   });
@@ -98,7 +100,7 @@ const listen = () => {
   source.addEventListener('state', (event) => {
     // Another language's drawing: a switch just happened, and the next question brings the right one.
     const state = JSON.parse(event.data);
-    if (source.url.endsWith(`lang=${document.documentElement.lang}`)) show(state);
+    if (language === document.documentElement.lang) show(state);
     else askNow();
     if (isFinal()) source.close();
   });

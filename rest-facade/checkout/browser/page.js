@@ -1,7 +1,7 @@
 /** The hosted page in the browser: paying, changing the plan in test mode, switching the language. */
 import { readCard, watchCardForm } from './card-form.js';
 import { setClock, startClock } from './clock.js';
-import { ask, askNow, follow, forgetShown, inLanguage, page, returnWhenOver, show } from './follow.js';
+import { ask, askNow, follow, inLanguage, page, returnWhenOver, setShown, show } from './follow.js';
 import { announce, notice, rememberRegions, showLanguage, wake, words } from './regions.js';
 
 /** The bank may take 10 s to answer (decision D-31), and the network is slow. */
@@ -84,8 +84,9 @@ const plan = async (value) => {
 const switchLanguage = async (link) => {
   try {
     const answer = await fetch(link.href, { signal: AbortSignal.timeout(answer_ms) });
-    showLanguage(new DOMParser().parseFromString(await answer.text(), 'text/html'));
-    forgetShown();
+    const drawing = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    showLanguage(drawing);
+    setShown(drawing.body.dataset['tag'] ?? '');
     history.replaceState(null, '', page);
     announce(document.querySelector('.languages [aria-current]')?.textContent ?? '');
     // The link that was pressed is gone; the other language's stands in its place.

@@ -69,7 +69,11 @@ const redraw = (name, place, fresh) => {
 };
 
 /** The panel's words, to be said when it changed. */
-const panelWords = () => [...part('panel').querySelectorAll('.panel-title, .panel-text')].map((text) => text.textContent?.trim()).join('. ');
+const panelWords = () => {
+  /** @param {string} selector */
+  const said = (selector) => [...part('panel').querySelectorAll(selector)].map((text) => text.textContent?.trim() ?? '');
+  return [...said('.panel-title').map((title) => `${title}.`), ...said('.panel-text')].join(' ');
+};
 
 /** Puts the regions in place that changed. @param {Readonly<Record<string, string>>} regions markup by region */
 export const showRegions = (regions) => {

@@ -91,15 +91,24 @@ const modules = (assets: Assets, names: readonly string[]): Html =>
 const footer = (checkout: Checkout, words: Words): string =>
   checkout.methods.includes('cards') || checkout.method === 'cards' ? words.footerCard : words.footer;
 
-/** The hosted page of a payment. `now` is the server's time, RFC 3339: the page's clock is set by it. */
-export const checkoutPage = (checkout: Checkout, words: Words, now: string, assets: Assets, moduleNames: readonly string[]): string => {
+export interface PageParts {
+  /** The server's time, RFC 3339: the page's clock is set by it. */
+  readonly now: string;
+  /** The digest of what is shown. */
+  readonly tag: string;
+  readonly assets: Assets;
+  readonly moduleNames: readonly string[];
+}
+
+/** The hosted page of a payment. */
+export const checkoutPage = (checkout: Checkout, words: Words, { now, tag, assets, moduleNames }: PageParts): string => {
   const { ribbon, summary, panel } = regionViews(checkout, words);
   return documentView({
     words,
     title: pageTitle(checkout, words),
     assets,
     head: html`${returnWithoutScript(checkout)}${modules(assets, moduleNames)}`,
-    body: html`<body class="checkout" data-now="${now}" data-status="${checkout.status}" data-words="${JSON.stringify(words.browser)}">
+    body: html`<body class="checkout" data-now="${now}" data-tag="${tag}" data-status="${checkout.status}" data-words="${JSON.stringify(words.browser)}">
       <div id="ribbon">${ribbon}</div>
       <div class="frame">
         <header class="top" id="top">

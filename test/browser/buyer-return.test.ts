@@ -1,0 +1,156 @@
+/** Back to the shop (contract "Buyer return", D-39), and what must do no harm: two tabs, double clicks, a broken network, no JavaScript. */
+import { after, before, describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+import type { Page } from 'playwright-core';
+import { noChromium } from './chromium.ts';
+import { openBrowserStage, type BrowserStage } from './stage.ts';
+
+const says = (page: Page, text: string): Promise<void> => page.locator('#panel .panel-title').filter({ hasText: text }).waitFor({ timeout: 15_000 });
+const button = (page: Page) => page.locator('#pay .primary');
+const atShop = 'https://shop.example/**';
+
+describe('the way back, and the rough edges', { skip: noChromium }, () => {
+  let stage: BrowserStage;
+  before(async () => {
+    stage = await openBrowserStage();
+  });
+  after(() => stage?.close());
+
+  test('a paid buyer sees the success for about two seconds and returns; query and fragment of the address stay', async () => {
+    const payment = await stage.create({ method: 'sbp', return_url: 'https://shop.example/done?cart=7&status=old#receipt' });
+    const { page } = await stage.open(payment);
+    await button(page).click();
+    await says(page, 'Оплачено');
+    const shown = performance.now();
+    assert.ok(await page.getByRole('link', { name: 'Вернуться в магазин' }).isVisible());
+    await page.waitForURL(atShop);
+    const stayed_ms = performance.now() - shown;
+    assert.ok(stayed_ms > 1_000 && stayed_ms < 4_000, `stayed ${stayed_ms} ms`);
+    const back = new URL(page.url());
+    assert.deepEqual([back.searchParams.get('cart'), back.searchParams.get('payment_id'), back.hash], ['7', payment.id, '#receipt']);
+    assert.equal(back.searchParams.getAll('status').at(-1), 'succeeded');
+  });
+
+  test('a buyer whose payment failed returns at once', async () => {
+    const payment = await stage.create({ method: 'sbp', amount: 10_001, return_url: 'https://shop.example/done' });
+    const { page } = await stage.open(payment);
+    await button(page).click();
+    await page.waitForURL(atShop);
+    assert.equal(new URL(page.url()).searchParams.get('status'), 'failed');
+  });
+
+  test('the page of a cancelled payment sends the buyer straight back', async () => {
+    const payment = await stage.create({ return_url: 'https://shop.example/done' });
+    await stage.cancel(payment);
+    const { page } = await stage.open(payment);
+    await page.waitForURL(atShop);
+    assert.equal(new URL(page.url()).searchParams.get('status'), 'cancelled');
+  });
+
+  test('the bank page returns to the shop as well: its form may lead through the hosted page to another host', async () => {
+    const payment = await stage.create({ method: 'sberpay', return_url: 'https://shop.example/done', metadata: { simulator_outcome: 'requires_action' } });
+    const { page } = await stage.open(payment);
+    await button(page).click();
+    await page.getByRole('button', { name: 'Отказаться' }).click();
+    await page.waitForURL(atShop);
+  });
+
+  test('without return_url the buyer stays', async () => {
+    const payment = await stage.create({ method: 'sbp' });
+    const { page } = await stage.open(payment);
+    await button(page).click();
+    await says(page, 'Оплачено');
+    await page.waitForTimeout(2_500);
+    assert.equal(page.url(), payment.url);
+  });
+
+  test('a double click pays once', async () => {
+    const { page } = await stage.open(await stage.create({ method: 'sbp' }));
+    let paid = 0;
+    await page.route('**/pay?lang=ru', async (route) => {
+      paid += 1;
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      await route.continue();
+    });
+    await button(page).dblclick();
+    assert.equal(await button(page).getAttribute('aria-busy'), 'true');
+    await says(page, 'Оплатите через СБП');
+    assert.equal(paid, 1);
+  });
+
+  test('two tabs: the second follows the first without being touched', async () => {
+    const payment = await stage.create({ method: 'sbp', metadata: { simulator_outcome: 'requires_action' } });
+    const first = await stage.open(payment);
+    const second = await stage.open(payment, first.window);
+    await button(first.page).click();
+    await Promise.all([says(first.page, 'Оплатите через СБП'), says(second.page, 'Оплатите через СБП')]);
+    assert.deepEqual([...first.complaints, ...second.complaints], []);
+  });
+
+  test('two tabs: pressing in the second as well opens no second session, is refused in words, and shows how things stand', async () => {
+    const payment = await stage.create({ method: 'sbp', metadata: { simulator_outcome: 'requires_action' } });
+    const first = await stage.open(payment);
+    // The second tab hears nothing until it acts.
+    const deaf = await stage.openWindow();
+    await deaf.route(/\/(state|events)\?/, (route) => route.fulfill({ status: 204 }));
+    const second = await stage.open(payment, deaf);
+    await button(first.page).click();
+    await says(first.page, 'Оплатите через СБП');
+    await deaf.unrouteAll();
+    const refused = second.page.waitForResponse(/\/pay\?lang/);
+    await button(second.page).click();
+    assert.equal((await refused).status(), 409);
+    await second.page.getByRole('alert').filter({ hasText: 'Платёж уже изменился' }).waitFor();
+    await says(second.page, 'Оплатите через СБП');
+    assert.equal((await payment.read()).status, 'processing');
+    assert.deepEqual(second.complaints, []);
+  });
+
+  test('a lost network is said calmly and forgotten when it is back', async () => {
+    const { page, window } = await stage.open(await stage.create({ method: 'sbp', metadata: { simulator_outcome: 'requires_action' } }));
+    await button(page).click();
+    await says(page, 'Оплатите через СБП');
+    await window.setOffline(true);
+    await page.getByRole('alert').filter({ hasText: 'Нет связи' }).waitFor({ timeout: 20_000 });
+    await window.setOffline(false);
+    await page.locator('#notice').waitFor({ state: 'hidden' });
+  });
+
+  test('a payment whose answer got lost is not sent again: the page finds out what happened', async () => {
+    const { page } = await stage.open(await stage.create({ method: 'sbp', metadata: { simulator_outcome: 'requires_action' } }));
+    await page.route('**/pay?lang=ru', async (route) => {
+      await route.fetch();
+      await route.abort();
+    });
+    await button(page).click();
+    await says(page, 'Оплатите через СБП');
+  });
+
+  test('the language follows the browser, the switch changes it without losing what was typed, and it is remembered', async () => {
+    const payment = await stage.create({ method: 'cards' });
+    const { page, window, complaints } = await stage.open(payment, { language: 'de-DE' });
+    assert.equal(await page.locator('html').getAttribute('lang'), 'en');
+    await page.getByLabel('Card number').fill('4111111111111111');
+    await page.getByRole('link', { name: 'Русский' }).click();
+    await page.getByRole('button', { name: /^Оплатить/ }).waitFor();
+    assert.equal(await page.locator('html').getAttribute('lang'), 'ru');
+    assert.equal(await page.getByLabel('Номер карты').inputValue(), '4111 1111 1111 1111');
+    assert.equal(page.url(), payment.url);
+    const again = await stage.open(payment, window);
+    assert.equal(await again.page.locator('html').getAttribute('lang'), 'ru');
+    assert.deepEqual(complaints, []);
+  });
+
+  test('without JavaScript the page says what is needed, and nothing can be sent', async () => {
+    const { page } = await stage.open(await stage.create({ method: 'cards' }), { script: false });
+    await page.locator('noscript .notice', { hasText: 'Для оплаты нужен JavaScript' }).waitFor();
+    assert.equal(await page.locator('#pay').isVisible(), false);
+    assert.ok(await page.locator('#pay .primary').isDisabled());
+  });
+
+  test('an unknown token is a page that says so', async () => {
+    const { url } = await stage.create();
+    const { page } = await stage.open({ url: `${url.slice(0, -4)}AAAA` });
+    await page.getByRole('heading', { name: 'Такой страницы оплаты нет' }).waitFor();
+  });
+});

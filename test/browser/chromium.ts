@@ -1,0 +1,73 @@
+/** A real Chromium for browser tests: found, started once per file, watched for everything that a clean page does not say. */
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+
+const names = ['chromium', 'chromium-browser', 'google-chrome'];
+
+const isProgram = (path: string): boolean => {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const found =
+  process.env['CHROMIUM'] ??
+  (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .flatMap((folder) => names.map((name) => join(folder, name)))
+    .find(isProgram);
+
+/** For `describe(name, { skip: noChromium }, ...)`: why browser tests cannot run here, or false when they can. */
+export const noChromium: string | false = found ? false : 'CHROMIUM names no browser, and PATH holds none';
+
+const programArguments = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** Starts the browser. Throws when there is none. */
+export const startChromium = (): Promise<Browser> => chromium.launch({ executablePath: found ?? '', args: programArguments });
+
+export interface Visitor {
+  readonly language?: 'ru-RU' | 'en-GB' | 'de-DE';
+  readonly phone?: boolean;
+  readonly script?: boolean;
+}
+
+/** What the merchant's shop shows to a buyer who has come back. */
+const shopPage = { contentType: 'text/html', body: '<title>shop</title>' };
+
+/** A buyer's browser window: no cookies of others, and `https://shop.example` answers. */
+export const openWindow = async (browser: Browser, { language = 'ru-RU', phone = false, script = true }: Visitor = {}): Promise<BrowserContext> => {
+  const context = await browser.newContext({
+    locale: language,
+    javaScriptEnabled: script,
+    viewport: phone ? { width: 390, height: 844 } : { width: 1280, height: 800 },
+    hasTouch: phone,
+    isMobile: phone,
+  });
+  await context.route('https://shop.example/**', (route) => route.fulfill(shopPage));
+  return context;
+};
+
+/** Answers that the browser complains of although they are meant. */
+const meant = /status of (404|409|422)/;
+
+/** Gathers what the page's console says of errors, violations of the policy included, and what it throws. */
+export const watchComplaints = (page: Page): readonly string[] => {
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type()) && !meant.test(message.text())) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  return complaints;
+};

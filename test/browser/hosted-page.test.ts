@@ -1,0 +1,183 @@
+/** The buyer's way through the hosted page, in a real browser on the real service. Contract "States and transitions", "Buyer return"; D-30, D-39. */
+import { after, before, describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+import type { Page } from 'playwright-core';
+import { noChromium } from './chromium.ts';
+import { openBrowserStage, type BrowserStage } from './stage.ts';
+
+const title = (page: Page) => page.locator('#panel .panel-title').first();
+const button = (page: Page) => page.locator('#pay .primary');
+
+/** Waits until the panel's heading says so. */
+const says = (page: Page, text: string): Promise<void> => title(page).filter({ hasText: text }).waitFor({ timeout: 15_000 });
+
+const typeCard = async (page: Page, number = '2200000000000004'): Promise<void> => {
+  await page.getByLabel('Номер карты').pressSequentially(number);
+  await page.getByLabel('Срок действия').pressSequentially('1230');
+  await page.getByLabel('CVC').pressSequentially('123');
+  await page.getByLabel('Имя на карте').fill('Ivan Ivanov');
+};
+
+describe('the hosted page', { skip: noChromium }, () => {
+  let stage: BrowserStage;
+  before(async () => {
+    stage = await openBrowserStage();
+  });
+  after(() => stage?.close());
+
+  test('shows who is paid, how much, for what, and the time left', async () => {
+    const { page, complaints } = await stage.open(await stage.create({ amount: 1_234_567 }));
+    assert.equal((await page.title()).replaceAll(/\s/g, ' '), '12 345,67 ₽ — Tea & Cakes');
+    const summary = (await page.locator('#summary').innerText()).replaceAll(/\s/g, ' ');
+    for (const fact of ['Tea & Cakes', '12 345,67 ₽', 'Кофе в зёрнах, 1 кг', 'A-10422', 'P-']) assert.ok(summary.includes(fact), `${fact} in ${summary}`);
+    await page.locator('[data-deadline]', { hasText: /^(1:00:00|59:\d\d)$/ }).waitFor();
+    assert.deepEqual(complaints, []);
+  });
+
+  test('SBP: a QR code and its link, and the page follows the payment to success without being touched', async () => {
+    const payment = await stage.create({ method: 'sbp' });
+    const { page, complaints } = await stage.open(payment);
+    await button(page).click();
+    await says(page, 'Оплатите через СБП');
+    assert.equal(await page.locator('svg.qr').getAttribute('role'), 'img');
+    assert.equal(await page.getByRole('link', { name: 'Открыть ссылку на этом устройстве' }).getAttribute('href'), `${payment.url}/bank`);
+    await says(page, 'Оплачено');
+    assert.equal((await payment.read()).status, 'succeeded');
+    assert.match((await page.locator('#live').textContent()) ?? '', /Оплачено/);
+    assert.deepEqual(complaints, []);
+  });
+
+  test('SBP on a phone: the bank app is one big button away', async () => {
+    const { page } = await stage.open(await stage.create({ method: 'sbp', metadata: { simulator_outcome: 'requires_action' } }), { phone: true });
+    await button(page).click();
+    await page.getByRole('link', { name: 'Открыть приложение банка' }).click();
+    await page.getByRole('button', { name: 'Подтвердить' }).click();
+    await says(page, 'Оплачено');
+  });
+
+  test('card: slips are said at each field, the first of them has focus, and then the card pays', async () => {
+    const payment = await stage.create({ method: 'cards' });
+    const { page, complaints } = await stage.open(payment);
+    await button(page).click();
+    assert.deepEqual(await page.locator('.problem').allInnerTexts(), [
+      'Введите номер карты',
+      'Введите срок действия',
+      'Введите CVC',
+      'Введите имя, как на карте',
+    ]);
+    assert.equal(await page.locator(':focus').getAttribute('id'), 'card-number');
+    await typeCard(page, '2200000000000005');
+    assert.equal(await page.locator('#card-number-problem').innerText(), 'Проверьте номер: в нём опечатка');
+    assert.equal(await page.getByLabel('Номер карты').getAttribute('aria-invalid'), 'true');
+    await page.getByLabel('Номер карты').fill('2200 0000 0000 0004');
+    assert.equal(await page.locator('#card-number-problem').innerText(), '');
+    assert.ok(await page.locator('[data-brand=mir]').isVisible());
+    assert.equal((await payment.read()).status, 'pending');
+    await button(page).click();
+    await says(page, 'Банк проводит платёж');
+    await says(page, 'Оплачено');
+    const paid = await payment.read();
+    assert.deepEqual([paid.status, paid['customer_card_mask'], paid['customer_card_holder']], ['succeeded', '**** **** **** 0004', 'IVAN IVANOV']);
+    assert.deepEqual(complaints, []);
+  });
+
+  test('card: the bank asks for a code; a wrong one is refused, any six digits confirm', async () => {
+    const { page, complaints } = await stage.open(await stage.create({ method: 'cards', amount: 10_005 }));
+    await typeCard(page);
+    await button(page).click();
+    await page.getByLabel('Код подтверждения').fill('12');
+    await page.getByRole('button', { name: 'Подтвердить' }).click();
+    await page.getByRole('alert').filter({ hasText: 'Введите шесть цифр.' }).waitFor();
+    await page.getByLabel('Код подтверждения').fill('123456');
+    await page.getByRole('button', { name: 'Подтвердить' }).click();
+    await says(page, 'Оплачено');
+    assert.deepEqual(complaints, []);
+  });
+
+  test('card: who declines at the bank reads why it failed; opened again in between, the page shows the step', async () => {
+    const payment = await stage.create({ method: 'cards', amount: 10_005 });
+    const { page, window } = await stage.open(payment);
+    await typeCard(page);
+    await button(page).click();
+    await page.getByLabel('Код подтверждения').waitFor();
+    const again = await stage.open(payment, window);
+    await says(again.page, 'Банк просит подтвердить оплату');
+    await page.getByRole('button', { name: 'Отказаться' }).click();
+    await says(page, 'Платёж не прошёл');
+    await page.locator('#panel').getByText('Платёж не подтверждён. Деньги не списаны.').waitFor();
+    await says(again.page, 'Платёж не прошёл');
+    assert.equal((await payment.read()).metadata['failure_code'], 'authentication_failed');
+  });
+
+  test('any: the buyer picks a method, changes the mind, and only the paid one is fixed', async () => {
+    const payment = await stage.create();
+    const { page, complaints } = await stage.open(payment);
+    assert.equal(await page.getByRole('radio').count(), 4);
+    await page.getByText('SberPay', { exact: true }).click();
+    await page.getByText('Банковская карта').click();
+    assert.equal((await payment.read()).method, 'any');
+    await typeCard(page, '4111111111111111');
+    await button(page).click();
+    await says(page, 'Оплачено');
+    assert.equal((await payment.read()).method, 'cards');
+    assert.deepEqual(complaints, []);
+  });
+
+  for (const [method, name] of [
+    ['tpay', 'T-Pay'],
+    ['sberpay', 'SberPay'],
+  ] as const) {
+    test(`${name}: the buyer goes to the bank's app, confirms, and comes back to a paid page`, async () => {
+      const payment = await stage.create({ method, metadata: { simulator_outcome: 'requires_action' } });
+      const { page, complaints } = await stage.open(payment);
+      await button(page).click();
+      await page.waitForURL(`${payment.url}/bank`);
+      await page.getByText(name).first().waitFor();
+      await page.getByRole('button', { name: 'Подтвердить' }).click();
+      await says(page, 'Оплачено');
+      assert.deepEqual(complaints, []);
+    });
+  }
+
+  test('a planned failure is told with its reason and what to do', async () => {
+    const { page, complaints } = await stage.open(await stage.create({ method: 'sbp', amount: 10_002 }), { language: 'en-GB' });
+    await button(page).click();
+    await says(page, 'The payment did not go through');
+    await page.locator('#panel').getByText('There is not enough money in the account. You were not charged.').waitFor();
+    await page.getByText('insufficient_funds').last().waitFor();
+    assert.deepEqual(complaints, []);
+  });
+
+  test('the tester plans another outcome, and the simulator follows it', async () => {
+    const payment = await stage.create({ method: 'tpay' });
+    const { page } = await stage.open(payment);
+    const planned = page.waitForResponse((response) => response.url().includes('/plan'));
+    await page.getByLabel('Какой ответ даст учебный банк').selectOption('failed:limit_exceeded');
+    assert.equal((await planned).status(), 200);
+    const { metadata } = await payment.read();
+    assert.deepEqual([metadata['simulator_outcome'], metadata['simulator_failure_code']], ['failed', 'limit_exceeded']);
+    await page.reload();
+    assert.equal(await page.locator('#plan').inputValue(), 'failed:limit_exceeded');
+    await button(page).click();
+    await page.waitForURL('**/bank');
+    await page.goto(payment.url);
+    await says(page, 'Платёж не прошёл');
+    await page.locator('#panel').getByText('Превышен лимит операций. Деньги не списаны.').waitFor();
+  });
+
+  test('a link that ends while the page is open is told, and the last minutes stand out', async () => {
+    const payment = await stage.create({ method: 'sbp' });
+    await stage.endLink(payment, 4);
+    const { page } = await stage.open(payment);
+    await page.locator('.clock.soon', { hasText: '00:0' }).waitFor();
+    await says(page, 'Время вышло');
+    await page.locator('#panel').getByText('Срок действия ссылки на оплату истёк.').waitFor();
+  });
+
+  test('a payment that the shop cancels is told on the open page', async () => {
+    const payment = await stage.create();
+    const { page } = await stage.open(payment);
+    await stage.cancel(payment);
+    await says(page, 'Платёж отменён');
+  });
+});

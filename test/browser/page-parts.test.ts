@@ -1,0 +1,171 @@
+/** The parts of the hosted page that decide without a browser: markup, words, amounts, languages, and what a card looks like. */
+import { describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { brandOf, cvcFlaw, expiryFlaw, grouped, holderFlaw, lengthsOf, luhn, numberFlaw, tidyExpiry } from '../../rest-facade/checkout/browser/card-rules.js';
+import { preferredLanguage } from '../../rest-facade/checkout/choose-language.ts';
+import { drawQr } from '../../rest-facade/checkout/draw-qr.ts';
+import { formatAmount } from '../../rest-facade/checkout/format-amount.ts';
+import { html, linkable, markupText } from '../../rest-facade/checkout/html.ts';
+import { testCards } from '../../rest-facade/checkout/views/card-form.ts';
+import { failureWords, refusalWords, wordsOf } from '../../rest-facade/checkout/words/words.ts';
+import { failureCodes } from '../../subgraphs/kernel/rules/failure-code.ts';
+
+describe('markup', () => {
+  test('whatever is put into a template is escaped unless it is markup', () => {
+    const inner = html`<b>${'<i>'}</b>`;
+    assert.equal(markupText(html`<p title="${`"'&`}">${inner}${['<', inner]}</p>`), '<p title="&quot;&#39;&amp;"><b>&lt;i&gt;</b>&lt;<b>&lt;i&gt;</b></p>');
+  });
+
+  test('nothing is said for what is absent, and zero is said', () => {
+    assert.equal(markupText(html`${null}${undefined}${false}${0}${[]}`), '0');
+  });
+
+  test('an attribute without quotes is a mistake, but a text may end with an equals sign', () => {
+    assert.throws(() => html`<a href=${'x'}></a>`, /needs quotes/);
+    assert.equal(markupText(html`<p>${'a ='}${'b'}</p>`), '<p>a =b</p>');
+  });
+
+  test('only web addresses and paths of this host become links', () => {
+    assert.equal(linkable('https://shop.example/a?b=c#d'), 'https://shop.example/a?b=c#d');
+    assert.equal(linkable('/pay/token/bank'), '/pay/token/bank');
+    for (const address of ['javascript:alert(1)', 'data:text/html,x', '//evil.example', 'nonsense', null])
+      assert.equal(linkable(address), null, String(address));
+  });
+
+  test('a QR code is drawn dark on light with a margin', () => {
+    const code = markupText(drawQr('https://qr.example/1', 'SBP "code"'));
+    assert.match(code, /role="img" aria-label="SBP &quot;code&quot;"/);
+    assert.ok((code.match(/h1v1h-1z/g) ?? []).length > 200);
+  });
+});
+
+/** Every key of a table with what kind of thing it is, nested ones with a dot. */
+const shapeOf = (table: object, prefix = ''): readonly string[] =>
+  Object.entries(table).flatMap(([key, value]) => (typeof value === 'object' ? shapeOf(value, `${prefix}${key}.`) : [`${prefix}${key}: ${typeof value}`]));
+
+describe('words', () => {
+  test('both languages say the same things, and none is empty', () => {
+    const russian = shapeOf(wordsOf('ru')).toSorted();
+    assert.ok(russian.length > 150);
+    assert.deepEqual(shapeOf(wordsOf('en')).toSorted(), russian);
+    for (const language of ['ru', 'en'] as const) assert.doesNotMatch(JSON.stringify(wordsOf(language)), /""/);
+  });
+
+  test('every failure of a payment has words in both languages; payouts and refunds keep theirs elsewhere', () => {
+    const elsewhere = Object.keys(failureCodes).filter((code) => !failureWords(wordsOf('en'), code));
+    assert.deepEqual(elsewhere.toSorted(), [
+      'acquirer_balance_insufficient',
+      'bank_unknown',
+      'payout_limit_exceeded',
+      'recipient_check_failed',
+      'recipient_not_in_sbp',
+      'refund_rejected',
+      'refund_window_closed',
+      'rejected_by_recipient_bank',
+    ]);
+  });
+
+  test('an unknown refusal is said in general words, also when it is named like something every object has', () => {
+    const words = wordsOf('ru');
+    assert.equal(refusalWords(words, 'not_pending'), words.refusals.not_pending);
+    for (const code of ['router_error', 'constructor', 'toString']) assert.equal(refusalWords(words, code), words.refused);
+  });
+
+  test('the browser’s preference chooses the language', () => {
+    const headers = {
+      'ru-RU,ru;q=0.9,en;q=0.8': 'ru',
+      'en-GB,en;q=0.9': 'en',
+      'de-DE,ru;q=0.5': 'ru',
+      'de-DE,de': 'en',
+      'en;q=0.2,ru;q=0.8': 'ru',
+      '*': 'ru',
+      '': 'ru',
+    };
+    for (const [header, language] of Object.entries(headers)) assert.equal(preferredLanguage(header), language, header);
+    assert.equal(preferredLanguage(undefined), 'ru');
+  });
+});
+
+describe('amounts', () => {
+  const shown = (...parts: Parameters<typeof formatAmount>): string => formatAmount(...parts).replaceAll(/\s/g, ' ');
+
+  test('minor units follow the currency, whole amounts have no zeros after the point', () => {
+    assert.equal(shown(125_000, 'RUB', 'ru-RU'), '1 250 ₽');
+    assert.equal(shown(125_050, 'RUB', 'ru-RU'), '1 250,50 ₽');
+    assert.equal(shown(5, 'USD', 'en-US'), '$0.05');
+    assert.equal(shown(1_250, 'JPY', 'en-US'), '¥1,250');
+    assert.match(shown(1_234_567, 'KWD', 'en-US'), /1,234\.567/);
+  });
+
+  test('the largest amount keeps every digit', () => {
+    assert.equal(shown(Number.MAX_SAFE_INTEGER, 'RUB', 'ru-RU'), '90 071 992 547 409,91 ₽');
+  });
+});
+
+describe('cards', () => {
+  const today = new Date('2026-11-21T12:00:00');
+
+  test('brands are known by their first digits', () => {
+    const brands = {
+      2200: 'mir',
+      2204: 'mir',
+      2205: null,
+      4: 'visa',
+      51: 'mastercard',
+      55: 'mastercard',
+      2221: 'mastercard',
+      2720: 'mastercard',
+      2721: null,
+      62: 'unionpay',
+      37: null,
+    };
+    for (const [digits, brand] of Object.entries(brands)) assert.equal(brandOf(digits), brand, digits);
+  });
+
+  test('the test cards are cards', () => {
+    assert.equal(testCards.length, 4);
+    for (const { number, brand } of testCards) assert.deepEqual([numberFlaw(number), brandOf(number)], [null, brand]);
+  });
+
+  test('a number is empty, short, mistyped or fine', () => {
+    assert.equal(numberFlaw(' '), 'Empty');
+    assert.equal(numberFlaw('4111 1111 1111'), 'Short');
+    assert.equal(numberFlaw('4111 1111 1111 1112'), 'Wrong');
+    assert.equal(numberFlaw('4111 1111 1111 1111'), null);
+    assert.equal(luhn(''), false);
+    assert.deepEqual(lengthsOf('5'), { least: 13, most: 19 });
+    assert.deepEqual(lengthsOf('55'), { least: 16, most: 16 });
+    assert.equal(grouped('2200000000000004000'), '2200 0000 0000 0004 000');
+  });
+
+  test('an expiry is tidied as it is typed or filled in', () => {
+    const tidied = {
+      1: '1',
+      12: '12',
+      '12/': '12/',
+      123: '12/3',
+      1230: '12/30',
+      5: '05',
+      '5/30': '05/30',
+      '12/2030': '12/30',
+      '122030': '12/30',
+      '12 / 30': '12/30',
+    };
+    for (const [typed, text] of Object.entries(tidied)) assert.equal(tidyExpiry(typed), text, typed);
+  });
+
+  test('a card is good through the last day of its month', () => {
+    assert.equal(expiryFlaw('11/26', today), null);
+    assert.equal(expiryFlaw('10/26', today), 'Past');
+    assert.equal(expiryFlaw('13/27', today), 'Wrong');
+    assert.equal(expiryFlaw('00/27', today), 'Wrong');
+    assert.equal(expiryFlaw('1/27', today), 'Wrong');
+    assert.equal(expiryFlaw('01/60', today), 'Wrong');
+    assert.equal(expiryFlaw('', today), 'Empty');
+  });
+
+  test('a code has three digits, a holder Latin letters', () => {
+    assert.deepEqual([cvcFlaw(''), cvcFlaw('12'), cvcFlaw('123'), cvcFlaw('1234')], ['Empty', 'Wrong', null, 'Wrong']);
+    assert.deepEqual([holderFlaw(' '), holderFlaw('Иван'), holderFlaw("Anne-Marie O'Neil"), holderFlaw('4111')], ['Empty', 'Wrong', null, 'Wrong']);
+  });
+});

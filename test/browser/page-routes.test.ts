@@ -1,0 +1,132 @@
+/** The hosted page's routes over HTTP: what they say about themselves, what they refuse, and what must never be written down. */
+import { after, before, describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { openStage, type Created, type Stage } from './stage.ts';
+
+const card = { number: '2200000000000004', expiry: '12/30', cvc: '123', holder: 'IVAN IVANOV' };
+
+describe('the routes of the hosted page', () => {
+  let stage: Stage;
+  let payment: Created;
+  before(async () => {
+    stage = await openStage({ LOG_LEVEL: 'trace' });
+    payment = await stage.create({ method: 'cards', amount: 10_005 });
+  });
+  after(() => stage?.close());
+
+  const send = async (what: string, body: unknown, headers: Record<string, string> = {}) => {
+    const response = await fetch(`${payment.url}/${what}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin', ...headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+    const text = await response.text();
+    return { status: response.status, text, code: text.startsWith('{') ? JSON.parse(text).error?.code : null };
+  };
+
+  test('the page is not cached, framed, indexed, nor told about, and runs only what this host serves', async () => {
+    const { status, headers } = await fetch(payment.url);
+    assert.equal(status, 200);
+    assert.equal(headers.get('cache-control'), 'no-store');
+    assert.equal(headers.get('referrer-policy'), 'no-referrer');
+    assert.equal(headers.get('x-robots-tag'), 'noindex, nofollow');
+    assert.equal(headers.get('x-frame-options'), 'DENY');
+    const policy = headers.get('content-security-policy') ?? '';
+    for (const rule of ["default-src 'none'", "script-src 'self'", "style-src 'self'", "form-action 'none'", "frame-ancestors 'none'", "base-uri 'none'"]) {
+      assert.ok(policy.includes(rule), `${rule} in ${policy}`);
+    }
+    assert.ok(!policy.includes('unsafe'), policy);
+    assert.equal(headers.get('set-cookie'), null);
+  });
+
+  test('the document holds no script and no style of its own, and nothing from another host', async () => {
+    const document = await (await fetch(payment.url)).text();
+    assert.doesNotMatch(document, /<script(?![^>]* src=)|<style|\sstyle=|\son\w+=/);
+    const addresses = [...document.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, address]) => address ?? '');
+    assert.ok(addresses.length > 8);
+    for (const address of addresses) assert.match(address, /^(\/pay\/assets\/|\?lang=)/);
+  });
+
+  test('assets are kept for a year under an address of their content, compressed', async () => {
+    const document = await (await fetch(payment.url)).text();
+    const addresses = new Set([...document.matchAll(/"(\/pay\/assets\/[^"]+)"/g)].map(([, address]) => address ?? ''));
+    assert.ok(addresses.size >= 10);
+    for (const address of addresses) {
+      const { status, headers } = await fetch(new URL(address, payment.url), { headers: { 'accept-encoding': 'gzip, br' } });
+      assert.deepEqual([status, headers.get('cache-control')], [200, 'public, max-age=31536000, immutable'], address);
+      assert.equal(headers.get('content-encoding') === 'br', !address.endsWith('.woff2'), address);
+    }
+    const [style = ''] = [...addresses].filter((address) => address.endsWith('.css'));
+    const other = await fetch(new URL(style.replace(/assets\/\w+/, 'assets/0000'), payment.url));
+    assert.deepEqual([other.status, other.headers.get('cache-control')], [200, 'no-store']);
+    assert.equal((await fetch(new URL('/pay/assets/0000/main.ts', payment.url))).status, 404);
+  });
+
+  test('an unknown or altered token is a page with 404, and 404 in the envelope where JSON is asked for', async () => {
+    const altered = payment.url.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'));
+    for (const url of [altered, `${new URL(payment.url).origin}/pay/nonsense`, `${altered}/bank`]) {
+      const response = await fetch(url);
+      assert.deepEqual([response.status, response.headers.get('content-type')], [404, 'text/html; charset=utf-8'], url);
+    }
+    const state = await fetch(`${altered}/state`);
+    const { error } = JSON.parse(await state.text());
+    assert.deepEqual([state.status, error.code], [404, 'not_found']);
+  });
+
+  test('the state is the checkout as JSON, and 304 for who has seen it', async () => {
+    const response = await fetch(`${payment.url}/state?lang=en`);
+    const state = JSON.parse(await response.text());
+    assert.deepEqual([state.paymentId, state.status, state.method, state.amount], [payment.id, 'pending', 'cards', 10_005]);
+    assert.match(state.regions.panel, /Card number/);
+    const seen = { 'if-none-match': response.headers.get('etag') ?? '' };
+    assert.equal((await fetch(`${payment.url}/state?lang=en`, { headers: seen })).status, 304);
+    assert.equal((await fetch(`${payment.url}/state?lang=ru`, { headers: seen })).status, 200);
+  });
+
+  test('what another site sends is refused', async () => {
+    for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { 'sec-fetch-site': 'same-site' }]) {
+      assert.equal((await send('pay', { card }, headers)).status, 403);
+    }
+    const old = await fetch(`${payment.url}/pay`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', origin: 'https://evil.example' },
+      body: JSON.stringify({ card }),
+    });
+    assert.equal(old.status, 403);
+    assert.equal((await payment.read()).status, 'pending');
+  });
+
+  test('bodies that are not what they should be are refused in the envelope', async () => {
+    assert.equal((await send('pay', '{"card":')).code, 'bad_request');
+    assert.equal((await send('pay', { card: { ...card, number: 4111 } })).code, 'bad_request');
+    assert.equal((await send('pay', { card: { ...card, number: '' } })).code, 'bad_request');
+    assert.equal((await send('pay', { card, extra: 1 })).code, 'bad_request');
+    assert.equal((await send('pay', {})).code, 'bad_request');
+    assert.equal((await send('method', { method: 'recurrent' })).code, 'bad_request');
+    assert.equal((await send('plan', { outcome: 'rich' })).code, 'bad_request');
+    assert.equal((await send('pay', JSON.stringify({ card }), { 'content-type': 'text/plain' })).code, 'unsupported_media_type');
+    assert.equal((await send('pay', { card: { ...card, holder: 'A'.repeat(3_000) } })).code, 'payload_too_large');
+    assert.equal((await payment.read()).status, 'pending');
+  });
+
+  test('the simulated bank has nothing to show before the buyer goes to it', async () => {
+    const response = await fetch(`${payment.url}/bank`, { redirect: 'manual' });
+    assert.deepEqual([response.status, response.headers.get('location')], [303, new URL(payment.url).pathname]);
+  });
+
+  test('what a merchant wrote is shown as text, whatever it is', async () => {
+    const named = await stage.create({ description: '<script>alert(1)</script> "quoted" & more', order_id: `'"><img src=x>` });
+    const document = await (await fetch(named.url)).text();
+    assert.match(document, /&lt;script&gt;alert\(1\)&lt;\/script&gt; &quot;quoted&quot; &amp; more/);
+    assert.doesNotMatch(document, /<img|<script>alert/);
+  });
+
+  test('a card that was paid with is written nowhere: not into the logs at their loudest', async () => {
+    assert.equal((await send('pay', { card })).status, 200);
+    assert.equal((await send('pay', { card })).code, 'not_pending');
+    const said = stage.said();
+    assert.ok(said.includes('/pay/:token'), 'the requests were logged');
+    for (const secret of [card.number, '0000000000000004', card.holder, '"123"']) assert.ok(!said.includes(secret), `${secret} was logged`);
+    assert.ok(!said.includes(new URL(payment.url).pathname.slice(5)), 'the token was logged');
+  });
+});

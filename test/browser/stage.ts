@@ -1,0 +1,92 @@
+/** A running service with a merchant, whose payments a test opens in a browser. */
+import { randomBytes } from 'node:crypto';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import pg from 'pg';
+import { startTestDatabase } from '../support/database.ts';
+import { makeMerchant } from '../support/merchant.ts';
+import { startService } from '../support/service.ts';
+import { openWindow, startChromium, watchComplaints, type Visitor } from './chromium.ts';
+
+export interface Created {
+  readonly id: string;
+  /** The hosted page. */
+  readonly url: string;
+  /** The payment as the merchant reads it. */
+  read(): Promise<{ readonly status: string; readonly method: string; readonly metadata: Readonly<Record<string, string>> } & Record<string, unknown>>;
+}
+
+export interface Stage {
+  /** Creates a payment; 1,250 RUB of order A-10422 unless said. */
+  create(body?: Readonly<Record<string, unknown>>): Promise<Created>;
+  cancel(payment: Created): Promise<void>;
+  /** Lets the payment's link end so many seconds from now. */
+  endLink(payment: Created, in_s: number): Promise<void>;
+  /** Everything that the service printed. */
+  said(): string;
+  close(): Promise<void>;
+}
+
+/** Starts the service in one process on a database that the test can reach too. */
+export const openStage = async (environment: Readonly<Record<string, string>> = {}): Promise<Stage> => {
+  const database = await startTestDatabase();
+  const service = await startService('one', { DATABASE_URL: database.url, SECRET_KEY: randomBytes(32).toString('base64'), ...environment });
+  const merchant = await makeMerchant(service);
+  const time = new pg.Client({ connectionString: database.url });
+  await time.connect();
+  return {
+    create: async (body = {}) => {
+      const made = await merchant.call('POST', '/payments', { amount: 125_000, order_id: 'A-10422', description: 'Кофе в зёрнах, 1 кг', ...body });
+      if (made.status !== 201) throw new Error(`the payment was not created: ${JSON.stringify(made.body)}`);
+      const { id } = made.body.payment;
+      return { id, url: made.body.payment_url, read: async () => (await merchant.call('GET', `/payments/${id}`)).body };
+    },
+    cancel: async ({ id }) => {
+      const { status, body } = await merchant.call('POST', `/payments/${id}/cancel`);
+      if (status !== 200) throw new Error(`the payment was not cancelled: ${JSON.stringify(body)}`);
+    },
+    endLink: async ({ id }, in_s) => {
+      await time.query(`update payment set expires_at = now() + $2 * interval '1 second' where id = $1`, [id, in_s]);
+    },
+    said: () => service.processes.map((part) => part.output()).join(''),
+    close: async () => {
+      await time.end();
+      await service.stop();
+      await database.stop();
+    },
+  };
+};
+
+export interface OpenPage {
+  readonly page: Page;
+  readonly window: BrowserContext;
+  readonly complaints: readonly string[];
+}
+
+export interface BrowserStage extends Stage {
+  /** A window of another buyer. */
+  openWindow(visitor?: Visitor): Promise<BrowserContext>;
+  /** Opens a payment's page in a window of its own, or in another tab of a window. */
+  open(payment: Pick<Created, 'url'>, visitor?: Visitor | BrowserContext): Promise<OpenPage>;
+}
+
+/** The service and a browser. */
+export const openBrowserStage = async (): Promise<BrowserStage> => {
+  const [stage, browser] = await Promise.all([openStage(), startChromium()]);
+  return {
+    ...stage,
+    openWindow: (visitor) => openWindow(browser, visitor),
+    open: (payment, visitor = {}) => openPayment(browser, payment.url, visitor),
+    close: async () => {
+      await browser.close();
+      await stage.close();
+    },
+  };
+};
+
+const openPayment = async (browser: Browser, url: string, visitor: Visitor | BrowserContext): Promise<OpenPage> => {
+  const window = 'newPage' in visitor ? visitor : await openWindow(browser, visitor);
+  const page = await window.newPage();
+  const complaints = watchComplaints(page);
+  await page.goto(url);
+  return { page, window, complaints };
+};
