@@ -5,10 +5,11 @@
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Bus } from '../subgraphs/kernel/rules/event.ts';
-import { isRefused, refused, type Refused } from '../subgraphs/kernel/rules/refusal.ts';
+import { refused, type Refused } from '../subgraphs/kernel/rules/refusal.ts';
 import { scopes, type KeyPrincipal, type Principal, type Scope } from '../subgraphs/kernel/service/principal.ts';
 import type { FindApiKeyHolderQuery } from '../schema/generated/operations.ts';
 import { openKeyHolders, type KeyHolders } from './key-holders.ts';
+import { openKeyWatch } from './key-watch.ts';
 import type { Supergraph } from './supergraph.ts';
 
 /** Who a key speaks for, as the merchants subgraph says. */
@@ -27,8 +28,8 @@ export interface Authenticator {
    */
   ofHeader(authorization: string | readonly string[] | undefined): Promise<Authenticated | Refused>;
   /**
-   * Watches the key behind a long-lived connection: `lost` is called once when the header is no longer good, at once after the key was revoked.
-   * Returns the way out. Callers that are no keys are not watched.
+   * Watches the key behind a long-lived connection: `lost` is called once when the header is no longer good, at once after the key was revoked
+   * or, when the message of that was lost, within a minute. Returns the way out. Callers that are no keys are not watched.
    */
   watch(authorization: string | readonly string[] | undefined, principal: Principal, lost: (refusal: Refused) => void): () => void;
   close(): void;
@@ -68,31 +69,14 @@ export const openAuthenticator = ({ supergraph, bus, operatorToken, now_ms }: Au
     return unauthorized;
   };
 
-  return { ofHeader, watch: watchCallers(ofHeader, holders), close: () => holders.close() };
-};
-
-const watchCallers = (ofHeader: Authenticator['ofHeader'], holders: KeyHolders): Authenticator['watch'] => {
-  const watched = new Map<string, Set<() => Promise<void>>>();
-  holders.onChange((merchantId) => watched.get(merchantId)?.forEach((check) => void check()));
-
-  return (authorization, principal, lost) => {
-    if (principal.kind !== 'key') return () => {};
-    const { merchantId } = principal;
-    const checks = watched.get(merchantId) ?? new Set();
-    watched.set(merchantId, checks);
-    const stop = (): void => {
-      checks.delete(check);
-      if (checks.size === 0 && watched.get(merchantId) === checks) watched.delete(merchantId);
-    };
-    const check = async (): Promise<void> => {
-      // When nobody can be asked, the connection stays until somebody can say that it must not.
-      const answer = await ofHeader(authorization).catch(() => null);
-      if (answer === null || !isRefused(answer) || !checks.has(check)) return;
-      stop();
-      lost(answer);
-    };
-    checks.add(check);
-    return stop;
+  const watched = openKeyWatch(ofHeader, holders);
+  return {
+    ofHeader,
+    watch: watched.watch,
+    close: () => {
+      watched.close();
+      holders.close();
+    },
   };
 };
 

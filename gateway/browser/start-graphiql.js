@@ -9,7 +9,7 @@
  * @property {string | null} [operationName]
  * @property {Record<string, unknown>} [variables]
  */
-/** @typedef {{ headers?: Record<string, string>, documentAST?: { definitions: readonly { kind: string, operation?: string, name?: { value: string } }[] } }} Options */
+/** @typedef {{ headers?: Record<string, string> }} Options */
 /** @typedef {{ next(result: unknown): void, error(reason: unknown): void, complete(): void }} Observer */
 
 const address = new URL('/graphql', location.href);
@@ -48,9 +48,22 @@ const follow = (asked, headers) => ({
   },
 });
 
-/** @param {Asked} asked @param {Options} options */
-const isSubscription = ({ operationName }, { documentAST }) =>
-  documentAST?.definitions.some(({ operation, name }) => operation === 'subscription' && (!operationName || name?.value === operationName)) ?? false;
+/**
+ * Whether the operation to run is a subscription, read off the text: what GraphiQL knows of it comes later than the person may press the button.
+ * @param {Asked} asked
+ */
+const isSubscription = ({ query, operationName }) => {
+  const bare = query.replace(/"""[^]*?"""|"(?:\\.|[^"\\])*"|#.*/g, '');
+  let outside = '';
+  let depth = 0;
+  for (const sign of bare) {
+    if (sign === '{' || sign === '(') depth += 1;
+    outside += depth === 0 ? sign : ' ';
+    if (sign === '}' || sign === ')') depth -= 1;
+  }
+  const subscriptions = Array.from(outside.matchAll(/\bsubscription\b\s*(\w*)/g), ([, name]) => name);
+  return operationName ? subscriptions.includes(operationName) : subscriptions.length > 0;
+};
 
 const example = `# Put the operator token or an API key under Headers, then fetch the schema anew (the arrows on the left).
 subscription {
@@ -89,5 +102,5 @@ bundle.renderYogaGraphiQL(document.querySelector('#root'), {
   // The key stays in the page: it is not kept in the browser's storage.
   shouldPersistHeaders: false,
   /** @param {Asked} asked @param {Options} [options] */
-  fetcher: (asked, options = {}) => (isSubscription(asked, options) ? follow(asked, options.headers ?? {}) : ask(asked, options.headers ?? {})),
+  fetcher: (asked, { headers = {} } = {}) => (isSubscription(asked) ? follow(asked, headers) : ask(asked, headers)),
 });

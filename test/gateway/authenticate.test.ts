@@ -151,6 +151,22 @@ describe('a watched key', () => {
     assert.deepEqual(lost, ['unauthorized']);
   });
 
+  test('is lost within a minute when the message of its revocation was lost', async (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] });
+    const { world, clock, authenticator } = await open();
+    const { principal } = await admitted(authenticator, testKey);
+    const lost: string[] = [];
+    authenticator.watch(bearer(testKey), principal, ({ code }) => lost.push(code));
+    world.holders.clear();
+    for (const _ of [1, 2]) {
+      clock.ms += heldKey_ms;
+      t.mock.timers.tick(heldKey_ms);
+      await settle();
+    }
+    assert.deepEqual(lost, ['unauthorized']);
+    authenticator.close();
+  });
+
   test('is not lost after its watch was ended, nor while nobody can say', async () => {
     const { world, authenticator } = await open();
     const { principal } = await admitted(authenticator, testKey);
