@@ -43,6 +43,8 @@ export const readRoles = (words: readonly string[]): Roles | null => {
   return { all, edge, subgraphs: all ? subgraphNames : [...subgraphs], worker: has('worker'), migrate: has('migrate') };
 };
 
+// A terminal that was closed takes no more words, and that is no reason to fail.
+process.stdout.on('error', () => {});
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
 /** What a person needs first: where everything is, and a first payment to paste. */
@@ -96,7 +98,9 @@ const drainOnSignals = (running: Running, log: Logger): void => {
   };
   process.once('SIGTERM', () => drain('SIGTERM'));
   process.once('SIGINT', () => drain('Ctrl-C'));
-  process.once('disconnect', () => drain('the parent process is gone'));
+  process.once('disconnect', () => drain('asked to'));
+  // The channel to the process that started us must not keep this one alive.
+  process.channel?.unref();
 };
 
 const main = async (): Promise<void> => {

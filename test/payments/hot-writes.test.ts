@@ -25,7 +25,7 @@ const at = (seconds: number): Temporal.Instant => start.add({ milliseconds: seco
 
 const granted = <Result extends object>(result: Result | Refused): Result => {
   if (isRefused(result)) throw new Error(`refused: ${result.code}: ${result.message}`);
-  return result as Result;
+  return result;
 };
 
 const create = async (key: KeyPrincipal, input: PaymentInput, idempotencyKey?: string) =>

@@ -38,16 +38,15 @@ export interface Merchant {
 
 /** Calls a REST route with a key. */
 export const callRest = async (
-  rest: string,
-  key: string,
+  at: { readonly rest: string; readonly key: string },
   method: string,
   path: string,
   body?: unknown,
   headers: Record<string, string> = {},
 ): Promise<Answer> => {
-  const response = await fetch(`${rest}/v1/public${path}`, {
+  const response = await fetch(`${at.rest}/v1/public${path}`, {
     method,
-    headers: { authorization: `Bearer ${key}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    headers: { authorization: `Bearer ${at.key}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const text = await response.text();
@@ -72,7 +71,7 @@ export const makeMerchant = async (service: Service): Promise<Merchant> => {
     id: merchantId,
     shopId,
     key,
-    call: (method, path, body, headers) => callRest(service.rest, key, method, path, body, headers),
+    call: (method, path, body, headers) => callRest({ rest: service.rest, key }, method, path, body, headers),
     endpoint: async (url, events = []) => {
       const created = await askGraph(
         service,

@@ -24,7 +24,8 @@ const types: pg.CustomTypesConfig = {
   getTypeParser: (oid: number, format?: 'text' | 'binary') => {
     if (oid === int8) return (text: string) => BigInt(text);
     if (oid === timestamptz) return (text: string) => Temporal.Instant.from(text.replace(' ', 'T'));
-    return pg.types.getTypeParser(oid, format);
+    const parse: (text: string) => unknown = pg.types.getTypeParser(oid, format);
+    return parse;
   },
 };
 
