@@ -1,41 +1,11 @@
-import { describe, test, type TestContext } from 'node:test';
+import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
-import { WebSocket } from 'ws';
 import { operationsPerSocket_max } from '../../gateway/graph-protocol.ts';
 import { liveSubscribers } from '../../subgraphs/kernel/service/telemetry.ts';
+import { bearer, hear, letIn, say } from './raw-socket.ts';
 import { connect, listen, serveGraph, until } from './serve-graph.ts';
-import { liveKey, operatorToken, otherShopKey, testKey } from './small-graph.ts';
-
-const bearer = (key: string): Record<string, string> => ({ authorization: `Bearer ${key}` });
-
-/** A socket without a client around it. */
-const openSocket = async (t: TestContext, url: string, protocols = ['graphql-transport-ws'], headers: Record<string, string> = {}): Promise<WebSocket> => {
-  const socket = new WebSocket(url, protocols, { headers });
-  t.after(() => socket.terminate());
-  await once(socket, 'open');
-  return socket;
-};
-
-const closingOf = async (socket: WebSocket): Promise<{ code: number; reason: string }> => {
-  const [code, reason] = await once(socket, 'close');
-  return { code: Number(code), reason: String(reason) };
-};
-
-const say = (socket: WebSocket, message: object): void => socket.send(JSON.stringify(message));
-
-const hear = async (socket: WebSocket): Promise<unknown> => {
-  const [message] = await once(socket, 'message');
-  return JSON.parse(String(message));
-};
-
-const letIn = async (t: TestContext, url: string, key = testKey): Promise<WebSocket> => {
-  const socket = await openSocket(t, url);
-  say(socket, { type: 'connection_init', payload: bearer(key) });
-  assert.deepEqual(await hear(socket), { type: 'connection_ack' });
-  return socket;
-};
+import { operatorToken, otherShopKey } from './small-graph.ts';
 
 /** How many subscriptions are open in this process. */
 const subscriptions = async (): Promise<number> => (await liveSubscribers.get()).values[0]?.value ?? 0;
@@ -253,112 +223,5 @@ describe('a subscription is refused', () => {
       type: 'error',
       payload: [{ message: `A connection runs at most ${operationsPerSocket_max} operations at a time.`, extensions: { code: 'rate_limited' } }],
     });
-  });
-});
-
-describe('a socket', () => {
-  test('runs queries and mutations too', async (t) => {
-    const { socketUrl } = await serveGraph(t);
-    const client = connect(t, socketUrl, bearer(operatorToken));
-    const run = async (query: string) => (await client.iterate({ query }).next()).value;
-    assert.deepEqual(await run('{ merchant(id: "m1") { name } }'), { data: { merchant: { name: 'Merchant of the test' } } });
-    assert.deepEqual(await run('mutation { merchantCreate(name: "New") { id name } }'), { data: { merchantCreate: { id: 'm9', name: 'New' } } });
-  });
-
-  test('refuses what the access table does not give the caller', async (t) => {
-    const { socketUrl, world } = await serveGraph(t);
-    const result = await connect(t, socketUrl).iterate({ query: 'mutation { merchantCreate(name: "New") { id } }' }).next();
-    assert(!result.done);
-    assert.deepEqual(
-      result.value.errors?.map(({ extensions }) => extensions?.['code']),
-      ['scope_required'],
-    );
-    assert.equal(world.count('merchantCreate'), 0);
-  });
-
-  test('takes the key from the header as well', async (t) => {
-    const { socketUrl } = await serveGraph(t);
-    const socket = await openSocket(t, socketUrl, ['graphql-transport-ws'], bearer(testKey));
-    say(socket, { type: 'connection_init' });
-    assert.deepEqual(await hear(socket), { type: 'connection_ack' });
-  });
-
-  test('is closed with 4403 for a bad key, a live key without live mode, and no key', async (t) => {
-    const { socketUrl } = await serveGraph(t);
-    for (const payload of [bearer('sk_test_abc123_wrong'), bearer(liveKey), {}, { authorization: 5 }]) {
-      const socket = await openSocket(t, socketUrl);
-      say(socket, { type: 'connection_init', payload });
-      assert.deepEqual(await closingOf(socket), { code: 4403, reason: 'Forbidden' });
-    }
-  });
-
-  test('is closed with 4403 as soon as its key is revoked', async (t) => {
-    const { socketUrl, world } = await serveGraph(t);
-    const socket = await letIn(t, socketUrl);
-    await world.revoke(testKey);
-    assert.equal((await closingOf(socket)).code, 4403);
-  });
-
-  test('is told to try again later when keys cannot be checked', async (t) => {
-    const { socketUrl, world } = await serveGraph(t);
-    world.obstacles.set('apiKeyHolder', () => Promise.reject(new Error('no database')));
-    const socket = await openSocket(t, socketUrl);
-    say(socket, { type: 'connection_init', payload: bearer(testKey) });
-    assert.deepEqual(await closingOf(socket), { code: 1013, reason: 'Try again later' });
-  });
-
-  test('is closed as the protocol says: 4400, 4401, 4406, 4409, 4429', async (t) => {
-    const { socketUrl } = await serveGraph(t);
-    const codes: number[] = [];
-    const closedBy = async (socket: WebSocket, ...messages: readonly string[]): Promise<void> => {
-      for (const message of messages) socket.send(message);
-      codes.push((await closingOf(socket)).code);
-    };
-    const subscribe = JSON.stringify({ type: 'subscribe', id: '1', payload: { query: 'subscription { events { id } }' } });
-    await closedBy(await openSocket(t, socketUrl), 'not json');
-    await closedBy(await openSocket(t, socketUrl), subscribe);
-    await closedBy(await openSocket(t, socketUrl, []));
-    await closedBy(await letIn(t, socketUrl), subscribe, subscribe);
-    await closedBy(await letIn(t, socketUrl), JSON.stringify({ type: 'connection_init', payload: bearer(testKey) }));
-    assert.deepEqual(codes, [4400, 4401, 4406, 4409, 4429]);
-  });
-
-  test('is closed with 1009 by a message that is too large', async (t) => {
-    const { socketUrl } = await serveGraph(t);
-    const socket = await letIn(t, socketUrl);
-    socket.send('x'.repeat(300_000));
-    assert.equal((await closingOf(socket)).code, 1009);
-  });
-
-  test('is closed with 4429 when its caller has as many as allowed, and a closed one makes room', async (t) => {
-    const { socketUrl } = await serveGraph(t, { socketsPerCaller: 2 });
-    const [first] = [await letIn(t, socketUrl), await letIn(t, socketUrl)];
-    const third = await openSocket(t, socketUrl);
-    say(third, { type: 'connection_init', payload: bearer(testKey) });
-    assert.deepEqual(await closingOf(third), { code: 4429, reason: 'Too many sockets' });
-    await letIn(t, socketUrl, otherShopKey);
-    first?.close();
-    await wait(100);
-    await letIn(t, socketUrl);
-  });
-
-  test('is not to be had on another path', async (t) => {
-    const { url } = await serveGraph(t);
-    const socket = new WebSocket(`${url.replace('http', 'ws')}/other`, 'graphql-transport-ws');
-    const [error] = await once(socket, 'error');
-    assert.match(String(error), /404/);
-  });
-
-  test('ends with 1001 within a second when the service drains, even when its client does not answer', async (t) => {
-    const { app, socketUrl } = await serveGraph(t);
-    const socket = await letIn(t, socketUrl);
-    const deaf = await letIn(t, socketUrl);
-    deaf.pause();
-    const closing = closingOf(socket);
-    const began = performance.now();
-    await app.close();
-    assert.deepEqual(await closing, { code: 1001, reason: 'Going away' });
-    // The cut comes after 0.8 seconds; the rest is for a busy machine.
-    assert(performance.now() - began < 1_500);
   });
 });

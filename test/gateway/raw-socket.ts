@@ -1,0 +1,45 @@
+/** Sockets of the graph without a client around them: for what a client would never do, or hides. */
+import type { TestContext } from 'node:test';
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { WebSocket } from 'ws';
+import { testKey } from './small-graph.ts';
+
+/** The parameters of a connection, or the headers of a request, with this key. */
+export const bearer = (key: string): Record<string, string> => ({ authorization: `Bearer ${key}` });
+
+/** A socket without a client around it. */
+export const openSocket = async (
+  t: TestContext,
+  url: string,
+  protocols = ['graphql-transport-ws'],
+  headers: Record<string, string> = {},
+): Promise<WebSocket> => {
+  const socket = new WebSocket(url, protocols, { headers });
+  t.after(() => socket.terminate());
+  await once(socket, 'open');
+  return socket;
+};
+
+/** How the other side closes the socket. */
+export const closingOf = async (socket: WebSocket): Promise<{ code: number; reason: string }> => {
+  const [code, reason] = await once(socket, 'close');
+  return { code: Number(code), reason: String(reason) };
+};
+
+/** Sends a message. */
+export const say = (socket: WebSocket, message: object): void => socket.send(JSON.stringify(message));
+
+/** The next message. */
+export const hear = async (socket: WebSocket): Promise<unknown> => {
+  const [message] = await once(socket, 'message');
+  return JSON.parse(String(message));
+};
+
+/** A socket whose key was accepted. */
+export const letIn = async (t: TestContext, url: string, key = testKey): Promise<WebSocket> => {
+  const socket = await openSocket(t, url);
+  say(socket, { type: 'connection_init', payload: bearer(key) });
+  assert.deepEqual(await hear(socket), { type: 'connection_ack' });
+  return socket;
+};
