@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Relay } from '../../subgraphs/kernel/queue/relay.ts';
+import { type Attempt, attemptsOf, deliveriesOf } from './record.ts';
 import { eventually, type Received, startReceiver } from './receiver.ts';
 import { Clock, openStage, type Stage, startTestRelay, startWorker, writeEvent } from './stage.ts';
 
@@ -25,44 +26,9 @@ after(async () => {
 
 const hmac = (secret: string, text: string): string => createHmac('sha256', secret).update(text).digest('hex');
 
-interface Delivery {
-  readonly status: string;
-  readonly attempts: number;
-  readonly wait_s: number | null;
-  readonly leased: boolean;
-  readonly url: string;
-}
-
-const deliveriesOf = async (eventId: string): Promise<readonly Delivery[]> => {
-  const { rows } = await stage.pool.query<Delivery>(
-    `select status, attempts, url, lease_until is not null as leased,
-       extract(epoch from next_attempt_at - (select max(at) from webhook_attempt where delivery_id = d.id))::float8 as wait_s
-     from webhook_delivery d where event_id = $1`,
-    [eventId],
-  );
-  return rows;
-};
-
-interface Attempt {
-  readonly number: number;
-  readonly status: number | null;
-  readonly error: string | null;
-  readonly response_head: string | null;
-  readonly duration_ms: number;
-}
-
-const attemptsOf = async (eventId: string): Promise<readonly Attempt[]> => {
-  const { rows } = await stage.pool.query<Attempt>(
-    `select number, a.status, error, response_head, duration_ms from webhook_attempt a
-     join webhook_delivery d on d.merchant_id = a.merchant_id and d.id = delivery_id where event_id = $1 order by number`,
-    [eventId],
-  );
-  return rows;
-};
-
 const untilAttempted = (eventId: string, attempts: number, patience_ms = 5_000): Promise<void> =>
   eventually(
-    async () => (await attemptsOf(eventId)).length >= attempts,
+    async () => (await attemptsOf(stage, eventId)).length >= attempts,
     patience_ms,
     () => `no attempt ${attempts}`,
   );
@@ -95,10 +61,10 @@ describe('a delivery', () => {
     assert.equal(v2, hmac(secret, `${t}.${body}`));
     await untilAttempted(eventId, 1);
     assert.deepEqual(
-      (await deliveriesOf(eventId)).map(({ status, leased }) => ({ status, leased })),
+      (await deliveriesOf(stage, eventId)).map(({ status, leased }) => ({ status, leased })),
       [{ status: 'delivered', leased: false }],
     );
-    assert.equal((await attemptsOf(eventId))[0]?.response_head, 'thanks');
+    assert.equal((await attemptsOf(stage, eventId))[0]?.response_head, 'thanks');
   });
 
   test('of an endpoint marked legacy has the legacy signature alone', async (context) => {
@@ -119,9 +85,9 @@ describe('a delivery', () => {
     const { secret } = await stage.addEndpoint(shop, receiver.url);
     const { eventId, body } = await writeEvent(stage.pool, shop);
     await untilAttempted(eventId, 1);
-    const [failed] = await deliveriesOf(eventId);
+    const [failed] = await deliveriesOf(stage, eventId);
     assert.ok(failed?.status === 'pending' && failed.wait_s !== null && failed.wait_s >= 10 && failed.wait_s < 11.5, JSON.stringify(failed));
-    assert.equal((await attemptsOf(eventId))[0]?.response_head, 'nope');
+    assert.equal((await attemptsOf(stage, eventId))[0]?.response_head, 'nope');
     await sleep(1_500);
     assert.equal(receiver.received.length, 1, 'not before its time');
     clock.advance({ seconds: 12 });
@@ -134,7 +100,7 @@ describe('a delivery', () => {
     assert.ok(Number(t) > Number(signatureOf(first)['t']), 'a later timestamp');
     assert.equal(v2, hmac(secret, `${t}.${body}`));
     await untilAttempted(eventId, 2);
-    assert.equal((await deliveriesOf(eventId))[0]?.status, 'delivered');
+    assert.equal((await deliveriesOf(stage, eventId))[0]?.status, 'delivered');
   });
 
   test('does not follow a redirect', async (context) => {
@@ -144,8 +110,8 @@ describe('a delivery', () => {
     await stage.addEndpoint(shop, receiver.url);
     const { eventId } = await writeEvent(stage.pool, shop);
     await untilAttempted(eventId, 1);
-    assert.equal((await attemptsOf(eventId))[0]?.status, 307);
-    assert.equal((await deliveriesOf(eventId))[0]?.status, 'pending');
+    assert.equal((await attemptsOf(stage, eventId))[0]?.status, 307);
+    assert.equal((await deliveriesOf(stage, eventId))[0]?.status, 'pending');
     assert.equal(elsewhere.received.length, 0);
   });
 
@@ -158,7 +124,7 @@ describe('a delivery', () => {
     await stage.pool.query('update webhook_endpoint set active = false where id = $1', [id]);
     clock.advance({ seconds: 12 });
     await untilAttempted(eventId, 2);
-    assert.equal((await deliveriesOf(eventId))[0]?.status, 'failed');
+    assert.equal((await deliveriesOf(stage, eventId))[0]?.status, 'failed');
     assert.equal(receiver.received.length, 1);
   });
 });
@@ -231,12 +197,12 @@ describe('a bad receiver', () => {
     const { eventId } = await writeEvent(stage.pool, shop);
     await healthy.until(1, 600);
     await untilAttempted(eventId, 1);
-    assert.equal((await deliveriesOf(eventId))[0]?.status, 'delivered');
+    assert.equal((await deliveriesOf(stage, eventId))[0]?.status, 'delivered');
 
     const lastOf = async (receiver: { readonly url: string }): Promise<Attempt | undefined> => {
       const id = written.get(receiver.url) ?? '';
       await untilAttempted(id, 1, 8_000);
-      return (await attemptsOf(id))[0];
+      return (await attemptsOf(stage, id))[0];
     };
     assert.deepEqual(pick(await lastOf(hanging)), { status: null, error: `no complete answer within ${deadline_ms} ms` });
     assert.equal((await lastOf(breaking))?.status, null);
@@ -255,8 +221,8 @@ describe('a bad receiver', () => {
     await stage.addEndpoint(shop, gone.url);
     const { eventId } = await writeEvent(stage.pool, shop);
     await untilAttempted(eventId, 1);
-    assert.match((await attemptsOf(eventId))[0]?.error ?? '', /ECONNREFUSED/);
-    assert.equal((await deliveriesOf(eventId))[0]?.status, 'pending');
+    assert.match((await attemptsOf(stage, eventId))[0]?.error ?? '', /ECONNREFUSED/);
+    assert.equal((await deliveriesOf(stage, eventId))[0]?.status, 'pending');
   });
 });
 
