@@ -24,8 +24,8 @@ const types: pg.CustomTypesConfig = {
   getTypeParser: (oid: number, format?: 'text' | 'binary') => {
     if (oid === int8) return (text: string) => BigInt(text);
     if (oid === timestamptz) return (text: string) => Temporal.Instant.from(text.replace(' ', 'T'));
-    const parse: (text: string) => unknown = pg.types.getTypeParser(oid, format);
-    return parse;
+    // The package types its parsers as any; what they give is typed by the row that the caller of `run` names.
+    return pg.types.getTypeParser(oid, format) as (text: string) => unknown;
   },
 };
 
