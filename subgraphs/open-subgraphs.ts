@@ -119,7 +119,7 @@ export const backgroundJobs = (parts: SubgraphsParts, stopping: AbortSignal): re
       privateTargets: parts.webhookPrivateTargets,
       now,
       log,
-      wake: (lanes) => wakeLanes(queues, lanes),
+      wake: sweepLanes,
       stopping,
     }),
   ];
