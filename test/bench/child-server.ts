@@ -1,0 +1,35 @@
+/** Servers in processes of their own, so that each is measured as it would run. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+
+export interface ChildServer extends AsyncDisposable {
+  readonly url: string;
+  readonly pid: number;
+}
+
+/** Starts one of the programs in servers/ and waits until it listens. Throws when it ends before that. */
+export const startServer = async (program: string, environment: Readonly<Record<string, string>> = {}): Promise<ChildServer> => {
+  const child = fork(join(import.meta.dirname, 'servers', program), {
+    env: { PATH: process.env['PATH'] ?? '', NODE_ENV: 'production', ...environment },
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  const ended = once(child, 'exit');
+  const [said] = (await Promise.race([once(child, 'message'), ended])) as [unknown];
+  if (typeof said !== 'string' || child.pid === undefined) throw new Error(`${program} has ended before it listened`);
+  return {
+    url: said,
+    pid: child.pid,
+    [Symbol.asyncDispose]: async () => {
+      if (child.connected) child.disconnect();
+      await ended;
+    },
+  };
+};
+
+/** Inside such a program: listens, and tells the address to whoever has started it; ends when they are gone. */
+export const serve = async (app: FastifyInstance): Promise<void> => {
+  process.once('disconnect', () => process.exit(0));
+  process.send?.(await app.listen({ host: '127.0.0.1', port: 0 }));
+};

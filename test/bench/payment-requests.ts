@@ -1,0 +1,31 @@
+/** What the load generator sends: the same payment to every server. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse, print, separateOperations } from 'graphql';
+import { requestText } from './load.ts';
+
+const body = { amount: 10_000, order_id: 'order-1', description: 'Tea and cakes', return_url: 'https://example.com/thanks', metadata: { cart: '17' } };
+
+const headersOf = (key: string): Readonly<Record<string, string>> => ({ authorization: `Bearer ${key}`, accept: '*/*', 'user-agent': 'bench' });
+
+/** Creates a payment over REST. */
+export const createRequest = (key: string): string => requestText('POST', '/v1/public/payments', headersOf(key), body);
+
+/** Reads a payment over REST. */
+export const readRequest = (key: string, id: string): string => requestText('GET', `/v1/public/payments/${id}`, headersOf(key));
+
+const documents = separateOperations(parse(readFileSync(join(import.meta.dirname, '../../schema/operations/payments.graphql'), 'utf8')));
+
+const graphRequest = (name: 'CreatePayment' | 'GetPayment', variables: object): string => {
+  const document = documents[name];
+  if (!document) throw new Error(`there is no operation ${name}`);
+  return requestText('POST', '/graphql', headersOf('none'), { operationName: name, query: print(document), variables });
+};
+
+/** The same over GraphQL, with the document that is behind the REST route. */
+export const createDocument = (): string => {
+  const { order_id: orderId, return_url: returnUrl, ...input } = body;
+  return graphRequest('CreatePayment', { input: { ...input, orderId, returnUrl }, idempotency: null });
+};
+
+export const readDocument = (id: string): string => graphRequest('GetPayment', { id });

@@ -1,0 +1,39 @@
+/** How much is measured: rounds, their length, the load. */
+import type { Load } from './load.ts';
+import type { Rounds, Samples, Subject } from './rounds.ts';
+import { measureInRounds } from './rounds.ts';
+
+/** Connections of the busy rounds, of the service's pool and of the baseline's. */
+export const connections = 16;
+
+export interface BenchPlan {
+  readonly many: Rounds;
+  readonly one: Rounds;
+  /** Requests before memory is looked at. */
+  readonly memoryRequests: number;
+  /** How often the service is started. */
+  readonly starts: number;
+}
+
+/** The plan of a run; a quick one shows that everything works, not what it costs. */
+export const planOf = (quick: boolean): BenchPlan => ({
+  many: quick ? { rounds: 2, connections, duration_ms: 400, warmUp_ms: 600 } : { rounds: 9, connections, duration_ms: 1_000, warmUp_ms: 2_000 },
+  one: quick ? { rounds: 1, connections: 1, duration_ms: 300, warmUp_ms: 0 } : { rounds: 5, connections: 1, duration_ms: 700, warmUp_ms: 0 },
+  memoryRequests: quick ? 1_000 : 10_000,
+  starts: quick ? 1 : 3,
+});
+
+/** What every part of a run is given. */
+export interface Bench {
+  readonly plan: BenchPlan;
+  readonly load: Load;
+  /** Says what is going on. */
+  readonly progress: (text: string) => void;
+}
+
+/** Measures subjects with many connections, then with one. */
+export const measureBoth = async (subjects: readonly Subject[], { plan, progress }: Bench, title: string): Promise<{ many: Samples; one: Samples }> => {
+  const say = (text: string): void => progress(`${title}: ${text}`);
+  const many = await measureInRounds(subjects, plan.many, say);
+  return { many, one: await measureInRounds(subjects, plan.one, say) };
+};

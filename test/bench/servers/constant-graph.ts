@@ -1,0 +1,119 @@
+/** The real schema and the real gateway over subgraphs that always answer the same payment: what remains is the cost of the graph itself. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Kind, type GraphQLSchema } from 'graphql';
+import { readSubgraphSdl, subgraphNames, type SubgraphName } from '../../../schema/sources.ts';
+import { openSupergraph, type Supergraph } from '../../../gateway/supergraph.ts';
+import { resolvableEntities } from '../../../subgraphs/kernel/service/entities.ts';
+import { localExecutor } from '../../../subgraphs/kernel/service/local-executor.ts';
+import { scopes, type Call, type KeyPrincipal } from '../../../subgraphs/kernel/service/principal.ts';
+import { buildSubgraph, type SubgraphContext, type SubgraphExecutor } from '../../../subgraphs/kernel/service/subgraph.ts';
+import { openLog } from '../../../subgraphs/kernel/service/telemetry.ts';
+import type { Payment } from '../../../subgraphs/payments/entities.ts';
+import { publicPayment } from '../../../subgraphs/payments/payment-view.ts';
+
+export const silent = openLog({ logLevel: 'silent' }, 'bench');
+export const supergraphSdl = readFileSync(join(import.meta.dirname, '../../../schema/supergraph.graphql'), 'utf8');
+
+const [merchantId, shopId] = ['6f1c2d50-0b7e-4f57-9c6a-6a1d3a1b0001', '6f1c2d50-0b7e-4f57-9c6a-6a1d3a1b0002'];
+
+/** Who calls. */
+export const principal: KeyPrincipal = { kind: 'key', keyId: shopId, merchantId, shopId, mode: 'test', scopes };
+
+/** The row that every answer is about. */
+const payment: Payment = {
+  merchantId,
+  id: '6f1c2d50-0b7e-4f57-9c6a-6a1d3a1b0003',
+  version: 1,
+  publicId: 'P-100001',
+  shopId,
+  terminalId: '6f1c2d50-0b7e-4f57-9c6a-6a1d3a1b0004',
+  terminalName: 'Terminal',
+  shopName: 'Tea & Cakes',
+  mode: 'test',
+  orderId: 'order-1',
+  amount: 10_000n,
+  amountRefunded: 0n,
+  amountUsdt: null,
+  currency: 'RUB',
+  method: 'any',
+  status: 'pending',
+  rrn: null,
+  bankName: null,
+  returnUrl: 'https://example.com/thanks',
+  webhookUrl: null,
+  description: 'Tea and cakes',
+  customerId: null,
+  metadata: { cart: '17', mode: 'test', simulator_outcome: 'succeeded' },
+  createdAt: Temporal.Instant.from('2026-05-06T10:00:00.123Z'),
+  expiresAt: Temporal.Instant.from('2026-05-06T11:00:00.123Z'),
+  processingUntil: null,
+  capturedAt: null,
+  finalizedAt: null,
+  askAt: null,
+  customerCardBrand: null,
+  customerCardMask: null,
+  customerCardHolder: null,
+  customerPhoneMask: null,
+  customerPayerBank: null,
+  fee: null,
+  feeRateBps: null,
+  bankRef: null,
+  step: null,
+  stepUrl: null,
+  failureCode: null,
+  plannedOutcome: 'succeeded',
+  plannedFailureCode: null,
+};
+const paymentUrl = 'https://pay.example/pay/token';
+
+/** The same as public JSON. */
+export const paymentAnswer: object = publicPayment(payment, []);
+export const createdAnswer: object = {
+  payment: paymentAnswer,
+  payment_url: paymentUrl,
+  mode: 'test',
+  idempotent: false,
+  simulator: 'succeeded',
+  bank: null,
+  bank_ref: null,
+  failure_code: null,
+  failure_message: null,
+};
+
+const created = { __typename: 'PaymentCreated', payment, paymentUrl, mode: 'test', idempotent: false, simulator: 'succeeded' };
+const answers: Readonly<Record<string, object>> = {
+  paymentCreate: { ...created, bank: null, bankRef: null, failureCode: null, failureMessage: null },
+  payment,
+  apiKeyHolder: { ...principal, liveEnabled: true },
+};
+
+const resolverOf = (field: string) => async (): Promise<object> => {
+  const answer = answers[field];
+  if (!answer) throw new Error(`${field} is not measured`);
+  return answer;
+};
+
+/** The executable schema of a subgraph that knows no database. */
+export const constantSchema = (name: SubgraphName): GraphQLSchema => {
+  const sdl = readSubgraphSdl(name);
+  const rootFields = sdl.definitions.flatMap((definition) =>
+    definition.kind === Kind.OBJECT_TYPE_DEFINITION && ['Query', 'Mutation'].includes(definition.name.value)
+      ? [[definition.name.value, Object.fromEntries((definition.fields ?? []).map((field) => [field.name.value, resolverOf(field.name.value)]))]]
+      : [],
+  );
+  const own = name === 'payments' ? { Payment: { refunds: async () => [], net: () => null } } : {};
+  const entities = Object.fromEntries(resolvableEntities(sdl).map((type) => [type, async () => []]));
+  return buildSubgraph({ name, resolvers: { ...Object.fromEntries(rootFields), ...own }, entities });
+};
+
+// Nothing here is in a database.
+const contextOf = (call: Call): SubgraphContext => ({ ...call, em: undefined as never, now: () => payment.createdAt });
+
+/** The supergraph over such subgraphs. */
+export const openConstantGraph = (): Promise<Supergraph> => {
+  const executor = (name: SubgraphName): SubgraphExecutor => localExecutor(constantSchema(name), contextOf, silent);
+  // Every name is there: the list is that of the type.
+  const executors = Object.fromEntries(subgraphNames.map((name) => [name, executor(name)])) as Record<SubgraphName, SubgraphExecutor>;
+  return openSupergraph({ supergraphSdl, executors, log: silent });
+};

@@ -1,0 +1,69 @@
+/** What rows over PostgreSQL stand on: an embedded server, the service on it with one merchant, and the baseline on the same database. */
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
+import { startEmbeddedPostgres } from '../../subgraphs/kernel/database/embedded-postgres.ts';
+import { makeMerchant, type Merchant } from '../support/merchant.ts';
+import { spawnProcess, stopProcess, untilReady, type ServiceProcess } from '../support/service.ts';
+import { startServer, type ChildServer } from './child-server.ts';
+import { cpuOfPostgres, type CpuClock } from './cpu.ts';
+import { connections } from './plan.ts';
+
+export interface World extends AsyncDisposable {
+  readonly databaseUrl: string;
+  /** For what is made on the way; removed with everything else. */
+  readonly directory: string;
+  readonly postgres: CpuClock;
+  readonly service: { readonly url: string; readonly pid: number };
+  readonly bare: ChildServer;
+  readonly merchant: Merchant;
+}
+
+/** Everything that answers requests in one process, and nothing that works in the background: that would run beside the baseline too. */
+const roles = 'gateway rest-facade subgraph payments subgraph payouts subgraph recurring subgraph merchants';
+
+const startAnswering = async (environment: Readonly<Record<string, string>>): Promise<ServiceProcess> => {
+  const migrate = spawnProcess('migrate', 0, environment);
+  const [code] = await once(migrate.child, 'exit');
+  if (code !== 0) throw new Error(`migrate ended with ${String(code)}:\n${migrate.output()}`);
+  return spawnProcess(roles, await freePort(), environment);
+};
+
+/** Starts all of it. */
+export const openWorld = async (progress: (text: string) => void): Promise<World> => {
+  await using opening = new AsyncDisposableStack();
+  const directory = mkdtempSync(join(tmpdir(), 'payments-bench-'));
+  opening.defer(() => rmSync(directory, { recursive: true, force: true }));
+  progress('starting PostgreSQL');
+  const database = await startEmbeddedPostgres({ dataDir: directory, progress: () => {} });
+  opening.defer(() => database.stop());
+  progress('starting the service and the baseline');
+  const service = await startAnswering({
+    DATABASE_URL: database.url,
+    DATABASE_POOL: `${connections}`,
+    SECRET_KEY: randomBytes(32).toString('base64'),
+    PUBLIC_URL: 'https://pay.example',
+    WEBHOOK_PRIVATE_TARGETS: 'allow',
+    NODE_ENV: 'production',
+  });
+  opening.defer(async () => void (await stopProcess(service)));
+  await untilReady(service);
+  const merchant = await makeMerchant({ rest: service.url, graph: service.url, processes: [service], stop: async () => {} });
+  const settings = { DATABASE_URL: database.url, POOL: `${connections}`, MERCHANT: merchant.id, SHOP: merchant.shopId };
+  const bare = opening.use(await startServer('bare.ts', settings));
+  const { pid } = service.child;
+  if (pid === undefined) throw new Error('the service has no process');
+  const stack = opening.move();
+  return {
+    databaseUrl: database.url,
+    directory,
+    postgres: cpuOfPostgres(directory),
+    service: { url: service.url, pid },
+    bare,
+    merchant,
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+};
