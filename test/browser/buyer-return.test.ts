@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { noChromium } from './chromium.ts';
 import { openBrowserStage, type BrowserStage } from './stage.ts';
 
-const says = (page: Page, text: string): Promise<void> => page.locator('#panel .panel-title').filter({ hasText: text }).waitFor({ timeout: 15_000 });
+const says = (page: Page, text: string): Promise<void> => page.locator('#panel .panel-title').filter({ hasText: text }).waitFor({ timeout: 25_000 });
 const button = (page: Page) => page.locator('#pay .primary');
 const atShop = 'https://shop.example/**';
 

@@ -112,7 +112,7 @@ export const watchCardForm = (announce) => {
     const button = event.target instanceof Element ? event.target.closest('[data-fill]') : null;
     if (!button) return;
     fill(button.getAttribute('data-fill') ?? '');
-    announce(words().copied ?? '');
+    announce(words().filled ?? '');
   });
 };
 

@@ -27,6 +27,8 @@ export const inLanguage = (address) => `${address}?lang=${document.documentEleme
 /** The digest of what is shown. */
 let tag = document.body.dataset['tag'] ?? '';
 let status = document.body.dataset['status'] ?? '';
+/** Counts what was shown: an answer to an older question is not shown over a newer one. */
+let shown = 0;
 let streaming = false;
 let offline = false;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -46,6 +48,7 @@ export const returnWhenOver = () => {
 export const show = (state) => {
   setClock(state.now);
   if (state.tag === tag) return;
+  shown += 1;
   tag = state.tag;
   status = state.status;
   document.title = state.title;
@@ -57,14 +60,17 @@ export const show = (state) => {
 
 /** Another drawing of the page has been put in place. @param {string} drawnTag */
 export const setShown = (drawnTag) => {
+  shown += 1;
   tag = drawnTag;
 };
 
 /** Asks for the state. True when the server answered. */
 export const ask = async () => {
+  const before = shown;
   try {
     const answer = await fetch(inLanguage(`${page}/state`), { headers: { 'if-none-match': `"${tag}"` }, signal: AbortSignal.timeout(answer_ms) });
-    if (answer.status === 200) show(await answer.json());
+    const state = answer.status === 200 ? await answer.json() : null;
+    if (state && shown === before) show(state);
     if (offline) notice(null);
     offline = false;
     return answer.ok || answer.status === 304;

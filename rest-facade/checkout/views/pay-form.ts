@@ -2,7 +2,7 @@
 import type { Checkout } from '../call-checkout.ts';
 import { formatAmount } from '../format-amount.ts';
 import { html, type Html } from '../html.ts';
-import type { PayableMethod, Words } from '../words/words.ts';
+import type { PayableMethod, Said, Words } from '../words/words.ts';
 import { cardFields } from './card-form.ts';
 import { methodMarks, spinner } from './icons.ts';
 
@@ -58,9 +58,11 @@ const single = (method: PayableMethod, words: Words, test: boolean, button: Html
         </div>`;
 };
 
-const nothingToDo = (words: Words): Html =>
-  html` <h2 class="panel-title" tabindex="-1">${words.noBuyer.title}</h2>
-    <p class="panel-text">${words.noBuyer.text}</p>`;
+const nothingToDo = ({ title, text }: Said): Html =>
+  html`<div class="step">
+    <h2 class="panel-title" tabindex="-1">${title}</h2>
+    <p class="panel-text">${text}</p>
+  </div>`;
 
 /**
  * The form of a pending payment. Without page.js its button stays disabled: a card must never leave by a plain form submission.
@@ -69,7 +71,8 @@ export const payForm = (checkout: Checkout, words: Words): Html => {
   const test = checkout.mode === 'test';
   const fixed = payableMethod(checkout.method);
   const methods = checkout.methods.map(payableMethod).filter((method) => method !== null);
-  if (!fixed && (checkout.method !== 'any' || methods.length === 0)) return nothingToDo(words);
+  if (checkout.method === 'recurrent') return nothingToDo(words.noBuyer);
+  if (methods.length === 0) return nothingToDo(words.noMethods);
   const button = payButton(checkout, words);
   return html`<form id="pay" class="pay-form" novalidate>
     ${fixed ? single(fixed, words, test, button) : html`${picker(methods, words, test)} ${button}`}

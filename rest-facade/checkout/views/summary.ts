@@ -18,10 +18,16 @@ const timeLeft = (checkout: Checkout, words: Words): Html | null =>
     ? row(words.timeLeft, html`<span class="clock" role="timer" aria-live="off" data-deadline="${checkout.deadline}">&nbsp;</span>`, 'left')
     : null;
 
+/** Long amounts are set smaller, so that they stay in one line. */
+const sizeOf = (amount: string): string => (amount.length > 17 ? 'longest' : amount.length > 12 ? 'long' : '');
+
 /** The summary of the payment. */
-export const summaryView = (checkout: Checkout, words: Words): Html => html`
-  <p class="shop"><span class="badge" aria-hidden="true">${initialOf(checkout.shopName)}</span><span class="shop-name">${checkout.shopName}</span></p>
-  <h1 class="amount"><span class="unseen">${words.payTo} </span>${formatAmount(checkout.amount, checkout.currency, words.locale)}</h1>
-  ${checkout.description && html`<p class="description">${checkout.description}</p>`}
-  <dl class="facts">${row(words.order, checkout.orderId)} ${row(words.paymentNumber, checkout.publicId)} ${timeLeft(checkout, words)}</dl>
-`;
+export const summaryView = (checkout: Checkout, words: Words): Html => {
+  const amount = formatAmount(checkout.amount, checkout.currency, words.locale);
+  return html`
+    <p class="shop"><span class="badge" aria-hidden="true">${initialOf(checkout.shopName)}</span><span class="shop-name">${checkout.shopName}</span></p>
+    <h1 class="amount ${sizeOf(amount)}"><span class="unseen">${words.payTo} </span>${amount}</h1>
+    ${checkout.description && html`<p class="description">${checkout.description}</p>`}
+    <dl class="facts">${row(words.order, checkout.orderId)} ${row(words.paymentNumber, checkout.publicId)} ${timeLeft(checkout, words)}</dl>
+  `;
+};

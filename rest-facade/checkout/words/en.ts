@@ -37,6 +37,7 @@ export const en: Words = {
     sberpay: 'We will open SberPay so that you can confirm in SberBank Online.',
   },
   noBuyer: { title: 'Nothing is needed from you', text: 'This payment is charged to a saved method. The page shows how it ends.' },
+  noMethods: { title: 'Paying is not possible yet', text: 'The shop has not set up this way to pay. Tell the shop, or try again later.' },
   pay: (amount) => `Pay ${amount}`,
   paying: 'Sending to the bank…',
 
@@ -131,8 +132,8 @@ export const en: Words = {
   refusals: {
     bad_request: 'The bank did not accept these details. Check them and try again.',
     not_pending: 'The payment has already moved on, perhaps in another tab. Here is how it stands.',
-    method_unsupported: 'This way to pay is not available now. Choose another.',
-    route_not_configured: 'The shop does not accept this way to pay yet. Choose another.',
+    method_unsupported: 'This way to pay is not available now.',
+    route_not_configured: 'The shop does not accept this way to pay yet.',
     not_found: 'There is no such payment.',
   },
   refused: 'That did not work. Try again.',
@@ -148,8 +149,8 @@ export const en: Words = {
     cvcWrong: 'Three digits on the back',
     holderEmpty: 'Enter the name as on the card',
     holderWrong: 'In Latin letters, as on the card',
-    offline: 'No connection. The payment is fine; the page updates as soon as the connection is back.',
+    offline: 'No connection. The page updates as soon as it is back.',
     unsure: 'The connection broke. Do not pay again: we are checking whether the payment reached the bank.',
-    copied: 'The form is filled with a test card',
+    filled: 'The form is filled with a test card',
   },
 };

@@ -48,7 +48,7 @@ export interface BrowserWords {
   readonly holderWrong: string;
   readonly offline: string;
   readonly unsure: string;
-  readonly copied: string;
+  readonly filled: string;
 }
 
 export interface Words {
@@ -73,6 +73,7 @@ export interface Words {
   readonly methods: Readonly<Record<PayableMethod, { readonly name: string; readonly hint: string }>>;
   readonly beforePaying: Readonly<Record<PayableMethod, string>>;
   readonly noBuyer: Said;
+  readonly noMethods: Said;
   readonly pay: (amount: string) => string;
   readonly paying: string;
 
