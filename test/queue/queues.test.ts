@@ -132,7 +132,8 @@ for (const kind of storeKinds) {
       await queues.addMany('lane', [{ lane: 'l1' }]);
       await until('it runs', () => runs.length === 1);
       for (let wakes = 0; wakes < 3; wakes += 1) await queues.addMany('lane', [{ lane: 'l1' }]);
-      await delay(2_000);
+      await until('it runs again', () => runs.length === 2);
+      await delay(1_000);
       assert.equal(runs.length, 2);
     });
 
@@ -141,14 +142,11 @@ for (const kind of storeKinds) {
       const urls = await stores.fresh();
       const both = await Promise.all([open(t, [job], urls), open(t, [job], urls)]);
       await Promise.all(both.map((queues) => queues.work([job])));
-      await delay(4_000);
-      // The first turn comes at once, then one every half second: two workers that had a schedule each would run twice as many.
-      assert.ok(runs.length >= 6 && runs.length <= 9, `${runs.length} turns in 4 s`);
-      const gaps = runs.slice(1).map(({ at }, turn) => at - (runs[turn]?.at ?? 0));
-      assert.ok(
-        gaps.slice(1).every((gap) => gap > 150 && gap < 850),
-        `gaps of ${gaps.join(', ')} ms`,
-      );
+      const began = performance.now();
+      await until('six turns', () => runs.length >= 6);
+      // The first turn comes at once, then one every half second: two workers that had a schedule each would run twice as many. A slow machine runs fewer.
+      const due = Math.ceil((performance.now() - began) / 500) + 2;
+      assert.ok(runs.length <= due, `${runs.length} turns where ${due} were due`);
       assert.ok(runs.every(({ payload }) => payload === null));
     });
 
@@ -167,9 +165,8 @@ for (const kind of storeKinds) {
       );
       const queues = await open(t, [job]);
       await queues.work([job]);
-      await delay(4_000);
+      await until('three runs', () => runs.length >= 3);
       assert.equal(most, 1);
-      assert.ok(runs.length >= 3 && runs.length <= 4, `${runs.length} runs in 4 s`);
     });
   });
 }
