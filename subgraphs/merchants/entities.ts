@@ -110,4 +110,32 @@ export const WebhookAttemptEntity = defineEntity({
   },
 });
 
-export const merchantsEntities = [MerchantEntity, ApiKeyEntity, WebhookEndpointEntity, WebhookDeliveryEntity, WebhookAttemptEntity];
+/** One action in the cabinet or at the operator's desk: append-only. The zero merchant stands for the platform. */
+export const AuditEntryEntity = defineEntity({
+  name: 'AuditEntry',
+  tableName: 'audit_entry',
+  properties: {
+    merchantId: p.uuid().primary(),
+    id: p.uuid().primary(),
+    at: moment(),
+    /** The operator's subject, the key's id or the service's name. */
+    actor: p.text(),
+    role: p.text(),
+    action: p.text(),
+    subjectKind: p.text(),
+    subjectId: p.text(),
+    before: p.json<Record<string, unknown>>().nullable(),
+    after: p.json<Record<string, unknown>>().nullable(),
+    requestId: p.text(),
+  },
+  indexes: [
+    { name: 'audit_entry_merchant', properties: ['merchantId', 'at', 'id'] },
+    { name: 'audit_entry_at', properties: ['at', 'id'] },
+  ],
+  triggers: [
+    { name: 'append_only', timing: 'before', events: ['update', 'delete'], forEach: 'statement', body: "raise exception 'audit entries are append-only'" },
+  ],
+});
+export type AuditEntry = Row<InferEntity<typeof AuditEntryEntity>>;
+
+export const merchantsEntities = [MerchantEntity, ApiKeyEntity, WebhookEndpointEntity, WebhookDeliveryEntity, WebhookAttemptEntity, AuditEntryEntity];

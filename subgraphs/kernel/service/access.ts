@@ -9,6 +9,8 @@ export interface Access {
   readonly key?: { readonly allOf: readonly Scope[] } | { readonly anyOf: readonly Scope[] };
   /** The least operator role; absent when operators may not. Roles ascend: viewer, support, finance, admin. */
   readonly operator?: Role;
+  /** Whether only the platform's own operators may, and not cabinet users, who are narrowed to a merchant. */
+  readonly platform?: true;
   /** Whether a buyer on the hosted page may. */
   readonly buyer?: true;
   /** Whether other roles of this service may. */
@@ -56,7 +58,7 @@ export const access: Readonly<Record<string, Access>> = {
   'Query.apiKeyHolder': { service: true },
   'Query.liveEvent': { key: free, operator: 'viewer', buyer: true },
   'Query.liveEventsAfter': { service: true },
-  'Mutation.merchantCreate': { operator: 'admin' },
+  'Mutation.merchantCreate': { operator: 'admin', platform: true },
   'Mutation.shopCreate': { operator: 'admin' },
   'Mutation.apiKeyIssue': { operator: 'admin' },
   'Mutation.webhookEndpointCreate': { operator: 'admin' },
@@ -85,6 +87,7 @@ export const lacks = (field: string, principal: Principal): string | null => {
     }
     case 'operator':
       if (!row.operator) return 'this operation is not for operators';
+      if (row.platform && principal.merchantId !== null) return "this operation is for the platform's operators";
       return rank[principal.role] >= rank[row.operator] ? null : `this operation needs the role ${row.operator}`;
     case 'buyer':
       return row.buyer ? null : 'this operation is not for buyers';
