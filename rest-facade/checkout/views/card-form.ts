@@ -1,7 +1,7 @@
 /** The fields of a card. Browsers fill them by their `autocomplete`; browser/card-form.js checks them. */
 import { html, type Html, type Piece } from '../html.ts';
 import type { Words } from '../words/words.ts';
-import { brandMarks, type CardBrand } from './icons.ts';
+import { brandMarks, cardBrands, type CardBrand } from './icons.ts';
 
 /** Numbers that the simulator takes; each passes the check digit. */
 export const testCards: readonly { readonly brand: CardBrand; readonly name: string; readonly number: string }[] = [
@@ -44,7 +44,7 @@ const field = (of: Field, beside: Piece = null): Html =>
     <p class="problem" id="card-${of.name}-problem" aria-live="polite"></p>
   </div>`;
 
-const brands = (Object.keys(brandMarks) as CardBrand[]).map((brand) => html`<span data-brand="${brand}">${brandMarks[brand]}</span>`);
+const brands = cardBrands.map((brand) => html`<span data-brand="${brand}">${brandMarks[brand]}</span>`);
 
 const grouped = (number: string): string => number.replace(/(\d{4})(?=\d)/g, '$1 ');
 

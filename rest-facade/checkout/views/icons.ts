@@ -49,7 +49,8 @@ const sberpay = html`<svg class="mark" viewBox="0 0 40 40" aria-hidden="true">
 /** The mark of a payment method. */
 export const methodMarks: Readonly<Record<PayableMethod, Html>> = { sbp, cards, tpay, sberpay };
 
-export type CardBrand = 'mir' | 'visa' | 'mastercard' | 'unionpay';
+export const cardBrands = ['mir', 'visa', 'mastercard', 'unionpay'] as const;
+export type CardBrand = (typeof cardBrands)[number];
 
 /** The marks of card brands, all of one size. */
 export const brandMarks: Readonly<Record<CardBrand, Html>> = {
