@@ -6,6 +6,7 @@
 import type { Bank, Card, SessionAnswer } from '../kernel/banks/bank.ts';
 import type { Banks } from '../kernel/banks/route.ts';
 import type { Database } from '../kernel/database/orm.ts';
+import { cardMistake } from '../kernel/rules/card.ts';
 import { minorUnits } from '../kernel/rules/money.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import { applyBankAnswer } from './apply-bank-answer.ts';
@@ -33,7 +34,8 @@ const begin = (database: Database, bank: Bank, { key, card, now }: SessionReques
     const method = buyerMethod(payment.method);
     if (!method) return refused('bad_request', 'choose a payment method first');
     if (!bank.methods.includes(method)) return refused('method_unsupported', `${bank.bankName} does not take ${method}`);
-    if (method === 'cards' && !card) return refused('bad_request', 'card: required when paying by card');
+    const mistake = method === 'cards' ? (card ? cardMistake(card, now) : 'card: required when paying by card') : null;
+    if (mistake) return refused('bad_request', mistake);
     const askAt = now.add({ seconds: lostSession_s });
     return {
       patch: { status, step: 'wait', bankName: bank.bankName, processingUntil: sessionEnd(now, payment.expiresAt), askAt },

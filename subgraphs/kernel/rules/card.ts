@@ -1,0 +1,29 @@
+/** Card numbers and what stands beside them. Nothing here repeats what was typed: a message may be logged, a card may not (decisions D-06, D-51). */
+
+/** Whether 12 to 19 digits pass the Luhn check. */
+export const isCardNumber = (digits: string): boolean => {
+  if (!/^\d{12,19}$/.test(digits)) return false;
+  const sum = Array.from(digits)
+    .toReversed()
+    .map((digit, place) => Number(digit) * (place % 2 === 0 ? 1 : 2))
+    .reduce((total, product) => total + (product > 9 ? product - 9 : product), 0);
+  return sum % 10 === 0;
+};
+
+/** Whether a card with this expiry (MM/YY) is good at a moment: it is through the last day of its month, wherever on earth that is still the day. */
+export const isGoodUntil = (expiry: string, now: Temporal.Instant): boolean => {
+  const [, month, year] = /^(0[1-9]|1[0-2]) ?\/ ?(\d{2})$/.exec(expiry) ?? [];
+  if (!month || !year) return false;
+  const end = Temporal.PlainYearMonth.from({ year: 2000 + Number(year), month: Number(month) })
+    .add({ months: 1 })
+    .toPlainDate({ day: 1 });
+  return Temporal.Instant.compare(now, end.toZonedDateTime('-12:00').toInstant()) < 0;
+};
+
+/** What is wrong with a card, in words that name the field and repeat nothing of it; null when it can go to the bank. */
+export const cardMistake = (card: { readonly number: string; readonly expiry: string; readonly cvc: string }, now: Temporal.Instant): string | null => {
+  if (!isCardNumber(card.number.replaceAll(/[\s-]/g, ''))) return 'card.number: expected a valid card number';
+  if (!isGoodUntil(card.expiry, now)) return 'card.expiry: expected MM/YY that is not past';
+  if (!/^\d{3,4}$/.test(card.cvc)) return 'card.cvc: expected 3 or 4 digits';
+  return null;
+};
