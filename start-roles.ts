@@ -9,6 +9,7 @@ import type { SubgraphName } from './schema/sources.ts';
 import { openAuthenticator } from './gateway/authenticate.ts';
 import { openLiveEvents } from './gateway/live-events.ts';
 import { openLiveSubscriptions } from './gateway/live-subscriptions.ts';
+import { readOidcToken } from './gateway/oidc.ts';
 import { remoteExecutor } from './gateway/remote-subgraph.ts';
 import { registerGateway } from './gateway/server.ts';
 import { storedEvents } from './gateway/stored-events.ts';
@@ -92,7 +93,7 @@ const openParts = async (config: Settled, { url, database }: Opened, bus: Bus, l
   const { redisUrl, webhookPrivateTargets, publicUrl, secrets, drain_ms } = config;
   const queues = await openQueues({ redisUrl, databaseUrl: url, log, jobs: wakeableJobs, drain_ms: drain_ms / 2 });
   stack.defer(() => queues.close());
-  const banks = openBanks(openSimulator(database));
+  const banks = openBanks(openSimulator(database), database.pool);
   return { database, banks, bus, queues, secrets, publicUrl, webhookPrivateTargets, now: () => Temporal.Now.instant(), log };
 };
 
@@ -134,7 +135,8 @@ const registerEdge = async (app: FastifyInstance, config: Settled, roles: Roles,
   const supergraph = await openSupergraph({ supergraphSdl, executors, log });
   const liveEvents = openLiveEvents({ bus, readEventsAfter: storedEvents(supergraph) });
   stack.defer(() => liveEvents.close());
-  const authenticator = openAuthenticator({ supergraph, bus, operatorToken: config.operatorToken });
+  const otherReaders = config.oidc ? [readOidcToken(config.oidc)] : [];
+  const authenticator = openAuthenticator({ supergraph, bus, operatorToken: config.operatorToken, otherReaders });
   stack.defer(() => authenticator.close());
   const liveSubscriptions = openLiveSubscriptions({ supergraph, liveEvents, log });
   if (roles.edge.has('gateway')) await registerGateway(app, { supergraph, authenticator, liveSubscriptions, log });

@@ -1,6 +1,6 @@
 /**
  * Who sent a request. Contract "Authentication" 1 to 3 and 5; decisions D-01 and D-40a.
- * A bearer is read by the first reader that knows its form: the operator's token, a merchant's key.
+ * A bearer is read by the first reader that knows its form: the operator's token, a merchant's key, a token of the OIDC issuer.
  */
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -19,19 +19,22 @@ export interface Authenticated {
   readonly principal: Principal;
   /** Present for a merchant's key. */
   readonly holder?: ApiKeyHolder;
+  /** When the bearer is no longer good, in milliseconds since 1970; absent when it does not end by itself. */
+  readonly expiresAt_ms?: number;
 }
 
 export interface Authenticator {
   /**
    * Who the header `Authorization` speaks for. Refuses with `unauthorized`, in the same words for whatever is wrong with it, or with
-   * `live_not_enabled`. Rejects when the merchants subgraph cannot be asked.
+   * `live_not_enabled`, or a good token without a role with `scope_required`. Rejects when the merchants subgraph or the issuer cannot be asked.
    */
   ofHeader(authorization: string | readonly string[] | undefined): Promise<Authenticated | Refused>;
   /**
-   * Watches the key behind a long-lived connection: `lost` is called once when the header is no longer good, at once after the key was revoked
-   * or, when the message of that was lost, within a minute. Returns the way out. Callers that are no keys are not watched.
+   * Watches the key or token behind a long-lived connection: `lost` is called once when the header is no longer good, at once after the key was
+   * revoked or the token has expired or, when the message of that was lost, within a minute. Returns the way out. Bearers that never end are not
+   * watched.
    */
-  watch(authorization: string | readonly string[] | undefined, principal: Principal, lost: (refusal: Refused) => void): () => void;
+  watch(authorization: string | readonly string[] | undefined, caller: Authenticated, lost: (refusal: Refused) => void): () => void;
   close(): void;
 }
 
@@ -40,12 +43,14 @@ export interface AuthenticatorParts {
   readonly bus: Bus;
   /** The bootstrap operator's token; null: there is none. */
   readonly operatorToken: string | null;
+  /** Reads other bearers than operator token and keys: those of an OIDC issuer. */
+  readonly otherReaders?: readonly BearerReader[];
   /** Milliseconds on a clock that only goes forward. */
   readonly now_ms?: () => number;
 }
 
-/** Reads a bearer of its own form; null when the form is another's. */
-type BearerReader = (bearer: string) => Promise<Authenticated | Refused> | null;
+/** Reads a bearer of its own form; null when the form is another's. Rejects when whoever must be asked does not answer. */
+export type BearerReader = (bearer: string) => Promise<Authenticated | Refused> | null;
 
 /** One message for all (decision D-01), so that nothing can be probed. */
 const unauthorized = refused('unauthorized', 'The API key is missing or not valid.');
@@ -55,9 +60,9 @@ const liveNotEnabled = refused('live_not_enabled', 'Live mode is not enabled for
 export const authorizationOf = (request: IncomingMessage): readonly string[] | undefined => request.headersDistinct['authorization'];
 
 /** Opens the authenticator. */
-export const openAuthenticator = ({ supergraph, bus, operatorToken, now_ms }: AuthenticatorParts): Authenticator => {
+export const openAuthenticator = ({ supergraph, bus, operatorToken, otherReaders = [], now_ms }: AuthenticatorParts): Authenticator => {
   const holders = openKeyHolders({ ask: askMerchants(supergraph), bus, ...(now_ms ? { now_ms } : {}) });
-  const readers: readonly BearerReader[] = [readOperatorToken(operatorToken), readMerchantKey(holders)];
+  const readers: readonly BearerReader[] = [readOperatorToken(operatorToken), readMerchantKey(holders), ...otherReaders];
 
   const ofHeader: Authenticator['ofHeader'] = async (authorization) => {
     const bearer = bearerOf(authorization);
@@ -85,7 +90,7 @@ const bearerOf = (authorization: string | readonly string[] | undefined): string
   const values = typeof authorization === 'string' ? [authorization] : (authorization ?? []);
   const [value] = values;
   if (value === undefined || values.length > 1) return null;
-  return /^bearer +([\x21-\x7e]{1,512}) *$/i.exec(value)?.[1] ?? null;
+  return /^bearer +([\x21-\x7e]{1,8000}) *$/i.exec(value)?.[1] ?? null;
 };
 
 const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();

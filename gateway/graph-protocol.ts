@@ -79,7 +79,7 @@ const admission = ({ authenticator, log, socketsPerCaller = socketsPerCaller_max
       socket.close(CloseCode.TooManyInitialisationRequests, 'Too many sockets');
       return false;
     }
-    const unwatch = authenticator.watch(authorization, caller.principal, ({ message }: Refused) => socket.close(CloseCode.Forbidden, message));
+    const unwatch = authenticator.watch(authorization, caller, ({ message }: Refused) => socket.close(CloseCode.Forbidden, message));
     ending.push(giveBack, unwatch);
     extra.caller = caller;
     return true;

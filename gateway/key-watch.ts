@@ -1,10 +1,18 @@
-/** Long-lived connections outlive the check of their key: the key is checked again when its merchant's keys changed, and now and then. */
-import { isRefused } from '../subgraphs/kernel/rules/refusal.ts';
+/**
+ * Long-lived connections outlive the check of their key or token: it is checked again when its merchant's keys changed, and now and then, and a token
+ * is lost when it expires.
+ */
+import { isRefused, refused, type Refused } from '../subgraphs/kernel/rules/refusal.ts';
 import type { Authenticator } from './authenticate.ts';
 import { heldKey_ms, type KeyHolders } from './key-holders.ts';
 
+/** The longest that a timer can wait; a later end is waited for in turns. */
+const longestTimer_ms = 2_147_483_647;
+const expired = refused('unauthorized', 'The token has expired.');
+
 interface Watched {
-  readonly merchantId: string;
+  /** Whose keys to listen for; null for a token. */
+  readonly merchantId: string | null;
   readonly check: () => Promise<void>;
 }
 
@@ -23,17 +31,39 @@ export const openKeyWatch = (
   }, heldKey_ms);
   again.unref();
 
-  const watch: Authenticator['watch'] = (authorization, principal, lost) => {
-    if (principal.kind !== 'key') return () => {};
+  const watch: Authenticator['watch'] = (authorization, { principal, expiresAt_ms }, lost) => {
+    if (principal.kind !== 'key' && expiresAt_ms === undefined) return () => {};
+    const lose = (refusal: Refused): void => {
+      if (!connections.delete(watched)) return;
+      stopTimer();
+      lost(refusal);
+    };
     const check = async (): Promise<void> => {
       // When nobody can be asked, the connection stays until somebody can say that it must not.
       const answer = await ofHeader(authorization).catch(() => null);
-      if (answer === null || !isRefused(answer) || !connections.delete(watched)) return;
-      lost(answer);
+      if (answer !== null && isRefused(answer)) lose(answer);
     };
-    const watched: Watched = { merchantId: principal.merchantId, check };
+    const watched: Watched = { merchantId: principal.kind === 'key' ? principal.merchantId : null, check };
     connections.add(watched);
-    return () => void connections.delete(watched);
+    const stopTimer = expiresAt_ms === undefined ? () => {} : atMoment(expiresAt_ms, () => lose(expired));
+    return () => {
+      connections.delete(watched);
+      stopTimer();
+    };
   };
   return { watch, close: () => clearInterval(again) };
+};
+
+/** Calls back at a moment of the wall clock; gives the way to call that off. */
+const atMoment = (moment_ms: number, arrived: () => void): (() => void) => {
+  const wait = (): NodeJS.Timeout => {
+    const left_ms = moment_ms - Date.now();
+    const next = (): void => {
+      if (Date.now() >= moment_ms) arrived();
+      else timer = wait();
+    };
+    return setTimeout(next, Math.min(Math.max(left_ms, 0) + 1, longestTimer_ms)).unref();
+  };
+  let timer = wait();
+  return () => clearTimeout(timer);
 };

@@ -41,7 +41,7 @@ export const openEventStream = (app: FastifyInstance, parts: EventStreamParts): 
     const writer = new EventWriter(answer(reply), parts.ping_ms ?? streamPing_ms, streamClose_ms);
     open.add(writer);
     writer.comment('connected');
-    const unwatch = parts.authenticator.watch(authorizationOf(request.raw), call.principal, () => void writer.end('revoked'));
+    const unwatch = parts.authenticator.watch(authorizationOf(request.raw), { principal: call.principal }, () => void writer.end('revoked'));
     const leave = newest.join(call.principal.keyId, writer);
     writer.onClose(() => {
       open.delete(writer);

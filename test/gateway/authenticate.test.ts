@@ -141,7 +141,7 @@ describe('a watched key', () => {
     const { world, authenticator } = await open();
     const { principal } = await admitted(authenticator, testKey);
     const lost: string[] = [];
-    authenticator.watch(bearer(testKey), principal, ({ code }) => lost.push(code));
+    authenticator.watch(bearer(testKey), { principal }, ({ code }) => lost.push(code));
     await world.bus.publish('keys', { merchantId: 'm1' });
     await settle();
     assert.deepEqual(lost, []);
@@ -156,7 +156,7 @@ describe('a watched key', () => {
     const { world, clock, authenticator } = await open();
     const { principal } = await admitted(authenticator, testKey);
     const lost: string[] = [];
-    authenticator.watch(bearer(testKey), principal, ({ code }) => lost.push(code));
+    authenticator.watch(bearer(testKey), { principal }, ({ code }) => lost.push(code));
     world.holders.clear();
     for (const _ of [1, 2]) {
       clock.ms += heldKey_ms;
@@ -171,7 +171,7 @@ describe('a watched key', () => {
     const { world, authenticator } = await open();
     const { principal } = await admitted(authenticator, testKey);
     const lost: string[] = [];
-    const unwatch = authenticator.watch(bearer(testKey), principal, ({ code }) => lost.push(code));
+    const unwatch = authenticator.watch(bearer(testKey), { principal }, ({ code }) => lost.push(code));
     world.obstacles.set('apiKeyHolder', () => Promise.reject(new Error('no database')));
     await world.bus.publish('keys', { merchantId: 'm1' });
     await settle();

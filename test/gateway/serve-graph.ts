@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import fastify from 'fastify';
 import { createClient, type Client, type FormattedExecutionResult } from 'graphql-ws';
 import { WebSocket } from 'ws';
-import { openAuthenticator } from '../../gateway/authenticate.ts';
+import { openAuthenticator, type BearerReader } from '../../gateway/authenticate.ts';
 import { openLiveEvents } from '../../gateway/live-events.ts';
 import { openLiveSubscriptions } from '../../gateway/live-subscriptions.ts';
 import { registerGateway } from '../../gateway/server.ts';
@@ -15,6 +15,7 @@ interface Limits {
   readonly socketsPerCaller?: number;
   readonly rememberedEvents?: number;
   readonly readerBuffer?: number;
+  readonly otherReaders?: readonly BearerReader[];
 }
 
 /** Everything that the graph's public side is made of, over a world of its own. */
@@ -22,7 +23,7 @@ export const openParts = async (limits: Limits = {}) => {
   const world = new World();
   const { bus } = world;
   const supergraph = await openSmallGraph(world);
-  const authenticator = openAuthenticator({ supergraph, bus, operatorToken });
+  const authenticator = openAuthenticator({ supergraph, bus, operatorToken, otherReaders: limits.otherReaders ?? [] });
   const liveEvents = openLiveEvents({ bus, readEventsAfter: storedEvents(supergraph), ...limits });
   const liveSubscriptions = openLiveSubscriptions({ supergraph, liveEvents, log: silent });
   return { world, bus, supergraph, authenticator, liveEvents, liveSubscriptions, log: silent, ...limits };

@@ -4,6 +4,21 @@
  */
 import { readFileSync } from 'node:fs';
 import { hkdfSync } from 'node:crypto';
+import { readAddressEntry } from './address-list.ts';
+
+/** The issuer of the tokens of operators and cabinet users. */
+export interface OidcConfig {
+  /** Exactly as its tokens name it. */
+  readonly issuer: string;
+  /** Whom the tokens must be meant for. */
+  readonly audience: string;
+  /** Where its keys are; null: as its discovery document says. */
+  readonly jwksUrl: string | null;
+  /** The claim with the roles: its name, or its path with dots. */
+  readonly rolesClaim: string;
+  /** The claim that narrows a person to one merchant. */
+  readonly merchantClaim: string;
+}
 
 export interface Config {
   /** TCP port of the public surface; 0 picks a free one. */
@@ -19,6 +34,12 @@ export interface Config {
   readonly publicUrl: string | null;
   /** Bootstrap operator token; null: made and printed. */
   readonly operatorToken: string | null;
+  /** Null: no issuer's tokens are taken. */
+  readonly oidc: OidcConfig | null;
+  /** Whether the graph tells its schema to whoever may call it. */
+  readonly graphIntrospection: boolean;
+  /** Whether `/graphql` is a page in a browser. On by default only with the embedded database. */
+  readonly graphiql: boolean;
   /** 32 bytes; null: made and kept in `dataDir` (embedded only). */
   readonly secretKey: Buffer | null;
   /** Where each subgraph that is not in this process listens. */
@@ -28,6 +49,8 @@ export interface Config {
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
   /** How long a drain may take before the process gives up. */
   readonly drain_ms: number;
+  /** Addresses and CIDR blocks of proxies whose `X-Forwarded-For` is believed (decision D-11). */
+  readonly trustedProxies: readonly string[];
   /** Connections to PostgreSQL of this process's pool. */
   readonly databasePool: number;
 }
@@ -82,6 +105,15 @@ class Reader {
     return fallback;
   }
 
+  addresses(name: string): readonly string[] {
+    const entries = (this.text(name) ?? '').split(/[\s,]+/).filter((entry) => entry !== '');
+    return entries.flatMap((entry) => {
+      const read = readAddressEntry(entry);
+      if (read === null) this.mistakes.push(`${name} must hold IPv4 or IPv6 addresses or CIDR blocks, got "${entry}"`);
+      return read ?? [];
+    });
+  }
+
   key(name: string): Buffer | null {
     const value = this.text(name);
     if (value === null) return null;
@@ -91,6 +123,17 @@ class Reader {
     return null;
   }
 }
+
+/** The issuer, when one is named. Its name is compared with that in its tokens, so that a slash at the end counts. */
+const readOidc = (read: Reader): OidcConfig | null => {
+  const issuer = read.url('OIDC_ISSUER', ['https:', 'http:']) && read.text('OIDC_ISSUER');
+  const audience = read.text('OIDC_AUDIENCE');
+  const jwksUrl = read.url('OIDC_JWKS_URL', ['https:', 'http:']);
+  if (issuer !== null && audience === null) read.mistakes.push('OIDC_AUDIENCE is required with OIDC_ISSUER: whom the tokens must be meant for');
+  if (issuer === null && (audience !== null || jwksUrl !== null)) read.mistakes.push('OIDC_ISSUER is required with OIDC_AUDIENCE and OIDC_JWKS_URL');
+  if (issuer === null || audience === null) return null;
+  return { issuer, audience, jwksUrl, rolesClaim: read.text('OIDC_ROLES_CLAIM') ?? 'roles', merchantClaim: read.text('OIDC_MERCHANT_CLAIM') ?? 'merchant_id' };
+};
 
 /** Reads the configuration. Throws one error that lists every mistake. */
 export const readConfig = (environment: Environment): Config => {
@@ -109,11 +152,15 @@ export const readConfig = (environment: Environment): Config => {
     redisUrl: read.url('REDIS_URL', ['redis:', 'rediss:']),
     publicUrl: read.url('PUBLIC_URL', ['http:', 'https:']),
     operatorToken: read.text('OPERATOR_TOKEN'),
+    oidc: readOidc(read),
+    graphIntrospection: read.oneOf('GRAPHQL_INTROSPECTION', ['on', 'off'], 'on') === 'on',
+    graphiql: read.oneOf('GRAPHIQL', ['on', 'off'], databaseUrl ? 'off' : 'on') === 'on',
     secretKey: read.key('SECRET_KEY'),
     subgraphUrls,
     webhookPrivateTargets: read.oneOf('WEBHOOK_PRIVATE_TARGETS', ['allow', 'refuse'], databaseUrl ? 'refuse' : 'allow') === 'allow',
     logLevel: read.oneOf('LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'info'),
     drain_ms: read.integer('DRAIN_MS', 8_000, 0, 600_000),
+    trustedProxies: read.addresses('TRUSTED_PROXIES'),
     databasePool: read.integer('DATABASE_POOL', 16, 2, 1_000),
   };
   if (databaseUrl && !config.secretKey) read.mistakes.push('SECRET_KEY is required with DATABASE_URL: every process must have the same');
@@ -141,10 +188,12 @@ export interface Secrets {
   readonly page: Buffer;
   /** Encrypts secrets that must be read back. */
   readonly vault: Buffer;
+  /** Makes fingerprints of card and account numbers for the block lists. */
+  readonly fingerprint: Buffer;
 }
 
 /** Derives the working keys from the secret key (32 bytes). */
 export const deriveSecrets = (secretKey: Buffer): Secrets => {
   const derive = (purpose: string): Buffer => Buffer.from(hkdfSync('sha256', secretKey, '', `payment-service/${purpose}`, 32));
-  return { principal: derive('principal'), page: derive('page'), vault: derive('vault') };
+  return { principal: derive('principal'), page: derive('page'), vault: derive('vault'), fingerprint: derive('fingerprint') };
 };

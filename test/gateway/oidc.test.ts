@@ -1,0 +1,178 @@
+import { describe, test, type TestContext } from 'node:test';
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { SignJWT, UnsecuredJWT, type JWTPayload } from 'jose';
+import { readOidcToken } from '../../gateway/oidc.ts';
+import { ConfigError, readConfig, type OidcConfig } from '../../subgraphs/kernel/service/config.ts';
+import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { audience, now_s, startIssuer, viewer } from './issuer.ts';
+import { bearer, closingOf, letIn } from './raw-socket.ts';
+import { serveGraph } from './serve-graph.ts';
+
+const merchantId = '0b8e1c4e-52a5-4f6e-9d4a-9a7f5b6f4c10';
+
+const open = async (t: TestContext, given: Partial<OidcConfig> = {}, cooldown_ms = 10_000) => {
+  const issuer = await startIssuer(t);
+  const config: OidcConfig = { issuer: issuer.issuer, audience, jwksUrl: null, rolesClaim: 'roles', merchantClaim: 'merchant_id', ...given };
+  const read = readOidcToken(config, { cooldown_ms, deadline_ms: 2_000 });
+  /** What becomes of a token: the principal in words, the code of the refusal, or `not its form`. */
+  const said = async (token: string): Promise<string> => {
+    const answer = await read(token);
+    if (answer === null) return 'not its form';
+    if (isRefused(answer)) return answer.code;
+    const { principal } = answer;
+    assert(principal.kind === 'operator');
+    return [principal.subject, principal.role, ...(principal.merchantId === null ? [] : [principal.merchantId])].join(' ');
+  };
+  return { issuer, config, read, said, saidOf: async (claims: JWTPayload, alg?: string) => said(await issuer.sign(claims, alg)) };
+};
+
+describe('a token of the issuer', () => {
+  test('speaks for a person with the highest of its roles, signed by any algorithm of the list', async (t) => {
+    const { issuer, saidOf } = await open(t);
+    for (const alg of ['RS256', 'PS256', 'ES256', 'EdDSA']) assert.equal(await saidOf(viewer(), alg), 'person-1 viewer', alg);
+    assert.equal(await saidOf({ ...viewer(), roles: ['offline_access', 'viewer', 'finance', 'support'] }), 'person-1 finance');
+    assert.equal(await saidOf({ ...viewer(), roles: 'support admin' }), 'person-1 admin');
+    assert.equal(await saidOf({ ...viewer(), aud: ['other', audience] }), 'person-1 viewer');
+    assert.deepEqual(await issuer.count(), { discovery: 1, keys: 1 });
+  });
+
+  test('is narrowed to the merchant that it names, and refused when that cannot be read', async (t) => {
+    const { saidOf } = await open(t);
+    assert.equal(await saidOf({ ...viewer(), merchant_id: merchantId }), `person-1 viewer ${merchantId}`);
+    for (const merchant_id of [null, '', 'all', [merchantId], { id: merchantId }, 0, false]) {
+      assert.equal(await saidOf({ ...viewer(), merchant_id }), 'unauthorized', JSON.stringify(merchant_id));
+    }
+  });
+
+  test('names its roles and merchant by the configured claims, by path or by a name with dots', async (t) => {
+    const { saidOf } = await open(t, { rolesClaim: 'realm_access.roles', merchantClaim: 'https://pay.example/merchant' });
+    const { roles: _, ...claims } = viewer();
+    const named = { ...claims, realm_access: { roles: ['support'] }, 'https://pay.example/merchant': merchantId };
+    assert.equal(await saidOf(named), `person-1 support ${merchantId}`);
+  });
+
+  test('without a role is good for nothing, and is told so', async (t) => {
+    const { saidOf } = await open(t);
+    for (const roles of [undefined, null, [], ['Admin'], 'administrator', { admin: true }, [['admin']]]) {
+      assert.equal(await saidOf({ ...viewer(), roles }), 'scope_required', JSON.stringify(roles));
+    }
+  });
+
+  test('is refused when it is out of time, for others, of others, or incomplete; five seconds of another clock are forgiven', async (t) => {
+    const { saidOf } = await open(t);
+    const now = now_s();
+    const wrong: readonly JWTPayload[] = [
+      { exp: now - 30 },
+      { nbf: now + 30 },
+      { aud: 'another-service' },
+      { aud: undefined as never },
+      { iss: 'https://issuer.example' },
+      { iss: null as never },
+      { exp: undefined as never },
+      { sub: undefined as never },
+      { sub: '' },
+    ];
+    for (const claims of wrong) assert.equal(await saidOf({ ...viewer(), ...claims }), 'unauthorized', JSON.stringify(claims));
+    assert.equal(await saidOf({ ...viewer(), exp: now - 2, nbf: now + 2 }), 'person-1 viewer');
+  });
+
+  test('is refused when it is signed by nobody, by a shared secret, by an algorithm that is not of the list, or by a stranger', async (t) => {
+    const { issuer, config, said, saidOf } = await open(t);
+    const stranger = await startIssuer(t);
+    const claims = { ...viewer(), iss: config.issuer };
+    assert.equal(await said(new UnsecuredJWT(claims).encode()), 'not its form');
+    const secret = createHash('sha256').update('known').digest();
+    assert.equal(await said(await new SignJWT(claims).setProtectedHeader({ alg: 'HS256', kid: 'RS256-1' }).sign(secret)), 'unauthorized');
+    assert.equal(await saidOf(viewer(), 'RS512'), 'unauthorized');
+    assert.deepEqual(await issuer.count(), { discovery: 0, keys: 0 });
+    assert.equal(await said(await stranger.sign(claims)), 'unauthorized');
+    const [header, body, signature] = (await issuer.sign(viewer())).split('.');
+    const admin = Buffer.from(JSON.stringify({ ...claims, roles: ['admin'] })).toString('base64url');
+    assert.equal(await said([header, admin, signature].join('.')), 'unauthorized');
+    assert.equal(await said([header, body, signature].join('.')), 'person-1 viewer');
+  });
+});
+
+describe('the issuer', () => {
+  test('may change its keys: the new ones are read when a token names one, the old ones are good no more', async (t) => {
+    const { issuer, said } = await open(t, {}, 0);
+    const old = await issuer.sign(viewer());
+    assert.equal(await said(old), 'person-1 viewer');
+    await issuer.rotate();
+    assert.equal(await said(await issuer.sign(viewer())), 'person-1 viewer');
+    assert.equal(await said(old), 'unauthorized');
+  });
+
+  test('is asked for its keys once, whatever unknown keys tokens name, until the cool-down is over', async (t) => {
+    const { issuer, said } = await open(t);
+    const stranger = await startIssuer(t);
+    assert.equal(await said(await issuer.sign(viewer())), 'person-1 viewer');
+    await stranger.rotate();
+    const forged = await stranger.sign({ ...viewer(), iss: issuer.issuer });
+    assert.deepEqual(new Set(await Promise.all(Array.from({ length: 20 }, () => said(forged)))), new Set(['unauthorized']));
+    assert.deepEqual(await issuer.count(), { discovery: 1, keys: 1 });
+  });
+
+  test('that does not answer makes nobody unauthorized: 503, and good again when it is back', async (t) => {
+    const { issuer, read } = await open(t);
+    const { url } = await serveGraph(t, { otherReaders: [read] });
+    const authorization = `Bearer ${await issuer.sign(viewer())}`;
+    const ask = () =>
+      fetch(`${url}/graphql`, { method: 'POST', headers: { 'content-type': 'application/json', authorization }, body: '{"query":"{ __typename }"}' });
+    await issuer.break(true);
+    const unchecked = await ask();
+    assert.equal(unchecked.status, 503);
+    assert.equal(unchecked.headers.get('retry-after'), '1');
+    await issuer.break(false);
+    assert.equal((await ask()).status, 200);
+    await issuer.stop();
+    assert.equal((await ask()).status, 200, 'the keys are remembered');
+  });
+
+  test('that cannot be reached at all makes nobody unauthorized', async (t) => {
+    const { issuer, read } = await open(t);
+    const token = await issuer.sign(viewer());
+    await issuer.stop();
+    await assert.rejects(read(token) ?? Promise.resolve());
+  });
+
+  test('must name itself in its discovery document; an address of keys that is configured needs none', async (t) => {
+    const { issuer, read, config } = await open(t);
+    await issuer.name('https://issuer.example');
+    const token = await issuer.sign(viewer());
+    await assert.rejects(read(token) ?? Promise.resolve(), /speaks for another issuer/);
+    const direct = await readOidcToken({ ...config, jwksUrl: `${issuer.issuer}/keys` })(token);
+    assert(direct && !isRefused(direct));
+  });
+});
+
+describe('a socket of a token', () => {
+  test('is closed when the token expires, and not before', async (t) => {
+    const { issuer, read } = await open(t);
+    const { socketUrl } = await serveGraph(t, { otherReaders: [read] });
+    // It ended three seconds ago, and five are forgiven.
+    const expiring = await issuer.sign({ ...viewer(), exp: now_s() - 3 });
+    const lasting = await letIn(t, socketUrl, await issuer.sign(viewer()));
+    const socket = await letIn(t, socketUrl, expiring);
+    await wait(300);
+    assert.equal(socket.readyState, socket.OPEN);
+    assert.deepEqual(await closingOf(socket), { code: 4403, reason: 'The token has expired.' });
+    assert.equal(lasting.readyState, lasting.OPEN);
+    const late = await fetch(socketUrl.replace('ws', 'http'), { headers: { authorization: bearer(expiring).authorization } });
+    assert.equal(late.status, 401);
+  });
+});
+
+describe('the configuration', () => {
+  test('names issuer and audience together, and keeps the slash at the end of the issuer', () => {
+    const { oidc } = readConfig({ OIDC_ISSUER: 'https://issuer.example/', OIDC_AUDIENCE: audience });
+    const expected = { issuer: 'https://issuer.example/', audience, jwksUrl: null, rolesClaim: 'roles', merchantClaim: 'merchant_id' };
+    assert.deepEqual(oidc, expected);
+    assert.equal(readConfig({}).oidc, null);
+    for (const half of [{ OIDC_ISSUER: 'https://issuer.example' }, { OIDC_AUDIENCE: audience }, { OIDC_ISSUER: 'issuer', OIDC_AUDIENCE: audience }]) {
+      assert.throws(() => readConfig(half), ConfigError);
+    }
+  });
+});
