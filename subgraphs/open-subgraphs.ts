@@ -4,6 +4,7 @@ import type { SubgraphName } from '../schema/sources.ts';
 import { banksEntities } from './kernel/banks/entities.ts';
 import type { Banks } from './kernel/banks/route.ts';
 import { kernelEntities } from './kernel/database/entities.ts';
+import { databaseJobs } from './kernel/database/jobs.ts';
 import type { Database } from './kernel/database/orm.ts';
 import { ledgerEntities } from './kernel/ledger/entities.ts';
 import type { Queues } from './kernel/queue/queues.ts';
@@ -114,6 +115,7 @@ export const backgroundJobs = (parts: SubgraphsParts, stopping: AbortSignal): re
   return [
     ...paymentJobs({ database, banks, now }),
     ...webhookJobs({
+    ...databaseJobs({ pool: database.pool, now, stopping }),
       pool: database.pool,
       vaultKey: secrets.vault,
       privateTargets: parts.webhookPrivateTargets,

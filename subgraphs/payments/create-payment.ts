@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../kernel/database/orm.ts';
-import { claimOf, findReplay, insertClaim, type IdempotencyClaim } from '../kernel/database/idempotency.ts';
+import { claimOf, insertClaim, madeOnce, type IdempotencyClaim } from '../kernel/database/idempotency.ts';
 import { columns, run, type Statement } from '../kernel/database/statement.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../kernel/service/principal.ts';
@@ -21,7 +21,10 @@ export interface CreatedPayment {
 // The shop's names are frozen here, from the shop's own row (contract: terminal_name, shop_name).
 const create: Statement = {
   name: 'payment_create',
-  text: `with claim as (${insertClaim({ merchantId: '$1', mode: '$4', key: '$17', fingerprint: '$18', shopId: '$3', resourceId: '$2', at: '$14' })}),
+  text: `with claim as (${insertClaim(
+    { merchantId: '$1', mode: '$4', key: '$17', fingerprint: '$18', shopId: '$3', resourceId: '$2', at: '$14' },
+    'select 1 from shop where merchant_id = $1 and id = $3',
+  )}),
     created as (insert into payment (merchant_id, id, version, public_id, shop_id, terminal_id, terminal_name, shop_name, mode, order_id, amount, amount_refunded,
         currency, method, status, return_url, webhook_url, description, customer_id, metadata, created_at, expires_at, planned_outcome, planned_failure_code)
       select $1::uuid, $2::uuid, 1, 'P-' || nextval('payment_public_id'), shop.id, shop.terminal_id, shop.terminal_name, shop.name, $4::text, $5, $6::int8, 0,
@@ -76,12 +79,9 @@ export const createPayment = async (
   if (claim && isRefused(claim)) return claim;
   const terms = paymentTerms(request.input, key.mode, now);
   if (isRefused(terms)) return terms;
-  const created = await insert(database, key, terms, claim, now);
-  if (created) return { payment: created, replayed: false };
-  const earlier = claim && (await findReplay(database.pool, key, claim));
-  if (!earlier) return refused('not_found', 'the shop of this key does not exist any more');
-  if (typeof earlier !== 'string') return earlier;
-  const found = await findPayment(database.pool, { merchantId: key.merchantId, paymentId: earlier }, now);
-  if (!found) throw new Error(`idempotency key of merchant ${key.merchantId} names a payment that is not there: ${earlier}`);
-  return { payment: found.payment, replayed: true };
+  const find = async (paymentId: string): Promise<Payment | null> =>
+    (await findPayment(database.pool, { merchantId: key.merchantId, paymentId }, now))?.payment ?? null;
+  const created = await madeOnce(database.pool, { caller: key, claim, find }, () => insert(database, key, terms, claim, now));
+  if (!created) return refused('not_found', 'the shop of this key does not exist any more');
+  return isRefused(created) ? created : { payment: created.made, replayed: created.replayed };
 };

@@ -1,11 +1,14 @@
 /**
- * Idempotency keys. Decisions D-20 to D-24: a key is unique per merchant and mode, its row is written by the statement of the effect,
- * a replay answers with the object as it is now, and a call refused before anything was created leaves the key free.
+ * Idempotency, one way for everything that creates. Decisions D-20 to D-24: a key is unique per merchant and mode, its row is written in the statement
+ * or the transaction of the effect, a replay answers with the object as it is now, and a call refused before anything was created leaves the key free.
+ *
+ * An operation of several statements goes through `createOnce`; one that is a single statement puts `insertClaim` into it and goes through `madeOnce`.
  */
 import { createHash } from 'node:crypto';
-import { refused, type Refused } from '../rules/refusal.ts';
+import type pg from 'pg';
+import { isRefused, refused, type Refused } from '../rules/refusal.ts';
 import type { Mode } from '../rules/mode.ts';
-import { run, type Runner, type Statement } from './statement.ts';
+import { inTransaction, run, type Runner, type Statement } from './statement.ts';
 
 /** What a caller sent to make a creation safe to repeat. */
 export interface IdempotencyClaim {
@@ -13,7 +16,25 @@ export interface IdempotencyClaim {
   readonly fingerprint: string;
 }
 
+/** Whose key it is. */
+export interface ClaimingCaller {
+  readonly merchantId: string;
+  readonly shopId: string;
+  readonly mode: Mode;
+}
+
+/** What a creation came to. */
+export interface Created<Made> {
+  readonly made: Made;
+  /** Whether an earlier call with the same key made it. */
+  readonly replayed: boolean;
+}
+
 export const idempotencyKeyMax_chars = 64;
+/** Decision D-21: how long a call waits for an earlier one with the same key. */
+export const claimPatience_ms = 5_000;
+/** Decision D-23. */
+export const keyLife_days = 30;
 
 /** Reads the argument of a mutation; the fingerprint is made of the input when the caller gave none. Null without a key. */
 export const claimOf = (
@@ -30,33 +51,103 @@ export const claimOf = (
   return { key, fingerprint: argument.fingerprint ?? createHash('sha256').update(meaning()).digest('hex') };
 };
 
-/** SQL: claims the key in `key` (null: no claim). It waits for another claim that is not committed yet, and has no row when the key is taken. */
-export const insertClaim = (p: {
-  merchantId: string;
-  mode: string;
-  key: string;
-  fingerprint: string;
-  shopId: string;
-  resourceId: string;
-  at: string;
-}): string =>
+/**
+ * SQL: claims the key in `key` (null: no claim) when `condition` (a query) has a row. It waits for another claim that is not committed yet, and has no
+ * row when the key is taken. The patience is set by the statement itself, for its own transaction, so that it costs no round trip.
+ */
+export const insertClaim = (
+  p: { merchantId: string; mode: string; key: string; fingerprint: string; shopId: string; resourceId: string; at: string },
+  condition = 'select 1',
+): string =>
   `insert into idempotency_key (merchant_id, mode, key, fingerprint, shop_id, resource_id, created_at)
    select ${p.merchantId}::uuid, ${p.mode}::text, ${p.key}::text, ${p.fingerprint}::text, ${p.shopId}::uuid, ${p.resourceId}::uuid, ${p.at}::timestamptz
-   where ${p.key}::text is not null on conflict do nothing returning 1`;
+   where ${p.key}::text is not null and exists (${condition}) and set_config('lock_timeout', '${claimPatience_ms}', true) is not null
+   on conflict do nothing returning 1`;
 
 const find: Statement = {
   name: 'idempotency_find',
   text: `select fingerprint, shop_id as "shopId", resource_id as "resourceId" from idempotency_key where merchant_id = $1 and mode = $2 and key = $3`,
 };
 
-/** The object that an earlier call with this key created, `idempotent_conflict` when that call asked for something else, null when there was none. */
-export const findReplay = async (
-  runner: Runner,
-  caller: { readonly merchantId: string; readonly shopId: string; readonly mode: Mode },
-  claim: IdempotencyClaim,
-): Promise<string | Refused | null> => {
+const conflict = refused('idempotent_conflict', 'this Idempotency-Key was used with a different request');
+
+const findEarlier = async (runner: Runner, caller: ClaimingCaller, claim: IdempotencyClaim): Promise<string | Refused | null> => {
   const [row] = await run<{ fingerprint: string; shopId: string; resourceId: string }>(runner, find, [caller.merchantId, caller.mode, claim.key]);
   if (!row) return null;
-  if (row.fingerprint === claim.fingerprint && row.shopId === caller.shopId) return row.resourceId;
-  return refused('idempotent_conflict', 'this Idempotency-Key was used with a different request');
+  return row.fingerprint === claim.fingerprint && row.shopId === caller.shopId ? row.resourceId : conflict;
+};
+
+/** PostgreSQL's lock_not_available: what was waited for is still held. */
+const waitedInVain = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === '55P03';
+
+/** A creation under a key, or under none. */
+export interface Creation<Made extends object> {
+  readonly caller: ClaimingCaller;
+  readonly claim: IdempotencyClaim | null;
+  /** Reads what an earlier call made, by its id; null when there is no such thing, since the key was used for something else. */
+  readonly find: (resourceId: string) => Promise<Made | null>;
+}
+
+/**
+ * Makes something, or gives what an earlier call with the same key made. `make` claims the key and makes the thing in one transaction, and answers null
+ * when it made nothing. Null: nothing was made, and nothing had been. Refuses as `make` does, with `idempotent_conflict` when the key was used for
+ * something else, and with `idempotent_in_progress` when the earlier call still runs after five seconds (decision D-21).
+ */
+export const madeOnce = async <Made extends object>(
+  runner: Runner,
+  { caller, claim, find: findMade }: Creation<Made>,
+  make: () => Promise<Made | Refused | null>,
+): Promise<Created<Made> | Refused | null> => {
+  let made: Made | Refused | null;
+  try {
+    made = await make();
+  } catch (error) {
+    if (claim && waitedInVain(error)) return refused('idempotent_in_progress', 'an earlier call with this Idempotency-Key is still running');
+    throw error;
+  }
+  if (made) return isRefused(made) ? made : { made, replayed: false };
+  const earlier = claim && (await findEarlier(runner, caller, claim));
+  if (typeof earlier !== 'string') return earlier;
+  const found = await findMade(earlier);
+  return found ? { made: found, replayed: true } : conflict;
+};
+
+const claimAlone: Statement = {
+  name: 'idempotency_claim',
+  text: insertClaim({ merchantId: '$1', mode: '$2', key: '$3', fingerprint: '$4', shopId: '$5', resourceId: '$6', at: '$7' }),
+};
+
+/**
+ * The same for an operation of several statements: claims the key for the id `resourceId`, then lets `make` work in the same transaction, which a refusal
+ * rolls back. Whatever `make` waits for, it waits at most five seconds when there is a key.
+ */
+export const createOnce = async <Made extends object>(
+  pool: pg.Pool,
+  creation: Creation<Made> & { readonly resourceId: string; readonly at: Temporal.Instant },
+  make: (client: pg.PoolClient) => Promise<Made | Refused>,
+): Promise<Created<Made> | Refused> => {
+  const { caller, claim, resourceId, at } = creation;
+  const values = claim && [caller.merchantId, caller.mode, claim.key, claim.fingerprint, caller.shopId, resourceId, at];
+  const claimAndMake = async (client: pg.PoolClient): Promise<Made | Refused | null> => {
+    const taken = values !== null && (await run(client, claimAlone, values)).length === 0;
+    return taken ? null : make(client);
+  };
+  // What was refused leaves nothing behind, its claim included (decision D-22).
+  const isMade = (made: Made | Refused | null): boolean => made !== null && !isRefused(made);
+  const created = await madeOnce(pool, creation, () => inTransaction(pool, claimAndMake, isMade));
+  // The key was taken a moment ago and is gone: it had reached its age, and is free for the next call.
+  return created ?? refused('idempotent_in_progress', 'an earlier call with this Idempotency-Key has just ended');
+};
+
+const forget: Statement = {
+  name: 'idempotency_forget',
+  text: `with forgotten as (delete from idempotency_key where ctid = any (array(
+      select ctid from idempotency_key where created_at < $1 order by created_at limit $2 for update skip locked)) returning 1)
+    select count(*)::int as count from forgotten`,
+};
+
+/** Removes up to `most` keys that have reached their age (decision D-23), oldest first. Returns how many. */
+export const forgetKeys = async (runner: Runner, now: Temporal.Instant, most: number): Promise<number> => {
+  const [row] = await run<{ count: number }>(runner, forget, [now.subtract({ hours: keyLife_days * 24 }), most]);
+  return row?.count ?? 0;
 };

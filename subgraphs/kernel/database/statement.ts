@@ -40,13 +40,17 @@ export const run = async <Found extends object>(runner: Runner, statement: State
   return rows;
 };
 
-/** Runs `work` in one transaction on one client; rolls back when it throws. */
-export const inTransaction = async <Result>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<Result>): Promise<Result> => {
+/** Runs `work` in one transaction on one client; rolls back when it throws, and when `keep` is given and says no to its result. */
+export const inTransaction = async <Result>(
+  pool: pg.Pool,
+  work: (client: pg.PoolClient) => Promise<Result>,
+  keep: (result: Result) => boolean = () => true,
+): Promise<Result> => {
   const client = await pool.connect();
   try {
     await client.query('begin');
     const result = await work(client);
-    await client.query('commit');
+    await client.query(keep(result) ? 'commit' : 'rollback');
     client.release();
     return result;
   } catch (error) {

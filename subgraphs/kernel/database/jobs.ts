@@ -1,0 +1,28 @@
+/** What the kernel's own tables need in the background. */
+import type pg from 'pg';
+import { done, type Job } from '../queue/run-job.ts';
+import { forgetKeys } from './idempotency.ts';
+
+export interface DatabaseJobs {
+  readonly pool: pg.Pool;
+  readonly now: () => Temporal.Instant;
+  /** Ends a long run early. */
+  readonly stopping: AbortSignal;
+}
+
+/** Small enough that a batch is over in milliseconds and never in the way of a payment. */
+const batchMost_rows = 1_000;
+
+/** Removes what has reached its age. A run that is stopped half way loses nothing: the next one goes on. */
+export const databaseJobs = ({ pool, now, stopping }: DatabaseJobs): readonly Job[] => [
+  {
+    name: 'forget-idempotency-keys',
+    queue: 'schedules',
+    every_ms: 60_000,
+    parse: () => null,
+    run: async () => {
+      while (!stopping.aborted && (await forgetKeys(pool, now(), batchMost_rows)) === batchMost_rows);
+      return done;
+    },
+  },
+];
