@@ -21,6 +21,7 @@ interface Service {
   readonly environment?: Readonly<Record<string, string>>;
   readonly secrets?: readonly string[];
   readonly ports?: readonly string[];
+  readonly networks?: readonly string[];
   readonly healthcheck?: object;
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
 }
@@ -29,6 +30,7 @@ interface Compose {
   readonly services: Readonly<Record<string, Service>>;
   readonly secrets: Readonly<Record<string, { readonly environment: string }>>;
   readonly configs: Readonly<Record<string, { readonly content: string }>>;
+  readonly networks: { readonly front: { readonly ipam: { readonly config: readonly { readonly subnet: string }[] } } };
 }
 
 const compose: Compose = parseYaml(readText('docker-compose.yml'), { merge: true });
@@ -138,6 +140,16 @@ describe('docker-compose.yml', () => {
       const usesDatabase = compose.services[name]?.environment?.['DATABASE_URL'] !== undefined;
       if (usesDatabase && name !== 'migrate') assert.ok(depends_on['migrate'], `${name} does not wait for the migration`);
     }
+  });
+
+  test('has whoever the front calls trust its network, on which nobody else is (decision D-11)', () => {
+    const called = [...(compose.configs['front']?.content ?? '').matchAll(/dynamic a ([a-z-]+) /g)].map(([, name]) => String(name));
+    const onFront = Object.entries(compose.services).flatMap(([name, { networks = [] }]) => (networks.includes('front') ? [name] : []));
+    assert.deepEqual(onFront.toSorted(), ['front', ...called].toSorted());
+    const trusting = programs.filter(([, { environment = {} }]) => environment['TRUSTED_PROXIES'] !== undefined);
+    assert.deepEqual(trusting.map(([name]) => name).toSorted(), called.toSorted());
+    const subnets = compose.networks.front.ipam.config.map(({ subnet }) => filledIn(subnet));
+    for (const [, { environment = {} }] of trusting) assert.deepEqual([filledIn(environment['TRUSTED_PROXIES'] ?? '')], subnets);
   });
 
   test('publishes one port, that of the front', () => {
