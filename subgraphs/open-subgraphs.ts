@@ -87,7 +87,7 @@ const buildSchema = (name: SubgraphName, parts: SubgraphsParts): GraphQLSchema =
     case 'recurring':
       return buildSubgraph(recurringSubgraph({ database }));
     case 'merchants':
-      return buildSubgraph(merchantsSubgraph({ database, vaultKey: secrets.vault, privateTargets: parts.webhookPrivateTargets }));
+      return buildSubgraph(merchantsSubgraph({ database, bus: parts.bus, vaultKey: secrets.vault, privateTargets: parts.webhookPrivateTargets }));
   }
 };
 

@@ -312,7 +312,7 @@ export type FindApiKeyHolderQueryVariables = Exact<{
 }>;
 
 
-export type FindApiKeyHolderQuery = { apiKeyHolder: { keyId: string, merchantId: string, shopId: string, mode: Mode, scopes: Array<string>, liveEnabled: boolean } | null };
+export type FindApiKeyHolderQuery = { apiKeyHolder: { keyId: string, merchantId: string, shopId: string, mode: Mode, scopes: Array<string>, liveEnabled: boolean, rateLimit: { perSecond: number, burst: number } } | null };
 
 export type ReadEventsAfterQueryVariables = Exact<{
   after: string | number;

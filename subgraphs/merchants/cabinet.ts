@@ -25,7 +25,7 @@ interface ShopKey {
 
 /** Creates a merchant. Live mode is off until an operator turns it on. */
 export const createMerchant = async ({ em, now }: Cabinet, name: string): Promise<Merchant> => {
-  const merchant = { id: randomUUID(), name, liveEnabled: false, createdAt: now };
+  const merchant = { id: randomUUID(), name, liveEnabled: false, ratePerSecond: null, rateBurst: null, createdAt: now };
   await em.insert(MerchantEntity, merchant);
   return merchant;
 };

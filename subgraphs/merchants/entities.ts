@@ -15,8 +15,13 @@ export const MerchantEntity = defineEntity({
     id: p.uuid().primary(),
     name: p.text(),
     liveEnabled: p.boolean(),
+    /** Null, like the burst: the default (decision D-08). */
+    ratePerSecond: p.integer().nullable(),
+    rateBurst: p.integer().nullable(),
     createdAt: moment(),
   },
+  indexes: [{ name: 'merchant_list', properties: ['createdAt', 'id'] }],
+  checks: [{ name: 'merchant_rate_limit', expression: '(rate_per_second is null) = (rate_burst is null) and rate_per_second > 0 and rate_burst > 0' }],
 });
 export type Merchant = Row<InferEntity<typeof MerchantEntity>>;
 
@@ -53,6 +58,9 @@ export const WebhookEndpointEntity = defineEntity({
     events: p.array<WebhookEvent>().columnType('text[]'),
     /** The `whs_` secret, encrypted. */
     secretSealed: p.text(),
+    /** The secret before the last rotation, and until when it signs beside the new one (decision D-73); null without an overlap. */
+    previousSecretSealed: p.text().nullable(),
+    previousUntil: moment().nullable(),
     signature: p.text().$type<'v2' | 'legacy' | 'stripe'>(),
     active: p.boolean(),
     createdAt: moment(),
@@ -79,6 +87,8 @@ export const WebhookDeliveryEntity = defineEntity({
     url: p.text(),
     status: p.text().$type<'pending' | 'delivered' | 'failed'>(),
     attempts: p.integer(),
+    /** Those made before the last resend, which begins the schedule of retries anew. */
+    attemptsBefore: p.integer().default(0),
     nextAttemptAt: moment().nullable(),
     leaseUntil: moment().nullable(),
     deliveredAt: moment().nullable(),
@@ -88,6 +98,8 @@ export const WebhookDeliveryEntity = defineEntity({
   indexes: [
     { name: 'webhook_delivery_due', properties: ['lane', 'nextAttemptAt'], where: "status = 'pending'" },
     { name: 'webhook_delivery_leased', properties: ['lane'], where: 'lease_until is not null' },
+    { name: 'webhook_delivery_list', properties: ['merchantId', 'createdAt', 'id'] },
+    { name: 'webhook_delivery_failed', properties: ['merchantId', 'createdAt', 'id'], where: "status = 'failed'" },
     { name: 'webhook_delivery_subject', properties: ['merchantId', 'subjectId', 'createdAt'] },
   ],
 });

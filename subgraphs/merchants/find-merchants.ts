@@ -55,11 +55,14 @@ export interface KeyHolder {
   readonly mode: Mode;
   readonly scopes: Scope[];
   readonly liveEnabled: boolean;
+  readonly ratePerSecond: number | null;
+  readonly rateBurst: number | null;
 }
 
 const holderOf: Statement = {
   name: 'api_key_holder',
-  text: `select api_key.id as "keyId", api_key.merchant_id as "merchantId", api_key.shop_id as "shopId", api_key.mode, api_key.scopes, merchant.live_enabled as "liveEnabled"
+  text: `select api_key.id as "keyId", api_key.merchant_id as "merchantId", api_key.shop_id as "shopId", api_key.mode, api_key.scopes, merchant.live_enabled as "liveEnabled",
+      merchant.rate_per_second as "ratePerSecond", merchant.rate_burst as "rateBurst"
     from api_key join merchant on merchant.id = api_key.merchant_id where api_key.digest = $1 and api_key.revoked_at is null`,
 };
 

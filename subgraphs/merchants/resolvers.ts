@@ -5,7 +5,7 @@ import { isUuid } from '../kernel/database/load-by-key.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { readBalances } from '../kernel/ledger/balance.ts';
 import { ratesOf } from '../kernel/ledger/rate.ts';
-import type { StreamKind } from '../kernel/rules/event.ts';
+import type { Bus, StreamKind } from '../kernel/rules/event.ts';
 import { isRefused, refused } from '../kernel/rules/refusal.ts';
 import { mayReadMerchant, type EntityLoaders, type EntityReference } from '../kernel/service/entities.ts';
 import { perCall } from '../kernel/service/per-call.ts';
@@ -15,11 +15,15 @@ import { createMerchant, createShop, createWebhookEndpoint, issueApiKey, type Ca
 import type { Merchant, WebhookDelivery } from './entities.ts';
 import { findDeliveries, findKeyHolder, findShops, loadMerchants, loadShops, loadWebhookDeliveries, loadWebhookEndpoints } from './find-merchants.ts';
 import { findEvent, findEventsBehind, type EventRow } from './read-events.ts';
+import { rateLimitMutations } from './limit-merchant.ts';
 import { listLedger } from './read-ledger.ts';
+import { rateLimitOf } from './rules/rate-limit.ts';
 import { checkWebhookUrl } from './webhook-target.ts';
 
 export interface MerchantsParts {
   readonly database: Database;
+  /** Told when what is cached of a merchant's keys is no longer true. */
+  readonly bus: Bus;
   readonly vaultKey: Buffer;
   /** Whether webhooks may go to http and to private addresses. */
   readonly privateTargets: boolean;
@@ -73,8 +77,9 @@ const typeFields = ({ database: { pool } }: MerchantsParts) => {
     const merchants = await loadMerchants(pool, ids);
     return merchants.map((merchant, index) => merchant ?? raise(`a shop names a merchant that is not there: ${ids[index]}`));
   });
-  const fields: Pick<Resolvers, 'Merchant' | 'Shop' | 'Payment' | 'WebhookDelivery' | 'LedgerEntry'> = {
-    Merchant: { shops: (merchant, _, context) => shopsOf(context).load(merchant) },
+  const fields: Pick<Resolvers, 'Merchant' | 'ApiKeyHolder' | 'Shop' | 'Payment' | 'WebhookDelivery' | 'LedgerEntry'> = {
+    Merchant: { shops: (merchant, _, context) => shopsOf(context).load(merchant), rateLimit: rateLimitOf },
+    ApiKeyHolder: { rateLimit: rateLimitOf },
     Shop: { merchant: ({ merchantId }, _, context) => merchantOfShop(context).load(merchantId) },
     Payment: { webhookDeliveries: (payment, _, context) => deliveriesOf(context).load(payment) },
     WebhookDelivery: { event: ({ webhookEvent }) => webhookEvent, eventId: ({ eventId }) => `evt_${eventId}` },
@@ -153,9 +158,10 @@ const queries = ({ database: { pool } }: MerchantsParts): QueryResolvers => ({
   liveEventsAfter: (_, { after, first, ...filter }, { now }) => findEventsBehind(pool, after, first, filter, now()),
 });
 
-const mutations = ({ database, vaultKey, privateTargets }: MerchantsParts): MutationResolvers => {
+const mutations = ({ database, bus, vaultKey, privateTargets }: MerchantsParts): MutationResolvers => {
   const cabinet = (now: Temporal.Instant): Cabinet => ({ em: database.fork(), vaultKey, now });
   return {
+    ...rateLimitMutations({ database, bus }),
     merchantCreate: (_, { name }, { now }) => createMerchant(cabinet(now()), name),
     shopCreate: async (_, input, { now }) => {
       const shop = await createShop(cabinet(now()), input);

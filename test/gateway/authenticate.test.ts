@@ -88,7 +88,15 @@ describe('a merchant key', () => {
     await refusal(authenticator, bearer(key));
     await refusal(authenticator, bearer(key));
     assert.equal(world.count('apiKeyHolder'), 1);
-    world.setKey(key, { keyId: 'key-9', merchantId: 'm1', shopId: 's1', mode: 'test', scopes: [], liveEnabled: false });
+    world.setKey(key, {
+      keyId: 'key-9',
+      merchantId: 'm1',
+      shopId: 's1',
+      mode: 'test',
+      scopes: [],
+      liveEnabled: false,
+      rateLimit: { perSecond: 50, burst: 100 },
+    });
     clock.ms += unknownKey_ms;
     await admitted(authenticator, key);
   });

@@ -40,12 +40,13 @@ export const merchantsResolvers = {
       state.seen.push(args);
       return { nodes: [], pageInfo: { hasNextPage: false, endCursor: null } };
     },
-    apiKeyHolder: () => ({ keyId: 'k', merchantId: 'm', shopId: null, mode: 'test', scopes: [], liveEnabled: true }),
+    apiKeyHolder: () => ({ keyId: 'k', merchantId: 'm', shopId: null, mode: 'test', scopes: [], liveEnabled: true, rateLimit: { perSecond: 50, burst: 100 } }),
     liveEvent: () => ({ id: '1' }),
     liveEventsAfter: () => [],
   },
   Mutation: {
     merchantCreate: refusedBy('name_taken', 'there is one of that name'),
+    merchantRateLimitSet: () => null,
     shopCreate: () => ({ __typename: 'Refused', code: 'not_found', message: 'no such merchant' }),
     apiKeyIssue: () => Promise.reject(new Error('no')),
     webhookEndpointCreate: () => null,

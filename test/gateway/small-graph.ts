@@ -46,6 +46,7 @@ const holder = (keyId: string, merchantId: string, shopId: string, mode: 'test' 
   mode,
   scopes: [...scopes],
   liveEnabled,
+  rateLimit: { perSecond: 50, burst: 100 },
 });
 
 export class World {

@@ -59,6 +59,7 @@ export const access: Readonly<Record<string, Access>> = {
   'Query.liveEvent': { key: free, operator: 'viewer', buyer: true },
   'Query.liveEventsAfter': { service: true },
   'Mutation.merchantCreate': { operator: 'admin', platform: true },
+  'Mutation.merchantRateLimitSet': { operator: 'admin' },
   'Mutation.shopCreate': { operator: 'admin' },
   'Mutation.apiKeyIssue': { operator: 'admin' },
   'Mutation.webhookEndpointCreate': { operator: 'admin' },

@@ -85,7 +85,7 @@ const created = { __typename: 'PaymentCreated', payment, paymentUrl, mode: 'test
 const answers: Readonly<Record<string, object>> = {
   paymentCreate: { ...created, bank: null, bankRef: null, failureCode: null, failureMessage: null },
   payment,
-  apiKeyHolder: { ...principal, liveEnabled: true },
+  apiKeyHolder: { ...principal, liveEnabled: true, rateLimit: { perSecond: 1_000_000, burst: 1_000_000 } },
 };
 
 const resolverOf = (field: string) => async (): Promise<object> => {
