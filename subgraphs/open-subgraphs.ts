@@ -7,6 +7,7 @@ import { kernelEntities } from './kernel/database/entities.ts';
 import { databaseJobs } from './kernel/database/jobs.ts';
 import type { Database } from './kernel/database/orm.ts';
 import { ledgerEntities } from './kernel/ledger/entities.ts';
+import { policiesEntities } from './kernel/policies/entities.ts';
 import type { Queues } from './kernel/queue/queues.ts';
 import type { Job } from './kernel/queue/run-job.ts';
 import type { Bus } from './kernel/rules/event.ts';
@@ -30,6 +31,7 @@ export const entities = [
   ...kernelEntities,
   ...ledgerEntities,
   ...banksEntities,
+  ...policiesEntities,
   ...paymentsEntities,
   ...payoutsEntities,
   ...recurringEntities,

@@ -13,7 +13,7 @@ export const askBank = async (database: Database, banks: Banks, key: PaymentKey,
   if (!found) return refused('not_found', 'there is no such payment');
   const { payment } = found;
   if (payment.status !== 'processing') return payment;
-  const bank = banks.of(payment.mode);
+  const bank = banks.holding(payment);
   if (isRefused(bank)) return bank;
   const answer = await bank.ask({ merchantId: payment.merchantId, operationId: payment.id, now });
   return applyBankAnswer(database, key, bank.connector, answer, now);

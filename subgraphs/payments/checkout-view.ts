@@ -1,14 +1,12 @@
 /** The hosted page's view of a payment: what a buyer may know (schema type Checkout). */
 import type { Checkout } from '../../schema/generated/payments.ts';
 import type { Banks } from '../kernel/banks/route.ts';
-import { isRefused } from '../kernel/rules/refusal.ts';
 import type { Payment } from './entities.ts';
 import { choices } from './rules/checkout.ts';
 import { isFinal, returnTo } from './rules/payment.ts';
 
 /** Makes the view. In test mode the tester sees the plan. */
-export const checkoutView = (payment: Payment, banks: Banks): Checkout & { readonly __typename: 'Checkout' } => {
-  const bank = banks.of(payment.mode);
+export const checkoutView = async (payment: Payment, banks: Banks): Promise<Checkout & { readonly __typename: 'Checkout' }> => {
   const test = payment.mode === 'test';
   return {
     __typename: 'Checkout',
@@ -21,7 +19,7 @@ export const checkoutView = (payment: Payment, banks: Banks): Checkout & { reado
     currency: payment.currency,
     mode: payment.mode,
     method: payment.method,
-    methods: [...choices(payment.method, isRefused(bank) ? [] : bank.methods)],
+    methods: [...choices(payment.method, payment.method === 'any' ? await banks.offered(payment) : [])],
     status: payment.status,
     deadline: payment.processingUntil ?? payment.expiresAt,
     step: payment.step,

@@ -32,6 +32,8 @@ export const PaymentEntity = defineEntity({
     status: p.text().$type<PaymentStatus>(),
     rrn: p.text().nullable(),
     bankName: p.text().nullable(),
+    /** The bank that has its session, by its connector's name: it is asked there, whatever the routes say by then. */
+    connector: p.text().nullable(),
     returnUrl: p.text().nullable(),
     webhookUrl: p.text().nullable(),
     description: p.text().nullable(),
@@ -64,6 +66,10 @@ export const PaymentEntity = defineEntity({
     { name: 'payment_registry', properties: ['merchantId', 'shopId', 'mode', 'createdAt', 'id'] },
     { name: 'payment_link_due', properties: ['expiresAt'], where: "status = 'pending'" },
     { name: 'payment_session_due', properties: ['processingUntil'], where: "status = 'processing'" },
+    { name: 'payment_public', properties: ['publicId'] },
+    { name: 'payment_order', properties: ['merchantId', 'orderId'] },
+    { name: 'payment_customer', properties: ['merchantId', 'customerId'], where: 'customer_id is not null' },
+    { name: 'payment_rrn', properties: ['merchantId', 'rrn'], where: 'rrn is not null' },
     { name: 'payment_ask_due', properties: ['askAt'], where: 'ask_at is not null' },
   ],
   checks: [

@@ -7,6 +7,7 @@ import type { Bank, Card, SessionAnswer } from '../kernel/banks/bank.ts';
 import type { Banks } from '../kernel/banks/route.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { cardMistake } from '../kernel/rules/card.ts';
+import type { BuyerMethod } from '../kernel/rules/buyer.ts';
 import { minorUnits } from '../kernel/rules/money.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import { applyBankAnswer } from './apply-bank-answer.ts';
@@ -26,19 +27,18 @@ export interface SessionRequest {
   readonly now: Temporal.Instant;
 }
 
-const begin = (database: Database, bank: Bank, { key, card, now }: SessionRequest): Promise<Payment | Refused> =>
+const begin = (database: Database, bank: Bank, method: BuyerMethod, { key, card, now }: SessionRequest): Promise<Payment | Refused> =>
   changePayment(database, key, now, ({ payment }) => {
     const status = paymentMove(payment.status, 'session_opened');
     if (!status) return refused('not_pending', `the payment is ${payment.status}`);
     if (Temporal.Instant.compare(payment.expiresAt, now) <= 0) return refused('not_pending', 'the payment link has expired');
-    const method = buyerMethod(payment.method);
-    if (!method) return refused('bad_request', 'choose a payment method first');
+    if (payment.method !== method) return refused('bad_request', `the method of this payment is ${payment.method}`);
     if (!bank.methods.includes(method)) return refused('method_unsupported', `${bank.bankName} does not take ${method}`);
     const mistake = method === 'cards' ? (card ? cardMistake(card, now) : 'card: required when paying by card') : null;
     if (mistake) return refused('bad_request', mistake);
     const askAt = now.add({ seconds: lostSession_s });
     return {
-      patch: { status, step: 'wait', bankName: bank.bankName, processingUntil: sessionEnd(now, payment.expiresAt), askAt },
+      patch: { status, step: 'wait', bankName: bank.bankName, connector: bank.connector, processingUntil: sessionEnd(now, payment.expiresAt), askAt },
       postings: [],
       events: (after) => statusEvents(after, [], now),
     };
@@ -68,14 +68,16 @@ export const openSession = async (database: Database, banks: Banks, request: Ses
   const { key, card, pageUrl, now } = request;
   const found = await findPayment(database.pool, key, now);
   if (!found) return refused('not_found', 'there is no such payment');
-  const bank = banks.of(found.payment.mode);
+  if (found.payment.status !== 'pending') return refused('not_pending', `the payment is ${found.payment.status}`);
+  const method = buyerMethod(found.payment.method);
+  if (!method) return refused('bad_request', 'choose a payment method first');
+  const { merchantId, shopId, mode } = found.payment;
+  const bank = await banks.route({ merchantId, shopId, mode, operation: 'payment', method });
   if (isRefused(bank)) return bank;
-  const payment = await begin(database, bank, request);
+  const payment = await begin(database, bank, method, request);
   if (isRefused(payment)) return payment;
-  const method = buyerMethod(payment.method);
-  if (!method) throw new Error(`payment ${payment.id} is processing with method ${payment.method}`);
   const planned = payment.plannedOutcome && { outcome: payment.plannedOutcome, failureCode: payment.plannedFailureCode };
-  const { id, merchantId, amount, currency } = payment;
+  const { id, amount, currency } = payment;
   const order = { merchantId, operationId: id, amount: minorUnits(amount), currency, method, card, planned, pageUrl, now };
   const answer = await bank.openSession(order);
   switch (answer.kind) {

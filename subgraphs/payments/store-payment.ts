@@ -58,6 +58,7 @@ const mutable = [
   'amountRefunded',
   'rrn',
   'bankName',
+  'connector',
   'bankRef',
   'processingUntil',
   'capturedAt',

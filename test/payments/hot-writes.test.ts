@@ -31,7 +31,7 @@ const granted = <Result extends object>(result: Result | Refused): Result => {
 const create = async (key: KeyPrincipal, input: PaymentInput, idempotencyKey?: string) =>
   granted(await createPayment(migrated.database, key, { input, idempotency: idempotencyKey ? { key: idempotencyKey } : null }, start));
 
-const banks = () => openBanks(openSimulator(migrated.database));
+const banks = () => openBanks(openSimulator(migrated.database), migrated.database.pool);
 const keyOf = (payment: Payment) => ({ merchantId: payment.merchantId, paymentId: payment.id });
 const pay = async (payment: Payment, seconds = 1) =>
   granted(await openSession(migrated.database, banks(), { key: keyOf(payment), card: null, pageUrl: 'https://pay.example/p', now: at(seconds) }));

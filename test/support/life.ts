@@ -46,7 +46,7 @@ class Life {
   }
 
   get #banks() {
-    return openBanks(openSimulator(this.#migrated.database));
+    return openBanks(openSimulator(this.#migrated.database), this.#migrated.database.pool);
   }
 
   #of(name: string | undefined): Payment {

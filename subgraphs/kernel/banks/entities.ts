@@ -4,6 +4,8 @@ import { InstantType } from '../database/instant.ts';
 import type { Row } from '../database/statement.ts';
 import type { FailureCode } from '../rules/failure-code.ts';
 import type { PlannedOutcome } from '../rules/buyer.ts';
+import type { BankOperation, RouteMethod } from '../rules/route.ts';
+import type { Mode } from '../rules/mode.ts';
 
 const moment = () => p.type(InstantType).$type<Temporal.Instant>();
 
@@ -27,4 +29,24 @@ export const SimulatorOperationEntity = defineEntity({
 });
 export type SimulatorOperation = Row<InferEntity<typeof SimulatorOperationEntity>>;
 
-export const banksEntities = [SimulatorOperationEntity];
+/** Which connector serves an operation of a shop by a method. Of several the lowest priority that this installation has wins. */
+export const BankRouteEntity = defineEntity({
+  name: 'BankRoute',
+  tableName: 'bank_route',
+  properties: {
+    merchantId: p.uuid().primary(),
+    id: p.uuid().primary(),
+    shopId: p.uuid(),
+    mode: p.text().$type<Mode>(),
+    operation: p.text().$type<BankOperation>(),
+    method: p.text().$type<RouteMethod>(),
+    connector: p.text(),
+    priority: p.integer(),
+    active: p.boolean(),
+    createdAt: moment(),
+  },
+  uniques: [{ name: 'bank_route_once', properties: ['merchantId', 'shopId', 'mode', 'operation', 'method', 'connector'] }],
+});
+export type BankRoute = Row<InferEntity<typeof BankRouteEntity>>;
+
+export const banksEntities = [SimulatorOperationEntity, BankRouteEntity];

@@ -42,7 +42,13 @@ type Ears = { readonly [Topic in BusTopic]: Ear<Topic> };
  * Rejects when the other side does not answer for 30 seconds.
  */
 export const openBus = async ({ redisUrl, databaseUrl, log }: BusOptions): Promise<Bus & { close(): Promise<void> }> => {
-  const ears: Ears = { events: openEar('events', log), outbox: openEar('outbox', log), keys: openEar('keys', log), streams: openEar('streams', log) };
+  const ears: Ears = {
+    events: openEar('events', log),
+    outbox: openEar('outbox', log),
+    keys: openEar('keys', log),
+    policies: openEar('policies', log),
+    streams: openEar('streams', log),
+  };
   const outage = watchOutage('bus', log);
   const hear = (channel: string, text: string): void => {
     const topic = channel.slice(channelPrefix.length);

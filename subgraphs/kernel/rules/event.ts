@@ -40,6 +40,8 @@ export interface BusMessages {
   outbox: null;
   /** A key, its shop or its merchant changed: forget what was cached of them. */
   keys: { readonly merchantId: string };
+  /** The operator's policies changed: read them anew before they are used. */
+  policies: null;
   /** A key has opened an event stream: its older ones end, in whatever process they are (decision D-75). */
   streams: { readonly keyId: string; readonly streamId: string };
 }

@@ -40,6 +40,7 @@ const payment: Payment = {
   status: 'pending',
   rrn: null,
   bankName: null,
+  connector: null,
   returnUrl: 'https://example.com/thanks',
   webhookUrl: null,
   description: 'Tea and cakes',

@@ -1,0 +1,69 @@
+/** The operator's policies: who and what is refused, and what currencies are worth. Small tables, which every process keeps in memory. */
+import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
+import { InstantType } from '../database/instant.ts';
+import type { Row } from '../database/statement.ts';
+import type { BlockKind } from '../rules/block.ts';
+
+const moment = () => p.type(InstantType).$type<Temporal.Instant>();
+
+/** One row. It grows with every change of a policy, in the change's own transaction; its lock lets one change through at a time. */
+export const PolicyVersionEntity = defineEntity({
+  name: 'PolicyVersion',
+  tableName: 'policy_version',
+  properties: {
+    name: p.text().primary(),
+    version: p.bigint(),
+  },
+});
+
+/** Something that is refused, for all merchants or for one (decision D-40). */
+export const BlockEntryEntity = defineEntity({
+  name: 'BlockEntry',
+  tableName: 'block_entry',
+  properties: {
+    id: p.uuid().primary(),
+    /** Null: all merchants. */
+    merchantId: p.uuid().nullable(),
+    kind: p.text().$type<BlockKind>(),
+    /** A keyed fingerprint of a card or an account; the value itself of the others. */
+    value: p.text(),
+    /** What people may see of it: the last 4 characters of a card or an account. */
+    shown: p.text(),
+    reason: p.text(),
+    createdAt: moment(),
+  },
+});
+export type BlockEntry = Row<InferEntity<typeof BlockEntryEntity>>;
+
+/** A word that no description may hold (decision D-40). */
+export const ForbiddenWordEntity = defineEntity({
+  name: 'ForbiddenWord',
+  tableName: 'forbidden_word',
+  properties: {
+    id: p.uuid().primary(),
+    /** In lower case; `*` at its end stands for any ending. */
+    word: p.text(),
+    reason: p.text(),
+    createdAt: moment(),
+  },
+  uniques: [{ name: 'forbidden_word_once', properties: ['word'] }],
+});
+export type ForbiddenWord = Row<InferEntity<typeof ForbiddenWordEntity>>;
+
+/** What one unit of a currency is worth in USDT from a moment on (decision D-35). */
+export const ExchangeRateEntity = defineEntity({
+  name: 'ExchangeRate',
+  tableName: 'exchange_rate',
+  properties: {
+    id: p.uuid().primary(),
+    /** ISO 4217. */
+    currency: p.text(),
+    /** Exact. */
+    usdt: p.decimal('string').columnType('numeric(21,12)'),
+    since: moment(),
+  },
+  uniques: [{ name: 'exchange_rate_moment', properties: ['currency', 'since'] }],
+});
+export type ExchangeRate = Row<InferEntity<typeof ExchangeRateEntity>>;
+
+export const policiesEntities = [PolicyVersionEntity, BlockEntryEntity, ForbiddenWordEntity, ExchangeRateEntity];

@@ -1,0 +1,58 @@
+/**
+ * Block lists. Decision D-40: blocked phones, card fingerprints, customer ids, account numbers and countries.
+ * A card's or an account's number is never kept: the lists hold a keyed fingerprint of it, and people see its last 4 characters.
+ */
+import { createHmac } from 'node:crypto';
+import { isCardNumber } from './card.ts';
+
+export const blockKinds = ['phone', 'card', 'customer', 'account', 'country'] as const;
+export type BlockKind = (typeof blockKinds)[number];
+
+/** What a list keeps of a value. */
+export interface BlockValue {
+  /** What is compared: a fingerprint of a card or an account, else the value in its one spelling. */
+  readonly value: string;
+  /** What people may see of it. */
+  readonly shown: string;
+}
+
+const spelled = (kind: BlockKind, text: string): string | null => {
+  switch (kind) {
+    case 'phone': {
+      // Inside Russia a number is dialled with 8 where the country code 7 stands.
+      const digits = text.replaceAll(/[\s()+-]/g, '').replace(/^8(?=\d{10}$)/, '7');
+      return /^\d{10,15}$/.test(digits) ? digits : null;
+    }
+    case 'card': {
+      const digits = text.replaceAll(/[\s-]/g, '');
+      return isCardNumber(digits) ? digits : null;
+    }
+    case 'customer':
+      return text.length >= 1 && text.length <= 500 ? text : null;
+    case 'account': {
+      const account = text.replaceAll(/\s/g, '').toUpperCase();
+      return /^[0-9A-Z]{5,34}$/.test(account) ? account : null;
+    }
+    case 'country': {
+      const country = text.toUpperCase();
+      return /^[A-Z]{2}$/.test(country) ? country : null;
+    }
+  }
+};
+
+/** What each kind looks like, for a refusal: the value itself is never repeated. */
+export const blockValueExpected: Readonly<Record<BlockKind, string>> = {
+  phone: '10 to 15 digits with the country code',
+  card: 'a card number',
+  customer: '1 to 500 characters',
+  account: '5 to 34 letters and digits',
+  country: 'an ISO 3166 code of two letters',
+};
+
+/** A value as the lists keep it; null when it is not one of its kind. `key` makes the fingerprints: without it a number cannot be guessed back. */
+export const blockValue = (key: Buffer, kind: BlockKind, text: string): BlockValue | null => {
+  const value = spelled(kind, text);
+  if (value === null) return null;
+  if (kind !== 'card' && kind !== 'account') return { value, shown: value };
+  return { value: createHmac('sha256', key).update(`${kind}:${value}`).digest('hex'), shown: value.slice(-4) };
+};
