@@ -22,6 +22,7 @@ import { openSimulator } from './subgraphs/kernel/banks/simulator.ts';
 import { startEmbeddedPostgres } from './subgraphs/kernel/database/embedded-postgres.ts';
 import { isMigrated, migrate, openDatabase, type Database } from './subgraphs/kernel/database/orm.ts';
 import { openBus } from './subgraphs/kernel/queue/bus.ts';
+import { openPolicies } from './subgraphs/kernel/policies/policies.ts';
 import { migrateQueues, openQueues } from './subgraphs/kernel/queue/queues.ts';
 import { startRelay } from './subgraphs/kernel/queue/relay.ts';
 import type { Bus } from './subgraphs/kernel/rules/event.ts';
@@ -94,7 +95,9 @@ const openParts = async (config: Settled, { url, database }: Opened, bus: Bus, l
   const queues = await openQueues({ redisUrl, databaseUrl: url, log, jobs: wakeableJobs, drain_ms: drain_ms / 2 });
   stack.defer(() => queues.close());
   const banks = openBanks(openSimulator(database), database.pool);
-  return { database, banks, bus, queues, secrets, publicUrl, webhookPrivateTargets, now: () => Temporal.Now.instant(), log };
+  const policies = openPolicies({ pool: database.pool, bus, fingerprintKey: secrets.fingerprint });
+  stack.defer(() => policies.close());
+  return { database, banks, policies, bus, queues, secrets, publicUrl, webhookPrivateTargets, now: () => Temporal.Now.instant(), log };
 };
 
 /** The worker: jobs, and the relay from the outbox. What is running ends in peace. */

@@ -8,6 +8,7 @@ import { databaseJobs } from './kernel/database/jobs.ts';
 import type { Database } from './kernel/database/orm.ts';
 import { ledgerEntities } from './kernel/ledger/entities.ts';
 import { policiesEntities } from './kernel/policies/entities.ts';
+import type { Policies } from './kernel/policies/policies.ts';
 import type { Queues } from './kernel/queue/queues.ts';
 import type { Job } from './kernel/queue/run-job.ts';
 import type { Bus } from './kernel/rules/event.ts';
@@ -47,6 +48,7 @@ export const wakeableJobs = [
 export interface SubgraphsParts {
   readonly database: Database;
   readonly banks: Banks;
+  readonly policies: Policies;
   readonly bus: Bus;
   readonly queues: Queues;
   readonly secrets: Secrets;
@@ -73,7 +75,7 @@ const openWake = ({ bus, log }: Pick<SubgraphsParts, 'bus' | 'log'>): (() => voi
 };
 
 const buildSchema = (name: SubgraphName, parts: SubgraphsParts): GraphQLSchema => {
-  const { database, banks, secrets, publicUrl, queues, log } = parts;
+  const { database, banks, policies, secrets, publicUrl, queues, log } = parts;
   switch (name) {
     case 'payments': {
       const askLater = (key: { merchantId: string; paymentId: string }, delay_ms: number): void => {
@@ -82,7 +84,7 @@ const buildSchema = (name: SubgraphName, parts: SubgraphsParts): GraphQLSchema =
           .add(askBankJob, { merchantId, paymentId }, { delay_ms })
           .catch((error: unknown) => log.warn({ error, payment_id: paymentId }, 'asking the bank was not enqueued; the sweep asks'));
       };
-      return buildSubgraph(paymentsSubgraph({ database, banks, publicUrl, pageSecret: secrets.page, wakeRelay: openWake(parts), askLater }));
+      return buildSubgraph(paymentsSubgraph({ database, banks, policies, publicUrl, pageSecret: secrets.page, wakeRelay: openWake(parts), askLater }));
     }
     case 'payouts':
       return buildSubgraph(payoutsSubgraph({ database }));

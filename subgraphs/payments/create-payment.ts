@@ -7,6 +7,7 @@ import type { Database } from '../kernel/database/orm.ts';
 import { claimOf, insertClaim, madeOnce, type IdempotencyClaim } from '../kernel/database/idempotency.ts';
 import { columns, run, type Statement } from '../kernel/database/statement.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
+import type { PolicyLists } from '../kernel/policies/policies.ts';
 import type { KeyPrincipal } from '../kernel/service/principal.ts';
 import type { Payment } from './entities.ts';
 import { findPayment, paymentNames } from './store-payment.ts';
@@ -26,9 +27,9 @@ const create: Statement = {
     'select 1 from shop where merchant_id = $1 and id = $3',
   )}),
     created as (insert into payment (merchant_id, id, version, public_id, shop_id, terminal_id, terminal_name, shop_name, mode, order_id, amount, amount_refunded,
-        currency, method, status, return_url, webhook_url, description, customer_id, metadata, created_at, expires_at, planned_outcome, planned_failure_code)
+        currency, method, status, return_url, webhook_url, description, customer_id, metadata, created_at, expires_at, planned_outcome, planned_failure_code, amount_usdt)
       select $1::uuid, $2::uuid, 1, 'P-' || nextval('payment_public_id'), shop.id, shop.terminal_id, shop.terminal_name, shop.name, $4::text, $5, $6::int8, 0,
-        $7, $8, 'pending', $9, $10, $11, $12, $13::json, $14::timestamptz, $15::timestamptz, $19, $20
+        $7, $8, 'pending', $9, $10, $11, $12, $13::json, $14::timestamptz, $15::timestamptz, $19, $20, $21::float8
       from shop where shop.merchant_id = $1 and shop.id = $3 and ($17::text is null or exists (select 1 from claim))
       returning ${columns(paymentNames)}),
     told as (insert into event (merchant_id, id, shop_id, mode, subject_id, stream_kind, payload, created_at)
@@ -40,6 +41,7 @@ const insert = async (
   database: Database,
   key: KeyPrincipal,
   terms: PaymentTerms,
+  amountUsdt: number | null,
   claim: IdempotencyClaim | null,
   now: Temporal.Instant,
 ): Promise<Payment | null> => {
@@ -64,13 +66,24 @@ const insert = async (
     claim?.fingerprint ?? null,
     terms.plan?.outcome ?? null,
     terms.plan?.failureCode ?? null,
+    amountUsdt,
   ]);
   return payment ?? null;
+};
+
+/** Decision D-40: whom and what the operator's lists refuse; null when nothing stands against the terms. */
+const barred = (policies: PolicyLists, { merchantId }: KeyPrincipal, { description, metadata }: PaymentTerms): Refused | null => {
+  const customer = metadata['customer_id'];
+  if (customer !== undefined && policies.isBlocked(merchantId, 'customer', customer))
+    return refused('aml_blocked', 'payments of this customer are not accepted');
+  const purpose = description === null ? null : policies.forbiddenIn(description);
+  return purpose === null ? null : refused('forbidden_purpose', `description: payments for this purpose are not accepted: ${purpose}`);
 };
 
 /** Creates a payment of the key's shop, or finds the one that an earlier call with the same idempotency key created. */
 export const createPayment = async (
   database: Database,
+  policies: PolicyLists,
   key: KeyPrincipal,
   request: { readonly input: PaymentInput; readonly idempotency?: { key: string; fingerprint?: string | null | undefined } | null | undefined },
   now: Temporal.Instant,
@@ -81,7 +94,11 @@ export const createPayment = async (
   if (isRefused(terms)) return terms;
   const find = async (paymentId: string): Promise<Payment | null> =>
     (await findPayment(database.pool, { merchantId: key.merchantId, paymentId }, now))?.payment ?? null;
-  const created = await madeOnce(database.pool, { caller: key, claim, find }, () => insert(database, key, terms, claim, now));
-  if (!created) return refused('not_found', 'the shop of this key does not exist any more');
+  // What was created before something was put on a list is still answered to a repeated call.
+  const bar = barred(policies, key, terms);
+  const amountUsdt = policies.inUsdt(terms.amount, terms.currency, now);
+  const make = async () => (bar ? null : insert(database, key, terms, amountUsdt, claim, now));
+  const created = await madeOnce(database.pool, { caller: key, claim, find }, make);
+  if (!created) return bar ?? refused('not_found', 'the shop of this key does not exist any more');
   return isRefused(created) ? created : { payment: created.made, replayed: created.replayed };
 };

@@ -9,6 +9,7 @@ import type { Database } from '../kernel/database/orm.ts';
 import { cardMistake } from '../kernel/rules/card.ts';
 import type { BuyerMethod } from '../kernel/rules/buyer.ts';
 import { minorUnits } from '../kernel/rules/money.ts';
+import type { PolicyLists } from '../kernel/policies/policies.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import { applyBankAnswer } from './apply-bank-answer.ts';
 import { changePayment, statusEvents } from './change-payment.ts';
@@ -63,8 +64,8 @@ const record = (database: Database, key: PaymentKey, answer: SessionAnswer & { k
     };
   });
 
-/** Opens the session; refuses with `not_pending`, `bad_request`, `method_unsupported` or `route_not_configured`. A bank without an answer leaves it processing (D-32). */
-export const openSession = async (database: Database, banks: Banks, request: SessionRequest): Promise<Payment | Refused> => {
+/** Opens the session; refuses with `not_pending`, `bad_request`, `aml_blocked` (a card on a block list, decision D-40), `method_unsupported` or `route_not_configured`. A bank without an answer leaves it processing (D-32). */
+export const openSession = async (database: Database, banks: Banks, policies: PolicyLists, request: SessionRequest): Promise<Payment | Refused> => {
   const { key, card, pageUrl, now } = request;
   const found = await findPayment(database.pool, key, now);
   if (!found) return refused('not_found', 'there is no such payment');
@@ -72,6 +73,7 @@ export const openSession = async (database: Database, banks: Banks, request: Ses
   const method = buyerMethod(found.payment.method);
   if (!method) return refused('bad_request', 'choose a payment method first');
   const { merchantId, shopId, mode } = found.payment;
+  if (method === 'cards' && card && policies.isBlocked(merchantId, 'card', card.number)) return refused('aml_blocked', 'this card is not accepted');
   const bank = await banks.route({ merchantId, shopId, mode, operation: 'payment', method });
   if (isRefused(bank)) return bank;
   const payment = await begin(database, bank, method, request);

@@ -3,6 +3,7 @@ import type { MutationResolvers, PaymentResolvers, QueryResolvers, RefundResolve
 import type { Banks } from '../kernel/banks/route.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { isUuid } from '../kernel/database/load-by-key.ts';
+import type { Policies } from '../kernel/policies/policies.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import type { EntityLoaders } from '../kernel/service/entities.ts';
 import { signPageToken } from '../kernel/service/page-token.ts';
@@ -24,6 +25,7 @@ import { findPayment, findRefunds, type PaymentKey } from './store-payment.ts';
 export interface PaymentsParts {
   readonly database: Database;
   readonly banks: Banks;
+  readonly policies: Policies;
   /** Address of the hosted pages, without a slash at the end. */
   readonly publicUrl: string;
   readonly pageSecret: Buffer;
@@ -115,7 +117,7 @@ const queries = ({ database, banks }: PaymentsParts): QueryResolvers => ({
 const mutations = (parts: PaymentsParts): MutationResolvers => ({
   paymentCreate: async (_, { input, idempotency }, { principal, now }) => {
     const { database, wakeRelay } = parts;
-    const created = await createPayment(database, keyOf(principal), { input, idempotency }, now());
+    const created = await createPayment(database, await parts.policies.current(), keyOf(principal), { input, idempotency }, now());
     if (isRefused(created)) return created;
     const { payment, replayed } = created;
     if (!replayed) wakeRelay();
@@ -143,7 +145,7 @@ const mutations = (parts: PaymentsParts): MutationResolvers => ({
 });
 
 const checkoutMutations = (parts: PaymentsParts): MutationResolvers => {
-  const { database, banks, wakeRelay, askLater } = parts;
+  const { database, banks, policies, wakeRelay, askLater } = parts;
   const view = (changed: Payment | Refused) => (isRefused(changed) ? changed : checkoutView(changed, banks));
   return {
     checkoutMethodChoose: async (_, { method }, { principal, now }) => {
@@ -155,7 +157,7 @@ const checkoutMutations = (parts: PaymentsParts): MutationResolvers => {
       view(await planOutcome(database, buyerOf(principal), outcome, failureCode ?? null, now())),
     checkoutPay: async (_, { card }, { principal, now }) => {
       const key = buyerOf(principal);
-      const opened = await openSession(database, banks, { key, card: card ?? null, pageUrl: pageUrl(parts, key), now: now() });
+      const opened = await openSession(database, banks, await policies.current(), { key, card: card ?? null, pageUrl: pageUrl(parts, key), now: now() });
       wakeRelay();
       if (!isRefused(opened) && opened.askAt) askLater(key, Math.max(0, opened.askAt.epochMilliseconds - now().epochMilliseconds));
       return view(opened);

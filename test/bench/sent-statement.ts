@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../subgraphs/kernel/database/orm.ts';
 import type { Runner } from '../../subgraphs/kernel/database/statement.ts';
+import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { createPayment } from '../../subgraphs/payments/create-payment.ts';
 import { loadPayments } from '../../subgraphs/payments/find-payments.ts';
 import { findRefunds } from '../../subgraphs/payments/store-payment.ts';
@@ -36,7 +37,7 @@ export const createStatement = (shop: { readonly merchantId: string; readonly sh
   catchStatement((runner) => {
     const key = { kind: 'key', keyId: id, ...shop, mode: 'test', scopes: [] } as const;
     const input = { amount: 10_000n, orderId: 'order-1', description: 'Tea and cakes', returnUrl: 'https://example.com/thanks', metadata: { cart: '17' } };
-    return createPayment({ pool: runner } as unknown as Database, key, { input }, Temporal.Now.instant());
+    return createPayment({ pool: runner } as unknown as Database, noPolicies, key, { input }, Temporal.Now.instant());
   });
 
 /** The statement that reads payments by key. */

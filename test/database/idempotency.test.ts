@@ -6,6 +6,7 @@ import type pg from 'pg';
 import { claimPatience_ms, createOnce, type Created, forgetKeys, keyLife_days } from '../../subgraphs/kernel/database/idempotency.ts';
 import { isRefused, refused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
+import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { createPayment } from '../../subgraphs/payments/create-payment.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 
@@ -72,7 +73,7 @@ test('a refused call leaves neither the thing nor the claim behind, and its key 
 test('a key that was used for something else is a conflict, whether the request or the operation was another', async () => {
   await create('used', 'one');
   assert.equal(codeOf(await create('used', 'two')), 'idempotent_conflict');
-  const payment = await createPayment(migrated.database, key, { input: { amount: 1n }, idempotency: { key: 'used', fingerprint: 'one' } }, now);
+  const payment = await createPayment(migrated.database, noPolicies, key, { input: { amount: 1n }, idempotency: { key: 'used', fingerprint: 'one' } }, now);
   assert.equal(codeOf(payment), 'idempotent_conflict', 'the same fingerprint, but it names a thing and no payment');
 });
 
@@ -84,7 +85,7 @@ test('without a key every call makes its own', async () => {
 test('while the first call runs an equal one waits five seconds and is then told so, in both forms (D-21)', async () => {
   const holder = await holdKey('held');
   const began = performance.now();
-  const pay = () => createPayment(migrated.database, key, { input: { amount: 1n }, idempotency: { key: 'held', fingerprint: 'fingerprint' } }, now);
+  const pay = () => createPayment(migrated.database, noPolicies, key, { input: { amount: 1n }, idempotency: { key: 'held', fingerprint: 'fingerprint' } }, now);
   const results = await Promise.all([create('held', 'fingerprint'), pay()]);
   const took_ms = performance.now() - began;
   await holder.query('rollback');
@@ -96,11 +97,11 @@ test('while the first call runs an equal one waits five seconds and is then told
 });
 
 test('a call that waits is a replay as soon as the first one commits, and the first of its own when that rolls back', async () => {
-  const first = granted(await createPayment(migrated.database, key, { input: { amount: 1n } }, now));
+  const first = granted(await createPayment(migrated.database, noPolicies, key, { input: { amount: 1n } }, now));
   const after: Record<string, boolean> = {};
   for (const end of ['commit', 'rollback'] as const) {
     const holder = await holdKey(end, first.payment.id);
-    const waiting = createPayment(migrated.database, key, { input: { amount: 1n }, idempotency: { key: end, fingerprint: 'fingerprint' } }, now);
+    const waiting = createPayment(migrated.database, noPolicies, key, { input: { amount: 1n }, idempotency: { key: end, fingerprint: 'fingerprint' } }, now);
     await sleep(200);
     await holder.query(end);
     holder.release();
@@ -124,16 +125,16 @@ test('keys are forgotten after thirty days, oldest first and in batches, and not
   const other = await migrated.merchant();
   const at = (days: number) => now.add({ hours: days * 24 });
   for (let index = 0; index < 5; index += 1) {
-    const made = await createPayment(migrated.database, other, { input: { amount: 1n }, idempotency: { key: `old ${index}` } }, at(-1));
+    const made = await createPayment(migrated.database, noPolicies, other, { input: { amount: 1n }, idempotency: { key: `old ${index}` } }, at(-1));
     assert.ok(!isRefused(made));
   }
-  await createPayment(migrated.database, other, { input: { amount: 1n }, idempotency: { key: 'young' } }, now);
+  await createPayment(migrated.database, noPolicies, other, { input: { amount: 1n }, idempotency: { key: 'young' } }, now);
   const left = async (): Promise<string[]> =>
     (await pool.query<{ key: string }>('select key from idempotency_key where merchant_id = $1 order by key', [other.merchantId])).rows.map((row) => row.key);
   assert.equal(await forgetKeys(pool, at(keyLife_days - 1), 2), 0);
   const later = at(keyLife_days - 1).add({ milliseconds: 1 });
   assert.deepEqual([await forgetKeys(pool, later, 3), await forgetKeys(pool, later, 3), await forgetKeys(pool, later, 3)], [3, 2, 0]);
   assert.deepEqual(await left(), ['young']);
-  const again = await createPayment(migrated.database, other, { input: { amount: 1n }, idempotency: { key: 'old 0' } }, later);
+  const again = await createPayment(migrated.database, noPolicies, other, { input: { amount: 1n }, idempotency: { key: 'old 0' } }, later);
   assert.ok(!isRefused(again) && !again.replayed);
 });

@@ -4,6 +4,7 @@ import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator.ts';
 import { foldBalances, readBalances } from '../../subgraphs/kernel/ledger/balance.ts';
 import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { applyBankAnswer } from '../../subgraphs/payments/apply-bank-answer.ts';
 import { askBank } from '../../subgraphs/payments/ask-bank.ts';
 import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';
@@ -29,12 +30,12 @@ const granted = <Result extends object>(result: Result | Refused): Result => {
 };
 
 const create = async (key: KeyPrincipal, input: PaymentInput, idempotencyKey?: string) =>
-  granted(await createPayment(migrated.database, key, { input, idempotency: idempotencyKey ? { key: idempotencyKey } : null }, start));
+  granted(await createPayment(migrated.database, noPolicies, key, { input, idempotency: idempotencyKey ? { key: idempotencyKey } : null }, start));
 
 const banks = () => openBanks(openSimulator(migrated.database), migrated.database.pool);
 const keyOf = (payment: Payment) => ({ merchantId: payment.merchantId, paymentId: payment.id });
 const pay = async (payment: Payment, seconds = 1) =>
-  granted(await openSession(migrated.database, banks(), { key: keyOf(payment), card: null, pageUrl: 'https://pay.example/p', now: at(seconds) }));
+  granted(await openSession(migrated.database, banks(), noPolicies, { key: keyOf(payment), card: null, pageUrl: 'https://pay.example/p', now: at(seconds) }));
 
 const stored = async (payment: Payment): Promise<object> => {
   const entity = await migrated.database.fork().findOneOrFail(PaymentEntity, { merchantId: payment.merchantId, id: payment.id });
@@ -81,10 +82,10 @@ test('fifty equal requests at once make one payment and forty-nine replays of it
 
 test('the same key with another request is a conflict, and a refused request leaves the key free', async () => {
   const key = await migrated.merchant();
-  const refusedFirst = await createPayment(migrated.database, key, { input: { amount: 0n }, idempotency: { key: 'k' } }, start);
+  const refusedFirst = await createPayment(migrated.database, noPolicies, key, { input: { amount: 0n }, idempotency: { key: 'k' } }, start);
   assert.equal(isRefused(refusedFirst) && refusedFirst.code, 'bad_request');
   await create(key, { amount: 1n }, 'k');
-  const other = await createPayment(migrated.database, key, { input: { amount: 2n }, idempotency: { key: 'k' } }, start);
+  const other = await createPayment(migrated.database, noPolicies, key, { input: { amount: 2n }, idempotency: { key: 'k' } }, start);
   assert.equal(isRefused(other) && other.code, 'idempotent_conflict');
 });
 
@@ -112,7 +113,7 @@ test('of a cancel and a pay at the same moment exactly one wins', async () => {
   const key = await migrated.merchant();
   for (let round = 0; round < 20; round++) {
     const { payment } = await create(key, { amount: 100n, method: 'sbp' });
-    const paid = openSession(migrated.database, banks(), { key: keyOf(payment), card: null, pageUrl: 'https://pay.example/p', now: at(1) });
+    const paid = openSession(migrated.database, banks(), noPolicies, { key: keyOf(payment), card: null, pageUrl: 'https://pay.example/p', now: at(1) });
     const results = await Promise.all([paid, cancelPayment(migrated.database, key, payment.id, at(1))]);
     assert.equal(results.filter((result) => isRefused(result) && result.code === 'not_pending').length, 1, `round ${round}`);
   }

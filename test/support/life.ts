@@ -15,6 +15,7 @@ import type { BankAnswer } from '../../subgraphs/kernel/banks/bank.ts';
 import { readBalances } from '../../subgraphs/kernel/ledger/balance.ts';
 import { isFailureCode } from '../../subgraphs/kernel/rules/failure-code.ts';
 import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { applyBankAnswer } from '../../subgraphs/payments/apply-bank-answer.ts';
 import { askBank } from '../../subgraphs/payments/ask-bank.ts';
 import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';
@@ -76,7 +77,7 @@ class Life {
     const [amount, method, , ttl] = rest;
     const known = paymentMethods.find((candidate) => candidate === method);
     const input = { amount: money(amount), method: known, ttlMinutes: ttl === undefined ? undefined : Number(ttl) };
-    const created = await createPayment(this.#migrated.database, this.#key, { input }, this.#now);
+    const created = await createPayment(this.#migrated.database, noPolicies, this.#key, { input }, this.#now);
     if (!isRefused(created)) this.#payments.set(name, created.payment);
     return this.#seen(isRefused(created) ? created : created.payment);
   }
@@ -102,7 +103,9 @@ class Life {
       case 'choose':
         return this.#seen(await chooseMethod(database, this.#idOf(name), buyerMethod(rest[0] === 'cards' ? 'cards' : 'sbp') ?? 'sbp', this.#now));
       case 'session':
-        return this.#seen(await openSession(database, this.#banks, { key: this.#idOf(name), card, pageUrl: 'https://pay.example/p', now: this.#now }));
+        return this.#seen(
+          await openSession(database, this.#banks, noPolicies, { key: this.#idOf(name), card, pageUrl: 'https://pay.example/p', now: this.#now }),
+        );
       case 'bank':
         return this.#seen(await this.#bankSays(name, rest));
       case 'cancel':

@@ -22,11 +22,14 @@ export interface PolicyLists {
 export interface Policies {
   /** The lists, at most a second old. */
   current(): Promise<PolicyLists>;
-  /** Tells every process that a change was committed. */
+  /** Tells every process that a change was committed. Called after the commit. */
   announce(): Promise<void>;
   /** Hears no more of changes. */
   close(): void;
 }
+
+/** Nothing is refused and nothing has a rate: what a new installation begins with. */
+export const noPolicies: PolicyLists = { isBlocked: () => false, forbiddenIn: () => null, inUsdt: () => null };
 
 /** Behind this age the version is asked for beside the work; behind `staleMost_ms` the work waits for it. */
 const askAgain_ms = 500;
