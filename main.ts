@@ -49,11 +49,11 @@ const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
 /** What a person needs first: where everything is, and a first payment to paste. */
 const banner = ({ config, demo }: Running): string => {
-  const { publicUrl, operatorToken } = config;
+  const { publicUrl, operatorToken, graphiql } = config;
   const lines = [
     '',
     `  REST API        ${publicUrl}/v1/public`,
-    `  GraphQL         ${publicUrl}/graphql   (in a browser: GraphiQL; subscriptions: graphql-ws)`,
+    `  GraphQL         ${publicUrl}/graphql   (${graphiql ? 'in a browser: GraphiQL; ' : ''}subscriptions: graphql-ws)`,
     `  Documentation   ${publicUrl}/docs`,
     `  Operator token  ${operatorToken}`,
     ...(demo ? [`  Test key        ${demo.key}   (demo merchant, every scope)`, `  Webhook secret  ${demo.webhookSecret}   (of the demo shop)`] : []),

@@ -1,5 +1,5 @@
 /** How large a document of a client may be. What runs has been counted with its fragments expanded, so that spreading one often gains nothing. */
-import { GraphQLError, Kind, type SelectionNode, type SelectionSetNode, type ValidationContext, type ValidationRule } from 'graphql';
+import { GraphQLError, Kind, type ASTNode, type SelectionNode, type SelectionSetNode, type ValidationContext, type ValidationRule } from 'graphql';
 
 /** Of a request's body, or of one message over a socket. */
 export const document_bytes_max = 262_144;
@@ -9,27 +9,38 @@ export const documentDepth_max = 15;
 export const documentFields_max = 1_000;
 /** Fields of the operation itself: each may be a mutation, or a read of a whole registry. */
 export const documentRootFields_max = 20;
+/** Fields under another name: with them one field can be asked for again and again. */
+export const documentAliases_max = 50;
+
+/** The refusal of a document over a limit, with the numbers for whoever reads it by program. */
+export const exceeded = (what: string, has: number, most: number, node: ASTNode): GraphQLError =>
+  new GraphQLError(`The operation has ${what} of ${has}; at most ${most} is allowed.`, {
+    nodes: node,
+    extensions: { code: 'query_too_complex', exceeded: { has, most }, http: { status: 400 } },
+  });
 
 interface Size {
   readonly depth: number;
   readonly fields: number;
+  readonly aliases: number;
   /** Fields that stand directly in the selection. */
   readonly top: number;
 }
-const nothing: Size = { depth: 0, fields: 0, top: 0 };
+const nothing: Size = { depth: 0, fields: 0, aliases: 0, top: 0 };
 
-/** A validation rule: refuses an operation that is deeper or has more fields than the limits allow. */
+/** A validation rule: refuses an operation that is deeper or has more fields or aliases than the limits allow. */
 export const limitDocument: ValidationRule = (context) => {
   const sizeOf = measureIn(context);
   return {
     OperationDefinition: (operation) => {
-      const { depth, fields, top } = sizeOf(operation.selectionSet);
-      const over = (what: string, has: number, most: number): void => {
-        if (has > most) context.reportError(new GraphQLError(`The operation has ${what} ${has}; at most ${most} is allowed.`, { nodes: operation }));
+      const { depth, fields, aliases, top } = sizeOf(operation.selectionSet);
+      const limit = (what: string, has: number, most: number): void => {
+        if (has > most) context.reportError(exceeded(what, has, most, operation));
       };
-      over('the depth', depth, documentDepth_max);
-      over('a number of fields of', fields, documentFields_max);
-      over('a number of root fields of', top, documentRootFields_max);
+      limit('a depth', depth, documentDepth_max);
+      limit('a number of fields', fields, documentFields_max);
+      limit('a number of aliases', aliases, documentAliases_max);
+      limit('a number of root fields', top, documentRootFields_max);
     },
   };
 };
@@ -54,14 +65,18 @@ const measureIn = (context: ValidationContext): ((selectionSet: SelectionSetNode
       case Kind.INLINE_FRAGMENT:
         return sizeOf(selection.selectionSet);
       case Kind.FIELD: {
-        const { depth, fields } = selection.selectionSet ? sizeOf(selection.selectionSet) : nothing;
-        return { depth: depth + 1, fields: fields + 1, top: 1 };
+        const { depth, fields, aliases } = selection.selectionSet ? sizeOf(selection.selectionSet) : nothing;
+        return { depth: depth + 1, fields: fields + 1, aliases: aliases + (selection.alias ? 1 : 0), top: 1 };
       }
     }
   };
-  const sizeOf = ({ selections }: SelectionSetNode): Size =>
-    selections
-      .map(sizeOfSelection)
-      .reduce((whole, part) => ({ depth: Math.max(whole.depth, part.depth), fields: whole.fields + part.fields, top: whole.top + part.top }), nothing);
+  const sizeOf = ({ selections }: SelectionSetNode): Size => selections.map(sizeOfSelection).reduce(together, nothing);
   return sizeOf;
 };
+
+const together = (whole: Size, part: Size): Size => ({
+  depth: Math.max(whole.depth, part.depth),
+  fields: whole.fields + part.fields,
+  aliases: whole.aliases + part.aliases,
+  top: whole.top + part.top,
+});

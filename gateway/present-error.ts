@@ -7,6 +7,7 @@ const shownCodes: ReadonlySet<unknown> = new Set([
   ...refusalCodes,
   'forbidden',
   'payload_too_large',
+  'query_too_complex',
   'rate_limited',
   'unavailable',
   'unsupported_media_type',
@@ -15,13 +16,18 @@ const shownCodes: ReadonlySet<unknown> = new Set([
   'GRAPHQL_PARSE_FAILED',
   'GRAPHQL_VALIDATION_FAILED',
   'OPERATION_RESOLUTION_FAILURE',
-  'PERSISTED_QUERY_NOT_SUPPORTED',
+  'PERSISTED_QUERY_NOT_FOUND',
 ]);
+
+/** What Apollo says of a persisted query that is the client's mistake, without a code. */
+const mistakenQueries: ReadonlySet<string> = new Set(['provided sha does not match query', 'Unsupported persisted query version']);
 
 /** The error as a client may see it. Whatever is not meant for clients becomes `internal_error` without detail. */
 export const presentError = ({ message, locations, path, extensions }: GraphQLFormattedError): GraphQLFormattedError => {
-  const code = extensions?.['code'];
+  // What is over a limit is found while validating, and Apollo gives it the code of what is not valid.
+  const over = extensions?.['exceeded'];
+  const code = over ? 'query_too_complex' : mistakenQueries.has(message) ? 'BAD_REQUEST' : extensions?.['code'];
   const where = { ...(locations ? { locations } : {}), ...(path ? { path } : {}) };
-  if (shownCodes.has(code)) return { message, ...where, extensions: { code } };
+  if (shownCodes.has(code)) return { message, ...where, extensions: { code, ...(over ? { exceeded: over } : {}) } };
   return { message: 'internal error', ...where, extensions: { code: 'internal_error' } };
 };

@@ -1,19 +1,20 @@
 /** A client's text as a document that may run: parsed, valid and within the limits. Read texts are remembered, since consoles repeat themselves. */
-import { GraphQLError, parse, specifiedRules, validate, type DocumentNode, type GraphQLSchema } from 'graphql';
+import { GraphQLError, NoSchemaIntrospectionCustomRule, parse, specifiedRules, validate, type DocumentNode, type GraphQLSchema } from 'graphql';
 import { Lru } from '../subgraphs/kernel/service/lru.ts';
 import { documentTokens_max, limitDocument } from './document-limits.ts';
 
 const remembered = 1_000;
 
-/** Reads documents against the schema: the document, or what is wrong with it. */
-export const documentReader = (schema: GraphQLSchema): ((text: string) => DocumentNode | readonly GraphQLError[]) => {
+/** Reads documents against the schema: the document, or what is wrong with it. Without `introspection` a document that asks for the schema is wrong. */
+export const documentReader = (schema: GraphQLSchema, introspection = true): ((text: string) => DocumentNode | readonly GraphQLError[]) => {
+  const rules = [...specifiedRules, limitDocument, ...(introspection ? [] : [NoSchemaIntrospectionCustomRule])];
   const known = new Lru<string, DocumentNode>(remembered);
   return (text) => {
     const before = known.get(text);
     if (before) return before;
     const document = parseText(text);
     if (document instanceof GraphQLError) return [document];
-    const errors = validate(schema, document, [...specifiedRules, limitDocument]);
+    const errors = validate(schema, document, rules);
     if (errors.length > 0) return errors.map((error) => coded(error, 'GRAPHQL_VALIDATION_FAILED'));
     known.set(text, document);
     return document;
@@ -30,4 +31,9 @@ const parseText = (text: string): DocumentNode | GraphQLError => {
 };
 
 const coded = (error: GraphQLError, code: string): GraphQLError =>
-  new GraphQLError(error.message, { nodes: error.nodes ?? null, source: error.source ?? null, positions: error.positions ?? null, extensions: { code } });
+  new GraphQLError(error.message, {
+    nodes: error.nodes ?? null,
+    source: error.source ?? null,
+    positions: error.positions ?? null,
+    extensions: { ...error.extensions, code },
+  });
