@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { assertDescribed } from './described-answer.ts';
 import type { Service } from './service.ts';
 import { operatorToken } from './service.ts';
 
@@ -36,7 +37,7 @@ export interface Merchant {
   endpoint(url: string, events?: readonly string[]): Promise<string>;
 }
 
-/** Calls a REST route with a key. */
+/** Calls a REST route with a key. Fails when the answer is not what `schema/openapi.yaml` describes. */
 export const callRest = async (
   at: { readonly rest: string; readonly key: string },
   method: string,
@@ -51,7 +52,10 @@ export const callRest = async (
   });
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.includes('json') ?? false;
-  return { status: response.status, headers: response.headers, body: isJson && text ? JSON.parse(text) : text };
+  const { status } = response;
+  const json: unknown = isJson && text ? JSON.parse(text) : null;
+  assertDescribed(method, `/v1/public${path}`, { status, body: json });
+  return { status, headers: response.headers, body: json ?? text };
 };
 
 /** Makes a merchant with a shop and a test key that has every scope. */

@@ -21,6 +21,8 @@ export type Size = 'one' | 'separate';
 export interface Service {
   /** Where `/v1/public` is. */
   readonly rest: string;
+  /** The same, at each facade: one, unless the service was started with more. */
+  readonly rests: readonly string[];
   /** Where `/graphql` is. */
   readonly graph: string;
   readonly processes: readonly ServiceProcess[];
@@ -80,7 +82,7 @@ const startOne = async (environment: Environment): Promise<Service> => {
     rmSync(dataDir, { recursive: true, force: true });
   };
   await untilReady(all).catch((error: unknown) => stop().then(() => Promise.reject(error)));
-  return { rest: all.url, graph: all.url, processes: [all], stop };
+  return { rest: all.url, rests: [all.url], graph: all.url, processes: [all], stop };
 };
 
 const separateRoles = [
@@ -100,7 +102,14 @@ const migrateFirst = async (environment: Environment): Promise<void> => {
   if (code !== 0) throw new Error(`migrate ended with ${String(code)}:\n${migrate.output()}`);
 };
 
-const startSeparate = async (given: Environment): Promise<Service> => {
+/** One more facade on one more payments subgraph, beside those of the service. */
+const startPair = async (environment: Environment): Promise<readonly [ServiceProcess, ServiceProcess]> => {
+  const [facadePort, subgraphPort] = await Promise.all([freePort(), freePort()]);
+  const subgraph = spawnProcess('subgraph payments', subgraphPort, environment);
+  return [subgraph, spawnProcess('rest-facade', facadePort, { ...environment, SUBGRAPH_PAYMENTS_URL: subgraph.url })];
+};
+
+const startSeparate = async (given: Environment, facades: number): Promise<Service> => {
   const [database, redis] = await Promise.all([startTestDatabase(), startRedis()]);
   const ports = new Map(await Promise.all(separateRoles.map(async (role) => [role, await freePort()] as const)));
   const at = (role: (typeof separateRoles)[number]): string => `http://127.0.0.1:${ports.get(role)}`;
@@ -117,15 +126,21 @@ const startSeparate = async (given: Environment): Promise<Service> => {
     ...given,
   };
   await migrateFirst(environment);
-  const processes = separateRoles.map((role) => spawnProcess(role, ports.get(role) ?? 0, environment));
+  const first = separateRoles.map((role) => spawnProcess(role, ports.get(role) ?? 0, environment));
+  const pairs = await Promise.all(Array.from({ length: facades - 1 }, () => startPair(environment)));
+  const processes = [...first, ...pairs.flat()];
   const stop = async (): Promise<void> => {
     await Promise.all(processes.map((part) => stopProcess(part)));
     await Promise.all([redis.stop(), database.stop()]);
   };
   await Promise.all(processes.map(untilReady)).catch((error: unknown) => stop().then(() => Promise.reject(error)));
-  return { rest: at('rest-facade'), graph: at('gateway'), processes, stop };
+  const rests = [at('rest-facade'), ...pairs.map(([, facade]) => facade.url)];
+  return { rest: at('rest-facade'), rests, graph: at('gateway'), processes, stop };
 };
 
-/** Starts the service in one of its sizes and waits until it is ready. `stop` removes everything that was made here. */
-export const startService = (size: Size, environment: Environment = {}): Promise<Service> =>
-  size === 'one' ? startOne(environment) : startSeparate(environment);
+/**
+ * Starts the service in one of its sizes and waits until it is ready. `stop` removes everything that was made here. With separate processes there may be
+ * several facades, each with a payments subgraph of its own, on the same database and Redis.
+ */
+export const startService = (size: Size, environment: Environment = {}, facades = 1): Promise<Service> =>
+  size === 'one' ? startOne(environment) : startSeparate(environment, facades);
