@@ -54,7 +54,7 @@ const modelAfter = (model: Model, taken: Step): Model => {
 
 test('any history of sessions, answers, repeats, cancels and time ends as the table says, and books exactly what succeeded', async () => {
   const { database } = migrated;
-  const banks = openBanks(openSimulator(database), noPolicies);
+  const banks = openBanks(openSimulator(database), database.pool);
   let lived = 0;
 
   const history = async (amount: number, steps: readonly Step[]): Promise<void> => {
