@@ -4,13 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
-import { makeMerchant } from '../support/merchant.ts';
 import { spawnProcess, stopProcess, untilReady } from '../support/service.ts';
 import { residentMemory_MiB } from './cpu.ts';
 import { createRequest, readRequest } from './payment-requests.ts';
 import { connections, type Bench } from './plan.ts';
 import type { Row } from './report.ts';
-import type { World } from './world.ts';
+import { busyMerchant, type World } from './world.ts';
 
 /** How long a process may give back what it does not need. */
 const settle_ms = 2_000;
@@ -45,7 +44,7 @@ export const memoryRows = async (world: World, bench: Bench): Promise<readonly R
   const service = spawnProcess('all', await freePort(), { DATA_DIR: dataDir, NODE_ENV: 'production' });
   stack.defer(async () => void (await stopProcess(service)));
   await untilReady(service);
-  const merchant = await makeMerchant({ rest: service.url, graph: service.url, processes: [service], stop: async () => {} });
+  const merchant = await busyMerchant(service);
   const [own, other] = await Promise.all([merchant, world.merchant].map((of) => of.call('POST', '/payments', { amount: 100 })));
   const requests = (key: string, id: string): readonly string[] => [createRequest(key), readRequest(key, id)];
   bench.progress(`memory: ${bench.plan.memoryRequests} requests to each`);

@@ -4,12 +4,19 @@ import { join } from 'node:path';
 import { parse, print, separateOperations } from 'graphql';
 import { requestText } from './load.ts';
 
-const body = { amount: 10_000, order_id: 'order-1', description: 'Tea and cakes', return_url: 'https://example.com/thanks', metadata: { cart: '17' } };
+/** What is paid for. */
+export const paymentBody = {
+  amount: 10_000,
+  order_id: 'order-1',
+  description: 'Tea and cakes',
+  return_url: 'https://example.com/thanks',
+  metadata: { cart: '17' },
+};
 
 const headersOf = (key: string): Readonly<Record<string, string>> => ({ authorization: `Bearer ${key}`, accept: '*/*', 'user-agent': 'bench' });
 
 /** Creates a payment over REST. */
-export const createRequest = (key: string): string => requestText('POST', '/v1/public/payments', headersOf(key), body);
+export const createRequest = (key: string): string => requestText('POST', '/v1/public/payments', headersOf(key), paymentBody);
 
 /** Reads a payment over REST. */
 export const readRequest = (key: string, id: string): string => requestText('GET', `/v1/public/payments/${id}`, headersOf(key));
@@ -24,7 +31,7 @@ const graphRequest = (name: 'CreatePayment' | 'GetPayment', variables: object): 
 
 /** The same over GraphQL, with the document that is behind the REST route. */
 export const createDocument = (): string => {
-  const { order_id: orderId, return_url: returnUrl, ...input } = body;
+  const { order_id: orderId, return_url: returnUrl, ...input } = paymentBody;
   return graphRequest('CreatePayment', { input: { ...input, orderId, returnUrl }, idempotency: null });
 };
 

@@ -16,12 +16,12 @@ export const hasPgbench = (): boolean => spawnSync('pgbench', ['--version']).sta
 const nothing = '-';
 
 /**
- * The statement with pgbench's variables in place of its parameters. Those in `fresh` (from 1) are ids that a request makes anew; the server makes them
+ * The statement with pgbench's variables in place of its parameters. Those in `fresh` are ids that each request makes anew; the server makes them
  * here, each time that the statement names them.
  */
 const scriptOf = ({ text, values }: SentStatement, fresh: readonly number[]): string =>
   text.replaceAll(/\$(\d+)/g, (_, place: string) => {
-    if (fresh.includes(Number(place))) return 'gen_random_uuid()';
+    if (fresh.includes(Number(place) - 1)) return 'gen_random_uuid()';
     return values[Number(place) - 1] === null ? `nullif(:p${place}, '${nothing}')` : `:p${place}`;
   });
 
@@ -47,8 +47,10 @@ export const pgbenchSubject = (statement: SentStatement, fresh: readonly number[
   };
   return {
     name: 'pgbench',
-    measure: async ({ connections, duration_ms }): Promise<Sample> => {
-      const { result, each_us } = await withClocks([postgres], () => run(connections, Math.max(leastDuration_s, Math.round(duration_ms / 1_000))));
+    measure: async ({ connections, duration_ms, requests_max }): Promise<Sample> => {
+      // It has nothing to warm up: its own time is not measured.
+      const rounded_s = requests_max === undefined ? Math.round(duration_ms / 1_000) : 0;
+      const { result, each_us } = await withClocks([postgres], () => run(connections, Math.max(leastDuration_s, rounded_s)));
       return { perSecond: result.perSecond, p50_us: result.average_us, server_us: null, postgres_us: each_us[0] ?? null };
     },
   };

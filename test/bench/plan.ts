@@ -15,10 +15,14 @@ export interface BenchPlan {
   readonly starts: number;
 }
 
+/** A program of some size takes about so many requests until it is compiled. */
+const warmUp = { requests_max: 20_000, duration_ms: 12_000 };
+const quickWarmUp = { requests_max: 1_000, duration_ms: 1_000 };
+
 /** The plan of a run; a quick one shows that everything works, not what it costs. */
 export const planOf = (quick: boolean): BenchPlan => ({
-  many: quick ? { rounds: 2, connections, duration_ms: 400, warmUp_ms: 600 } : { rounds: 9, connections, duration_ms: 1_000, warmUp_ms: 2_000 },
-  one: quick ? { rounds: 1, connections: 1, duration_ms: 300, warmUp_ms: 0 } : { rounds: 5, connections: 1, duration_ms: 700, warmUp_ms: 0 },
+  many: { connections, ...(quick ? { rounds: 2, duration_ms: 400, warmUp: quickWarmUp } : { rounds: 7, duration_ms: 1_000, warmUp }) },
+  one: { connections: 1, warmUp: null, ...(quick ? { rounds: 1, duration_ms: 300 } : { rounds: 5, duration_ms: 700 }) },
   memoryRequests: quick ? 1_000 : 10_000,
   starts: quick ? 1 : 3,
 });

@@ -14,6 +14,8 @@ export interface Sample {
 export interface RoundLoad {
   readonly connections: number;
   readonly duration_ms: number;
+  /** Ends it earlier; without one only time does. */
+  readonly requests_max?: number;
 }
 
 export interface Subject {
@@ -23,8 +25,8 @@ export interface Subject {
 
 export interface Rounds extends RoundLoad {
   readonly rounds: number;
-  /** Load before the first round that does not count: programs are compiled as they run. */
-  readonly warmUp_ms: number;
+  /** Load before the first round that does not count: programs are compiled as they run. Null: none. */
+  readonly warmUp: Required<Omit<RoundLoad, 'connections'>> | null;
 }
 
 export type Samples = ReadonlyMap<Subject, readonly Sample[]>;
@@ -32,13 +34,14 @@ export type Samples = ReadonlyMap<Subject, readonly Sample[]>;
 /** Measures the subjects. `progress` is told before each round. */
 export const measureInRounds = async (subjects: readonly Subject[], plan: Rounds, progress: (text: string) => void): Promise<Samples> => {
   const samples = new Map<Subject, Sample[]>(subjects.map((subject) => [subject, []]));
-  for (const subject of plan.warmUp_ms > 0 ? subjects : []) {
+  const { connections, duration_ms, warmUp } = plan;
+  for (const subject of warmUp ? subjects : []) {
     progress(`warming up ${subject.name}`);
-    await subject.measure({ connections: plan.connections, duration_ms: plan.warmUp_ms });
+    await subject.measure({ connections, duration_ms, ...warmUp });
   }
   for (let round = 0; round < plan.rounds; round += 1) {
-    progress(`round ${round + 1} of ${plan.rounds}, ${plan.connections} connection${plan.connections === 1 ? '' : 's'}`);
-    for (const subject of round % 2 === 0 ? subjects : subjects.toReversed()) samples.get(subject)?.push(await subject.measure(plan));
+    progress(`round ${round + 1} of ${plan.rounds}, ${connections} connection${connections === 1 ? '' : 's'}`);
+    for (const subject of round % 2 === 0 ? subjects : subjects.toReversed()) samples.get(subject)?.push(await subject.measure({ connections, duration_ms }));
   }
   return samples;
 };

@@ -5,13 +5,14 @@ import type { Runner } from '../../subgraphs/kernel/database/statement.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { createPayment } from '../../subgraphs/payments/create-payment.ts';
 import { loadPayments } from '../../subgraphs/payments/find-payments.ts';
-import { findRefunds } from '../../subgraphs/payments/store-payment.ts';
+
+type Value = string | number | boolean | null | readonly string[];
 
 export interface SentStatement {
   readonly name: string;
   readonly text: string;
   /** Parameters as they are sent. */
-  readonly values: readonly (string | number | boolean | null | readonly string[])[];
+  readonly values: readonly Value[];
 }
 
 /** Lets the work send its statement to nobody. It is answered with no rows. */
@@ -30,20 +31,64 @@ const catchStatement = async (work: (runner: Runner) => Promise<unknown>): Promi
   return first;
 };
 
-const id = randomUUID();
-
-/** The statement that creates a test payment of the shop, with its parameters for such a request. */
-export const createStatement = (shop: { readonly merchantId: string; readonly shopId: string }): Promise<SentStatement> =>
-  catchStatement((runner) => {
-    const key = { kind: 'key', keyId: id, ...shop, mode: 'test', scopes: [] } as const;
-    const input = { amount: 10_000n, orderId: 'order-1', description: 'Tea and cakes', returnUrl: 'https://example.com/thanks', metadata: { cart: '17' } };
-    return createPayment({ pool: runner } as unknown as Database, noPolicies, key, { input }, Temporal.Now.instant());
-  });
+const someId = randomUUID();
 
 /** The statement that reads payments by key. */
-export const readStatement = (): Promise<SentStatement> => catchStatement((runner) => loadPayments(runner, [{ merchantId: id, id }]));
+export const readStatement = (): Promise<SentStatement> => catchStatement((runner) => loadPayments(runner, [{ merchantId: someId, id: someId }]));
 
-/** The statement that reads the refunds of payments. */
-export const refundsStatement = (): Promise<SentStatement> =>
-  // The pool is asked for `query` alone.
-  catchStatement((runner) => findRefunds(runner as Parameters<typeof findRefunds>[0], [{ merchantId: id, id }]));
+/** Whose payments are created. */
+export interface BenchShop {
+  readonly merchantId: string;
+  readonly shopId: string;
+}
+
+const sample = { amount: 10_000n, orderId: 'order-1', description: 'Tea and cakes', returnUrl: 'https://example.com/thanks', metadata: { cart: '17' } };
+const sampleAt = Temporal.Instant.from('2026-05-06T10:00:00.000Z');
+const moment = /^\d{4}-\d{2}-\d{2}T/;
+
+/** The statement that creates a test payment of the shop, with the parameters of one request. */
+export const createStatement = (shop: BenchShop): Promise<SentStatement> =>
+  catchStatement((runner) => {
+    const key = { kind: 'key', keyId: someId, ...shop, mode: 'test', scopes: [] } as const;
+    return createPayment({ pool: runner } as unknown as Database, noPolicies, key, { input: sample }, sampleAt);
+  });
+
+/** The places (from 0) of ids that each request makes anew: the payment's first. */
+export const freshIds = ({ values }: SentStatement, { merchantId, shopId }: BenchShop): readonly number[] =>
+  values.flatMap((value, place) => (typeof value === 'string' && /^[0-9a-f-]{36}$/.test(value) && value !== merchantId && value !== shopId ? [place] : []));
+
+/** What a request to create a payment says, of that which the bench sends. */
+export type CreateFields = {
+  readonly amount: number;
+  readonly order_id?: string;
+  readonly description?: string;
+  readonly return_url?: string;
+  readonly metadata?: Readonly<Record<string, string>>;
+};
+
+type Fill = (body: CreateFields, now: Date) => Value;
+
+const fields: readonly (readonly [Value, Fill])[] = [
+  [sample.amount.toString(), ({ amount }) => amount],
+  [sample.orderId, ({ order_id }) => order_id ?? 'order'],
+  [sample.description, ({ description }) => description ?? null],
+  [sample.returnUrl, ({ return_url }) => return_url ?? null],
+];
+
+/** How the parameters of another request are made: each place is recognised by what the sample has there. */
+export const fillOf = (statement: SentStatement, shop: BenchShop): ((body: CreateFields, now: Date) => Value[]) => {
+  const fresh = freshIds(statement, shop);
+  const fills = statement.values.map((value, place): Fill => {
+    if (fresh.includes(place)) return () => randomUUID();
+    if (typeof value === 'string' && moment.test(value)) {
+      const later_ms = Date.parse(value) - sampleAt.epochMilliseconds;
+      return (_, now) => new Date(now.getTime() + later_ms).toISOString();
+    }
+    if (typeof value === 'string' && value.startsWith('{')) {
+      const own: unknown = JSON.parse(value);
+      return ({ metadata }) => JSON.stringify(Object.assign({}, own, metadata));
+    }
+    return fields.find(([known]) => known === value)?.[1] ?? (() => value);
+  });
+  return (body, now) => fills.map((fill) => fill(body, now));
+};

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
 import { startEmbeddedPostgres } from '../../subgraphs/kernel/database/embedded-postgres.ts';
-import { makeMerchant, type Merchant } from '../support/merchant.ts';
+import { ratePerSecond_max } from '../../subgraphs/merchants/rules/rate-limit.ts';
+import { askGraph, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { spawnProcess, stopProcess, untilReady, type ServiceProcess } from '../support/service.ts';
 import { startServer, type ChildServer } from './child-server.ts';
 import { cpuOfPostgres, type CpuClock } from './cpu.ts';
@@ -32,6 +33,16 @@ const startAnswering = async (environment: Readonly<Record<string, string>>): Pr
   return spawnProcess(roles, await freePort(), environment);
 };
 
+/** A merchant who may call as often as anybody may. */
+export const busyMerchant = async ({ url }: Pick<ServiceProcess, 'url'>): Promise<Merchant> => {
+  const service = { rest: url, rests: [url], graph: url, processes: [], stop: async () => {} };
+  const merchant = await makeMerchant(service);
+  const setLimit = `mutation ($m: ID!, $most: Int!) { merchantRateLimitSet(merchantId: $m, perSecond: $most, burst: $most) { __typename ... on Refused { message } } }`;
+  const { merchantRateLimitSet: set } = await askGraph(service, setLimit, { m: merchant.id, most: ratePerSecond_max });
+  if (set.__typename === 'Refused') throw new Error(set.message);
+  return merchant;
+};
+
 /** Starts all of it. */
 export const openWorld = async (progress: (text: string) => void): Promise<World> => {
   await using opening = new AsyncDisposableStack();
@@ -51,7 +62,7 @@ export const openWorld = async (progress: (text: string) => void): Promise<World
   });
   opening.defer(async () => void (await stopProcess(service)));
   await untilReady(service);
-  const merchant = await makeMerchant({ rest: service.url, graph: service.url, processes: [service], stop: async () => {} });
+  const merchant = await busyMerchant(service);
   const settings = { DATABASE_URL: database.url, POOL: `${connections}`, MERCHANT: merchant.id, SHOP: merchant.shopId };
   const bare = opening.use(await startServer('bare.ts', settings));
   const { pid } = service.child;

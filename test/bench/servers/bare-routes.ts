@@ -4,15 +4,11 @@
  */
 import fastify, { type FastifyInstance } from 'fastify';
 import { readContract } from '../../../rest-facade/read-contract.ts';
-import type { PaymentCreateInput } from '../../../schema/generated/operations.ts';
-
-export type CreateBody = Pick<PaymentCreateInput, 'amount'> & { readonly [Field in 'order_id' | 'description' | 'return_url']?: string } & {
-  readonly metadata?: Readonly<Record<string, string>>;
-};
+import type { CreateFields } from '../sent-statement.ts';
 
 export interface BareAnswers {
   /** The JSON of a new payment. */
-  create(body: CreateBody): object | Promise<object>;
+  create(body: CreateFields): object | Promise<object>;
   /** The JSON of a payment that is there. */
   read(id: string): object | Promise<object>;
 }
@@ -32,7 +28,7 @@ export const openBareRoutes = (answers: BareAnswers): FastifyInstance => {
   const app = fastify({
     ajv: { customOptions: { strict: false, coerceTypes: false, removeAdditional: false, formats: { 'iso-4217': /^[A-Z]{3}$/, int64: true, int32: true } } },
   });
-  app.post<{ Body: CreateBody }>('/v1/public/payments', { schema: schemasOf('CreatePayment', '201') }, async (request, reply) => {
+  app.post<{ Body: CreateFields }>('/v1/public/payments', { schema: schemasOf('CreatePayment', '201') }, async (request, reply) => {
     const created = await answers.create(request.body);
     return reply.code(201).send(created);
   });

@@ -1,14 +1,14 @@
 /** The baseline over PostgreSQL: the same statements under the same names, on a pool of the same size, the same JSON. Takes DATABASE_URL, POOL, MERCHANT, SHOP. */
-import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { paymentJson, type PaymentFieldsFragment } from '../../../schema/wire.ts';
 import { serve } from '../child-server.ts';
-import { createStatement, readStatement, refundsStatement } from '../sent-statement.ts';
-import { openBareRoutes, type CreateBody } from './bare-routes.ts';
+import { createStatement, fillOf, readStatement, type CreateFields } from '../sent-statement.ts';
+import { openBareRoutes } from './bare-routes.ts';
 
 const { DATABASE_URL: connectionString, POOL, MERCHANT: merchantId = '', SHOP: shopId = '' } = process.env;
 const pool = new pg.Pool({ connectionString, max: Number(POOL), min: 0 });
-const [create, read, refunds] = await Promise.all([createStatement({ merchantId, shopId }), readStatement(), refundsStatement()]);
+const [create, read] = await Promise.all([createStatement({ merchantId, shopId }), readStatement()]);
+const valuesOf = fillOf(create, { merchantId, shopId });
 
 /** Rows as pg gives them: whole numbers of eight bytes as texts, moments as Date. */
 type PaymentRow = Omit<PaymentFieldsFragment, 'amount' | 'amountRefunded' | 'fee' | 'net' | 'refunds'> & {
@@ -17,32 +17,24 @@ type PaymentRow = Omit<PaymentFieldsFragment, 'amount' | 'amountRefunded' | 'fee
   readonly fee: string | null;
   readonly plannedOutcome: string | null;
 };
-type RefundRow = Omit<PaymentFieldsFragment['refunds'][number], 'amount'> & { readonly amount: string };
 
-const json = (row: PaymentRow, rows: readonly RefundRow[]): object =>
+/** What the bench creates and reads has not been paid: there can be no refunds to look for. */
+const json = (row: PaymentRow): object =>
   paymentJson({
     ...row,
     amount: Number(row.amount),
     amountRefunded: Number(row.amountRefunded),
     fee: row.fee === null ? null : Number(row.fee),
     net: row.fee === null ? null : Number(row.amount) - Number(row.fee),
-    refunds: rows.map((refund) => ({ ...refund, amount: Number(refund.amount), failReason: refund.failReason ?? '' })),
+    refunds: [],
   });
 
-const linkTtl_ms = 3_600_000;
-
-const createPayment = async (body: CreateBody): Promise<object> => {
-  const now = new Date();
-  const id = randomUUID();
-  const metadata = JSON.stringify({ ...body.metadata, mode: 'test', simulator_outcome: 'succeeded' });
-  const terms = [merchantId, id, shopId, 'test', body.order_id, body.amount, 'RUB', 'any', body.return_url, null, body.description, null, metadata];
-  const expiresAt = new Date(now.getTime() + linkTtl_ms).toISOString();
-  const values = [...terms, now.toISOString(), expiresAt, randomUUID(), null, null, 'succeeded', null];
-  const [row] = (await pool.query<PaymentRow>({ name: create.name, text: create.text, values })).rows;
+const createPayment = async (body: CreateFields): Promise<object> => {
+  const [row] = (await pool.query<PaymentRow>({ name: create.name, text: create.text, values: valuesOf(body, new Date()) })).rows;
   if (!row) throw new Error('no payment was created');
   return {
-    payment: json(row, []),
-    payment_url: `https://pay.example/pay/${id}`,
+    payment: json(row),
+    payment_url: `https://pay.example/pay/${row.id}`,
     mode: 'test',
     idempotent: false,
     simulator: row.plannedOutcome,
@@ -54,11 +46,9 @@ const createPayment = async (body: CreateBody): Promise<object> => {
 };
 
 const readPayment = async (id: string): Promise<object> => {
-  const values = [[merchantId], [id]];
-  const [row] = (await pool.query<PaymentRow>({ name: read.name, text: read.text, values })).rows;
+  const [row] = (await pool.query<PaymentRow>({ name: read.name, text: read.text, values: [[merchantId], [id]] })).rows;
   if (!row) throw new Error('there is no such payment');
-  const found = await pool.query<RefundRow>({ name: refunds.name, text: refunds.text, values });
-  return json(row, found.rows);
+  return json(row);
 };
 
 await serve(openBareRoutes({ create: createPayment, read: readPayment }));

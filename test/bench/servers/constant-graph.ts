@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Kind, type GraphQLSchema } from 'graphql';
 import { readSubgraphSdl, subgraphNames, type SubgraphName } from '../../../schema/sources.ts';
+import type { ApiKeyHolder } from '../../../gateway/authenticate.ts';
 import { openSupergraph, type Supergraph } from '../../../gateway/supergraph.ts';
 import { resolvableEntities } from '../../../subgraphs/kernel/service/entities.ts';
 import { localExecutor } from '../../../subgraphs/kernel/service/local-executor.ts';
@@ -82,11 +83,21 @@ export const createdAnswer: object = {
   failure_message: null,
 };
 
+const holder: ApiKeyHolder = {
+  ...principal,
+  scopes: [...scopes],
+  liveEnabled: true,
+  requireSignature: false,
+  signingSecretSealed: null,
+  allowList: [],
+  rateLimit: { perSecond: 1_000_000, burst: 1_000_000 },
+};
+
 const created = { __typename: 'PaymentCreated', payment, paymentUrl, mode: 'test', idempotent: false, simulator: 'succeeded' };
 const answers: Readonly<Record<string, object>> = {
   paymentCreate: { ...created, bank: null, bankRef: null, failureCode: null, failureMessage: null },
   payment,
-  apiKeyHolder: { ...principal, liveEnabled: true, rateLimit: { perSecond: 1_000_000, burst: 1_000_000 } },
+  apiKeyHolder: holder,
 };
 
 const resolverOf = (field: string) => async (): Promise<object> => {
