@@ -7,9 +7,11 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { SubgraphName } from './schema/sources.ts';
 import { openAuthenticator } from './gateway/authenticate.ts';
+import { openAddressOf } from './gateway/caller-address.ts';
 import { openLiveEvents } from './gateway/live-events.ts';
 import { openLiveSubscriptions } from './gateway/live-subscriptions.ts';
 import { readOidcToken } from './gateway/oidc.ts';
+import { openRateLimiter } from './gateway/rate-limit.ts';
 import { remoteExecutor } from './gateway/remote-subgraph.ts';
 import { registerGateway } from './gateway/server.ts';
 import { storedEvents } from './gateway/stored-events.ts';
@@ -138,14 +140,29 @@ const registerEdge = async (app: FastifyInstance, config: Settled, roles: Roles,
   const supergraph = await openSupergraph({ supergraphSdl, executors, log });
   const liveEvents = openLiveEvents({ bus, readEventsAfter: storedEvents(supergraph) });
   stack.defer(() => liveEvents.close());
+  const addressOf = openAddressOf(config.trustedProxies);
   const otherReaders = config.oidc ? [readOidcToken(config.oidc)] : [];
-  const authenticator = openAuthenticator({ supergraph, bus, operatorToken: config.operatorToken, otherReaders });
+  const authenticator = openAuthenticator({
+    supergraph,
+    bus,
+    vaultKey: config.secrets.vault,
+    addressOf,
+    log,
+    operatorToken: config.operatorToken,
+    otherReaders,
+  });
   stack.defer(() => authenticator.close());
+  const { redisUrl, rateLimitWait_ms: wait_ms } = config;
+  const limiter = await openRateLimiter({ redisUrl, wait_ms, addressOf, log });
+  stack.defer(() => limiter.close());
   const liveSubscriptions = openLiveSubscriptions({ supergraph, liveEvents, log });
-  if (roles.edge.has('gateway')) await registerGateway(app, { supergraph, authenticator, liveSubscriptions, log });
+  if (roles.edge.has('gateway')) {
+    const { graphIntrospection: introspection, graphiql } = config;
+    await registerGateway(app, { supergraph, authenticator, limiter, liveSubscriptions, log, introspection, graphiql });
+  }
   if (roles.edge.has('rest-facade')) {
     const openStream = openEventStream(app, { liveSubscriptions, authenticator, bus, log });
-    await registerRestFacade(app, { supergraph, authenticator, openStream, log });
+    await registerRestFacade(app, { supergraph, authenticator, limiter, openStream, log });
   }
   if (roles.edge.has('checkout')) {
     registerCheckout(app, { supergraph, pageSecret: config.secrets.page, liveEvents, log });
@@ -171,7 +188,7 @@ const listen = async (
     const [migrated, queued] = await Promise.all([isMigrated(parts.database).catch(() => false), parts.queues.ready()]);
     return [...(migrated ? [] : ['database']), ...(queued ? [] : ['queues'])];
   };
-  const app = openHttp({ config, log, ready });
+  const app = openHttp({ config, log, ready, ...(roles.edge.size > 0 ? { overload: config.overload } : {}) });
   const executors = roles.edge.size > 0 ? openExecutors(config, roles, parts, log, stack) : null;
   if (parts && !roles.all) {
     for (const name of roles.subgraphs) serveSubgraph(app, { name, executor: openSubgraph(name, parts), principalSecret: config.secrets.principal });

@@ -6,10 +6,14 @@ import { CloseCode, makeServer, type Context, type ExecutionResult, type Operati
 import type { WebSocket } from 'ws';
 import { isRefused, type Refused } from '../subgraphs/kernel/rules/refusal.ts';
 import type { Logger } from '../subgraphs/kernel/service/telemetry.ts';
+import { admitCaller, takeToken } from './admit-caller.ts';
 import { authorizationOf, type Authenticated, type Authenticator } from './authenticate.ts';
+import { emptyBody, signatureHeader, signaturesOf } from './check-caller.ts';
+import { tooCostly } from './document-cost.ts';
 import type { LiveSubscriptions } from './live-subscriptions.ts';
 import { presentError } from './present-error.ts';
 import { openQuota } from './quota.ts';
+import { rateMessage, type RateLimiter } from './rate-limit.ts';
 import { documentReader } from './read-document.ts';
 import type { Supergraph } from './supergraph.ts';
 
@@ -24,9 +28,12 @@ const tryAgainLater = 1013;
 
 export interface GraphProtocolParts {
   readonly supergraph: Pick<Supergraph, 'apiSchema' | 'execute'>;
-  readonly authenticator: Pick<Authenticator, 'ofHeader' | 'watch'>;
+  readonly authenticator: Pick<Authenticator, 'ofHeader' | 'watch' | 'holds' | 'checkRequest'>;
+  readonly limiter: RateLimiter;
   readonly liveSubscriptions: LiveSubscriptions;
   readonly log: Logger;
+  /** Whether the schema is told; it is unless this says otherwise. */
+  readonly introspection?: boolean;
   readonly socketsPerCaller?: number;
 }
 
@@ -62,32 +69,38 @@ export const openGraphProtocol = (parts: GraphProtocolParts): Server<Connection>
 const presentResult = ({ data, errors, extensions }: ExecutionResult): FormattedExecutionResult | undefined =>
   errors && { data: data ?? null, errors: errors.map((error) => presentError(error.toJSON())), ...(extensions ? { extensions } : {}) };
 
-/** Lets a connection in: by `authorization` of its first message, else by the header. The answer false closes it with 4403. */
-const admission = ({ authenticator, log, socketsPerCaller = socketsPerCaller_max }: GraphProtocolParts): ((context: ConnectionContext) => Promise<boolean>) => {
+/**
+ * Lets a connection in: by `authorization` of its first message, else by the header; the signature likewise. The answer false closes it with 4403.
+ */
+const admission = (parts: GraphProtocolParts): ((context: ConnectionContext) => Promise<boolean>) => {
+  const { authenticator, socketsPerCaller = socketsPerCaller_max } = parts;
   const quota = openQuota(socketsPerCaller);
   return async ({ connectionParams, extra }) => {
     const { socket, request, ending } = extra;
-    const authorization = authorizationIn(connectionParams) ?? authorizationOf(request);
-    const caller = await authenticator.ofHeader(authorization).catch((error: unknown) => {
-      log.error({ err: error }, 'a connection could not be authenticated');
+    const authorization = textIn(connectionParams, 'authorization') ?? authorizationOf(request);
+    const signature = textIn(connectionParams, signatureHeader);
+    const connection = { request, authorization, signatures: signature === undefined ? signaturesOf(request) : [signature] };
+    const caller = await admitCaller({ ...connection, body: emptyBody }, parts);
+    if (caller === null || 'barred_s' in caller) {
       socket.close(tryAgainLater, 'Try again later');
-      return null;
-    });
-    if (caller === null || isRefused(caller) || socket.readyState !== socket.OPEN) return false;
+      return false;
+    }
+    if (isRefused(caller) || socket.readyState !== socket.OPEN) return false;
     const giveBack = quota.take(caller.principal);
     if (!giveBack) {
       socket.close(CloseCode.TooManyInitialisationRequests, 'Too many sockets');
       return false;
     }
-    const unwatch = authenticator.watch(authorization, caller, ({ message }: Refused) => socket.close(CloseCode.Forbidden, message));
+    const unwatch = authenticator.watch(connection, caller, ({ message }: Refused) => socket.close(CloseCode.Forbidden, message));
     ending.push(giveBack, unwatch);
     extra.caller = caller;
     return true;
   };
 };
 
-const authorizationIn = (parameters: Readonly<Record<string, unknown>> | undefined): string | undefined => {
-  const value = parameters?.['authorization'] ?? parameters?.['Authorization'];
+/** A parameter of the first message, whatever the case of its name. */
+const textIn = (parameters: Readonly<Record<string, unknown>> | undefined, name: string): string | undefined => {
+  const [, value] = Object.entries(parameters ?? {}).find(([sent]) => sent.toLowerCase() === name) ?? [];
   return typeof value === 'string' ? value : undefined;
 };
 
@@ -97,18 +110,25 @@ type Prepared = ExecutionArgs | readonly GraphQLError[];
 const preparation = ({
   supergraph,
   liveSubscriptions,
-}: GraphProtocolParts): ((context: ConnectionContext, id: string, payload: SubscribePayload) => Prepared) => {
-  const readDocument = documentReader(supergraph.apiSchema);
-  return ({ extra: { caller }, subscriptions }, _id, { query, operationName, variables }) => {
+  limiter,
+  introspection = true,
+}: GraphProtocolParts): ((context: ConnectionContext, id: string, payload: SubscribePayload) => Promise<Prepared>) => {
+  const readDocument = documentReader(supergraph.apiSchema, introspection);
+  return async ({ extra: { caller }, subscriptions }, _id, { query, operationName, variables }) => {
     if (!caller) return [refusal('unauthorized', 'The connection was not let in.')];
     if (Object.keys(subscriptions).length > operationsPerSocket_max) {
       return [refusal('rate_limited', `A connection runs at most ${operationsPerSocket_max} operations at a time.`)];
     }
+    const token = await takeToken(caller, limiter);
+    if (token && !token.taken.granted) return [refusal('rate_limited', rateMessage(token.taken.retryAfter_s))];
     const document = readDocument(query);
     if (!('kind' in document)) return document;
     const operation = getOperationAST(document, operationName);
     if (!operation) return [refusal('OPERATION_RESOLUTION_FAILURE', 'Name the operation to run.')];
+    if (operation.operation === OperationTypeNode.MUTATION && caller.holder?.requireSignature) return [unsignedMutation];
     const request = { document, variables: variables ?? {}, ...(operationName ? { operationName } : {}) };
+    const costly = tooCostly(supergraph.apiSchema, request);
+    if (costly) return [costly];
     const call = { principal: caller.principal, requestId: randomUUID() };
     const args = { schema: supergraph.apiSchema, document, operationName };
     if (operation.operation !== OperationTypeNode.SUBSCRIPTION) return { ...args, contextValue: () => supergraph.execute(request, call) };
@@ -116,5 +136,8 @@ const preparation = ({
     return 'next' in results ? { ...args, contextValue: () => results } : results;
   };
 };
+
+/** A socket's messages are not signed, and what changes something is signed with its body. */
+const unsignedMutation = new GraphQLError('The shop requires signatures: send mutations over HTTP, signed.', { extensions: { code: 'signature_required' } });
 
 const refusal = (code: string, message: string): GraphQLError => new GraphQLError(message, { extensions: { code } });

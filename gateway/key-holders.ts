@@ -20,6 +20,8 @@ export interface KeyHoldersParts {
 export interface KeyHolders {
   /** The holder of the key with this SHA-256 (hex); null when there is none. Rejects when nobody could be asked. */
   find(digest: string): Promise<ApiKeyHolder | null>;
+  /** Whether this key was good when it was last asked about, however long ago, and has not been revoked since. */
+  holds(digest: string): boolean;
   /** Calls `changed` with a merchant whose keys may have changed, after they have been forgotten here. Returns the way out. */
   onChange(changed: (merchantId: string) => void): () => void;
   close(): void;
@@ -42,7 +44,10 @@ export const openKeyHolders = ({ ask, bus, now_ms = () => performance.now() }: K
 
   const keep = (digest: string, holder: ApiKeyHolder | null): void => {
     if (holder) held.set(digest, { holder, until_ms: now_ms() + heldKey_ms });
-    else unknown.set(digest, now_ms() + unknownKey_ms);
+    else {
+      held.delete(digest);
+      unknown.set(digest, now_ms() + unknownKey_ms);
+    }
   };
 
   const askOnce = (digest: string): Promise<ApiKeyHolder | null> => {
@@ -65,6 +70,7 @@ export const openKeyHolders = ({ ask, bus, now_ms = () => performance.now() }: K
       if ((unknown.get(digest) ?? 0) > now_ms()) return null;
       return asking.get(digest) ?? askOnce(digest);
     },
+    holds: (digest) => held.get(digest) !== undefined,
     onChange: (changed) => {
       listeners.add(changed);
       return () => void listeners.delete(changed);

@@ -3,19 +3,26 @@ import { ApolloServer, HeaderMap, type ApolloServerPlugin, type HTTPGraphQLReque
 import { ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { GraphQLError, OperationTypeNode } from 'graphql';
-import { isRefused } from '../subgraphs/kernel/rules/refusal.ts';
+import { isRefused, type RefusalCode } from '../subgraphs/kernel/rules/refusal.ts';
 import type { Call } from '../subgraphs/kernel/service/principal.ts';
 import { requestIdOf, type Logger } from '../subgraphs/kernel/service/telemetry.ts';
+import { admitCaller, takeToken, type NotAdmitted } from './admit-caller.ts';
 import { authorizationOf, type Authenticated } from './authenticate.ts';
+import { tooCostly } from './document-cost.ts';
+import { signaturesOf } from './check-caller.ts';
 import { document_bytes_max, documentTokens_max, limitDocument } from './document-limits.ts';
 import type { GraphProtocolParts } from './graph-protocol.ts';
 import { serveGraphiql } from './graphiql.ts';
 import { presentError } from './present-error.ts';
+import { barredMessage, rateHeaders, rateMessage } from './rate-limit.ts';
+import { bytesOf, takeRawBodies } from './raw-body.ts';
 import { registerSubscriptions } from './subscriptions.ts';
 import type { Supergraph } from './supergraph.ts';
 
 export interface GatewayParts extends GraphProtocolParts {
   readonly supergraph: Pick<Supergraph, 'apiSchema' | 'execute' | 'apolloGateway'>;
+  /** Whether a browser gets GraphiQL; it does unless this says otherwise. */
+  readonly graphiql?: boolean;
 }
 
 /**
@@ -27,7 +34,8 @@ export const registerGateway = async (app: FastifyInstance, parts: GatewayParts)
   await apollo.start();
   await app.register(async (scope) => {
     scope.setErrorHandler(answerError(parts.log));
-    const sendGraphiql = serveGraphiql(scope);
+    const readBody = takeRawBodies(scope);
+    const sendGraphiql = (parts.graphiql ?? true) ? serveGraphiql(scope) : null;
     scope.route({
       method: ['GET', 'POST'],
       url: '/graphql',
@@ -35,9 +43,9 @@ export const registerGateway = async (app: FastifyInstance, parts: GatewayParts)
       exposeHeadRoute: false,
       handler: async (request, reply) => {
         const requestId = requestIdFor(request, reply);
-        if (wantsPage(request)) return sendGraphiql(reply);
+        if (sendGraphiql && wantsPage(request)) return sendGraphiql(reply);
         const caller = await admit(request, reply, parts, requestId);
-        return caller ? runOver(apollo, request, reply, { principal: caller.principal, requestId }) : reply;
+        return caller ? runOver(apollo, request, await readBody(request), reply, { principal: caller.principal, requestId }) : reply;
       },
     });
   });
@@ -45,21 +53,22 @@ export const registerGateway = async (app: FastifyInstance, parts: GatewayParts)
   app.addHook('onClose', () => apollo.stop());
 };
 
-const openApollo = ({ supergraph, log }: GatewayParts): ApolloServer<Call> =>
+const openApollo = ({ supergraph, log, introspection = true }: GatewayParts): ApolloServer<Call> =>
   new ApolloServer<Call>({
     gateway: supergraph.apolloGateway,
     logger: log,
     nodeEnv: 'production',
-    introspection: true,
+    introspection,
     csrfPrevention: true,
     allowBatchedHttpRequests: false,
-    persistedQueries: false,
+    // Automatic persisted queries: a client may send the SHA-256 of what was sent before. They are kept in memory, the last 30 MB of them.
+    cache: 'bounded',
     includeStacktraceInErrorResponses: false,
     stopOnTerminationSignals: false,
     validationRules: [limitDocument],
     parseOptions: { maxLexicalTokens: documentTokens_max },
     formatError: presentError,
-    plugins: [ApolloServerPluginLandingPageDisabled(), logFailures(log), refuseSubscriptions],
+    plugins: [ApolloServerPluginLandingPageDisabled(), logFailures(log), refuseSubscriptions, limitCost],
   });
 
 /** Errors of resolvers are logged where they happen; here, only those of the gateway itself. */
@@ -80,6 +89,15 @@ const refuseSubscriptions: ApolloServerPlugin<Call> = {
   }),
 };
 
+const limitCost: ApolloServerPlugin<Call> = {
+  requestDidStart: async ({ schema }) => ({
+    didResolveOperation: async ({ document, operationName, request }) => {
+      const costly = tooCostly(schema, { document, operationName, variables: request.variables ?? {} });
+      if (costly) throw costly;
+    },
+  }),
+};
+
 /** Decision D-07. The server around may have stamped the answer already. */
 const requestIdFor = (request: FastifyRequest, reply: FastifyReply): string => {
   const stamped = reply.getHeader('x-request-id');
@@ -92,32 +110,43 @@ const requestIdFor = (request: FastifyRequest, reply: FastifyReply): string => {
 /** The page keeps its query in the address: a browser that comes back to that wants the page again. */
 const wantsPage = ({ method, headers }: FastifyRequest): boolean => method === 'GET' && (headers.accept ?? '').includes('text/html');
 
-/** The caller; null when the refusal has been sent. */
-const admit = async (request: FastifyRequest, reply: FastifyReply, { authenticator, log }: GatewayParts, requestId: string): Promise<Authenticated | null> => {
-  const answer = await authenticator.ofHeader(authorizationOf(request.raw)).catch((error: unknown) => {
-    log.error({ err: error, requestId }, 'a key could not be looked up');
-    return null;
-  });
-  if (answer === null) {
-    reply.header('retry-after', '1');
-    sendError(reply, 503, 'unavailable', 'The service cannot check keys just now; try again.');
+/** The caller, whose token has been taken; null when the refusal has been sent. */
+const admit = async (request: FastifyRequest, reply: FastifyReply, parts: GatewayParts, requestId: string): Promise<Authenticated | null> => {
+  const { raw } = request;
+  const shown = { request: raw, authorization: authorizationOf(raw), signatures: signaturesOf(raw), body: bytesOf(request) };
+  const caller = await admitCaller(shown, parts, requestId);
+  if (caller === null || isRefused(caller) || 'barred_s' in caller) {
+    sendNotAdmitted(reply, caller);
     return null;
   }
-  if (!isRefused(answer)) return answer;
-  if (answer.code === 'unauthorized') reply.header('www-authenticate', 'Bearer');
-  sendError(reply, answer.code === 'unauthorized' ? 401 : 403, answer.code, answer.message);
+  const token = await takeToken(caller, parts.limiter);
+  if (!token) return caller;
+  const { limit, taken } = token;
+  reply.headers(rateHeaders(limit, taken));
+  if (taken.granted) return caller;
+  sendError(reply.header('retry-after', String(taken.retryAfter_s)), 429, 'rate_limited', rateMessage(taken.retryAfter_s));
   return null;
 };
 
-const runOver = async (apollo: ApolloServer<Call>, request: FastifyRequest, reply: FastifyReply, call: Call): Promise<FastifyReply> => {
-  const { status, headers, body } = await apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest: readHttp(request), context: async () => call });
-  // Only `@defer` and `@stream` answer in parts, and the schema has neither.
-  if (body.kind === 'chunked') throw new Error('an answer in parts');
-  for (const [name, value] of headers) reply.header(name, value);
-  return reply.code(status ?? 200).send(body.string);
+const sendNotAdmitted = (reply: FastifyReply, why: NotAdmitted): FastifyReply => {
+  if (why === null) return sendError(reply.header('retry-after', '1'), 503, 'unavailable', 'The service cannot check keys just now; try again.');
+  if ('barred_s' in why) return sendError(reply.header('retry-after', String(why.barred_s)), 429, 'rate_limited', barredMessage(why.barred_s));
+  if (why.code === 'unauthorized') reply.header('www-authenticate', 'Bearer');
+  return sendError(reply, notAdmittedStatus[why.code] ?? 403, why.code, why.message);
 };
 
-const readHttp = ({ method, url, headers, body }: FastifyRequest): HTTPGraphQLRequest => {
+/** Decision D-02 for signatures. */
+const notAdmittedStatus: Readonly<Partial<Record<RefusalCode, number>>> = { unauthorized: 401, signature_required: 400, invalid_signature: 400 };
+
+const runOver = async (apollo: ApolloServer<Call>, request: FastifyRequest, body: unknown, reply: FastifyReply, call: Call): Promise<FastifyReply> => {
+  const answer = await apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest: readHttp(request, body), context: async () => call });
+  // Only `@defer` and `@stream` answer in parts, and the schema has neither.
+  if (answer.body.kind === 'chunked') throw new Error('an answer in parts');
+  for (const [name, value] of answer.headers) reply.header(name, value);
+  return reply.code(answer.status ?? 200).send(answer.body.string);
+};
+
+const readHttp = ({ method, url, headers }: FastifyRequest, body: unknown): HTTPGraphQLRequest => {
   const map = new HeaderMap();
   for (const [name, value] of Object.entries(headers)) if (value !== undefined) map.set(name, [value].flat().join(', '));
   const question = url.indexOf('?');

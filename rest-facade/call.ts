@@ -1,9 +1,12 @@
 /**
  * One call, checked in the order of decision D-09: route, key, allow-list, signature, live enabled, rate limit, scope, body, and then the operation.
- * The key is checked before the body is read (server.ts); everything else stands here, in that order.
+ * The key and its address are checked before the body is read (server.ts); everything else stands here, in that order.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLError } from 'graphql';
+import type { Authenticator } from '../gateway/authenticate.ts';
+import { signaturesOf } from '../gateway/check-caller.ts';
+import { bytesOf } from '../gateway/raw-body.ts';
 import type { Supergraph } from '../gateway/supergraph.ts';
 import type { OperationName } from '../schema/generated/operation-map.ts';
 import { lacks } from '../subgraphs/kernel/service/access.ts';
@@ -11,6 +14,7 @@ import type { Call } from '../subgraphs/kernel/service/principal.ts';
 import type { Logger } from '../subgraphs/kernel/service/telemetry.ts';
 import type { Caller } from './authenticate.ts';
 import { sendLedgerCsv } from './ledger-csv.ts';
+import { countRefusal, limitMerchant, type LimitParts } from './limit-rate.ts';
 import type { ContractOperation } from './read-contract.ts';
 import { compileRequest, type AnyRequest } from './read-request.ts';
 import { isErrorCode, refuse, sendRefusal, type Refusal } from './refusal-http.ts';
@@ -19,7 +23,8 @@ import type { Outcome, Route } from './routes.ts';
 /** Opens the live stream for a caller that may have it: rest-facade/event-stream.ts. */
 export type OpenStream = (request: FastifyRequest, reply: FastifyReply, call: Call) => unknown;
 
-export interface CallParts {
+export interface CallParts extends LimitParts {
+  readonly authenticator: Pick<Authenticator, 'holds' | 'checkRequest'>;
   readonly supergraph: Pick<Supergraph, 'operation'>;
   readonly openStream: OpenStream;
   readonly log: Logger;
@@ -34,7 +39,12 @@ export const openCall = (route: Route, operation: ContractOperation, parts: Call
   const run = route.operation === 'StreamEvents' ? null : openRun(route, route.operation, parts);
   return async (request: FastifyRequest, reply: FastifyReply, caller: Caller): Promise<unknown> => {
     const { principal } = caller;
-    const refusal = refuseCaller(route, caller);
+    const untrusted = parts.authenticator.checkRequest(caller.holder, signaturesOf(request.raw), bytesOf(request));
+    if (untrusted) {
+      countRefusal(request, untrusted, parts, caller);
+      return sendRefusal(reply, untrusted);
+    }
+    const refusal = (await limitMerchant(reply, caller, parts)) ?? refuseScope(route, caller);
     if (refusal) return sendRefusal(reply, refusal);
     const asked = readRequest(request, principal);
     if ('code' in asked) return sendRefusal(reply, asked);
@@ -45,9 +55,7 @@ export const openCall = (route: Route, operation: ContractOperation, parts: Call
   };
 };
 
-/** The checks of the caller that need no look at what is asked for. The allow-list, the signature over the bytes and the rate limit belong here too. */
-const refuseCaller = (route: Route, { principal, liveEnabled }: Caller): Refusal | null => {
-  if (principal.mode === 'live' && !liveEnabled) return refuse('live_not_enabled', 'live mode is not enabled for this merchant');
+const refuseScope = (route: Route, { principal }: Caller): Refusal | null => {
   const lack = lacks(route.field, principal);
   return lack === null ? null : refuse('scope_required', lack);
 };

@@ -51,13 +51,16 @@ export const isErrorCode = (code: unknown): code is ErrorCode => typeof code ===
 export interface Refusal {
   readonly code: ErrorCode;
   readonly message: string;
+  /** Seconds after which trying again helps, where the code alone does not tell. */
+  readonly retryAfter_s?: number;
 }
 
 export const refuse = (code: ErrorCode, message: string): Refusal => ({ code, message });
 
 /** Answers with the documented envelope. */
-export const sendRefusal = (reply: FastifyReply, { code, message }: Refusal): FastifyReply => {
+export const sendRefusal = (reply: FastifyReply, { code, message, retryAfter_s }: Refusal): FastifyReply => {
   const { status, headers } = refusalHttp[code];
   if (headers) reply.headers(headers);
+  if (retryAfter_s !== undefined) reply.header('retry-after', String(retryAfter_s));
   return reply.code(status).send(errorJson(code, message));
 };

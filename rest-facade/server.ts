@@ -4,12 +4,13 @@ import type { Authenticator } from '../gateway/authenticate.ts';
 import { authenticate, type Caller } from './authenticate.ts';
 import { openCall, type CallParts } from './call.ts';
 import { readContract, type Contract } from './read-contract.ts';
+import { countRefusal, refuseAddress, refuseKeyFromAddress } from './limit-rate.ts';
 import { sendRefusal } from './refusal-http.ts';
 import { routes, type Route } from './routes.ts';
 import { serveDocs } from './serve-docs.ts';
 
 export interface RestFacadeParts extends CallParts {
-  readonly authenticator: Pick<Authenticator, 'ofHeader'>;
+  readonly authenticator: Pick<Authenticator, 'ofHeader' | 'holds' | 'checkRequest'>;
 }
 
 declare module 'fastify' {
@@ -40,11 +41,19 @@ const addRoute = (scope: FastifyInstance, route: Route, contract: Contract, part
     method: route.method,
     url: route.path.replace('{id}', ':id'),
     bodyLimit: route.bodyLimit_bytes,
+    ...(route.kind === 'stream' ? { config: { load: 'long-lived' as const } } : {}),
     // HEAD would open a stream that is never read.
     exposeHeadRoute: route.kind !== 'stream',
     onRequest: async (request, reply) => {
+      const tooOften = refuseAddress(request, parts);
+      if (tooOften) return sendRefusal(reply, tooOften);
       const caller = await authenticate(request, parts.authenticator, parts.log);
-      if ('code' in caller) return sendRefusal(reply, caller);
+      if ('code' in caller) {
+        countRefusal(request, caller, parts);
+        return sendRefusal(reply, caller);
+      }
+      const withThisKey = refuseKeyFromAddress(request, caller, parts);
+      if (withThisKey) return sendRefusal(reply, withThisKey);
       request.caller = caller;
     },
     handler: async (request, reply) => {

@@ -70,18 +70,22 @@ export const pushState = (app: FastifyInstance, context: PageContext, live: Pick
     done();
   });
 
-  app.get<TokenRoute & { Querystring: { tag?: unknown } }>('/:token/events', { exposeHeadRoute: false }, async (request, reply) => {
-    guardPage(reply);
-    const { words, found } = await findCheckout(context, request);
-    if (!live || !found) return reply.code(204).send();
-    const { call } = found;
-    const reader = openReader(live, call.principal);
-    const response = reply.hijack().raw;
-    const headers = Object.entries(reply.getHeaders()).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
-    response.writeHead(200, { ...Object.fromEntries(headers), 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
-    response.write(': connected\n\n');
-    open.add(response);
-    response.once('close', () => open.delete(response));
-    stream({ context, call, words, response, reader }, String(request.query.tag));
-  });
+  app.get<TokenRoute & { Querystring: { tag?: unknown } }>(
+    '/:token/events',
+    { exposeHeadRoute: false, config: { load: 'long-lived' } },
+    async (request, reply) => {
+      guardPage(reply);
+      const { words, found } = await findCheckout(context, request);
+      if (!live || !found) return reply.code(204).send();
+      const { call } = found;
+      const reader = openReader(live, call.principal);
+      const response = reply.hijack().raw;
+      const headers = Object.entries(reply.getHeaders()).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
+      response.writeHead(200, { ...Object.fromEntries(headers), 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
+      response.write(': connected\n\n');
+      open.add(response);
+      response.once('close', () => open.delete(response));
+      stream({ context, call, words, response, reader }, String(request.query.tag));
+    },
+  );
 };

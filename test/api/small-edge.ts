@@ -3,6 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Kind } from 'graphql';
 import type { Authenticated, Authenticator } from '../../gateway/authenticate.ts';
+import { openBucketsInMemory } from '../../gateway/buckets-in-memory.ts';
+import { openAddressOf } from '../../gateway/caller-address.ts';
+import { limitBy } from '../../gateway/rate-limit.ts';
 import { openSupergraph } from '../../gateway/supergraph.ts';
 import { registerRestFacade } from '../../rest-facade/server.ts';
 import type { OpenStream } from '../../rest-facade/call.ts';
@@ -18,6 +21,7 @@ import { openLog } from '../../subgraphs/kernel/service/telemetry.ts';
 /** What a root field answers: by `Query.payment`, with its arguments. */
 export type RootAnswers = Readonly<Record<string, (args: object, call: Call) => unknown>>;
 
+const limiter = limitBy(openBucketsInMemory(), openAddressOf([]));
 const log = openLog({ logLevel: 'silent' }, 'test');
 
 const notMeant = () => {
@@ -53,7 +57,8 @@ const callerOf = (bearer: keyof typeof granted): Authenticated => {
   return { principal, holder: { ...principal, scopes: [...principal.scopes], liveEnabled: false, rateLimit: { perSecond: 50, burst: 100 } } };
 };
 
-const authenticator: Pick<Authenticator, 'ofHeader'> = {
+const authenticator: Pick<Authenticator, 'ofHeader' | 'holds'> = {
+  holds: () => false,
   ofHeader: async (header) => {
     const bearer = String(header).replace('Bearer ', '');
     return bearer === 'test' || bearer === 'bare' || bearer === 'sbp' || bearer === 'live' ? callerOf(bearer) : refused('unauthorized', 'no such key');
@@ -71,7 +76,7 @@ export const openSmallEdge = async (answers: RootAnswers, openStream: OpenStream
   const supergraphSdl = readFileSync(join(import.meta.dirname, '../../schema/supergraph.graphql'), 'utf8');
   const supergraph = await openSupergraph({ supergraphSdl, executors, log });
   const app = openHttp({ config: { publicUrl: null }, log, ready: async () => true });
-  await registerRestFacade(app, { supergraph, authenticator, openStream, log });
+  await registerRestFacade(app, { supergraph, authenticator, limiter, openStream, log });
   const url = await app.listen({ port: 0, host: '127.0.0.1' });
   return { url, close: () => app.close() };
 };

@@ -3,6 +3,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { openBucketsInMemory } from '../../gateway/buckets-in-memory.ts';
+import { openAddressOf } from '../../gateway/caller-address.ts';
+import { limitBy } from '../../gateway/rate-limit.ts';
 import { openSupergraph } from '../../gateway/supergraph.ts';
 import { readContract, type Schema } from '../../rest-facade/read-contract.ts';
 import { registerRestFacade } from '../../rest-facade/server.ts';
@@ -18,7 +21,11 @@ const supergraphSdl = readFileSync(join(import.meta.dirname, '../../schema/super
 const supergraph = await openSupergraph({ supergraphSdl, executors: generatedExecutors(world), log });
 const principal: KeyPrincipal = { kind: 'key', keyId: 'k', merchantId: merchants[0] ?? '', shopId: 'a', mode: 'test', scopes };
 const app = openHttp({ config: { publicUrl: null }, log, ready: async () => true });
-await registerRestFacade(app, { supergraph, authenticator: { ofHeader: async () => ({ principal }) }, openStream: (_request, reply) => reply.send(''), log });
+const { scopes: granted, ...rest } = principal;
+const holder = { ...rest, scopes: [...granted], liveEnabled: false, rateLimit: { perSecond: 10_000, burst: 10_000 } };
+const authenticator = { ofHeader: async () => ({ principal, holder }), holds: () => true };
+const limiter = limitBy(openBucketsInMemory(), openAddressOf([]));
+await registerRestFacade(app, { supergraph, authenticator, limiter, openStream: (_request, reply) => reply.send(''), log });
 const url = await app.listen({ port: 0, host: '127.0.0.1' });
 after(() => app.close());
 

@@ -5,17 +5,22 @@ import fastify from 'fastify';
 import { createClient, type Client, type FormattedExecutionResult } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { openAuthenticator, type BearerReader } from '../../gateway/authenticate.ts';
+import { openBucketsInMemory } from '../../gateway/buckets-in-memory.ts';
+import { openAddressOf } from '../../gateway/caller-address.ts';
 import { openLiveEvents } from '../../gateway/live-events.ts';
 import { openLiveSubscriptions } from '../../gateway/live-subscriptions.ts';
+import { limitBy } from '../../gateway/rate-limit.ts';
 import { registerGateway } from '../../gateway/server.ts';
 import { storedEvents } from '../../gateway/stored-events.ts';
-import { openSmallGraph, operatorToken, silent, testKey, World } from './small-graph.ts';
+import { authenticatorParts, openSmallGraph, operatorToken, silent, testKey, World } from './small-graph.ts';
 
 interface Limits {
   readonly socketsPerCaller?: number;
   readonly rememberedEvents?: number;
   readonly readerBuffer?: number;
   readonly otherReaders?: readonly BearerReader[];
+  readonly introspection?: boolean;
+  readonly graphiql?: boolean;
 }
 
 /** Everything that the graph's public side is made of, over a world of its own. */
@@ -23,10 +28,11 @@ export const openParts = async (limits: Limits = {}) => {
   const world = new World();
   const { bus } = world;
   const supergraph = await openSmallGraph(world);
-  const authenticator = openAuthenticator({ supergraph, bus, operatorToken, otherReaders: limits.otherReaders ?? [] });
+  const authenticator = openAuthenticator({ ...authenticatorParts, supergraph, bus, operatorToken, otherReaders: limits.otherReaders ?? [] });
   const liveEvents = openLiveEvents({ bus, readEventsAfter: storedEvents(supergraph), ...limits });
   const liveSubscriptions = openLiveSubscriptions({ supergraph, liveEvents, log: silent });
-  return { world, bus, supergraph, authenticator, liveEvents, liveSubscriptions, log: silent, ...limits };
+  const limiter = limitBy(openBucketsInMemory(), openAddressOf([]));
+  return { world, bus, supergraph, authenticator, limiter, liveEvents, liveSubscriptions, log: silent, ...limits };
 };
 
 /** Serves a new world until the test ends. */

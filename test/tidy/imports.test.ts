@@ -57,6 +57,7 @@ describe('the import rules catch', () => {
     ['an ORM in the gateway', 'gateway/server.ts', `import { p } from '@mikro-orm/core';`, /only under subgraphs/],
     ['a queue outside its folder', 'subgraphs/payments/jobs.ts', `import { Queue } from 'bullmq';`, /only in kernel\/queue/],
     ['Redis outside its folder', 'rest-facade/rate-limit.ts', `import { Redis } from 'ioredis';`, /only in kernel\/queue/],
+    ['a queue beside the rate limiter', 'gateway/buckets-in-redis.ts', `import { Queue } from 'bullmq';`, /only in kernel\/queue/],
     ['Apollo Gateway outside its folder', 'rest-facade/call.ts', `import { x } from '@apollo/gateway';`, /only in gateway/],
     ['a development package in production', 'gateway/server.ts', `import fc from 'fast-check';`, /under "dependencies"/],
     ['the schema build in production', 'gateway/server.ts', `import { compose } from '../schema/build.ts';`, /development packages/],

@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { hkdfSync } from 'node:crypto';
 import { readAddressEntry } from './address-list.ts';
+import type { OverloadLimits } from './overload.ts';
 
 /** The issuer of the tokens of operators and cabinet users. */
 export interface OidcConfig {
@@ -51,6 +52,10 @@ export interface Config {
   readonly drain_ms: number;
   /** Addresses and CIDR blocks of proxies whose `X-Forwarded-For` is believed (decision D-11). */
   readonly trustedProxies: readonly string[];
+  /** How long a request waits for the store of the rate limiter before it passes unlimited. */
+  readonly rateLimitWait_ms: number;
+  /** What of load a public process takes before it answers 503. */
+  readonly overload: OverloadLimits;
   /** Connections to PostgreSQL of this process's pool. */
   readonly databasePool: number;
 }
@@ -161,6 +166,8 @@ export const readConfig = (environment: Environment): Config => {
     logLevel: read.oneOf('LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'info'),
     drain_ms: read.integer('DRAIN_MS', 8_000, 0, 600_000),
     trustedProxies: read.addresses('TRUSTED_PROXIES'),
+    rateLimitWait_ms: read.integer('RATE_LIMIT_WAIT_MS', 50, 1, 10_000),
+    overload: { inFlight_max: read.integer('OVERLOAD_IN_FLIGHT', 1_000, 1, 1_000_000), loopDelay_max_ms: read.integer('OVERLOAD_DELAY_MS', 250, 1, 60_000) },
     databasePool: read.integer('DATABASE_POOL', 16, 2, 1_000),
   };
   if (databaseUrl && !config.secretKey) read.mistakes.push('SECRET_KEY is required with DATABASE_URL: every process must have the same');

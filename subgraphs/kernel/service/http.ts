@@ -8,13 +8,12 @@ import { errorJson } from '../../../schema/wire.ts';
 import type { Config } from './config.ts';
 import { answerParserError, apiVersion, envelopeOf } from './http-errors.ts';
 import { methodsByPath, type AllowedMethods } from './http-methods.ts';
+import { shedLoad, type OverloadLimits } from './overload.ts';
 import { httpRequests, metrics, requestIdOf, type Logger } from './telemetry.ts';
 
-const headersTimeout_ms = 15_000;
-const requestTimeout_ms = 30_000;
+const usualPatience: Patience = { headers_ms: 15_000, request_ms: 30_000, check_ms: 5_000 };
 /** Longer than the idle time of the usual load balancers, so that they close first. */
 const keepAliveTimeout_ms = 72_000;
-const timeoutCheck_ms = 5_000;
 const headers_bytes = 16 * 1_024;
 /** Decision D-03. */
 const bodyLimit_bytes = 256 * 1_024;
@@ -24,13 +23,26 @@ export interface HttpParts {
   readonly log: Logger;
   /** True or nothing: ready. False or names: not ready, and what is missing. */
   readonly ready: () => Promise<boolean | readonly string[]>;
+  /** Absent: nothing is refused for the load. */
+  readonly overload?: OverloadLimits;
+  readonly patience?: Patience;
+}
+
+/** How long slow clients are waited for. */
+export interface Patience {
+  /** For the head of a request. */
+  readonly headers_ms: number;
+  /** For a whole request. */
+  readonly request_ms: number;
+  /** How often it is looked whether one of these is over. */
+  readonly check_ms: number;
 }
 
 /**
  * Opens a server that does not listen yet. Its own routes are `/healthz`, `/readyz` and `/metrics`. `close()` stops accepting, answers new calls on
  * kept connections with 503, and resolves when those in flight have ended. Log through the logger that was passed, not through `request.log`.
  */
-export const openHttp = ({ config, log, ready }: HttpParts): FastifyInstance => {
+export const openHttp = ({ config, log, ready, overload, patience = usualPatience }: HttpParts): FastifyInstance => {
   const headers = standingHeaders(config);
   const app = fastify({
     logger: false,
@@ -38,9 +50,9 @@ export const openHttp = ({ config, log, ready }: HttpParts): FastifyInstance => 
     requestIdHeader: false,
     trustProxy: false,
     bodyLimit: bodyLimit_bytes,
-    requestTimeout: requestTimeout_ms,
+    requestTimeout: patience.request_ms,
     keepAliveTimeout: keepAliveTimeout_ms,
-    http: { headersTimeout: headersTimeout_ms, maxHeaderSize: headers_bytes, connectionsCheckingInterval: timeoutCheck_ms, requireHostHeader: false },
+    http: { headersTimeout: patience.headers_ms, maxHeaderSize: headers_bytes, connectionsCheckingInterval: patience.check_ms, requireHostHeader: false },
     // The framework's answer while closing is no envelope, nor is Node's to a request without Host: the hook below answers both.
     return503OnClosing: false,
     clientErrorHandler: answerParserError,
@@ -52,6 +64,7 @@ export const openHttp = ({ config, log, ready }: HttpParts): FastifyInstance => 
   const allowed = methodsByPath();
   app.addHook('onRoute', ({ url, method }) => allowed.add(url, method));
   answerEverything(app, log, allowed, headers);
+  if (overload) shedLoad(app, overload, log);
   observe(app, log);
   addHealth(app, ready);
   return app;
@@ -128,8 +141,9 @@ const observe = (app: FastifyInstance, log: Logger): void => {
 };
 
 const addHealth = (app: FastifyInstance, ready: HttpParts['ready']): void => {
-  app.get('/healthz', async () => ({ status: 'ok' }));
-  app.get('/readyz', async (_request, reply) => {
+  const always = { config: { load: 'exempt' } } as const;
+  app.get('/healthz', always, async () => ({ status: 'ok' }));
+  app.get('/readyz', always, async (_request, reply) => {
     const answer = await ready();
     const missing = typeof answer === 'boolean' ? [] : answer;
     if (answer === true || (answer !== false && missing.length === 0)) return { status: 'ready' };
@@ -138,5 +152,5 @@ const addHealth = (app: FastifyInstance, ready: HttpParts['ready']): void => {
       .header('retry-after', '1')
       .send(errorJson('unavailable', `not ready: ${missing.join(', ') || 'starting'}`));
   });
-  app.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.metrics()));
+  app.get('/metrics', always, async (_request, reply) => reply.type(metrics.contentType).send(await metrics.metrics()));
 };

@@ -1,0 +1,88 @@
+/**
+ * How often merchants may call (decision D-08), and how often an address may fail to authenticate (D-09: before the key). In Redis for all processes, else in
+ * the memory of the one.
+ */
+import type { IncomingMessage } from 'node:http';
+import { Lru } from '../subgraphs/kernel/service/lru.ts';
+import type { Logger } from '../subgraphs/kernel/service/telemetry.ts';
+import { openBucketsInMemory } from './buckets-in-memory.ts';
+import { openBucketsInRedis } from './buckets-in-redis.ts';
+import { networkOf, type AddressOf } from './caller-address.ts';
+import { takenOf, token_us, type Buckets, type RateLimit, type Taken } from './token-bucket.ts';
+
+/** Failed authentications of one address. Who succeeds costs nothing. */
+export const failedAuthentication: RateLimit = { perSecond: 1, burst: 60 };
+/** How many addresses that may not try just now are remembered. */
+const barredAddresses_max = 10_000;
+
+/** Whose bucket it is, and how large. */
+export interface RateLimited {
+  readonly merchantId: string;
+  readonly rateLimit: RateLimit;
+}
+
+export interface RateLimiter {
+  /** Takes one token of the merchant's. A store that cannot say grants it, as if none had been taken. */
+  takeOf(merchant: RateLimited): Taken | Promise<Taken>;
+  /** Seconds until the request's address may authenticate again, at all or with this key, rounded up; 0 when it may now. Asks nobody. */
+  barred_s(request: IncomingMessage, keyId?: string): number;
+  /** The request's address has failed to authenticate: without a good key, or with this one but from elsewhere or with a wrong signature. */
+  failed(request: IncomingMessage, keyId?: string): void;
+  close(): void;
+}
+
+export interface RateLimiterParts {
+  /** Null: the limits are those of this process alone. */
+  readonly redisUrl: string | null;
+  /** How long a request waits for Redis before it passes. */
+  readonly wait_ms: number;
+  readonly addressOf: AddressOf;
+  readonly log: Logger;
+}
+
+/** Opens the limiter. It starts although Redis is away. */
+export const openRateLimiter = async ({ redisUrl: url, wait_ms, addressOf, log }: RateLimiterParts): Promise<RateLimiter> =>
+  limitBy(url === null ? openBucketsInMemory() : await openBucketsInRedis({ url, wait_ms, log }), addressOf);
+
+/** A limiter over these buckets. */
+export const limitBy = (buckets: Buckets, addressOf: AddressOf): RateLimiter => {
+  const barredUntil_ms = new Lru<string, number>(barredAddresses_max);
+  const nameOf = (request: IncomingMessage, keyId = ''): string => `address:${networkOf(addressOf(request))}:${keyId}`;
+  const countFailure = async (name: string): Promise<void> => {
+    const taken = await buckets.take(name, failedAuthentication);
+    if (!taken || taken.remaining > 0) return;
+    barredUntil_ms.set(name, performance.now() + Math.max(token_us(failedAuthentication) / 1_000, taken.retryAfter_s * 1_000));
+  };
+  return {
+    takeOf: ({ merchantId, rateLimit }) => {
+      const taken = buckets.take(`merchant:${merchantId}`, rateLimit);
+      return taken instanceof Promise ? taken.then((answer) => answer ?? takenOf(true, 0, rateLimit)) : (taken ?? takenOf(true, 0, rateLimit));
+    },
+    barred_s: (request, keyId) => {
+      if (barredUntil_ms.size === 0) return 0;
+      const name = nameOf(request, keyId);
+      const until_ms = barredUntil_ms.get(name);
+      if (until_ms === undefined) return 0;
+      const left_ms = until_ms - performance.now();
+      if (left_ms > 0) return Math.ceil(left_ms / 1_000);
+      barredUntil_ms.delete(name);
+      return 0;
+    },
+    // The stores do not throw: what they cannot say is null.
+    failed: (request, keyId) => void countFailure(nameOf(request, keyId)),
+    close: () => buckets.close(),
+  };
+};
+
+/** The fields of draft-ietf-httpapi-ratelimit-headers in their last form with three headers (revision 06): whole numbers, and seconds. */
+export const rateHeaders = ({ burst }: RateLimit, { remaining, reset_s }: Taken): Readonly<Record<string, string>> => ({
+  'ratelimit-limit': String(burst),
+  'ratelimit-remaining': String(remaining),
+  'ratelimit-reset': String(reset_s),
+});
+
+/** What a limited caller is told. */
+export const rateMessage = (retryAfter_s: number): string => `too many requests; try again in ${retryAfter_s} second${retryAfter_s === 1 ? '' : 's'}`;
+/** What an address is told that failed to authenticate too often. */
+export const barredMessage = (retryAfter_s: number): string =>
+  `too many calls without a valid key from this address; try again in ${retryAfter_s} second${retryAfter_s === 1 ? '' : 's'}`;

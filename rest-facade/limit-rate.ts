@@ -1,0 +1,40 @@
+/** The limits of the REST API: failed authentications by address, before the key; requests by merchant, with their headers (decisions D-08 and D-09). */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { authorizationOf, type Authenticator } from '../gateway/authenticate.ts';
+import { barredMessage, rateHeaders, rateMessage, type RateLimiter } from '../gateway/rate-limit.ts';
+import type { Caller } from './authenticate.ts';
+import { refuse, type ErrorCode, type Refusal } from './refusal-http.ts';
+
+export interface LimitParts {
+  readonly authenticator: Pick<Authenticator, 'holds'>;
+  readonly limiter: RateLimiter;
+}
+
+/** What of a caller is no good: each costs its address. */
+const failedAuthentications: readonly ErrorCode[] = ['unauthorized', 'ip_not_allowed', 'signature_required', 'invalid_signature'];
+
+const rateLimited = (message: string, retryAfter_s: number): Refusal => ({ ...refuse('rate_limited', message), retryAfter_s });
+
+/** Refuses an address that failed to authenticate too often, before anybody is asked about its key. A key that is known here passes all the same. */
+export const refuseAddress = (request: FastifyRequest, { authenticator, limiter }: LimitParts): Refusal | null => {
+  const barred_s = limiter.barred_s(request.raw);
+  return barred_s === 0 || authenticator.holds(authorizationOf(request.raw)) ? null : rateLimited(barredMessage(barred_s), barred_s);
+};
+
+/** Refuses a known key from an address that failed too often to prove that it may use it. */
+export const refuseKeyFromAddress = (request: FastifyRequest, { principal }: Caller, { limiter }: LimitParts): Refusal | null => {
+  const barred_s = limiter.barred_s(request.raw, principal.keyId);
+  return barred_s === 0 ? null : rateLimited(barredMessage(barred_s), barred_s);
+};
+
+/** Counts a refusal that was one for failing to authenticate; `caller` is the one whose key is known. */
+export const countRefusal = (request: FastifyRequest, { code }: Refusal, { limiter }: LimitParts, caller?: Caller): void => {
+  if (failedAuthentications.includes(code)) limiter.failed(request.raw, caller?.principal.keyId);
+};
+
+/** Takes one of the merchant's tokens and says in the answer's headers how many are left. Refuses when there was none. */
+export const limitMerchant = async (reply: FastifyReply, { principal, rateLimit }: Caller, { limiter }: LimitParts): Promise<Refusal | null> => {
+  const taken = await limiter.takeOf({ merchantId: principal.merchantId, rateLimit });
+  reply.headers(rateHeaders(rateLimit, taken));
+  return taken.granted ? null : rateLimited(rateMessage(taken.retryAfter_s), taken.retryAfter_s);
+};
