@@ -22,9 +22,15 @@ export const cursorOf = (row: Position, filters: unknown): string =>
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
+/** Beyond four-digit years a moment is written in a way that the database does not read. */
+const readable = { from: Date.parse('0001-01-01T00:00:00Z'), to: Date.parse('9999-12-31T23:59:59.999Z') };
+
+/** Null when the bytes are not those of a cursor: decoding alone would pass over characters that were added. */
 const parse = (cursor: string): unknown => {
+  const bytes = Buffer.from(cursor, 'base64url');
+  if (bytes.toString('base64url') !== cursor) return null;
   try {
-    return JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    return JSON.parse(bytes.toString());
   } catch {
     return null;
   }
@@ -40,7 +46,8 @@ export const positionOf = (cursor: string | null | undefined, filters: unknown):
     if (
       typeof at === 'number' &&
       Number.isSafeInteger(at) &&
-      Math.abs(at) < 8.64e15 &&
+      at >= readable.from &&
+      at <= readable.to &&
       typeof id === 'string' &&
       uuid.test(id) &&
       digest === digestOf(filters)
@@ -63,9 +70,11 @@ export const pageOf = <Row extends Position>(
   return { nodes, pageInfo: { hasNextPage, endCursor: hasNextPage && last ? cursorOf(last, filters) : null } };
 };
 
+/** A day that exists, and whose end has a four-digit year. */
 const day = (text: string): Temporal.PlainDate | null => {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text < '0001-01-01' || text > '9998-12-31') return null;
   try {
-    return /^\d{4}-\d{2}-\d{2}$/.test(text) ? Temporal.PlainDate.from(text, { overflow: 'reject' }) : null;
+    return Temporal.PlainDate.from(text, { overflow: 'reject' });
   } catch {
     return null;
   }
