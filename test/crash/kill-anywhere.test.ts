@@ -90,7 +90,7 @@ const killTwentyTimes = async (): Promise<number> => {
 
 test('two hundred payments survive twenty kills: none lost, none doubled, every webhook delivered, the books balance', async () => {
   const receiver = await openReceiver((index) => (index % 10 === 9 ? 500 : 200));
-  const service = { rest: running.url, graph: running.url, processes: [running], stop: async () => {} };
+  const service = { rest: running.url, rests: [running.url], graph: running.url, processes: [running], stop: async () => {} };
   const merchant = await makeMerchant(service);
   await merchant.endpoint(receiver.url, ['payment_succeeded', 'payment_failed', 'payment_expired']);
 
