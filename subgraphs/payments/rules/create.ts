@@ -9,7 +9,12 @@ export const linkTtlDefault_min = 60;
 /** 7 days. */
 export const linkTtlMax_min = 10_080;
 export const metadataMax_pairs = 20;
+export const metadataNameMax_chars = 128;
 export const metadataValueMax_chars = 500;
+export const orderIdMax_chars = 255;
+export const customerIdMax_chars = 255;
+export const descriptionMax_chars = 4_000;
+export const urlMax_chars = 2_048;
 
 const currencies: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
 
@@ -42,25 +47,65 @@ export interface PaymentTerms {
   readonly plan: Plan | null;
 }
 
-const mistakeIn = (input: PaymentInput): string | null => {
+type Absent = null | undefined;
+
+/** Counted as people count: a character outside the basic plane is one, although it takes two code units. */
+const charactersOf = (text: string): number => Array.from(text).length;
+
+const textMistake = (name: string, text: string | Absent, least: number, most_chars: number): string | null => {
+  if (text === null || text === undefined) return null;
+  if (!text.isWellFormed() || text.includes('\0')) return `${name}: expected a text without U+0000 and without halves of surrogate pairs`;
+  if (text.length >= least && text.length <= most_chars) return null;
+  const came = charactersOf(text);
+  return came >= least && came <= most_chars ? null : `${name}: expected ${least} to ${most_chars} characters, got ${came}`;
+};
+
+/** REST callers were told by the description already; callers of the graph are told here. */
+const textMistakeIn = ({ orderId, customerId, description, returnUrl, webhookUrl }: PaymentInput): string | null =>
+  textMistake('order_id', orderId, 1, orderIdMax_chars) ??
+  textMistake('customer_id', customerId, 1, customerIdMax_chars) ??
+  textMistake('description', description, 0, descriptionMax_chars) ??
+  textMistake('return_url', returnUrl, 1, urlMax_chars) ??
+  textMistake('webhook_url', webhookUrl, 1, urlMax_chars);
+
+/** Names are repeated in messages when they are plain words: what looks like a number may be that of a card (decision D-06). */
+const valueName = (name: string): string => (/^[A-Za-z_.-]{1,64}$/.test(name) ? `metadata.${name}` : 'a value in metadata');
+
+const metadataMistakeIn = (metadata: PaymentInput['metadata']): string | null => {
+  const pairs = Object.entries(metadata ?? {});
+  if (pairs.length > metadataMax_pairs) return `metadata: expected up to ${metadataMax_pairs} pairs, got ${pairs.length}`;
+  for (const [name, value] of pairs) {
+    const mistake = textMistake('a name in metadata', name, 1, metadataNameMax_chars) ?? textMistake(valueName(name), value, 0, metadataValueMax_chars);
+    if (mistake) return mistake;
+  }
+  return null;
+};
+
+const returnUrlMistake = (address: string | Absent): string | null =>
+  typeof address !== 'string' || URL.parse(address)?.protocol === 'https:' ? null : 'return_url: expected an address that starts with https://';
+
+/** Decision D-74: https only for live. A user name would not be sent, so that it is refused here as it is for endpoints. */
+const webhookUrlMistake = (address: string | Absent, mode: Mode): string | null => {
+  if (typeof address !== 'string') return null;
+  const url = URL.parse(address);
+  if (url?.protocol !== 'https:' && (url?.protocol !== 'http:' || mode === 'live')) return 'webhook_url: expected an address that starts with https://';
+  return url.username === '' && url.password === '' ? null : 'webhook_url: expected an address without a user name and a password';
+};
+
+const mistakeIn = (input: PaymentInput, mode: Mode): string | null => {
   const { amount, currency, method, returnUrl, webhookUrl, ttlMinutes, metadata } = input;
   if (amount < 1n) return `amount: expected an integer from 1 to 2^53-1, got ${amount}`;
-  if (currency && !currencies.has(currency)) return `currency: expected an ISO 4217 code such as RUB, got ${currency}`;
+  if (typeof currency === 'string' && !currencies.has(currency)) return `currency: expected an ISO 4217 code such as RUB, got ${currency}`;
   if (method === 'recurrent') return 'method: recurrent payments are made by charging a token (POST /v1/public/tokens/{id}/charge)';
-  if (returnUrl && !(URL.canParse(returnUrl) && new URL(returnUrl).protocol === 'https:')) return 'return_url: expected an address with https://';
-  if (webhookUrl && !(URL.canParse(webhookUrl) && /^https?:$/.test(new URL(webhookUrl).protocol))) return 'webhook_url: expected an address with https://';
   if (ttlMinutes !== null && ttlMinutes !== undefined && (ttlMinutes < 1 || ttlMinutes > linkTtlMax_min)) {
     return `ttl_minutes: expected an integer from 1 to ${linkTtlMax_min}, got ${ttlMinutes}`;
   }
-  const pairs = Object.entries(metadata ?? {});
-  if (pairs.length > metadataMax_pairs) return `metadata: expected up to ${metadataMax_pairs} pairs, got ${pairs.length}`;
-  const long = pairs.find(([, value]) => value.length > metadataValueMax_chars);
-  return long ? `metadata.${long[0]}: expected up to ${metadataValueMax_chars} characters, got ${long[1].length}` : null;
+  return textMistakeIn(input) ?? returnUrlMistake(returnUrl) ?? webhookUrlMistake(webhookUrl, mode) ?? metadataMistakeIn(metadata);
 };
 
 /** The terms of a new payment, or `bad_request` naming the field, what was expected and what came (decision D-06). */
 export const paymentTerms = (input: PaymentInput, mode: Mode, now: Temporal.Instant): PaymentTerms | Refused => {
-  const mistake = mistakeIn(input);
+  const mistake = mistakeIn(input, mode);
   if (mistake) return refused('bad_request', mistake);
   const plan = mode === 'test' ? planFor(input.amount, input.metadata ?? {}) : null;
   return {
