@@ -15,9 +15,10 @@ export const openBucketsInMemory = (now_us: () => number = () => performance.now
       const most = token * limit.burst;
       // Never more than empty, even when the limit was another before.
       const debt = Math.min(Math.max((fullAt.get(name) ?? now) - now, 0), most);
-      if (debt + token > most) return takenOf(false, debt, limit);
-      fullAt.set(name, now + debt + token);
-      return takenOf(true, debt + token, limit);
+      const granted = debt + token <= most;
+      const owed = granted ? debt + token : debt;
+      fullAt.set(name, now + owed);
+      return takenOf(granted, owed, limit);
     },
     close: () => {},
   };

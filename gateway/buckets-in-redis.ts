@@ -27,10 +27,13 @@ local now = time[1] * 1000000 + time[2]
 local token = tonumber(ARGV[1])
 local most = token * tonumber(ARGV[2])
 local debt = math.min(math.max(tonumber(redis.call('GET', KEYS[1]) or now) - now, 0), most)
-if debt + token > most then return {0, debt} end
-debt = debt + token
+local granted = 0
+if debt + token <= most then
+  granted = 1
+  debt = debt + token
+end
 redis.call('SET', KEYS[1], string.format('%.0f', now + debt), 'PX', math.ceil(debt / 1000))
-return {1, debt}`;
+return {granted, debt}`;
 const scriptDigest = createHash('sha1').update(script).digest('hex');
 
 const unavailable = new Counter({

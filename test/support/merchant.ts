@@ -58,8 +58,23 @@ export const callRest = async (
   return { status, headers: response.headers, body: json ?? text };
 };
 
-/** Makes a merchant with a shop and a test key that has every scope. */
-export const makeMerchant = async (service: Service): Promise<Merchant> => {
+interface Rate {
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
+/** More than a test can send: what is not about rate limits does not meet them. */
+const generous: Rate = { perSecond: 10_000, burst: 100_000 };
+
+/** Sets how fast a merchant may call. */
+export const setRate = async (service: Pick<Service, 'graph'>, merchantId: string, rate: Rate | null): Promise<void> => {
+  const mutation = `mutation ($m: ID!, $p: Int, $b: Int) { merchantRateLimitSet(merchantId: $m, perSecond: $p, burst: $b) { ... on Refused { code message } } }`;
+  const { merchantRateLimitSet: refused } = await askGraph(service, mutation, { m: merchantId, p: rate?.perSecond ?? null, b: rate?.burst ?? null });
+  if (refused.code) throw new Error(JSON.stringify(refused));
+};
+
+/** Makes a merchant with a shop and a test key that has every scope. `rate` null: the service's own. */
+export const makeMerchant = async (service: Service, rate: Rate | null = generous): Promise<Merchant> => {
   const { merchantCreate } = await askGraph(service, 'mutation { merchantCreate(name: "Merchant") { id } }');
   const merchantId: string = merchantCreate.id;
   const made = await askGraph(service, 'mutation ($m: ID!) { shopCreate(merchantId: $m, name: "Tea & Cakes") { ... on Shop { id } } }', { m: merchantId });
@@ -71,6 +86,7 @@ export const makeMerchant = async (service: Service): Promise<Merchant> => {
     variables,
   );
   const key: string = issued.apiKeyIssue.secret;
+  if (rate) await setRate(service, merchantId, rate);
   return {
     id: merchantId,
     shopId,
