@@ -6,6 +6,7 @@ import { scalars } from '../../../schema/scalars.ts';
 import { readSubgraphSdl, type SubgraphName } from '../../../schema/sources.ts';
 import { access, lacks } from './access.ts';
 import { resolveEntities, type EntityLoaders } from './entities.ts';
+import { strangerCheck } from './named-merchant.ts';
 import type { Call } from './principal.ts';
 
 /** What a resolver gets beside its arguments. One per call. */
@@ -71,9 +72,10 @@ const guardField = (type: GraphQLObjectType, fieldName: string): readonly string
   const resolve = field?.resolve;
   if (!access[coordinate]) return [`no access row for ${coordinate}`];
   if (!field || !resolve) return [`no resolver for ${coordinate}`];
+  const namesStranger = strangerCheck(field);
   field.resolve = (source, args, context: SubgraphContext, info) => {
     const lack = lacks(coordinate, context.principal);
-    if (lack === null) return resolve(source, args, context, info);
+    if (lack === null) return namesStranger(args, context.principal) ?? resolve(source, args, context, info);
     throw new GraphQLError(lack, { extensions: { code: context.principal.kind === 'key' ? 'scope_required' : 'forbidden' } });
   };
   return [];

@@ -1,0 +1,198 @@
+/**
+ * One row of a merchant's shop in every table that holds a merchant's data, found in the database itself: a table of tomorrow is planted, too. What
+ * is planted is unlike anything else, so that wherever it turns up it is known where it came from.
+ */
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { scopes } from '../../subgraphs/kernel/service/principal.ts';
+
+/** Values of closed lists: a column's, or a table's column. What is not named here gets a text that gives its row away. */
+const closed: Readonly<Record<string, unknown>> = {
+  mode: 'test',
+  currency: 'RUB',
+  method: 'cards',
+  status: 'succeeded',
+  type: 'payment',
+  from_account: 'bank_clearing',
+  to_account: 'merchant',
+  account: 'merchant',
+  period: 'month',
+  signature: 'v2',
+  stream_kind: 'payment.created',
+  webhook_event: 'payment.succeeded',
+  scopes: [...scopes],
+  events: [],
+  planned_outcome: 'succeeded',
+  step: 'wait',
+  fail_reason: null,
+  failure_code: null,
+  planned_failure_code: null,
+  revoked_at: null,
+  deleted_at: null,
+  lease_until: null,
+  ask_at: null,
+  customer_card_mask: null,
+  'webhook_attempt.status': 500,
+  'payout.method': 'payouts_sbp',
+  'token.status': 'active',
+  'subscription.status': 'active',
+  'webhook_delivery.status': 'failed',
+  'shop.allow_list': [],
+  'rate.rate_bps': 321,
+  // A balance is the sum of both.
+  'balance_delta.amount': 0,
+  'merchant.rate_per_second': 77,
+  'merchant.rate_burst': 78,
+};
+
+/** Columns that name a row of another table. */
+const pointsTo: Readonly<Record<string, string>> = {
+  subject_id: 'payment',
+  resource_id: 'payment',
+  source_id: 'payment',
+  endpoint_id: 'webhook_endpoint',
+  delivery_id: 'webhook_delivery',
+  shop_id: 'shop',
+  merchant_id: 'merchant',
+};
+
+interface Column {
+  readonly table_name: string;
+  readonly column_name: string;
+  readonly udt_name: string;
+  readonly is_identity: string;
+  readonly column_default: string | null;
+}
+
+const columnsOf = `select table_name, column_name, udt_name, is_identity, column_default from information_schema.columns
+  where table_schema = 'public' and (table_name = 'merchant' or table_name in
+    (select table_name from information_schema.columns where table_schema = 'public' and column_name = 'merchant_id'))
+  order by table_name, ordinal_position`;
+
+let amounts = 7_100_000_000n;
+let numbers = 5_000_000;
+
+export interface Planted {
+  readonly name: string;
+  /** The id of its row in a table. */
+  id(table: string): string;
+  /** Everything that gives its rows away, with the table it is of. */
+  readonly marks: ReadonlyMap<string, string>;
+}
+
+/** What there is of one owner: ids by table, and marks. */
+const openPlot = (name: string, fixed: Readonly<Record<string, string>>) => {
+  const ids = new Map<string, string>(Object.entries(fixed));
+  const marks = new Map<string, string>();
+  const id = (table: string): string => {
+    const known = ids.get(table);
+    if (known) return known;
+    const made = randomUUID();
+    ids.set(table, made);
+    marks.set(made, table);
+    return made;
+  };
+  for (const [table, value] of Object.entries(fixed)) marks.set(value, table);
+  const mark = (table: string, value: string): string => {
+    marks.set(value, table);
+    return value;
+  };
+  return { name, id, marks, mark };
+};
+
+type Plot = ReturnType<typeof openPlot>;
+
+const uuidFor = (plot: Plot, { table_name: table, column_name: column }: Column): string => {
+  if (column === 'id') return plot.id(table);
+  return plot.id(pointsTo[column] ?? column.replace(/_id$/, ''));
+};
+
+const valueFor = (plot: Plot, column: Column): unknown => {
+  const { table_name: table, column_name: name, udt_name: type } = column;
+  const exact = `${table}.${name}`;
+  if (Object.hasOwn(closed, exact)) return closed[exact];
+  if (Object.hasOwn(closed, name)) return closed[name];
+  switch (type) {
+    case 'uuid':
+      return uuidFor(plot, column);
+    case 'text':
+    case 'varchar':
+      return plot.mark(table, `${plot.name}-${table}-${name}`);
+    case 'int8':
+      amounts -= 1_000_001n;
+      return plot.mark(table, String(amounts));
+    case 'int4':
+      numbers += 1;
+      return numbers;
+    case 'float8':
+    case 'numeric':
+      return 12.5;
+    case 'bool':
+      return true;
+    case 'json':
+    case 'jsonb':
+      return JSON.stringify({ planted: plot.mark(table, `${plot.name}-${table}-${name}`) });
+    case '_text':
+      return [plot.mark(table, `${plot.name}-${table}-${name}`)];
+    case 'timestamptz':
+      return new Date();
+    default:
+      throw new Error(`${exact} has the type ${type}, and nobody has said what to plant there`);
+  }
+};
+
+// Amounts descend, so that what was given back and the fee are less than the amount: it comes first in its table.
+const plantRow = async (pool: pg.Pool, plot: Plot, table: string, columns: readonly Column[]): Promise<void> => {
+  const set = columns.filter(({ is_identity, column_default }) => is_identity === 'NO' && !column_default?.startsWith('nextval'));
+  const names = set.map(({ column_name }) => `"${column_name}"`).join(', ');
+  const places = set.map((_, index) => `$${index + 1}`).join(', ');
+  await pool
+    .query(
+      `insert into ${table} (${names}) values (${places})`,
+      set.map((column) => valueFor(plot, column)),
+    )
+    .catch((error: unknown) => {
+      throw new Error(`nothing could be planted in ${table}: ${String(error)}`, { cause: error });
+    });
+};
+
+/**
+ * Plants a row in every table, or in those named; `merchant` and `shop` are the ids it hangs on. Fails on a table that refuses what is planted: then
+ * `closed` above needs a line.
+ */
+export const plant = async (
+  pool: pg.Pool,
+  name: string,
+  fixed: { readonly merchant: string; readonly shop: string },
+  only?: readonly string[],
+): Promise<Planted> => {
+  const plot = openPlot(name, fixed);
+  const { rows } = await pool.query<Column>(columnsOf);
+  const tables = Map.groupBy(rows, ({ table_name }) => table_name);
+  for (const [table, columns] of tables) if (!only || only.includes(table)) await plantRow(pool, plot, table, columns);
+  return plot;
+};
+
+/** Names of all tables that hold a merchant's data. */
+export const merchantTables = async (pool: pg.Pool): Promise<readonly string[]> => {
+  const { rows } = await pool.query<Column>(columnsOf);
+  return [...new Set(rows.map(({ table_name }) => table_name))];
+};
+
+/** All rows of a merchant that count, as one text: equal before and after when nothing was changed. */
+export const pictureOf = async (
+  pool: pg.Pool,
+  merchantId: string,
+  counts: (table: string, row: Readonly<Record<string, unknown>>) => boolean,
+): Promise<string> => {
+  const tables = await merchantTables(pool);
+  const pictures = await Promise.all(
+    tables.map(async (table) => {
+      const key = table === 'merchant' ? 'id' : 'merchant_id';
+      const text = `select to_jsonb(t) as row from ${table} t where ${key} = $1 order by 1::text`;
+      const { rows } = await pool.query<{ row: Record<string, unknown> }>(text, [merchantId]);
+      return `${table}: ${JSON.stringify(rows.filter(({ row }) => counts(table, row)))}`;
+    }),
+  );
+  return pictures.join('\n');
+};

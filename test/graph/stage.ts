@@ -1,0 +1,72 @@
+/** The whole graph in this process: the four real subgraphs on a migrated PostgreSQL behind the real gateway. SQL statements are counted. */
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type pg from 'pg';
+import { openSupergraph } from '../../gateway/supergraph.ts';
+import { subgraphNames } from '../../schema/sources.ts';
+import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
+import { openSimulator } from '../../subgraphs/kernel/banks/simulator.ts';
+import { migrate, openDatabase } from '../../subgraphs/kernel/database/orm.ts';
+import { openPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { openBus } from '../../subgraphs/kernel/queue/bus.ts';
+import { migrateQueues, openQueues } from '../../subgraphs/kernel/queue/queues.ts';
+import { deriveSecrets } from '../../subgraphs/kernel/service/config.ts';
+import { openLog } from '../../subgraphs/kernel/service/telemetry.ts';
+import { entities, openSubgraph, wakeableJobs, type SubgraphsParts } from '../../subgraphs/open-subgraphs.ts';
+import { startTestDatabase } from '../support/database.ts';
+
+export const log = openLog({ logLevel: process.env['TEST_LOG'] === 'debug' ? 'debug' : 'silent' }, 'test');
+
+/** Counts the statements that the pool's connections send from now on. */
+const countStatements = (pool: pg.Pool): { readonly texts: string[] } => {
+  const counted = { texts: [] as string[] };
+  pool.on('connect', (client) => {
+    const send = client.query.bind(client);
+    // The package gives `query` six signatures; what is passed on is what came.
+    client.query = ((...given: Parameters<typeof send>) => {
+      const [first] = given;
+      counted.texts.push(typeof first === 'string' ? first : String((first as { text?: string }).text));
+      return send(...given);
+    }) as typeof client.query;
+  });
+  return counted;
+};
+
+/** Opens a graph of the test file's own; `close` removes everything that was made here. */
+export const openGraphStage = async () => {
+  const postgres = await startTestDatabase();
+  const database = await openDatabase({ url: postgres.url, entities, pool: 8 });
+  const counted = countStatements(database.pool);
+  await migrate(database);
+  await migrateQueues(postgres.url);
+  const bus = await openBus({ redisUrl: null, databaseUrl: postgres.url, log });
+  const queues = await openQueues({ redisUrl: null, databaseUrl: postgres.url, log, jobs: wakeableJobs, drain_ms: 1_000 });
+  const secrets = deriveSecrets(randomBytes(32));
+  const policies = openPolicies({ pool: database.pool, bus, fingerprintKey: secrets.fingerprint });
+  const parts: SubgraphsParts = {
+    database,
+    banks: openBanks(openSimulator(database), database.pool),
+    policies,
+    bus,
+    queues,
+    secrets,
+    publicUrl: 'https://pay.example',
+    webhookPrivateTargets: true,
+    now: () => Temporal.Now.instant(),
+    log,
+  };
+  const [payments, payouts, recurring, merchants] = subgraphNames.map((name) => openSubgraph(name, parts));
+  if (!payments || !payouts || !recurring || !merchants) throw new Error('a subgraph is missing');
+  const executors = { payments, payouts, recurring, merchants };
+  const supergraphSdl = readFileSync(join(import.meta.dirname, '../../schema/supergraph.graphql'), 'utf8');
+  const supergraph = await openSupergraph({ supergraphSdl, executors, log });
+  const close = async (): Promise<void> => {
+    policies.close();
+    await queues.close();
+    await bus.close();
+    await database.close();
+    await postgres.stop();
+  };
+  return { database, executors, supergraph, bus, counted, close };
+};

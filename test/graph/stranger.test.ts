@@ -1,0 +1,227 @@
+import { after, before, describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { parse, visit, type DocumentNode, type ExecutionResult, type GraphQLError } from 'graphql';
+import { subgraphNames, readSubgraphSdl } from '../../schema/sources.ts';
+import { resolvableEntities } from '../../subgraphs/kernel/service/entities.ts';
+import { scopes, type KeyPrincipal, type Principal } from '../../subgraphs/kernel/service/principal.ts';
+import { allFields, askEverything, type EveryField, type Fill, type ValueOf } from './every-field.ts';
+import { merchantTables, pictureOf, plant, type Planted } from './planted-rows.ts';
+import { openGraphStage } from './stage.ts';
+
+type Stage = Awaited<ReturnType<typeof openGraphStage>>;
+
+let stage: Stage;
+let victim: Planted;
+let neighbour: Planted;
+let stranger: Planted;
+/** Fills arguments with the first merchant's ids. */
+let valueOf: ValueOf;
+
+before(async () => {
+  stage = await openGraphStage();
+  const { pool } = stage.database;
+  const merchant = randomUUID();
+  victim = await plant(pool, 'victim', { merchant, shop: randomUUID() });
+  neighbour = await plant(pool, 'neighbour', { merchant, shop: randomUUID() }, ['shop', 'api_key']);
+  stranger = await plant(pool, 'stranger', { merchant: randomUUID(), shop: randomUUID() });
+  await pool.query('update event set sequence = position');
+  valueOf = await idsOfVictim();
+});
+after(() => stage?.close());
+
+const keyOf = (plot: Planted): KeyPrincipal => ({
+  kind: 'key',
+  keyId: plot.id('api_key'),
+  merchantId: plot.id('merchant'),
+  shopId: plot.id('shop'),
+  mode: 'test',
+  scopes,
+});
+const operatorOf = (plot: Planted): Principal => ({ kind: 'operator', subject: 'p', role: 'admin', merchantId: plot.id('merchant') });
+const buyerOf = (plot: Planted): Principal => ({ kind: 'buyer', merchantId: plot.id('merchant'), paymentId: plot.id('payment') });
+
+/** What belongs to the merchant and not to one shop: decision D-03c for tokens and subscriptions; a balance is the merchant's by contract. */
+const ofTheMerchant: ReadonlySet<string> = new Set(['merchant', 'shop', 'terminal', 'token', 'subscription', 'balance', 'balance_delta', 'rate']);
+
+interface Stranger {
+  readonly who: string;
+  readonly principal: () => Principal;
+  /** Whether it may see what is the merchant's and no shop's. */
+  readonly sameMerchant?: true;
+}
+
+const strangers: readonly Stranger[] = [
+  { who: "another merchant's key", principal: () => keyOf(stranger) },
+  { who: 'a key of another shop of the merchant', principal: () => keyOf(neighbour), sameMerchant: true },
+  { who: 'an operator narrowed to another merchant', principal: () => operatorOf(stranger) },
+  { who: "a buyer on another merchant's page", principal: () => buyerOf(stranger) },
+];
+
+const tableOfType: Readonly<Record<string, string>> = { BillingSubscription: 'subscription', LiveEvent: 'event', Shop: 'shop', ApiKey: 'api_key' };
+const tableOf = (type: string): string => tableOfType[type] ?? type.replace(/[a-z](?=[A-Z])/g, '$&_').toLowerCase();
+
+/** The first merchant's ids, wherever an argument asks for one. */
+const victimsIds =
+  (sequence: string, digest: string): ValueOf =>
+  (argument, asked) => {
+    switch (argument) {
+      case 'merchantId':
+        return victim.id('merchant');
+      case 'id':
+        return asked.name === 'LiveEvent' ? sequence : victim.id(tableOf(asked.name).replace(/_(change|delete|create|cancel|charge|resend)_?(result)?$/, ''));
+      case 'after':
+        return asked.name === 'LiveEvent' ? String(BigInt(sequence) - 1n) : undefined;
+      case 'digest':
+        return digest;
+      case 'endpointId':
+        return victim.id('webhook_endpoint');
+      case 'kinds':
+      case 'from':
+      case 'to':
+        return undefined;
+    }
+    if (argument.endsWith('Id')) return victim.id(argument.replace(/Id$/, '').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
+    return undefined;
+  };
+
+const idsOfVictim = async (): Promise<ValueOf> => {
+  const { rows } = await stage.database.pool.query<{ sequence: string; digest: string }>(
+    'select event.sequence::text, api_key.digest from event join api_key using (merchant_id, shop_id) where merchant_id = $1 and shop_id = $2',
+    [victim.id('merchant'), victim.id('shop')],
+  );
+  const [row] = rows;
+  assert(row, 'the first merchant has an event and a key');
+  return victimsIds(row.sequence, row.digest);
+};
+
+const pathOf = ({ path }: GraphQLError): string => (path ?? []).filter((step) => typeof step === 'string').join('.');
+
+/** The document without the fields at these paths. */
+const without = (document: DocumentNode, paths: ReadonlySet<string>): DocumentNode => {
+  const above: string[] = [];
+  return visit(document, {
+    Field: {
+      enter: ({ name, alias }) => {
+        above.push((alias ?? name).value);
+        if (!paths.has(above.join('.'))) return undefined;
+        above.pop();
+        return null;
+      },
+      leave: () => void above.pop(),
+    },
+  });
+};
+
+/**
+ * Asks, leaves out what was refused or failed and asks again, until the rest is answered or nothing is left: a field that is refused takes what stands
+ * around it with it, and would hide that the rest is not. Gives all the answers.
+ */
+const ask = async ({ document, variables }: EveryField, principal: Principal, again = true): Promise<readonly ExecutionResult[]> => {
+  const answers: ExecutionResult[] = [];
+  for (let left = document; ;) {
+    const answer = await stage.supergraph.execute({ document: left, variables }, { principal, requestId: 'r' });
+    answers.push(answer);
+    const refused = new Set((answer.errors ?? []).map(pathOf));
+    if (!again || refused.size === 0 || [...refused].some((path) => !path.includes('.'))) return answers;
+    left = without(left, refused);
+  }
+};
+
+/** Tables whose marks stand in the answer. */
+const tablesIn = (text: string, marks: ReadonlyMap<string, string>): readonly string[] => [
+  ...new Set(Array.from(marks).flatMap(([mark, table]) => (text.includes(mark) ? [table] : []))),
+];
+
+/** What of the first merchant the answer gives away. A refusal may not repeat it either, save what the caller has sent itself. */
+const leaksIn = (answers: readonly ExecutionResult[], { sameMerchant }: Pick<Stranger, 'sameMerchant'>): readonly string[] => {
+  const own = ([mark, table]: readonly [string, string]): boolean => sameMerchant === true && (ofTheMerchant.has(table) || mark === victim.id('merchant'));
+  const secret = new Map([...victim.marks].filter((mark) => !own(mark)));
+  return tablesIn(JSON.stringify(answers.map(({ data, errors }) => [data, errors?.map(({ message }) => message)])), secret);
+};
+
+const fills: readonly Fill[] = ['all', 'ids', 'required'];
+
+const everyQuery = (): readonly EveryField[] => fills.flatMap((fill) => askEverything(stage.supergraph.apiSchema, 'query', fill, valueOf));
+
+describe('the walk over every field', () => {
+  test('asks for every field of every type', (t) => {
+    const { apiSchema } = stage.supergraph;
+    const asked = (['query', 'mutation', 'subscription'] as const).flatMap((operation) => askEverything(apiSchema, operation, 'all', valueOf));
+    const covered = new Set(asked.flatMap(({ asks }) => [...asks]));
+    const all = allFields(apiSchema);
+    t.diagnostic(`${covered.size} of ${all.size} fields by ${asked.length} root fields`);
+    assert.deepEqual(
+      [...all].filter((field) => !covered.has(field)),
+      [],
+    );
+    assert(all.size > 250, `only ${all.size} fields`);
+  });
+
+  test('finds what was planted when the merchant itself asks', async (t) => {
+    const seen = new Set<string>();
+    for (const query of everyQuery()) {
+      for (const principal of [keyOf(victim), operatorOf(victim), buyerOf(victim)]) {
+        const data = (await ask(query, principal)).map((answer) => answer.data);
+        for (const table of tablesIn(JSON.stringify(data), victim.marks)) seen.add(table);
+      }
+    }
+    t.diagnostic(`planted in ${(await merchantTables(stage.database.pool)).length} tables, seen of ${[...seen].toSorted().join(', ')}`);
+    const least = ['merchant', 'shop', 'payment', 'refund', 'payout', 'token', 'subscription', 'event', 'webhook_delivery', 'posting', 'balance'];
+    assert.deepEqual(
+      least.filter((table) => !seen.has(table)),
+      [],
+    );
+  });
+});
+
+for (const { who, principal, ...reach } of strangers) {
+  describe(who, () => {
+    test('reads nothing of the first merchant by any query', async (t) => {
+      const queries = everyQuery();
+      const leaks: string[] = [];
+      for (const query of queries) {
+        for (const table of leaksIn(await ask(query, principal()), reach)) leaks.push(`${query.root} gives ${table}`);
+      }
+      t.diagnostic(`${queries.length} documents`);
+      assert.deepEqual([...new Set(leaks)], []);
+    });
+
+    test('neither reads nor changes anything of it by any mutation', async (t) => {
+      const { pool } = stage.database;
+      const isVictims = (table: string, row: Readonly<Record<string, unknown>>): boolean =>
+        !reach.sameMerchant || (!ofTheMerchant.has(table) && (row['shop_id'] ?? victim.id('shop')) === victim.id('shop'));
+      const before = await pictureOf(pool, victim.id('merchant'), isVictims);
+      const mutations = fills.flatMap((fill) => askEverything(stage.supergraph.apiSchema, 'mutation', fill, valueOf));
+      const wrong: string[] = [];
+      for (const mutation of mutations) {
+        for (const table of leaksIn(await ask(mutation, principal(), false), reach)) wrong.push(`${mutation.root} gives ${table}`);
+        const now = await pictureOf(pool, victim.id('merchant'), isVictims);
+        if (now !== before) wrong.push(`${mutation.root} changes something`);
+      }
+      t.diagnostic(`${mutations.length} documents`);
+      assert.deepEqual([...new Set(wrong)], []);
+    });
+
+    // References to what is a shop's come from resolvers, which know the shop: inside the merchant nothing more is checked.
+    if (reach.sameMerchant) return;
+
+    test('gets no entity by its key', async (t) => {
+      const found: string[] = [];
+      let asked = 0;
+      for (const name of subgraphNames) {
+        const document = parse('query ($keys: [_Any!]!) { _entities(representations: $keys) { __typename } }');
+        for (const type of resolvableEntities(readSubgraphSdl(name))) {
+          const id = victim.id(tableOf(type));
+          const keys = [{ __typename: type, merchantId: victim.id('merchant'), id }];
+          const { data } = await stage.executors[name].prepare(document)({ keys }, { principal: principal(), requestId: 'r' });
+          asked += 1;
+          if (JSON.stringify(data) !== '{"_entities":[null]}') found.push(`${name}: ${type}`);
+        }
+      }
+      t.diagnostic(`${asked} entities`);
+      assert(asked > 3);
+      assert.deepEqual(found, []);
+    });
+  });
+}
