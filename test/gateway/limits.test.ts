@@ -1,0 +1,188 @@
+import { describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { getIntrospectionQuery } from 'graphql';
+import { operationCost_max } from '../../gateway/document-cost.ts';
+import { documentAliases_max, documentDepth_max, documentFields_max, documentRootFields_max } from '../../gateway/document-limits.ts';
+import { readConfig } from '../../subgraphs/kernel/service/config.ts';
+import { codesOf, post, read } from './ask-graph.ts';
+import { connect, serveGraph } from './serve-graph.ts';
+import { testKey } from './small-graph.ts';
+
+const times = (count: number, make: (index: number) => string): string => Array.from({ length: count }, (_, index) => make(index)).join(' ');
+
+interface TooLarge {
+  readonly title: string;
+  readonly query: string;
+  readonly variables?: Readonly<Record<string, unknown>>;
+  readonly exceeded: { readonly has: number; readonly most: number };
+}
+
+const tooLarge: readonly TooLarge[] = [
+  {
+    title: 'deeper than 15 fields',
+    query: `{ payment(id: "1") { ${'refunds { payment { '.repeat(8)} id ${'} }'.repeat(8)} } }`,
+    exceeded: { has: 18, most: documentDepth_max },
+  },
+  {
+    title: 'with more than 20 root fields',
+    query: `{ ${times(21, (i) => `a${i}: rates { rateBps }`)} }`,
+    exceeded: { has: 21, most: documentRootFields_max },
+  },
+  {
+    title: 'with more than 50 aliases',
+    query: `{ payment(id: "1") { ${times(51, (i) => `a${i}: id`)} } }`,
+    exceeded: { has: 51, most: documentAliases_max },
+  },
+  {
+    title: 'with fragments that unfold into millions of fields',
+    query: `{ rates { ...F0 } } ${times(24, (i) => `fragment F${i} on Rate { ...F${i + 1} ...F${i + 1} }`)} fragment F24 on Rate { rateBps }`,
+    exceeded: { has: 16_777_217, most: documentFields_max },
+  },
+  {
+    title: 'with a page of pages, by its literal',
+    query: '{ payments(first: 200) { nodes { refunds { payment { refunds { payment { id } } } } } } }',
+    exceeded: { has: 1 + 200 * (1 + 10 * (1 + 1 + 10 * (1 + 1))), most: operationCost_max },
+  },
+  {
+    title: 'with a page of pages, by its variable and in fragments',
+    query: `query ($n: Int!) { payments(first: $n) { ...Page } }
+      fragment Page on PaymentConnection { nodes { ... on Payment { refunds { ...Deep } } } }
+      fragment Deep on Refund { payment { refunds { payment { webhookDeliveries { id } } } } }`,
+    variables: { n: 50 },
+    exceeded: { has: 1 + 50 * (1 + 10 * (1 + 1 + 10 * (1 + 1 + 10))), most: operationCost_max },
+  },
+  {
+    title: 'with many pages side by side',
+    query: `{ ${times(13, (i) => `p${i}: payments(first: 200) { nodes { webhookDeliveries { id } } }`)} }`,
+    exceeded: { has: 13 * (1 + 200 * 11), most: operationCost_max },
+  },
+];
+
+describe('an operation is refused with the numbers, over HTTP and over a socket, when it is', () => {
+  for (const { title, query, variables, exceeded } of tooLarge) {
+    test(title, async (t) => {
+      const { url, socketUrl, world } = await serveGraph(t);
+      const response = await post(url, { query, variables });
+      assert.equal(response.status, 400);
+      const { errors } = await read(response);
+      // A document may be over several limits at once.
+      const found = errors?.find(({ extensions }) => JSON.stringify(extensions['exceeded']) === JSON.stringify(exceeded));
+      assert.deepEqual(found?.extensions, { code: 'query_too_complex', exceeded }, JSON.stringify(errors));
+      assert.match(found.message, new RegExp(`of ${exceeded.has}; at most ${exceeded.most} is allowed`));
+      await assert.rejects(
+        connect(t, socketUrl)
+          .iterate({ query, variables: { ...variables } })
+          .next(),
+        (thrown) => {
+          assert.match(JSON.stringify(thrown), /"code":"query_too_complex"/);
+          return true;
+        },
+      );
+      assert.deepEqual([...world.asked.keys()], ['apiKeyHolder'], 'nothing has run');
+    });
+  }
+});
+
+describe('an operation within the limits', () => {
+  test('is a page of 200 payments with everything around them', async (t) => {
+    const { url } = await serveGraph(t);
+    const query = `query ($n: Int!) { payments(first: $n) { pageInfo { hasNextPage } nodes {
+      id amount shop { name } merchant { name } refunds { id } webhookDeliveries { id status } } } }`;
+    assert.deepEqual(await codesOf(await post(url, { query, variables: { n: 200 } })), ['internal_error'], 'the small world has no payments, and was asked');
+    const deeper = 'query ($n: Int!) { payments(first: $n) { nodes { refunds { payment { refunds { payment { id } } } } } } }';
+    assert.deepEqual(await codesOf(await post(url, { query: deeper, variables: { n: -5 } })), ['internal_error']);
+  });
+
+  test('with a variable that cannot be read is refused for that, without its value', async (t) => {
+    const { url } = await serveGraph(t);
+    const query = 'query ($n: Int!) { payments(first: $n) { nodes { id } } }';
+    const { errors } = await read(await post(url, { query, variables: { n: '4111111111111111' } }));
+    assert.deepEqual(
+      errors?.map(({ extensions }) => extensions['code']),
+      ['BAD_USER_INPUT'],
+    );
+    assert.doesNotMatch(JSON.stringify(errors), /4111/);
+  });
+});
+
+describe('a persisted query', () => {
+  const query = '{ merchant(id: "m1") { name } }';
+  const merchant = { data: { merchant: { name: 'Merchant of the test' } } };
+  const extensions = { persistedQuery: { version: 1, sha256Hash: createHash('sha256').update(query).digest('hex') } };
+
+  test('is not known before it was sent once with its text; then its hash is enough, by POST and by GET', async (t) => {
+    const { url } = await serveGraph(t);
+    assert.deepEqual(await codesOf(await post(url, { extensions })), ['PERSISTED_QUERY_NOT_FOUND']);
+    assert.deepEqual(await read(await post(url, { query, extensions })), merchant);
+    assert.deepEqual(await read(await post(url, { extensions })), merchant);
+    const address = `${url}/graphql?extensions=${encodeURIComponent(JSON.stringify(extensions))}`;
+    const headers = { authorization: `Bearer ${testKey}`, 'apollo-require-preflight': 'true' };
+    assert.deepEqual(await read(await fetch(address, { headers })), merchant);
+  });
+
+  test('is not kept under the hash of another, nor known to a caller without a key', async (t) => {
+    const { url } = await serveGraph(t);
+    assert.deepEqual(await codesOf(await post(url, { query: '{ rates { rateBps } }', extensions })), ['BAD_REQUEST']);
+    assert.deepEqual(await codesOf(await post(url, { extensions })), ['PERSISTED_QUERY_NOT_FOUND']);
+    await post(url, { query, extensions });
+    assert.equal((await post(url, { extensions }, { authorization: '' })).status, 401);
+  });
+
+  test('is under the same limits', async (t) => {
+    const { url } = await serveGraph(t);
+    const costly = 'query ($n: Int!) { payments(first: $n) { nodes { refunds { payment { refunds { payment { id } } } } } } }';
+    const persistedQuery = { version: 1, sha256Hash: createHash('sha256').update(costly).digest('hex') };
+    await post(url, { query: costly, variables: { n: 1 }, extensions: { persistedQuery } });
+    assert.deepEqual(await codesOf(await post(url, { variables: { n: 200 }, extensions: { persistedQuery } })), ['query_too_complex']);
+  });
+});
+
+describe('what a foreign page could make a browser send is refused', () => {
+  const query = '{ merchant(id: "m1") { name } }';
+  for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
+    test(`as ${type}`, async (t) => {
+      const { url, world } = await serveGraph(t);
+      const response = await post(url, JSON.stringify({ query }), { 'content-type': type });
+      assert([400, 415].includes(response.status), String(response.status));
+      assert.equal(world.count('merchant'), 0);
+    });
+  }
+
+  test('as GET without a header of its own, and a mutation by GET with one', async (t) => {
+    const { url, world } = await serveGraph(t);
+    const authorization = `Bearer ${testKey}`;
+    const get = (text: string, headers: Record<string, string>) =>
+      fetch(`${url}/graphql?query=${encodeURIComponent(text)}`, { headers: { authorization, ...headers } });
+    assert.equal((await get(query, {})).status, 400);
+    assert.equal((await get('mutation { merchantCreate(name: "New") { id } }', { 'apollo-require-preflight': 'yes' })).status, 405);
+    assert.deepEqual([world.count('merchant'), world.count('merchantCreate')], [0, 0]);
+  });
+});
+
+describe('by configuration', () => {
+  test('the schema is told or not, over HTTP and over sockets', async (t) => {
+    const { url, socketUrl } = await serveGraph(t, { introspection: false });
+    assert.deepEqual(new Set(await codesOf(await post(url, { query: getIntrospectionQuery() }))), new Set(['GRAPHQL_VALIDATION_FAILED']));
+    await assert.rejects(connect(t, socketUrl).iterate({ query: '{ __schema { types { name } } }' }).next());
+    assert.deepEqual(await read(await post(url, { query: '{ __typename }' })), { data: { __typename: 'Query' } });
+  });
+
+  test('a browser gets GraphiQL or not', async (t) => {
+    const page = async (url: string) => fetch(`${url}/graphql`, { headers: { accept: 'text/html' } });
+    const withIt = await page((await serveGraph(t)).url);
+    assert.equal(withIt.status, 200);
+    const { url } = await serveGraph(t, { graphiql: false });
+    assert.equal((await page(url)).status, 401);
+    assert.equal((await fetch(`${url}/graphql/graphiql/graphiql.js`)).status, 404);
+  });
+
+  test('both are on when embedded; with a database of its own GraphiQL is off', () => {
+    const { graphiql, graphIntrospection } = readConfig({});
+    assert.deepEqual([graphiql, graphIntrospection], [true, true]);
+    const scaled = { DATABASE_URL: 'postgresql://db/x', SECRET_KEY: Buffer.alloc(32).toString('base64') };
+    assert.equal(readConfig(scaled).graphiql, false);
+    assert.equal(readConfig({ ...scaled, GRAPHIQL: 'on' }).graphiql, true);
+    assert.equal(readConfig({ GRAPHQL_INTROSPECTION: 'off' }).graphIntrospection, false);
+  });
+});
