@@ -91,7 +91,16 @@ const buildSchema = (name: SubgraphName, parts: SubgraphsParts): GraphQLSchema =
     case 'recurring':
       return buildSubgraph(recurringSubgraph({ database }));
     case 'merchants':
-      return buildSubgraph(merchantsSubgraph({ database, bus: parts.bus, vaultKey: secrets.vault, privateTargets: parts.webhookPrivateTargets }));
+      return buildSubgraph(
+        merchantsSubgraph({
+          database,
+          bus: parts.bus,
+          policies,
+          vaultKey: secrets.vault,
+          fingerprintKey: secrets.fingerprint,
+          privateTargets: parts.webhookPrivateTargets,
+        }),
+      );
   }
 };
 
@@ -119,7 +128,7 @@ export const backgroundJobs = (parts: SubgraphsParts, stopping: AbortSignal): re
   return [
     ...paymentJobs({ database, banks, now }),
     ...webhookJobs({
-    ...databaseJobs({ pool: database.pool, now, stopping }),
+      ...databaseJobs({ pool: database.pool, now, stopping }),
       pool: database.pool,
       vaultKey: secrets.vault,
       privateTargets: parts.webhookPrivateTargets,

@@ -5,6 +5,10 @@ import type { KeyHolder } from '../../subgraphs/merchants/find-merchants.ts';
 import type { Shop as ShopRow } from '../../subgraphs/kernel/database/entities.ts';
 import type { StreamKind, WebhookEvent as WebhookEventName } from '../../subgraphs/kernel/rules/event.ts';
 import type { LedgerRow } from '../../subgraphs/merchants/read-ledger.ts';
+import type { RateRow } from '../../subgraphs/merchants/set-rate.ts';
+import type { BankRoute as BankRouteRow } from '../../subgraphs/kernel/banks/entities.ts';
+import type { BlockEntryRow } from '../../subgraphs/merchants/block-entries.ts';
+import type { ForbiddenWord as ForbiddenWordRow, ExchangeRate as ExchangeRateRow } from '../../subgraphs/kernel/policies/entities.ts';
 import type { EntityReference } from '../../subgraphs/kernel/service/entities.ts';
 import type { EventRow } from '../../subgraphs/merchants/read-events.ts';
 import type { SubgraphContext } from '../../subgraphs/kernel/service/subgraph.ts';
@@ -338,6 +342,147 @@ export type ShopCreateResult = Shop | Refused;
 
 export type MerchantRateLimitSetResult = Merchant | Refused;
 
+/** A commission rate that was set, at the level of the platform (no merchant), of a merchant (no shop) or of a shop. The most specific one wins. */
+export type RateRecord = {
+  id: Scalars['ID']['output'];
+  /** Null at the platform's level. */
+  merchantId: Maybe<Scalars['ID']['output']>;
+  /** Null at the platform's and the merchant's levels. */
+  shopId: Maybe<Scalars['ID']['output']>;
+  method: PaymentMethod;
+  /** Basis points: 200 = 2.00 %. */
+  rateBps: Scalars['Int']['output'];
+  /** It holds from this moment on, until a later one of the same level and method. */
+  since: Scalars['DateTime']['output'];
+};
+
+export type RateRecordConnection = {
+  nodes: Array<RateRecord>;
+  pageInfo: PageInfo;
+};
+
+/** What a bank does for a shop. */
+export type BankOperation =
+  | 'payment'
+  | 'refund'
+  | 'payout'
+  | 'recurrent';
+
+/** By what a bank moves money: sbp, cards, tpay and sberpay for what buyers pay, sbp, card and account for payouts. */
+export type RouteMethod =
+  | 'sbp'
+  | 'cards'
+  | 'tpay'
+  | 'sberpay'
+  | 'card'
+  | 'account';
+
+/** Which connector serves an operation of a shop in live mode. Of several the lowest priority wins that is active and that this installation has. */
+export type BankRoute = {
+  id: Scalars['ID']['output'];
+  merchantId: Scalars['ID']['output'];
+  shopId: Scalars['ID']['output'];
+  mode: Mode;
+  operation: BankOperation;
+  method: RouteMethod;
+  connector: Scalars['String']['output'];
+  priority: Scalars['Int']['output'];
+  active: Scalars['Boolean']['output'];
+  createdAt: Scalars['DateTime']['output'];
+};
+
+export type BankRouteConnection = {
+  nodes: Array<BankRoute>;
+  pageInfo: PageInfo;
+};
+
+/** What a block list can hold (decision D-40). */
+export type BlockKind =
+  | 'phone'
+  | 'card'
+  | 'customer'
+  | 'account'
+  | 'country';
+
+/** Something that is refused with `aml_blocked`, for all merchants or for one. */
+export type BlockEntry = {
+  id: Scalars['ID']['output'];
+  /** Null: for all merchants. */
+  merchantId: Maybe<Scalars['ID']['output']>;
+  kind: BlockKind;
+  /** The value; of a card or an account its last 4 characters, since its number is not kept. */
+  shown: Scalars['String']['output'];
+  reason: Scalars['String']['output'];
+  createdAt: Scalars['DateTime']['output'];
+};
+
+export type BlockEntryConnection = {
+  nodes: Array<BlockEntry>;
+  pageInfo: PageInfo;
+};
+
+/** A word that no payment's description may hold: it is refused with `forbidden_purpose`. */
+export type ForbiddenPurpose = {
+  id: Scalars['ID']['output'];
+  /** In lower case. `*` at its end stands for any ending. */
+  word: Scalars['String']['output'];
+  reason: Scalars['String']['output'];
+  createdAt: Scalars['DateTime']['output'];
+};
+
+export type ForbiddenPurposeConnection = {
+  nodes: Array<ForbiddenPurpose>;
+  pageInfo: PageInfo;
+};
+
+/** What one unit of a currency is worth (decision D-35). */
+export type ExchangeRate = {
+  id: Scalars['ID']['output'];
+  /** ISO 4217. */
+  currency: Scalars['String']['output'];
+  /** USDT for one unit of the currency (not of its minor unit), an exact decimal. */
+  usdt: Scalars['String']['output'];
+  /** It holds from this moment on, until a later one. */
+  since: Scalars['DateTime']['output'];
+};
+
+export type ExchangeRateConnection = {
+  nodes: Array<ExchangeRate>;
+  pageInfo: PageInfo;
+};
+
+/** What was taken off a list or switched off for good. */
+export type PolicyRemoved = {
+  id: Scalars['ID']['output'];
+};
+
+/** A movement that an operator booked. */
+export type LedgerRecorded = {
+  entry: LedgerEntry;
+  /** True when an earlier call with the same reference booked it. */
+  repeated: Scalars['Boolean']['output'];
+};
+
+export type RateSetResult = RateRecord | Refused;
+
+export type BankRouteSetResult = BankRoute | Refused;
+
+export type BankRouteRemoveResult = PolicyRemoved | Refused;
+
+export type BlockEntryAddResult = BlockEntry | Refused;
+
+export type BlockEntryRemoveResult = PolicyRemoved | Refused;
+
+export type ForbiddenPurposeAddResult = ForbiddenPurpose | Refused;
+
+export type ForbiddenPurposeRemoveResult = PolicyRemoved | Refused;
+
+export type ExchangeRateSetResult = ExchangeRate | Refused;
+
+export type SettlementRecordResult = LedgerRecorded | Refused;
+
+export type AdjustmentRecordResult = LedgerRecorded | Refused;
+
 export type Query = {
   /** Null when there is none. Keys see their own. */
   merchant: Maybe<Merchant>;
@@ -356,6 +501,16 @@ export type Query = {
    * (decision D-76). The gateway alone may ask.
    */
   liveEventsAfter: Maybe<Array<LiveEvent>>;
+  /** Rates as they were set, latest beginning first: the platform's when no merchant is named, a merchant's own and its shops', or one shop's. */
+  rateHistory: RateRecordConnection;
+  /** Routes to banks of a merchant, or of one of its shops, newest first. An operator names the merchant. */
+  bankRoutes: BankRouteConnection;
+  /** The block list for all merchants when none is named, else the merchant's own; newest first. */
+  blockEntries: BlockEntryConnection;
+  /** Words that no description may hold, newest first. */
+  forbiddenPurposes: ForbiddenPurposeConnection;
+  /** Exchange rates as they were set, of all currencies or of one, latest beginning first. */
+  exchangeRates: ExchangeRateConnection;
 };
 
 
@@ -399,6 +554,44 @@ export type QueryliveEventsAfterArgs = {
   kinds: InputMaybe<Array<LiveEventKind>>;
 };
 
+
+export type QueryrateHistoryArgs = {
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+  shopId: InputMaybe<Scalars['ID']['input']>;
+  method: InputMaybe<PaymentMethod>;
+  first?: Scalars['Int']['input'];
+  after: InputMaybe<Scalars['String']['input']>;
+};
+
+
+export type QuerybankRoutesArgs = {
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+  shopId: InputMaybe<Scalars['ID']['input']>;
+  first?: Scalars['Int']['input'];
+  after: InputMaybe<Scalars['String']['input']>;
+};
+
+
+export type QueryblockEntriesArgs = {
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+  kind: InputMaybe<BlockKind>;
+  first?: Scalars['Int']['input'];
+  after: InputMaybe<Scalars['String']['input']>;
+};
+
+
+export type QueryforbiddenPurposesArgs = {
+  first?: Scalars['Int']['input'];
+  after: InputMaybe<Scalars['String']['input']>;
+};
+
+
+export type QueryexchangeRatesArgs = {
+  currency: InputMaybe<Scalars['String']['input']>;
+  first?: Scalars['Int']['input'];
+  after: InputMaybe<Scalars['String']['input']>;
+};
+
 export type Mutation = {
   /** A new merchant, without shops; live mode is off. */
   merchantCreate: Merchant;
@@ -410,6 +603,35 @@ export type Mutation = {
   apiKeyIssue: ApiKeyIssueResult;
   /** An empty event list means all events. */
   webhookEndpointCreate: WebhookEndpointCreateResult;
+  /**
+   * Sets a rate, 0 to 10,000 basis points, from a moment that is not past (now when absent): the platform's, a merchant's or a shop's, by what is named. Payments
+   * that succeeded before keep theirs. Until it begins, setting it again for the same moment replaces it.
+   */
+  rateSet: RateSetResult;
+  /** Sets a route, or changes the one with the same connector. Only live mode has routes: in test mode the simulator serves everything. */
+  bankRouteSet: BankRouteSetResult;
+  /** Removes a route. What its bank has already is still asked there. */
+  bankRouteRemove: BankRouteRemoveResult;
+  /** Blocks something for all merchants, or for one. It holds in every process within a second. What is blocked already stays as it is. */
+  blockEntryAdd: BlockEntryAddResult;
+  /** Takes something off the list of all merchants, or off a merchant's. */
+  blockEntryRemove: BlockEntryRemoveResult;
+  /** Forbids a word in descriptions, as a whole word in any case; `*` at its end stands for any ending. A word that is there already stays as it is. */
+  forbiddenPurposeAdd: ForbiddenPurposeAddResult;
+  /** Allows a word again. */
+  forbiddenPurposeRemove: ForbiddenPurposeRemoveResult;
+  /** Sets what one unit of a currency is worth in USDT, from a moment that is not past (now when absent). Payments keep the worth that they were created with. */
+  exchangeRateSet: ExchangeRateSetResult;
+  /**
+   * Books that a merchant was paid out what it is owed: at most what is available over all its shops. The reference, 1 to 100 characters, is its idempotency key
+   * and its description in the ledger.
+   */
+  settlementRecord: SettlementRecordResult;
+  /**
+   * Corrects a merchant's balance: positive in its favour, negative to its debit, below zero if need be. The reason is its description in the ledger, the
+   * reference, 1 to 100 characters, its idempotency key.
+   */
+  adjustmentRecord: AdjustmentRecordResult;
 };
 
 
@@ -445,6 +667,86 @@ export type MutationwebhookEndpointCreateArgs = {
   shopId: Scalars['ID']['input'];
   url: Scalars['String']['input'];
   events?: Array<WebhookEvent>;
+};
+
+
+export type MutationrateSetArgs = {
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+  shopId: InputMaybe<Scalars['ID']['input']>;
+  method: PaymentMethod;
+  rateBps: Scalars['Int']['input'];
+  since: InputMaybe<Scalars['DateTime']['input']>;
+};
+
+
+export type MutationbankRouteSetArgs = {
+  merchantId: Scalars['ID']['input'];
+  shopId: Scalars['ID']['input'];
+  mode?: Mode;
+  operation: BankOperation;
+  method: RouteMethod;
+  connector: Scalars['String']['input'];
+  priority?: Scalars['Int']['input'];
+  active?: Scalars['Boolean']['input'];
+};
+
+
+export type MutationbankRouteRemoveArgs = {
+  merchantId: Scalars['ID']['input'];
+  id: Scalars['ID']['input'];
+};
+
+
+export type MutationblockEntryAddArgs = {
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+  kind: BlockKind;
+  value: Scalars['String']['input'];
+  reason: Scalars['String']['input'];
+};
+
+
+export type MutationblockEntryRemoveArgs = {
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+  id: Scalars['ID']['input'];
+};
+
+
+export type MutationforbiddenPurposeAddArgs = {
+  word: Scalars['String']['input'];
+  reason: Scalars['String']['input'];
+};
+
+
+export type MutationforbiddenPurposeRemoveArgs = {
+  id: Scalars['ID']['input'];
+};
+
+
+export type MutationexchangeRateSetArgs = {
+  currency: Scalars['String']['input'];
+  usdt: Scalars['String']['input'];
+  since: InputMaybe<Scalars['DateTime']['input']>;
+};
+
+
+export type MutationsettlementRecordArgs = {
+  merchantId: Scalars['ID']['input'];
+  shopId: Scalars['ID']['input'];
+  mode: Mode;
+  amount: Scalars['MinorUnits']['input'];
+  currency?: Scalars['String']['input'];
+  reference: Scalars['String']['input'];
+};
+
+
+export type MutationadjustmentRecordArgs = {
+  merchantId: Scalars['ID']['input'];
+  shopId: Scalars['ID']['input'];
+  mode: Mode;
+  amount: Scalars['SignedMinorUnits']['input'];
+  currency?: Scalars['String']['input'];
+  reason: Scalars['String']['input'];
+  reference: Scalars['String']['input'];
 };
 
 export type Subscription = {
@@ -623,6 +925,46 @@ export type ResolversUnionTypes<_RefType extends Record<string, unknown>> = {
     | ( MerchantRow )
     | ( Refused )
   ;
+  RateSetResult:
+    | ( RateRow )
+    | ( Refused )
+  ;
+  BankRouteSetResult:
+    | ( BankRouteRow )
+    | ( Refused )
+  ;
+  BankRouteRemoveResult:
+    | ( PolicyRemoved )
+    | ( Refused )
+  ;
+  BlockEntryAddResult:
+    | ( BlockEntryRow )
+    | ( Refused )
+  ;
+  BlockEntryRemoveResult:
+    | ( PolicyRemoved )
+    | ( Refused )
+  ;
+  ForbiddenPurposeAddResult:
+    | ( ForbiddenWordRow )
+    | ( Refused )
+  ;
+  ForbiddenPurposeRemoveResult:
+    | ( PolicyRemoved )
+    | ( Refused )
+  ;
+  ExchangeRateSetResult:
+    | ( ExchangeRateRow )
+    | ( Refused )
+  ;
+  SettlementRecordResult:
+    | ( Omit<LedgerRecorded, 'entry'> & { entry: _RefType['LedgerEntry'] } )
+    | ( Refused )
+  ;
+  AdjustmentRecordResult:
+    | ( Omit<LedgerRecorded, 'entry'> & { entry: _RefType['LedgerEntry'] } )
+    | ( Refused )
+  ;
 };
 
 
@@ -671,6 +1013,31 @@ export type ResolversTypes = {
   WebhookEndpointCreateResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['WebhookEndpointCreateResult']>;
   ShopCreateResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['ShopCreateResult']>;
   MerchantRateLimitSetResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['MerchantRateLimitSetResult']>;
+  RateRecord: ResolverTypeWrapper<RateRow>;
+  RateRecordConnection: ResolverTypeWrapper<Omit<RateRecordConnection, 'nodes'> & { nodes: Array<ResolversTypes['RateRecord']> }>;
+  BankOperation: BankOperation;
+  RouteMethod: RouteMethod;
+  BankRoute: ResolverTypeWrapper<BankRouteRow>;
+  BankRouteConnection: ResolverTypeWrapper<Omit<BankRouteConnection, 'nodes'> & { nodes: Array<ResolversTypes['BankRoute']> }>;
+  BlockKind: BlockKind;
+  BlockEntry: ResolverTypeWrapper<BlockEntryRow>;
+  BlockEntryConnection: ResolverTypeWrapper<Omit<BlockEntryConnection, 'nodes'> & { nodes: Array<ResolversTypes['BlockEntry']> }>;
+  ForbiddenPurpose: ResolverTypeWrapper<ForbiddenWordRow>;
+  ForbiddenPurposeConnection: ResolverTypeWrapper<Omit<ForbiddenPurposeConnection, 'nodes'> & { nodes: Array<ResolversTypes['ForbiddenPurpose']> }>;
+  ExchangeRate: ResolverTypeWrapper<ExchangeRateRow>;
+  ExchangeRateConnection: ResolverTypeWrapper<Omit<ExchangeRateConnection, 'nodes'> & { nodes: Array<ResolversTypes['ExchangeRate']> }>;
+  PolicyRemoved: ResolverTypeWrapper<PolicyRemoved>;
+  LedgerRecorded: ResolverTypeWrapper<Omit<LedgerRecorded, 'entry'> & { entry: ResolversTypes['LedgerEntry'] }>;
+  RateSetResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['RateSetResult']>;
+  BankRouteSetResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['BankRouteSetResult']>;
+  BankRouteRemoveResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['BankRouteRemoveResult']>;
+  BlockEntryAddResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['BlockEntryAddResult']>;
+  BlockEntryRemoveResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['BlockEntryRemoveResult']>;
+  ForbiddenPurposeAddResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['ForbiddenPurposeAddResult']>;
+  ForbiddenPurposeRemoveResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['ForbiddenPurposeRemoveResult']>;
+  ExchangeRateSetResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['ExchangeRateSetResult']>;
+  SettlementRecordResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['SettlementRecordResult']>;
+  AdjustmentRecordResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['AdjustmentRecordResult']>;
   Query: ResolverTypeWrapper<Record<PropertyKey, never>>;
   Mutation: ResolverTypeWrapper<Record<PropertyKey, never>>;
   Subscription: ResolverTypeWrapper<Record<PropertyKey, never>>;
@@ -714,6 +1081,28 @@ export type ResolversParentTypes = {
   WebhookEndpointCreateResult: ResolversUnionTypes<ResolversParentTypes>['WebhookEndpointCreateResult'];
   ShopCreateResult: ResolversUnionTypes<ResolversParentTypes>['ShopCreateResult'];
   MerchantRateLimitSetResult: ResolversUnionTypes<ResolversParentTypes>['MerchantRateLimitSetResult'];
+  RateRecord: RateRow;
+  RateRecordConnection: Omit<RateRecordConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['RateRecord']> };
+  BankRoute: BankRouteRow;
+  BankRouteConnection: Omit<BankRouteConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['BankRoute']> };
+  BlockEntry: BlockEntryRow;
+  BlockEntryConnection: Omit<BlockEntryConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['BlockEntry']> };
+  ForbiddenPurpose: ForbiddenWordRow;
+  ForbiddenPurposeConnection: Omit<ForbiddenPurposeConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['ForbiddenPurpose']> };
+  ExchangeRate: ExchangeRateRow;
+  ExchangeRateConnection: Omit<ExchangeRateConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['ExchangeRate']> };
+  PolicyRemoved: PolicyRemoved;
+  LedgerRecorded: Omit<LedgerRecorded, 'entry'> & { entry: ResolversParentTypes['LedgerEntry'] };
+  RateSetResult: ResolversUnionTypes<ResolversParentTypes>['RateSetResult'];
+  BankRouteSetResult: ResolversUnionTypes<ResolversParentTypes>['BankRouteSetResult'];
+  BankRouteRemoveResult: ResolversUnionTypes<ResolversParentTypes>['BankRouteRemoveResult'];
+  BlockEntryAddResult: ResolversUnionTypes<ResolversParentTypes>['BlockEntryAddResult'];
+  BlockEntryRemoveResult: ResolversUnionTypes<ResolversParentTypes>['BlockEntryRemoveResult'];
+  ForbiddenPurposeAddResult: ResolversUnionTypes<ResolversParentTypes>['ForbiddenPurposeAddResult'];
+  ForbiddenPurposeRemoveResult: ResolversUnionTypes<ResolversParentTypes>['ForbiddenPurposeRemoveResult'];
+  ExchangeRateSetResult: ResolversUnionTypes<ResolversParentTypes>['ExchangeRateSetResult'];
+  SettlementRecordResult: ResolversUnionTypes<ResolversParentTypes>['SettlementRecordResult'];
+  AdjustmentRecordResult: ResolversUnionTypes<ResolversParentTypes>['AdjustmentRecordResult'];
   Query: Record<PropertyKey, never>;
   Mutation: Record<PropertyKey, never>;
   Subscription: Record<PropertyKey, never>;
@@ -957,6 +1346,132 @@ export type MerchantRateLimitSetResultResolvers<ContextType = SubgraphContext, P
   __resolveType: TypeResolveFn<'Merchant' | 'Refused', ParentType, ContextType>;
 };
 
+export type RateRecordResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['RateRecord'] = ResolversParentTypes['RateRecord']> = {
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  merchantId?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
+  shopId?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
+  method?: Resolver<ResolversTypes['PaymentMethod'], ParentType, ContextType>;
+  rateBps?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  since?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type RateRecordConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['RateRecordConnection'] = ResolversParentTypes['RateRecordConnection']> = {
+  nodes?: Resolver<Array<ResolversTypes['RateRecord']>, ParentType, ContextType>;
+  pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+};
+
+export type BankRouteResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['BankRoute'] = ResolversParentTypes['BankRoute']> = {
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  merchantId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  shopId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  mode?: Resolver<ResolversTypes['Mode'], ParentType, ContextType>;
+  operation?: Resolver<ResolversTypes['BankOperation'], ParentType, ContextType>;
+  method?: Resolver<ResolversTypes['RouteMethod'], ParentType, ContextType>;
+  connector?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  priority?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  active?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  createdAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type BankRouteConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['BankRouteConnection'] = ResolversParentTypes['BankRouteConnection']> = {
+  nodes?: Resolver<Array<ResolversTypes['BankRoute']>, ParentType, ContextType>;
+  pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+};
+
+export type BlockEntryResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['BlockEntry'] = ResolversParentTypes['BlockEntry']> = {
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  merchantId?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
+  kind?: Resolver<ResolversTypes['BlockKind'], ParentType, ContextType>;
+  shown?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  reason?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  createdAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type BlockEntryConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['BlockEntryConnection'] = ResolversParentTypes['BlockEntryConnection']> = {
+  nodes?: Resolver<Array<ResolversTypes['BlockEntry']>, ParentType, ContextType>;
+  pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+};
+
+export type ForbiddenPurposeResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ForbiddenPurpose'] = ResolversParentTypes['ForbiddenPurpose']> = {
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  word?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  reason?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  createdAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type ForbiddenPurposeConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ForbiddenPurposeConnection'] = ResolversParentTypes['ForbiddenPurposeConnection']> = {
+  nodes?: Resolver<Array<ResolversTypes['ForbiddenPurpose']>, ParentType, ContextType>;
+  pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+};
+
+export type ExchangeRateResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ExchangeRate'] = ResolversParentTypes['ExchangeRate']> = {
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  currency?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  usdt?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  since?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type ExchangeRateConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ExchangeRateConnection'] = ResolversParentTypes['ExchangeRateConnection']> = {
+  nodes?: Resolver<Array<ResolversTypes['ExchangeRate']>, ParentType, ContextType>;
+  pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+};
+
+export type PolicyRemovedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PolicyRemoved'] = ResolversParentTypes['PolicyRemoved']> = {
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type LedgerRecordedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['LedgerRecorded'] = ResolversParentTypes['LedgerRecorded']> = {
+  entry?: Resolver<ResolversTypes['LedgerEntry'], ParentType, ContextType>;
+  repeated?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type RateSetResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['RateSetResult'] = ResolversParentTypes['RateSetResult']> = {
+  __resolveType: TypeResolveFn<'RateRecord' | 'Refused', ParentType, ContextType>;
+};
+
+export type BankRouteSetResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['BankRouteSetResult'] = ResolversParentTypes['BankRouteSetResult']> = {
+  __resolveType: TypeResolveFn<'BankRoute' | 'Refused', ParentType, ContextType>;
+};
+
+export type BankRouteRemoveResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['BankRouteRemoveResult'] = ResolversParentTypes['BankRouteRemoveResult']> = {
+  __resolveType: TypeResolveFn<'PolicyRemoved' | 'Refused', ParentType, ContextType>;
+};
+
+export type BlockEntryAddResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['BlockEntryAddResult'] = ResolversParentTypes['BlockEntryAddResult']> = {
+  __resolveType: TypeResolveFn<'BlockEntry' | 'Refused', ParentType, ContextType>;
+};
+
+export type BlockEntryRemoveResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['BlockEntryRemoveResult'] = ResolversParentTypes['BlockEntryRemoveResult']> = {
+  __resolveType: TypeResolveFn<'PolicyRemoved' | 'Refused', ParentType, ContextType>;
+};
+
+export type ForbiddenPurposeAddResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ForbiddenPurposeAddResult'] = ResolversParentTypes['ForbiddenPurposeAddResult']> = {
+  __resolveType: TypeResolveFn<'ForbiddenPurpose' | 'Refused', ParentType, ContextType>;
+};
+
+export type ForbiddenPurposeRemoveResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ForbiddenPurposeRemoveResult'] = ResolversParentTypes['ForbiddenPurposeRemoveResult']> = {
+  __resolveType: TypeResolveFn<'PolicyRemoved' | 'Refused', ParentType, ContextType>;
+};
+
+export type ExchangeRateSetResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ExchangeRateSetResult'] = ResolversParentTypes['ExchangeRateSetResult']> = {
+  __resolveType: TypeResolveFn<'ExchangeRate' | 'Refused', ParentType, ContextType>;
+};
+
+export type SettlementRecordResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['SettlementRecordResult'] = ResolversParentTypes['SettlementRecordResult']> = {
+  __resolveType: TypeResolveFn<'LedgerRecorded' | 'Refused', ParentType, ContextType>;
+};
+
+export type AdjustmentRecordResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['AdjustmentRecordResult'] = ResolversParentTypes['AdjustmentRecordResult']> = {
+  __resolveType: TypeResolveFn<'LedgerRecorded' | 'Refused', ParentType, ContextType>;
+};
+
 export type QueryResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Query'] = ResolversParentTypes['Query']> = {
   merchant?: Resolver<Maybe<ResolversTypes['Merchant']>, ParentType, ContextType, RequireFields<QuerymerchantArgs, 'id'>>;
   balance?: Resolver<ResolversTypes['Balance'], ParentType, ContextType, Partial<QuerybalanceArgs>>;
@@ -965,6 +1480,11 @@ export type QueryResolvers<ContextType = SubgraphContext, ParentType extends Res
   apiKeyHolder?: Resolver<Maybe<ResolversTypes['ApiKeyHolder']>, ParentType, ContextType, RequireFields<QueryapiKeyHolderArgs, 'digest'>>;
   liveEvent?: Resolver<Maybe<ResolversTypes['LiveEvent']>, ParentType, ContextType, RequireFields<QueryliveEventArgs, 'id'>>;
   liveEventsAfter?: Resolver<Maybe<Array<ResolversTypes['LiveEvent']>>, ParentType, ContextType, RequireFields<QueryliveEventsAfterArgs, 'after' | 'first'>>;
+  rateHistory?: Resolver<ResolversTypes['RateRecordConnection'], ParentType, ContextType, RequireFields<QueryrateHistoryArgs, 'first'>>;
+  bankRoutes?: Resolver<ResolversTypes['BankRouteConnection'], ParentType, ContextType, RequireFields<QuerybankRoutesArgs, 'first'>>;
+  blockEntries?: Resolver<ResolversTypes['BlockEntryConnection'], ParentType, ContextType, RequireFields<QueryblockEntriesArgs, 'first'>>;
+  forbiddenPurposes?: Resolver<ResolversTypes['ForbiddenPurposeConnection'], ParentType, ContextType, RequireFields<QueryforbiddenPurposesArgs, 'first'>>;
+  exchangeRates?: Resolver<ResolversTypes['ExchangeRateConnection'], ParentType, ContextType, RequireFields<QueryexchangeRatesArgs, 'first'>>;
 };
 
 export type MutationResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Mutation'] = ResolversParentTypes['Mutation']> = {
@@ -973,6 +1493,16 @@ export type MutationResolvers<ContextType = SubgraphContext, ParentType extends 
   shopCreate?: Resolver<ResolversTypes['ShopCreateResult'], ParentType, ContextType, RequireFields<MutationshopCreateArgs, 'merchantId' | 'name'>>;
   apiKeyIssue?: Resolver<ResolversTypes['ApiKeyIssueResult'], ParentType, ContextType, RequireFields<MutationapiKeyIssueArgs, 'merchantId' | 'shopId' | 'mode'>>;
   webhookEndpointCreate?: Resolver<ResolversTypes['WebhookEndpointCreateResult'], ParentType, ContextType, RequireFields<MutationwebhookEndpointCreateArgs, 'merchantId' | 'shopId' | 'url' | 'events'>>;
+  rateSet?: Resolver<ResolversTypes['RateSetResult'], ParentType, ContextType, RequireFields<MutationrateSetArgs, 'method' | 'rateBps'>>;
+  bankRouteSet?: Resolver<ResolversTypes['BankRouteSetResult'], ParentType, ContextType, RequireFields<MutationbankRouteSetArgs, 'merchantId' | 'shopId' | 'mode' | 'operation' | 'method' | 'connector' | 'priority' | 'active'>>;
+  bankRouteRemove?: Resolver<ResolversTypes['BankRouteRemoveResult'], ParentType, ContextType, RequireFields<MutationbankRouteRemoveArgs, 'merchantId' | 'id'>>;
+  blockEntryAdd?: Resolver<ResolversTypes['BlockEntryAddResult'], ParentType, ContextType, RequireFields<MutationblockEntryAddArgs, 'kind' | 'value' | 'reason'>>;
+  blockEntryRemove?: Resolver<ResolversTypes['BlockEntryRemoveResult'], ParentType, ContextType, RequireFields<MutationblockEntryRemoveArgs, 'id'>>;
+  forbiddenPurposeAdd?: Resolver<ResolversTypes['ForbiddenPurposeAddResult'], ParentType, ContextType, RequireFields<MutationforbiddenPurposeAddArgs, 'word' | 'reason'>>;
+  forbiddenPurposeRemove?: Resolver<ResolversTypes['ForbiddenPurposeRemoveResult'], ParentType, ContextType, RequireFields<MutationforbiddenPurposeRemoveArgs, 'id'>>;
+  exchangeRateSet?: Resolver<ResolversTypes['ExchangeRateSetResult'], ParentType, ContextType, RequireFields<MutationexchangeRateSetArgs, 'currency' | 'usdt'>>;
+  settlementRecord?: Resolver<ResolversTypes['SettlementRecordResult'], ParentType, ContextType, RequireFields<MutationsettlementRecordArgs, 'merchantId' | 'shopId' | 'mode' | 'amount' | 'currency' | 'reference'>>;
+  adjustmentRecord?: Resolver<ResolversTypes['AdjustmentRecordResult'], ParentType, ContextType, RequireFields<MutationadjustmentRecordArgs, 'merchantId' | 'shopId' | 'mode' | 'amount' | 'currency' | 'reason' | 'reference'>>;
 };
 
 export type SubscriptionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Subscription'] = ResolversParentTypes['Subscription']> = {
@@ -1019,6 +1549,28 @@ export type Resolvers<ContextType = SubgraphContext> = {
   WebhookEndpointCreateResult?: WebhookEndpointCreateResultResolvers<ContextType>;
   ShopCreateResult?: ShopCreateResultResolvers<ContextType>;
   MerchantRateLimitSetResult?: MerchantRateLimitSetResultResolvers<ContextType>;
+  RateRecord?: RateRecordResolvers<ContextType>;
+  RateRecordConnection?: RateRecordConnectionResolvers<ContextType>;
+  BankRoute?: BankRouteResolvers<ContextType>;
+  BankRouteConnection?: BankRouteConnectionResolvers<ContextType>;
+  BlockEntry?: BlockEntryResolvers<ContextType>;
+  BlockEntryConnection?: BlockEntryConnectionResolvers<ContextType>;
+  ForbiddenPurpose?: ForbiddenPurposeResolvers<ContextType>;
+  ForbiddenPurposeConnection?: ForbiddenPurposeConnectionResolvers<ContextType>;
+  ExchangeRate?: ExchangeRateResolvers<ContextType>;
+  ExchangeRateConnection?: ExchangeRateConnectionResolvers<ContextType>;
+  PolicyRemoved?: PolicyRemovedResolvers<ContextType>;
+  LedgerRecorded?: LedgerRecordedResolvers<ContextType>;
+  RateSetResult?: RateSetResultResolvers<ContextType>;
+  BankRouteSetResult?: BankRouteSetResultResolvers<ContextType>;
+  BankRouteRemoveResult?: BankRouteRemoveResultResolvers<ContextType>;
+  BlockEntryAddResult?: BlockEntryAddResultResolvers<ContextType>;
+  BlockEntryRemoveResult?: BlockEntryRemoveResultResolvers<ContextType>;
+  ForbiddenPurposeAddResult?: ForbiddenPurposeAddResultResolvers<ContextType>;
+  ForbiddenPurposeRemoveResult?: ForbiddenPurposeRemoveResultResolvers<ContextType>;
+  ExchangeRateSetResult?: ExchangeRateSetResultResolvers<ContextType>;
+  SettlementRecordResult?: SettlementRecordResultResolvers<ContextType>;
+  AdjustmentRecordResult?: AdjustmentRecordResultResolvers<ContextType>;
   Query?: QueryResolvers<ContextType>;
   Mutation?: MutationResolvers<ContextType>;
   Subscription?: SubscriptionResolvers<ContextType>;

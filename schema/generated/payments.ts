@@ -309,11 +309,33 @@ export type CardInput = {
 
 export type CheckoutResult = Checkout | Refused;
 
+/** What is searched for: all that is given must be true of a payment. */
+export type PaymentSearchInput = {
+  id?: InputMaybe<Scalars['ID']['input']>;
+  /** `P-<digits>`. */
+  publicId?: InputMaybe<Scalars['String']['input']>;
+  orderId?: InputMaybe<Scalars['String']['input']>;
+  customerId?: InputMaybe<Scalars['String']['input']>;
+  rrn?: InputMaybe<Scalars['String']['input']>;
+  /** The card's last 4 digits. */
+  cardMask?: InputMaybe<Scalars['String']['input']>;
+  amount?: InputMaybe<Scalars['MinorUnits']['input']>;
+  status?: InputMaybe<Array<PaymentStatus>>;
+  /** UTC day, inclusive, YYYY-MM-DD. */
+  from?: InputMaybe<Scalars['String']['input']>;
+  to?: InputMaybe<Scalars['String']['input']>;
+};
+
 export type Query = {
   /** One payment of the caller's shop. Null when there is none. An operator names the merchant. */
   payment: Maybe<Payment>;
   /** The payments registry, newest first (decisions D-12, D-13, D-38). */
   payments: PaymentConnection;
+  /**
+   * Searches payments, newest first, of both modes for operators. An id, public id, order id, customer or rrn is found at once; a search by nothing but card,
+   * amount, status and days names `from` and `to`, at most 31 days apart. An operator who names no merchant searches by id and public id over all merchants.
+   */
+  paymentSearch: PaymentConnection;
   /** The refunds registry, newest first. */
   refunds: RefundConnection;
   /** The payment of the caller's hosted page. */
@@ -335,6 +357,14 @@ export type QuerypaymentsArgs = {
   to: InputMaybe<Scalars['String']['input']>;
   includeTest?: Scalars['Boolean']['input'];
   merchantId: InputMaybe<Scalars['ID']['input']>;
+};
+
+
+export type QuerypaymentSearchArgs = {
+  search: PaymentSearchInput;
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+  first?: Scalars['Int']['input'];
+  after: InputMaybe<Scalars['String']['input']>;
 };
 
 
@@ -555,6 +585,7 @@ export type ResolversTypes = {
   Checkout: ResolverTypeWrapper<Checkout>;
   CardInput: CardInput;
   CheckoutResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['CheckoutResult']>;
+  PaymentSearchInput: PaymentSearchInput;
   Query: ResolverTypeWrapper<Record<PropertyKey, never>>;
   Mutation: ResolverTypeWrapper<Record<PropertyKey, never>>;
 };
@@ -588,6 +619,7 @@ export type ResolversParentTypes = {
   Checkout: Checkout;
   CardInput: CardInput;
   CheckoutResult: ResolversUnionTypes<ResolversParentTypes>['CheckoutResult'];
+  PaymentSearchInput: PaymentSearchInput;
   Query: Record<PropertyKey, never>;
   Mutation: Record<PropertyKey, never>;
 };
@@ -754,6 +786,7 @@ export type CheckoutResultResolvers<ContextType = SubgraphContext, ParentType ex
 export type QueryResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Query'] = ResolversParentTypes['Query']> = {
   payment?: Resolver<Maybe<ResolversTypes['Payment']>, ParentType, ContextType, RequireFields<QuerypaymentArgs, 'id'>>;
   payments?: Resolver<ResolversTypes['PaymentConnection'], ParentType, ContextType, RequireFields<QuerypaymentsArgs, 'first' | 'includeTest'>>;
+  paymentSearch?: Resolver<ResolversTypes['PaymentConnection'], ParentType, ContextType, RequireFields<QuerypaymentSearchArgs, 'search' | 'first'>>;
   refunds?: Resolver<ResolversTypes['RefundConnection'], ParentType, ContextType, RequireFields<QueryrefundsArgs, 'first'>>;
   checkout?: Resolver<ResolversTypes['Checkout'], ParentType, ContextType>;
 };

@@ -18,10 +18,9 @@ export interface LedgerRow {
   readonly createdAt: Temporal.Instant;
 }
 
+/** A posting as the merchant sees it. */
+export const ledgerColumns = `merchant_id as "merchantId", id, shop_id as "shopId", posting.mode, type, case when to_account = 'merchant' then amount else -amount end as amount,
+   currency, description, payment_id as "paymentId", payout_id as "payoutId", created_at as "createdAt"`;
+
 /** Movements of a shop, newest first, filtered by type. */
-export const listLedger = registry<LedgerRow>(
-  'posting',
-  `merchant_id as "merchantId", id, shop_id as "shopId", posting.mode, type, case when to_account = 'merchant' then amount else -amount end as amount, currency, description,
-   payment_id as "paymentId", payout_id as "payoutId", created_at as "createdAt"`,
-  ['type'],
-);
+export const listLedger = registry<LedgerRow>('posting', ledgerColumns, ['type']);

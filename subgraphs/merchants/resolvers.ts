@@ -6,6 +6,7 @@ import type { Database } from '../kernel/database/orm.ts';
 import { readBalances } from '../kernel/ledger/balance.ts';
 import { ratesOf } from '../kernel/ledger/rate.ts';
 import type { Bus, StreamKind } from '../kernel/rules/event.ts';
+import type { Policies } from '../kernel/policies/policies.ts';
 import { isRefused, refused } from '../kernel/rules/refusal.ts';
 import { mayReadMerchant, type EntityLoaders, type EntityReference } from '../kernel/service/entities.ts';
 import { perCall } from '../kernel/service/per-call.ts';
@@ -16,6 +17,7 @@ import type { Merchant, WebhookDelivery } from './entities.ts';
 import { findDeliveries, findKeyHolder, findShops, loadMerchants, loadShops, loadWebhookDeliveries, loadWebhookEndpoints } from './find-merchants.ts';
 import { findEvent, findEventsBehind, type EventRow } from './read-events.ts';
 import { rateLimitMutations } from './limit-merchant.ts';
+import { policyMutations, policyQueries } from './policy-resolvers.ts';
 import { listLedger } from './read-ledger.ts';
 import { rateLimitOf } from './rules/rate-limit.ts';
 import { checkWebhookUrl } from './webhook-target.ts';
@@ -24,7 +26,10 @@ export interface MerchantsParts {
   readonly database: Database;
   /** Told when what is cached of a merchant's keys is no longer true. */
   readonly bus: Bus;
+  readonly policies: Policies;
   readonly vaultKey: Buffer;
+  /** Makes the fingerprints of blocked cards and accounts. */
+  readonly fingerprintKey: Buffer;
   /** Whether webhooks may go to http and to private addresses. */
   readonly privateTargets: boolean;
 }
@@ -34,7 +39,13 @@ export const merchantsSubgraph = (parts: MerchantsParts): { name: 'merchants'; r
   const { pool } = parts.database;
   return {
     name: 'merchants',
-    resolvers: { ...closedLists, ...eventTypes, ...typeFields(parts), Query: queries(parts), Mutation: mutations(parts) },
+    resolvers: {
+      ...closedLists,
+      ...eventTypes,
+      ...typeFields(parts),
+      Query: { ...queries(parts), ...policyQueries(parts) },
+      Mutation: { ...mutations(parts), ...policyMutations(parts) },
+    },
     entities: {
       Merchant: (references) =>
         loadMerchants(

@@ -40,8 +40,7 @@ const create: Statement = {
 const insert = async (
   database: Database,
   key: KeyPrincipal,
-  terms: PaymentTerms,
-  amountUsdt: number | null,
+  terms: PaymentTerms & { readonly amountUsdt: number | null },
   claim: IdempotencyClaim | null,
   now: Temporal.Instant,
 ): Promise<Payment | null> => {
@@ -66,7 +65,7 @@ const insert = async (
     claim?.fingerprint ?? null,
     terms.plan?.outcome ?? null,
     terms.plan?.failureCode ?? null,
-    amountUsdt,
+    terms.amountUsdt,
   ]);
   return payment ?? null;
 };
@@ -97,7 +96,7 @@ export const createPayment = async (
   // What was created before something was put on a list is still answered to a repeated call.
   const bar = barred(policies, key, terms);
   const amountUsdt = policies.inUsdt(terms.amount, terms.currency, now);
-  const make = async () => (bar ? null : insert(database, key, terms, amountUsdt, claim, now));
+  const make = async () => (bar ? null : insert(database, key, { ...terms, amountUsdt }, claim, now));
   const created = await madeOnce(database.pool, { caller: key, claim, find }, make);
   if (!created) return bar ?? refused('not_found', 'the shop of this key does not exist any more');
   return isRefused(created) ? created : { payment: created.made, replayed: created.replayed };

@@ -20,6 +20,7 @@ import { netOf } from './payment-view.ts';
 import { chooseMethod, planOutcome } from './prepare-checkout.ts';
 import { buyerMethod } from './rules/checkout.ts';
 import { confirmSimulator } from './confirm-simulator.ts';
+import { searchPayments } from './search-payments.ts';
 import { findPayment, findRefunds, type PaymentKey } from './store-payment.ts';
 
 export interface PaymentsParts {
@@ -102,6 +103,14 @@ const queries = ({ database, banks }: PaymentsParts): QueryResolvers => ({
   payments: async (_, { status, merchantId, includeTest, ...page }, { principal }) => {
     const reach = await reachOf(database.pool, principal, merchantId, includeTest);
     return orThrow(await listPayments(database.pool, reach, { ...page, filters: { status } }));
+  },
+  paymentSearch: async (_, { search, merchantId, ...page }, { principal }) => {
+    const everywhere = principal.kind === 'operator' && principal.merchantId === null && !merchantId;
+    if (merchantId && !isUuid(merchantId)) throw refusal('bad_request', 'merchantId: expected a UUID');
+    const named = everywhere ? null : await reachOf(database.pool, principal, merchantId, true);
+    // A key searches its own mode alone: `includeTest` is the registry's.
+    const reach = named && principal.kind === 'key' ? { ...named, modes: [principal.mode] } : named;
+    return orThrow(await searchPayments(database.pool, reach, search, page));
   },
   refunds: async (_, { status, merchantId, ...page }, { principal }) => {
     const reach = await reachOf(database.pool, principal, merchantId);

@@ -15,6 +15,11 @@ export const exchangeRate = (text: string): bigint | null => {
   return rate > 0n ? rate : null;
 };
 
+const currencies: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
+
+/** Whether a text is an ISO 4217 code. */
+export const isCurrency = (text: string): boolean => currencies.has(text);
+
 const minorDigits = new Map<string, number>();
 
 /** How many digits a currency's minor unit has: 2 for RUB, 0 for JPY. */

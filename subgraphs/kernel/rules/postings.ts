@@ -28,3 +28,11 @@ export const paymentSucceeded = (payment: { amount: MinorUnits; fee: MinorUnits 
     { type: 'payment', from: 'acquirer_clearing', to: 'merchant', amount: payment.amount },
     { type: 'fee', from: 'merchant', to: 'platform_fees', amount: payment.fee },
   ]);
+
+/** A merchant was paid out what it was owed: we owe it less, and the money is on its way. */
+export const settlementRecorded = ({ amount }: { amount: MinorUnits }): readonly Posting[] =>
+  moved([{ type: 'settlement', from: 'merchant', to: 'payout_clearing', amount }]);
+
+/** An operator corrected what we owe a merchant; what stands against it is explained elsewhere, hence suspense. */
+export const adjustmentRecorded = ({ amount, inFavour }: { amount: MinorUnits; inFavour: boolean }): readonly Posting[] =>
+  moved([inFavour ? { type: 'adjustment', from: 'suspense', to: 'merchant', amount } : { type: 'adjustment', from: 'merchant', to: 'suspense', amount }]);

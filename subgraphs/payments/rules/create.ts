@@ -1,4 +1,5 @@
 /** What a new payment is. Contract "Create-payment input" and "Reserved metadata keys"; decision D-30 for the plan. */
+import { isCurrency } from '../../kernel/rules/exchange.ts';
 import { minorUnits, type MinorUnits } from '../../kernel/rules/money.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
@@ -15,8 +16,6 @@ export const orderIdMax_chars = 255;
 export const customerIdMax_chars = 255;
 export const descriptionMax_chars = 4_000;
 export const urlMax_chars = 2_048;
-
-const currencies: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
 
 export interface PaymentInput {
   readonly amount: bigint;
@@ -95,7 +94,7 @@ const webhookUrlMistake = (address: string | Absent, mode: Mode): string | null 
 const mistakeIn = (input: PaymentInput, mode: Mode): string | null => {
   const { amount, currency, method, returnUrl, webhookUrl, ttlMinutes, metadata } = input;
   if (amount < 1n) return `amount: expected an integer from 1 to 2^53-1, got ${amount}`;
-  if (typeof currency === 'string' && !currencies.has(currency)) return `currency: expected an ISO 4217 code such as RUB, got ${currency}`;
+  if (typeof currency === 'string' && !isCurrency(currency)) return `currency: expected an ISO 4217 code such as RUB, got ${currency}`;
   if (method === 'recurrent') return 'method: recurrent payments are made by charging a token (POST /v1/public/tokens/{id}/charge)';
   if (ttlMinutes !== null && ttlMinutes !== undefined && (ttlMinutes < 1 || ttlMinutes > linkTtlMax_min)) {
     return `ttl_minutes: expected an integer from 1 to ${linkTtlMax_min}, got ${ttlMinutes}`;

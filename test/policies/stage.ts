@@ -1,0 +1,84 @@
+/** What the tests of policies stand on: a migrated PostgreSQL, the bus on it, the policies of two processes, and the two subgraphs that obey and change them. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import assert from 'node:assert/strict';
+import { parse } from 'graphql';
+import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
+import { openSimulator } from '../../subgraphs/kernel/banks/simulator.ts';
+import type { Bank } from '../../subgraphs/kernel/banks/bank.ts';
+import { openPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { openBus } from '../../subgraphs/kernel/queue/bus.ts';
+import { localExecutor } from '../../subgraphs/kernel/service/local-executor.ts';
+import type { OperatorPrincipal, Principal, Role } from '../../subgraphs/kernel/service/principal.ts';
+import { buildSubgraph } from '../../subgraphs/kernel/service/subgraph.ts';
+import { openLog } from '../../subgraphs/kernel/service/telemetry.ts';
+import { merchantsSubgraph } from '../../subgraphs/merchants/resolvers.ts';
+import { paymentsSubgraph } from '../../subgraphs/payments/resolvers.ts';
+import { startMigratedDatabase } from '../support/migrated.ts';
+
+const log = openLog({ logLevel: process.env['TEST_LOG'] === 'debug' ? 'debug' : 'silent' }, 'test');
+
+/** An operator of the platform, or a cabinet user of a merchant. */
+export const operator = (role: Role, merchantId: string | null = null): OperatorPrincipal => ({
+  kind: 'operator',
+  subject: `${role}@example.com`,
+  role,
+  merchantId,
+});
+
+export const finance = operator('finance');
+export const admin = operator('admin');
+
+export type Stage = Awaited<ReturnType<typeof openStage>>;
+
+/** Opens the stage. `connectors` serve live mode. */
+export const openStage = async (connectors: (simulator: Bank) => readonly Bank[] = () => []) => {
+  const migrated = await startMigratedDatabase();
+  const { database, merchant } = migrated;
+  const fingerprintKey = randomBytes(32);
+  const bus = await openBus({ redisUrl: null, databaseUrl: database.url, log });
+  const farBus = await openBus({ redisUrl: null, databaseUrl: database.url, log });
+  const policies = openPolicies({ pool: database.pool, bus, fingerprintKey });
+  /** Those of another process: the payments subgraph's. */
+  const farPolicies = openPolicies({ pool: database.pool, bus: farBus, fingerprintKey });
+  const simulator = openSimulator(database);
+  const banks = openBanks(simulator, database.pool, connectors(simulator));
+  let now = Temporal.Instant.from('2026-11-21T10:00:00Z');
+  const contextOf = (call: { principal: Principal; requestId: string }) => ({ ...call, em: database.fork(), now: () => now });
+  const merchantsParts = { database, bus, policies, fingerprintKey, vaultKey: randomBytes(32), privateTargets: true };
+  const quiet = { wakeRelay: () => {}, askLater: () => {} };
+  const paymentsParts = { database, banks, policies: farPolicies, publicUrl: 'https://pay.example', pageSecret: randomBytes(32), ...quiet };
+  const executors = {
+    merchants: localExecutor(buildSubgraph(merchantsSubgraph(merchantsParts)), contextOf, log),
+    payments: localExecutor(buildSubgraph(paymentsSubgraph(paymentsParts)), contextOf, log),
+  };
+  /** Asks a subgraph; gives the first field of the answer, or the first error as `{ error, message }`. */
+  const ask = async (subgraph: 'merchants' | 'payments', principal: Principal, document: string, variables: Record<string, unknown> = {}): Promise<any> => {
+    const { data, errors } = await executors[subgraph].prepare(parse(document))(variables, { principal, requestId: randomUUID() });
+    const [error] = errors ?? [];
+    return error ? { error: error.extensions?.['code'], message: error.message } : Object.values(data ?? {})[0];
+  };
+  return {
+    database,
+    banks,
+    policies,
+    farPolicies,
+    merchant,
+    ask,
+    now: () => now,
+    /** Moves the clock on. */
+    pass: (duration: Temporal.DurationLike): void => void (now = now.add(duration)),
+    /** Rows of a query, as plain values. */
+    rows: async (text: string, values: unknown[] = []): Promise<any[]> => (await database.pool.query(text, values)).rows,
+    close: async (): Promise<void> => {
+      policies.close();
+      farPolicies.close();
+      await bus.close();
+      await farBus.close();
+      await migrated.close();
+    },
+  };
+};
+
+/** Asserts that a page's nodes hold these values of a field, in this order. */
+export const holds = (page: any, field: string, values: readonly unknown[]): void =>
+  assert.deepEqual(page.nodes?.map((node: any) => node[field]) ?? page, values);
