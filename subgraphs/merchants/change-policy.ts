@@ -5,6 +5,7 @@ import { isUuid } from '../kernel/database/load-by-key.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { run, type Runner, type Statement } from '../kernel/database/statement.ts';
 import { takePolicies, type Policies } from '../kernel/policies/policies.ts';
+import { isPlainText } from '../kernel/rules/block.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import type { Principal } from '../kernel/service/principal.ts';
 import { merchantOf, refusal } from '../kernel/service/reach.ts';
@@ -67,4 +68,6 @@ export const reasonMax_chars = 500;
 
 /** What is wrong with a reason; null when nothing is. */
 export const reasonMistake = (reason: string): Refused | null =>
-  reason.trim() !== '' && reason.length <= reasonMax_chars ? null : refused('bad_request', `reason: expected 1 to ${reasonMax_chars} characters`);
+  isPlainText(reason) && reason.trim() !== '' && reason.length <= reasonMax_chars
+    ? null
+    : refused('bad_request', `reason: expected 1 to ${reasonMax_chars} characters`);

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { availableOf, bookPostings, lockMerchant } from '../kernel/ledger/debit.ts';
 import { run, type Statement } from '../kernel/database/statement.ts';
+import { isPlainText } from '../kernel/rules/block.ts';
 import { isCurrency } from '../kernel/rules/exchange.ts';
 import type { Mode } from '../kernel/rules/mode.ts';
 import { largestAmount, minorUnits } from '../kernel/rules/money.ts';
@@ -49,7 +50,7 @@ const find: Statement = { name: 'movement.find', text: `select ${ledgerColumns} 
 const mistakeIn = ({ amount, currency, reference }: Movement): string | null => {
   if (amount === 0n || amount > largestAmount || -amount > largestAmount) return `amount: expected an integer up to 2^53-1 other than 0, got ${amount}`;
   if (!isCurrency(currency)) return `currency: expected an ISO 4217 code such as RUB, got ${currency}`;
-  const fits = reference.trim() !== '' && reference.length <= referenceMax_chars;
+  const fits = isPlainText(reference) && reference.trim() !== '' && reference.length <= referenceMax_chars;
   return fits ? null : `reference: expected 1 to ${referenceMax_chars} characters, got ${reference.length}`;
 };
 

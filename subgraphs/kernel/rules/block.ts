@@ -16,6 +16,9 @@ export interface BlockValue {
   readonly shown: string;
 }
 
+/** Whether PostgreSQL can keep a text: no U+0000, no halves of surrogate pairs. */
+export const isPlainText = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
+
 const spelled = (kind: BlockKind, text: string): string | null => {
   switch (kind) {
     case 'phone': {
@@ -28,7 +31,7 @@ const spelled = (kind: BlockKind, text: string): string | null => {
       return isCardNumber(digits) ? digits : null;
     }
     case 'customer':
-      return text.length >= 1 && text.length <= 500 ? text : null;
+      return text.length >= 1 && text.length <= 500 && isPlainText(text) ? text : null;
     case 'account': {
       const account = text.replaceAll(/\s/g, '').toUpperCase();
       return /^[0-9A-Z]{5,34}$/.test(account) ? account : null;

@@ -2,6 +2,7 @@
  * Forbidden purposes. Decision D-40: words that a `description` may not hold. A word is found as a whole word, whatever its case, in any script;
  * a `*` at its end stands for any ending, since Russian words change theirs.
  */
+import { isPlainText } from './block.ts';
 
 /** Both sides of a comparison in one spelling: compatible forms of a letter are one, invisible characters do not part a word. */
 const folded = (text: string): string =>
@@ -14,7 +15,7 @@ const folded = (text: string): string =>
 /** A word as the list keeps it; null when it holds no letter or digit, or a `*` elsewhere than at its end. */
 export const forbiddenWord = (text: string): string | null => {
   const word = folded(text).trim();
-  return word.length <= 200 && /^[^*]*[\p{L}\p{N}][^*]*\*?$/u.test(word) ? word : null;
+  return isPlainText(word) && word.length <= 200 && /^[^*]*[\p{L}\p{N}][^*]*\*?$/u.test(word) ? word : null;
 };
 
 const pattern = (word: string): string => (word.endsWith('*') ? `${RegExp.escape(word.slice(0, -1))}[\\p{L}\\p{N}]*` : RegExp.escape(word));

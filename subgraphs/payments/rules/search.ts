@@ -23,8 +23,8 @@ export const searchSpan_days = 31;
 const shapes = {
   id: [/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, 'a UUID'],
   publicId: [/^P-\d{1,18}$/, 'P-<digits>'],
-  orderId: [/^[^\0]{1,500}$/s, '1 to 500 characters'],
-  customerId: [/^[^\0]{1,500}$/s, '1 to 500 characters'],
+  orderId: [/^[^\0\p{Cs}]{1,500}$/su, '1 to 500 characters'],
+  customerId: [/^[^\0\p{Cs}]{1,500}$/su, '1 to 500 characters'],
   rrn: [/^[0-9A-Za-z]{1,40}$/, 'up to 40 letters and digits'],
   cardMask: [/^\d{4}$/, 'the last 4 digits of a card'],
 } as const satisfies Partial<Record<keyof PaymentSearch, readonly [RegExp, string]>>;
