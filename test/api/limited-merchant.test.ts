@@ -1,0 +1,182 @@
+import { after, before, describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { failedAuthentication } from '../../gateway/rate-limit.ts';
+import { askGraph, makeMerchant, setRate, type Answer } from '../support/merchant.ts';
+import { noRedis } from '../support/redis.ts';
+import { startService, type Service } from '../support/service.ts';
+
+/** What an answer says of the limit. */
+const rateOf = ({ headers }: Pick<Answer, 'headers'>): readonly number[] =>
+  ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'].map((name) => {
+    const value = headers.get(name) ?? '';
+    assert.match(value, /^\d+$/, name);
+    return Number(value);
+  });
+
+const retryAfter_s = (headers: Headers): number => {
+  const value = headers.get('retry-after') ?? '';
+  assert.match(value, /^[1-9]\d*$/);
+  return Number(value);
+};
+
+const graphAs = (service: Service, bearer: string, query = '{ rates { method } }'): Promise<Response> =>
+  fetch(`${service.graph}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${bearer}` },
+    body: JSON.stringify({ query }),
+  });
+
+const codeOf = async (response: Response): Promise<unknown> => {
+  const { errors } = (await response.json()) as { errors?: readonly { extensions: { code: string } }[] };
+  return errors?.[0]?.extensions.code;
+};
+
+describe('a merchant of one process', () => {
+  let service: Service;
+  before(async () => void (service = await startService('one')));
+  after(() => service.stop());
+
+  test('is answered 429 when its burst is used up, is told when to come back, and is answered then', async () => {
+    const merchant = await makeMerchant(service, { perSecond: 1, burst: 4 });
+    for (let left = 3; left >= 0; left -= 1) {
+      const answer = await merchant.call('GET', '/balance');
+      assert.equal(answer.status, 200);
+      const [limit = 0, remaining = 0, reset_s = 0] = rateOf(answer);
+      assert.equal(limit, 4);
+      assert(remaining >= left && remaining <= 3, `${remaining} are left`);
+      assert(reset_s >= 1 && reset_s <= 4, `full in ${reset_s} s`);
+    }
+    let answer = await merchant.call('GET', '/balance');
+    // A token may have come while the others were used.
+    for (let more = 0; more < 3 && answer.status === 200; more += 1) answer = await merchant.call('GET', '/balance');
+    assert.deepEqual([answer.status, answer.body.error.code], [429, 'rate_limited']);
+    assert.deepEqual(rateOf(answer).slice(0, 2), [4, 0]);
+    await sleep(retryAfter_s(answer.headers) * 1_000);
+    assert.equal((await merchant.call('GET', '/balance')).status, 200);
+  });
+
+  test('is limited over all its keys, on the graph too, and no other merchant with it', async () => {
+    const [merchant, other] = [await makeMerchant(service, { perSecond: 1, burst: 6 }), await makeMerchant(service)];
+    const variables = { m: merchant.id, s: merchant.shopId };
+    const issue = 'mutation ($m: ID!, $s: ID!) { apiKeyIssue(merchantId: $m, shopId: $s, mode: test) { ... on ApiKeyIssued { secret } } }';
+    const second: string = (await askGraph(service, issue, variables)).apiKeyIssue.secret;
+    const statuses: number[] = [];
+    for (let round = 0; round < 5; round += 1) {
+      statuses.push((await merchant.call('GET', '/balance')).status, (await graphAs(service, second)).status);
+    }
+    assert.equal(
+      statuses.slice(0, 6).every((status) => status === 200),
+      true,
+      String(statuses),
+    );
+    const refused = await graphAs(service, second);
+    assert.deepEqual([refused.status, await codeOf(refused)], [429, 'rate_limited']);
+    assert(retryAfter_s(refused.headers) >= 1);
+    assert.deepEqual(rateOf(refused).slice(0, 2), [6, 0]);
+    assert.equal((await other.call('GET', '/balance')).status, 200);
+  });
+
+  test('has 100 at once and 50 a second unless an operator says otherwise, which holds from the next call on', async () => {
+    const merchant = await makeMerchant(service, null);
+    assert.equal(rateOf(await merchant.call('GET', '/balance'))[0], 100);
+    await setRate(service, merchant.id, { perSecond: 7, burst: 9 });
+    assert.equal(rateOf(await merchant.call('GET', '/balance'))[0], 9);
+    const { merchant: told } = await askGraph(service, 'query ($m: ID!) { merchant(id: $m) { rateLimit { perSecond burst } } }', { m: merchant.id });
+    assert.deepEqual(told.rateLimit, { perSecond: 7, burst: 9 });
+    await setRate(service, merchant.id, null);
+    assert.equal(rateOf(await merchant.call('GET', '/balance'))[0], 100);
+  });
+
+  test('cannot be given half a limit, none at all, or one without end', async () => {
+    const merchant = await makeMerchant(service);
+    for (const [perSecond, burst] of [
+      [1, null],
+      [null, 1],
+      [0, 1],
+      [1, 0],
+      [10_001, 1],
+      [1, 100_001],
+    ] as const) {
+      const set = `mutation ($m: ID!, $p: Int, $b: Int) { merchantRateLimitSet(merchantId: $m, perSecond: $p, burst: $b) { ... on Refused { code } } }`;
+      const { merchantRateLimitSet: refused } = await askGraph(service, set, { m: merchant.id, p: perSecond, b: burst });
+      assert.equal(refused.code, 'bad_request', `${perSecond} ${burst}`);
+    }
+    assert.equal(
+      await codeOf(await graphAs(service, merchant.key, `mutation { merchantRateLimitSet(merchantId: "${merchant.id}") { __typename } }`)),
+      'scope_required',
+    );
+  });
+
+  test('is told of its limit in answers of every kind', async () => {
+    const { call } = await makeMerchant(service);
+    const answers = await Promise.all([
+      call('GET', '/payments'),
+      call('POST', '/payments', { amount: 1 }),
+      call('POST', '/payments', { amount: 0 }),
+      call('GET', '/payments/none'),
+      call('GET', '/balance?x=1'),
+      call('GET', '/ledger?format=csv'),
+    ]);
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 201, 400, 404, 400, 200],
+    );
+    for (const answer of answers) assert.equal(rateOf(answer)[0], 100_000);
+  });
+});
+
+describe('an address that fails to authenticate', () => {
+  let service: Service;
+  before(async () => void (service = await startService('one')));
+  after(() => service.stop());
+  const guess = (index: number): Promise<Response> =>
+    fetch(`${service.rest}/v1/public/balance`, { headers: { authorization: `Bearer sk_test_guess0_${String(index).padStart(16, '0')}` } });
+
+  test('is answered 429 before its key is looked up, for as long as it goes on; a key that is known there passes', async () => {
+    const known = await makeMerchant(service);
+    assert.equal((await known.call('GET', '/balance')).status, 200);
+    const fresh = await makeMerchant(service);
+    const statuses: number[] = [];
+    for (let index = 0; index < failedAuthentication.burst + 20; index += 1) statuses.push((await guess(index)).status);
+    assert.deepEqual([...new Set(statuses)], [401, 429]);
+    const looked = statuses.filter((status) => status === 401).length;
+    assert(looked >= failedAuthentication.burst && looked < failedAuthentication.burst + 15, `${looked} were looked up`);
+
+    const refused = await guess(0);
+    assert.equal(refused.status, 429);
+    const { error } = (await refused.json()) as { error: { code: string } };
+    assert.deepEqual([error.code, retryAfter_s(refused.headers)], ['rate_limited', 1]);
+    const onGraph = await graphAs(service, 'sk_test_guess0_0123456789abcdef');
+    assert.deepEqual([onGraph.status, await codeOf(onGraph)], [429, 'rate_limited']);
+
+    assert.equal((await known.call('GET', '/balance')).status, 200);
+    const { merchant } = await askGraph(service, `{ merchant(id: "${known.id}") { id } }`);
+    assert.equal(merchant.id, known.id);
+    await sleep(1_000);
+    assert.equal((await fresh.call('GET', '/balance')).status, 200);
+  });
+});
+
+describe('a merchant of several processes', { skip: noRedis }, () => {
+  let service: Service;
+  before(async () => void (service = await startService('separate', { RATE_LIMIT_WAIT_MS: '10000' }, 2)));
+  after(() => service.stop());
+
+  test('has one burst over two facades, exactly, when both are asked at the same time', async () => {
+    assert.equal(service.rests.length, 2);
+    const burst = 60;
+    const { key } = await makeMerchant(service, { perSecond: 1, burst });
+    const began = performance.now();
+    const ask = async (index: number): Promise<number> => {
+      const response = await fetch(`${service.rests[index % service.rests.length]}/v1/public/balance`, { headers: { authorization: `Bearer ${key}` } });
+      await response.arrayBuffer();
+      return response.status;
+    };
+    const statuses = await Promise.all(Array.from({ length: 3 * burst }, (_, index) => ask(index)));
+    const gained = Math.ceil((performance.now() - began) / 1_000);
+    const granted = statuses.filter((status) => status === 200).length;
+    assert(granted >= burst && granted <= burst + gained, `${granted} were granted in ${gained} s`);
+    assert.equal(statuses.filter((status) => status === 429).length, 3 * burst - granted);
+  });
+});
