@@ -69,3 +69,30 @@ test('every schema of an answer compiles', () => {
     for (const schema of Object.values(responses)) if (schema) ajv.compile(schema);
   }
 });
+
+interface Described {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly responses: Readonly<Record<string, Referred>> }>>>>;
+  readonly components: { readonly responses: Readonly<Record<string, Referred>> };
+}
+interface Referred {
+  readonly $ref?: string;
+  readonly headers?: object;
+}
+
+test('every answer names the headers of the rate limit, but 401 and 413, which come before it is counted', () => {
+  // The file that is committed beside this test; the first test of this file holds it to the OpenAPI schema.
+  const { paths, components } = readContract().document as unknown as Described;
+  let seen = 0;
+  for (const [path, item] of Object.entries(paths)) {
+    for (const [method, { responses }] of Object.entries(item)) {
+      for (const [status, response] of Object.entries(responses)) {
+        const { headers = {} } = response.$ref ? (components.responses[response.$ref.split('/').at(-1) ?? ''] ?? {}) : response;
+        const named = Object.keys(headers).filter((name) => name.startsWith('RateLimit-'));
+        const expected = status === '401' || status === '413' ? [] : ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
+        assert.deepEqual(named, expected, `${method} ${path} ${status}`);
+        seen += 1;
+      }
+    }
+  }
+  assert(seen > 200, `${seen} answers were looked at`);
+});
