@@ -26,7 +26,7 @@ const came = (value: unknown, secret: boolean): string => {
   if (value === null) return 'null';
   if (Array.isArray(value)) return `an array of ${value.length}`;
   if (typeof value === 'object') return `an object of ${Object.keys(value).length}`;
-  if (typeof value === 'string') return !secret && repeatable(value) ? JSON.stringify(value) : `a string of ${value.length} characters`;
+  if (typeof value === 'string') return !secret && repeatable(value) ? JSON.stringify(value) : `a string of ${Array.from(value).length} characters`;
   if (typeof value === 'boolean') return String(value);
   if (secret) return 'a number';
   // A symbol is a number that is not written as a safe integer (read-body.ts).

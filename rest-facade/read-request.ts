@@ -25,7 +25,9 @@ const mediaTypeMistake = (request: FastifyRequest): Refusal | null => {
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') return refuse('unsupported_media_type', 'Content-Encoding: expected none');
   if (type !== undefined && json.test(type)) return null;
   const got = type === undefined ? 'none' : (/^[\w.+-]+\/[\w.+-]+/.exec(type)?.[0].slice(0, 64) ?? 'something else');
-  return refuse('unsupported_media_type', `Content-Type: expected application/json, got ${got}`);
+  // The right type with a parameter that is not read, such as another charset.
+  const parameters = got.toLowerCase() === 'application/json' ? ' with other parameters' : '';
+  return refuse('unsupported_media_type', `Content-Type: expected application/json in UTF-8, got ${got}${parameters}`);
 };
 
 /** The body as sent, before the contract is asked: undefined without one. */
@@ -45,7 +47,7 @@ const readIdempotency = (request: FastifyRequest, route: Route, id: string, body
   if (!route.idempotent || key === undefined) return null;
   if (timesSent(request, 'idempotency-key') > 1) return refuse('bad_request', 'Idempotency-Key: expected once, got several');
   if (typeof key !== 'string' || !idempotencyKey.test(key)) {
-    return refuse('bad_request', `Idempotency-Key: expected 1 to 64 printable characters, got ${key.length} characters`);
+    return refuse('bad_request', `Idempotency-Key: expected 1 to 64 printable ASCII characters, got ${key.length} characters`);
   }
   return { key, fingerprint: fingerprint(route.method, route.path.replace('{id}', id), body) };
 };

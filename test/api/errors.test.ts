@@ -81,6 +81,7 @@ const payments: readonly (readonly [string, string])[] = [
   ],
   ['{"amount":1,"metadata":{"":"x"}}', 'metadata: expected names of 1 to 128 characters'],
   [`{"amount":1,"metadata":{"a":"${'x'.repeat(501)}"}}`, 'metadata.a: expected a string of up to 500 characters, got a string of 501 characters'],
+  [`{"amount":1,"metadata":{"a":"${'🎉'.repeat(501)}"}}`, 'metadata.a: expected a string of up to 500 characters, got a string of 501 characters'],
   // Bodies that are no objects, or no JSON.
   ['[]', 'the body: expected an object, got an array of 0'],
   ['null', 'the body: expected an object, got null'],

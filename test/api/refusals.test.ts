@@ -165,7 +165,7 @@ describe('a creation', () => {
     test(`refuses the idempotency key ${JSON.stringify(key)}`, async () => {
       const { status, body } = await call('POST', '/payments', { amount: 1 }, { 'idempotency-key': key });
       assert.deepEqual([status, body.error.code], [400, 'bad_request']);
-      assert.match(body.error.message, /^Idempotency-Key: expected 1 to 64 printable characters/);
+      assert.match(body.error.message, /^Idempotency-Key: expected 1 to 64 printable ASCII characters/);
     });
   }
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { claimPatience_ms, createOnce, type Created, forgetKeys, keyLife_days } from '../../subgraphs/kernel/database/idempotency.ts';
+import { claimOf, claimPatience_ms, createOnce, type Created, forgetKeys, keyLife_days } from '../../subgraphs/kernel/database/idempotency.ts';
 import { isRefused, refused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
@@ -137,4 +137,10 @@ test('keys are forgotten after thirty days, oldest first and in batches, and not
   assert.deepEqual(await left(), ['young']);
   const again = await createPayment(migrated.database, noPolicies, other, { input: { amount: 1n }, idempotency: { key: 'old 0' } }, later);
   assert.ok(!isRefused(again) && !again.replayed);
+});
+
+test('a key is 1 to 64 printable ASCII characters, whichever way it came', () => {
+  const code = (text: string): string => codeOf(claimOf({ key: text }, 'paymentCreate', {}) ?? {});
+  for (const fine of ['k', 'x'.repeat(64), 'a b,"c"~']) assert.equal(code(fine), 'not refused', fine);
+  for (const wrong of ['', 'x'.repeat(65), 'ключ', 'a\0b', 'a\tb', '\ud800']) assert.equal(code(wrong), 'bad_request', JSON.stringify(wrong));
 });

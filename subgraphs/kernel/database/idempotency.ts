@@ -44,8 +44,8 @@ export const claimOf = (
 ): IdempotencyClaim | Refused | null => {
   if (!argument) return null;
   const { key } = argument;
-  if (key.length < 1 || key.length > idempotencyKeyMax_chars) {
-    return refused('bad_request', `Idempotency-Key must have 1 to ${idempotencyKeyMax_chars} characters, got ${key.length}`);
+  if (key.length > idempotencyKeyMax_chars || !/^[\x20-\x7e]+$/.test(key)) {
+    return refused('bad_request', `Idempotency-Key: expected 1 to ${idempotencyKeyMax_chars} printable ASCII characters, got ${key.length} characters`);
   }
   const meaning = (): string => JSON.stringify([operation, input], (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
   return { key, fingerprint: argument.fingerprint ?? createHash('sha256').update(meaning()).digest('hex') };
