@@ -21,7 +21,8 @@ import { merchantsSubgraph } from './merchants/resolvers.ts';
 import { deliverJob, webhookJobs } from './merchants/webhook-jobs.ts';
 import { paymentsEntities } from './payments/entities.ts';
 import { askBankJob, paymentJobs } from './payments/jobs.ts';
-import { paymentsSubgraph } from './payments/resolvers.ts';
+import { refundJobs, sendRefundJob } from './payments/refund-jobs.ts';
+import { paymentsSubgraph, type PaymentsParts } from './payments/resolvers.ts';
 import { payoutsEntities } from './payouts/entities.ts';
 import { payoutsSubgraph } from './payouts/resolvers.ts';
 import { recurringEntities } from './recurring/entities.ts';
@@ -42,6 +43,7 @@ export const entities = [
 /** What other processes may ask the workers for. */
 export const wakeableJobs = [
   { name: askBankJob, queue: 'bank' },
+  { name: sendRefundJob, queue: 'bank' },
   { name: deliverJob, queue: 'webhooks' },
 ] as const satisfies readonly Pick<Job, 'name' | 'queue'>[];
 
@@ -74,17 +76,23 @@ const openWake = ({ bus, log }: Pick<SubgraphsParts, 'bus' | 'log'>): (() => voi
   };
 };
 
+/** Questions to banks at a known moment. One that is not enqueued is asked by the sweep. */
+const openQuestions = ({ queues, log }: Pick<SubgraphsParts, 'queues' | 'log'>): Pick<PaymentsParts, 'askLater' | 'sendRefundLater'> => {
+  const enqueue = (job: string, payload: Readonly<Record<string, string>>, delay_ms: number): void => {
+    queues.add(job, payload, { delay_ms }).catch((error: unknown) => log.warn({ error, job, ...payload }, 'asking the bank was not enqueued; the sweep asks'));
+  };
+  return {
+    askLater: ({ merchantId, paymentId }, delay_ms) => enqueue(askBankJob, { merchantId, paymentId }, delay_ms),
+    sendRefundLater: ({ merchantId, refundId }, delay_ms) => enqueue(sendRefundJob, { merchantId, refundId }, delay_ms),
+  };
+};
+
 const buildSchema = (name: SubgraphName, parts: SubgraphsParts): GraphQLSchema => {
-  const { database, banks, policies, secrets, publicUrl, queues, log } = parts;
+  const { database, banks, policies, secrets, publicUrl } = parts;
   switch (name) {
     case 'payments': {
-      const askLater = (key: { merchantId: string; paymentId: string }, delay_ms: number): void => {
-        const { merchantId, paymentId } = key;
-        queues
-          .add(askBankJob, { merchantId, paymentId }, { delay_ms })
-          .catch((error: unknown) => log.warn({ error, payment_id: paymentId }, 'asking the bank was not enqueued; the sweep asks'));
-      };
-      return buildSubgraph(paymentsSubgraph({ database, banks, policies, publicUrl, pageSecret: secrets.page, wakeRelay: openWake(parts), askLater }));
+      const pageSecret = secrets.page;
+      return buildSubgraph(paymentsSubgraph({ database, banks, policies, publicUrl, pageSecret, wakeRelay: openWake(parts), ...openQuestions(parts) }));
     }
     case 'payouts':
       return buildSubgraph(payoutsSubgraph({ database }));
@@ -126,9 +134,10 @@ export const backgroundJobs = (parts: SubgraphsParts, stopping: AbortSignal): re
       lanes.map((lane) => ({ lane })),
     );
   return [
+    ...databaseJobs({ pool: database.pool, now, stopping }),
     ...paymentJobs({ database, banks, now }),
+    ...refundJobs({ database, banks, now }),
     ...webhookJobs({
-      ...databaseJobs({ pool: database.pool, now, stopping }),
       pool: database.pool,
       vaultKey: secrets.vault,
       privateTargets: parts.webhookPrivateTargets,

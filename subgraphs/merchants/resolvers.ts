@@ -159,7 +159,7 @@ const queries = ({ database: { pool } }: MerchantsParts): QueryResolvers => ({
   rates: (_, __, { principal, now }) => ratesOf(pool, keyOf(principal), now()),
   ledger: async (_, { type, ...page }, { principal }) => {
     const reach = await reachOf(pool, keyOf(principal), null);
-    return orThrow(await listLedger(pool, reach, { ...page, filters: { type: type && [type] } }));
+    return orThrow(await listLedger(pool, reach, { ...page, type }));
   },
   apiKeyHolder: (_, { digest }) => findKeyHolder(pool, digest),
   liveEvent: async (_, { id }, { principal }) => {

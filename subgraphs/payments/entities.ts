@@ -6,6 +6,7 @@ import type { FailureCode } from '../kernel/rules/failure-code.ts';
 import type { Mode } from '../kernel/rules/mode.ts';
 import type { BankStep, PlannedOutcome } from '../kernel/rules/buyer.ts';
 import type { PaymentMethod, PaymentStatus } from './rules/payment.ts';
+import type { RefundStatus } from './rules/refund.ts';
 
 const moment = () => p.type(InstantType).$type<Temporal.Instant>();
 
@@ -97,16 +98,26 @@ export const RefundEntity = defineEntity({
     mode: p.text().$type<Mode>(),
     amount: p.bigint(),
     reason: p.text().nullable(),
-    status: p.text().$type<'pending' | 'succeeded' | 'failed'>(),
+    status: p.text().$type<RefundStatus>(),
     failReason: p.text().$type<FailureCode>().nullable(),
     createdAt: moment(),
     completedAt: moment().nullable(),
+    /** The bank's reference of it; null until the bank gave one. */
+    bankRef: p.text().nullable(),
+    /** When the bank is asked next; null when there is nothing to ask. */
+    askAt: moment().nullable(),
   },
   indexes: [
     { name: 'refund_registry', properties: ['merchantId', 'shopId', 'mode', 'createdAt', 'id'] },
     { name: 'refund_payment', properties: ['merchantId', 'paymentId', 'createdAt', 'id'] },
+    { name: 'refund_ask_due', properties: ['askAt'], where: 'ask_at is not null' },
   ],
-  checks: [{ name: 'refund_amount', expression: 'amount >= 1 and amount <= 9007199254740991' }],
+  checks: [
+    { name: 'refund_amount', expression: 'amount >= 1 and amount <= 9007199254740991' },
+    { name: 'refund_final', expression: "(status = 'pending'::text) = (completed_at is null)" },
+    { name: 'refund_failed', expression: "(status = 'failed'::text) = (fail_reason is not null)" },
+    { name: 'refund_status', expression: "status = any (array['pending'::text, 'succeeded'::text, 'failed'::text])" },
+  ],
 });
 export type Refund = Row<InferEntity<typeof RefundEntity>>;
 

@@ -18,8 +18,10 @@ import { listPayments, listRefunds, loadPayments, loadRefunds } from './find-pay
 import { openSession } from './open-session.ts';
 import { netOf } from './payment-view.ts';
 import { chooseMethod, planOutcome } from './prepare-checkout.ts';
+import { refundPayment } from './refund-payment.ts';
 import { buyerMethod } from './rules/checkout.ts';
 import { confirmSimulator } from './confirm-simulator.ts';
+import type { RefundKey } from './send-refund.ts';
 import { searchPayments } from './search-payments.ts';
 import { findPayment, findRefunds, type PaymentKey } from './store-payment.ts';
 
@@ -34,6 +36,8 @@ export interface PaymentsParts {
   readonly wakeRelay: () => void;
   /** Asks for the bank's answer at a moment; a lost wish is found by the sweep. */
   readonly askLater: (key: PaymentKey, delay_ms: number) => void;
+  /** The same for a refund. */
+  readonly sendRefundLater: (key: RefundKey, delay_ms: number) => void;
 }
 
 const buyerOf = (principal: Principal): BuyerPrincipal => {
@@ -150,7 +154,19 @@ const mutations = (parts: PaymentsParts): MutationResolvers => ({
     parts.wakeRelay();
     return { __typename: 'PaymentCancelled', payment };
   },
-  refundCreate: () => refused('not_implemented', 'refunds are not there yet'),
+  refundCreate: async (_, { paymentId, amount, reason, idempotency }, { principal, now }) => {
+    const { database, banks, wakeRelay, sendRefundLater } = parts;
+    const request = { paymentId, amount: amount ?? null, reason: reason ?? null, idempotency };
+    const created = await refundPayment(database, banks, keyOf(principal), request, now());
+    if (isRefused(created)) return created;
+    const { refund, replayed } = created;
+    if (!replayed) wakeRelay();
+    if (!replayed && refund.askAt) {
+      const { merchantId, id, askAt } = refund;
+      sendRefundLater({ merchantId, refundId: id }, Math.max(0, askAt.epochMilliseconds - now().epochMilliseconds));
+    }
+    return { __typename: 'RefundCreated', refund, idempotent: replayed };
+  },
 });
 
 const checkoutMutations = (parts: PaymentsParts): MutationResolvers => {

@@ -7,26 +7,33 @@
  *   after   20 min                 -> expires what is due
  *   status  P1                     -> succeeded        balance              -> 9_930
  *   webhooks                       -> payment.succeeded payment.expired
+ *   refund  P1 4_000               -> succeeded 4_000, P1 succeeded refunded 4_000     refund P1  -> what is left
+ *   answer  P1 decline | silent    -> failed 405 do_not_honor, ...     what the bank says of the oldest pending refund
+ *   available                      -> 5_930            ledger               -> payment 10_000, refund -4_000
  */
 import assert from 'node:assert/strict';
 import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator.ts';
-import type { BankAnswer } from '../../subgraphs/kernel/banks/bank.ts';
-import { readBalances } from '../../subgraphs/kernel/ledger/balance.ts';
+import type { BankAnswer, RefundAnswer } from '../../subgraphs/kernel/banks/bank.ts';
+import { readBalances, type ShopBalanceRow } from '../../subgraphs/kernel/ledger/balance.ts';
 import { isFailureCode } from '../../subgraphs/kernel/rules/failure-code.ts';
 import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { applyBankAnswer } from '../../subgraphs/payments/apply-bank-answer.ts';
+import { applyRefundAnswer } from '../../subgraphs/payments/apply-refund-answer.ts';
 import { askBank } from '../../subgraphs/payments/ask-bank.ts';
 import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';
 import { createPayment } from '../../subgraphs/payments/create-payment.ts';
-import type { Payment } from '../../subgraphs/payments/entities.ts';
+import type { Payment, Refund } from '../../subgraphs/payments/entities.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
 import { openSession } from '../../subgraphs/payments/open-session.ts';
 import { chooseMethod } from '../../subgraphs/payments/prepare-checkout.ts';
+import { refundPayment } from '../../subgraphs/payments/refund-payment.ts';
 import { buyerMethod } from '../../subgraphs/payments/rules/checkout.ts';
 import { paymentMethods } from '../../subgraphs/payments/rules/payment.ts';
-import { findPayment } from '../../subgraphs/payments/store-payment.ts';
+import { findRefundsDue, sendRefund } from '../../subgraphs/payments/send-refund.ts';
+import { findPayment, findRefunds } from '../../subgraphs/payments/store-payment.ts';
+import { listLedger } from '../../subgraphs/merchants/read-ledger.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
 import type { MigratedDatabase } from './migrated.ts';
 
@@ -34,6 +41,7 @@ const traits = { cardBrand: null, cardMask: null, cardHolder: null, phoneMask: n
 const card = { number: '4111111111111111', expiry: '12/30', cvc: '123', holder: 'A B' };
 const money = (text: string | undefined): bigint => BigInt((text ?? '').replaceAll('_', ''));
 const written = (amount: bigint): string => amount.toString().replaceAll(/\B(?=(\d{3})+$)/g, '_');
+const writtenRefund = ({ status, amount, failReason }: Refund): string => `${status} ${written(amount)}${failReason ? ` ${failReason}` : ''}`;
 
 class Life {
   readonly #migrated: MigratedDatabase;
@@ -82,6 +90,62 @@ class Life {
     return this.#seen(isRefused(created) ? created : created.payment);
   }
 
+  async #stored(name: string): Promise<Payment> {
+    return (await findPayment(this.#migrated.database.pool, this.#idOf(name), this.#now))?.payment ?? assert.fail('gone');
+  }
+
+  /** A refund beside its payment as both are now. */
+  async #seenRefund(name: string, refund: Refund | Refused): Promise<string> {
+    if (isRefused(refund)) return `refused ${refund.code}`;
+    const { status, amountRefunded } = await this.#stored(name);
+    return `${writtenRefund(refund)}, ${name} ${status} refunded ${written(amountRefunded)}`;
+  }
+
+  async #refund(name: string, [amount, ...reason]: readonly string[]): Promise<string> {
+    const request = { paymentId: this.#of(name).id, amount: amount === undefined ? null : money(amount), reason: reason.join(' ') || null };
+    // Refunds are listed by their moment.
+    this.#now = this.#now.add({ milliseconds: 1 });
+    const created = await refundPayment(this.#migrated.database, this.#banks, this.#key, request, this.#now);
+    return this.#seenRefund(name, isRefused(created) ? created : created.refund);
+  }
+
+  #refunds(name: string): Promise<Refund[]> {
+    return findRefunds(this.#migrated.database.pool, [this.#of(name)]);
+  }
+
+  async #bankAnswers(name: string, answer: string | undefined): Promise<string> {
+    const refund = (await this.#refunds(name)).find(({ status }) => status === 'pending') ?? assert.fail('no refund is pending');
+    const said: Record<string, RefundAnswer> = {
+      approve: { kind: 'approved', reference: 'r' },
+      decline: { kind: 'declined', failureCode: 'refund_rejected', bankCode: 'raw' },
+      silent: { kind: 'unknown' },
+    };
+    const answered = said[answer ?? ''] ?? assert.fail(`no answer ${answer}`);
+    return this.#seenRefund(name, await applyRefundAnswer(this.#migrated.database, refund, answered, this.#now));
+  }
+
+  async #pass(time: Temporal.Duration): Promise<void> {
+    const { database } = this.#migrated;
+    this.#now = this.#now.add(time);
+    await expirePayments(database, this.#banks, () => this.#now);
+    for (const key of await findRefundsDue(database, this.#now, 100)) await sendRefund(database, this.#banks, key, this.#now);
+  }
+
+  async #balance(of: (row: ShopBalanceRow) => bigint): Promise<string> {
+    const [row] = await readBalances(this.#migrated.database.pool, this.#key.merchantId, this.#key.mode, 'RUB');
+    return written(row ? of(row) : 0n);
+  }
+
+  async #ledger(): Promise<string> {
+    const { merchantId, shopId, mode } = this.#key;
+    const page = await listLedger(this.#migrated.database.pool, { merchantId, shopIds: [shopId], modes: [mode] }, { first: 200 });
+    if (isRefused(page)) return page.code;
+    return page.nodes
+      .toReversed()
+      .map(({ type, amount }) => `${type} ${written(amount)}`)
+      .join(', ');
+  }
+
   #bankSays(name: string, [answer, code]: readonly string[]): Promise<Payment | Refused> {
     const { database } = this.#migrated;
     if (answer === 'asked') return askBank(database, this.#banks, this.#idOf(name), this.#now);
@@ -111,13 +175,22 @@ class Life {
       case 'cancel':
         return this.#seen(await cancelPayment(database, this.#key, this.#of(name).id, this.#now));
       case 'after':
-        this.#now = this.#now.add(rest[0] === 's' ? { seconds: Number(name) } : { minutes: Number(name) });
-        await expirePayments(database, this.#banks, () => this.#now);
+        await this.#pass(Temporal.Duration.from(rest[0] === 's' ? { seconds: Number(name) } : { minutes: Number(name) }));
         return '';
       case 'status':
-        return this.#seen((await findPayment(database.pool, this.#idOf(name), this.#now))?.payment ?? assert.fail('gone'));
+        return this.#seen(await this.#stored(name));
+      case 'refund':
+        return this.#refund(name, rest);
+      case 'answer':
+        return this.#bankAnswers(name, rest[0]);
+      case 'refunds':
+        return (await this.#refunds(name)).map(writtenRefund).join(', ');
       case 'balance':
-        return written((await readBalances(database.pool, this.#key.merchantId, this.#key.mode, 'RUB'))[0]?.balance ?? 0n);
+        return this.#balance(({ balance }) => balance);
+      case 'available':
+        return this.#balance(({ available }) => available);
+      case 'ledger':
+        return this.#ledger();
       case 'webhooks':
         return this.#webhooks();
       default:

@@ -8,7 +8,7 @@ import { dotted } from '../../schema/wire.ts';
 import { streamKinds, webhookEvents } from '../../subgraphs/kernel/rules/event.ts';
 import { failureCodes } from '../../subgraphs/kernel/rules/failure-code.ts';
 import { modes } from '../../subgraphs/kernel/rules/mode.ts';
-import { postingTypes } from '../../subgraphs/kernel/rules/postings.ts';
+import { ledgerTypes } from '../../subgraphs/kernel/rules/postings.ts';
 import { refusalCodes } from '../../subgraphs/kernel/rules/refusal.ts';
 import { access } from '../../subgraphs/kernel/service/access.ts';
 import { paymentMethods, paymentStatuses } from '../../subgraphs/payments/rules/payment.ts';
@@ -87,7 +87,7 @@ describe('the schema', () => {
     ['Mode', modes],
     ['PaymentStatus', paymentStatuses],
     ['PaymentMethod', paymentMethods],
-    ['LedgerEntryType', postingTypes],
+    ['LedgerEntryType', ledgerTypes],
     ['WebhookEvent', webhookEvents, dotted],
     ['LiveEventKind', streamKinds, dotted],
   ];

@@ -69,6 +69,28 @@ export type BankAnswer =
   | { readonly kind: 'unseen' }
   | { readonly kind: 'unknown' };
 
+/** An order to give money of a payment back. `operationId` is the bank's idempotency key: the same order twice is one refund. */
+export interface RefundOrder {
+  readonly merchantId: string;
+  readonly operationId: string;
+  /** The payment as the bank knows it: our operation's id there, and the bank's own reference. */
+  readonly payment: { readonly operationId: string; readonly reference: string | null };
+  readonly amount: MinorUnits;
+  readonly currency: string;
+  /** Test mode: what was planned. `late`: it waits first. */
+  readonly planned: { readonly outcome: PlannedOutcome; readonly failureCode: FailureCode | null; readonly late: boolean } | null;
+  /** The bank's reference of this refund, once it gave one: then the order is a question about it. */
+  readonly reference: string | null;
+  readonly now: Temporal.Instant;
+}
+
+export type RefundAnswer =
+  | { readonly kind: 'approved'; readonly reference: string }
+  | { readonly kind: 'declined'; readonly failureCode: FailureCode; readonly bankCode: string }
+  /** Not final. `askAt` null: it will not change by itself. */
+  | { readonly kind: 'pending'; readonly reference: string | null; readonly askAt: Temporal.Instant | null }
+  | { readonly kind: 'unknown' };
+
 export interface Bank {
   /** The connector's name, as in `bank_failure_code`: `<connector>:<raw>`. */
   readonly connector: string;
@@ -77,4 +99,6 @@ export interface Bank {
   readonly methods: readonly BuyerMethod[];
   openSession(order: SessionOrder): Promise<SessionAnswer>;
   ask(question: Question): Promise<BankAnswer>;
+  /** Orders a refund, or asks what became of it: a repeated order is answered with where the first one stands. Nothing else is needed after a crash. */
+  refund(order: RefundOrder): Promise<RefundAnswer>;
 }

@@ -4,12 +4,15 @@
  */
 import type { Database } from '../database/orm.ts';
 import { run, type Statement } from '../database/statement.ts';
-import type { Bank, BankAnswer, Card, PayerTraits, Question, SessionAnswer, SessionOrder } from './bank.ts';
+import type { Bank, BankAnswer, Card, PayerTraits, Question, RefundAnswer, RefundOrder, SessionAnswer, SessionOrder } from './bank.ts';
 import type { BankStep, BuyerMethod } from '../rules/buyer.ts';
 import type { SimulatorOperation } from './entities.ts';
 
 /** How long the simulated bank takes to decide once the buyer has gone on. */
 const answerDelay_ms: Record<BuyerMethod, number> = { cards: 1_000, sbp: 4_000, tpay: 3_000, sberpay: 3_000 };
+
+/** How long a refund that is planned to be late waits (decision D-30, amounts that end in 07). */
+const lateRefund_ms = 5_000;
 
 const open: Statement = {
   name: 'simulator_open',
@@ -78,6 +81,25 @@ const approved = (operation: Found, operationId: string): BankAnswer => {
   };
 };
 
+/** When the simulated bank decides a refund: at once, late, or never (decision D-30). */
+const refundAnswerAt = ({ planned, now }: RefundOrder): Temporal.Instant | null => {
+  switch (planned?.outcome ?? 'succeeded') {
+    case 'succeeded':
+    case 'failed':
+      return now;
+    case 'requires_action':
+    case 'pending':
+      return planned?.late ? now.add({ milliseconds: lateRefund_ms }) : null;
+  }
+};
+
+const refundAnswer = ({ reference, outcome, failureCode, answerAt }: Found, now: Temporal.Instant): RefundAnswer => {
+  if (answerAt === null || Temporal.Instant.compare(answerAt, now) > 0) return { kind: 'pending', reference, askAt: answerAt };
+  if (outcome !== 'failed') return { kind: 'approved', reference };
+  const code = failureCode ?? 'refund_rejected';
+  return { kind: 'declined', failureCode: code, bankCode: code };
+};
+
 export interface Simulator extends Bank {
   /** What a buyer does at the bank: confirms (or refuses) now. False when there is nothing to confirm any more. */
   confirm(question: Question, approve: boolean): Promise<boolean>;
@@ -118,6 +140,15 @@ export const openSimulator = (database: Pick<Database, 'pool'>): Simulator => ({
     if (operation.outcome !== 'failed') return approved(operation, operationId);
     const failureCode = operation.failureCode ?? 'do_not_honor';
     return { kind: 'declined', failureCode, bankCode: failureCode };
+  },
+
+  async refund(order): Promise<RefundAnswer> {
+    const { merchantId, operationId, planned, now } = order;
+    const { outcome, failureCode } = planned ?? { outcome: 'succeeded', failureCode: null };
+    const noCard = [null, null, null];
+    await run(database.pool, open, [merchantId, operationId, `sim_${operationId}`, outcome, failureCode, refundAnswerAt(order), ...noCard, now]);
+    const [operation] = await run<Found>(database.pool, find, [merchantId, operationId]);
+    return operation ? refundAnswer(operation, now) : { kind: 'unknown' };
   },
 
   async confirm({ merchantId, operationId, now }, approve): Promise<boolean> {

@@ -74,3 +74,9 @@ export const columnNames = (names: readonly string[]): string => names.map(snake
 
 /** The property names of an entity, in the order of its definition: what `columns` takes. */
 export const propertyNames = (entity: { readonly meta: { readonly properties: object } }): readonly string[] => Object.keys(entity.meta.properties);
+
+/** A row as JSON for `jsonb_populate_recordset`: the named properties under their columns, with bigint and moments as PostgreSQL reads them. */
+export const rowJson = (names: readonly string[], row: object): object => {
+  const values = new Map<string, unknown>(Object.entries(row));
+  return Object.fromEntries(names.map((name) => [snake(name), parameter(values.get(name) ?? null)]));
+};

@@ -9,7 +9,14 @@ import type { MinorUnits } from './money.ts';
 export const accounts = ['merchant', 'merchant_reserved', 'platform_fees', 'acquirer_clearing', 'payout_clearing', 'suspense'] as const;
 export type Account = (typeof accounts)[number];
 
-export const postingTypes = ['payment', 'fee', 'refund', 'payout', 'payout_fee', 'settlement', 'adjustment'] as const;
+/** What merchants see: contract "Ledger entry". */
+export const ledgerTypes = ['payment', 'fee', 'refund', 'payout', 'payout_fee', 'settlement', 'adjustment'] as const;
+export type LedgerType = (typeof ledgerTypes)[number];
+
+/** Within what a merchant owns: money set aside for something that is not final, and given back when that failed. No row of the public ledger. */
+export const reserveTypes = ['reserve', 'release'] as const;
+
+export const postingTypes = [...ledgerTypes, ...reserveTypes] as const;
 export type PostingType = (typeof postingTypes)[number];
 
 /** `amount` moves from one account to another. */
@@ -28,6 +35,21 @@ export const paymentSucceeded = (payment: { amount: MinorUnits; fee: MinorUnits 
     { type: 'payment', from: 'acquirer_clearing', to: 'merchant', amount: payment.amount },
     { type: 'fee', from: 'merchant', to: 'platform_fees', amount: payment.fee },
   ]);
+
+/** Decision D-37: a refund that the bank has not decided is set aside. The merchant still owns it, and cannot pay it out; the account may go below zero. */
+export const refundOpened = (refund: { amount: MinorUnits }): readonly Posting[] => [
+  { type: 'reserve', from: 'merchant', to: 'merchant_reserved', amount: refund.amount },
+];
+
+/** The bank gave the buyer the money: the acquirer owes us that much less, and we the merchant. The payment's fee stays withheld (decision D-36). */
+export const refundSucceeded = (refund: { amount: MinorUnits }): readonly Posting[] => [
+  { type: 'refund', from: 'merchant_reserved', to: 'acquirer_clearing', amount: refund.amount },
+];
+
+/** The bank refused: what was set aside is the merchant's again. */
+export const refundFailed = (refund: { amount: MinorUnits }): readonly Posting[] => [
+  { type: 'release', from: 'merchant_reserved', to: 'merchant', amount: refund.amount },
+];
 
 /** A merchant was paid out what it was owed: we owe it less, and the money is on its way. */
 export const settlementRecorded = ({ amount }: { amount: MinorUnits }): readonly Posting[] =>

@@ -31,6 +31,15 @@ export const planFor = (amount: bigint, metadata: Readonly<Record<string, string
   return byAmount[String(amount % 100n)] ?? planned('succeeded');
 };
 
+/** The plan of a test refund, by its own amount alone. */
+export interface RefundPlan extends Plan {
+  /** The bank answers after a while: 07 (decision D-30). */
+  readonly late: boolean;
+}
+
+/** What the simulator answers to a refund of `amount` (decision D-30: 05 to 07 stay pending, then 07 succeeds). */
+export const refundPlanFor = (amount: bigint): RefundPlan => ({ ...planFor(amount, {}), late: amount % 100n === 7n });
+
 /** The reserved metadata keys of a plan (contract "Reserved metadata keys"). */
 export const planMetadata = (plan: Plan): Record<string, string> =>
   plan.failureCode ? { simulator_outcome: plan.outcome, simulator_failure_code: plan.failureCode } : { simulator_outcome: plan.outcome };

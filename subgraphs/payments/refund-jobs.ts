@@ -1,0 +1,42 @@
+/** What refunds need in the background: the sweep finds every one that is due, the wake-up only makes it prompt. */
+import { done, type Job } from '../kernel/queue/run-job.ts';
+import type { PaymentJobs } from './jobs.ts';
+import { findRefundsDue, sendRefund, type RefundKey } from './send-refund.ts';
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+const parseKey = (payload: unknown): RefundKey => {
+  if (typeof payload === 'object' && payload !== null && 'merchantId' in payload && 'refundId' in payload) {
+    const { merchantId, refundId } = payload;
+    if (typeof merchantId === 'string' && typeof refundId === 'string' && uuid.test(merchantId) && uuid.test(refundId)) return { merchantId, refundId };
+  }
+  throw new TypeError('expected a merchantId and a refundId');
+};
+
+/** The job that orders one refund at the bank, or asks about it: enqueued when an answer is expected at a known time. */
+export const sendRefundJob = 'send-refund';
+
+const sweepMost = 500;
+
+/** The jobs of refunds. */
+export const refundJobs = ({ database, banks, now }: PaymentJobs): readonly Job[] => [
+  {
+    name: sendRefundJob,
+    queue: 'bank',
+    parse: parseKey,
+    run: async (payload) => {
+      await sendRefund(database, banks, parseKey(payload), now());
+      return done;
+    },
+  },
+  {
+    name: 'sweep-refunds',
+    queue: 'schedules',
+    every_ms: 1_000,
+    parse: () => null,
+    run: async () => {
+      for (const key of await findRefundsDue(database, now(), sweepMost)) await sendRefund(database, banks, key, now());
+      return done;
+    },
+  },
+];

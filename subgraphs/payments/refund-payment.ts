@@ -1,0 +1,106 @@
+/**
+ * Refunds a payment. Contract POST /v1/public/payments/{id}/refund; decisions D-20 to D-24, D-37, D-77.
+ * The refund is written, and its money reserved, before the bank is called: a crash in between leaves a pending refund, whose order is repeated under the
+ * same id, so that the bank makes one refund of it.
+ */
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import type { Banks } from '../kernel/banks/route.ts';
+import { claimOf, createOnce } from '../kernel/database/idempotency.ts';
+import { isUuid } from '../kernel/database/load-by-key.ts';
+import type { Database } from '../kernel/database/orm.ts';
+import type { OutboxEvent } from '../kernel/database/outbox.ts';
+import { refundOpened } from '../kernel/rules/postings.ts';
+import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
+import type { KeyPrincipal } from '../kernel/service/principal.ts';
+import type { Refund } from './entities.ts';
+import { loadRefunds } from './find-payments.ts';
+import { lockPayment, storeRefund } from './lock-payment.ts';
+import { reasonMax_chars, refundAmount } from './rules/refund.ts';
+import { sendRefund } from './send-refund.ts';
+
+/** When a refund that we lost sight of is ordered again: later than any call to a bank may take. */
+const lostRefund_s = 30;
+
+export interface RefundRequest {
+  readonly paymentId: string;
+  /** Null or 0: the whole remainder. */
+  readonly amount: bigint | null;
+  readonly reason: string | null;
+  readonly idempotency?: { readonly key: string; readonly fingerprint?: string | null | undefined } | null | undefined;
+}
+
+export interface CreatedRefund {
+  readonly refund: Refund;
+  /** Whether an earlier call with the same key created it. */
+  readonly replayed: boolean;
+}
+
+/** Decision D-77. */
+const createdEvent = ({ merchantId, shopId, mode, id, paymentId, amount, status }: Refund, at: Temporal.Instant): OutboxEvent => ({
+  merchantId,
+  shopId,
+  mode,
+  subjectId: id,
+  stream: { kind: 'refund.created', payload: { id, payment_id: paymentId, amount: Number(amount), status } },
+  webhook: null,
+  at,
+});
+
+type Opening = RefundRequest & { readonly id: string; readonly key: KeyPrincipal; readonly now: Temporal.Instant };
+
+const openRefund = async (client: pg.PoolClient, banks: Banks, { id, key, paymentId, now, ...asked }: Opening): Promise<Refund | Refused> => {
+  const locked = await lockPayment(client, { merchantId: key.merchantId, paymentId }, now);
+  const { shopId, mode } = key;
+  if (!locked || locked.payment.shopId !== shopId || locked.payment.mode !== mode) return refused('not_found', 'there is no such payment');
+  const agreed = refundAmount(locked.payment, locked.refunds, asked.amount);
+  if (isRefused(agreed)) return agreed;
+  const bank = banks.holding(locked.payment);
+  if (isRefused(bank)) return bank;
+  const refund: Refund = {
+    merchantId: key.merchantId,
+    id,
+    paymentId: locked.payment.id,
+    shopId,
+    mode,
+    amount: agreed.amount,
+    reason: asked.reason,
+    status: 'pending',
+    failReason: null,
+    createdAt: now,
+    completedAt: null,
+    bankRef: null,
+    askAt: now.add({ seconds: lostRefund_s }),
+  };
+  return storeRefund(client, locked, { patch: {}, postings: refundOpened(agreed), events: () => [createdEvent(refund, now)], refund }, now);
+};
+
+/**
+ * Creates a refund of a payment of the key's shop and orders it at the bank, or finds the one that an earlier call with the same idempotency key created.
+ * Gives it as it is then: final when the bank decided at once, else pending. Refuses with `not_found`, `bad_request`, `payment_not_succeeded`,
+ * `already_refunded`, `amount_exceeds_remainder`, `route_not_configured`, or about the key.
+ */
+export const refundPayment = async (
+  database: Database,
+  banks: Banks,
+  key: KeyPrincipal,
+  request: RefundRequest,
+  now: Temporal.Instant,
+): Promise<CreatedRefund | Refused> => {
+  const { idempotency, ...input } = request;
+  const claim = claimOf(idempotency, 'refundCreate', input);
+  if (claim && isRefused(claim)) return claim;
+  if (!isUuid(request.paymentId)) return refused('not_found', 'there is no such payment');
+  if (request.reason !== null && request.reason.length > reasonMax_chars) {
+    return refused('bad_request', `reason: expected up to ${reasonMax_chars} characters, got ${request.reason.length}`);
+  }
+  const { merchantId } = key;
+  const id = randomUUID();
+  const find = async (earlier: string): Promise<Refund | null> => (await loadRefunds(database.pool, [{ merchantId, id: earlier }]))[0] ?? null;
+  const created = await createOnce(database.pool, { caller: key, claim, find, resourceId: id, at: now }, (client) =>
+    openRefund(client, banks, { ...request, id, key, now }),
+  );
+  if (isRefused(created)) return created;
+  if (created.replayed) return { refund: created.made, replayed: true };
+  return { refund: (await sendRefund(database, banks, { merchantId, refundId: id }, now)) ?? created.made, replayed: false };
+};

@@ -1,0 +1,52 @@
+/**
+ * Orders a pending refund at the bank, or asks what became of it, and applies the answer. Decision D-32: repeated under the refund's id, which is the bank's
+ * idempotency key, until the answer is final.
+ */
+import type { RefundAnswer } from '../kernel/banks/bank.ts';
+import type { Banks } from '../kernel/banks/route.ts';
+import type { Database } from '../kernel/database/orm.ts';
+import { run, type Statement } from '../kernel/database/statement.ts';
+import { minorUnits } from '../kernel/rules/money.ts';
+import { isRefused } from '../kernel/rules/refusal.ts';
+import { applyRefundAnswer } from './apply-refund-answer.ts';
+import type { Payment, Refund } from './entities.ts';
+import { loadPayments, loadRefunds } from './find-payments.ts';
+import { refundPlanFor } from './rules/plan.ts';
+
+export interface RefundKey {
+  readonly merchantId: string;
+  readonly refundId: string;
+}
+
+const order = async (banks: Banks, payment: Payment, refund: Refund, now: Temporal.Instant): Promise<RefundAnswer> => {
+  const bank = banks.holding(payment);
+  // A connector that this installation lost tells nothing: the refund waits for it.
+  if (isRefused(bank)) return { kind: 'unknown' };
+  return bank.refund({
+    merchantId: refund.merchantId,
+    operationId: refund.id,
+    payment: { operationId: payment.id, reference: payment.bankRef },
+    amount: minorUnits(refund.amount),
+    currency: payment.currency,
+    planned: refund.mode === 'test' ? refundPlanFor(refund.amount) : null,
+    reference: refund.bankRef,
+    now,
+  });
+};
+
+/** The refund as it is afterwards; null when there is none. Anything but a pending one is left as it is. */
+export const sendRefund = async (database: Database, banks: Banks, { merchantId, refundId }: RefundKey, now: Temporal.Instant): Promise<Refund | null> => {
+  const [refund] = await loadRefunds(database.pool, [{ merchantId, id: refundId }]);
+  if (refund?.status !== 'pending') return refund ?? null;
+  const [payment] = await loadPayments(database.pool, [{ merchantId, id: refund.paymentId }]);
+  if (!payment) throw new Error(`refund ${refundId} has no payment`);
+  return applyRefundAnswer(database, refund, await order(banks, payment, refund, now), now);
+};
+
+const due: Statement = {
+  name: 'refunds_due',
+  text: `select merchant_id as "merchantId", id as "refundId" from refund where ask_at <= $1 order by ask_at limit $2`,
+};
+
+/** Refunds that the bank should be asked about by now, longest due first. */
+export const findRefundsDue = (database: Database, now: Temporal.Instant, most: number): Promise<RefundKey[]> => run(database.pool, due, [now, most]);

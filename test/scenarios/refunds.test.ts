@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { pay } from '../support/buyer.ts';
+import { eventually, expectedSignature, makeMerchant, openReceiver, openStream, type Merchant } from '../support/merchant.ts';
+import { noRedis } from '../support/redis.ts';
+import { startService, type Service, type Size } from '../support/service.ts';
+
+for (const size of ['one', 'separate'] as const satisfies readonly Size[]) {
+  describe(`refunds on the service as ${size === 'one' ? 'one process' : 'separate processes with Redis'}`, { skip: size === 'separate' && noRedis }, () => {
+    let service: Service;
+    let merchant: Merchant;
+    before(async () => {
+      service = await startService(size);
+      merchant = await makeMerchant(service);
+    });
+    after(() => service.stop());
+
+    const paid = async (amount: number): Promise<string> => {
+      const created = await merchant.call('POST', '/payments', { amount, method: 'sbp' });
+      const { id } = created.body.payment;
+      const early = await merchant.call('POST', `/payments/${id}/refund`);
+      assert.deepEqual([early.status, early.body.error.code], [409, 'payment_not_succeeded']);
+      await pay(created.body.payment_url);
+      await eventually(async () => (await merchant.call('GET', `/payments/${id}`)).body.status === 'succeeded', 'the payment');
+      return id;
+    };
+
+    test('a payment is refunded in parts: answers, webhooks, stream, registry, ledger and balance agree', async () => {
+      const receiver = await openReceiver();
+      const secret = await merchant.endpoint(receiver.url, ['payment_refunded']);
+      const stream = await openStream(service.rest, merchant.key);
+      await eventually(() => stream.comments.includes(': connected'), 'the stream');
+      const id = await paid(10_000);
+
+      const first = await merchant.call('POST', `/payments/${id}/refund`, { amount: 4_000, reason: 'One ticket' }, { 'idempotency-key': 'first' });
+      assert.deepEqual([first.status, first.body.status, first.body.amount, first.body.reason], [201, 'succeeded', 4_000, 'One ticket']);
+      const replay = await merchant.call('POST', `/payments/${id}/refund`, { reason: 'One ticket', amount: 4_000 }, { 'idempotency-key': 'first' });
+      assert.deepEqual([replay.status, replay.headers.get('idempotent-replayed'), replay.body], [200, 'true', first.body]);
+      const webhook = await receiver.until(({ body }) => body.data.amount_refunded === 4_000);
+      const timestamp = /^t=(\d+),/.exec(String(webhook.headers['x-psp-signature']))?.[1] ?? '';
+      assert.equal(webhook.headers['x-psp-signature'], expectedSignature(secret, webhook.raw, timestamp));
+      assert.deepEqual([webhook.body.event, webhook.body.data.status, webhook.body.data.refunds], ['payment.refunded', 'succeeded', [first.body]]);
+      assert.deepEqual(webhook.body.data, (await merchant.call('GET', `/payments/${id}`)).body, 'the webhook holds what GET answers');
+
+      const pending = await merchant.call('POST', `/payments/${id}/refund`, { amount: 107 });
+      assert.deepEqual([pending.status, pending.body.status, pending.body.completed_at], [201, 'pending', null]);
+      const reserved = await merchant.call('GET', '/balance');
+      assert.deepEqual([reserved.body.balance, reserved.body.available], [6_000, 5_893]);
+      const tooMuch = await merchant.call('POST', `/payments/${id}/refund`, { amount: 5_894 });
+      assert.deepEqual([tooMuch.status, tooMuch.body.error.code], [422, 'amount_exceeds_remainder']);
+      await receiver.until(({ body }) => body.data.amount_refunded === 4_107);
+
+      const failed = await merchant.call('POST', `/payments/${id}/refund`, { amount: 1_002 });
+      assert.deepEqual([failed.status, failed.body.status, failed.body.fail_reason], [201, 'failed', 'insufficient_funds']);
+      const rest = await merchant.call('POST', `/payments/${id}/refund`);
+      assert.deepEqual([rest.status, rest.body.amount, rest.body.reason], [201, 5_893, null]);
+      const last = await receiver.until(({ body }) => body.data.amount_refunded === 10_000);
+      assert.equal(last.body.data.status, 'refunded');
+      const more = await merchant.call('POST', `/payments/${id}/refund`, { amount: 1 });
+      assert.deepEqual([more.status, more.body.error.code], [409, 'already_refunded']);
+      assert.equal(receiver.received.length, 3, 'one webhook for each successful refund');
+
+      const ledger = await merchant.call('GET', '/ledger');
+      assert.deepEqual(
+        ledger.body.items.map((entry: any) => [entry.type, entry.amount, entry.payment_id]),
+        [
+          ['refund', -5_893, id],
+          ['refund', -107, id],
+          ['refund', -4_000, id],
+          ['payment', 10_000, id],
+        ],
+      );
+      const csv = await merchant.call('GET', '/ledger?format=csv');
+      assert.equal(String(csv.body).trimEnd().split('\r\n').length, 5, 'a header and four rows');
+      const balance = await merchant.call('GET', '/balance');
+      assert.deepEqual([balance.body.balance, balance.body.available], [0, 0]);
+      const registry = await merchant.call('GET', '/refunds?status=succeeded');
+      assert.deepEqual(
+        registry.body.items.map(({ amount }: { amount: number }) => amount),
+        [5_893, 107, 4_000],
+      );
+
+      const told = await eventually(() => {
+        const of = stream.events.filter(({ data }) => data.payload.payment_id === id || data.payload.id === id);
+        return of.some(({ data }) => data.payload.status === 'refunded') && of;
+      }, 'the end on the stream');
+      assert.deepEqual(
+        told.filter(({ event }) => event === 'refund.created').map(({ data }) => Object.keys(data.payload)),
+        Array.from({ length: 4 }, () => ['id', 'amount', 'status', 'payment_id']),
+      );
+      await stream.close();
+      await receiver.close();
+    });
+
+    test('another merchant’s payment cannot be refunded', async () => {
+      const id = await paid(500);
+      const stranger = await makeMerchant(service);
+      const refused = await stranger.call('POST', `/payments/${id}/refund`);
+      assert.deepEqual([refused.status, refused.body.error.code], [404, 'not_found']);
+    });
+  });
+}
