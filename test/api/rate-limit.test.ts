@@ -96,7 +96,7 @@ describe('a token bucket in Redis', { skip: noRedis }, () => {
     });
     const limit = { perSecond: 1, burst: 100 };
     const began = performance.now();
-    const answers = await Promise.all(Array.from({ length: 300 }, (_, index) => processes[index % 2]?.take('m', limit) ?? assert.fail()));
+    const answers = await Promise.all(Array.from({ length: 300 }, async (_, index) => processes[index % 2]?.take('m', limit) ?? assert.fail()));
     const gained = Math.ceil((performance.now() - began) / 1_000);
     const granted = answers.filter((taken) => taken?.granted).length;
     assert(granted >= 100 && granted <= 100 + gained, `${granted} were granted`);
@@ -141,7 +141,7 @@ describe('a token bucket in Redis', { skip: noRedis }, () => {
     await client.client('PAUSE', 3_000, 'ALL');
     client.disconnect();
     const began = performance.now();
-    const answers = await Promise.all(Array.from({ length: 50 }, () => buckets.take('m', limit)));
+    const answers = await Promise.all(Array.from({ length: 50 }, async () => buckets.take('m', limit)));
     const waited_ms = performance.now() - began;
     assert(answers.every((taken) => taken === null));
     assert(waited_ms < 1_000, `waited ${waited_ms} ms`);

@@ -167,7 +167,7 @@ export const readConfig = (environment: Environment): Config => {
     drain_ms: read.integer('DRAIN_MS', 8_000, 0, 600_000),
     trustedProxies: read.addresses('TRUSTED_PROXIES'),
     rateLimitWait_ms: read.integer('RATE_LIMIT_WAIT_MS', 50, 1, 10_000),
-    overload: { inFlight_max: read.integer('OVERLOAD_IN_FLIGHT', 1_000, 1, 1_000_000), loopDelay_max_ms: read.integer('OVERLOAD_DELAY_MS', 250, 1, 60_000) },
+    overload: { inFlight_max: read.integer('OVERLOAD_IN_FLIGHT', 1_000, 1, 1_000_000), loopDelay_max_ms: read.integer('OVERLOAD_DELAY_MS', 500, 1, 60_000) },
     databasePool: read.integer('DATABASE_POOL', 16, 2, 1_000),
   };
   if (databaseUrl && !config.secretKey) read.mistakes.push('SECRET_KEY is required with DATABASE_URL: every process must have the same');

@@ -1,8 +1,7 @@
 /**
  * Overload: a process that has more to do than it can do in time says so at once, with 503 and Retry-After, instead of answering everybody too late. It has too
- * much to do when too many requests are in flight, or when its event loop has been late on average for half a second. One long pause is no overload.
+ * much to do when too many requests are in flight, or when its event loop is late look after look. One long pause is no overload.
  */
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { FastifyInstance } from 'fastify';
 import { Counter } from 'prom-client';
 import { errorJson } from '../../../schema/wire.ts';
@@ -18,12 +17,14 @@ declare module 'fastify' {
 export interface OverloadLimits {
   /** Requests that are being answered at the same time. */
   readonly inFlight_max: number;
-  /** Mean delay of the event loop. */
+  /** How late the event loop may be, as a request that comes at any moment finds it. */
   readonly loopDelay_max_ms: number;
 }
 
 const look_ms = 500;
-const resolution_ms = 10;
+const looksUntilLate = 2;
+/** How often the loop's turns are measured. */
+const tick_ms = 20;
 const retryAfter_s = 1;
 
 const refusals = new Counter({
@@ -55,23 +56,41 @@ export const shedLoad = (app: FastifyInstance, { inFlight_max, loopDelay_max_ms 
   });
 };
 
-/** Looks twice a second how late the event loop has been. One line in the log when it begins to be too late, and one when that is over. */
+/**
+ * Looks about twice a second how late the event loop is, for a request that comes at any moment: longer turns are met more often, so that each counts by
+ * its own length. One line in the log when it begins to be too late, and one when that is over.
+ */
 const watchLoop = (app: FastifyInstance, max_ms: number, log: Logger): (() => boolean) => {
-  const delay = monitorEventLoopDelay({ resolution: resolution_ms });
-  delay.enable();
   let late = false;
-  const look = setInterval(() => {
-    // The histogram holds whole intervals: the timer's own one is no delay.
-    const mean_ms = delay.count === 0 ? 0 : Math.max(0, delay.mean / 1_000_000 - resolution_ms);
-    delay.reset();
-    if (late === mean_ms > max_ms) return;
-    late = !late;
-    if (late) log.error({ mean_ms: Math.round(mean_ms), max_ms }, 'the event loop is late: requests are refused');
-    else log.info({ mean_ms: Math.round(mean_ms) }, 'the event loop is in time again');
-  }, look_ms).unref();
-  app.addHook('onClose', async () => {
-    clearInterval(look);
-    delay.disable();
+  let lateLooks = 0;
+  let turns_ms = 0;
+  let squares_ms2 = 0;
+  let last_ms = 0;
+  const tell = (delay_ms: number): void => {
+    lateLooks = delay_ms > max_ms ? lateLooks + 1 : 0;
+    const isLate = late ? lateLooks > 0 : lateLooks >= looksUntilLate;
+    if (isLate === late) return;
+    late = isLate;
+    if (late) log.error({ delay_ms: Math.round(delay_ms), max_ms }, 'the event loop is late: requests are refused');
+    else log.info({ delay_ms: Math.round(delay_ms) }, 'the event loop is in time again');
+  };
+  const tick = (): void => {
+    const now_ms = performance.now();
+    const turn_ms = now_ms - last_ms;
+    last_ms = now_ms;
+    turns_ms += turn_ms;
+    squares_ms2 += turn_ms * turn_ms;
+    if (turns_ms < look_ms) return;
+    tell(squares_ms2 / turns_ms - tick_ms);
+    turns_ms = squares_ms2 = 0;
+  };
+  let ticking: NodeJS.Timeout | undefined;
+  // Not before: what starting takes is no overload.
+  app.addHook('onListen', (done) => {
+    last_ms = performance.now();
+    ticking = setInterval(tick, tick_ms).unref();
+    done();
   });
+  app.addHook('onClose', async () => clearInterval(ticking));
   return () => late;
 };

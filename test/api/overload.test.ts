@@ -1,0 +1,145 @@
+import { describe, test, type TestContext } from 'node:test';
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openHttp } from '../../subgraphs/kernel/service/http.ts';
+import { openLog } from '../../subgraphs/kernel/service/telemetry.ts';
+
+/** Starts the server in a process of its own; gives its address. */
+const startOverloadable = async (t: TestContext, limits: { readonly IN_FLIGHT: string; readonly DELAY_MS: string }): Promise<string> => {
+  const child = fork(join(import.meta.dirname, 'overloaded-process.ts'), { env: { PATH: process.env['PATH'] ?? '', ...limits } });
+  t.after(async () => {
+    const ended = once(child, 'exit');
+    child.disconnect();
+    await ended;
+  });
+  const [url] = (await once(child, 'message')) as [string];
+  return url;
+};
+
+interface Seen {
+  readonly status: number;
+  readonly took_ms: number;
+}
+
+/** Asks once; a 503 must be the documented one. */
+const ask = async (url: string): Promise<Seen> => {
+  const began = performance.now();
+  const response = await fetch(url);
+  const text = await response.text();
+  if (response.status === 503) {
+    assert.match(response.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
+    assert.equal((JSON.parse(text) as { error: { code: string } }).error.code, 'unavailable');
+  }
+  return { status: response.status, took_ms: performance.now() - began };
+};
+
+/** Asks again and again, from so many callers, until the time is over. */
+const press = async (url: string, callers: number, for_ms: number): Promise<readonly Seen[]> => {
+  const until = performance.now() + for_ms;
+  const seen: Seen[] = [];
+  const call = async (): Promise<void> => {
+    while (performance.now() < until) {
+      const answer = await ask(url);
+      seen.push(answer);
+      // As a caller does that heeds Retry-After, only less patient.
+      if (answer.status === 503) await sleep(100);
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, call));
+  return seen;
+};
+
+const statusesOf = (seen: readonly Seen[]): ReadonlySet<number> => new Set(seen.map(({ status }) => status));
+const calm = { IN_FLIGHT: '1000', DELAY_MS: '100000' };
+
+describe('a process that has too much to do', () => {
+  test('answers 503 when its event loop is late, while /healthz answers, and takes requests again when that is over', async (t) => {
+    const url = await startOverloadable(t, { ...calm, DELAY_MS: '100' });
+    const pressing = press(`${url}/burn`, 40, 5_000);
+    await sleep(2_000);
+    for (let looks = 0; looks < 5; looks += 1) assert.equal((await ask(`${url}/healthz`)).status, 200);
+    const seen = await pressing;
+    assert.deepEqual(statusesOf(seen), new Set([200, 503]));
+    await sleep(1_200);
+    assert.equal((await ask(`${url}/burn`)).status, 200);
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+    assert.match(metrics, /overload_refusals_total\{reason="loop_delay"\} [1-9]/);
+  });
+
+  test('answers 503 at once beyond the requests that it may have in flight, and carries those through', async (t) => {
+    const url = await startOverloadable(t, { ...calm, IN_FLIGHT: '20' });
+    const seen = await Promise.all(Array.from({ length: 50 }, () => ask(`${url}/wait`)));
+    assert.equal(seen.filter(({ status }) => status === 200).length, 20);
+    const refused = seen.filter(({ status }) => status === 503);
+    assert.equal(refused.length, 30);
+    assert(
+      refused.every(({ took_ms }) => took_ms < 900),
+      'a refusal waited',
+    );
+    assert.equal((await ask(`${url}/wait`)).status, 200);
+  });
+
+  test('does not count callers that went away, nor streams that stay open', async (t) => {
+    const url = await startOverloadable(t, { ...calm, IN_FLIGHT: '5' });
+    const streams = new AbortController();
+    await Promise.all(Array.from({ length: 10 }, () => fetch(`${url}/stream`, { signal: streams.signal })));
+    for (let round = 0; round < 5; round += 1) {
+      const gone = new AbortController();
+      const asking = Promise.allSettled(Array.from({ length: 5 }, () => fetch(`${url}/wait`, { signal: gone.signal })));
+      await sleep(100);
+      gone.abort();
+      await asking;
+      await sleep(50);
+    }
+    assert.equal((await ask(`${url}/wait`)).status, 200);
+    streams.abort();
+  });
+
+  test('is not one that has a burst, or one long pause', async (t) => {
+    const url = await startOverloadable(t, { IN_FLIGHT: '1000', DELAY_MS: '1500' });
+    const burst = await Promise.all(Array.from({ length: 300 }, () => ask(`${url}/wait`)));
+    assert.deepEqual(statusesOf(burst), new Set([200]));
+    assert.equal((await ask(`${url}/burn?ms=3000`)).status, 200);
+    for (let asked = 0; asked < 10; asked += 1) assert.equal((await ask(`${url}/burn`)).status, 200);
+  });
+});
+
+describe('a slow client', () => {
+  const patience = { headers_ms: 300, request_ms: 600, check_ms: 50 };
+  const open = async (t: TestContext): Promise<number> => {
+    const app = openHttp({ config: { publicUrl: null }, log: openLog({ logLevel: 'silent' }, 'test'), ready: async () => true, patience });
+    app.post('/', async () => ({ done: true }));
+    t.after(() => app.close());
+    return Number(new URL(await app.listen({ port: 0, host: '127.0.0.1' })).port);
+  };
+  /** Sends one byte every 100 ms until the other side hangs up; gives what it said and how long it took. */
+  const drip = async (port: number, first: string): Promise<{ readonly heard: string; readonly took_ms: number }> => {
+    const began = performance.now();
+    const socket = connect(port, '127.0.0.1');
+    let heard = '';
+    socket.on('data', (bytes) => (heard += bytes.toString()));
+    // Writing into a connection that the other side has ended is how a slow client finds out.
+    socket.on('error', () => {});
+    socket.write(first);
+    const timer = setInterval(() => socket.write('x'), 100);
+    await once(socket, 'close');
+    clearInterval(timer);
+    return { heard, took_ms: performance.now() - began };
+  };
+
+  for (const [what, first] of [
+    ['that does not finish its headers', 'POST / HTTP/1.1\r\nHost: x\r\nX-Slow: '],
+    ['that does not finish its body', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n'],
+  ] as const) {
+    test(`${what} is answered 408 in the envelope, and hung up on`, async (t) => {
+      const { heard, took_ms } = await drip(await open(t), first);
+      assert.match(heard, /^HTTP\/1\.1 408 /);
+      assert.match(heard, /"error":\{"code":"bad_request"/);
+      assert(took_ms < 5_000, `it took ${took_ms} ms`);
+    });
+  }
+});

@@ -1,0 +1,28 @@
+/** A server that a test can give too much to do: `/burn` keeps its processor busy, `/wait` only waits, `/stream` stays open. Tells its address over the channel. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openHttp } from '../../subgraphs/kernel/service/http.ts';
+import { openLog } from '../../subgraphs/kernel/service/telemetry.ts';
+
+const burn_ms = 25;
+const wait_ms = 1_000;
+
+const app = openHttp({
+  config: { publicUrl: null },
+  log: openLog({ logLevel: 'silent' }, 'test'),
+  ready: async () => true,
+  overload: { inFlight_max: Number(process.env['IN_FLIGHT']), loopDelay_max_ms: Number(process.env['DELAY_MS']) },
+});
+app.get<{ Querystring: { ms?: string } }>('/burn', async ({ query }) => {
+  const until = performance.now() + Number(query.ms ?? burn_ms);
+  while (performance.now() < until);
+  return { done: true };
+});
+app.get('/wait', async () => {
+  await sleep(wait_ms);
+  return { done: true };
+});
+app.get('/stream', { config: { load: 'long-lived' } }, (_request, reply) => {
+  reply.hijack().raw.writeHead(200).write('open\n');
+});
+process.once('disconnect', () => process.exit(0));
+process.send?.(await app.listen({ port: 0, host: '127.0.0.1' }));
