@@ -12,5 +12,8 @@ export const cancelPayment = (database: Database, key: KeyPrincipal, paymentId: 
     if (payment.shopId !== key.shopId || payment.mode !== key.mode) return refused('not_found', 'there is no such payment');
     const status = paymentMove(payment.status, 'merchant_cancelled');
     if (!status) return refused('not_pending', `only a pending payment can be cancelled; this one is ${payment.status}`);
+    // Over already, although the sweep has not written it yet: the merchant must not hear `cancelled` of one payment and `expired` of the next.
+    if (Temporal.Instant.compare(payment.expiresAt, now) <= 0)
+      return refused('not_pending', 'only a pending payment can be cancelled; the link of this one has expired');
     return { patch: { status, finalizedAt: now }, postings: [], events: (after) => statusEvents(after, [], now) };
   });

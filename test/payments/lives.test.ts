@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';
+import { createPayment } from '../../subgraphs/payments/create-payment.ts';
 import { live } from '../support/life.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 import type { Mode } from '../../subgraphs/kernel/rules/mode.ts';
@@ -84,3 +88,17 @@ life(
    session  P1              -> processing
    bank     P1 unseen       -> failed processing_error`,
 );
+
+test('a link can be cancelled until its last millisecond, and not after it, whether or not the expiry was written', async () => {
+  const { database } = migrated;
+  const key = await migrated.merchant();
+  const start = Temporal.Instant.from('2026-11-21T10:00:00Z');
+  const cancelledAt = async (after: Temporal.DurationLike): Promise<string> => {
+    const created = await createPayment(database, noPolicies, key, { input: { amount: 10_000n, ttlMinutes: 5 } }, start);
+    assert.ok(!isRefused(created));
+    const cancelled = await cancelPayment(database, key, created.payment.id, start.add(after));
+    return isRefused(cancelled) ? cancelled.code : cancelled.status;
+  };
+  assert.equal(await cancelledAt({ minutes: 4, seconds: 59, milliseconds: 999 }), 'cancelled');
+  assert.equal(await cancelledAt({ minutes: 5 }), 'not_pending');
+});
