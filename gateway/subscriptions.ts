@@ -7,6 +7,7 @@ import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { CloseCode, handleProtocols, type Server } from 'graphql-ws';
 import { WebSocketServer, type WebSocket } from 'ws';
+import { endWithEnvelope } from '../subgraphs/kernel/service/http-errors.ts';
 import type { Logger } from '../subgraphs/kernel/service/telemetry.ts';
 import { document_bytes_max } from './document-limits.ts';
 import { openGraphProtocol, type Connection, type GraphProtocolParts } from './graph-protocol.ts';
@@ -25,8 +26,8 @@ export const registerSubscriptions = (app: FastifyInstance, parts: GraphProtocol
   let closing = false;
 
   app.server.on('upgrade', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
-    if (request.url?.split('?', 1)[0] !== '/graphql') return refuse(stream, '404 Not Found');
-    if (closing) return refuse(stream, '503 Service Unavailable');
+    if (request.url?.split('?', 1)[0] !== '/graphql') return endWithEnvelope(stream, notHere);
+    if (closing) return endWithEnvelope(stream, shuttingDown, ['Retry-After: 1']);
     return sockets.handleUpgrade(request, stream, head, (socket) => open(protocol, { socket, request, caller: null, ending: [] }, parts.log));
   });
 
@@ -36,9 +37,8 @@ export const registerSubscriptions = (app: FastifyInstance, parts: GraphProtocol
   });
 };
 
-const refuse = (stream: Duplex, status: string): void => {
-  stream.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
-};
+const notHere = { status: 404, code: 'not_found', message: 'no WebSocket is opened at this address' };
+const shuttingDown = { status: 503, code: 'unavailable', message: 'the service is shutting down; try again' };
 
 const goAway = (socket: WebSocket): Promise<void> =>
   new Promise((resolve) => {

@@ -201,6 +201,15 @@ test('an expectation that nobody knows is passed over', async () => {
   assert.match(heard, /^HTTP\/1\.1 200 [^]*x-api-version/i);
 });
 
+test('HTTP/1.0 needs no Host: load balancers ask for health that way', async () => {
+  assert.match(await exchange('GET /healthz HTTP/1.0\r\n\r\n'), /^HTTP\/1\.1 200 /);
+});
+
+test('an upgrade to what is not spoken here gets the envelope too', async () => {
+  const heard = await exchange('GET /v1/public/events HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+  assert.match(heard, /^HTTP\/1\.1 404 [^]*x-request-id: .+[^]*"code":"not_found"/i);
+});
+
 describe('the service’s own addresses', () => {
   test('/healthz and /readyz are 200 on a healthy service', async () => {
     for (const path of ['/healthz', '/readyz']) assert.equal((await fetch(service.rest + path)).status, 200);

@@ -54,13 +54,8 @@ const isAnswering = (socket: Duplex): boolean => {
   return typeof message === 'object' && message !== null && 'headersSent' in message && message.headersSent === true;
 };
 
-/** Answers bytes that Node's parser refused, and ends the connection. */
-export const answerParserError = (error: Error & { code?: string }, socket: Duplex): void => {
-  if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) {
-    socket.destroy(error);
-    return;
-  }
-  const { status, code, message } = parserEnvelope(error.code);
+/** Ends a connection that no route has in hand with an envelope. `headers` are lines that the answer has besides the usual ones. */
+export const endWithEnvelope = (socket: Duplex, { status, code, message }: Envelope, headers: readonly string[] = []): void => {
   const body = JSON.stringify(errorJson(code, message));
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
@@ -68,7 +63,14 @@ export const answerParserError = (error: Error & { code?: string }, socket: Dupl
     `Content-Length: ${Buffer.byteLength(body)}`,
     `X-Request-Id: ${requestIdOf(undefined)}`,
     `X-Api-Version: ${apiVersion}`,
+    ...headers,
     'Connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+};
+
+/** Answers bytes that Node's parser refused, and ends the connection. */
+export const answerParserError = (error: Error & { code?: string }, socket: Duplex): void => {
+  if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) socket.destroy(error);
+  else endWithEnvelope(socket, parserEnvelope(error.code));
 };

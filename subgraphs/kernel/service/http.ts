@@ -111,7 +111,9 @@ const answerEverything = (app: FastifyInstance, log: Logger, allowed: AllowedMet
     if (draining)
       reply.code(503).headers({ 'retry-after': '1', connection: 'close' }).send(errorJson('unavailable', 'the service is shutting down; try again'));
     // Before the body is read: what is sent to an unknown address does not matter.
-    else if (request.headers.host === undefined) reply.code(400).header('connection', 'close').send(errorJson('bad_request', 'the header Host is required'));
+    // HTTP/1.0 knows no Host, and load balancers ask for health in it.
+    else if (request.headers.host === undefined && request.raw.httpVersion !== '1.0')
+      reply.code(400).header('connection', 'close').send(errorJson('bad_request', 'the header Host is required'));
     else if (request.is404) sendMissing(request, reply, allowed);
     else done();
   });
