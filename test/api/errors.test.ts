@@ -1,5 +1,6 @@
 import { after, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
+import { assertDescribed } from '../support/described-answer.ts';
 import { makeMerchant } from '../support/merchant.ts';
 import { startService } from '../support/service.ts';
 
@@ -14,6 +15,15 @@ interface Sent {
   readonly text: string;
 }
 
+/** What came, held to the description of the API. */
+const heard = async (method: string, path: string, response: Response): Promise<Sent> => {
+  const text = await response.text();
+  const body: unknown = JSON.parse(text);
+  assertDescribed(method, `/v1/public${path}`, { status: response.status, body });
+  const { code = '', message = '' } = JSON.parse(text).error ?? {};
+  return { status: response.status, code, message, text };
+};
+
 /** Sends bytes as they are. */
 const send = async (path: string, body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}): Promise<Sent> => {
   const response = await fetch(`${service.rest}/v1/public${path}`, {
@@ -21,16 +31,12 @@ const send = async (path: string, body: string | Uint8Array<ArrayBuffer>, header
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
     body,
   });
-  const text = await response.text();
-  const { code = '', message = '' } = JSON.parse(text).error ?? {};
-  return { status: response.status, code, message, text };
+  return heard('POST', path, response);
 };
 
 const read = async (path: string): Promise<Sent> => {
   const response = await fetch(`${service.rest}/v1/public${path}`, { headers: { authorization: `Bearer ${key}` } });
-  const text = await response.text();
-  const { code = '', message = '' } = JSON.parse(text).error ?? {};
-  return { status: response.status, code, message, text };
+  return heard('GET', path, response);
 };
 
 const integer = 'expected an integer from 1 to 9007199254740991';
