@@ -21,7 +21,11 @@ export const log = openLog({ logLevel: process.env['TEST_LOG'] === 'debug' ? 'de
 /** Counts the statements that the pool's connections send from now on. */
 const countStatements = (pool: pg.Pool): { readonly texts: string[] } => {
   const counted = { texts: [] as string[] };
-  pool.on('connect', (client) => {
+  const known = new WeakSet<pg.PoolClient>();
+  // The ORM has opened a connection already: it is met when it is taken out of the pool.
+  pool.on('acquire', (client) => {
+    if (known.has(client)) return;
+    known.add(client);
     const send = client.query.bind(client);
     // The package gives `query` six signatures; what is passed on is what came.
     client.query = ((...given: Parameters<typeof send>) => {
@@ -33,17 +37,23 @@ const countStatements = (pool: pg.Pool): { readonly texts: string[] } => {
   return counted;
 };
 
-/** Opens a graph of the test file's own; `close` removes everything that was made here. */
+/** Opens a graph of the test file's own; `close` removes everything that was made here, and so does a failure on the way. */
 export const openGraphStage = async () => {
+  await using opening = new AsyncDisposableStack();
   const postgres = await startTestDatabase();
+  opening.defer(() => postgres.stop());
   const database = await openDatabase({ url: postgres.url, entities, pool: 8 });
+  opening.defer(() => database.close());
   const counted = countStatements(database.pool);
   await migrate(database);
   await migrateQueues(postgres.url);
   const bus = await openBus({ redisUrl: null, databaseUrl: postgres.url, log });
+  opening.defer(() => bus.close());
   const queues = await openQueues({ redisUrl: null, databaseUrl: postgres.url, log, jobs: wakeableJobs, drain_ms: 1_000 });
+  opening.defer(() => queues.close());
   const secrets = deriveSecrets(randomBytes(32));
   const policies = openPolicies({ pool: database.pool, bus, fingerprintKey: secrets.fingerprint });
+  opening.defer(() => policies.close());
   const parts: SubgraphsParts = {
     database,
     banks: openBanks(openSimulator(database), database.pool),
@@ -61,12 +71,6 @@ export const openGraphStage = async () => {
   const executors = { payments, payouts, recurring, merchants };
   const supergraphSdl = readFileSync(join(import.meta.dirname, '../../schema/supergraph.graphql'), 'utf8');
   const supergraph = await openSupergraph({ supergraphSdl, executors, log });
-  const close = async (): Promise<void> => {
-    policies.close();
-    await queues.close();
-    await bus.close();
-    await database.close();
-    await postgres.stop();
-  };
-  return { database, executors, supergraph, bus, counted, close };
+  const opened = opening.move();
+  return { database, executors, supergraph, bus, counted, close: () => opened.disposeAsync() };
 };

@@ -13,3 +13,16 @@ export const perCall = <Key, Value>(batch: (keys: readonly Key[], context: Subgr
     return loader;
   };
 };
+
+/** Makes equal questions of a call one: `nameOf` tells what is equal. For what takes arguments, and cannot be loaded for many at once. */
+export const oncePerCall = <Key, Value>(nameOf: (key: Key) => string, load: (key: Key, context: SubgraphContext) => Promise<Value>) => {
+  const asked = new WeakMap<SubgraphContext, Map<string, Promise<Value>>>();
+  return (key: Key, context: SubgraphContext): Promise<Value> => {
+    const answers = asked.get(context) ?? new Map<string, Promise<Value>>();
+    asked.set(context, answers);
+    const name = nameOf(key);
+    const answer = answers.get(name) ?? load(key, context);
+    answers.set(name, answer);
+    return answer;
+  };
+};

@@ -1,0 +1,173 @@
+import { after, before, describe, test, type TestContext } from 'node:test';
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { parse, type DocumentNode } from 'graphql';
+import { openLiveEvents } from '../../gateway/live-events.ts';
+import { openLiveSubscriptions } from '../../gateway/live-subscriptions.ts';
+import { storedEvents } from '../../gateway/stored-events.ts';
+import { scopes, type KeyPrincipal, type Principal } from '../../subgraphs/kernel/service/principal.ts';
+import { askAnsweredPart } from './answered-part.ts';
+import { askEverything } from './every-field.ts';
+import { plant, type Planted } from './planted-rows.ts';
+import { log, openGraphStage } from './stage.ts';
+
+type Stage = Awaited<ReturnType<typeof openGraphStage>>;
+
+let stage: Stage;
+let few: Planted;
+let many: Planted;
+
+/** Rows that hang on a payment are copied with it, so that each payment has its own; the others stand for themselves. */
+const copies: Readonly<Record<string, string>> = {
+  payment: `'id', copy.id, 'public_id', 'P-' || copy.number`,
+  event: `'id', copy.id, 'subject_id', copy.id, 'position', 1000 + copy.number, 'sequence', 1000 + copy.number`,
+  refund: `'id', copy.id, 'payment_id', copy.id`,
+  posting: `'id', copy.id, 'payment_id', copy.id, 'source_id', copy.id`,
+  webhook_delivery: `'id', copy.id, 'event_id', copy.id, 'subject_id', copy.id`,
+  webhook_attempt: `'delivery_id', copy.id`,
+  payout: `'id', copy.id`,
+  token: `'id', copy.id`,
+  subscription: `'id', copy.id, 'token_id', copy.id`,
+};
+
+/** Plants a merchant's rows and copies those of lists until there are so many. */
+const plantMany = async (name: string, rows: number, firstNumber: number): Promise<Planted> => {
+  const { pool } = stage.database;
+  const plot = await plant(pool, name, { merchant: randomUUID(), shop: randomUUID() });
+  const ids = Array.from({ length: rows - 1 }, () => randomUUID());
+  for (const [table, changes] of Object.entries(copies)) {
+    await pool.query(
+      `insert into ${table} select changed.* from ${table} as original, unnest($2::uuid[]) with ordinality as copy(id, place),
+         lateral (select copy.id, $3 + copy.place as number) as numbered,
+         lateral jsonb_populate_record(original, jsonb_build_object(${changes.replaceAll('copy.number', 'numbered.number')})) as changed
+       where original.merchant_id = $1`,
+      [plot.id('merchant'), ids, firstNumber],
+    );
+  }
+  return plot;
+};
+
+before(async () => {
+  stage = await openGraphStage();
+  few = await plantMany('few', 5, 0);
+  many = await plantMany('many', 50, 100);
+});
+after(() => stage?.close());
+
+const keyOf = (plot: Planted): KeyPrincipal => ({ kind: 'key', keyId: 'k', merchantId: plot.id('merchant'), shopId: plot.id('shop'), mode: 'test', scopes });
+const operatorOf = (plot: Planted): Principal => ({ kind: 'operator', subject: 'p', role: 'admin', merchantId: plot.id('merchant') });
+
+/** Statements of one answer: the least of three, since what runs by itself now and then counts, too. */
+const statementsOf = async (document: DocumentNode, variables: Readonly<Record<string, unknown>>, principal: Principal): Promise<number> => {
+  const counts: number[] = [];
+  for (let round = 0; round < 3; round += 1) {
+    const before = stage.counted.texts.length;
+    await stage.supergraph.execute({ document, variables }, { principal, requestId: 'r' });
+    counts.push(stage.counted.texts.length - before);
+  }
+  return Math.min(...counts);
+};
+
+interface List {
+  readonly title: string;
+  readonly query: string;
+  readonly as: (plot: Planted) => Principal;
+  /** Statements that it may cost at most, however long it is. */
+  readonly most: number;
+}
+
+const payment = 'id amount shop { name } merchant { name } refunds { id amount } webhookDeliveries { id status attempts }';
+const lists: readonly List[] = [
+  { title: 'payments with shop, merchant, refunds and deliveries', query: `{ list: payments { nodes { ${payment} } } }`, as: keyOf, most: 6 },
+  { title: 'ledger entries with their payment', query: `{ list: ledger { nodes { id amount payment { ${payment} } } } }`, as: keyOf, most: 7 },
+  { title: 'refunds with their payment', query: `{ list: refunds { nodes { id payment { ${payment} } } } }`, as: keyOf, most: 7 },
+  { title: 'subscriptions with token and shop', query: '{ list: billingSubscriptions { id token { id shop { name } } shop { name } } }', as: keyOf, most: 4 },
+];
+
+const lengthOf = (data: unknown): number => {
+  const list = typeof data === 'object' && data !== null && 'list' in data ? data.list : null;
+  if (Array.isArray(list)) return list.length;
+  return typeof list === 'object' && list !== null && 'nodes' in list && Array.isArray(list.nodes) ? list.nodes.length : -1;
+};
+
+describe('a list of 50 costs as many SQL statements as one of 5:', () => {
+  for (const { title, query, as, most } of lists) {
+    test(title, async (t) => {
+      const document = parse(query);
+      const lengths = await Promise.all(
+        [few, many].map(async (plot) => {
+          const { data, errors } = await stage.supergraph.execute({ document, variables: {} }, { principal: as(plot), requestId: 'r' });
+          assert.equal(errors, undefined, JSON.stringify(errors));
+          return lengthOf(data);
+        }),
+      );
+      assert.deepEqual(lengths, [5, 50]);
+      const [short, long] = [await statementsOf(document, {}, as(few)), await statementsOf(document, {}, as(many))];
+      t.diagnostic(`${long} statements`);
+      assert.equal(long, short);
+      assert(long > 0 && long <= most, `${long} statements`);
+    });
+  }
+
+  test('whatever a query can ask for, as a key and as an operator', async (t) => {
+    const seen: string[] = [];
+    const grown: string[] = [];
+    for (const as of [keyOf, operatorOf]) {
+      for (const query of askEverything(stage.supergraph.apiSchema, 'query', 'required', (name) => (name === 'mode' ? 'test' : undefined))) {
+        // Each asks for its own merchant's things, and for the same part: what the longer list was answered.
+        const { document } = await askAnsweredPart(stage.supergraph, query, as(many));
+        const [short, long] = [await statementsOf(document, query.variables, as(few)), await statementsOf(document, query.variables, as(many))];
+        if (long > 0) seen.push(`${query.root} ${long}`);
+        if (long > short) grown.push(`${query.root}: ${short} statements for 5, ${long} for 50`);
+      }
+    }
+    t.diagnostic(seen.join(', '));
+    assert.deepEqual(grown, []);
+    assert(seen.length >= 12, `only ${seen.length} queries came to the database`);
+  });
+});
+
+/** Statements that one event costs when so many equal clients are told of it with the payment's own data. */
+const statementsOfEvent = async (t: TestContext, clients: number): Promise<number> => {
+  const { supergraph, bus, counted, database } = stage;
+  const liveEvents = openLiveEvents({ bus, readEventsAfter: storedEvents(supergraph) });
+  t.after(() => liveEvents.close());
+  const live = openLiveSubscriptions({ supergraph, liveEvents, log });
+  const document = parse(`subscription { paymentCreated { id payment { ${payment} } } }`);
+  const readers = Array.from({ length: clients }, () => {
+    const results = live.subscribe({ document, variables: {} }, { principal: keyOf(many), requestId: 'r' });
+    assert('next' in results, JSON.stringify(results));
+    return results;
+  });
+  const answers = readers.map((results) => results.next());
+  const { rows } = await database.pool.query<{ id: string }>('select id from event where sequence = 1150 - 1 and merchant_id = $1', [many.id('merchant')]);
+  const [event] = rows;
+  assert(event);
+  const before = counted.texts.length;
+  const told = {
+    sequence: '1149',
+    kind: 'payment.created',
+    merchantId: many.id('merchant'),
+    shopId: many.id('shop'),
+    mode: 'test',
+    subjectId: event.id,
+  } as const;
+  await bus.publish('events', [{ ...told, at: '2026-05-06T10:00:00.000Z', payload: {} }]);
+  for (const { value } of await Promise.all(answers)) {
+    assert.equal(value?.errors, undefined, JSON.stringify(value?.errors));
+    assert.match(JSON.stringify(value?.data), new RegExp(event.id));
+  }
+  const cost = counted.texts.length - before;
+  await Promise.all(readers.map((results) => results.return?.()));
+  return cost;
+};
+
+describe('an event of the stream', () => {
+  test('is read again once for all equal clients: 40 cost as many statements as one', async (t) => {
+    const costs: number[] = [];
+    for (const clients of [1, 40]) costs.push(Math.min(await statementsOfEvent(t, clients), await statementsOfEvent(t, clients)));
+    t.diagnostic(`${costs[0]} statements`);
+    assert.equal(costs[1], costs[0]);
+    assert(costs[0] !== undefined && costs[0] > 0 && costs[0] <= 7);
+  });
+});
