@@ -1,7 +1,7 @@
 /** GET /pay/:token: the hosted page. */
 import type { FastifyInstance } from 'fastify';
 import { rememberSwitch } from './choose-language.ts';
-import { findCheckout, type PageContext, type TokenRoute } from './page-context.ts';
+import { findCheckout, pageAddress, type PageContext, type TokenRoute } from './page-context.ts';
 import { guardPage } from './page-headers.ts';
 import { moduleNames } from './serve-assets.ts';
 import { stateTag } from './state-json.ts';
@@ -10,7 +10,7 @@ import { checkoutPage } from './views/page.ts';
 
 const htmlType = 'text/html; charset=utf-8';
 
-/** Adds the route. An unknown token gets a page that says so, with 404. */
+/** Adds the routes. An unknown token gets a page that says so, with 404. */
 export const showPage = (app: FastifyInstance, context: PageContext): void => {
   app.get<TokenRoute>('/:token', async (request, reply) => {
     guardPage(reply);
@@ -21,5 +21,11 @@ export const showPage = (app: FastifyInstance, context: PageContext): void => {
     const { checkout } = found;
     const parts = { now: new Date().toISOString(), tag: stateTag(checkout, words), assets: context.assets, moduleNames };
     return reply.send(checkoutPage(checkout, words, parts));
+  });
+
+  // Messengers and mail programs like to end an address with a slash.
+  app.get<TokenRoute>('/:token/', async (request, reply) => {
+    guardPage(reply);
+    return reply.redirect(pageAddress(request), 308);
   });
 };

@@ -62,6 +62,11 @@ describe('the routes of the hosted page', () => {
     assert.equal((await fetch(new URL('/pay/assets/0000/main.ts', payment.url))).status, 404);
   });
 
+  test('an address with a slash at its end leads to the page', async () => {
+    const { status, headers } = await fetch(`${payment.url}/`, { redirect: 'manual' });
+    assert.deepEqual([status, headers.get('location'), headers.get('cache-control')], [308, new URL(payment.url).pathname, 'no-store']);
+  });
+
   test('an unknown or altered token is a page with 404, and 404 in the envelope where JSON is asked for', async () => {
     const altered = payment.url.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'));
     for (const url of [altered, `${new URL(payment.url).origin}/pay/nonsense`, `${altered}/bank`]) {
