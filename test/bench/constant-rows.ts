@@ -1,5 +1,6 @@
 /** Create and read without a database: what the graph and the edge cost by themselves, and what the stock way costs. */
 import { startServer } from './child-server.ts';
+import { edgeRows } from './edge-row.ts';
 import { createDocument, createRequest, readDocument, readRequest } from './payment-requests.ts';
 import { measureBoth, connections, type Bench } from './plan.ts';
 import { comparisonRows, type Row } from './report.ts';
@@ -31,5 +32,5 @@ export const constantRows = async (operation: 'create' | 'read', bench: Bench): 
     { what: `${operation}, no database, whole route`, subject: edge, baseline, aim: null },
     { what: `${operation}, no database, stock Apollo`, subject: stock, baseline, aim: { from: 0.05, to: 0.1 } },
   ];
-  return comparisons.flatMap((comparison) => comparisonRows(comparison, many, one, connections));
+  return [...comparisons.flatMap((comparison) => comparisonRows(comparison, many, one, connections)), ...edgeRows(operation, edge, compiled, many)];
 };
