@@ -158,7 +158,7 @@ const statementsOfEvent = async (t: TestContext, clients: number): Promise<numbe
     assert.match(JSON.stringify(value?.data), new RegExp(event.id));
   }
   const cost = counted.texts.length - before;
-  await Promise.all(readers.map((results) => results.return?.()));
+  for (const results of readers) await results.return?.();
   return cost;
 };
 
