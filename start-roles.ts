@@ -140,11 +140,20 @@ const registerEdge = async (app: FastifyInstance, config: Settled, roles: Roles,
   const supergraph = await openSupergraph({ supergraphSdl, executors, log });
   const liveEvents = openLiveEvents({ bus, readEventsAfter: storedEvents(supergraph) });
   stack.defer(() => liveEvents.close());
+  const addressOf = openAddressOf(config.trustedProxies);
   const otherReaders = config.oidc ? [readOidcToken(config.oidc)] : [];
-  const authenticator = openAuthenticator({ supergraph, bus, operatorToken: config.operatorToken, otherReaders });
+  const authenticator = openAuthenticator({
+    supergraph,
+    bus,
+    vaultKey: config.secrets.vault,
+    addressOf,
+    log,
+    operatorToken: config.operatorToken,
+    otherReaders,
+  });
   stack.defer(() => authenticator.close());
-  const { redisUrl, rateLimitWait_ms: wait_ms, trustedProxies } = config;
-  const limiter = await openRateLimiter({ redisUrl, wait_ms, addressOf: openAddressOf(trustedProxies), log });
+  const { redisUrl, rateLimitWait_ms: wait_ms } = config;
+  const limiter = await openRateLimiter({ redisUrl, wait_ms, addressOf, log });
   stack.defer(() => limiter.close());
   const liveSubscriptions = openLiveSubscriptions({ supergraph, liveEvents, log });
   if (roles.edge.has('gateway')) {

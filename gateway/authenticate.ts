@@ -1,14 +1,19 @@
 /**
- * Who sent a request. Contract "Authentication" 1 to 3 and 5; decisions D-01 and D-40a.
+ * Who sent a request. Contract "Authentication" 1 to 6; decisions D-01, D-09 and D-40a. What a key must come with beside itself is check-caller.ts.
  * A bearer is read by the first reader that knows its form: the operator's token, a merchant's key, a token of the OIDC issuer.
  */
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Bus } from '../subgraphs/kernel/rules/event.ts';
 import { refused, type Refused } from '../subgraphs/kernel/rules/refusal.ts';
-import { scopes, type KeyPrincipal, type Principal, type Scope } from '../subgraphs/kernel/service/principal.ts';
+import type { Logger } from '../subgraphs/kernel/service/telemetry.ts';
+import { scopes, type Call, type KeyPrincipal, type Principal, type Scope } from '../subgraphs/kernel/service/principal.ts';
 import type { FindApiKeyHolderQuery } from '../schema/generated/operations.ts';
+import type { AddressOf } from './caller-address.ts';
+import { openCheckAddress, openCheckRequest, type CheckRequest } from './check-caller.ts';
+import { headerValues } from './header-values.ts';
 import { openKeyHolders, type KeyHolders } from './key-holders.ts';
+import { openKeyUse, type UsedKey } from './key-use.ts';
 import { openKeyWatch } from './key-watch.ts';
 import type { Supergraph } from './supergraph.ts';
 
@@ -25,24 +30,38 @@ export interface Authenticated {
 
 export interface Authenticator {
   /**
-   * Who the header `Authorization` speaks for. Refuses with `unauthorized`, in the same words for whatever is wrong with it, or with
-   * `live_not_enabled`, or a good token without a role with `scope_required`. Rejects when the merchants subgraph or the issuer cannot be asked.
+   * Who the header `Authorization` speaks for. Refuses with `unauthorized`, in the same words for whatever is wrong with it, a key from an address that
+   * its shop does not allow with `ip_not_allowed`, or a good token without a role with `scope_required`. Rejects when the merchants subgraph or the issuer
+   * cannot be asked. A key has then to stand `checkRequest`, once the body is there.
    */
-  ofHeader(authorization: string | readonly string[] | undefined): Promise<Authenticated | Refused>;
+  ofHeader(authorization: string | readonly string[] | undefined, request: IncomingMessage): Promise<Authenticated | Refused>;
+  /** What of a key's request is wrong: its signature, or that it is a live one without live mode. */
+  readonly checkRequest: CheckRequest;
   /**
    * Watches the key or token behind a long-lived connection: `lost` is called once when the header is no longer good, at once after the key was
-   * revoked or the token has expired or, when the message of that was lost, within a minute. Returns the way out. Bearers that never end are not
-   * watched.
+   * revoked, its shop's protection changed against the connection, or the token has expired or, when the message of that was lost, within a minute. Returns
+   * the way out. Bearers that never end are not watched.
    */
-  watch(authorization: string | readonly string[] | undefined, caller: Authenticated, lost: (refusal: Refused) => void): () => void;
+  watch(connection: WatchedConnection, caller: Authenticated, lost: (refusal: Refused) => void): () => void;
   /** Whether the header holds the operator's token or a key that is known here: nobody need be asked. */
   holds(authorization: string | readonly string[] | undefined): boolean;
-  close(): void;
+  close(): Promise<void>;
+}
+
+/** A long-lived connection, by what it showed of itself when it began. */
+export interface WatchedConnection {
+  readonly request: IncomingMessage;
+  readonly authorization: string | readonly string[] | undefined;
+  readonly signatures: readonly string[];
 }
 
 export interface AuthenticatorParts {
   readonly supergraph: Pick<Supergraph, 'operation'>;
   readonly bus: Bus;
+  /** Opens the shops' sealed signing secrets. */
+  readonly vaultKey: Buffer;
+  readonly addressOf: AddressOf;
+  readonly log: Logger;
   /** The bootstrap operator's token; null: there is none. */
   readonly operatorToken: string | null;
   /** Reads other bearers than operator token and keys: those of an OIDC issuer. */
@@ -56,38 +75,51 @@ export type BearerReader = (bearer: string) => Promise<Authenticated | Refused> 
 
 /** One message for all (decision D-01), so that nothing can be probed. */
 const unauthorized = refused('unauthorized', 'The API key is missing or not valid.');
-const liveNotEnabled = refused('live_not_enabled', 'Live mode is not enabled for this merchant.');
 
 /** The values of the header `Authorization`, one for each time that it was sent: Node's `headers` would hide all but the first. */
-export const authorizationOf = (request: IncomingMessage): readonly string[] | undefined => request.headersDistinct['authorization'];
+export const authorizationOf = (request: Pick<IncomingMessage, 'rawHeaders'>): readonly string[] => headerValues(request, 'authorization');
 
 /** Opens the authenticator. */
-export const openAuthenticator = ({ supergraph, bus, operatorToken, otherReaders = [], now_ms }: AuthenticatorParts): Authenticator => {
-  const holders = openKeyHolders({ ask: askMerchants(supergraph), bus, ...(now_ms ? { now_ms } : {}) });
+export const openAuthenticator = (parts: AuthenticatorParts): Authenticator => {
+  const { supergraph, bus, operatorToken, otherReaders = [], log, now_ms = () => performance.now() } = parts;
+  const holders = openKeyHolders({ ask: askMerchants(supergraph), bus, now_ms });
+  const keyUse = openKeyUse({ tell: tellMerchants(supergraph), log, now_ms });
+  const checkAddress = openCheckAddress(parts.addressOf);
+  const checkRequest = openCheckRequest(parts.vaultKey);
   const readOperator = readOperatorToken(operatorToken);
   const readers: readonly BearerReader[] = [readOperator, readMerchantKey(holders), ...otherReaders];
 
-  const ofHeader: Authenticator['ofHeader'] = async (authorization) => {
-    const bearer = bearerOf(authorization);
-    if (bearer === null) return unauthorized;
+  const ofBearer = (bearer: string): ReturnType<BearerReader> => {
     for (const read of readers) {
       const answer = read(bearer);
       if (answer) return answer;
     }
-    return unauthorized;
+    return null;
+  };
+  const ofHeader: Authenticator['ofHeader'] = async (authorization, request) => {
+    const bearer = bearerOf(authorization);
+    const caller = bearer === null ? null : await ofBearer(bearer);
+    if (caller === null) return unauthorized;
+    if (!('holder' in caller) || !caller.holder) return caller;
+    const elsewhere = checkAddress(caller.holder, request);
+    if (elsewhere) return elsewhere;
+    keyUse.note(caller.holder);
+    return caller;
   };
 
-  const watched = openKeyWatch(ofHeader, holders);
+  const watched = openKeyWatch({ ofHeader, checkRequest }, holders);
   return {
     ofHeader,
+    checkRequest,
     watch: watched.watch,
     holds: (authorization) => {
       const bearer = bearerOf(authorization);
       return bearer !== null && (readOperator(bearer) !== null || holders.holds(digestOf(bearer).toString('hex')));
     },
-    close: () => {
+    close: async () => {
       watched.close();
       holders.close();
+      await keyUse.close();
     },
   };
 };
@@ -119,7 +151,6 @@ const readMerchantKey =
 const admitHolder = async (holders: KeyHolders, digest: string): Promise<Authenticated | Refused> => {
   const holder = await holders.find(digest);
   if (!holder) return unauthorized;
-  if (holder.mode === 'live' && !holder.liveEnabled) return liveNotEnabled;
   return { principal: principalOf(holder), holder };
 };
 
@@ -132,10 +163,21 @@ const principalOf = ({ keyId, merchantId, shopId, mode, scopes: granted }: ApiKe
   scopes: granted.filter((scope): scope is Scope => scopes.some((known) => known === scope)),
 });
 
+const asGateway = (): Call => ({ principal: { kind: 'service', name: 'gateway' }, requestId: randomUUID() });
+
+const tellMerchants = (supergraph: Pick<Supergraph, 'operation'>): ((used: readonly UsedKey[]) => Promise<void>) => {
+  const operation = supergraph.operation('NoteApiKeyUse');
+  return async (used) => {
+    const { errors } = await operation.run({ used: [...used] }, asGateway());
+    const [error] = errors ?? [];
+    if (error) throw error;
+  };
+};
+
 const askMerchants = (supergraph: Pick<Supergraph, 'operation'>): ((digest: string) => Promise<ApiKeyHolder | null>) => {
   const operation = supergraph.operation('FindApiKeyHolder');
   return async (digest) => {
-    const { data, errors } = await operation.run({ digest }, { principal: { kind: 'service', name: 'gateway' }, requestId: randomUUID() });
+    const { data, errors } = await operation.run({ digest }, asGateway());
     const [error] = errors ?? [];
     if (error) throw error;
     return data?.apiKeyHolder ?? null;

@@ -8,6 +8,7 @@ import { isRefused, type Refused } from '../subgraphs/kernel/rules/refusal.ts';
 import type { Logger } from '../subgraphs/kernel/service/telemetry.ts';
 import { admitCaller, takeToken } from './admit-caller.ts';
 import { authorizationOf, type Authenticated, type Authenticator } from './authenticate.ts';
+import { emptyBody, signatureHeader, signaturesOf } from './check-caller.ts';
 import { tooCostly } from './document-cost.ts';
 import type { LiveSubscriptions } from './live-subscriptions.ts';
 import { presentError } from './present-error.ts';
@@ -27,7 +28,7 @@ const tryAgainLater = 1013;
 
 export interface GraphProtocolParts {
   readonly supergraph: Pick<Supergraph, 'apiSchema' | 'execute'>;
-  readonly authenticator: Pick<Authenticator, 'ofHeader' | 'watch' | 'holds'>;
+  readonly authenticator: Pick<Authenticator, 'ofHeader' | 'watch' | 'holds' | 'checkRequest'>;
   readonly limiter: RateLimiter;
   readonly liveSubscriptions: LiveSubscriptions;
   readonly log: Logger;
@@ -68,14 +69,18 @@ export const openGraphProtocol = (parts: GraphProtocolParts): Server<Connection>
 const presentResult = ({ data, errors, extensions }: ExecutionResult): FormattedExecutionResult | undefined =>
   errors && { data: data ?? null, errors: errors.map((error) => presentError(error.toJSON())), ...(extensions ? { extensions } : {}) };
 
-/** Lets a connection in: by `authorization` of its first message, else by the header. The answer false closes it with 4403. */
+/**
+ * Lets a connection in: by `authorization` of its first message, else by the header; the signature likewise. The answer false closes it with 4403.
+ */
 const admission = (parts: GraphProtocolParts): ((context: ConnectionContext) => Promise<boolean>) => {
   const { authenticator, socketsPerCaller = socketsPerCaller_max } = parts;
   const quota = openQuota(socketsPerCaller);
   return async ({ connectionParams, extra }) => {
     const { socket, request, ending } = extra;
-    const authorization = authorizationIn(connectionParams) ?? authorizationOf(request);
-    const caller = await admitCaller(request, authorization, parts);
+    const authorization = textIn(connectionParams, 'authorization') ?? authorizationOf(request);
+    const signature = textIn(connectionParams, signatureHeader);
+    const connection = { request, authorization, signatures: signature === undefined ? signaturesOf(request) : [signature] };
+    const caller = await admitCaller({ ...connection, body: emptyBody }, parts);
     if (caller === null || 'barred_s' in caller) {
       socket.close(tryAgainLater, 'Try again later');
       return false;
@@ -86,15 +91,16 @@ const admission = (parts: GraphProtocolParts): ((context: ConnectionContext) => 
       socket.close(CloseCode.TooManyInitialisationRequests, 'Too many sockets');
       return false;
     }
-    const unwatch = authenticator.watch(authorization, caller, ({ message }: Refused) => socket.close(CloseCode.Forbidden, message));
+    const unwatch = authenticator.watch(connection, caller, ({ message }: Refused) => socket.close(CloseCode.Forbidden, message));
     ending.push(giveBack, unwatch);
     extra.caller = caller;
     return true;
   };
 };
 
-const authorizationIn = (parameters: Readonly<Record<string, unknown>> | undefined): string | undefined => {
-  const value = parameters?.['authorization'] ?? parameters?.['Authorization'];
+/** A parameter of the first message, whatever the case of its name. */
+const textIn = (parameters: Readonly<Record<string, unknown>> | undefined, name: string): string | undefined => {
+  const [, value] = Object.entries(parameters ?? {}).find(([sent]) => sent.toLowerCase() === name) ?? [];
   return typeof value === 'string' ? value : undefined;
 };
 
@@ -119,6 +125,7 @@ const preparation = ({
     if (!('kind' in document)) return document;
     const operation = getOperationAST(document, operationName);
     if (!operation) return [refusal('OPERATION_RESOLUTION_FAILURE', 'Name the operation to run.')];
+    if (operation.operation === OperationTypeNode.MUTATION && caller.holder?.requireSignature) return [unsignedMutation];
     const request = { document, variables: variables ?? {}, ...(operationName ? { operationName } : {}) };
     const costly = tooCostly(supergraph.apiSchema, request);
     if (costly) return [costly];
@@ -129,5 +136,8 @@ const preparation = ({
     return 'next' in results ? { ...args, contextValue: () => results } : results;
   };
 };
+
+/** A socket's messages are not signed, and what changes something is signed with its body. */
+const unsignedMutation = new GraphQLError('The shop requires signatures: send mutations over HTTP, signed.', { extensions: { code: 'signature_required' } });
 
 const refusal = (code: string, message: string): GraphQLError => new GraphQLError(message, { extensions: { code } });

@@ -4,11 +4,13 @@
  */
 import { isRefused, refused, type Refused } from '../subgraphs/kernel/rules/refusal.ts';
 import type { Authenticator } from './authenticate.ts';
+import { emptyBody } from './check-caller.ts';
 import { heldKey_ms, type KeyHolders } from './key-holders.ts';
 
 /** The longest that a timer can wait; a later end is waited for in turns. */
 const longestTimer_ms = 2_147_483_647;
 const expired = refused('unauthorized', 'The token has expired.');
+const nowSigned = refused('signature_required', 'The shop requires signatures now: connect again.');
 
 interface Watched {
   /** Whose keys to listen for; null for a token. */
@@ -18,7 +20,7 @@ interface Watched {
 
 /** Opens the watch over the keys of connections. */
 export const openKeyWatch = (
-  ofHeader: Authenticator['ofHeader'],
+  { ofHeader, checkRequest }: Pick<Authenticator, 'ofHeader' | 'checkRequest'>,
   holders: KeyHolders,
 ): { readonly watch: Authenticator['watch']; readonly close: () => void } => {
   const connections = new Set<Watched>();
@@ -31,7 +33,7 @@ export const openKeyWatch = (
   }, heldKey_ms);
   again.unref();
 
-  const watch: Authenticator['watch'] = (authorization, { principal, expiresAt_ms }, lost) => {
+  const watch: Authenticator['watch'] = ({ request, authorization, signatures }, { principal, holder: before, expiresAt_ms }, lost) => {
     if (principal.kind !== 'key' && expiresAt_ms === undefined) return () => {};
     const lose = (refusal: Refused): void => {
       if (!connections.delete(watched)) return;
@@ -40,8 +42,13 @@ export const openKeyWatch = (
     };
     const check = async (): Promise<void> => {
       // When nobody can be asked, the connection stays until somebody can say that it must not.
-      const answer = await ofHeader(authorization).catch(() => null);
-      if (answer !== null && isRefused(answer)) lose(answer);
+      const answer = await ofHeader(authorization, request).catch(() => null);
+      if (answer === null) return;
+      if (isRefused(answer)) return lose(answer);
+      const { holder } = answer;
+      // What was let in without the demand for signatures may do what is not allowed with it.
+      const refusal = holder && (checkRequest(holder, signatures, emptyBody) ?? (holder.requireSignature && !before?.requireSignature ? nowSigned : null));
+      if (refusal) lose(refusal);
     };
     const watched: Watched = { merchantId: principal.kind === 'key' ? principal.merchantId : null, check };
     connections.add(watched);

@@ -3,17 +3,19 @@ import { ApolloServer, HeaderMap, type ApolloServerPlugin, type HTTPGraphQLReque
 import { ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { GraphQLError, OperationTypeNode } from 'graphql';
-import { isRefused } from '../subgraphs/kernel/rules/refusal.ts';
+import { isRefused, type RefusalCode } from '../subgraphs/kernel/rules/refusal.ts';
 import type { Call } from '../subgraphs/kernel/service/principal.ts';
 import { requestIdOf, type Logger } from '../subgraphs/kernel/service/telemetry.ts';
 import { admitCaller, takeToken, type NotAdmitted } from './admit-caller.ts';
 import { authorizationOf, type Authenticated } from './authenticate.ts';
 import { tooCostly } from './document-cost.ts';
+import { signaturesOf } from './check-caller.ts';
 import { document_bytes_max, documentTokens_max, limitDocument } from './document-limits.ts';
 import type { GraphProtocolParts } from './graph-protocol.ts';
 import { serveGraphiql } from './graphiql.ts';
 import { presentError } from './present-error.ts';
 import { barredMessage, rateHeaders, rateMessage } from './rate-limit.ts';
+import { bytesOf, takeRawBodies } from './raw-body.ts';
 import { registerSubscriptions } from './subscriptions.ts';
 import type { Supergraph } from './supergraph.ts';
 
@@ -32,6 +34,7 @@ export const registerGateway = async (app: FastifyInstance, parts: GatewayParts)
   await apollo.start();
   await app.register(async (scope) => {
     scope.setErrorHandler(answerError(parts.log));
+    const readBody = takeRawBodies(scope);
     const sendGraphiql = (parts.graphiql ?? true) ? serveGraphiql(scope) : null;
     scope.route({
       method: ['GET', 'POST'],
@@ -42,7 +45,7 @@ export const registerGateway = async (app: FastifyInstance, parts: GatewayParts)
         const requestId = requestIdFor(request, reply);
         if (sendGraphiql && wantsPage(request)) return sendGraphiql(reply);
         const caller = await admit(request, reply, parts, requestId);
-        return caller ? runOver(apollo, request, reply, { principal: caller.principal, requestId }) : reply;
+        return caller ? runOver(apollo, request, await readBody(request), reply, { principal: caller.principal, requestId }) : reply;
       },
     });
   });
@@ -109,7 +112,9 @@ const wantsPage = ({ method, headers }: FastifyRequest): boolean => method === '
 
 /** The caller, whose token has been taken; null when the refusal has been sent. */
 const admit = async (request: FastifyRequest, reply: FastifyReply, parts: GatewayParts, requestId: string): Promise<Authenticated | null> => {
-  const caller = await admitCaller(request.raw, authorizationOf(request.raw), parts, requestId);
+  const { raw } = request;
+  const shown = { request: raw, authorization: authorizationOf(raw), signatures: signaturesOf(raw), body: bytesOf(request) };
+  const caller = await admitCaller(shown, parts, requestId);
   if (caller === null || isRefused(caller) || 'barred_s' in caller) {
     sendNotAdmitted(reply, caller);
     return null;
@@ -127,18 +132,21 @@ const sendNotAdmitted = (reply: FastifyReply, why: NotAdmitted): FastifyReply =>
   if (why === null) return sendError(reply.header('retry-after', '1'), 503, 'unavailable', 'The service cannot check keys just now; try again.');
   if ('barred_s' in why) return sendError(reply.header('retry-after', String(why.barred_s)), 429, 'rate_limited', barredMessage(why.barred_s));
   if (why.code === 'unauthorized') reply.header('www-authenticate', 'Bearer');
-  return sendError(reply, why.code === 'unauthorized' ? 401 : 403, why.code, why.message);
+  return sendError(reply, notAdmittedStatus[why.code] ?? 403, why.code, why.message);
 };
 
-const runOver = async (apollo: ApolloServer<Call>, request: FastifyRequest, reply: FastifyReply, call: Call): Promise<FastifyReply> => {
-  const { status, headers, body } = await apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest: readHttp(request), context: async () => call });
+/** Decision D-02 for signatures. */
+const notAdmittedStatus: Readonly<Partial<Record<RefusalCode, number>>> = { unauthorized: 401, signature_required: 400, invalid_signature: 400 };
+
+const runOver = async (apollo: ApolloServer<Call>, request: FastifyRequest, body: unknown, reply: FastifyReply, call: Call): Promise<FastifyReply> => {
+  const answer = await apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest: readHttp(request, body), context: async () => call });
   // Only `@defer` and `@stream` answer in parts, and the schema has neither.
-  if (body.kind === 'chunked') throw new Error('an answer in parts');
-  for (const [name, value] of headers) reply.header(name, value);
-  return reply.code(status ?? 200).send(body.string);
+  if (answer.body.kind === 'chunked') throw new Error('an answer in parts');
+  for (const [name, value] of answer.headers) reply.header(name, value);
+  return reply.code(answer.status ?? 200).send(answer.body.string);
 };
 
-const readHttp = ({ method, url, headers, body }: FastifyRequest): HTTPGraphQLRequest => {
+const readHttp = ({ method, url, headers }: FastifyRequest, body: unknown): HTTPGraphQLRequest => {
   const map = new HeaderMap();
   for (const [name, value] of Object.entries(headers)) if (value !== undefined) map.set(name, [value].flat().join(', '));
   const question = url.indexOf('?');

@@ -1,9 +1,12 @@
 /**
  * One call, checked in the order of decision D-09: route, key, allow-list, signature, live enabled, rate limit, scope, body, and then the operation.
- * The key is checked before the body is read (server.ts); everything else stands here, in that order.
+ * The key and its address are checked before the body is read (server.ts); everything else stands here, in that order.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLError } from 'graphql';
+import type { Authenticator } from '../gateway/authenticate.ts';
+import { signaturesOf } from '../gateway/check-caller.ts';
+import { bytesOf } from '../gateway/raw-body.ts';
 import type { Supergraph } from '../gateway/supergraph.ts';
 import type { OperationName } from '../schema/generated/operation-map.ts';
 import { lacks } from '../subgraphs/kernel/service/access.ts';
@@ -21,6 +24,7 @@ import type { Outcome, Route } from './routes.ts';
 export type OpenStream = (request: FastifyRequest, reply: FastifyReply, call: Call) => unknown;
 
 export interface CallParts extends LimitParts {
+  readonly authenticator: Pick<Authenticator, 'holds' | 'checkRequest'>;
   readonly supergraph: Pick<Supergraph, 'operation'>;
   readonly openStream: OpenStream;
   readonly log: Logger;
@@ -35,7 +39,7 @@ export const openCall = (route: Route, operation: ContractOperation, parts: Call
   const run = route.operation === 'StreamEvents' ? null : openRun(route, route.operation, parts);
   return async (request: FastifyRequest, reply: FastifyReply, caller: Caller): Promise<unknown> => {
     const { principal } = caller;
-    const untrusted = refuseCaller(caller);
+    const untrusted = parts.authenticator.checkRequest(caller.holder, signaturesOf(request.raw), bytesOf(request));
     if (untrusted) {
       countRefusal(request, untrusted, parts, caller);
       return sendRefusal(reply, untrusted);
@@ -50,10 +54,6 @@ export const openCall = (route: Route, operation: ContractOperation, parts: Call
     return sendOutcome(reply, await run(asked, call));
   };
 };
-
-/** The checks of the caller before the merchant's rate limit. The allow-list and the signature over the bytes belong here too. */
-const refuseCaller = ({ principal, liveEnabled }: Caller): Refusal | null =>
-  principal.mode === 'live' && !liveEnabled ? refuse('live_not_enabled', 'live mode is not enabled for this merchant') : null;
 
 const refuseScope = (route: Route, { principal }: Caller): Refusal | null => {
   const lack = lacks(route.field, principal);

@@ -3,9 +3,10 @@
  * wins), D-76 (resuming, slow readers) and D-77. It is the operation `StreamEvents`, printed in the documented framing.
  */
 import { randomUUID } from 'node:crypto';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { separateOperations } from 'graphql';
-import { authorizationOf, type Authenticator } from '../gateway/authenticate.ts';
+import { authorizationOf, type Authenticator, type WatchedConnection } from '../gateway/authenticate.ts';
+import { signaturesOf } from '../gateway/check-caller.ts';
 import type { LiveResults, LiveSubscriptions } from '../gateway/live-subscriptions.ts';
 import { readOperations } from '../schema/sources.ts';
 import type { Bus } from '../subgraphs/kernel/rules/event.ts';
@@ -41,7 +42,7 @@ export const openEventStream = (app: FastifyInstance, parts: EventStreamParts): 
     const writer = new EventWriter(answer(reply), parts.ping_ms ?? streamPing_ms, streamClose_ms);
     open.add(writer);
     writer.comment('connected');
-    const unwatch = parts.authenticator.watch(authorizationOf(request.raw), { principal: call.principal }, () => void writer.end('revoked'));
+    const unwatch = parts.authenticator.watch(connectionOf(request), request.caller ?? { principal: call.principal }, () => void writer.end('revoked'));
     const leave = newest.join(call.principal.keyId, writer);
     writer.onClose(() => {
       open.delete(writer);
@@ -55,6 +56,8 @@ export const openEventStream = (app: FastifyInstance, parts: EventStreamParts): 
     });
   };
 };
+
+const connectionOf = ({ raw }: FastifyRequest): WatchedConnection => ({ request: raw, authorization: authorizationOf(raw), signatures: signaturesOf(raw) });
 
 /** Ids of events, as this stream gives them. Anything else cannot be resumed from: the stream begins with what happens next. */
 const eventId = /^\d{1,18}$/;

@@ -10,7 +10,7 @@ import { routes, type Route } from './routes.ts';
 import { serveDocs } from './serve-docs.ts';
 
 export interface RestFacadeParts extends CallParts {
-  readonly authenticator: Pick<Authenticator, 'ofHeader' | 'holds'>;
+  readonly authenticator: Pick<Authenticator, 'ofHeader' | 'holds' | 'checkRequest'>;
 }
 
 declare module 'fastify' {

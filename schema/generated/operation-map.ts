@@ -13,6 +13,7 @@ export interface OperationMap {
   ListLedger: { variables: operations.ListLedgerQueryVariables; result: operations.ListLedgerQuery };
   FindApiKeyHolder: { variables: operations.FindApiKeyHolderQueryVariables; result: operations.FindApiKeyHolderQuery };
   ReadEventsAfter: { variables: operations.ReadEventsAfterQueryVariables; result: operations.ReadEventsAfterQuery };
+  NoteApiKeyUse: { variables: operations.NoteApiKeyUseMutationVariables; result: operations.NoteApiKeyUseMutation };
   CreatePayment: { variables: operations.CreatePaymentMutationVariables; result: operations.CreatePaymentMutation };
   ListPayments: { variables: operations.ListPaymentsQueryVariables; result: operations.ListPaymentsQuery };
   GetPayment: { variables: operations.GetPaymentQueryVariables; result: operations.GetPaymentQuery };

@@ -3,6 +3,12 @@
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
+/** A key that has been used. */
+export type ApiKeyUse = {
+  merchantId: string | number;
+  keyId: string | number;
+};
+
 /** What the buyer must do next at the bank. */
 export type BankStep =
   /** Nothing: the bank is deciding. */
@@ -312,7 +318,7 @@ export type FindApiKeyHolderQueryVariables = Exact<{
 }>;
 
 
-export type FindApiKeyHolderQuery = { apiKeyHolder: { keyId: string, merchantId: string, shopId: string, mode: Mode, scopes: Array<string>, liveEnabled: boolean, rateLimit: { perSecond: number, burst: number } } | null };
+export type FindApiKeyHolderQuery = { apiKeyHolder: { keyId: string, merchantId: string, shopId: string, mode: Mode, scopes: Array<string>, liveEnabled: boolean, requireSignature: boolean, signingSecretSealed: string | null, allowList: Array<string>, rateLimit: { perSecond: number, burst: number } } | null };
 
 export type ReadEventsAfterQueryVariables = Exact<{
   after: string | number;
@@ -332,6 +338,13 @@ export type ReadEventsAfterQuery = { liveEventsAfter: Array<
     | { id: string, kind: LiveEventKind, at: string, merchantId: string, shopId: string, mode: Mode, payload: Record<string, unknown> }
     | { id: string, kind: LiveEventKind, at: string, merchantId: string, shopId: string, mode: Mode, payload: Record<string, unknown> }
   > | null };
+
+export type NoteApiKeyUseMutationVariables = Exact<{
+  used: Array<ApiKeyUse> | ApiKeyUse;
+}>;
+
+
+export type NoteApiKeyUseMutation = { apiKeyUseNote: number };
 
 export type PaymentFieldsFragment = { id: string, publicId: string, merchantId: string, shopId: string, terminalId: string, terminalName: string, shopName: string, orderId: string, amount: number, amountRefunded: number, amountUsdt: number | null, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, bankName: string | null, returnUrl: string | null, description: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, processingUntil: string | null, metadata: Record<string, string>, customerCardBrand: string | null, customerCardMask: string | null, customerCardHolder: string | null, customerPhoneMask: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, refunds: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }> };
 

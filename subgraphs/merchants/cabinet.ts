@@ -1,26 +1,20 @@
-/** What operators and cabinet users set up: merchants, shops, keys, webhook endpoints. Secrets are shown once and kept hashed or encrypted. */
+/** What operators and cabinet users set up: merchants, shops, webhook endpoints. Secrets are shown once and kept encrypted. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { ShopEntity, type Shop } from '../kernel/database/entities.ts';
 import { isUuid } from '../kernel/database/load-by-key.ts';
 import type { WebhookEvent } from '../kernel/rules/event.ts';
-import type { Mode } from '../kernel/rules/mode.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
-import { scopes, type Scope } from '../kernel/service/principal.ts';
 import { seal } from '../kernel/service/vault.ts';
-import { ApiKeyEntity, MerchantEntity, WebhookEndpointEntity, type Merchant, type WebhookEndpoint } from './entities.ts';
-import { digestOf, keyRandom_bytes, makeKey, makeWebhookSecret } from './rules/api-key.ts';
+import type { ShopKey } from './api-keys.ts';
+import { MerchantEntity, WebhookEndpointEntity, type Merchant, type WebhookEndpoint } from './entities.ts';
+import { makeWebhookSecret } from './rules/api-key.ts';
 
 /** What a cabinet action works with. */
 export interface Cabinet {
   readonly em: EntityManager;
   readonly vaultKey: Buffer;
   readonly now: Temporal.Instant;
-}
-
-interface ShopKey {
-  readonly merchantId: string;
-  readonly shopId: string;
 }
 
 /** Creates a merchant. Live mode is off until an operator turns it on. */
@@ -45,6 +39,11 @@ export const createShop = async (
     terminalId: randomUUID(),
     terminalName: input.terminalName ?? name,
     webhookSecretSealed: seal(vaultKey, makeWebhookSecret(randomBytes(32))),
+    previousWebhookSecretSealed: null,
+    previousWebhookUntil: null,
+    requireSignature: false,
+    signingSecretSealed: null,
+    allowList: [],
     createdAt: now,
   };
   await em.insert(ShopEntity, shop);
@@ -54,34 +53,6 @@ export const createShop = async (
 const shopOf = async ({ em }: Cabinet, { merchantId, shopId }: ShopKey): Promise<object | Refused> => {
   const shop = isUuid(merchantId) && isUuid(shopId) && (await em.findOne(ShopEntity, { merchantId, id: shopId }));
   return shop || refused('not_found', 'there is no such shop');
-};
-
-/** Issues a key of a shop. The whole key is in the answer and nowhere else. Refuses with `not_found` or, for a wrong scope, `bad_request`. */
-export const issueApiKey = async (
-  cabinet: Cabinet,
-  input: ShopKey & { readonly mode: Mode; readonly scopes?: readonly string[] | null | undefined },
-): Promise<{ readonly id: string; readonly secret: string } | Refused> => {
-  const shop = await shopOf(cabinet, input);
-  if (isRefused(shop)) return shop;
-  const wanted = input.scopes ?? scopes;
-  const unknown = wanted.filter((scope) => !scopes.some((known) => known === scope));
-  if (unknown.length > 0) return refused('bad_request', `scopes: expected some of ${scopes.join(', ')}, got ${unknown.join(', ')}`);
-  const { key, prefix } = makeKey(input.mode, randomBytes(keyRandom_bytes));
-  const id = randomUUID();
-  const granted: Scope[] = scopes.filter((scope) => wanted.includes(scope));
-  const { merchantId, shopId, mode } = input;
-  await cabinet.em.insert(ApiKeyEntity, {
-    digest: digestOf(key),
-    id,
-    merchantId,
-    shopId,
-    mode,
-    prefix,
-    scopes: granted,
-    createdAt: cabinet.now,
-    revokedAt: null,
-  });
-  return { id, secret: key };
 };
 
 /** Adds a webhook endpoint to a shop; its secret is in the answer and nowhere else in clear. `url` has been checked. Refuses with `not_found`. */
@@ -100,6 +71,8 @@ export const createWebhookEndpoint = async (
     url,
     events: [...events],
     secretSealed: seal(cabinet.vaultKey, secret),
+    previousSecretSealed: null,
+    previousUntil: null,
     signature: 'v2' as const,
     active: true,
     createdAt: cabinet.now,

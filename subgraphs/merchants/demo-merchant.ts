@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import type { Database } from '../kernel/database/orm.ts';
 import { isRefused } from '../kernel/rules/refusal.ts';
 import { unseal } from '../kernel/service/vault.ts';
-import { createMerchant, createShop, issueApiKey } from './cabinet.ts';
+import { issueApiKey } from './api-keys.ts';
+import { createMerchant, createShop } from './cabinet.ts';
 import { findKeyHolder } from './find-merchants.ts';
 import { digestOf } from './rules/api-key.ts';
 
@@ -40,9 +41,9 @@ export const ensureDemoMerchant = async (database: Database, vaultKey: Buffer, d
   const merchant = await createMerchant(cabinet, 'Demo merchant');
   const shop = await createShop(cabinet, { merchantId: merchant.id, name: 'Demo shop' });
   if (isRefused(shop)) throw new Error(shop.message);
-  const issued = await issueApiKey(cabinet, { merchantId: merchant.id, shopId: shop.id, mode: 'test' });
-  if (isRefused(issued)) throw new Error(issued.message);
-  const demo = { merchantId: merchant.id, shopId: shop.id, key: issued.secret, webhookSecret: unseal(vaultKey, shop.webhookSecretSealed) };
+  const made = await issueApiKey(database.pool, { merchantId: merchant.id, shopId: shop.id, mode: 'test' }, now);
+  if (isRefused(made)) throw new Error(made.message);
+  const demo = { merchantId: merchant.id, shopId: shop.id, key: made.issued.secret, webhookSecret: unseal(vaultKey, shop.webhookSecretSealed) };
   writeFileSync(`${path}.new`, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
   renameSync(`${path}.new`, path);
   return demo;

@@ -40,6 +40,8 @@ export const ApiKeyEntity = defineEntity({
     prefix: p.text(),
     scopes: p.array<Scope>().columnType('text[]'),
     createdAt: moment(),
+    /** Kept to the minute. */
+    lastUsedAt: moment().nullable(),
     revokedAt: moment().nullable(),
   },
   indexes: [{ name: 'api_key_shop', properties: ['merchantId', 'shopId'] }],
@@ -121,6 +123,7 @@ export const WebhookAttemptEntity = defineEntity({
     responseHead: p.text().nullable(),
   },
 });
+export type WebhookAttempt = Row<InferEntity<typeof WebhookAttemptEntity>>;
 
 /** One action in the cabinet or at the operator's desk: append-only. The zero merchant stands for the platform. */
 export const AuditEntryEntity = defineEntity({

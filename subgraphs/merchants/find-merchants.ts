@@ -55,6 +55,10 @@ export interface KeyHolder {
   readonly mode: Mode;
   readonly scopes: Scope[];
   readonly liveEnabled: boolean;
+  readonly requireSignature: boolean;
+  /** Sealed as it is kept: it is opened where signatures are checked. */
+  readonly signingSecretSealed: string | null;
+  readonly allowList: string[];
   readonly ratePerSecond: number | null;
   readonly rateBurst: number | null;
 }
@@ -62,8 +66,10 @@ export interface KeyHolder {
 const holderOf: Statement = {
   name: 'api_key_holder',
   text: `select api_key.id as "keyId", api_key.merchant_id as "merchantId", api_key.shop_id as "shopId", api_key.mode, api_key.scopes, merchant.live_enabled as "liveEnabled",
+      shop.require_signature as "requireSignature", shop.signing_secret_sealed as "signingSecretSealed", shop.allow_list as "allowList",
       merchant.rate_per_second as "ratePerSecond", merchant.rate_burst as "rateBurst"
-    from api_key join merchant on merchant.id = api_key.merchant_id where api_key.digest = $1 and api_key.revoked_at is null`,
+    from api_key join merchant on merchant.id = api_key.merchant_id join shop on shop.merchant_id = api_key.merchant_id and shop.id = api_key.shop_id
+    where api_key.digest = $1 and api_key.revoked_at is null`,
 };
 
 /** Who the key with this digest speaks for; null when it is unknown or revoked. */

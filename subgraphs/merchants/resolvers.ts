@@ -12,10 +12,11 @@ import { mayReadMerchant, type EntityLoaders, type EntityReference } from '../ke
 import { perCall } from '../kernel/service/per-call.ts';
 import type { Principal } from '../kernel/service/principal.ts';
 import { keyOf, merchantOf, orThrow, reachOf } from '../kernel/service/reach.ts';
-import { createMerchant, createShop, createWebhookEndpoint, issueApiKey, type Cabinet } from './cabinet.ts';
+import { createMerchant, createShop, createWebhookEndpoint, type Cabinet } from './cabinet.ts';
 import type { Merchant, WebhookDelivery } from './entities.ts';
 import { findDeliveries, findKeyHolder, findShops, loadMerchants, loadShops, loadWebhookDeliveries, loadWebhookEndpoints } from './find-merchants.ts';
 import { findEvent, findEventsBehind, type EventRow } from './read-events.ts';
+import { keyMutations, shopKeyFields } from './key-resolvers.ts';
 import { rateLimitMutations } from './limit-merchant.ts';
 import { policyMutations, policyQueries } from './policy-resolvers.ts';
 import { listLedger } from './read-ledger.ts';
@@ -81,7 +82,8 @@ const closedLists = {
   },
 } as const;
 
-const typeFields = ({ database: { pool } }: MerchantsParts) => {
+const typeFields = ({ database, bus }: MerchantsParts) => {
+  const { pool } = database;
   const shopsOf = perCall<Merchant, Shop[]>((merchants) => findShops(pool, merchants));
   const deliveriesOf = perCall<EntityReference, WebhookDelivery[]>((payments) => findDeliveries(pool, payments));
   const merchantOfShop = perCall<string, Merchant>(async (ids) => {
@@ -91,7 +93,7 @@ const typeFields = ({ database: { pool } }: MerchantsParts) => {
   const fields: Pick<Resolvers, 'Merchant' | 'ApiKeyHolder' | 'Shop' | 'Payment' | 'WebhookDelivery' | 'LedgerEntry'> = {
     Merchant: { shops: (merchant, _, context) => shopsOf(context).load(merchant), rateLimit: rateLimitOf },
     ApiKeyHolder: { rateLimit: rateLimitOf },
-    Shop: { merchant: ({ merchantId }, _, context) => merchantOfShop(context).load(merchantId) },
+    Shop: { merchant: ({ merchantId }, _, context) => merchantOfShop(context).load(merchantId), ...shopKeyFields({ database, bus }) },
     Payment: { webhookDeliveries: (payment, _, context) => deliveriesOf(context).load(payment) },
     WebhookDelivery: { event: ({ webhookEvent }) => webhookEvent, eventId: ({ eventId }) => `evt_${eventId}` },
     LedgerEntry: {
@@ -173,14 +175,11 @@ const mutations = ({ database, bus, vaultKey, privateTargets }: MerchantsParts):
   const cabinet = (now: Temporal.Instant): Cabinet => ({ em: database.fork(), vaultKey, now });
   return {
     ...rateLimitMutations({ database, bus }),
+    ...keyMutations({ database, bus, vaultKey }),
     merchantCreate: (_, { name }, { now }) => createMerchant(cabinet(now()), name),
     shopCreate: async (_, input, { now }) => {
       const shop = await createShop(cabinet(now()), input);
       return isRefused(shop) ? shop : { __typename: 'Shop', ...shop };
-    },
-    apiKeyIssue: async (_, input, { now }) => {
-      const issued = await issueApiKey(cabinet(now()), input);
-      return isRefused(issued) ? issued : { __typename: 'ApiKeyIssued', ...issued };
     },
     webhookEndpointCreate: async (_, { url, events, ...shop }, { now }) => {
       const mistake = checkWebhookUrl(url, { privateTargets, mode: 'test' });

@@ -6,9 +6,11 @@ import type { Authenticated, Authenticator } from '../../gateway/authenticate.ts
 import { openBucketsInMemory } from '../../gateway/buckets-in-memory.ts';
 import { openAddressOf } from '../../gateway/caller-address.ts';
 import { limitBy } from '../../gateway/rate-limit.ts';
+import { openCheckRequest } from '../../gateway/check-caller.ts';
 import { openSupergraph } from '../../gateway/supergraph.ts';
 import { registerRestFacade } from '../../rest-facade/server.ts';
 import type { OpenStream } from '../../rest-facade/call.ts';
+import { authenticatorParts, unprotected } from '../gateway/small-graph.ts';
 import { readSubgraphSdl, subgraphNames, type SubgraphName } from '../../schema/sources.ts';
 import { refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { resolvableEntities } from '../../subgraphs/kernel/service/entities.ts';
@@ -54,11 +56,12 @@ const granted = { test: scopes, bare: [], sbp: ['api:payouts:sbp'], live: scopes
 const callerOf = (bearer: keyof typeof granted): Authenticated => {
   const mode = bearer === 'live' ? 'live' : 'test';
   const principal: KeyPrincipal = { kind: 'key', keyId: bearer, merchantId: 'm', shopId: 's', mode, scopes: granted[bearer] };
-  return { principal, holder: { ...principal, scopes: [...principal.scopes], liveEnabled: false, rateLimit: { perSecond: 50, burst: 100 } } };
+  return { principal, holder: { ...principal, scopes: [...principal.scopes], liveEnabled: false, rateLimit: { perSecond: 50, burst: 100 }, ...unprotected } };
 };
 
-const authenticator: Pick<Authenticator, 'ofHeader' | 'holds'> = {
+const authenticator: Pick<Authenticator, 'ofHeader' | 'holds' | 'checkRequest'> = {
   holds: () => false,
+  checkRequest: openCheckRequest(authenticatorParts.vaultKey),
   ofHeader: async (header) => {
     const bearer = String(header).replace('Bearer ', '');
     return bearer === 'test' || bearer === 'bare' || bearer === 'sbp' || bearer === 'live' ? callerOf(bearer) : refused('unauthorized', 'no such key');

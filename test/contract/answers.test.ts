@@ -13,6 +13,8 @@ import { routes } from '../../rest-facade/routes.ts';
 import { openHttp } from '../../subgraphs/kernel/service/http.ts';
 import { scopes, type KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
 import { openLog } from '../../subgraphs/kernel/service/telemetry.ts';
+import { authenticatorParts, unprotected } from '../gateway/small-graph.ts';
+import { openCheckRequest } from '../../gateway/check-caller.ts';
 import { generatedExecutors, merchants, type World } from '../gateway/generated-subgraphs.ts';
 
 const log = openLog({ logLevel: 'silent' }, 'test');
@@ -22,8 +24,8 @@ const supergraph = await openSupergraph({ supergraphSdl, executors: generatedExe
 const principal: KeyPrincipal = { kind: 'key', keyId: 'k', merchantId: merchants[0] ?? '', shopId: 'a', mode: 'test', scopes };
 const app = openHttp({ config: { publicUrl: null }, log, ready: async () => true });
 const { scopes: granted, ...rest } = principal;
-const holder = { ...rest, scopes: [...granted], liveEnabled: false, rateLimit: { perSecond: 10_000, burst: 10_000 } };
-const authenticator = { ofHeader: async () => ({ principal, holder }), holds: () => true };
+const holder = { ...rest, scopes: [...granted], liveEnabled: false, rateLimit: { perSecond: 10_000, burst: 10_000 }, ...unprotected };
+const authenticator = { ofHeader: async () => ({ principal, holder }), holds: () => true, checkRequest: openCheckRequest(authenticatorParts.vaultKey) };
 const limiter = limitBy(openBucketsInMemory(), openAddressOf([]));
 await registerRestFacade(app, { supergraph, authenticator, limiter, openStream: (_request, reply) => reply.send(''), log });
 const url = await app.listen({ port: 0, host: '127.0.0.1' });

@@ -22,6 +22,7 @@ const ownOperations = [
   'PlanCheckoutOutcome',
   'ConfirmCheckoutSimulator',
   'FindApiKeyHolder',
+  'NoteApiKeyUse',
   'ReadEventsAfter',
 ];
 

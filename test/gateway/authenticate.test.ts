@@ -1,27 +1,34 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { openAuthenticator, type ApiKeyHolder, type Authenticated, type Authenticator } from '../../gateway/authenticate.ts';
+import { emptyBody } from '../../gateway/check-caller.ts';
 import { heldKey_ms, openKeyHolders, unknownKey_ms } from '../../gateway/key-holders.ts';
 import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
-import { liveKey, openSmallGraph, operatorToken, otherMerchantKey, testKey, World } from './small-graph.ts';
+import { authenticatorParts, bareRequest, liveKey, openSmallGraph, operatorToken, otherMerchantKey, testKey, unprotected, World } from './small-graph.ts';
 
 const open = async () => {
   const world = new World();
   const clock = { ms: 1_000 };
-  const authenticator = openAuthenticator({ supergraph: await openSmallGraph(world), bus: world.bus, operatorToken, now_ms: () => clock.ms });
+  const authenticator = openAuthenticator({
+    supergraph: await openSmallGraph(world),
+    bus: world.bus,
+    operatorToken,
+    now_ms: () => clock.ms,
+    ...authenticatorParts,
+  });
   return { world, clock, authenticator };
 };
 
 const bearer = (key: string): string => `Bearer ${key}`;
 
 const admitted = async (authenticator: Authenticator, key: string): Promise<Authenticated> => {
-  const answer = await authenticator.ofHeader(bearer(key));
+  const answer = await authenticator.ofHeader(bearer(key), bareRequest);
   if (isRefused(answer)) return assert.fail(`refused with ${answer.code}`);
   return answer;
 };
 
 const refusal = async (authenticator: Authenticator, header: string | readonly string[] | undefined): Promise<Refused> => {
-  const answer = await authenticator.ofHeader(header);
+  const answer = await authenticator.ofHeader(header, bareRequest);
   assert(isRefused(answer), 'was let in');
   return answer;
 };
@@ -38,9 +45,12 @@ describe('a merchant key', () => {
     assert.equal(holder?.liveEnabled, true);
   });
 
-  test('is refused with live_not_enabled when it is a live one and the merchant has no live mode', async () => {
+  test('is known although it is a live one and the merchant has no live mode: that is refused after its signature', async () => {
     const { authenticator } = await open();
-    assert.equal((await refusal(authenticator, bearer(liveKey))).code, 'live_not_enabled');
+    const { holder } = await admitted(authenticator, liveKey);
+    assert(holder);
+    assert.equal(authenticator.checkRequest(holder, [], emptyBody)?.code, 'live_not_enabled');
+    assert.equal(authenticator.checkRequest(holder, ['sha256='], emptyBody)?.code, 'invalid_signature');
   });
 
   test('is refused in the same words when it is missing, malformed, unknown, of another scheme or sent twice', async () => {
@@ -68,7 +78,7 @@ describe('a merchant key', () => {
 
   test('is taken whatever the case of the scheme', async () => {
     const { authenticator } = await open();
-    assert.equal(isRefused(await authenticator.ofHeader([`bearer  ${testKey}`])), false);
+    assert.equal(isRefused(await authenticator.ofHeader([`bearer  ${testKey}`], bareRequest)), false);
   });
 
   test('is asked about once in 30 seconds', async () => {
@@ -96,6 +106,7 @@ describe('a merchant key', () => {
       scopes: [],
       liveEnabled: false,
       rateLimit: { perSecond: 50, burst: 100 },
+      ...unprotected,
     });
     clock.ms += unknownKey_ms;
     await admitted(authenticator, key);
@@ -138,7 +149,7 @@ describe('a merchant key', () => {
   test('cannot be checked while the merchants subgraph fails, and that is not remembered', async () => {
     const { world, authenticator } = await open();
     world.obstacles.set('apiKeyHolder', () => Promise.reject(new Error('no database')));
-    await assert.rejects(authenticator.ofHeader(bearer(testKey)));
+    await assert.rejects(authenticator.ofHeader(bearer(testKey), bareRequest));
     world.obstacles.clear();
     await admitted(authenticator, testKey);
   });
@@ -149,7 +160,7 @@ describe('a watched key', () => {
     const { world, authenticator } = await open();
     const { principal } = await admitted(authenticator, testKey);
     const lost: string[] = [];
-    authenticator.watch(bearer(testKey), { principal }, ({ code }) => lost.push(code));
+    authenticator.watch({ request: bareRequest, authorization: bearer(testKey), signatures: [] }, { principal }, ({ code }) => lost.push(code));
     await world.bus.publish('keys', { merchantId: 'm1' });
     await settle();
     assert.deepEqual(lost, []);
@@ -164,7 +175,7 @@ describe('a watched key', () => {
     const { world, clock, authenticator } = await open();
     const { principal } = await admitted(authenticator, testKey);
     const lost: string[] = [];
-    authenticator.watch(bearer(testKey), { principal }, ({ code }) => lost.push(code));
+    authenticator.watch({ request: bareRequest, authorization: bearer(testKey), signatures: [] }, { principal }, ({ code }) => lost.push(code));
     world.holders.clear();
     for (const _ of [1, 2]) {
       clock.ms += heldKey_ms;
@@ -172,14 +183,14 @@ describe('a watched key', () => {
       await settle();
     }
     assert.deepEqual(lost, ['unauthorized']);
-    authenticator.close();
+    await authenticator.close();
   });
 
   test('is not lost after its watch was ended, nor while nobody can say', async () => {
     const { world, authenticator } = await open();
     const { principal } = await admitted(authenticator, testKey);
     const lost: string[] = [];
-    const unwatch = authenticator.watch(bearer(testKey), { principal }, ({ code }) => lost.push(code));
+    const unwatch = authenticator.watch({ request: bareRequest, authorization: bearer(testKey), signatures: [] }, { principal }, ({ code }) => lost.push(code));
     world.obstacles.set('apiKeyHolder', () => Promise.reject(new Error('no database')));
     await world.bus.publish('keys', { merchantId: 'm1' });
     await settle();
@@ -202,7 +213,7 @@ describe("the operator's token", () => {
   test('is not taken when it differs, or when there is none', async () => {
     const { world, authenticator } = await open();
     assert.equal((await refusal(authenticator, bearer(`${operatorToken}x`))).code, 'unauthorized');
-    const without = openAuthenticator({ supergraph: await openSmallGraph(world), bus: world.bus, operatorToken: null });
+    const without = openAuthenticator({ supergraph: await openSmallGraph(world), bus: world.bus, operatorToken: null, ...authenticatorParts });
     assert.equal((await refusal(without, bearer(operatorToken))).code, 'unauthorized');
   });
 });

@@ -1,8 +1,9 @@
 /** The merchants subgraph with resolvers that give, refuse and fail in all the ways that a test asks about. */
 import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
-import { GraphQLError, parse, type ExecutionResult } from 'graphql';
+import { GraphQLError, Kind, parse, type ExecutionResult, type ObjectTypeDefinitionNode } from 'graphql';
 import { pino } from 'pino';
+import { readSubgraphSdl } from '../../schema/sources.ts';
 import type { EntityLoaders, EntityReference } from '../../subgraphs/kernel/service/entities.ts';
 import { localExecutor } from '../../subgraphs/kernel/service/local-executor.ts';
 import { scopes, type Call, type KeyPrincipal, type OperatorPrincipal, type Principal } from '../../subgraphs/kernel/service/principal.ts';
@@ -23,8 +24,18 @@ const shop = (reference: EntityReference) => ({
 /** What the tests change and look at. */
 export const state = { loads: [] as (readonly EntityReference[])[], seen: [] as unknown[] };
 
+/** The root fields that no test here asks for. */
+const others = (root: 'Query' | 'Mutation'): Record<string, () => never> => {
+  const type = readSubgraphSdl('merchants').definitions.find(
+    (definition): definition is ObjectTypeDefinitionNode => definition.kind === Kind.OBJECT_TYPE_DEFINITION && definition.name.value === root,
+  );
+  const unasked = (): never => assert.fail('no test asks for this');
+  return Object.fromEntries((type?.fields ?? []).map(({ name }) => [name.value, unasked]));
+};
+
 export const merchantsResolvers = {
   Query: {
+    ...others('Query'),
     merchant: (_source: unknown, { id }: { id: string }) => ({
       id,
       name: 'M',
@@ -40,11 +51,22 @@ export const merchantsResolvers = {
       state.seen.push(args);
       return { nodes: [], pageInfo: { hasNextPage: false, endCursor: null } };
     },
-    apiKeyHolder: () => ({ keyId: 'k', merchantId: 'm', shopId: null, mode: 'test', scopes: [], liveEnabled: true, rateLimit: { perSecond: 50, burst: 100 } }),
+    apiKeyHolder: () => ({
+      keyId: 'k',
+      merchantId: 'm',
+      shopId: null,
+      mode: 'test',
+      scopes: [],
+      liveEnabled: true,
+      rateLimit: { perSecond: 50, burst: 100 },
+      requireSignature: false,
+      allowList: [],
+    }),
     liveEvent: () => ({ id: '1' }),
     liveEventsAfter: () => [],
   },
   Mutation: {
+    ...others('Mutation'),
     merchantCreate: refusedBy('name_taken', 'there is one of that name'),
     merchantRateLimitSet: () => null,
     shopCreate: () => ({ __typename: 'Refused', code: 'not_found', message: 'no such merchant' }),

@@ -12,7 +12,7 @@ import { openLiveSubscriptions } from '../../gateway/live-subscriptions.ts';
 import { limitBy } from '../../gateway/rate-limit.ts';
 import { registerGateway } from '../../gateway/server.ts';
 import { storedEvents } from '../../gateway/stored-events.ts';
-import { openSmallGraph, operatorToken, silent, testKey, World } from './small-graph.ts';
+import { authenticatorParts, openSmallGraph, operatorToken, silent, testKey, World } from './small-graph.ts';
 
 interface Limits {
   readonly socketsPerCaller?: number;
@@ -28,7 +28,7 @@ export const openParts = async (limits: Limits = {}) => {
   const world = new World();
   const { bus } = world;
   const supergraph = await openSmallGraph(world);
-  const authenticator = openAuthenticator({ supergraph, bus, operatorToken, otherReaders: limits.otherReaders ?? [] });
+  const authenticator = openAuthenticator({ ...authenticatorParts, supergraph, bus, operatorToken, otherReaders: limits.otherReaders ?? [] });
   const liveEvents = openLiveEvents({ bus, readEventsAfter: storedEvents(supergraph), ...limits });
   const liveSubscriptions = openLiveSubscriptions({ supergraph, liveEvents, log: silent });
   const limiter = limitBy(openBucketsInMemory(), openAddressOf([]));

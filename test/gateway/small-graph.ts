@@ -4,9 +4,12 @@
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { GraphQLError, Kind } from 'graphql';
 import type { ApiKeyHolder } from '../../gateway/authenticate.ts';
+import { openAddressOf } from '../../gateway/caller-address.ts';
 import { kindInGraph } from '../../gateway/stored-events.ts';
 import { openSupergraph, type Supergraph } from '../../gateway/supergraph.ts';
 import { readSubgraphSdl, subgraphNames, type SubgraphName } from '../../schema/sources.ts';
@@ -39,6 +42,15 @@ export const localBus = (): Bus => {
   };
 };
 
+/** What an authenticator of a test needs beside its graph. */
+export const authenticatorParts = { vaultKey: Buffer.alloc(32, 7), addressOf: openAddressOf([]), log: silent };
+
+/** A request that says nothing of itself. */
+export const bareRequest = new IncomingMessage(new Socket());
+
+/** A holder whose shop asks for neither signatures nor addresses. */
+export const unprotected = { requireSignature: false, signingSecretSealed: null, allowList: [] };
+
 const holder = (keyId: string, merchantId: string, shopId: string, mode: 'test' | 'live', liveEnabled: boolean): ApiKeyHolder => ({
   keyId,
   merchantId,
@@ -47,6 +59,7 @@ const holder = (keyId: string, merchantId: string, shopId: string, mode: 'test' 
   scopes: [...scopes],
   liveEnabled,
   rateLimit: { perSecond: 50, burst: 100 },
+  ...unprotected,
 });
 
 export class World {

@@ -65,8 +65,18 @@ export const ShopEntity = defineEntity({
     terminalName: p.text(),
     /** The shop-level `whs_` secret, encrypted (decision D-71). */
     webhookSecretSealed: p.text(),
+    /** The one before the last rotation, and until when it signs beside the new one (decision D-73); null without an overlap. */
+    previousWebhookSecretSealed: p.text().nullable(),
+    previousWebhookUntil: p.type(InstantType).$type<Temporal.Instant>().nullable(),
+    /** Whether its keys must sign every request. */
+    requireSignature: p.boolean().default(false),
+    /** The `thm_` secret that requests are signed with, encrypted; null until the first one is made. */
+    signingSecretSealed: p.text().nullable(),
+    /** Addresses and CIDR blocks from which its keys may be used; empty: from everywhere. */
+    allowList: p.array().columnType('text[]').defaultRaw("'{}'"),
     createdAt: p.type(InstantType).$type<Temporal.Instant>(),
   },
+  checks: [{ name: 'shop_signature_needs_secret', expression: 'not require_signature or signing_secret_sealed is not null' }],
 });
 export type Shop = Row<InferEntity<typeof ShopEntity>>;
 

@@ -20,5 +20,8 @@ export const makeKey = (mode: Mode, random: Uint8Array): { readonly key: string;
   return { prefix, key: `${prefix}_${letters(random.subarray(6, keyRandom_bytes))}` };
 };
 
+/** A secret that a merchant signs its requests with, made of 32 random bytes (contract "Authentication" 6: prefix thm_). */
+export const makeSigningSecret = (random: Uint8Array): string => `thm_${letters(random)}`;
+
 /** A webhook secret made of 32 random bytes (contract "Webhooks": prefix whs_). */
 export const makeWebhookSecret = (random: Uint8Array): string => `whs_${letters(random)}`;

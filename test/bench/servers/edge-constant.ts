@@ -5,13 +5,13 @@ import { openAddressOf } from '../../../gateway/caller-address.ts';
 import { limitBy } from '../../../gateway/rate-limit.ts';
 import { registerRestFacade } from '../../../rest-facade/server.ts';
 import { openHttp } from '../../../subgraphs/kernel/service/http.ts';
-import { localBus } from '../../gateway/small-graph.ts';
+import { authenticatorParts, localBus } from '../../gateway/small-graph.ts';
 import { serve } from '../child-server.ts';
 import { openConstantGraph, silent } from './constant-graph.ts';
 
 const supergraph = await openConstantGraph();
 const app = openHttp({ config: { publicUrl: null }, log: silent, ready: async () => true });
-const authenticator = openAuthenticator({ supergraph, bus: localBus(), operatorToken: null });
+const authenticator = openAuthenticator({ ...authenticatorParts, supergraph, bus: localBus(), operatorToken: null });
 const limiter = limitBy(openBucketsInMemory(), openAddressOf([]));
 await registerRestFacade(app, { supergraph, authenticator, limiter, openStream: () => null, log: silent });
 await serve(app);

@@ -1,0 +1,75 @@
+/**
+ * What a merchant's key must come with. Contract "Authentication" 2, 4 and 6, in the order of decision D-09: an address of the allow-list, the signature over
+ * the raw bytes, live mode. Decision D-02 for a missing signature, D-03b for one that was not asked for.
+ */
+import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { refused, type Refused } from '../subgraphs/kernel/rules/refusal.ts';
+import { openAddressList, type AddressList } from '../subgraphs/kernel/service/address-list.ts';
+import { unseal } from '../subgraphs/kernel/service/vault.ts';
+import type { ApiKeyHolder } from './authenticate.ts';
+import type { AddressOf } from './caller-address.ts';
+import { headerValues } from './header-values.ts';
+
+/** In lower case, as Node compares them. */
+export const signatureHeader = 'x-psp-signature';
+
+/** The signatures that came in a request's headers: none, one, or what nobody should send. */
+export const signaturesOf = (request: Pick<IncomingMessage, 'rawHeaders'>): readonly string[] => headerValues(request, signatureHeader);
+
+/** A request's body when it has none: what the signature of a GET or of a WebSocket's first request is over. */
+export const emptyBody = new Uint8Array(0);
+
+const ipNotAllowed = refused('ip_not_allowed', "The caller's address is not on the shop's allow-list.");
+const signatureRequired = refused('signature_required', 'X-PSP-Signature: required by the shop, expected sha256=<64 lower-case hex>, got nothing');
+const invalidSignature = refused(
+  'invalid_signature',
+  "X-PSP-Signature: expected sha256=<64 lower-case hex>, the HMAC-SHA256 of the raw body keyed with the shop's signing secret",
+);
+const liveNotEnabled = refused('live_not_enabled', 'live mode is not enabled for this merchant');
+
+/** Remembers what is made of a holder for as long as the holder itself is remembered. */
+const onceFor = <Made extends object>(make: (holder: ApiKeyHolder) => Made): ((holder: ApiKeyHolder) => Made) => {
+  const known = new WeakMap<ApiKeyHolder, Made>();
+  return (holder) => {
+    const before = known.get(holder);
+    if (before) return before;
+    const made = make(holder);
+    known.set(holder, made);
+    return made;
+  };
+};
+
+/** Refuses a key with `ip_not_allowed` outside its shop's allow-list. An empty list restricts nothing. */
+export type CheckAddress = (holder: ApiKeyHolder, request: IncomingMessage) => Refused | null;
+
+export const openCheckAddress = (addressOf: AddressOf): CheckAddress => {
+  const listOf = onceFor<AddressList>(({ allowList }) => openAddressList(allowList));
+  return (holder, request) => (holder.allowList.length === 0 || listOf(holder)(addressOf(request)) ? null : ipNotAllowed);
+};
+
+/**
+ * Refuses a request with `signature_required` or `invalid_signature`, or with `live_not_enabled`. `signatures` are the values that were sent; the body is
+ * the bytes as they came over the wire.
+ */
+export type CheckRequest = (holder: ApiKeyHolder, signatures: readonly string[], body: Uint8Array) => Refused | null;
+
+/** `vaultKey` opens the sealed signing secrets. */
+export const openCheckRequest = (vaultKey: Buffer): CheckRequest => {
+  const keyOf = onceFor<KeyObject>(({ signingSecretSealed }) => createSecretKey(unseal(vaultKey, signingSecretSealed ?? ''), 'utf8'));
+  const checkSignature: CheckRequest = (holder, signatures, body) => {
+    const [signature] = signatures;
+    if (signature === undefined) return holder.requireSignature ? signatureRequired : null;
+    // Without a secret no signature is right.
+    if (signatures.length > 1 || holder.signingSecretSealed === null) return invalidSignature;
+    return isSignedWith(keyOf(holder), signature, body) ? null : invalidSignature;
+  };
+  return (holder, signatures, body) => checkSignature(holder, signatures, body) ?? (holder.mode === 'live' && !holder.liveEnabled ? liveNotEnabled : null);
+};
+
+const signatureForm = /^sha256=([0-9a-f]{64})$/;
+
+const isSignedWith = (key: KeyObject, signature: string, body: Uint8Array): boolean => {
+  const [, hex] = signatureForm.exec(signature) ?? [];
+  return hex !== undefined && timingSafeEqual(Buffer.from(hex, 'hex'), createHmac('sha256', key).update(body).digest());
+};

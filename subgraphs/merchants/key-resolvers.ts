@@ -1,0 +1,42 @@
+/** The cabinet's fields about API keys and what protects them. */
+import type { MutationResolvers, ShopResolvers } from '../../schema/generated/merchants.ts';
+import { isRefused, type Refused } from '../kernel/rules/refusal.ts';
+import type { Principal } from '../kernel/service/principal.ts';
+import { orThrow, refusal } from '../kernel/service/reach.ts';
+import { issueAudited, listApiKeys, noteKeyUse, revokeApiKey, type KeyParts } from './api-keys.ts';
+import { requireSignature, rotateSigningSecret, setAllowList } from './protect-shop.ts';
+
+/** What a stolen key must not tell. */
+const operatorsOnly = ({ kind }: Principal): void => {
+  if (kind !== 'operator') throw refusal('scope_required', 'this field is for operators');
+};
+
+/** Fields of a shop. */
+export const shopKeyFields = ({ database: { pool } }: KeyParts): Pick<ShopResolvers, 'allowList' | 'apiKeys'> => ({
+  allowList: ({ allowList }, _, { principal }) => {
+    operatorsOnly(principal);
+    return allowList;
+  },
+  apiKeys: async ({ merchantId, id }, page, { principal }) => {
+    operatorsOnly(principal);
+    return orThrow(await listApiKeys(pool, { merchantId, shopId: id }, page));
+  },
+});
+
+type KeyMutations = Pick<
+  MutationResolvers,
+  'apiKeyIssue' | 'apiKeyRevoke' | 'apiKeyUseNote' | 'shopSignatureRequire' | 'shopSigningSecretRotate' | 'shopAllowListSet'
+>;
+
+const named = <Name extends string, Result extends object>(name: Name, result: Result | Refused): Refused | (Result & { readonly __typename: Name }) =>
+  isRefused(result) ? result : { ...result, __typename: name };
+
+/** The mutations about keys, signatures and addresses. */
+export const keyMutations = (parts: KeyParts & { readonly vaultKey: Buffer }): KeyMutations => ({
+  apiKeyIssue: async (_, input, context) => named('ApiKeyIssued', await issueAudited(parts, context, input)),
+  apiKeyRevoke: async (_, input, context) => named('ApiKey', await revokeApiKey(parts, context, input)),
+  apiKeyUseNote: (_, { used }, { now }) => noteKeyUse(parts.database.pool, used, now()),
+  shopSignatureRequire: async (_, { required, ...shop }, context) => named('Shop', await requireSignature(parts, context, shop, required)),
+  shopSigningSecretRotate: async (_, shop, context) => named('ShopSigningSecretRotated', await rotateSigningSecret(parts, context, shop)),
+  shopAllowListSet: async (_, { entries, ...shop }, context) => named('Shop', await setAllowList(parts, context, shop, entries)),
+});
