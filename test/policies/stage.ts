@@ -44,8 +44,8 @@ export const openStage = async (connectors: (simulator: Bank) => readonly Bank[]
   const banks = openBanks(simulator, database.pool, connectors(simulator));
   let now = Temporal.Instant.from('2026-11-21T10:00:00Z');
   const contextOf = (call: { principal: Principal; requestId: string }) => ({ ...call, em: database.fork(), now: () => now });
-  const merchantsParts = { database, bus, policies, fingerprintKey, vaultKey: randomBytes(32), privateTargets: true };
-  const quiet = { wakeRelay: () => {}, askLater: () => {}, sendRefundLater: () => {} };
+  const quiet = { wakeRelay: () => {}, askLater: () => {}, sendRefundLater: () => {}, wakeLanes: () => {} };
+  const merchantsParts = { database, bus, policies, fingerprintKey, vaultKey: randomBytes(32), privateTargets: true, ...quiet };
   const paymentsParts = { database, banks, policies: farPolicies, publicUrl: 'https://pay.example', pageSecret: randomBytes(32), ...quiet };
   const executors = {
     merchants: localExecutor(buildSubgraph(merchantsSubgraph(merchantsParts)), contextOf, log),
