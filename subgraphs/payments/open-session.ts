@@ -16,6 +16,7 @@ import { changePayment, statusEvents } from './change-payment.ts';
 import type { Payment } from './entities.ts';
 import { buyerMethod } from './rules/checkout.ts';
 import { paymentMove, sessionEnd } from './rules/payment.ts';
+import { timedPlan } from './rules/plan.ts';
 import { findPayment, type PaymentKey } from './store-payment.ts';
 
 /** When a session that we lost sight of is first asked about: later than any call to a bank may take. */
@@ -78,7 +79,7 @@ export const openSession = async (database: Database, banks: Banks, policies: Po
   if (isRefused(bank)) return bank;
   const payment = await begin(database, bank, method, request);
   if (isRefused(payment)) return payment;
-  const planned = payment.plannedOutcome && { outcome: payment.plannedOutcome, failureCode: payment.plannedFailureCode };
+  const planned = payment.plannedOutcome && timedPlan({ outcome: payment.plannedOutcome, failureCode: payment.plannedFailureCode }, payment.amount);
   const { id, amount, currency } = payment;
   const order = { merchantId, operationId: id, amount: minorUnits(amount), currency, method, card, planned, pageUrl, now };
   const answer = await bank.openSession(order);

@@ -102,3 +102,16 @@ test('a link can be cancelled until its last millisecond, and not after it, whet
   assert.equal(await cancelledAt({ minutes: 4, seconds: 59, milliseconds: 999 }), 'cancelled');
   assert.equal(await cancelledAt({ minutes: 5 }), 'not_pending');
 });
+
+life(
+  'an amount that ends in 07 is pending first and succeeds late; 06 never does',
+  `create   P1 10_007 sbp  -> pending
+   create   P2 10_006 sbp  -> pending
+   session  P1             -> processing
+   session  P2             -> processing
+   after    5 s
+   bank     P1 asked       -> processing
+   after    5 s
+   bank     P1 asked       -> succeeded fee 0
+   bank     P2 asked       -> processing`,
+);

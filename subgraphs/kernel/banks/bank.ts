@@ -25,6 +25,14 @@ export interface PayerTraits {
   readonly payerBank: string | null;
 }
 
+/** What was planned of a test operation (decision D-30). */
+export interface PlannedAnswer {
+  readonly outcome: PlannedOutcome;
+  readonly failureCode: FailureCode | null;
+  /** What is pending succeeds after a while. */
+  readonly late: boolean;
+}
+
 /** An order to open a session. `operationId` is the bank's idempotency key: the same order twice is one session. */
 export interface SessionOrder {
   readonly merchantId: string;
@@ -34,7 +42,7 @@ export interface SessionOrder {
   readonly method: BuyerMethod;
   readonly card: Card | null;
   /** Test mode: what was planned. */
-  readonly planned: { readonly outcome: PlannedOutcome; readonly failureCode: FailureCode | null } | null;
+  readonly planned: PlannedAnswer | null;
   /** The hosted page, to which the bank sends the buyer back. */
   readonly pageUrl: string;
   readonly now: Temporal.Instant;
@@ -77,8 +85,8 @@ export interface RefundOrder {
   readonly payment: { readonly operationId: string; readonly reference: string | null };
   readonly amount: MinorUnits;
   readonly currency: string;
-  /** Test mode: what was planned. `late`: it waits first. */
-  readonly planned: { readonly outcome: PlannedOutcome; readonly failureCode: FailureCode | null; readonly late: boolean } | null;
+  /** Test mode: what was planned. */
+  readonly planned: PlannedAnswer | null;
   /** The bank's reference of this refund, once it gave one: then the order is a question about it. */
   readonly reference: string | null;
   readonly now: Temporal.Instant;

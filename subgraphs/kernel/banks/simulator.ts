@@ -4,15 +4,15 @@
  */
 import type { Database } from '../database/orm.ts';
 import { run, type Statement } from '../database/statement.ts';
-import type { Bank, BankAnswer, Card, PayerTraits, Question, RefundAnswer, RefundOrder, SessionAnswer, SessionOrder } from './bank.ts';
+import type { Bank, BankAnswer, Card, PayerTraits, PlannedAnswer, Question, RefundAnswer, RefundOrder, SessionAnswer, SessionOrder } from './bank.ts';
 import type { BankStep, BuyerMethod } from '../rules/buyer.ts';
 import type { SimulatorOperation } from './entities.ts';
 
 /** How long the simulated bank takes to decide once the buyer has gone on. */
 const answerDelay_ms: Record<BuyerMethod, number> = { cards: 1_000, sbp: 4_000, tpay: 3_000, sberpay: 3_000 };
 
-/** How long a refund that is planned to be late waits (decision D-30, amounts that end in 07). */
-const lateRefund_ms = 5_000;
+/** How long what is planned to be late waits (decision D-30, amounts that end in 07). */
+const lateAnswer_ms = 5_000;
 
 const open: Statement = {
   name: 'simulator_open',
@@ -81,6 +81,20 @@ const approved = (operation: Found, operationId: string): BankAnswer => {
   };
 };
 
+/** When the simulated bank decides a payment by itself; null: it waits for the buyer, or never answers (decision D-30). */
+const sessionAnswerAt = ({ outcome, late }: PlannedAnswer, { method, now }: SessionOrder): Temporal.Instant | null => {
+  const wait_ms = answerDelay_ms[method];
+  switch (outcome) {
+    case 'succeeded':
+    case 'failed':
+      return now.add({ milliseconds: wait_ms });
+    case 'pending':
+      return late ? now.add({ milliseconds: wait_ms + lateAnswer_ms }) : null;
+    case 'requires_action':
+      return null;
+  }
+};
+
 /** When the simulated bank decides a refund: at once, late, or never (decision D-30). */
 const refundAnswerAt = ({ planned, now }: RefundOrder): Temporal.Instant | null => {
   switch (planned?.outcome ?? 'succeeded') {
@@ -89,7 +103,7 @@ const refundAnswerAt = ({ planned, now }: RefundOrder): Temporal.Instant | null 
       return now;
     case 'requires_action':
     case 'pending':
-      return planned?.late ? now.add({ milliseconds: lateRefund_ms }) : null;
+      return planned?.late ? now.add({ milliseconds: lateAnswer_ms }) : null;
   }
 };
 
@@ -112,9 +126,8 @@ export const openSimulator = (database: Pick<Database, 'pool'>): Simulator => ({
   methods: ['sbp', 'cards', 'tpay', 'sberpay'],
 
   async openSession(order): Promise<SessionAnswer> {
-    const planned = order.planned ?? { outcome: 'succeeded', failureCode: null };
-    const settles = planned.outcome === 'succeeded' || planned.outcome === 'failed';
-    const askAt = settles ? order.now.add({ milliseconds: answerDelay_ms[order.method] }) : null;
+    const planned = order.planned ?? { outcome: 'succeeded', failureCode: null, late: false };
+    const askAt = sessionAnswerAt(planned, order);
     const reference = `sim_${order.operationId}`;
     const traits = cardTraits(order.card);
     await run(database.pool, open, [

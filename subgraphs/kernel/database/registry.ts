@@ -45,7 +45,7 @@ export const registry = <Row extends Position>(table: string, columns: string, f
   /** One page, or `bad_request` for a wrong limit, cursor or day. */
   return async (runner: Runner, reach: Reach, query: RegistryQuery): Promise<RegistryPage<Row> | Refused> => {
     const { first, after, from, to } = query;
-    const bound = [table, reach, from ?? null, to ?? null, filterColumns.map((column) => query.filters[column] ?? null)];
+    const bound = [table, reach, from ?? null, to ?? null, filterColumns.map((column) => query.filters[column]?.toSorted() ?? null)];
     const size = pageSize(first);
     const span = spanOf(from, to);
     const position = positionOf(after, bound);

@@ -31,14 +31,20 @@ export const planFor = (amount: bigint, metadata: Readonly<Record<string, string
   return byAmount[String(amount % 100n)] ?? planned('succeeded');
 };
 
-/** The plan of a test refund, by its own amount alone. */
-export interface RefundPlan extends Plan {
-  /** The bank answers after a while: 07 (decision D-30). */
+/** A plan with what the amount says beside it. */
+export interface TimedPlan extends Plan {
+  /** A pending operation succeeds after a while: amounts that end in 07 (decision D-30). */
   readonly late: boolean;
 }
 
-/** What the simulator answers to a refund of `amount` (decision D-30: 05 to 07 stay pending, then 07 succeeds). */
-export const refundPlanFor = (amount: bigint): RefundPlan => ({ ...planFor(amount, {}), late: amount % 100n === 7n });
+/** Whether an operation of `amount` that is planned as pending succeeds late. */
+const isLate = (amount: bigint): boolean => amount % 100n === 7n;
+
+/** The plan as the bank is told of it. */
+export const timedPlan = (plan: Plan, amount: bigint): TimedPlan => ({ ...plan, late: isLate(amount) });
+
+/** What the simulator answers to a refund of `amount`, by its own amount alone (05 to 07 stay pending, then 07 succeeds). */
+export const refundPlanFor = (amount: bigint): TimedPlan => timedPlan(planFor(amount, {}), amount);
 
 /** The reserved metadata keys of a plan (contract "Reserved metadata keys"). */
 export const planMetadata = (plan: Plan): Record<string, string> =>
