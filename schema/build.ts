@@ -56,7 +56,14 @@ const rowTypes: Record<SubgraphName, Record<string, string>> = {
   payouts: rows('payouts/entities.ts', { Payout: 'Payout' }),
   recurring: { ...rows('recurring/entities.ts', { Token: 'Token', BillingSubscription: 'Subscription' }), Payment: reference },
   merchants: {
-    ...rows('merchants/entities.ts', { ApiKey: 'ApiKey', Merchant: 'Merchant', WebhookEndpoint: 'WebhookEndpoint', WebhookDelivery: 'WebhookDelivery' }),
+    ...rows('merchants/entities.ts', {
+      ApiKey: 'ApiKey',
+      Merchant: 'Merchant',
+      WebhookEndpoint: 'WebhookEndpoint',
+      WebhookDelivery: 'WebhookDelivery',
+      WebhookAttempt: 'WebhookAttempt',
+      AuditEntry: 'AuditEntry',
+    }),
     ApiKeyHolder: '../../subgraphs/merchants/find-merchants.ts#KeyHolder',
     Shop: '../../subgraphs/kernel/database/entities.ts#Shop as ShopRow',
     LiveEventKind: '../../subgraphs/kernel/rules/event.ts#StreamKind',

@@ -88,7 +88,7 @@ const openQuestions = ({ queues, log }: Pick<SubgraphsParts, 'queues' | 'log'>):
 };
 
 const buildSchema = (name: SubgraphName, parts: SubgraphsParts): GraphQLSchema => {
-  const { database, banks, policies, secrets, publicUrl } = parts;
+  const { database, banks, policies, secrets, publicUrl, queues, log } = parts;
   switch (name) {
     case 'payments': {
       const pageSecret = secrets.page;
@@ -98,17 +98,15 @@ const buildSchema = (name: SubgraphName, parts: SubgraphsParts): GraphQLSchema =
       return buildSubgraph(payoutsSubgraph({ database }));
     case 'recurring':
       return buildSubgraph(recurringSubgraph({ database }));
-    case 'merchants':
+    case 'merchants': {
+      const wake = (lanes: readonly string[]): void => {
+        wakeLanes(queues, lanes).catch((error: unknown) => log.warn({ error }, 'the webhook workers were not woken; the sweep finds what is due'));
+      };
+      const { bus, webhookPrivateTargets: privateTargets } = parts;
       return buildSubgraph(
-        merchantsSubgraph({
-          database,
-          bus: parts.bus,
-          policies,
-          vaultKey: secrets.vault,
-          fingerprintKey: secrets.fingerprint,
-          privateTargets: parts.webhookPrivateTargets,
-        }),
+        merchantsSubgraph({ database, bus, policies, vaultKey: secrets.vault, fingerprintKey: secrets.fingerprint, privateTargets, wakeLanes: wake }),
       );
+    }
   }
 };
 

@@ -41,6 +41,14 @@ export interface DeliveryParts {
   readonly limits: DeliveryLimits;
 }
 
+interface Message {
+  readonly body: string;
+  readonly secretSealed: string;
+  /** The secret before a rotation, while the two overlap (decision D-73). */
+  readonly previousSealed: string | null;
+  readonly signature: SignatureFormat;
+}
+
 /** A delivery that is this process's until `leaseUntil`. */
 export interface ClaimedDelivery {
   readonly merchantId: string;
@@ -49,9 +57,11 @@ export interface ClaimedDelivery {
   readonly url: string;
   /** Attempts made before this one. */
   readonly attempts: number;
+  /** Those of them that were made before the last resend. */
+  readonly attemptsBefore: number;
   readonly leaseUntil: Temporal.Instant;
   /** What is sent; null when the event or the endpoint is gone. */
-  readonly message: { readonly body: string; readonly secretSealed: string; readonly signature: SignatureFormat } | null;
+  readonly message: Message | null;
 }
 
 /**
@@ -78,7 +88,7 @@ export const attemptDelivery = async (parts: DeliveryParts, delivery: ClaimedDel
   const at = parts.now();
   try {
     const { attempted, answer } = await send(parts, delivery);
-    const next = afterAttempt(attempted, delivery.attempts + 1, parts.now(), Math.random());
+    const next = afterAttempt(attempted, delivery.attempts - delivery.attemptsBefore + 1, parts.now(), Math.random());
     const stored = await store(parts, delivery, at, answer, next);
     webhookAttempts.inc({ result: next.status === 'pending' ? 'retry' : next.status });
     if (!stored) log.warn('a webhook was sent, but its lease was over before the result was stored');
@@ -89,10 +99,13 @@ export const attemptDelivery = async (parts: DeliveryParts, delivery: ClaimedDel
   }
 };
 
+/** Why a delivery without an endpoint ends. */
+export const notSent = 'not sent: the endpoint is disabled or deleted';
+
 const unsent = (error: string): Answer => ({ status: null, error, head: null, duration_ms: 0 });
 
 const send = async (parts: DeliveryParts, { url, eventId, message }: ClaimedDelivery): Promise<{ attempted: Attempted; answer: Answer }> => {
-  if (!message) return { attempted: { kind: 'pointless' }, answer: unsent('not sent: the endpoint was deleted') };
+  if (!message) return { attempted: { kind: 'pointless' }, answer: unsent(notSent) };
   const headers = headersOf(parts, eventId, message);
   if (!headers) return { attempted: { kind: 'no_answer' }, answer: unsent('not sent: the secret cannot be read') };
   const answer = await postWebhook(parts.targets, { url, headers, body: message.body, deadline_ms: parts.limits.deadline_ms });
@@ -100,14 +113,15 @@ const send = async (parts: DeliveryParts, { url, eventId, message }: ClaimedDeli
 };
 
 /** Contract "Webhooks", request headers. The timestamp is the real one, whatever clock the retries follow: the receiver compares it with its own. */
-const headersOf = (parts: DeliveryParts, eventId: string, message: NonNullable<ClaimedDelivery['message']>): Record<string, string> | null => {
+const headersOf = (parts: DeliveryParts, eventId: string, message: Message): Record<string, string> | null => {
   try {
-    const secret = unseal(parts.vaultKey, message.secretSealed);
+    const current = unseal(parts.vaultKey, message.secretSealed);
+    const previous = message.previousSealed === null ? null : unseal(parts.vaultKey, message.previousSealed);
     return {
       'Content-Type': 'application/json',
       'User-Agent': 'psp-webhook/1.0',
       'X-PSP-Event-Id': `evt_${eventId}`,
-      ...sign(secret, message.body, Temporal.Now.instant(), message.signature),
+      ...sign({ current, previous }, message.body, Temporal.Now.instant(), message.signature),
     };
   } catch (error) {
     parts.log.error({ err: error, eventId }, 'a webhook secret cannot be read');
@@ -139,15 +153,17 @@ interface ClaimedRow {
   readonly eventId: string;
   readonly url: string;
   readonly attempts: number;
+  readonly attemptsBefore: number;
   readonly leaseUntil: Temporal.Instant;
   readonly body: string | null;
   readonly secretSealed: string | null;
+  readonly previousSealed: string | null;
   readonly signature: SignatureFormat | null;
 }
 
-const claimed = ({ body, secretSealed, signature, ...row }: ClaimedRow): ClaimedDelivery => ({
+const claimed = ({ body, secretSealed, previousSealed, signature, ...row }: ClaimedRow): ClaimedDelivery => ({
   ...row,
-  message: body !== null && secretSealed !== null ? { body, secretSealed, signature: signature ?? 'v2' } : null,
+  message: body !== null && secretSealed !== null ? { body, secretSealed, previousSealed, signature: signature ?? 'v2' } : null,
 });
 
 const lockLane = { name: 'webhook.lockLane', text: "select pg_advisory_xact_lock(hashtextextended('webhook-lane/' || $1, 0))" };
@@ -171,18 +187,23 @@ const claimDue = {
       returning delivery.*
     )
     select claimed.merchant_id as "merchantId", claimed.id, event_id as "eventId", coalesce(endpoint.url, claimed.url) as url, attempts,
-      lease_until as "leaseUntil", event.webhook_body as body,
-      case when endpoint_id is null then coalesce(oldest.secret_sealed, shop.webhook_secret_sealed) else endpoint.secret_sealed end as "secretSealed",
-      coalesce(endpoint.signature, oldest.signature) as signature
+      attempts_before as "attemptsBefore", lease_until as "leaseUntil", event.webhook_body as body,
+      signing.secret_sealed as "secretSealed", case when signing.previous_until > $2 then signing.previous_sealed end as "previousSealed", signing.signature
     from claimed
     left join event on event.merchant_id = claimed.merchant_id and event.id = claimed.event_id
     left join shop on shop.merchant_id = claimed.merchant_id and shop.id = claimed.shop_id
     left join webhook_endpoint as endpoint on endpoint.merchant_id = claimed.merchant_id and endpoint.id = claimed.endpoint_id and endpoint.active
     left join lateral (
-      select secret_sealed, signature from webhook_endpoint as candidate
+      select endpoint.secret_sealed, endpoint.previous_secret_sealed as previous_sealed, endpoint.previous_until, endpoint.signature
+      where endpoint.id is not null
+      union all
+      (select secret_sealed, previous_secret_sealed, previous_until, signature from webhook_endpoint as candidate
       where claimed.endpoint_id is null and candidate.merchant_id = claimed.merchant_id and candidate.shop_id = claimed.shop_id and candidate.active
-      order by created_at, id limit 1
-    ) as oldest on true`,
+      order by created_at, id limit 1)
+      union all
+      select shop.webhook_secret_sealed, shop.previous_webhook_secret_sealed, shop.previous_webhook_until, null where claimed.endpoint_id is null
+      limit 1
+    ) as signing on true`,
 };
 
 const storeAttempt = {

@@ -8,7 +8,9 @@ import type { Database } from '../kernel/database/orm.ts';
 import { isRefused } from '../kernel/rules/refusal.ts';
 import { unseal } from '../kernel/service/vault.ts';
 import { issueApiKey } from './api-keys.ts';
-import { createMerchant, createShop } from './cabinet.ts';
+import type { Acting } from './audit.ts';
+import { createMerchant } from './change-merchant.ts';
+import { createShop } from './change-shop.ts';
 import { findKeyHolder } from './find-merchants.ts';
 import { digestOf } from './rules/api-key.ts';
 
@@ -37,9 +39,10 @@ export const ensureDemoMerchant = async (database: Database, vaultKey: Buffer, d
   const path = join(dataDir, 'demo-merchant.json');
   const known = read(path);
   if (known && (await findKeyHolder(database.pool, digestOf(known.key)))) return known;
-  const cabinet = { em: database.fork(), vaultKey, now };
-  const merchant = await createMerchant(cabinet, 'Demo merchant');
-  const shop = await createShop(cabinet, { merchantId: merchant.id, name: 'Demo shop' });
+  const acting: Acting = { principal: { kind: 'service', name: 'first-start' }, requestId: 'first-start', now: () => now };
+  const merchant = await createMerchant(database, acting, 'Demo merchant');
+  if (isRefused(merchant)) throw new Error(merchant.message);
+  const shop = await createShop({ database, vaultKey }, acting, { merchantId: merchant.id, name: 'Demo shop' });
   if (isRefused(shop)) throw new Error(shop.message);
   const made = await issueApiKey(database.pool, { merchantId: merchant.id, shopId: shop.id, mode: 'test' }, now);
   if (isRefused(made)) throw new Error(made.message);

@@ -1,9 +1,11 @@
 /** The cabinet's fields about API keys and what protects them. */
 import type { MutationResolvers, ShopResolvers } from '../../schema/generated/merchants.ts';
+import type { PageQuery } from '../kernel/database/page.ts';
 import { isRefused, type Refused } from '../kernel/rules/refusal.ts';
 import type { Principal } from '../kernel/service/principal.ts';
+import { oncePerCall } from '../kernel/service/per-call.ts';
 import { orThrow, refusal } from '../kernel/service/reach.ts';
-import { issueAudited, listApiKeys, noteKeyUse, revokeApiKey, type KeyParts } from './api-keys.ts';
+import { issueAudited, listApiKeys, noteKeyUse, revokeApiKey, type KeyParts, type ShopKey } from './api-keys.ts';
 import { requireSignature, rotateSigningSecret, setAllowList } from './protect-shop.ts';
 
 /** What a stolen key must not tell. */
@@ -11,17 +13,29 @@ const operatorsOnly = ({ kind }: Principal): void => {
   if (kind !== 'operator') throw refusal('scope_required', 'this field is for operators');
 };
 
+interface KeysAsked {
+  readonly shop: ShopKey;
+  readonly page: PageQuery;
+}
+
 /** Fields of a shop. */
-export const shopKeyFields = ({ database: { pool } }: KeyParts): Pick<ShopResolvers, 'allowList' | 'apiKeys'> => ({
-  allowList: ({ allowList }, _, { principal }) => {
-    operatorsOnly(principal);
-    return allowList;
-  },
-  apiKeys: async ({ merchantId, id }, page, { principal }) => {
-    operatorsOnly(principal);
-    return orThrow(await listApiKeys(pool, { merchantId, shopId: id }, page));
-  },
-});
+export const shopKeyFields = ({ database: { pool } }: KeyParts): Pick<ShopResolvers, 'allowList' | 'apiKeys'> => {
+  // A list of payments names the same shop again and again.
+  const keysOf = oncePerCall(
+    ({ shop, page }: KeysAsked) => JSON.stringify([shop.merchantId, shop.shopId, page.first, page.after ?? null]),
+    async ({ shop, page }) => orThrow(await listApiKeys(pool, shop, page)),
+  );
+  return {
+    allowList: ({ allowList }, _, { principal }) => {
+      operatorsOnly(principal);
+      return allowList;
+    },
+    apiKeys: ({ merchantId, id }, page, context) => {
+      operatorsOnly(context.principal);
+      return keysOf({ shop: { merchantId, shopId: id }, page }, context);
+    },
+  };
+};
 
 type KeyMutations = Pick<
   MutationResolvers,

@@ -7,12 +7,11 @@ import { readBalances } from '../kernel/ledger/balance.ts';
 import { ratesOf } from '../kernel/ledger/rate.ts';
 import type { Bus, StreamKind } from '../kernel/rules/event.ts';
 import type { Policies } from '../kernel/policies/policies.ts';
-import { isRefused, refused } from '../kernel/rules/refusal.ts';
 import { mayReadMerchant, type EntityLoaders, type EntityReference } from '../kernel/service/entities.ts';
 import { perCall } from '../kernel/service/per-call.ts';
 import type { Principal } from '../kernel/service/principal.ts';
 import { keyOf, merchantOf, orThrow, reachOf } from '../kernel/service/reach.ts';
-import { createMerchant, createShop, createWebhookEndpoint, type Cabinet } from './cabinet.ts';
+import { cabinetFields, cabinetMutations, cabinetQueries } from './cabinet-resolvers.ts';
 import type { Merchant, WebhookDelivery } from './entities.ts';
 import { findDeliveries, findKeyHolder, findShops, loadMerchants, loadShops, loadWebhookDeliveries, loadWebhookEndpoints } from './find-merchants.ts';
 import { findEvent, findEventsBehind, type EventRow } from './read-events.ts';
@@ -21,7 +20,6 @@ import { rateLimitMutations } from './limit-merchant.ts';
 import { policyMutations, policyQueries } from './policy-resolvers.ts';
 import { listLedger } from './read-ledger.ts';
 import { rateLimitOf } from './rules/rate-limit.ts';
-import { checkWebhookUrl } from './webhook-target.ts';
 
 export interface MerchantsParts {
   readonly database: Database;
@@ -33,6 +31,8 @@ export interface MerchantsParts {
   readonly fingerprintKey: Buffer;
   /** Whether webhooks may go to http and to private addresses. */
   readonly privateTargets: boolean;
+  /** Tells the workers that these lanes have webhooks that are due. May be lost: the sweep finds them. */
+  readonly wakeLanes: (lanes: readonly string[]) => void;
 }
 
 /** The resolvers and the entity loaders of the merchants subgraph. */
@@ -90,12 +90,14 @@ const typeFields = ({ database, bus }: MerchantsParts) => {
     const merchants = await loadMerchants(pool, ids);
     return merchants.map((merchant, index) => merchant ?? raise(`a shop names a merchant that is not there: ${ids[index]}`));
   });
-  const fields: Pick<Resolvers, 'Merchant' | 'ApiKeyHolder' | 'Shop' | 'Payment' | 'WebhookDelivery' | 'LedgerEntry'> = {
+  const cabinet = cabinetFields({ database });
+  const fields: Pick<Resolvers, 'Merchant' | 'ApiKeyHolder' | 'Shop' | 'Payment' | 'WebhookDelivery' | 'LedgerEntry' | keyof typeof cabinet> = {
+    ...cabinet,
     Merchant: { shops: (merchant, _, context) => shopsOf(context).load(merchant), rateLimit: rateLimitOf },
     ApiKeyHolder: { rateLimit: rateLimitOf },
-    Shop: { merchant: ({ merchantId }, _, context) => merchantOfShop(context).load(merchantId), ...shopKeyFields({ database, bus }) },
+    Shop: { merchant: ({ merchantId }, _, context) => merchantOfShop(context).load(merchantId), ...shopKeyFields({ database, bus }), ...cabinet.Shop },
     Payment: { webhookDeliveries: (payment, _, context) => deliveriesOf(context).load(payment) },
-    WebhookDelivery: { event: ({ webhookEvent }) => webhookEvent, eventId: ({ eventId }) => `evt_${eventId}` },
+    WebhookDelivery: { ...cabinet.WebhookDelivery, event: ({ webhookEvent }) => webhookEvent, eventId: ({ eventId }) => `evt_${eventId}` },
     LedgerEntry: {
       payment: ({ merchantId, paymentId }) => (paymentId === null ? null : { merchantId, id: paymentId }),
       payout: ({ merchantId, payoutId }) => (payoutId === null ? null : { merchantId, id: payoutId }),
@@ -141,7 +143,8 @@ const mayHear = (principal: Principal, event: EventRow): boolean => {
   }
 };
 
-const queries = ({ database: { pool } }: MerchantsParts): QueryResolvers => ({
+const queries = ({ database, database: { pool } }: MerchantsParts): QueryResolvers => ({
+  ...cabinetQueries({ database }),
   merchant: async (_, { id }, { principal }) => {
     if (!isUuid(id) || !mayReadMerchant(principal, id)) return null;
     const [merchant] = await loadMerchants(pool, [id]);
@@ -171,24 +174,11 @@ const queries = ({ database: { pool } }: MerchantsParts): QueryResolvers => ({
   liveEventsAfter: (_, { after, first, ...filter }, { now }) => findEventsBehind(pool, after, first, filter, now()),
 });
 
-const mutations = ({ database, bus, vaultKey, privateTargets }: MerchantsParts): MutationResolvers => {
-  const cabinet = (now: Temporal.Instant): Cabinet => ({ em: database.fork(), vaultKey, now });
-  return {
-    ...rateLimitMutations({ database, bus }),
-    ...keyMutations({ database, bus, vaultKey }),
-    merchantCreate: (_, { name }, { now }) => createMerchant(cabinet(now()), name),
-    shopCreate: async (_, input, { now }) => {
-      const shop = await createShop(cabinet(now()), input);
-      return isRefused(shop) ? shop : { __typename: 'Shop', ...shop };
-    },
-    webhookEndpointCreate: async (_, { url, events, ...shop }, { now }) => {
-      const mistake = checkWebhookUrl(url, { privateTargets, mode: 'test' });
-      if (mistake) return refused('bad_request', `url: ${mistake}`);
-      const created = await createWebhookEndpoint(cabinet(now()), { ...shop, url, events: events ?? [] });
-      return isRefused(created) ? created : { __typename: 'WebhookEndpointCreated', ...created };
-    },
-  };
-};
+const mutations = (parts: MerchantsParts): MutationResolvers => ({
+  ...cabinetMutations(parts),
+  ...rateLimitMutations(parts),
+  ...keyMutations(parts),
+});
 
 const raise = (message: string): never => {
   throw new Error(message);

@@ -74,7 +74,7 @@ test('a moment that is past, a rate out of range and a method without rates are 
   assert.equal((await set({ ...level, m: shopId })).code, 'not_found');
   assert.equal((await set({ ...level, s: merchantId })).code, 'not_found');
   assert.deepEqual(await stage.rows('select 1 from rate where merchant_id = $1', [merchantId]), []);
-  assert.deepEqual(await stage.rows('select 1 from audit_entry where merchant_id = $1', [merchantId]), []);
+  assert.deepEqual(await stage.rows('select 1 from audit_entry where merchant_id = $1 and actor <> $$test$$', [merchantId]), []);
 });
 
 test('a rate that has not begun can be replaced, one that has begun cannot; each change is in the audit log', async () => {
@@ -85,7 +85,9 @@ test('a rate that has not begun can be replaced, one that has begun cannot; each
   holds(await history({ m: merchantId }), 'rateBps', [20]);
   await set({ m: merchantId, method: 'sbp', bps: 30 });
   assert.equal((await set({ m: merchantId, method: 'sbp', bps: 40 })).code, 'bad_request');
-  const audits = await stage.rows('select actor, action, before, after from audit_entry where merchant_id = $1 order by id', [merchantId]);
+  const audits = await stage.rows('select actor, action, before, after from audit_entry where merchant_id = $1 and actor <> $$test$$ order by id', [
+    merchantId,
+  ]);
   assert.deepEqual(
     audits.map(({ actor, action, before: was, after: is }) => [actor, action, was?.rateBps ?? null, is.rateBps]),
     [

@@ -12,7 +12,7 @@ const hmac = (text: string): string => createHmac('sha256', secret).update(text)
 describe('signatures', () => {
   test('v2 has the body under v1 and the timestamp with the body under v2', () => {
     const t = 1_778_061_600;
-    assert.deepEqual(sign(secret, body, at, 'v2'), {
+    assert.deepEqual(sign({ current: secret, previous: null }, body, at, 'v2'), {
       'X-PSP-Signature': `t=${t},v1=${hmac(body)},v2=${hmac(`${t}.${body}`)}`,
       'X-PSP-Timestamp': String(t),
     });
@@ -20,7 +20,7 @@ describe('signatures', () => {
 
   test('v2 is what anybody computes with openssl', () => {
     // printf '%s' '1778061600.{}' | openssl dgst -sha256 -hmac whs_7d0a, and the same for '{}'
-    const signature = sign(secret, '{}', at, 'v2')['X-PSP-Signature'];
+    const signature = sign({ current: secret, previous: null }, '{}', at, 'v2')['X-PSP-Signature'];
     assert.equal(
       signature,
       `t=1778061600,v1=6dda846503ae2da8a8aa13f7b0a9c65f187fdc4eb5dcbe817ba093c766a63047,v2=b24406b3b65a8067cdb0ab42f2982445af149102084ad3aa17acf4c6be8b9930`,
@@ -28,14 +28,22 @@ describe('signatures', () => {
   });
 
   test('legacy is the body alone, without a timestamp', () => {
-    assert.deepEqual(sign(secret, body, at, 'legacy'), { 'X-PSP-Signature': `sha256=${hmac(body)}` });
+    assert.deepEqual(sign({ current: secret, previous: null }, body, at, 'legacy'), { 'X-PSP-Signature': `sha256=${hmac(body)}` });
   });
 
   test("stripe has the timestamp with the body under v1, as Stripe's verifier wants it", () => {
-    const { 'X-PSP-Signature': signature } = sign(secret, body, at, 'stripe');
+    const { 'X-PSP-Signature': signature } = sign({ current: secret, previous: null }, body, at, 'stripe');
     const [t, v1, v2] = signature.split(',').map((part) => part.split('=')[1]);
     assert.equal(v1, hmac(`${t}.${body}`));
     assert.equal(v2, v1);
+  });
+
+  test('while a rotation overlaps, the old secret signs behind the new one; the legacy header has room for the new one alone', () => {
+    const secrets = { current: 'whs_new', previous: secret };
+    const [alone, old] = [sign({ current: 'whs_new', previous: null }, body, at, 'v2'), sign({ current: secret, previous: null }, body, at, 'v2')];
+    const signatures = old['X-PSP-Signature'].slice(old['X-PSP-Signature'].indexOf(','));
+    assert.equal(sign(secrets, body, at, 'v2')['X-PSP-Signature'], `${alone['X-PSP-Signature']}${signatures}`);
+    assert.deepEqual(sign(secrets, body, at, 'legacy'), sign({ current: 'whs_new', previous: null }, body, at, 'legacy'));
   });
 });
 

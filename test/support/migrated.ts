@@ -5,7 +5,9 @@ import { migrate, openDatabase, type Database } from '../../subgraphs/kernel/dat
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
 import { scopes } from '../../subgraphs/kernel/service/principal.ts';
 import type { Mode } from '../../subgraphs/kernel/rules/mode.ts';
-import { createMerchant, createShop } from '../../subgraphs/merchants/cabinet.ts';
+import type { Acting } from '../../subgraphs/merchants/audit.ts';
+import { createMerchant } from '../../subgraphs/merchants/change-merchant.ts';
+import { createShop } from '../../subgraphs/merchants/change-shop.ts';
 import { entities } from '../../subgraphs/open-subgraphs.ts';
 import { startTestDatabase } from './database.ts';
 
@@ -25,9 +27,11 @@ export const startMigratedDatabase = async (): Promise<MigratedDatabase> => {
   return {
     database,
     merchant: async (mode = 'test') => {
-      const cabinet = { em: database.fork(), vaultKey, now: Temporal.Now.instant() };
-      const { id: merchantId } = await createMerchant(cabinet, 'Merchant');
-      const shop = await createShop(cabinet, { merchantId, name: 'Shop', terminalName: 'Terminal' });
+      const acting: Acting = { principal: { kind: 'service', name: 'test' }, requestId: 'test', now: () => Temporal.Now.instant() };
+      const made = await createMerchant(database, acting, 'Merchant');
+      if (isRefused(made)) throw new Error(made.message);
+      const merchantId = made.id;
+      const shop = await createShop({ database, vaultKey }, acting, { merchantId, name: 'Shop', terminalName: 'Terminal' });
       if (isRefused(shop)) throw new Error(shop.message);
       return { kind: 'key', keyId: shop.id, merchantId, shopId: shop.id, mode, scopes };
     },

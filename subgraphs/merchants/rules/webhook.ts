@@ -1,6 +1,7 @@
 /**
  * Webhooks: signatures, deadlines and the schedule of retries.
- * Contract "Webhooks"; decisions D-70 (which signature), D-72 (the body's bytes are frozen: each attempt has a fresh `t` and signature).
+ * Contract "Webhooks"; decisions D-70 (which signature), D-72 (the body's bytes are frozen: each attempt has a fresh `t` and signature), D-73 (while a
+ * rotation overlaps, both secrets sign).
  */
 import { createHmac } from 'node:crypto';
 
@@ -41,24 +42,34 @@ export interface SignatureHeaders {
 
 const hmac = (secret: string, text: string): string => createHmac('sha256', secret).update(text, 'utf8').digest('hex');
 
+/** The secrets that sign: whole `whs_...` texts. */
+export interface SigningSecrets {
+  readonly current: string;
+  /** The one before the rotation, while the two overlap. */
+  readonly previous: string | null;
+}
+
 /**
- * Signs a body. `secret` is the whole `whs_...` text, `body` exactly what is sent, `at` the moment of the attempt.
+ * Signs a body. `body` is exactly what is sent, `at` the moment of the attempt.
  * v2: `v1` over the raw body, `v2` over `<t>.<raw body>`. stripe: both over `<t>.<raw body>`, so that Stripe's own verifier accepts it.
+ * A previous secret adds a second `v1` and `v2` behind the current one's, as Stripe does: a receiver accepts any that fits. The legacy header has
+ * room for one signature, the current one's.
  */
-export const sign = (secret: string, body: string, at: Temporal.Instant, format: SignatureFormat): SignatureHeaders => {
-  const overBody = hmac(secret, body);
-  if (format === 'legacy') return { 'X-PSP-Signature': `sha256=${overBody}` };
+export const sign = ({ current, previous }: SigningSecrets, body: string, at: Temporal.Instant, format: SignatureFormat): SignatureHeaders => {
+  if (format === 'legacy') return { 'X-PSP-Signature': `sha256=${hmac(current, body)}` };
   const timestamp = Math.floor(at.epochMilliseconds / second_ms).toString();
-  const overBoth = hmac(secret, `${timestamp}.${body}`);
-  const v1 = format === 'stripe' ? overBoth : overBody;
-  return { 'X-PSP-Signature': `t=${timestamp},v1=${v1},v2=${overBoth}`, 'X-PSP-Timestamp': timestamp };
+  const signatures = [current, ...(previous === null ? [] : [previous])].map((secret) => {
+    const overBoth = hmac(secret, `${timestamp}.${body}`);
+    return `v1=${format === 'stripe' ? overBoth : hmac(secret, body)},v2=${overBoth}`;
+  });
+  return { 'X-PSP-Signature': `t=${timestamp},${signatures.join(',')}`, 'X-PSP-Timestamp': timestamp };
 };
 
 /** What an attempt came to. */
 export type Attempted =
   | { readonly kind: 'answered'; readonly status: number }
   | { readonly kind: 'no_answer' }
-  /** It could not be sent and never will be: its endpoint is gone. */
+  /** It could not be sent and never will be: its endpoint is disabled or gone. */
   | { readonly kind: 'pointless' };
 
 /** The delivery after an attempt. */
@@ -70,7 +81,7 @@ export type AfterAttempt =
 const isSuccess = (attempted: Attempted): boolean => attempted.kind === 'answered' && attempted.status >= 200 && attempted.status <= 299;
 
 /**
- * Decides what follows an attempt that ended at `now`. `attempts` counts it; `chance` (0 to 1) chooses the jitter.
+ * Decides what follows an attempt that ended at `now`. `attempts` counts it and those since the delivery was made or resent; `chance` (0 to 1) chooses the jitter.
  * Success is any 2xx; a redirect is not followed, so it is a failure.
  */
 export const afterAttempt = (attempted: Attempted, attempts: number, now: Temporal.Instant, chance: number): AfterAttempt => {

@@ -1,0 +1,123 @@
+/**
+ * Resending webhooks from the cabinet. Contract "Webhooks": after the last retry an event can be resent by hand. Decision D-72: the same bytes and id, a
+ * fresh `t` and signature. A resend begins the schedule of retries anew; the numbers of the attempts go on.
+ */
+import { isUuid } from '../kernel/database/load-by-key.ts';
+import type { Database } from '../kernel/database/orm.ts';
+import { columns, propertyNames, run, type Statement } from '../kernel/database/statement.ts';
+import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
+import { changeWithAudit, type Acting } from './audit.ts';
+import { WebhookDeliveryEntity, type WebhookDelivery } from './entities.ts';
+
+/** So many deliveries are made due in one transaction. */
+export const resendBatch_rows = 1_000;
+/** And so many batches by one call. */
+export const resendBatches_max = 10;
+
+export interface ResendParts {
+  readonly database: Pick<Database, 'pool'>;
+  /** Tells the workers that these lanes have something due. May be lost: the sweep finds it. */
+  readonly wakeLanes: (lanes: readonly string[]) => void;
+}
+
+const deliveryColumns = columns(propertyNames(WebhookDeliveryEntity), 'delivery');
+const eventKept = `exists (select from event where event.merchant_id = delivery.merchant_id and event.id = delivery.event_id)`;
+const endpointOn = `(delivery.endpoint_id is null or exists (select from webhook_endpoint as endpoint
+  where endpoint.merchant_id = delivery.merchant_id and endpoint.id = delivery.endpoint_id and endpoint.active))`;
+
+const lockDelivery: Statement = {
+  name: 'resend.lock',
+  text: `select ${deliveryColumns}, ${eventKept} as kept, ${endpointOn} as "on" from webhook_delivery as delivery
+    where delivery.merchant_id = $1 and delivery.id = $2 for update of delivery`,
+};
+const makeDue: Statement = {
+  name: 'resend.make_due',
+  text: `update webhook_delivery as delivery set status = 'pending', next_attempt_at = $3, delivered_at = null, attempts_before = attempts
+    where merchant_id = $1 and id = $2 returning ${deliveryColumns}`,
+};
+const makeBatchDue: Statement = {
+  name: 'resend.make_batch_due',
+  text: `
+    with chosen as (
+      select merchant_id, id from webhook_delivery as delivery
+      where merchant_id = $1 and status = 'failed' and created_at >= $2 and ($3::uuid is null or endpoint_id = $3)
+        and (created_at, id) > (coalesce($4::timestamptz, '-infinity'), coalesce($5::uuid, '00000000-0000-0000-0000-000000000000'))
+        and ${eventKept} and ${endpointOn}
+      order by created_at, id limit ${resendBatch_rows} for update skip locked
+    ), resent as (
+      update webhook_delivery as delivery set status = 'pending', next_attempt_at = $6, attempts_before = attempts
+      from chosen where delivery.merchant_id = chosen.merchant_id and delivery.id = chosen.id
+      returning delivery.created_at, delivery.id, delivery.lane
+    )
+    select created_at as "createdAt", id, lane from resent order by created_at, id`,
+};
+const merchantExists: Statement = { name: 'resend.merchant_exists', text: 'select id from merchant where id = $1' };
+
+const told = ({ status, attempts, eventId }: WebhookDelivery) => ({ status, attempts, eventId: `evt_${eventId}` });
+
+/**
+ * Sends one event to its address again, whatever became of it before. Refuses with `not_found` when the delivery, its event or its endpoint is no
+ * longer there, and with `bad_request` while the endpoint is disabled.
+ */
+export const resendDelivery = async (
+  { database, wakeLanes }: ResendParts,
+  acting: Acting,
+  { merchantId, id }: { readonly merchantId: string; readonly id: string },
+): Promise<WebhookDelivery | Refused> => {
+  const none = refused('not_found', 'there is no such webhook delivery');
+  if (!isUuid(id)) return none;
+  const action = { action: 'webhook_delivery.resend', merchantId, subject: { kind: 'webhook_delivery', id } };
+  const resent = await changeWithAudit(database, acting, action, async (client) => {
+    const [before] = await run<WebhookDelivery & { readonly kept: boolean; readonly on: boolean }>(client, lockDelivery, [merchantId, id]);
+    if (!before) return none;
+    if (!before.kept) return refused('not_found', 'the event is no longer kept');
+    if (!before.on) return refused('not_found', 'its webhook endpoint is disabled or deleted');
+    const [after] = await run<WebhookDelivery>(client, makeDue, [merchantId, id, acting.now()]);
+    return after ? { before: told(before), after: told(after), result: after } : none;
+  });
+  if (!isRefused(resent)) wakeLanes([resent.lane]);
+  return resent;
+};
+
+/** Which failed deliveries: those of events since a moment, of one endpoint when it is named. */
+export interface FailedSince {
+  readonly merchantId: string;
+  readonly since: Temporal.Instant;
+  readonly endpointId?: string | null | undefined;
+}
+
+interface Resent {
+  readonly createdAt: Temporal.Instant;
+  readonly id: string;
+  readonly lane: string;
+}
+
+/**
+ * Sends all failed deliveries again, oldest first, in batches of their own transaction and audit entry: at most 10,000 in one call, `hasMore` tells
+ * whether to call again. Those whose endpoint is disabled or deleted stay failed. Refuses with `not_found` without the merchant.
+ */
+export const resendFailed = async (
+  { database, wakeLanes }: ResendParts,
+  acting: Acting,
+  { merchantId, since, endpointId = null }: FailedSince,
+): Promise<{ readonly count: number; readonly hasMore: boolean } | Refused> => {
+  if (endpointId !== null && !isUuid(endpointId)) return refused('not_found', 'there is no such webhook endpoint');
+  const action = { action: 'webhook_deliveries.resend_failed', merchantId, subject: { kind: 'merchant', id: merchantId } };
+  let count = 0;
+  let last: Resent | undefined;
+  for (let batch = 0; batch < resendBatches_max; batch += 1) {
+    const position = [last?.createdAt ?? null, last?.id ?? null];
+    const resent = await changeWithAudit(database, acting, action, async (client) => {
+      const [merchant] = await run(client, merchantExists, [merchantId]);
+      if (!merchant) return refused('not_found', 'there is no such merchant');
+      const rows = await run<Resent>(client, makeBatchDue, [merchantId, since, endpointId, ...position, acting.now()]);
+      return { before: null, after: { since, endpointId, resent: rows.length }, result: rows };
+    });
+    if (isRefused(resent)) return resent;
+    wakeLanes([...new Set(resent.map(({ lane }) => lane))]);
+    count += resent.length;
+    last = resent.at(-1);
+    if (resent.length < resendBatch_rows) return { count, hasMore: false };
+  }
+  return { count, hasMore: true };
+};

@@ -1,0 +1,98 @@
+/** The cabinet as its users reach it: the real merchants subgraph on a migrated PostgreSQL, asked as operators, cabinet users and keys. */
+import { randomUUID } from 'node:crypto';
+import { parse, type ExecutionResult } from 'graphql';
+import type { Bus, BusMessages, BusTopic } from '../../subgraphs/kernel/rules/event.ts';
+import { openPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { localExecutor } from '../../subgraphs/kernel/service/local-executor.ts';
+import { scopes, type KeyPrincipal, type OperatorPrincipal, type Principal, type Role } from '../../subgraphs/kernel/service/principal.ts';
+import { buildSubgraph } from '../../subgraphs/kernel/service/subgraph.ts';
+import { merchantsSubgraph } from '../../subgraphs/merchants/resolvers.ts';
+import { log, openStage, writeEvent } from '../webhooks/stage.ts';
+
+/** One of the platform's own operators. */
+export const operator = (role: Role = 'admin'): OperatorPrincipal => ({ kind: 'operator', subject: 'person-1', role, merchantId: null });
+
+/** A cabinet user of one merchant. */
+export const cabinetUser = (merchantId: string, role: Role = 'admin'): OperatorPrincipal => ({ kind: 'operator', subject: 'user-1', role, merchantId });
+
+export const keyOf = ({ merchantId, shopId }: World): KeyPrincipal => ({ kind: 'key', keyId: 'key-1', merchantId, shopId, mode: 'test', scopes });
+
+export const requestId = 'request-1';
+
+/** Opens a database of the test file's own with the merchants subgraph on it, which goes by `now`. */
+export const openDesk = async (now = (): Temporal.Instant => Temporal.Now.instant()) => {
+  const stage = await openStage();
+  /** What the subgraph told others. */
+  const told: { readonly topics: [BusTopic, BusMessages[BusTopic]][]; readonly lanes: string[] } = { topics: [], lanes: [] };
+  let wake: (lanes: readonly string[]) => Promise<void> = async () => {};
+  const bus: Bus = { publish: async (topic, message) => void told.topics.push([topic, message]), subscribe: () => () => {} };
+  const schema = buildSubgraph(
+    merchantsSubgraph({
+      database: stage.database,
+      bus,
+      policies: openPolicies({ pool: stage.pool, bus, fingerprintKey: stage.vaultKey }),
+      vaultKey: stage.vaultKey,
+      fingerprintKey: stage.vaultKey,
+      privateTargets: true,
+      wakeLanes: (lanes) => {
+        told.lanes.push(...lanes);
+        wake(lanes).catch(() => {});
+      },
+    }),
+  );
+  const executor = localExecutor(schema, (call) => ({ ...call, em: stage.database.fork(), now }), log);
+  /** Runs a document; gives data and errors. */
+  const run = (text: string, variables: object = {}, principal: Principal = operator()): Promise<ExecutionResult> =>
+    executor.prepare(parse(text))({ ...variables }, { principal, requestId });
+  /** Runs a document and gives its data; throws on errors. */
+  const ask = async (text: string, variables: object = {}, principal: Principal = operator()): Promise<any> => {
+    const { data, errors } = await run(text, variables, principal);
+    if (errors) throw new Error(JSON.stringify(errors));
+    return JSON.parse(JSON.stringify(data));
+  };
+  /** Passes wake-ups on to a worker. */
+  const listen = (heard: typeof wake): void => void (wake = heard);
+  return { stage, schema, told, run, ask, listen, close: stage.close };
+};
+export type Desk = Awaited<ReturnType<typeof openDesk>>;
+
+/** One merchant with one of everything. */
+export interface World {
+  readonly merchantId: string;
+  readonly shopId: string;
+  readonly endpointId: string;
+  readonly keyId: string;
+  /** A delivery to the endpoint that has failed for good. */
+  readonly deliveryId: string;
+}
+
+/** Writes an event of the shop with a failed delivery to the endpoint; gives the delivery's id and the event's bytes. */
+export const writeFailed = async (
+  { stage }: Desk,
+  { merchantId, shopId, endpointId }: Pick<World, 'merchantId' | 'shopId' | 'endpointId'>,
+): Promise<{ readonly deliveryId: string; readonly eventId: string; readonly body: string }> => {
+  const written = await writeEvent(stage.pool, { merchantId, shopId, secret: '' });
+  const deliveryId = randomUUID();
+  await stage.pool.query(
+    `insert into webhook_delivery (merchant_id, id, event_id, webhook_event, shop_id, subject_id, endpoint_id, lane, url, status, attempts, created_at)
+     values ($1, $2, $3, 'payment.succeeded', $4, gen_random_uuid(), $5, $6, 'http://127.0.0.1:1/', 'failed', 9, now())`,
+    [merchantId, deliveryId, written.eventId, shopId, endpointId, endpointId],
+  );
+  return { deliveryId, ...written };
+};
+
+/** Makes a merchant with one of everything, through the cabinet. */
+export const makeWorld = async (desk: Desk, url = 'http://127.0.0.1:1/hook', name = 'Tea & Cakes'): Promise<World> => {
+  const { merchantCreate } = await desk.ask('mutation ($name: String!) { merchantCreate(name: $name) { id } }', { name });
+  const m: string = merchantCreate.id;
+  const made = await desk.ask('mutation ($m: ID!) { shopCreate(merchantId: $m, name: "Shop") { ... on Shop { id } } }', { m });
+  const s: string = made.shopCreate.id;
+  const rest = await desk.ask(
+    `mutation ($m: ID!, $s: ID!, $url: String!) {
+      webhookEndpointCreate(merchantId: $m, shopId: $s, url: $url) { ... on WebhookEndpointCreated { endpoint { id } } }
+      apiKeyIssue(merchantId: $m, shopId: $s, mode: test) { ... on ApiKeyIssued { id } } }`,
+    { m, s, url },
+  );
+  const ids = { merchantId: m, shopId: s, endpointId: String(rest.webhookEndpointCreate.endpoint.id), keyId: String(rest.apiKeyIssue.id) };
+  return { ...ids, deliveryId: (await writeFailed(desk, ids)).deliveryId };
+};

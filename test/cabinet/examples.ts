@@ -1,0 +1,70 @@
+/** One call of every mutation that operators have on the merchants subgraph, which the walks of this folder go through. A new mutation needs a line here. */
+import { getNamedType, isUnionType } from 'graphql';
+import { access } from '../../subgraphs/kernel/service/access.ts';
+import type { Desk, World } from './desk.ts';
+
+const text = JSON.stringify;
+const shop = ({ merchantId, shopId }: World): string => `merchantId: ${text(merchantId)}, shopId: ${text(shopId)}`;
+const merchant = ({ merchantId }: World): string => `merchantId: ${text(merchantId)}`;
+const endpoint = ({ merchantId, endpointId }: World): string => `merchantId: ${text(merchantId)}, id: ${text(endpointId)}`;
+
+const route = (world: World): string => `${shop(world)}, operation: payment, method: sbp, connector: "somebank"`;
+const block = (world: World): string => `${merchant(world)}, kind: card, value: "4111111111111111", reason: "Fraud"`;
+const adjustment = (world: World): string => `${shop(world)}, mode: live, amount: 500, reason: "Correction", reference: "R-1"`;
+
+/** Makes something as an operator and gives its id. */
+const made = async (desk: Desk, call: string, type: string): Promise<string> => {
+  const { answer } = await desk.ask(`mutation { answer: ${call} { ... on ${type} { id } ... on Refused { message } } }`);
+  return text(answer.id);
+};
+
+/** The arguments of a call that succeeds, by mutation. What must be there first is made through the desk. */
+export const examples: Readonly<Record<string, (world: World, desk: Desk) => string | Promise<string>>> = {
+  merchantCreate: () => 'name: "Another"',
+  merchantRename: (world) => `${merchant(world)}, name: "Renamed"`,
+  merchantLiveEnable: merchant,
+  merchantLiveDisable: merchant,
+  merchantRateLimitSet: (world) => `${merchant(world)}, perSecond: 5, burst: 10`,
+  shopCreate: (world) => `${merchant(world)}, name: "Second shop"`,
+  shopRename: (world) => `${shop(world)}, name: "Renamed", terminalName: "Till"`,
+  shopWebhookSecretRotate: (world) => `${shop(world)}, overlapHours: 24`,
+  shopSignatureRequire: (world) => `${shop(world)}, required: false`,
+  shopSigningSecretRotate: shop,
+  shopAllowListSet: (world) => `${shop(world)}, entries: ["192.0.2.0/24", "2001:db8::1"]`,
+  apiKeyIssue: (world) => `${shop(world)}, mode: live`,
+  apiKeyRevoke: (world) => `${merchant(world)}, apiKeyId: ${text(world.keyId)}`,
+  webhookEndpointCreate: (world) => `${shop(world)}, url: "https://example.com/hook?a=1", events: [payment_succeeded], signature: stripe`,
+  webhookEndpointUpdate: (world) => `${endpoint(world)}, url: "https://example.com/other"`,
+  webhookEndpointDisable: endpoint,
+  webhookEndpointEnable: endpoint,
+  webhookEndpointDelete: endpoint,
+  webhookEndpointSecretRotate: (world) => `${endpoint(world)}, overlapHours: 1`,
+  webhookDeliveryResend: ({ merchantId, deliveryId }) => `merchantId: ${text(merchantId)}, id: ${text(deliveryId)}`,
+  rateSet: (world) => `${merchant(world)}, method: sbp, rateBps: 90`,
+  bankRouteSet: route,
+  bankRouteRemove: async (world, desk) => `${merchant(world)}, id: ${await made(desk, `bankRouteSet(${route(world)})`, 'BankRoute')}`,
+  blockEntryAdd: block,
+  blockEntryRemove: async (world, desk) => `${merchant(world)}, id: ${await made(desk, `blockEntryAdd(${block(world)})`, 'BlockEntry')}`,
+  forbiddenPurposeAdd: () => 'word: "casino", reason: "Law"',
+  forbiddenPurposeRemove: async (_, desk) => `id: ${await made(desk, 'forbiddenPurposeAdd(word: "lottery", reason: "Law")', 'ForbiddenPurpose')}`,
+  exchangeRateSet: () => 'currency: "RUB", usdt: "0.0125"',
+  adjustmentRecord: adjustment,
+  settlementRecord: async (world, desk) => {
+    await desk.ask(`mutation { adjustmentRecord(${adjustment(world)}) { __typename } }`);
+    return `${shop(world)}, mode: live, amount: 100, reference: "S-1"`;
+  },
+  webhookDeliveriesResendFailed: (world) => `${merchant(world)}, since: "2026-01-01T00:00:00Z"`,
+};
+
+/** Every mutation of the subgraph that operators may call, by the access table. */
+export const operatorMutations = ({ schema }: Desk): readonly string[] =>
+  Object.keys(schema.getMutationType()?.getFields() ?? {}).filter((name) => access[`Mutation.${name}`]?.operator !== undefined);
+
+/** What calls the mutation as its example does. */
+export const documentOf = async (desk: Desk, name: string, world: World): Promise<string> => {
+  const example = examples[name];
+  const field = desk.schema.getMutationType()?.getFields()[name];
+  if (!example || !field) throw new Error(`test/cabinet/examples.ts has no line for ${name}`);
+  const refusal = isUnionType(getNamedType(field.type)) ? ' ... on Refused { code message }' : '';
+  return `mutation { ${name}(${await example(world, desk)}) { __typename${refusal} } }`;
+};
