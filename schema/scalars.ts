@@ -21,11 +21,29 @@ const fromBigInt = (value: unknown): number => {
   return number;
 };
 
-const integerScalar = (name: string, description: string, least: number): GraphQLScalarType<bigint, number> =>
+declare global {
+  interface JSON {
+    /** A value that JSON.stringify writes as the text says (ES2025 proposal "JSON.parse source text access"). */
+    rawJSON(text: string): object;
+  }
+}
+
+/** A sum may leave the range that one amount keeps: it is then written digit by digit, as an integer still. */
+const fromSum = (value: unknown): number | object => {
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : JSON.rawJSON(String(value));
+};
+
+const integerScalar = (
+  name: string,
+  description: string,
+  least: number,
+  serialize: (value: unknown) => number | object,
+): GraphQLScalarType<bigint, number | object> =>
   new GraphQLScalarType({
     name,
     description,
-    serialize: fromBigInt,
+    serialize,
     parseValue: (value) => toSafeBigInt(value, least),
     parseLiteral: (node) => {
       if (node.kind !== Kind.INT) throw bad(`expected an integer, got ${node.kind}`);
@@ -33,8 +51,8 @@ const integerScalar = (name: string, description: string, least: number): GraphQ
     },
   });
 
-const minorUnits = integerScalar('MinorUnits', 'Money in minor currency units (kopecks, cents): an integer from 0 to 2^53-1.', 0);
-const signedMinorUnits = integerScalar('SignedMinorUnits', 'Money with a sign, in minor units.', Number.MIN_SAFE_INTEGER);
+const minorUnits = integerScalar('MinorUnits', 'Money in minor currency units (kopecks, cents): an integer from 0 to 2^53-1.', 0, fromBigInt);
+const signedMinorUnits = integerScalar('SignedMinorUnits', 'Money with a sign, in minor units.', Number.MIN_SAFE_INTEGER, fromSum);
 
 const parseInstant = (value: unknown): Temporal.Instant => {
   if (typeof value !== 'string') throw bad(`expected an RFC 3339 date-time, got ${typeof value}`);
