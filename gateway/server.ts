@@ -81,7 +81,9 @@ const logFailures = (log: Logger): ApolloServerPlugin<Call> => ({
 const refuseSubscriptions: ApolloServerPlugin<Call> = {
   requestDidStart: async () => ({
     didResolveOperation: async ({ operation }) => {
-      if (operation?.operation !== OperationTypeNode.SUBSCRIPTION) return;
+      // Of several operations none was named: the gateway's executor answers that with an internal error.
+      if (!operation) throw new GraphQLError('Name the operation to run.', { extensions: { code: 'OPERATION_RESOLUTION_FAILURE', http: { status: 400 } } });
+      if (operation.operation !== OperationTypeNode.SUBSCRIPTION) return;
       throw new GraphQLError('Subscriptions run over a WebSocket on this address, by the protocol graphql-transport-ws.', {
         extensions: { code: 'BAD_REQUEST', http: { status: 400 } },
       });

@@ -177,11 +177,12 @@ describe('by configuration', () => {
     assert.equal((await fetch(`${url}/graphql/graphiql/graphiql.js`)).status, 404);
   });
 
-  test('both are on when embedded; with a database of its own GraphiQL is off', () => {
+  test('both are on when embedded; with a database of its own, or as one role of many, GraphiQL is off', () => {
     const { graphiql, graphIntrospection } = readConfig({});
     assert.deepEqual([graphiql, graphIntrospection], [true, true]);
     const scaled = { DATABASE_URL: 'postgresql://db/x', SECRET_KEY: Buffer.alloc(32).toString('base64') };
     assert.equal(readConfig(scaled).graphiql, false);
+    assert.equal(readConfig({ SUBGRAPH_PAYMENTS_URL: 'http://payments:4000' }).graphiql, false);
     assert.equal(readConfig({ ...scaled, GRAPHIQL: 'on' }).graphiql, true);
     assert.equal(readConfig({ GRAPHQL_INTROSPECTION: 'off' }).graphIntrospection, false);
   });

@@ -96,6 +96,12 @@ describe('/graphql refuses', () => {
     ['a document that cannot be parsed', { query: '{' }, 400, 'GRAPHQL_PARSE_FAILED'],
     ['a document of too many words', { query: `{ ${'rates { rateBps } '.repeat(1_500)} }` }, 400, 'GRAPHQL_PARSE_FAILED'],
     ['fields that do not exist', { query: '{ secrets }' }, 400, 'GRAPHQL_VALIDATION_FAILED'],
+    [
+      'several operations of which none is named',
+      { query: 'query a { rates { rateBps } } query b { rates { rateBps } }' },
+      400,
+      'OPERATION_RESOLUTION_FAILURE',
+    ],
     ['a subscription, which needs a socket', { query: 'subscription { events { id } }' }, 400, 'BAD_REQUEST'],
   ];
   for (const [title, body, status, code] of bodies) {

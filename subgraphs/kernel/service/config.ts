@@ -159,7 +159,7 @@ export const readConfig = (environment: Environment): Config => {
     operatorToken: read.text('OPERATOR_TOKEN'),
     oidc: readOidc(read),
     graphIntrospection: read.oneOf('GRAPHQL_INTROSPECTION', ['on', 'off'], 'on') === 'on',
-    graphiql: read.oneOf('GRAPHIQL', ['on', 'off'], databaseUrl ? 'off' : 'on') === 'on',
+    graphiql: read.oneOf('GRAPHIQL', ['on', 'off'], databaseUrl === null && Object.keys(subgraphUrls).length === 0 ? 'on' : 'off') === 'on',
     secretKey: read.key('SECRET_KEY'),
     subgraphUrls,
     webhookPrivateTargets: read.oneOf('WEBHOOK_PRIVATE_TARGETS', ['allow', 'refuse'], databaseUrl ? 'refuse' : 'allow') === 'allow',
