@@ -51,7 +51,7 @@ export const spawnProcess = (name: string, port: number, environment: Environmen
   return { name, url: `http://127.0.0.1:${port}`, child, output: () => said };
 };
 
-const startPatience_ms = 60_000;
+const startPatience_ms = 180_000;
 
 /** Waits until `/readyz` answers 200; throws with what the process printed when it ends or takes too long. */
 export const untilReady = async ({ name, url, child, output }: ServiceProcess): Promise<void> => {
