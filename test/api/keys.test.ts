@@ -91,6 +91,24 @@ describe('a revoked key', () => {
     assert.deepEqual([listed?.id, listed?.revokedAt], [other.id, revoked.revokedAt]);
   });
 
+  test('stands in the audit log, from its issue to its end, without its secret', async () => {
+    const merchant = await makeMerchant(service);
+    const key = await issueKey(service, merchant);
+    await revokeKey(service, merchant, key.id);
+    const query = 'query ($m: ID!) { auditLog(merchantId: $m) { nodes { action actor subjectId before after } } }';
+    const { auditLog } = await askGraph(service, query, { m: merchant.id });
+    const about = auditLog.nodes.filter(({ subjectId }: { subjectId: string }) => subjectId === key.id);
+    assert.deepEqual(
+      about.map(({ action, actor }: { action: string; actor: string }) => [action, actor]),
+      [
+        ['api_key.revoke', 'operator-token'],
+        ['api_key.issue', 'operator-token'],
+      ],
+    );
+    assert.deepEqual([about[0].before.revokedAt, typeof about[0].after.revokedAt], [null, 'string']);
+    assert(!JSON.stringify(auditLog).includes(key.secret.slice(15)));
+  });
+
   test('that is none, or another merchant’s, is not found', async () => {
     const merchant = await makeMerchant(service);
     const key = await issueKey(service, merchant);

@@ -117,6 +117,14 @@ describe('the switch and the secret', () => {
     assert.deepEqual([refused.__typename, refused.code], ['Refused', 'bad_request']);
   });
 
+  test('a secret is thm_ and not shown again, nor in the audit log', async () => {
+    const { merchant, secret } = await openShop();
+    assert.match(secret, /^thm_[A-Za-z0-9]{32}$/);
+    const log = await askGraph(service, 'query ($m: ID!) { auditLog(merchantId: $m) { nodes { action before after } } }', { m: merchant.id });
+    assert(log.auditLog.nodes.some(({ action }: { action: string }) => action === 'shop.signing_secret_rotate'));
+    assert(!JSON.stringify(log).includes(secret.slice(4)));
+  });
+
   test('the old secret stops at once when it is rotated', async () => {
     const { merchant, secret, pay } = await openShop();
     assert.equal((await pay(payment, signed(secret, payment))).status, 201);
