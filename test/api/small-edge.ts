@@ -56,7 +56,10 @@ const granted = { test: scopes, bare: [], sbp: ['api:payouts:sbp'], live: scopes
 const callerOf = (bearer: keyof typeof granted): Authenticated => {
   const mode = bearer === 'live' ? 'live' : 'test';
   const principal: KeyPrincipal = { kind: 'key', keyId: bearer, merchantId: 'm', shopId: 's', mode, scopes: granted[bearer] };
-  return { principal, holder: { ...principal, scopes: [...principal.scopes], liveEnabled: false, rateLimit: { perSecond: 10_000, burst: 100_000 }, ...unprotected } };
+  return {
+    principal,
+    holder: { ...principal, scopes: [...principal.scopes], liveEnabled: false, rateLimit: { perSecond: 10_000, burst: 100_000 }, ...unprotected },
+  };
 };
 
 const authenticator: Pick<Authenticator, 'ofHeader' | 'holds' | 'checkRequest'> = {
