@@ -2,6 +2,7 @@
 import type { TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import fastify from 'fastify';
+import { liveSubscribers } from '../../subgraphs/kernel/service/telemetry.ts';
 import { createClient, type Client, type FormattedExecutionResult } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { openAuthenticator, type BearerReader } from '../../gateway/authenticate.ts';
@@ -52,12 +53,29 @@ export const connect = (t: TestContext, url: string, connectionParams: Record<st
   return client;
 };
 
-/** Subscribes, and gives back once the server has begun to listen: it has no message of its own for that. */
+/** How many subscriptions the server reads events for. */
+export const readers = async (): Promise<number> => (await liveSubscribers.get()).values[0]?.value ?? 0;
+
+/**
+ * Gives back once the server, which is in this process, has one reader more than before, or once the subscription has ended: it has no message of its
+ * own for that. One at a time: two that begin together could take each other's reader for their own.
+ */
+export const listening = async (before: number, ended: Promise<unknown>): Promise<void> => {
+  let over = false;
+  ended.then(
+    () => (over = true),
+    () => (over = true),
+  );
+  await until(async () => over || (await readers()) > before);
+};
+
+/** Subscribes, and gives back once the server has begun to listen. */
 export const listen = async (client: Client, query: string, variables: Record<string, unknown> = {}) => {
+  const before = await readers();
   const results = client.iterate<Record<string, unknown>, Record<string, unknown>>({ query, variables });
   const first = results.next();
   first.catch(() => {});
-  await wait(150);
+  await listening(before, first);
   let pending: typeof first | null = first;
   return {
     next: async (): Promise<FormattedExecutionResult> => {
@@ -70,9 +88,9 @@ export const listen = async (client: Client, query: string, variables: Record<st
   };
 };
 
-/** Waits until the condition holds; fails after five seconds. */
+/** Waits until the condition holds; fails after half a minute. */
 export const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
-  for (let i = 0; i < 500; i += 1) {
+  for (let i = 0; i < 3_000; i += 1) {
     if (await condition()) return;
     await wait(10);
   }

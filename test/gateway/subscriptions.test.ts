@@ -1,10 +1,9 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { setTimeout as wait } from 'node:timers/promises';
 import { operationsPerSocket_max } from '../../gateway/graph-protocol.ts';
 import { liveSubscribers } from '../../subgraphs/kernel/service/telemetry.ts';
 import { bearer, hear, letIn, say } from './raw-socket.ts';
-import { connect, listen, serveGraph, until } from './serve-graph.ts';
+import { connect, listen, serveGraph, until, listening, readers } from './serve-graph.ts';
 import { operatorToken, otherShopKey } from './small-graph.ts';
 
 /** How many subscriptions are open in this process. */
@@ -46,8 +45,9 @@ describe('a subscription', () => {
         fragment Paid on Payment { sum: amount shop @include(if: $withShop) { name } status @skip(if: $unused) }`,
       variables: { id: null, kinds: ['payment_status_changed'], withShop: true },
     });
+    const before = await readers();
     const first = results.next();
-    await wait(150);
+    await listening(before, first);
     await world.happen();
     await world.happen({ kind: 'payment.status_changed', subjectId: 'p-2' });
     const { value } = await first;
@@ -108,7 +108,7 @@ describe('a subscription', () => {
   test('is read once for all that ask the same with the same rights, and apart for others', async (t) => {
     const { world, socketUrl } = await serveGraph(t);
     const query = 'subscription ($big: Boolean!) { paymentCreated { payment { amount @include(if: $big) id } } }';
-    const same = await Promise.all(Array.from({ length: 5 }, () => listen(connect(t, socketUrl), query, { big: true })));
+    const same = await Array.fromAsync({ length: 5 }, () => listen(connect(t, socketUrl), query, { big: true }));
     const other = await listen(connect(t, socketUrl), query, { big: false });
     const operator = await listen(connect(t, socketUrl, bearer(operatorToken)), query, { big: true });
     await world.happen({ subjectId: 'p' });
