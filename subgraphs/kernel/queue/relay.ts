@@ -80,7 +80,9 @@ const relayAsHolder = async (stopping: AbortSignal, parts: RelayParts, bell: Bel
     held = await takeLock(client);
     if (!held) return;
     parts.log.info('relaying events');
-    await relayBatches(stopping, parts, client, bell);
+    // A statement that was under way when the session ended may never be answered: the end itself is what is heard.
+    const lost = new Promise<never>((_, reject) => client.once('end', () => reject(new Error('the relay lost its session'))));
+    await Promise.race([relayBatches(stopping, parts, client, bell), lost]);
   } finally {
     // Closing the session gives the lock back, whatever state it is in.
     client.release(held);
