@@ -1,0 +1,66 @@
+/**
+ * When a subscription is charged. Contract "Subscription": every `interval_count` of a `period`; decision D-61: the n-th date is counted from the first,
+ * `anchor + n x interval`, clamped to the month's last day, never from the date before it: 31 January, 28 February, 31 March. Calendar days are those of UTC.
+ */
+export const schedulePeriods = ['day', 'week', 'month', 'year'] as const;
+export type SchedulePeriod = (typeof schedulePeriods)[number];
+
+/** The dates of a subscription: the first one, and the step from one to the next. */
+export interface Schedule {
+  readonly anchor: Temporal.Instant;
+  readonly period: SchedulePeriod;
+  readonly intervalCount: number;
+}
+
+/** How many coming dates a schedule shows (contract "Limits"). */
+export const projectedDates = 12;
+
+/** RFC 3339 has four digits for a year. */
+const lastYear = 9_999;
+
+const inUtc = (moment: Temporal.Instant): Temporal.ZonedDateTime => moment.toZonedDateTimeISO('UTC');
+
+const steps = (period: SchedulePeriod, count: number): Temporal.DurationLike => {
+  switch (period) {
+    case 'day':
+      return { days: count };
+    case 'week':
+      return { weeks: count };
+    case 'month':
+      return { months: count };
+    case 'year':
+      return { years: count };
+  }
+};
+
+/** The date with the number `index`, from 0: period `index + 1` begins then and ends when the next one begins. */
+export const dateOf = ({ anchor, period, intervalCount }: Schedule, index: number): Temporal.Instant =>
+  inUtc(anchor)
+    .add(steps(period, index * intervalCount), { overflow: 'constrain' })
+    .toInstant();
+
+/** Up to `count` dates from `index` on, fewer when they would leave the calendar of RFC 3339. */
+export const datesFrom = (schedule: Schedule, index: number, count: number = projectedDates): readonly Temporal.Instant[] =>
+  Array.from({ length: count }, (_, place) => dateOf(schedule, index + place)).filter((date) => inUtc(date).year <= lastYear);
+
+/** How many whole units lie between the anchor and a moment after it; clamped days may make it one too few. */
+const unitsUntil = ({ anchor, period }: Schedule, moment: Temporal.Instant): number => {
+  const [from, to] = [inUtc(anchor), inUtc(moment)];
+  switch (period) {
+    case 'day':
+      return from.until(to, { largestUnit: 'days' }).days;
+    case 'week':
+      return from.until(to, { largestUnit: 'weeks' }).weeks;
+    case 'month':
+      return from.until(to, { largestUnit: 'months' }).months;
+    case 'year':
+      return from.until(to, { largestUnit: 'years' }).years;
+  }
+};
+
+/** The number of the first date after a moment; dates at the moment itself have come already. */
+export const firstIndexAfter = (schedule: Schedule, moment: Temporal.Instant): number => {
+  let index = Math.max(0, Math.floor(unitsUntil(schedule, moment) / schedule.intervalCount) - 1);
+  while (Temporal.Instant.compare(dateOf(schedule, index), moment) <= 0) index += 1;
+  return index;
+};

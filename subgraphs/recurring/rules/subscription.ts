@@ -1,0 +1,204 @@
+/**
+ * A subscription's life. Contract "States and transitions: Subscription"; decisions D-62 (retries), D-63 (pause), D-64 (cancelling), D-65 (one charge a
+ * period), D-66 (what the first payment is), D-67 (a binding that never comes). The table decides every status; nothing else does.
+ *
+ * Periods are numbered from 1; period 0 is the trial, whose charge is the verification. A subscription is charged for one period at a time: the next
+ * one waits until the charge of the one before is settled, and is made up for then.
+ */
+import { failureCodes, type FailureCode } from '../../kernel/rules/failure-code.ts';
+import { move, type Moves } from '../../kernel/rules/moves.ts';
+import { dateOf, firstIndexAfter, type Schedule, type SchedulePeriod } from './schedule.ts';
+
+export const subscriptionStatuses = ['pending', 'active', 'past_due', 'paused', 'cancelled'] as const;
+export type SubscriptionStatus = (typeof subscriptionStatuses)[number];
+
+export type SubscriptionTrigger =
+  | 'bound'
+  | 'binding_ended'
+  | 'charge_succeeded'
+  | 'charge_failed'
+  | 'charge_dropped'
+  | 'charging_ended'
+  | 'paused'
+  | 'resumed'
+  | 'cancelled';
+
+export const subscriptionMoves = {
+  pending: { bound: 'active', binding_ended: 'cancelled', cancelled: 'cancelled' },
+  active: {
+    charge_succeeded: 'active',
+    charge_failed: 'past_due',
+    charge_dropped: 'active',
+    charging_ended: 'cancelled',
+    paused: 'paused',
+    cancelled: 'cancelled',
+  },
+  past_due: {
+    charge_succeeded: 'active',
+    charge_failed: 'past_due',
+    charge_dropped: 'active',
+    charging_ended: 'cancelled',
+    paused: 'paused',
+    cancelled: 'cancelled',
+  },
+  // What was being charged when the pause began is still answered.
+  paused: {
+    charge_succeeded: 'paused',
+    charge_failed: 'paused',
+    charge_dropped: 'paused',
+    charging_ended: 'cancelled',
+    resumed: 'active',
+    cancelled: 'cancelled',
+  },
+  cancelled: {},
+} as const satisfies Moves<SubscriptionStatus, SubscriptionTrigger>;
+
+/** Where a trigger leads; undefined when the table has no such move. */
+export const subscriptionMove = (from: SubscriptionStatus, trigger: SubscriptionTrigger): SubscriptionStatus | undefined =>
+  move<SubscriptionStatus, SubscriptionTrigger>(subscriptionMoves, from, trigger);
+
+/** Why a subscription ended, when the merchant did not say: the words of `cancel_reason`. */
+export type EndReason = 'payment_failed' | 'token_cancelled' | 'binding_expired' | 'binding_failed' | 'binding_cancelled';
+
+/** What a decision needs to know of a subscription. */
+export interface Standing {
+  readonly status: SubscriptionStatus;
+  readonly period: SchedulePeriod;
+  readonly intervalCount: number;
+  readonly trialDays: number;
+  /** The first date of the schedule; null until the method is bound. */
+  readonly anchorAt: Temporal.Instant | null;
+  /** How many periods have begun: charged, being charged, or missed in a pause. */
+  readonly periods: number;
+  /** Failed charges in a row. */
+  readonly failures: number;
+  readonly nextChargeAt: Temporal.Instant | null;
+}
+
+/** What a decision changes of a subscription. */
+export interface StandingPatch {
+  readonly status?: SubscriptionStatus;
+  readonly anchorAt?: Temporal.Instant;
+  readonly periods?: number;
+  readonly failures?: number;
+  /** When the next period begins; null while nothing is scheduled. */
+  readonly nextChargeAt?: Temporal.Instant | null;
+  /** When the sweep has something to do here: a charge or a retry; null while one is under way, and when there is none to come. */
+  readonly dueAt?: Temporal.Instant | null;
+  readonly lastChargeAt?: Temporal.Instant;
+  readonly pausedAt?: Temporal.Instant | null;
+  readonly cancelledAt?: Temporal.Instant;
+  readonly cancelReason?: string | null;
+}
+
+/** Decision D-62: how long after the first, and after the second failure in a row. */
+const retryAfter_days = [1, 3] as const;
+const day_h = 24;
+
+/** The schedule of a bound subscription. */
+export const scheduleOf = ({ anchorAt, period, intervalCount }: Standing): Schedule => {
+  if (!anchorAt) throw new Error('a subscription has no schedule before its method is bound');
+  return { anchor: anchorAt, period, intervalCount };
+};
+
+const moved = (status: SubscriptionStatus, trigger: SubscriptionTrigger): SubscriptionStatus => {
+  const to = subscriptionMove(status, trigger);
+  if (!to) throw new Error(`a ${status} subscription has no move for ${trigger}`);
+  return to;
+};
+
+/**
+ * The method was bound by a payment that succeeded at `at`. Decision D-66: without a trial that was the charge of the first period; with one the
+ * first charge comes when the trial is over, `trial_days` of 24 hours after the binding.
+ */
+export const activated = (standing: Standing, at: Temporal.Instant): StandingPatch => {
+  const { status, trialDays, period, intervalCount } = standing;
+  const onTrial = trialDays > 0;
+  const anchorAt = onTrial ? at.add({ hours: trialDays * day_h }) : at;
+  const periods = onTrial ? 0 : 1;
+  const nextChargeAt = dateOf({ anchor: anchorAt, period, intervalCount }, periods);
+  return { status: moved(status, 'bound'), anchorAt, periods, nextChargeAt, dueAt: nextChargeAt, ...(onTrial ? {} : { lastChargeAt: at }) };
+};
+
+/** The charge that is due: which period it is for, and which attempt it is. */
+export interface DueCharge {
+  readonly period: number;
+  readonly attempt: number;
+}
+
+/** What is due: the retry of a period whose charge failed, else the charge of the next period. With what beginning it changes. */
+export const begun = (standing: Standing): { readonly charge: DueCharge; readonly patch: StandingPatch } => {
+  const { periods, failures } = standing;
+  if (failures > 0) return { charge: { period: periods, attempt: failures + 1 }, patch: { dueAt: null } };
+  const next = periods + 1;
+  return { charge: { period: next, attempt: 1 }, patch: { periods: next, nextChargeAt: dateOf(scheduleOf(standing), next), dueAt: null } };
+};
+
+/** How a charge ended. A payment that expired counts as failed; `dropped`: the merchant cancelled the payment, and the period is not charged. */
+export type ChargeEnd = { readonly kind: 'succeeded' } | { readonly kind: 'failed'; readonly failureCode: FailureCode | null } | { readonly kind: 'dropped' };
+
+/** Nothing more is charged. */
+export const ended = (
+  standing: Pick<Standing, 'status'>,
+  trigger: 'cancelled' | 'charging_ended' | 'binding_ended',
+  at: Temporal.Instant,
+  reason: string | null,
+): StandingPatch => ({
+  status: moved(standing.status, trigger),
+  nextChargeAt: null,
+  dueAt: null,
+  pausedAt: null,
+  cancelledAt: at,
+  cancelReason: reason,
+});
+
+/** A soft failure: another attempt after one day, then after three; the third in a row ends the subscription (decision D-62). */
+const failedOnce = (standing: Standing, at: Temporal.Instant): StandingPatch => {
+  const delay_days = retryAfter_days[standing.failures];
+  if (delay_days === undefined) return ended(standing, 'charging_ended', at, 'payment_failed' satisfies EndReason);
+  return {
+    status: moved(standing.status, 'charge_failed'),
+    failures: standing.failures + 1,
+    dueAt: at.add({ hours: delay_days * day_h }),
+  };
+};
+
+/**
+ * What the end of a charge changes, `at` being the moment when its payment became final. A hard decline ends the subscription at once, whichever
+ * charge it was. A failure in a pause, or of a period that a pause has left behind, is not tried again.
+ */
+export const settled = (standing: Standing, { period }: Pick<DueCharge, 'period'>, end: ChargeEnd, at: Temporal.Instant): StandingPatch => {
+  const { status, nextChargeAt } = standing;
+  if (status === 'cancelled') return end.kind === 'succeeded' ? { lastChargeAt: at } : {};
+  const onSchedule = { failures: 0, dueAt: status === 'paused' ? null : nextChargeAt };
+  switch (end.kind) {
+    case 'succeeded':
+      return { status: moved(status, 'charge_succeeded'), lastChargeAt: at, ...onSchedule };
+    case 'dropped':
+      return { status: moved(status, 'charge_dropped'), ...onSchedule };
+    case 'failed': {
+      const isHard = end.failureCode !== null && failureCodes[end.failureCode] === 'hard';
+      if (isHard) return ended(standing, 'charging_ended', at, 'payment_failed' satisfies EndReason);
+      return status === 'paused' || period !== standing.periods ? onSchedule : failedOnce(standing, at);
+    }
+  }
+};
+
+/** A pause: nothing is scheduled, and a retry that was coming does not come (decision D-63). Null when the status allows no pause. */
+export const paused = ({ status }: Standing, at: Temporal.Instant): StandingPatch | null => {
+  const to = subscriptionMove(status, 'paused');
+  return to ? { status: to, pausedAt: at, failures: 0, nextChargeAt: null, dueAt: null } : null;
+};
+
+/**
+ * The end of a pause: dates that passed meanwhile are not charged afterwards (decision D-63), the next one is the first that is still to come.
+ * `isCharging`: a charge from before the pause is still without an answer; the next one waits for it (decision D-65). Null when nothing was paused.
+ */
+export const resumed = (standing: Standing, isCharging: boolean, at: Temporal.Instant): StandingPatch | null => {
+  const to = subscriptionMove(standing.status, 'resumed');
+  if (!to) return null;
+  const schedule = scheduleOf(standing);
+  const periods = Math.max(standing.periods, firstIndexAfter(schedule, at));
+  const nextChargeAt = dateOf(schedule, periods);
+  return { status: to, pausedAt: null, periods, failures: 0, nextChargeAt, dueAt: isCharging ? null : nextChargeAt };
+};
