@@ -11,7 +11,7 @@ import { isRefused } from '../kernel/rules/refusal.ts';
 import { applyRefundAnswer } from './apply-refund-answer.ts';
 import type { Payment, Refund } from './entities.ts';
 import { loadPayments, loadRefunds } from './find-payments.ts';
-import { refundPlanFor } from './rules/plan.ts';
+import { timedPlanOfAmount } from '../kernel/rules/plan.ts';
 
 export interface RefundKey {
   readonly merchantId: string;
@@ -28,7 +28,7 @@ const order = async (banks: Banks, payment: Payment, refund: Refund, now: Tempor
     payment: { operationId: payment.id, reference: payment.bankRef },
     amount: minorUnits(refund.amount),
     currency: payment.currency,
-    planned: refund.mode === 'test' ? refundPlanFor(refund.amount) : null,
+    planned: refund.mode === 'test' ? timedPlanOfAmount(refund.amount) : null,
     reference: refund.bankRef,
     now,
   });

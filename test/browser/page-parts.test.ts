@@ -58,6 +58,7 @@ describe('words', () => {
       'bank_unknown',
       'payout_limit_exceeded',
       'recipient_check_failed',
+      'recipient_data_lost',
       'recipient_not_in_sbp',
       'refund_rejected',
       'refund_window_closed',

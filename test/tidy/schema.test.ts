@@ -126,7 +126,7 @@ describe('the named operations', () => {
   });
 });
 
-/** Decision D-41, in the order of its table: code to class. */
+/** Decision D-41, in the order of its table, with what card payouts need beside it (ARCHITECTURE.md): code to class. */
 const decided = `
   soft       do_not_honor generic_decline insufficient_funds limit_exceeded call_issuer
   hard       expired_card
@@ -143,7 +143,7 @@ const decided = `
   hard       bank_unknown recipient_not_in_sbp
   buyer      recipient_check_failed
   soft       rejected_by_recipient_bank payout_limit_exceeded
-  technical  acquirer_balance_insufficient
+  technical  acquirer_balance_insufficient recipient_data_lost
   soft       refund_rejected
   hard       refund_window_closed`;
 
@@ -155,6 +155,6 @@ test('the failure codes and their classes are those of decision D-41', () => {
       const [kind, ...codes] = line.trim().split(/\s+/);
       return codes.map((code) => [code, kind]);
     });
-  assert.equal(rows.length, 34);
+  assert.equal(rows.length, 35);
   assert.deepEqual(Object.entries(failureCodes), rows);
 });

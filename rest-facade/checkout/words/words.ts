@@ -15,6 +15,7 @@ type OtherCode =
   | 'rejected_by_recipient_bank'
   | 'payout_limit_exceeded'
   | 'acquirer_balance_insufficient'
+  | 'recipient_data_lost'
   | 'refund_rejected'
   | 'refund_window_closed';
 /** Codes that a payment may end with (decision D-41). */

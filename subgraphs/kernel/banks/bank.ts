@@ -2,9 +2,11 @@
  * The port to an acquirer. The simulator and every real connector implement it.
  * Decision D-32: a call that may have reached the bank and has no answer is `unknown`, never a failure.
  */
-import type { BankStep, BuyerMethod, PlannedOutcome } from '../rules/buyer.ts';
+import type { BankStep, BuyerMethod } from '../rules/buyer.ts';
 import type { FailureCode } from '../rules/failure-code.ts';
 import type { MinorUnits } from '../rules/money.ts';
+import type { TimedPlan } from '../rules/plan.ts';
+import type { PayoutBank } from './payout-bank.ts';
 
 /** A card as the buyer typed it. It goes to the bank and is never stored, logged or queued. */
 export interface Card {
@@ -26,12 +28,7 @@ export interface PayerTraits {
 }
 
 /** What was planned of a test operation (decision D-30). */
-export interface PlannedAnswer {
-  readonly outcome: PlannedOutcome;
-  readonly failureCode: FailureCode | null;
-  /** What is pending succeeds after a while. */
-  readonly late: boolean;
-}
+export type PlannedAnswer = TimedPlan;
 
 /** An order to open a session. `operationId` is the bank's idempotency key: the same order twice is one session. */
 export interface SessionOrder {
@@ -99,7 +96,7 @@ export type RefundAnswer =
   | { readonly kind: 'pending'; readonly reference: string | null; readonly askAt: Temporal.Instant | null }
   | { readonly kind: 'unknown' };
 
-export interface Bank {
+export interface Bank extends PayoutBank {
   /** The connector's name, as in `bank_failure_code`: `<connector>:<raw>`. */
   readonly connector: string;
   /** What merchants and buyers read. */

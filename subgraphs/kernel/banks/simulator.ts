@@ -7,6 +7,7 @@ import { run, type Statement } from '../database/statement.ts';
 import type { Bank, BankAnswer, Card, PayerTraits, PlannedAnswer, Question, RefundAnswer, RefundOrder, SessionAnswer, SessionOrder } from './bank.ts';
 import type { BankStep, BuyerMethod } from '../rules/buyer.ts';
 import type { SimulatorOperation } from './entities.ts';
+import { simulatorPayouts } from './simulator-payouts.ts';
 
 /** How long the simulated bank takes to decide once the buyer has gone on. */
 const answerDelay_ms: Record<BuyerMethod, number> = { cards: 1_000, sbp: 4_000, tpay: 3_000, sberpay: 3_000 };
@@ -124,6 +125,7 @@ export const openSimulator = (database: Pick<Database, 'pool'>): Simulator => ({
   connector: 'simulator',
   bankName: 'Simulator',
   methods: ['sbp', 'cards', 'tpay', 'sberpay'],
+  ...simulatorPayouts(database.pool),
 
   async openSession(order): Promise<SessionAnswer> {
     const planned = order.planned ?? { outcome: 'succeeded', failureCode: null, late: false };

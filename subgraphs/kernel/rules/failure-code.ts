@@ -35,6 +35,7 @@ export const failureCodes = {
   rejected_by_recipient_bank: 'soft',
   payout_limit_exceeded: 'soft',
   acquirer_balance_insufficient: 'technical',
+  recipient_data_lost: 'technical',
   refund_rejected: 'soft',
   refund_window_closed: 'hard',
 } as const satisfies Record<string, 'soft' | 'hard' | 'buyer' | 'technical'>;

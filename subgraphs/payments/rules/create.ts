@@ -4,7 +4,8 @@ import { minorUnits, type MinorUnits } from '../../kernel/rules/money.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import type { PaymentMethod } from './payment.ts';
-import { planFor, planMetadata, type Plan } from './plan.ts';
+import type { Plan } from '../../kernel/rules/plan.ts';
+import { planFor, planMetadata } from './plan.ts';
 
 export const linkTtlDefault_min = 60;
 /** 7 days. */

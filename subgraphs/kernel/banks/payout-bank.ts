@@ -1,0 +1,88 @@
+/**
+ * The port's part for money that goes out. Contract "Payouts"; decisions D-32 (unknown is not failed), D-51 (card numbers), D-53 (router errors).
+ * The operation's id is the bank's idempotency key: the same order twice is one payout.
+ */
+import type { FailureCode } from '../rules/failure-code.ts';
+import type { MinorUnits } from '../rules/money.ts';
+import type { TimedPlan } from '../rules/plan.ts';
+import type { RouteMethod } from '../rules/route.ts';
+
+/** How a bank may send money: the methods that routes have for payouts. */
+export type PayoutWay = Extract<RouteMethod, 'sbp' | 'card' | 'account'>;
+
+/** To a phone by SBP. */
+export interface SbpRecipient {
+  readonly way: 'sbp';
+  /** +7 and 10 digits. */
+  readonly phone: string;
+  /** 12 digits, the SBP member id. */
+  readonly bankId: string;
+  readonly fullName: string | null;
+}
+
+/** To a card. The number goes to the bank and is never stored, logged, queued or traced. */
+export interface CardRecipient {
+  readonly way: 'card';
+  readonly cardNumber: string;
+  readonly fullName: string | null;
+}
+
+/** To an account. */
+export interface AccountRecipient {
+  readonly way: 'account';
+  readonly accountNumber: string;
+  readonly bik: string;
+  readonly inn: string | null;
+  readonly fullName: string | null;
+}
+
+export type Recipient = SbpRecipient | CardRecipient | AccountRecipient;
+
+/** An order to pay out. */
+export interface PayoutOrder {
+  readonly merchantId: string;
+  readonly operationId: string;
+  readonly amount: MinorUnits;
+  readonly currency: string;
+  readonly recipient: Recipient;
+  /** Test mode: what was planned. */
+  readonly planned: TimedPlan | null;
+  /** When the payout was made. A bank that forgets idempotency keys must be asked, and not be given this order again, once it may have forgotten this one. */
+  readonly madeAt: Temporal.Instant;
+  readonly now: Temporal.Instant;
+  /** Ends the call: a connector gives up its connection then, so that nothing arrives at the bank later. The answer is `unknown`. */
+  readonly signal: AbortSignal;
+}
+
+/** Which payout is asked about. */
+export interface PayoutQuestion {
+  readonly merchantId: string;
+  readonly operationId: string;
+  /** The bank's own reference, once it gave one. */
+  readonly reference: string | null;
+  readonly now: Temporal.Instant;
+}
+
+export type PayoutAnswer =
+  | { readonly kind: 'approved'; readonly reference: string }
+  | { readonly kind: 'declined'; readonly failureCode: FailureCode; readonly reference: string | null }
+  /** Accepted, not final. `askAt` null: it will not change by itself. */
+  | { readonly kind: 'pending'; readonly reference: string | null; readonly askAt: Temporal.Instant | null }
+  /** Decision D-53: the member id is unknown, or the bank's router failed before anything was accepted. */
+  | { readonly kind: 'misrouted' }
+  /** Only to a question: the bank surely never saw the order. */
+  | { readonly kind: 'unseen' }
+  | { readonly kind: 'unknown' };
+
+/** What a bank says of a recipient before anything is paid. */
+export type RecipientVerdict = Extract<PayoutAnswer, { readonly kind: 'declined' | 'misrouted' | 'unknown' }> | { readonly kind: 'acceptable' };
+
+export interface PayoutBank {
+  readonly payoutWays: readonly PayoutWay[];
+  /** Asks whether a recipient can be paid; nothing moves. Absent where the bank has no such question: then only the order itself tells. */
+  checkRecipient?(recipient: SbpRecipient | AccountRecipient, signal: AbortSignal): Promise<RecipientVerdict>;
+  /** Orders a payout. A repeated order is answered with where the first one stands. */
+  pay(order: PayoutOrder): Promise<PayoutAnswer>;
+  /** Asks what became of an order. */
+  askPayout(question: PayoutQuestion): Promise<PayoutAnswer>;
+}

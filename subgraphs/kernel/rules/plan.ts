@@ -1,0 +1,36 @@
+/** What the simulator will answer to an operation of some amount. Decision D-30: the amount's last two digits; payments, refunds, payouts and token charges alike. */
+import type { PlannedOutcome } from './buyer.ts';
+import type { FailureCode } from './failure-code.ts';
+
+export interface Plan {
+  readonly outcome: PlannedOutcome;
+  /** Set when the outcome is failed. */
+  readonly failureCode: FailureCode | null;
+}
+
+/** A plan with what the amount says beside it. */
+export interface TimedPlan extends Plan {
+  /** A pending operation succeeds after a while: amounts that end in 07. */
+  readonly late: boolean;
+}
+
+const planned = (outcome: PlannedOutcome, failureCode: FailureCode | null = null): Plan => ({ outcome, failureCode });
+
+const byAmount: Readonly<Record<string, Plan>> = {
+  '1': planned('failed', 'do_not_honor'),
+  '2': planned('failed', 'insufficient_funds'),
+  '3': planned('failed', 'expired_card'),
+  '4': planned('failed', 'fraud_suspected'),
+  '5': planned('requires_action'),
+  '6': planned('pending'),
+  '7': planned('pending'),
+};
+
+/** The plan that an amount stands for. */
+export const planOfAmount = (amount: bigint): Plan => byAmount[String(amount % 100n)] ?? planned('succeeded');
+
+/** A plan as the bank is told of it: one that is pending and whose amount ends in 07 succeeds late. */
+export const timedPlan = (plan: Plan, amount: bigint): TimedPlan => ({ ...plan, late: amount % 100n === 7n });
+
+/** What the simulator answers to an operation without a buyer, by its own amount alone. */
+export const timedPlanOfAmount = (amount: bigint): TimedPlan => timedPlan(planOfAmount(amount), amount);
