@@ -1,6 +1,7 @@
 /** The four subgraphs put together: their tables, their executors in this process, and what they do in the background. */
 import type { GraphQLSchema } from 'graphql';
 import type { SubgraphName } from '../schema/sources.ts';
+import { alertsEntities } from './kernel/alerts/entities.ts';
 import { banksEntities } from './kernel/banks/entities.ts';
 import type { Banks } from './kernel/banks/route.ts';
 import { kernelEntities } from './kernel/database/entities.ts';
@@ -31,6 +32,7 @@ import { recurringSubgraph } from './recurring/resolvers.ts';
 /** Every table that the ORM knows. */
 export const entities = [
   ...kernelEntities,
+  ...alertsEntities,
   ...ledgerEntities,
   ...banksEntities,
   ...policiesEntities,

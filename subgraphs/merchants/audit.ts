@@ -17,14 +17,12 @@ import { isUuid } from '../kernel/database/load-by-key.ts';
 import { columns, inTransaction, propertyNames, run, type Runner, type Statement } from '../kernel/database/statement.ts';
 import { behindCursor, newestFirst, readPage, type Page, type PageQuery } from '../kernel/database/page.ts';
 import type { Database } from '../kernel/database/orm.ts';
+import { platformMerchantId } from '../kernel/rules/platform.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import { mayReadMerchant } from '../kernel/service/entities.ts';
 import type { Principal } from '../kernel/service/principal.ts';
 import type { SubgraphContext } from '../kernel/service/subgraph.ts';
 import { AuditEntryEntity, type AuditEntry } from './entities.ts';
-
-/** Stands for the merchant in entries about the platform itself: its rates, exchange rates, block lists. */
-export const platformMerchantId = '00000000-0000-0000-0000-000000000000';
 
 /** Who acts: a resolver's context has it all. */
 export type Acting = Pick<SubgraphContext, 'principal' | 'requestId' | 'now'>;

@@ -3,11 +3,12 @@ import type { MutationResolvers, QueryResolvers, Resolvers } from '../../schema/
 import type { Shop } from '../kernel/database/entities.ts';
 import { isUuid } from '../kernel/database/load-by-key.ts';
 import type { Bus } from '../kernel/rules/event.ts';
+import { platformMerchantId } from '../kernel/rules/platform.ts';
 import { isRefused, type Refused } from '../kernel/rules/refusal.ts';
 import { mayReadMerchant } from '../kernel/service/entities.ts';
 import { perCall } from '../kernel/service/per-call.ts';
 import { merchantOf, orThrow, refusal } from '../kernel/service/reach.ts';
-import { listAuditEntries, platformMerchantId } from './audit.ts';
+import { listAuditEntries } from './audit.ts';
 import { createEndpoint, removeEndpoint, rotateEndpointSecret, switchEndpoint, updateEndpoint, type EndpointParts } from './change-endpoint.ts';
 import { createMerchant, renameMerchant, switchLive } from './change-merchant.ts';
 import { createShop, renameShop, rotateShopSecret } from './change-shop.ts';

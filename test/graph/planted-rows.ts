@@ -36,6 +36,9 @@ const closed: Readonly<Record<string, unknown>> = {
   'payout.method': 'payouts_sbp',
   'token.status': 'active',
   'subscription.status': 'active',
+  'subscription.failures': 0,
+  'subscription_charge.failure_code': null,
+  'subscription_charge.kind': 'subscription_charge',
   'webhook_delivery.status': 'failed',
   'shop.allow_list': [],
   'rate.rate_bps': 321,
@@ -43,6 +46,7 @@ const closed: Readonly<Record<string, unknown>> = {
   'balance_delta.amount': 0,
   'merchant.rate_per_second': 77,
   'merchant.rate_burst': 78,
+  'alert.kind': 'late_success',
 };
 
 /** Columns that name a row of another table. */

@@ -1,0 +1,47 @@
+/** Alerts as rows. The zero merchant stands for the platform itself. */
+import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
+import { InstantType } from '../database/instant.ts';
+import type { Row } from '../database/statement.ts';
+import type { AlertKind } from '../rules/alert.ts';
+import type { Mode } from '../rules/mode.ts';
+
+const moment = () => p.type(InstantType).$type<Temporal.Instant>();
+
+export const AlertEntity = defineEntity({
+  name: 'Alert',
+  tableName: 'alert',
+  properties: {
+    merchantId: p.uuid().primary(),
+    id: p.uuid().primary(),
+    kind: p.text().$type<AlertKind>(),
+    /** Null, like the mode, when it is not about one shop. */
+    shopId: p.uuid().nullable(),
+    mode: p.text().$type<Mode>().nullable(),
+    /** What it is about: a payment's id, a check and its account, a run. With the kind it is unique. */
+    subjectId: p.text(),
+    detail: p.text(),
+    raisedAt: moment(),
+    /** When operators were told of it; null while that is still to be done. */
+    toldAt: moment().nullable(),
+    resolvedAt: moment().nullable(),
+    resolvedBy: p.text().nullable(),
+    note: p.text().nullable(),
+  },
+  uniques: [{ name: 'alert_once', properties: ['merchantId', 'kind', 'subjectId'] }],
+  indexes: [
+    { name: 'alert_list', properties: ['raisedAt', 'id'] },
+    { name: 'alert_unresolved', properties: ['kind', 'raisedAt'], where: 'resolved_at is null' },
+    { name: 'alert_untold', properties: ['raisedAt'], where: 'told_at is null' },
+  ],
+  checks: [
+    {
+      name: 'alert_kind',
+      expression:
+        "kind = any (array['late_success'::text, 'books_differ'::text, 'reconciliation_difference'::text, 'event_without_delivery'::text, 'bank_answer_contradicts'::text, 'bank_echo_differs'::text])",
+    },
+    { name: 'alert_resolved', expression: '(resolved_at is null) = (resolved_by is null) and (resolved_at is null) = (note is null)' },
+  ],
+});
+export type Alert = Row<InferEntity<typeof AlertEntity>>;
+
+export const alertsEntities = [AlertEntity];

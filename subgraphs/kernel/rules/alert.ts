@@ -1,0 +1,20 @@
+/**
+ * Alerts: what a person at the operator must look at. A closed list: a new kind needs a line here, in the check `alert_kind` and in the enum of the graph.
+ * A fact happened once and stays resolved; a state that is found again after it was resolved is raised again.
+ */
+export const alertKinds = {
+  /** The bank confirmed a payment that we had closed without success (decision D-33). */
+  late_success: 'fact',
+  /** A check of the books found a difference. */
+  books_differ: 'state',
+  /** The acquirer's registry and our records differ. */
+  reconciliation_difference: 'fact',
+  /** An event that was relayed has not all the webhook deliveries that it should have. */
+  event_without_delivery: 'state',
+  /** The bank answered otherwise than it had answered finally before. */
+  bank_answer_contradicts: 'fact',
+  /** What the bank repeats of an operation is not what was ordered. */
+  bank_echo_differs: 'fact',
+} as const satisfies Record<string, 'fact' | 'state'>;
+
+export type AlertKind = keyof typeof alertKinds;
