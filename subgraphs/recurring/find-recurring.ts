@@ -1,14 +1,12 @@
-/** Reading tokens and subscriptions. Decision D-03c: they are the merchant's, whatever the shop of the key; D-38: of the key's mode. */
+/** Reading tokens. Decision D-03c: they are the merchant's, whatever the shop of the key; D-38: of the key's mode. */
 import { loadByKey } from '../kernel/database/load-by-key.ts';
 import { columns, propertyNames, run, type Runner, type Statement } from '../kernel/database/statement.ts';
 import type { Mode } from '../kernel/rules/mode.ts';
-import { SubscriptionEntity, TokenEntity, type Subscription, type Token } from './entities.ts';
+import { TokenEntity, type Token } from './entities.ts';
 
 const tokenColumns = columns(propertyNames(TokenEntity));
-const subscriptionColumns = columns(propertyNames(SubscriptionEntity));
 
 export const loadTokens = loadByKey<Token>('token', tokenColumns);
-export const loadSubscriptions = loadByKey<Subscription>('subscription', subscriptionColumns);
 
 const tokensOf: Statement = {
   name: 'tokens_of_merchant',
@@ -18,11 +16,3 @@ const tokensOf: Statement = {
 /** The merchant's tokens in a mode, newest first, of one customer when given. */
 export const findTokens = (runner: Runner, merchantId: string, mode: Mode, customerRef: string | null): Promise<Token[]> =>
   run(runner, tokensOf, [merchantId, mode, customerRef]);
-
-const subscriptionsOf: Statement = {
-  name: 'subscriptions_of_merchant',
-  text: `select ${subscriptionColumns} from subscription where merchant_id = $1 and mode = $2 order by created_at desc, id desc`,
-};
-
-/** The merchant's subscriptions in a mode, newest first. */
-export const findSubscriptions = (runner: Runner, merchantId: string, mode: Mode): Promise<Subscription[]> => run(runner, subscriptionsOf, [merchantId, mode]);

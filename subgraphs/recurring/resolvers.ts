@@ -5,8 +5,10 @@ import { refused } from '../kernel/rules/refusal.ts';
 import type { EntityLoaders } from '../kernel/service/entities.ts';
 import { perCall } from '../kernel/service/per-call.ts';
 import { keyOf } from '../kernel/service/reach.ts';
-import type { Subscription, Token } from './entities.ts';
-import { findSubscriptions, findTokens, loadSubscriptions, loadTokens } from './find-recurring.ts';
+import type { Token } from './entities.ts';
+import { findTokens, loadTokens } from './find-recurring.ts';
+import { findSubscriptions, loadSubscriptions } from './find-subscriptions.ts';
+import type { Subscription } from './subscription-entities.ts';
 
 const notThereYet = () => refused('not_implemented', 'recurring billing is not there yet');
 
@@ -19,7 +21,7 @@ export const recurringSubgraph = ({
   const tokenOf = perCall<Subscription, Token | null>((subscriptions) =>
     loadTokens(
       pool,
-      subscriptions.map(({ merchantId, tokenId }) => ({ merchantId, id: tokenId ?? '' })),
+      subscriptions.map(({ merchantId, tokenId }) => ({ merchantId, id: tokenId })),
     ),
   );
   return {

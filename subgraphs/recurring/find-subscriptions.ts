@@ -1,0 +1,37 @@
+/** Reading subscriptions and their charges. Decision D-03c: they are the merchant's, whatever the shop of the key; D-38: of the key's mode. */
+import { loadByKey } from '../kernel/database/load-by-key.ts';
+import { columns, propertyNames, run, type Runner, type Statement } from '../kernel/database/statement.ts';
+import type { Mode } from '../kernel/rules/mode.ts';
+import { datesFrom } from './rules/schedule.ts';
+import { scheduleOf } from './rules/subscription.ts';
+import { SubscriptionChargeEntity, SubscriptionEntity, type Subscription, type SubscriptionCharge } from './subscription-entities.ts';
+
+export const subscriptionNames = propertyNames(SubscriptionEntity);
+export const chargeNames = propertyNames(SubscriptionChargeEntity);
+
+export const loadSubscriptions = loadByKey<Subscription>('subscription', columns(subscriptionNames));
+
+const subscriptionsOf: Statement = {
+  name: 'subscriptions_of_merchant',
+  text: `select ${columns(subscriptionNames)} from subscription where merchant_id = $1 and mode = $2 order by created_at desc, id desc`,
+};
+
+/** The merchant's subscriptions in a mode, newest first. */
+export const findSubscriptions = (runner: Runner, merchantId: string, mode: Mode): Promise<Subscription[]> => run(runner, subscriptionsOf, [merchantId, mode]);
+
+const chargesOf: Statement = {
+  name: 'charges_of_subscriptions',
+  text: `select ${columns(chargeNames)} from subscription_charge
+    where (merchant_id, subscription_id) in (select * from unnest($1::uuid[], $2::uuid[])) order by created_at, period, attempt`,
+};
+
+/** The charges of each subscription, oldest first, in the order of the subscriptions. */
+export const findCharges = async (runner: Runner, subscriptions: readonly Pick<Subscription, 'merchantId' | 'id'>[]): Promise<SubscriptionCharge[][]> => {
+  const keys = [subscriptions.map(({ merchantId }) => merchantId), subscriptions.map(({ id }) => id)];
+  const found = Map.groupBy(await run<SubscriptionCharge>(runner, chargesOf, keys), ({ subscriptionId }) => subscriptionId);
+  return subscriptions.map(({ id }) => found.get(id) ?? []);
+};
+
+/** Contract, schedule: the next dates of an active or past due subscription, else none. */
+export const upcomingDates = (subscription: Subscription): readonly Temporal.Instant[] =>
+  subscription.status === 'active' || subscription.status === 'past_due' ? datesFrom(scheduleOf(subscription), subscription.periods) : [];
