@@ -1,47 +1,37 @@
 /**
  * Applies a bank's answer to a payment, whatever brought it: the call itself, a callback, a poll, an operator.
- * Contract "States and transitions: Payment"; decision D-32: an unknown answer changes no state; decision D-36: the fee is taken on success.
- * This is the only code that makes a payment succeed or fail.
+ * Contract "States and transitions: Payment"; decision D-32: an unknown answer changes no state; decision D-33: a success that comes too late is returned;
+ * decision D-36: the fee is taken on success. This is the only code that makes a payment succeed or fail.
  */
+import { raiseAlert } from '../kernel/alerts/raise-alert.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import type { BankAnswer } from '../kernel/banks/bank.ts';
 import { minorUnits } from '../kernel/rules/money.ts';
 import { paymentSucceeded } from '../kernel/rules/postings.ts';
 import type { FailureCode } from '../kernel/rules/failure-code.ts';
-import type { Refused } from '../kernel/rules/refusal.ts';
+import { isRefused, type Refused } from '../kernel/rules/refusal.ts';
+import { approvalPatch, type Approval } from './approval.ts';
 import type { Payment } from './entities.ts';
 import { changePayment, statusEvents, type Decision } from './change-payment.ts';
 import { feeOf } from './rules/fee.ts';
-import { paymentMove } from './rules/payment.ts';
+import { returnLatePayment } from './return-late-payment.ts';
+import { endedUnpaid, isPaid, nextQuestionAfterExpiry, paymentMove } from './rules/payment.ts';
 import type { PaymentInHand, PaymentKey } from './store-payment.ts';
 
 /** How long we wait before asking again a bank that gave no answer. */
 const askAgain_s = 10;
 
-const approve = ({ payment, rateBps }: PaymentInHand, answer: BankAnswer & { kind: 'approved' }, now: Temporal.Instant): Decision => {
+/** A final answer about a payment that is final already: nothing moves, and the bank need not be asked again. */
+const settled = ({ askAt }: Payment): Decision => (askAt === null ? 'unchanged' : { patch: { askAt: null }, postings: [], events: () => [] });
+
+const approve = ({ payment, rateBps }: PaymentInHand, answer: Approval, now: Temporal.Instant): Decision => {
   const status = paymentMove(payment.status, 'bank_approved');
-  if (!status) return 'unchanged';
+  // What comes too late is still to be booked: until then the question stays open, so that a crash in between does not lose it.
+  if (!status) return payment.capturedAt === null ? 'unchanged' : settled(payment);
   const amount = minorUnits(payment.amount);
   const fee = feeOf(payment.mode, amount, rateBps);
-  const { traits } = answer;
   return {
-    patch: {
-      status,
-      fee,
-      feeRateBps: rateBps,
-      capturedAt: now,
-      finalizedAt: now,
-      askAt: null,
-      rrn: answer.rrn,
-      bankRef: answer.reference,
-      customerCardBrand: traits.cardBrand ?? payment.customerCardBrand,
-      customerCardMask: traits.cardMask ?? payment.customerCardMask,
-      customerCardHolder: traits.cardHolder ?? payment.customerCardHolder,
-      customerPhoneMask: traits.phoneMask,
-      customerPayerBank: traits.payerBank,
-      step: null,
-      stepUrl: null,
-    },
+    patch: { ...approvalPatch(payment, answer, now), status, fee, feeRateBps: rateBps, finalizedAt: now },
     postings: paymentSucceeded({ amount, fee }),
     events: (after) => statusEvents(after, [], now),
   };
@@ -49,7 +39,7 @@ const approve = ({ payment, rateBps }: PaymentInHand, answer: BankAnswer & { kin
 
 const decline = (payment: Payment, connector: string, failureCode: FailureCode, bankCode: string, now: Temporal.Instant): Decision => {
   const status = paymentMove(payment.status, 'bank_declined');
-  if (!status) return 'unchanged';
+  if (!status) return settled(payment);
   return {
     patch: {
       status,
@@ -65,29 +55,56 @@ const decline = (payment: Payment, connector: string, failureCode: FailureCode, 
   };
 };
 
-const waitUntil = (payment: Payment, askAt: Temporal.Instant | null): Decision =>
-  payment.status === 'processing' ? { patch: { askAt }, postings: [], events: () => [] } : 'unchanged';
+/** Not final. A session that expired meanwhile is asked about for a day more, so that money which comes too late is found and returned. */
+const wait = ({ payment }: PaymentInHand, askAt: Temporal.Instant | null, now: Temporal.Instant): Decision => {
+  const next = { postings: [], events: () => [] };
+  if (payment.status === 'processing') return { patch: { askAt }, ...next };
+  if (payment.status !== 'expired' || payment.askAt === null || payment.finalizedAt === null) return 'unchanged';
+  return { patch: { askAt: nextQuestionAfterExpiry(payment.finalizedAt, now) }, ...next };
+};
 
-/** Applies the answer; the payment as it is afterwards. A final answer for a payment that is final already changes nothing. */
-export const applyBankAnswer = (
+const decide = (inHand: PaymentInHand, connector: string, answer: BankAnswer, now: Temporal.Instant): Decision => {
+  switch (answer.kind) {
+    case 'approved':
+      return approve(inHand, answer, now);
+    case 'declined':
+      return decline(inHand.payment, connector, answer.failureCode, answer.bankCode, now);
+    case 'pending':
+      return wait(inHand, answer.askAt, now);
+    case 'unknown':
+      return wait(inHand, now.add({ seconds: askAgain_s }), now);
+    // The session was opened here but never reached the bank: nothing can have been paid, and what the buyer typed is gone.
+    case 'unseen':
+      return decline(inHand.payment, connector, 'processing_error', 'unseen', now);
+  }
+};
+
+/** The merchant was told that it is paid, and the bank says now that it is not: nothing moves by itself, a person must ask the bank. */
+const alertOfContradiction = (
+  database: Database,
+  { merchantId, shopId, mode, id, publicId, status }: Payment,
+  connector: string,
+  bankCode: string,
+  at: Temporal.Instant,
+): Promise<boolean> => {
+  const detail = `${connector} refused ${publicId} (${bankCode}) after it had approved it; the payment stays ${status}`;
+  return raiseAlert(database.pool, { kind: 'bank_answer_contradicts', merchantId, shopId, mode, subjectId: id, detail, at });
+};
+
+/**
+ * Applies the answer; the payment as it is afterwards. A final answer for a payment that is final already changes nothing, except that the money of a
+ * success after another end is returned (D-33).
+ */
+export const applyBankAnswer = async (
   database: Database,
   key: PaymentKey,
   connector: string,
   answer: BankAnswer,
   now: Temporal.Instant,
-): Promise<Payment | Refused> =>
-  changePayment(database, key, now, (inHand) => {
-    switch (answer.kind) {
-      case 'approved':
-        return approve(inHand, answer, now);
-      case 'declined':
-        return decline(inHand.payment, connector, answer.failureCode, answer.bankCode, now);
-      case 'pending':
-        return waitUntil(inHand.payment, answer.askAt);
-      case 'unknown':
-        return waitUntil(inHand.payment, now.add({ seconds: askAgain_s }));
-      // The session was opened here but never reached the bank: nothing can have been paid, and what the buyer typed is gone.
-      case 'unseen':
-        return decline(inHand.payment, connector, 'processing_error', 'unseen', now);
-    }
-  });
+): Promise<Payment | Refused> => {
+  const payment = await changePayment(database, key, now, (inHand) => decide(inHand, connector, answer, now));
+  if (isRefused(payment)) return payment;
+  if (answer.kind === 'approved' && endedUnpaid(payment.status)) return returnLatePayment(database, key, connector, answer, now);
+  if (answer.kind === 'declined' && isPaid(payment.status)) await alertOfContradiction(database, payment, connector, answer.bankCode, now);
+  return payment;
+};

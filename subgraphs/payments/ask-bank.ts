@@ -1,4 +1,4 @@
-/** Asks the bank what became of a payment, and applies the answer. Decision D-32: asked again until the answer is final. */
+/** Asks the bank what became of a payment, and applies the answer. Decision D-32: asked again until the answer is final, for a while also after its session expired. */
 import type { Banks } from '../kernel/banks/route.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { run, type Statement } from '../kernel/database/statement.ts';
@@ -7,12 +7,16 @@ import { applyBankAnswer } from './apply-bank-answer.ts';
 import type { Payment } from './entities.ts';
 import { findPayment, type PaymentKey } from './store-payment.ts';
 
-/** Asks about one payment; the payment as it is afterwards. Anything but a processing payment is left as it is. */
+/** Whether the bank may know more of a payment than we do: a session that is open, or one that expired before the bank had said how it ended. */
+const isOpenQuestion = ({ status, processingUntil, capturedAt }: Payment): boolean =>
+  status === 'processing' || (status === 'expired' && processingUntil !== null && capturedAt === null);
+
+/** Asks about one payment; the payment as it is afterwards. One that was never at the bank, or whose end is known, is left as it is. */
 export const askBank = async (database: Database, banks: Banks, key: PaymentKey, now: Temporal.Instant): Promise<Payment | Refused> => {
   const found = await findPayment(database.pool, key, now);
   if (!found) return refused('not_found', 'there is no such payment');
   const { payment } = found;
-  if (payment.status !== 'processing') return payment;
+  if (!isOpenQuestion(payment)) return payment;
   const bank = banks.holding(payment);
   if (isRefused(bank)) return bank;
   const answer = await bank.ask({ merchantId: payment.merchantId, operationId: payment.id, now });

@@ -24,14 +24,9 @@ export const lockPayment = async (client: pg.PoolClient, key: PaymentKey, now: T
   return { payment: found.payment, refunds: await findRefunds(client, [found.payment]) };
 };
 
-/** Writes a change of a locked payment and of one refund of it. Gives the refund. */
-export const storeRefund = async (
-  client: pg.PoolClient,
-  { payment }: LockedPayment,
-  change: PaymentChange & { readonly refund: Refund },
-  now: Temporal.Instant,
-): Promise<Refund> => {
+/** Writes a change of a locked payment. Gives the payment as it becomes. */
+export const storeLocked = async (client: pg.PoolClient, { payment }: LockedPayment, change: PaymentChange, now: Temporal.Instant): Promise<Payment> => {
   const stored = await storePayment(client, payment, change, now);
   if (!stored) throw new Error(`payment ${payment.id} was written by somebody else while it was locked`);
-  return change.refund;
+  return stored;
 };

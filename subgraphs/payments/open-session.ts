@@ -12,6 +12,7 @@ import { minorUnits } from '../kernel/rules/money.ts';
 import type { PolicyLists } from '../kernel/policies/policies.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import { applyBankAnswer } from './apply-bank-answer.ts';
+import { bankRefMetadata } from './approval.ts';
 import { changePayment, statusEvents } from './change-payment.ts';
 import type { Payment } from './entities.ts';
 import { buyerMethod } from './rules/checkout.ts';
@@ -59,6 +60,7 @@ const record = (database: Database, key: PaymentKey, answer: SessionAnswer & { k
         customerCardBrand: traits.cardBrand,
         customerCardMask: traits.cardMask,
         customerCardHolder: traits.cardHolder,
+        metadata: { ...payment.metadata, ...bankRefMetadata(payment, reference) },
       },
       postings: [],
       events: () => [],

@@ -9,13 +9,13 @@ import type { Banks } from '../kernel/banks/route.ts';
 import { claimOf, createOnce } from '../kernel/database/idempotency.ts';
 import { isUuid } from '../kernel/database/load-by-key.ts';
 import type { Database } from '../kernel/database/orm.ts';
-import type { OutboxEvent } from '../kernel/database/outbox.ts';
 import { refundOpened } from '../kernel/rules/postings.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../kernel/service/principal.ts';
 import type { Refund } from './entities.ts';
 import { loadRefunds } from './find-payments.ts';
-import { lockPayment, storeRefund } from './lock-payment.ts';
+import { lockPayment, storeLocked } from './lock-payment.ts';
+import { refundCreated } from './refund-events.ts';
 import { reasonMax_chars, refundAmount } from './rules/refund.ts';
 import { sendRefund } from './send-refund.ts';
 
@@ -35,17 +35,6 @@ export interface CreatedRefund {
   /** Whether an earlier call with the same key created it. */
   readonly replayed: boolean;
 }
-
-/** Decision D-77. */
-const createdEvent = ({ merchantId, shopId, mode, id, paymentId, amount, status }: Refund, at: Temporal.Instant): OutboxEvent => ({
-  merchantId,
-  shopId,
-  mode,
-  subjectId: id,
-  stream: { kind: 'refund.created', payload: { id, payment_id: paymentId, amount: Number(amount), status } },
-  webhook: null,
-  at,
-});
 
 type Opening = RefundRequest & { readonly id: string; readonly key: KeyPrincipal; readonly now: Temporal.Instant };
 
@@ -72,7 +61,9 @@ const openRefund = async (client: pg.PoolClient, banks: Banks, { id, key, paymen
     bankRef: null,
     askAt: now.add({ seconds: lostRefund_s }),
   };
-  return storeRefund(client, locked, { patch: {}, postings: refundOpened(agreed), events: () => [createdEvent(refund, now)], refund }, now);
+  const opened = { row: refund, postings: refundOpened(agreed) };
+  await storeLocked(client, locked, { patch: {}, postings: [], events: () => [refundCreated(refund, now)], refund: opened }, now);
+  return refund;
 };
 
 /**

@@ -2,7 +2,7 @@
  * How payments are read and written. `storePayment` is the only writer of an existing payment: one statement moves the payment, books its postings
  * and tells its events, or does nothing when somebody else wrote the payment in between (its version has grown).
  */
-import { columns, propertyNames, rowJson, run, type Runner, type Statement } from '../kernel/database/statement.ts';
+import { columnNames, columns, propertyNames, rowJson, run, type Runner, type Statement } from '../kernel/database/statement.ts';
 import { eventRow, insertEvents, type OutboxEvent } from '../kernel/database/outbox.ts';
 import { effectiveRate } from '../kernel/ledger/rate.ts';
 import { deltaRows, insertDeltas, insertPostings, postingRows } from '../kernel/ledger/post.ts';
@@ -86,12 +86,13 @@ export interface PaymentChange {
   readonly postings: readonly Posting[];
   /** What happened, from the payment as it becomes. */
   readonly events: (payment: Payment) => readonly OutboxEvent[];
-  /** A refund of it that the same fact makes or moves, as it becomes: the postings are booked for it. */
-  readonly refund?: Refund;
+  /** A refund of it that the same fact makes or moves, as it becomes, with what is booked for it. */
+  readonly refund?: { readonly row: Refund; readonly postings: readonly Posting[] };
 }
 
 const moved = 'select 1 from moved';
-const assignments = mutable.map((name, index) => `${name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)} = $${index + 4}`);
+const mutableColumns = mutable.map((name) => columnNames([name]));
+const assignments = mutableColumns.map((column, index) => `${column} = $${index + 4}`);
 
 /** The parameter behind those of the payment's own columns. */
 const behind = (place: number): string => `$${mutable.length + 3 + place}`;
@@ -115,32 +116,55 @@ const storeWithRefund: Statement = {
         bank_ref = excluded.bank_ref, ask_at = excluded.ask_at)`),
 };
 
+const storeMany: Statement = {
+  name: 'payment_store_many',
+  text: `with moved as (update payment set version = payment.version + 1, ${mutableColumns.map((column) => `${column} = after.${column}`).join(', ')}
+      from json_populate_recordset(null::payment, $1::json) as after
+      where payment.merchant_id = after.merchant_id and payment.id = after.id and payment.version = after.version returning payment.merchant_id, payment.id),
+    told as (${insertEvents('$2', 'select 1 from moved where moved.merchant_id = row.merchant_id and moved.id = row.subject_id')})
+    select count(*)::int as count from moved`,
+};
+
+/** A change of one of many payments, which moves no money. */
+export interface MoneylessChange {
+  readonly before: Payment;
+  readonly patch: PaymentPatch;
+  readonly events: (payment: Payment) => readonly OutboxEvent[];
+}
+
+/**
+ * Writes changes of many payments in one statement, for what time does to thousands of them in the same minute. Each is written if nobody else has written the
+ * payment since it was read, else left alone. Gives how many were written.
+ */
+export const storePayments = async (runner: Runner, changes: readonly MoneylessChange[]): Promise<number> => {
+  const after = changes.map(({ before, patch }) => ({ ...before, ...patch }));
+  const events = changes.flatMap(({ before, patch, events: tell }) => tell({ ...before, ...patch, version: before.version + 1 }));
+  const [row] = await run<{ count: number }>(runner, storeMany, [
+    JSON.stringify(after.map((payment) => rowJson(paymentNames, payment))),
+    JSON.stringify(events.map(eventRow)),
+  ]);
+  return row?.count ?? 0;
+};
+
 /** Writes a change; null when the payment was written by somebody else since it was read, and then nothing has happened. */
 export const storePayment = async (runner: Runner, before: Payment, change: PaymentChange, now: Temporal.Instant): Promise<Payment | null> => {
   const after: Payment = { ...before, ...change.patch, version: before.version + 1 };
   const { refund } = change;
   const { merchantId, shopId, mode, currency, id, publicId } = after;
-  const source = {
-    merchantId,
-    shopId,
-    mode,
-    currency,
-    sourceKind: refund ? ('refund' as const) : ('payment' as const),
-    sourceId: refund?.id ?? id,
-    paymentId: id,
-    payoutId: null,
-    description: publicId,
-    at: now,
-  };
+  const common = { merchantId, shopId, mode, currency, paymentId: id, payoutId: null, description: publicId, at: now };
+  const facts = [
+    { source: { ...common, sourceKind: 'payment' as const, sourceId: id }, postings: change.postings },
+    ...(refund ? [{ source: { ...common, sourceKind: 'refund' as const, sourceId: refund.row.id }, postings: refund.postings }] : []),
+  ];
   const written = await run(runner, refund ? storeWithRefund : store, [
     merchantId,
     id,
     before.version,
     ...mutable.map((name) => (name === 'metadata' ? JSON.stringify(after.metadata) : after[name])),
-    JSON.stringify(postingRows(source, change.postings)),
-    JSON.stringify(deltaRows(source, change.postings)),
+    JSON.stringify(facts.flatMap(({ source, postings }) => postingRows(source, postings))),
+    JSON.stringify(facts.flatMap(({ source, postings }) => deltaRows(source, postings))),
     JSON.stringify(change.events(after).map(eventRow)),
-    ...(refund ? [JSON.stringify([rowJson(refundNames, refund)])] : []),
+    ...(refund ? [JSON.stringify([rowJson(refundNames, refund.row)])] : []),
   ]);
   return written.length === 0 ? null : after;
 };

@@ -31,13 +31,84 @@ life(
 );
 
 life(
-  'a declined payment fails once, and a late approval of it moves nothing',
-  `create   P1 10_001 cards        -> pending
+  'a declined payment fails once; an approval that contradicts it moves nothing, and its money goes back (D-33)',
+  `create   P1 10_000 cards        -> pending
    session  P1                     -> processing
    bank     P1 decline expired_card -> failed expired_card
+   bank     P1 decline             -> failed expired_card
    bank     P1 approve             -> failed expired_card
+   bank     P1 decline             -> failed expired_card
+   refunds  P1                     -> pending 10_000
+   after    1 s
+   refunds  P1                     -> succeeded 10_000
    balance                         -> 0
-   webhooks                        -> payment.failed`,
+   alerts                          -> late_success
+   webhooks                        -> payment.failed payment.refunded`,
+);
+
+life(
+  'a success after the session expired moves nothing: the money is booked in, set aside and returned, once (D-33)',
+  `create   P1 10_000 sbp  -> pending
+   session  P1             -> processing
+   bank     P1 silent      -> processing
+   expire   P1             -> expired session_expired
+   bank     P1 approve     -> expired session_expired
+   bank     P1 approve     -> expired session_expired
+   ledger                  -> payment 10_000
+   balance                 -> 10_000
+   available               -> 0
+   refund   P1             -> refused payment_not_succeeded
+   refunds  P1             -> pending 10_000
+   after    1 s
+   bank     P1 approve     -> expired session_expired
+   status   P1             -> expired session_expired
+   refunds  P1             -> succeeded 10_000
+   ledger                  -> payment 10_000, refund -10_000
+   balance                 -> 0
+   late     P1             -> true captured fee null refunded 10_000
+   alerts                  -> late_success
+   webhooks                -> payment.expired payment.refunded`,
+);
+
+life(
+  'in live mode no fee is taken of what comes too late',
+  `create   P1 10_000 sbp  -> pending
+   expire   P1             -> expired link_expired
+   bank     P1 approve     -> expired link_expired
+   available               -> 0
+   after    1 s
+   answer   P1 approve     -> succeeded 10_000, P1 expired refunded 10_000
+   ledger                  -> payment 10_000, refund -10_000
+   balance                 -> 0`,
+  'live',
+);
+
+life(
+  'a bank that keeps what came too late: nobody may be paid out of it, and operators hear of it twice',
+  `create   P1 10_000 sbp  -> pending
+   cancel   P1             -> cancelled
+   bank     P1 approve     -> cancelled
+   after    1 s
+   answer   P1 decline     -> failed 10_000 refund_rejected, P1 cancelled refunded 0
+   answer   P1 decline     -> no refund is pending
+   balance                 -> 0
+   available               -> 0
+   ledger                  -> payment 10_000, adjustment -10_000
+   alerts                  -> late_success late_success
+   webhooks                -> payment.cancelled`,
+  'live',
+);
+
+life(
+  'a refusal after an approval moves nothing, and operators hear of it',
+  `create   P1 10_000 sbp  -> pending
+   session  P1             -> processing
+   bank     P1 approve     -> succeeded fee 0
+   bank     P1 decline     -> succeeded fee 0
+   bank     P1 decline     -> succeeded fee 0
+   balance                 -> 10_000
+   alerts                  -> bank_answer_contradicts
+   webhooks                -> payment.succeeded`,
 );
 
 life(

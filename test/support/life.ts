@@ -5,7 +5,9 @@
  *   session P1                     -> processing       bank   P1 approve    -> succeeded  fee 70
  *   bank    P1 decline do_not_honor -> failed          cancel P1            -> cancelled | 409 not_pending
  *   after   20 min                 -> expires what is due
+ *   expire  P1                     -> expired session_expired      at its own moment; the bank says nothing
  *   status  P1                     -> succeeded        balance              -> 9_930
+ *   late    P1                     -> true captured fee null refunded 0     alerts      -> late_success
  *   webhooks                       -> payment.succeeded payment.expired
  *   refund  P1 4_000               -> succeeded 4_000, P1 succeeded refunded 4_000     refund P1  -> what is left
  *   answer  P1 decline | silent    -> failed 405 do_not_honor, ...     what the bank says of the oldest pending refund
@@ -81,6 +83,29 @@ class Life {
     return rows.map(({ webhook_event }) => webhook_event).join(' ');
   }
 
+  async #alerts(): Promise<string> {
+    const { rows } = await this.#migrated.database.pool.query<{ kind: string }>('select kind from alert where merchant_id = $1 order by raised_at, kind', [
+      this.#key.merchantId,
+    ]);
+    return rows.map(({ kind }) => kind).join(' ');
+  }
+
+  /** The moment at which time ends what the payment waits for, whatever the bank would say: it is not asked. */
+  async #expire(name: string): Promise<Payment> {
+    const { database } = this.#migrated;
+    const { processingUntil, expiresAt } = await this.#stored(name);
+    this.#now = processingUntil ?? expiresAt;
+    const silent = { ...this.#banks.simulator, ask: () => Promise.resolve({ kind: 'unknown' } as const) };
+    await expirePayments(database, { ...this.#banks, holding: () => silent }, () => this.#now);
+    return this.#stored(name);
+  }
+
+  /** What a merchant sees of money that came too late. */
+  async #late(name: string): Promise<string> {
+    const { metadata, capturedAt, fee, amountRefunded } = await this.#stored(name);
+    return `${metadata['late_success']} ${capturedAt ? 'captured' : 'never captured'} fee ${fee} refunded ${written(amountRefunded)}`;
+  }
+
   async #create(name: string, rest: readonly string[]): Promise<string> {
     const [amount, method, , ttl] = rest;
     const known = paymentMethods.find((candidate) => candidate === method);
@@ -114,7 +139,8 @@ class Life {
   }
 
   async #bankAnswers(name: string, answer: string | undefined): Promise<string> {
-    const refund = (await this.#refunds(name)).find(({ status }) => status === 'pending') ?? assert.fail('no refund is pending');
+    const refund = (await this.#refunds(name)).find(({ status }) => status === 'pending');
+    if (!refund) return 'no refund is pending';
     const said: Record<string, RefundAnswer> = {
       approve: { kind: 'approved', reference: 'r' },
       decline: { kind: 'declined', failureCode: 'refund_rejected', bankCode: 'raw' },
@@ -179,6 +205,12 @@ class Life {
         return '';
       case 'status':
         return this.#seen(await this.#stored(name));
+      case 'expire':
+        return this.#seen(await this.#expire(name));
+      case 'late':
+        return this.#late(name);
+      case 'alerts':
+        return this.#alerts();
       case 'refund':
         return this.#refund(name, rest);
       case 'answer':

@@ -51,6 +51,14 @@ export const refundFailed = (refund: { amount: MinorUnits }): readonly Posting[]
   { type: 'release', from: 'merchant_reserved', to: 'merchant', amount: refund.amount },
 ];
 
+/**
+ * The bank refused to give back what came too late (decision D-33). It is not the merchant's, who may have sold the goods to somebody else: it leaves what
+ * the merchant owns and stands in suspense until an operator has found whose it is.
+ */
+export const lateRefundFailed = (refund: { amount: MinorUnits }): readonly Posting[] => [
+  { type: 'adjustment', from: 'merchant_reserved', to: 'suspense', amount: refund.amount },
+];
+
 /** A merchant was paid out what it was owed: we owe it less, and the money is on its way. */
 export const settlementRecorded = ({ amount }: { amount: MinorUnits }): readonly Posting[] =>
   moved([{ type: 'settlement', from: 'merchant', to: 'payout_clearing', amount }]);

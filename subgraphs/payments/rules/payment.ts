@@ -1,5 +1,6 @@
 /**
- * A payment's life. Contract "States and transitions: Payment"; decisions D-31 (when the bank session opens), D-34 (session TTL).
+ * A payment's life. Contract "States and transitions: Payment"; decisions D-31 (when the bank session opens), D-33 (a success
+ * that comes too late moves nothing), D-34 (session TTL).
  * The table decides every status; nothing else does.
  */
 import { move } from '../../kernel/rules/moves.ts';
@@ -37,6 +38,19 @@ export const paymentMove = (from: PaymentStatus, trigger: PaymentTrigger): Payme
 
 /** Whether money can no longer arrive: what a buyer's return and the webhooks wait for. */
 export const isFinal = (status: PaymentStatus): boolean => status !== 'pending' && status !== 'processing';
+
+/** Whether the payment ended without money: a success that the bank reports afterwards comes too late, and its money goes back (decision D-33). */
+export const endedUnpaid = (status: PaymentStatus): boolean => status === 'failed' || status === 'expired' || status === 'cancelled';
+
+/** Whether the buyer's money came, whatever became of it since. */
+export const isPaid = (status: PaymentStatus): boolean => status === 'succeeded' || status === 'refunded';
+
+/** How long after a session's expiry the bank is asked again whether it succeeded after all (decisions D-32 and D-33). */
+const questionsAfterExpiry_min = [1, 10, 60, 360, 1_440];
+
+/** When the bank is asked next about a session that expired without a final answer; null: it has had a day to say so. */
+export const nextQuestionAfterExpiry = (expiredAt: Temporal.Instant, now: Temporal.Instant): Temporal.Instant | null =>
+  questionsAfterExpiry_min.map((minutes) => expiredAt.add({ minutes })).find((at) => Temporal.Instant.compare(at, now) > 0) ?? null;
 
 /** The webhook of a status that was just reached; null for intermediate ones (contract "Webhooks"). */
 export const webhookOf = (status: PaymentStatus): WebhookEvent | null => {

@@ -1,0 +1,72 @@
+/**
+ * Returns the money of a payment that succeeded at the bank after it had ended here. Decision D-33: the state table has no such move, so the payment keeps
+ * its status; what came in and what goes back are both booked, and an automatic refund is ordered. The same holds for a bank that contradicts its refusal.
+ * The refund is written with the answer and sent by the jobs of refunds under its own id, so that a crash anywhere leaves one refund at the bank.
+ */
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { raiseAlert } from '../kernel/alerts/raise-alert.ts';
+import type { Database } from '../kernel/database/orm.ts';
+import { inTransaction } from '../kernel/database/statement.ts';
+import { minorUnits } from '../kernel/rules/money.ts';
+import { paymentSucceeded, refundOpened } from '../kernel/rules/postings.ts';
+import { approvalPatch, type Approval } from './approval.ts';
+import type { Payment, Refund } from './entities.ts';
+import { lockPayment, storeLocked } from './lock-payment.ts';
+import { refundCreated } from './refund-events.ts';
+import { endedUnpaid } from './rules/payment.ts';
+import type { PaymentChange, PaymentKey } from './store-payment.ts';
+
+/** The automatic refund: of everything, due at the bank at once. */
+const automaticRefund = ({ merchantId, id, shopId, mode, amount, status }: Payment, now: Temporal.Instant): Refund => ({
+  merchantId,
+  id: randomUUID(),
+  paymentId: id,
+  shopId,
+  mode,
+  amount,
+  reason: `The bank reported success after the payment was ${status}`,
+  status: 'pending',
+  failReason: null,
+  createdAt: now,
+  completedAt: null,
+  bankRef: null,
+  askAt: now,
+});
+
+/** What came in is set aside for the way back in the same breath, so that it is never available. No fee is taken: nothing was sold. */
+const lateSuccess = (payment: Payment, connector: string, answer: Approval, now: Temporal.Instant): PaymentChange => {
+  const amount = minorUnits(payment.amount);
+  const refund = automaticRefund(payment, now);
+  const patch = approvalPatch(payment, answer, now);
+  return {
+    // A link that was cancelled before any session of ours has no connector yet: the refund goes to the bank that told.
+    patch: { ...patch, connector: payment.connector ?? connector, metadata: { ...patch.metadata, late_success: 'true' } },
+    postings: paymentSucceeded({ amount, fee: minorUnits(0n) }),
+    events: () => [refundCreated(refund, now)],
+    refund: { row: refund, postings: refundOpened({ amount }) },
+  };
+};
+
+const alertOf = (client: pg.PoolClient, { merchantId, shopId, mode, id, publicId, status }: Payment, connector: string, at: Temporal.Instant) =>
+  raiseAlert(client, {
+    kind: 'late_success',
+    merchantId,
+    shopId,
+    mode,
+    subjectId: id,
+    detail: `${connector} reported success of ${publicId} after it was ${status}; an automatic refund of the whole amount was ordered`,
+    at,
+  });
+
+/** Books the late success once, however often it is told; the payment as it is afterwards. A payment that had not ended unpaid is left as it is. */
+export const returnLatePayment = (database: Database, key: PaymentKey, connector: string, answer: Approval, now: Temporal.Instant): Promise<Payment> =>
+  inTransaction(database.pool, async (client) => {
+    const locked = await lockPayment(client, key, now);
+    if (!locked) throw new Error(`there is no payment ${key.paymentId}`);
+    const { payment } = locked;
+    // Money that came is marked by its moment: it has been booked and is on its way back.
+    if (!endedUnpaid(payment.status) || payment.capturedAt !== null) return payment;
+    await alertOf(client, payment, connector, now);
+    return storeLocked(client, locked, lateSuccess(payment, connector, answer, now), now);
+  });
