@@ -1,6 +1,7 @@
-/** The contract for people and programs: `/docs` and `/v1/public/openapi.json`. Neither needs a key, and nothing is loaded from elsewhere. */
+/** The contract for people and programs: `/docs`, its page about webhooks, and `/v1/public/openapi.json`. None needs a key, and nothing is loaded from elsewhere. */
 import fastify, { type FastifyInstance } from 'fastify';
 import type { Contract } from './read-contract.ts';
+import { serveGuide } from './webhook-guide/serve-guide.ts';
 
 const documentPath = '/v1/public/openapi.json';
 const pagePath = '/docs/';
@@ -57,12 +58,13 @@ const loadReference = async (): Promise<ReadonlyMap<string, Asset>> => {
   return new Map(assets);
 };
 
-/** Adds both. The reference is large and seldom looked at: it is loaded at the first look. */
+/** Adds them. The reference is large and seldom looked at: it is loaded at the first look. */
 export const serveDocs = (app: FastifyInstance, { document }: Contract): void => {
   const text = JSON.stringify(document);
   let assets: Promise<ReadonlyMap<string, Asset>> | null = null;
   app.get(documentPath, (_request, reply) => reply.header('cache-control', cacheControl).type('application/json; charset=utf-8').send(text));
   app.get('/docs', (_request, reply) => reply.redirect(pagePath, 301));
+  serveGuide(app, cacheControl);
   for (const path of [pagePath, scriptPath]) {
     app.get(path, async (_request, reply) => {
       assets ??= loadReference();

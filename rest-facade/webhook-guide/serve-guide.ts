@@ -1,0 +1,99 @@
+/** `/docs/webhooks/`: how a merchant verifies webhooks, with a function to copy in four languages. The functions are the files beside this one. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+
+const path = '/docs/webhooks/';
+
+/** One language: its file, and how the function is called where a webhook arrives. */
+interface Language {
+  readonly name: string;
+  readonly file: string;
+  readonly use: string;
+}
+
+const languages: readonly Language[] = [
+  {
+    name: 'TypeScript',
+    file: 'verify-webhook.ts',
+    use: `app.post('/hook', express.raw({ type: '*/*' }), (request, response) => {
+  if (!verifyWebhook(request.body, request.get('X-PSP-Signature') ?? '', process.env.WEBHOOK_SECRET)) return response.sendStatus(400);
+  const { id, event, data } = JSON.parse(request.body);
+  // Skip an id that you have handled already; answer 2xx within 15 seconds.
+  response.sendStatus(200);
+});`,
+  },
+  {
+    name: 'Python',
+    file: 'verify_webhook.py',
+    use: `@app.post("/hook")
+def hook():
+    if not verify_webhook(request.get_data(), request.headers.get("X-PSP-Signature", ""), os.environ["WEBHOOK_SECRET"]):
+        return "", 400
+    event = json.loads(request.get_data())
+    return "", 200`,
+  },
+  {
+    name: 'PHP',
+    file: 'verify-webhook.php',
+    use: `$body = file_get_contents('php://input');
+if (!verify_webhook($body, $_SERVER['HTTP_X_PSP_SIGNATURE'] ?? '', getenv('WEBHOOK_SECRET'))) {
+    http_response_code(400);
+    exit;
+}
+$event = json_decode($body, true);`,
+  },
+  {
+    name: 'Go',
+    file: 'verify_webhook.go',
+    use: `body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
+if err != nil || !webhook.Verify(body, r.Header.Get("X-PSP-Signature"), os.Getenv("WEBHOOK_SECRET"), webhook.Tolerance, time.Now()) {
+	w.WriteHeader(http.StatusBadRequest)
+	return
+}`,
+  },
+];
+
+const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+const code = (text: string): string => `<pre><code>${escaped(text)}</code></pre>`;
+
+/** Nothing runs on the page, and nothing is loaded from elsewhere. */
+const contentSecurityPolicy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+const style = `body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #1a1a1a; background: #fff }
+pre { overflow: auto; padding: 1rem; background: #f4f5f7; border-radius: 6px; font-size: 13px } code { font-family: ui-monospace, monospace }
+table { border-collapse: collapse } td, th { border: 1px solid #d5d8dd; padding: .3rem .6rem; text-align: left }
+@media (prefers-color-scheme: dark) { body { color: #e8e8e8; background: #16181c } pre { background: #22252b } a { color: #8ab4f8 } td, th { border-color: #3a3f47 } }`;
+
+const introduction = `<h1>Verifying webhooks</h1>
+<p>Anybody can post to your address. A delivery is ours when its <code>X-PSP-Signature</code> fits its body and your endpoint's secret (<code>whs_...</code>, the whole text is the key).</p>
+<table><tr><th>endpoint</th><th>header</th><th>what is signed (HMAC-SHA256, lowercase hex)</th></tr>
+<tr><td>usual</td><td><code>t=&lt;unix seconds&gt;,v1=...,v2=...</code></td><td><code>v2</code>: <code>&lt;t&gt;.&lt;raw body&gt;</code>; <code>v1</code>: the raw body</td></tr>
+<tr><td>marked <code>stripe</code></td><td>the same</td><td>both: <code>&lt;t&gt;.&lt;raw body&gt;</code>, as Stripe's own libraries verify it</td></tr>
+<tr><td>marked <code>legacy</code></td><td><code>sha256=...</code></td><td>the raw body; there is no timestamp</td></tr></table>
+<ul>
+<li>Verify the bytes as they came. A body that was parsed and written again is another body.</li>
+<li>Take <code>v2</code>, and refuse what is more than five minutes old: <code>v1</code> and the legacy format do not say when they were made.</li>
+<li>Accept the one format that your endpoint has. Who accepts both can be sent an old body again: its <code>v1</code> is a legacy signature.</li>
+<li>While a rotated secret overlaps with the new one, the header has two pairs, the new secret's first; any <code>v2</code> that fits will do.</li>
+<li>The same event may come more than once, always with the same <code>id</code>: remember the ids that you have handled.</li>
+<li>Answer with any 2xx within 15 seconds; else it comes again after 10 s, 1 min, 5 min, 30 min, 2 h, 6 h, 24 h and 48 h.</li>
+</ul>`;
+
+const sectionOf = ({ name, file, use }: Language, source: string): string =>
+  `<h2 id="${name}">${name}</h2><p><a href="${path}${file}">${file}</a></p>${code(source)}<p>Where the webhook arrives:</p>${code(use)}`;
+
+/** Adds the page, and each function as a file to download. Neither needs a key. */
+export const serveGuide = (app: FastifyInstance, cacheControl: string): void => {
+  const sources = languages.map((language) => ({ language, source: readFileSync(join(import.meta.dirname, language.file), 'utf8') }));
+  const sections = sources.map(({ language, source }) => sectionOf(language, source)).join('\n');
+  const links = languages.map(({ name }) => `<a href="#${name}">${name}</a>`).join(', ');
+  const page = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Verifying webhooks</title>
+<style>${style}</style></head><body><p><a href="/docs/">The API</a></p>${introduction}<p>A function to copy: ${links}.</p>${sections}</body></html>\n`;
+  const headers = { 'content-security-policy': contentSecurityPolicy, 'cache-control': cacheControl };
+  app.get('/docs/webhooks', (_request, reply) => reply.redirect(path, 301));
+  app.get(path, (_request, reply) => reply.headers(headers).type('text/html; charset=utf-8').send(page));
+  for (const { language, source } of sources) {
+    app.get(`${path}${language.file}`, (_request, reply) => reply.headers(headers).type('text/plain; charset=utf-8').send(source));
+  }
+};

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, test, type TestContext } from 'node:test';
+import { verify as verifyByOctokit } from '@octokit/webhooks-methods';
+import fastify from 'fastify';
+import { Stripe } from 'stripe';
+import { serveGuide } from '../../rest-facade/webhook-guide/serve-guide.ts';
+import type { Relay } from '../../subgraphs/kernel/queue/relay.ts';
+import { seal } from '../../subgraphs/kernel/service/vault.ts';
+import type { SignatureFormat } from '../../subgraphs/merchants/rules/webhook.ts';
+import { type Received, startReceiver } from './receiver.ts';
+import { openStage, type Stage, startTestRelay, startWorker, writeEvent } from './stage.ts';
+import { type Case, notHere, programs } from './verifiers/programs.ts';
+
+let stage: Stage;
+let worker: Awaited<ReturnType<typeof startWorker>>;
+let relay: Relay;
+before(async () => {
+  stage = await openStage();
+  worker = await startWorker(stage);
+  relay = startTestRelay(stage, worker.wake);
+});
+after(async () => {
+  await relay.stop();
+  await worker.close();
+  await stage.close();
+});
+
+interface Delivered {
+  readonly secret: string;
+  readonly body: string;
+  readonly header: string;
+}
+
+/** Lets an endpoint of this format receive an event; gives what came. `before` sees the endpoint before it does. */
+const deliver = async (context: TestContext, format: SignatureFormat, before?: (endpointId: string) => Promise<unknown>): Promise<Delivered> => {
+  const receiver = await startReceiver(context, (response) => response.end());
+  const shop = await stage.addShop();
+  const { id, secret } = await stage.addEndpoint(shop, receiver.url, [], format);
+  await before?.(id);
+  await writeEvent(stage.pool, shop);
+  await receiver.until(1, 15_000);
+  const [came]: readonly (Received | undefined)[] = receiver.received;
+  assert.ok(came);
+  return { secret, body: came.body, header: String(came.headers['x-psp-signature']) };
+};
+
+describe('a delivery is accepted by what others wrote', () => {
+  test('of an endpoint marked stripe: by the stock stripe package, which refuses another body, another secret and an old one', async (context) => {
+    const { secret, body, header } = await deliver(context, 'stripe');
+    const { webhooks } = new Stripe('sk_test_nothing');
+    const event: unknown = webhooks.constructEvent(body, header, secret);
+    assert.deepEqual(event, JSON.parse(body));
+    const later_ms = Date.now() + 400_000;
+    assert.throws(() => webhooks.constructEvent(`${body} `, header, secret), /No signatures found/);
+    assert.throws(() => webhooks.constructEvent(body, header, 'whs_another'), /No signatures found/);
+    assert.throws(() => webhooks.constructEvent(body, header, secret, 300, undefined, later_ms), /outside the tolerance/);
+  });
+
+  test("of an endpoint marked legacy: by octokit's verifier, which refuses another body and another secret", async (context) => {
+    const { secret, body, header } = await deliver(context, 'legacy');
+    assert.equal(await verifyByOctokit(secret, body, header), true);
+    assert.equal(await verifyByOctokit(secret, `${body} `, header), false);
+    assert.equal(await verifyByOctokit('whs_another', body, header), false);
+  });
+});
+
+describe('the functions of the webhook page tell a genuine delivery from what was made out of it', () => {
+  const makeCases = async (context: TestContext): Promise<readonly Case[]> => {
+    const [v2, stripe, legacy] = await Promise.all((['v2', 'stripe', 'legacy'] as const).map((format) => deliver(context, format)));
+    const old = { secret: 'whs_before_the_rotation' };
+    const rotated = await deliver(context, 'v2', (id) =>
+      stage.pool.query(`update webhook_endpoint set previous_secret_sealed = $2, previous_until = now() + interval '1 hour' where id = $1`, [
+        id,
+        seal(stage.vaultKey, old.secret),
+      ]),
+    );
+    assert.ok(v2 && stripe && legacy);
+    const now_s = Number(/^t=(\d+),/.exec(v2.header)?.[1]);
+    const [, v1 = ''] = /v1=([0-9a-f]+)/.exec(v2.header) ?? [];
+    const of = (is: string, genuine: boolean, { secret, body, header }: Delivered, changed: Partial<Case> = {}): Case => {
+      return { is, body: Buffer.from(body).toString('base64'), header, secret, legacy: header.startsWith('sha256='), now_s, genuine, ...changed };
+    };
+    const otherBody = Buffer.from(v2.body.replace('"payment.succeeded"', '"payment.refunded"')).toString('base64');
+    return [
+      of('a v2 delivery', true, v2),
+      of('one to an endpoint marked stripe', true, stripe),
+      of('one with two secrets, by the new one', true, rotated),
+      of('one with two secrets, by the old one', true, { ...rotated, ...old }),
+      of('one with two secrets, by neither', false, { ...rotated, secret: v2.secret }),
+      of('one with another body', false, v2, { body: otherBody }),
+      of('one that is still fresh', true, v2, { now_s: now_s + 299 }),
+      of('one that is too old', false, v2, { now_s: now_s + 302 }),
+      of('one from the future', false, v2, { now_s: now_s - 302 }),
+      of('one whose timestamp was renewed', false, v2, { header: v2.header.replace(/^t=\d+/, `t=${now_s + 1}`) }),
+      of('one whose v2 was left out', false, v2, { header: v2.header.replace(/,v2=.*/, '') }),
+      of('one whose v1 is called v2', false, v2, { header: `t=${now_s},v2=${v1}` }),
+      of('one turned into the legacy format, which has no timestamp', false, v2, { header: `sha256=${v1}`, legacy: false }),
+      of('a legacy delivery', true, legacy),
+      of('a legacy delivery with another body', false, legacy, { body: otherBody }),
+      of('a legacy delivery with another secret', false, { ...legacy, secret: v2.secret }),
+      ...['', ',', '=', 't=', 't=x,v2=x', `t=${now_s}`, `t=${now_s},v2=`, `t=${now_s},v2=é`, `v2=${v1}`, 'sha256=', 'sha256=é'].flatMap((header) => [
+        of(`the header "${header}"`, false, v2, { header }),
+        of(`the header "${header}" of a legacy endpoint`, false, v2, { header, legacy: true }),
+      ]),
+    ];
+  };
+
+  for (const { language, check } of programs) {
+    test(`in ${language}`, async (context) => {
+      if (notHere.length > 0) context.diagnostic(`not run, because their runtime is not on this machine: ${notHere.join(', ')}`);
+      const cases = await makeCases(context);
+      const said = await check(cases);
+      assert.deepEqual(
+        cases.map(({ is }, index) => `${is}: ${said[index]}`),
+        cases.map(({ is, genuine }) => `${is}: ${genuine}`),
+      );
+    });
+  }
+});
+
+test('the webhook page shows each function as it was run here, loads nothing, and gives it as a file', async () => {
+  const app = fastify();
+  serveGuide(app, 'no-store');
+  const page = await app.inject('/docs/webhooks/');
+  assert.deepEqual([page.statusCode, page.headers['content-type']], [200, 'text/html; charset=utf-8']);
+  assert.match(String(page.headers['content-security-policy']), /^default-src 'none'/);
+  assert.deepEqual([...page.body.matchAll(/<script|(?:src|href)="(?:https?:|\/\/)/g)], []);
+  const shown = page.body.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
+  const files = ['verify-webhook.ts', 'verify_webhook.py', 'verify-webhook.php', 'verify_webhook.go'];
+  for (const file of files) {
+    const source = readFileSync(new URL(`../../rest-facade/webhook-guide/${file}`, import.meta.url), 'utf8');
+    assert.ok(shown.includes(source), file);
+    assert.equal((await app.inject(`/docs/webhooks/${file}`)).body, source);
+  }
+});
