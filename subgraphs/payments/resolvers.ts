@@ -19,7 +19,9 @@ import { openSession } from './open-session.ts';
 import { netOf } from './payment-view.ts';
 import { chooseMethod, planOutcome } from './prepare-checkout.ts';
 import { refundPayment } from './refund-payment.ts';
+import { recurringMutations, recurringQueries } from './recurring-resolvers.ts';
 import { buyerMethod } from './rules/checkout.ts';
+import { mayHaveRefunds } from './rules/refund.ts';
 import { confirmSimulator } from './confirm-simulator.ts';
 import type { RefundKey } from './send-refund.ts';
 import { searchPayments } from './search-payments.ts';
@@ -55,8 +57,8 @@ export const paymentsSubgraph = (parts: PaymentsParts): { name: 'payments'; reso
   resolvers: {
     Payment: paymentFields(parts),
     Refund: refundFields(parts),
-    Query: queries(parts),
-    Mutation: { ...mutations(parts), ...checkoutMutations(parts) },
+    Query: { ...queries(parts), ...recurringQueries(parts) },
+    Mutation: { ...mutations(parts), ...checkoutMutations(parts), ...recurringMutations(parts) },
   },
   entities: {
     Payment: (references) => loadPayments(parts.database.pool, references),
@@ -75,7 +77,7 @@ const paymentFields = ({ database, ...parts }: PaymentsParts): PaymentResolvers 
   });
   return {
     net: (payment) => netOf(payment),
-    refunds: (payment, _, context) => refundsOf(context).load(payment),
+    refunds: (payment, _, context) => (mayHaveRefunds(payment) ? refundsOf(context).load(payment) : []),
     paymentUrl: ({ merchantId, id }) => pageUrl(parts, { merchantId, paymentId: id }),
     shop: ({ merchantId, shopId }) => ({ merchantId, id: shopId }),
     merchant: ({ merchantId }) => ({ id: merchantId }),

@@ -127,6 +127,17 @@ describe('a list of 50 costs as many SQL statements as one of 5:', () => {
   });
 });
 
+test('creating a payment costs one statement, and so does reading it: what was not paid has no refunds to look for', async () => {
+  const principal = keyOf(few);
+  const create = parse('mutation { paymentCreate(input: { amount: 100 }) { ... on PaymentCreated { payment { id net refunds { id } } } } }');
+  const read = parse('query ($id: ID!) { payment(id: $id) { id net refunds { id } } }');
+  const { data } = await stage.supergraph.execute({ document: create, variables: {} }, { principal, requestId: 'r' });
+  const [, id] = /"id":"([^"]+)"/.exec(JSON.stringify(data)) ?? [];
+  assert(id, JSON.stringify(data));
+  assert.equal(await statementsOf(create, {}, principal), 1);
+  assert.equal(await statementsOf(read, { id }, principal), 1);
+});
+
 /** Statements that one event costs when so many equal clients are told of it with the payment's own data. */
 const statementsOfEvent = async (t: TestContext, clients: number): Promise<number> => {
   const { supergraph, bus, counted, database } = stage;

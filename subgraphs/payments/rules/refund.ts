@@ -30,6 +30,9 @@ interface Refundable {
   readonly amountRefunded: bigint;
 }
 
+/** Whether a payment may have refunds, pending ones included: money that never came is not given back, and what came too late is (decision D-33). */
+export const mayHaveRefunds = ({ capturedAt }: { readonly capturedAt: Temporal.Instant | null }): boolean => capturedAt !== null;
+
 /** What may still be given back: the amount less what was refunded and what is being refunded. */
 export const remainderOf = (payment: Refundable, refunds: readonly { readonly status: RefundStatus; readonly amount: bigint }[]): bigint => {
   const pending = refunds.reduce((sum, { status, amount }) => (status === 'pending' ? sum + amount : sum), 0n);
