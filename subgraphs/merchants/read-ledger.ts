@@ -1,5 +1,5 @@
 /** The ledger as merchants see it: movements on the merchant account of a shop, signed. Contract GET /v1/public/ledger. */
-import { registry, type Reach, type RegistryPage, type RegistryQuery } from '../kernel/database/registry.ts';
+import { registry, type Reach, type RegistryPage, type RegistryQuery, type RegistryTable } from '../kernel/database/registry.ts';
 import type { Runner } from '../kernel/database/statement.ts';
 import type { Mode } from '../kernel/rules/mode.ts';
 import type { Refused } from '../kernel/rules/refusal.ts';
@@ -20,15 +20,30 @@ export interface LedgerRow {
   readonly createdAt: Temporal.Instant;
 }
 
+/** What a caller asks of the ledger. */
+export interface LedgerQuery extends Omit<RegistryQuery, 'filters'> {
+  readonly type?: LedgerType | null | undefined;
+}
+
+/** SQL: a posting's amount as the merchant sees it. */
+export const signedAmount = `case when to_account = 'merchant' then amount else -amount end`;
+
 /** A posting as the merchant sees it. */
-export const ledgerColumns = `merchant_id as "merchantId", id, shop_id as "shopId", posting.mode, type, case when to_account = 'merchant' then amount else -amount end as amount,
+export const ledgerColumns = `merchant_id as "merchantId", id, shop_id as "shopId", posting.mode, type, ${signedAmount} as amount,
    currency, description, payment_id as "paymentId", payout_id as "payoutId", created_at as "createdAt"`;
 
-const listPostings = registry<LedgerRow>('posting', ledgerColumns, ['type']);
+/** The postings that are movements: what is only set aside within the merchant's own money is none. */
+export const ledgerTable: RegistryTable = {
+  name: 'posting',
+  filters: { type: ledgerTypes },
+  always: `posting.type in (${ledgerTypes.map((type) => `'${type}'`).join(', ')})`,
+};
 
-/** Movements of a shop, newest first, of one type when it is given. What is only set aside within the merchant's own money is no movement. */
-export const listLedger = (
-  runner: Runner,
-  reach: Reach,
-  { type, ...page }: Omit<RegistryQuery, 'filters'> & { readonly type?: LedgerType | null | undefined },
-): Promise<RegistryPage<LedgerRow> | Refused> => listPostings(runner, reach, { ...page, filters: { type: type ? [type] : ledgerTypes } });
+/** The registry's query behind one of the ledger. */
+export const ledgerRegistryQuery = ({ type, ...page }: LedgerQuery): RegistryQuery => ({ ...page, filters: { type: type ? [type] : null } });
+
+const listPostings = registry<LedgerRow>(ledgerTable, ledgerColumns);
+
+/** Movements of a shop, newest first, of one type when it is given. `bad_request` for a wrong limit, cursor or day. */
+export const listLedger = (runner: Runner, reach: Reach, query: LedgerQuery): Promise<RegistryPage<LedgerRow> | Refused> =>
+  listPostings(runner, reach, ledgerRegistryQuery(query));

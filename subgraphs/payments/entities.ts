@@ -65,6 +65,7 @@ export const PaymentEntity = defineEntity({
   },
   indexes: [
     { name: 'payment_registry', properties: ['merchantId', 'shopId', 'mode', 'createdAt', 'id'] },
+    { name: 'payment_filter', properties: ['merchantId', 'shopId', 'mode', 'status', 'createdAt', 'id'] },
     { name: 'payment_link_due', properties: ['expiresAt'], where: "status = 'pending'" },
     { name: 'payment_session_due', properties: ['processingUntil'], where: "status = 'processing'" },
     { name: 'payment_public', properties: ['publicId'] },
@@ -109,6 +110,7 @@ export const RefundEntity = defineEntity({
   },
   indexes: [
     { name: 'refund_registry', properties: ['merchantId', 'shopId', 'mode', 'createdAt', 'id'] },
+    { name: 'refund_filter', properties: ['merchantId', 'shopId', 'mode', 'status', 'createdAt', 'id'] },
     { name: 'refund_payment', properties: ['merchantId', 'paymentId', 'createdAt', 'id'] },
     { name: 'refund_ask_due', properties: ['askAt'], where: 'ask_at is not null' },
   ],

@@ -3,12 +3,14 @@ import { loadByKey } from '../kernel/database/load-by-key.ts';
 import { registry } from '../kernel/database/registry.ts';
 import { columns } from '../kernel/database/statement.ts';
 import type { Payment, Refund } from './entities.ts';
+import { paymentStatuses } from './rules/payment.ts';
+import { refundStatuses } from './rules/refund.ts';
 import { paymentNames, refundNames } from './store-payment.ts';
 
 export const loadPayments = loadByKey<Payment>('payment', columns(paymentNames));
 export const loadRefunds = loadByKey<Refund>('refund', columns(refundNames));
 
 /** The payments registry, filtered by status. */
-export const listPayments = registry<Payment>('payment', columns(paymentNames), ['status']);
+export const listPayments = registry<Payment>({ name: 'payment', filters: { status: paymentStatuses } }, columns(paymentNames));
 /** The refunds registry, filtered by status. */
-export const listRefunds = registry<Refund>('refund', columns(refundNames), ['status']);
+export const listRefunds = registry<Refund>({ name: 'refund', filters: { status: refundStatuses } }, columns(refundNames));

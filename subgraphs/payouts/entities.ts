@@ -30,7 +30,10 @@ export const PayoutEntity = defineEntity({
     createdAt: moment(),
     completedAt: moment().nullable(),
   },
-  indexes: [{ name: 'payout_registry', properties: ['merchantId', 'shopId', 'mode', 'createdAt', 'id'] }],
+  indexes: [
+    { name: 'payout_registry', properties: ['merchantId', 'shopId', 'mode', 'createdAt', 'id'] },
+    { name: 'payout_filter', properties: ['merchantId', 'shopId', 'mode', 'status', 'method', 'createdAt', 'id'] },
+  ],
   checks: [{ name: 'payout_amount', expression: 'amount >= 1 and amount <= 9007199254740991' }],
 });
 export type Payout = Row<InferEntity<typeof PayoutEntity>>;

@@ -8,5 +8,7 @@ const payoutColumns = columns(propertyNames(PayoutEntity));
 
 export const loadPayouts = loadByKey<Payout>('payout', payoutColumns);
 
+const filters = { status: ['pending', 'succeeded', 'failed'], method: ['payouts_sbp', 'payouts_card', 'payouts_account'] };
+
 /** The payouts registry, filtered by status and method. */
-export const listPayouts = registry<Payout>('payout', payoutColumns, ['status', 'method']);
+export const listPayouts = registry<Payout>({ name: 'payout', filters }, payoutColumns);

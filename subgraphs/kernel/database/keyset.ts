@@ -97,6 +97,6 @@ export const spanOf = (from: string | null | undefined, to: string | null | unde
   return { since: first && start(first), until: last && start(last.add({ days: 1 })) };
 };
 
-/** Checks a page size; `bad_request` outside 1 to 200. */
-export const pageSize = (first: number): number | Refused =>
-  first >= 1 && first <= pageMost_rows ? first : refused('bad_request', `limit: expected an integer from 1 to ${pageMost_rows}, got ${first}`);
+/** Checks a page size; `bad_request` outside 1 to `most`. */
+export const pageSize = (first: number, most = pageMost_rows): number | Refused =>
+  first >= 1 && first <= most ? first : refused('bad_request', `limit: expected an integer from 1 to ${most}, got ${first}`);

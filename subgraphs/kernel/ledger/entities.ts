@@ -31,7 +31,10 @@ export const PostingEntry = defineEntity({
     createdAt: p.type(InstantType).$type<Temporal.Instant>(),
   },
   uniques: [{ name: 'posting_source', properties: ['merchantId', 'sourceKind', 'sourceId', 'type'] }],
-  indexes: [{ name: 'posting_ledger', properties: ['merchantId', 'shopId', 'mode', 'createdAt', 'id'] }],
+  indexes: [
+    { name: 'posting_ledger', properties: ['merchantId', 'shopId', 'mode', 'createdAt', 'id'] },
+    { name: 'posting_filter', properties: ['merchantId', 'shopId', 'mode', 'type', 'createdAt', 'id'] },
+  ],
   checks: [
     { name: 'posting_amount', expression: 'amount >= 1 and amount <= 9007199254740991' },
     { name: 'posting_accounts', expression: 'from_account <> to_account' },
