@@ -20,3 +20,10 @@ export const readOperations = (): DocumentNode =>
       .map((file) => readFileSync(join(here, 'operations', file), 'utf8'))
       .join('\n'),
   );
+
+/** Subgraphs that others ask directly, by operations that are no part of the public graph. */
+export const askedSubgraphs = ['payments'] as const satisfies readonly SubgraphName[];
+
+/** Every named operation that other subgraphs ask a subgraph with, in one document. */
+export const readInternalOperations = (name: (typeof askedSubgraphs)[number]): DocumentNode =>
+  parse(readFileSync(join(here, 'internal', `${name}.graphql`), 'utf8'));

@@ -306,6 +306,15 @@ export type LedgerConnection = {
   pageInfo: PageInfo;
 };
 
+/** A part of the ledger as a file. Decision D-78. */
+export type LedgerFilePart = {
+  /** Lines of RFC 4180, each with its end: the fields of a LedgerEntry in the contract's order. The header row is not among them. */
+  text: Scalars['String']['output'];
+  /** How many lines. */
+  rows: Scalars['Int']['output'];
+  pageInfo: PageInfo;
+};
+
 /** The effective rate of a method. Contract: Rate entry. */
 export type Rate = {
   method: PaymentMethod;
@@ -636,6 +645,51 @@ export type LedgerRecorded = {
   repeated: Scalars['Boolean']['output'];
 };
 
+/** What a person at the operator must look at. */
+export type AlertKind =
+  /** The bank confirmed a payment that had been closed without success. */
+  | 'late_success'
+  /** A check of the books found a difference. */
+  | 'books_differ'
+  /** The acquirer's registry and our records differ. */
+  | 'reconciliation_difference'
+  /** An event that was relayed lacks a webhook delivery. */
+  | 'event_without_delivery'
+  /** The bank answered otherwise than it had answered finally before. */
+  | 'bank_answer_contradicts'
+  /** What the bank repeats of an operation is not what was ordered. */
+  | 'bank_echo_differs';
+
+/** Something that a person at the operator must look at, until one says what became of it. */
+export type Alert = {
+  id: Scalars['ID']['output'];
+  kind: AlertKind;
+  /** Null when it is about the platform itself. */
+  merchantId: Maybe<Scalars['ID']['output']>;
+  /** Null when it is about no single shop. */
+  shopId: Maybe<Scalars['ID']['output']>;
+  /** Null when it is about both. */
+  mode: Maybe<Mode>;
+  /** What it is about: a payment's id, a check and its account, a run. */
+  subjectId: Scalars['String']['output'];
+  /** What was found, in words. */
+  detail: Scalars['String']['output'];
+  raisedAt: Scalars['DateTime']['output'];
+  /** Null while nobody has resolved it. */
+  resolvedAt: Maybe<Scalars['DateTime']['output']>;
+  /** Null while nobody has resolved it. */
+  resolvedBy: Maybe<Scalars['String']['output']>;
+  /** Null while nobody has resolved it. */
+  note: Maybe<Scalars['String']['output']>;
+};
+
+export type AlertConnection = {
+  nodes: Array<Alert>;
+  pageInfo: PageInfo;
+};
+
+export type AlertResolveResult = Alert | Refused;
+
 export type RateSetResult = RateRecord | Refused;
 
 export type BankRouteSetResult = BankRoute | Refused;
@@ -667,12 +721,16 @@ export type Query = {
   webhookDeliveries: WebhookDeliveryConnection;
   /** What was done in the cabinet and by operators, newest first: of one merchant, or for the platform's operators of all. */
   auditLog: AuditConnection;
+  /** Alerts, the last raised first, narrowed by whatever is given. For the platform's operators; `alertRaised` tells of new ones. */
+  alerts: AlertConnection;
   /** The merchant's balance in the key's mode. An operator names the merchant. */
   balance: Balance;
   /** Rates of the key's shop. */
   rates: Array<Rate>;
   /** Movements of the key's shop, newest first. */
   ledger: LedgerConnection;
+  /** The same movements as lines of a CSV file, at most 5,000 at a time: behind GET /v1/public/ledger?format=csv, which joins them. */
+  ledgerFile: LedgerFilePart;
   /** Who the key with this SHA-256 (hex) speaks for; null when it is unknown or revoked. The REST facade alone may ask. */
   apiKeyHolder: Maybe<ApiKeyHolder>;
   /** One event of the stream, for re-reading it with the caller's selection; null when it is gone or not the caller's. */
@@ -735,6 +793,15 @@ export type QueryauditLogArgs = {
 };
 
 
+export type QueryalertsArgs = {
+  first?: Scalars['Int']['input'];
+  after: InputMaybe<Scalars['String']['input']>;
+  kind: InputMaybe<AlertKind>;
+  resolved: InputMaybe<Scalars['Boolean']['input']>;
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+};
+
+
 export type QuerybalanceArgs = {
   merchantId: InputMaybe<Scalars['ID']['input']>;
   mode: InputMaybe<Mode>;
@@ -742,6 +809,15 @@ export type QuerybalanceArgs = {
 
 
 export type QueryledgerArgs = {
+  first?: Scalars['Int']['input'];
+  after: InputMaybe<Scalars['String']['input']>;
+  type: InputMaybe<LedgerEntryType>;
+  from: InputMaybe<Scalars['String']['input']>;
+  to: InputMaybe<Scalars['String']['input']>;
+};
+
+
+export type QueryledgerFileArgs = {
   first?: Scalars['Int']['input'];
   after: InputMaybe<Scalars['String']['input']>;
   type: InputMaybe<LedgerEntryType>;
@@ -859,6 +935,8 @@ export type Mutation = {
   webhookDeliveryResend: WebhookDeliveryResendResult;
   /** Sends again all failed deliveries of events since a moment, of one endpoint when it is named; those of disabled or deleted endpoints stay failed. */
   webhookDeliveriesResendFailed: WebhookDeliveriesResendResult;
+  /** Says what became of an alert, in 1 to 500 characters; it no longer counts. Without `merchantId`: one about the platform itself. */
+  alertResolve: AlertResolveResult;
   /**
    * Sets a rate, 0 to 10,000 basis points, from a moment that is not past (now when absent): the platform's, a merchant's or a shop's, by what is named. Payments
    * that succeeded before keep theirs. Until it begins, setting it again for the same moment replaces it.
@@ -1036,6 +1114,13 @@ export type MutationwebhookDeliveriesResendFailedArgs = {
 };
 
 
+export type MutationalertResolveArgs = {
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+  id: Scalars['ID']['input'];
+  note: Scalars['String']['input'];
+};
+
+
 export type MutationrateSetArgs = {
   merchantId: InputMaybe<Scalars['ID']['input']>;
   shopId: InputMaybe<Scalars['ID']['input']>;
@@ -1116,6 +1201,11 @@ export type MutationadjustmentRecordArgs = {
 };
 
 export type Subscription = {
+  /**
+   * Alerts as they are raised, for the platform's operators, within about a second. What was raised while nobody listened is in `alerts`: read that list when the
+   * subscription has begun.
+   */
+  alertRaised: Alert;
   /** `after` resumes behind that event's id. Keys see their shop; operators see all or one merchant. */
   paymentCreated: PaymentCreatedEvent;
   /** Intermediate changes included. `after` and the reach are those of paymentCreated. */
@@ -1335,6 +1425,10 @@ export type ResolversUnionTypes<_RefType extends Record<string, unknown>> = {
     | ( MerchantRow )
     | ( Refused )
   ;
+  AlertResolveResult:
+    | ( Alert )
+    | ( Refused )
+  ;
   RateSetResult:
     | ( RateRow )
     | ( Refused )
@@ -1413,6 +1507,7 @@ export type ResolversTypes = {
   Balance: ResolverTypeWrapper<Balance>;
   LedgerEntry: ResolverTypeWrapper<LedgerRow>;
   LedgerConnection: ResolverTypeWrapper<Omit<LedgerConnection, 'nodes'> & { nodes: Array<ResolversTypes['LedgerEntry']> }>;
+  LedgerFilePart: ResolverTypeWrapper<LedgerFilePart>;
   Rate: ResolverTypeWrapper<Rate>;
   ApiKeyHolder: ResolverTypeWrapper<KeyHolder>;
   ApiKeyUse: ApiKeyUse;
@@ -1462,6 +1557,10 @@ export type ResolversTypes = {
   ExchangeRateConnection: ResolverTypeWrapper<Omit<ExchangeRateConnection, 'nodes'> & { nodes: Array<ResolversTypes['ExchangeRate']> }>;
   PolicyRemoved: ResolverTypeWrapper<PolicyRemoved>;
   LedgerRecorded: ResolverTypeWrapper<Omit<LedgerRecorded, 'entry'> & { entry: ResolversTypes['LedgerEntry'] }>;
+  AlertKind: AlertKind;
+  Alert: ResolverTypeWrapper<Alert>;
+  AlertConnection: ResolverTypeWrapper<AlertConnection>;
+  AlertResolveResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['AlertResolveResult']>;
   RateSetResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['RateSetResult']>;
   BankRouteSetResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['BankRouteSetResult']>;
   BankRouteRemoveResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['BankRouteRemoveResult']>;
@@ -1504,6 +1603,7 @@ export type ResolversParentTypes = {
   Balance: Balance;
   LedgerEntry: LedgerRow;
   LedgerConnection: Omit<LedgerConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['LedgerEntry']> };
+  LedgerFilePart: LedgerFilePart;
   Rate: Rate;
   ApiKeyHolder: KeyHolder;
   ApiKeyUse: ApiKeyUse;
@@ -1550,6 +1650,9 @@ export type ResolversParentTypes = {
   ExchangeRateConnection: Omit<ExchangeRateConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['ExchangeRate']> };
   PolicyRemoved: PolicyRemoved;
   LedgerRecorded: Omit<LedgerRecorded, 'entry'> & { entry: ResolversParentTypes['LedgerEntry'] };
+  Alert: Alert;
+  AlertConnection: AlertConnection;
+  AlertResolveResult: ResolversUnionTypes<ResolversParentTypes>['AlertResolveResult'];
   RateSetResult: ResolversUnionTypes<ResolversParentTypes>['RateSetResult'];
   BankRouteSetResult: ResolversUnionTypes<ResolversParentTypes>['BankRouteSetResult'];
   BankRouteRemoveResult: ResolversUnionTypes<ResolversParentTypes>['BankRouteRemoveResult'];
@@ -1732,6 +1835,12 @@ export type LedgerEntryResolvers<ContextType = SubgraphContext, ParentType exten
 
 export type LedgerConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['LedgerConnection'] = ResolversParentTypes['LedgerConnection']> = {
   nodes?: Resolver<Array<ResolversTypes['LedgerEntry']>, ParentType, ContextType>;
+  pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+};
+
+export type LedgerFilePartResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['LedgerFilePart'] = ResolversParentTypes['LedgerFilePart']> = {
+  text?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  rows?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
   pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
 };
 
@@ -2028,6 +2137,30 @@ export type LedgerRecordedResolvers<ContextType = SubgraphContext, ParentType ex
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 };
 
+export type AlertResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Alert'] = ResolversParentTypes['Alert']> = {
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  kind?: Resolver<ResolversTypes['AlertKind'], ParentType, ContextType>;
+  merchantId?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
+  shopId?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
+  mode?: Resolver<Maybe<ResolversTypes['Mode']>, ParentType, ContextType>;
+  subjectId?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  detail?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  raisedAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  resolvedAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
+  resolvedBy?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  note?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type AlertConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['AlertConnection'] = ResolversParentTypes['AlertConnection']> = {
+  nodes?: Resolver<Array<ResolversTypes['Alert']>, ParentType, ContextType>;
+  pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+};
+
+export type AlertResolveResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['AlertResolveResult'] = ResolversParentTypes['AlertResolveResult']> = {
+  __resolveType: TypeResolveFn<'Alert' | 'Refused', ParentType, ContextType>;
+};
+
 export type RateSetResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['RateSetResult'] = ResolversParentTypes['RateSetResult']> = {
   __resolveType: TypeResolveFn<'RateRecord' | 'Refused', ParentType, ContextType>;
 };
@@ -2074,9 +2207,11 @@ export type QueryResolvers<ContextType = SubgraphContext, ParentType extends Res
   shop?: Resolver<Maybe<ResolversTypes['Shop']>, ParentType, ContextType, RequireFields<QueryshopArgs, 'merchantId' | 'id'>>;
   webhookDeliveries?: Resolver<ResolversTypes['WebhookDeliveryConnection'], ParentType, ContextType, RequireFields<QuerywebhookDeliveriesArgs, 'first'>>;
   auditLog?: Resolver<ResolversTypes['AuditConnection'], ParentType, ContextType, RequireFields<QueryauditLogArgs, 'first'>>;
+  alerts?: Resolver<ResolversTypes['AlertConnection'], ParentType, ContextType, RequireFields<QueryalertsArgs, 'first'>>;
   balance?: Resolver<ResolversTypes['Balance'], ParentType, ContextType, Partial<QuerybalanceArgs>>;
   rates?: Resolver<Array<ResolversTypes['Rate']>, ParentType, ContextType>;
   ledger?: Resolver<ResolversTypes['LedgerConnection'], ParentType, ContextType, RequireFields<QueryledgerArgs, 'first'>>;
+  ledgerFile?: Resolver<ResolversTypes['LedgerFilePart'], ParentType, ContextType, RequireFields<QueryledgerFileArgs, 'first'>>;
   apiKeyHolder?: Resolver<Maybe<ResolversTypes['ApiKeyHolder']>, ParentType, ContextType, RequireFields<QueryapiKeyHolderArgs, 'digest'>>;
   liveEvent?: Resolver<Maybe<ResolversTypes['LiveEvent']>, ParentType, ContextType, RequireFields<QueryliveEventArgs, 'id'>>;
   liveEventsAfter?: Resolver<Maybe<Array<ResolversTypes['LiveEvent']>>, ParentType, ContextType, RequireFields<QueryliveEventsAfterArgs, 'after' | 'first'>>;
@@ -2110,6 +2245,7 @@ export type MutationResolvers<ContextType = SubgraphContext, ParentType extends 
   webhookEndpointSecretRotate?: Resolver<ResolversTypes['WebhookSecretRotateResult'], ParentType, ContextType, RequireFields<MutationwebhookEndpointSecretRotateArgs, 'merchantId' | 'id' | 'overlapHours'>>;
   webhookDeliveryResend?: Resolver<ResolversTypes['WebhookDeliveryResendResult'], ParentType, ContextType, RequireFields<MutationwebhookDeliveryResendArgs, 'merchantId' | 'id'>>;
   webhookDeliveriesResendFailed?: Resolver<ResolversTypes['WebhookDeliveriesResendResult'], ParentType, ContextType, RequireFields<MutationwebhookDeliveriesResendFailedArgs, 'merchantId' | 'since'>>;
+  alertResolve?: Resolver<ResolversTypes['AlertResolveResult'], ParentType, ContextType, RequireFields<MutationalertResolveArgs, 'id' | 'note'>>;
   rateSet?: Resolver<ResolversTypes['RateSetResult'], ParentType, ContextType, RequireFields<MutationrateSetArgs, 'method' | 'rateBps'>>;
   bankRouteSet?: Resolver<ResolversTypes['BankRouteSetResult'], ParentType, ContextType, RequireFields<MutationbankRouteSetArgs, 'merchantId' | 'shopId' | 'mode' | 'operation' | 'method' | 'connector' | 'priority' | 'active'>>;
   bankRouteRemove?: Resolver<ResolversTypes['BankRouteRemoveResult'], ParentType, ContextType, RequireFields<MutationbankRouteRemoveArgs, 'merchantId' | 'id'>>;
@@ -2123,6 +2259,7 @@ export type MutationResolvers<ContextType = SubgraphContext, ParentType extends 
 };
 
 export type SubscriptionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Subscription'] = ResolversParentTypes['Subscription']> = {
+  alertRaised?: SubscriptionResolver<ResolversTypes['Alert'], "alertRaised", ParentType, ContextType>;
   paymentCreated?: SubscriptionResolver<ResolversTypes['PaymentCreatedEvent'], "paymentCreated", ParentType, ContextType, Partial<SubscriptionpaymentCreatedArgs>>;
   paymentStatusChanged?: SubscriptionResolver<ResolversTypes['PaymentStatusChangedEvent'], "paymentStatusChanged", ParentType, ContextType, Partial<SubscriptionpaymentStatusChangedArgs>>;
   payoutCreated?: SubscriptionResolver<ResolversTypes['PayoutCreatedEvent'], "payoutCreated", ParentType, ContextType, Partial<SubscriptionpayoutCreatedArgs>>;
@@ -2155,6 +2292,7 @@ export type Resolvers<ContextType = SubgraphContext> = {
   Balance?: BalanceResolvers<ContextType>;
   LedgerEntry?: LedgerEntryResolvers<ContextType>;
   LedgerConnection?: LedgerConnectionResolvers<ContextType>;
+  LedgerFilePart?: LedgerFilePartResolvers<ContextType>;
   Rate?: RateResolvers<ContextType>;
   ApiKeyHolder?: ApiKeyHolderResolvers<ContextType>;
   LiveEvent?: LiveEventResolvers<ContextType>;
@@ -2200,6 +2338,9 @@ export type Resolvers<ContextType = SubgraphContext> = {
   ExchangeRateConnection?: ExchangeRateConnectionResolvers<ContextType>;
   PolicyRemoved?: PolicyRemovedResolvers<ContextType>;
   LedgerRecorded?: LedgerRecordedResolvers<ContextType>;
+  Alert?: AlertResolvers<ContextType>;
+  AlertConnection?: AlertConnectionResolvers<ContextType>;
+  AlertResolveResult?: AlertResolveResultResolvers<ContextType>;
   RateSetResult?: RateSetResultResolvers<ContextType>;
   BankRouteSetResult?: BankRouteSetResultResolvers<ContextType>;
   BankRouteRemoveResult?: BankRouteRemoveResultResolvers<ContextType>;

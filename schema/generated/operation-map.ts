@@ -11,6 +11,7 @@ export interface OperationMap {
   GetBalance: { variables: operations.GetBalanceQueryVariables; result: operations.GetBalanceQuery };
   ListRates: { variables: operations.ListRatesQueryVariables; result: operations.ListRatesQuery };
   ListLedger: { variables: operations.ListLedgerQueryVariables; result: operations.ListLedgerQuery };
+  ExportLedger: { variables: operations.ExportLedgerQueryVariables; result: operations.ExportLedgerQuery };
   FindApiKeyHolder: { variables: operations.FindApiKeyHolderQueryVariables; result: operations.FindApiKeyHolderQuery };
   ReadEventsAfter: { variables: operations.ReadEventsAfterQueryVariables; result: operations.ReadEventsAfterQuery };
   NoteApiKeyUse: { variables: operations.NoteApiKeyUseMutationVariables; result: operations.NoteApiKeyUseMutation };

@@ -300,6 +300,17 @@ export type ListLedgerQueryVariables = Exact<{
 
 export type ListLedgerQuery = { ledger: { nodes: Array<{ id: string, type: LedgerEntryType, amount: number, currency: string, description: string, paymentId: string | null, payoutId: string | null, createdAt: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
+export type ExportLedgerQueryVariables = Exact<{
+  first: number;
+  after?: string | null | undefined;
+  type?: LedgerEntryType | null | undefined;
+  from?: string | null | undefined;
+  to?: string | null | undefined;
+}>;
+
+
+export type ExportLedgerQuery = { ledgerFile: { text: string, pageInfo: { endCursor: string | null } } };
+
 export type StreamEventsSubscriptionVariables = Exact<{
   after?: string | number | null | undefined;
 }>;

@@ -14,6 +14,7 @@ import { approvalPatch, type Approval } from './approval.ts';
 import type { Payment } from './entities.ts';
 import { changePayment, statusEvents, type Decision } from './change-payment.ts';
 import { feeOf } from './rules/fee.ts';
+import { isVoided, verified } from './recurring-verification.ts';
 import { returnLatePayment } from './return-late-payment.ts';
 import { endedUnpaid, isPaid, nextQuestionAfterExpiry, paymentMove } from './rules/payment.ts';
 import type { PaymentInHand, PaymentKey } from './store-payment.ts';
@@ -27,7 +28,8 @@ const settled = ({ askAt }: Payment): Decision => (askAt === null ? 'unchanged' 
 const approve = ({ payment, rateBps }: PaymentInHand, answer: Approval, now: Temporal.Instant): Decision => {
   const status = paymentMove(payment.status, 'bank_approved');
   // What comes too late is still to be booked: until then the question stays open, so that a crash in between does not lose it.
-  if (!status) return payment.capturedAt === null ? 'unchanged' : settled(payment);
+  if (!status) return payment.capturedAt === null && !isVoided(payment) ? 'unchanged' : settled(payment);
+  if (payment.verification) return verified(payment, answer, now);
   const amount = minorUnits(payment.amount);
   const fee = feeOf(payment.mode, amount, rateBps);
   return {
@@ -104,7 +106,7 @@ export const applyBankAnswer = async (
 ): Promise<Payment | Refused> => {
   const payment = await changePayment(database, key, now, (inHand) => decide(inHand, connector, answer, now));
   if (isRefused(payment)) return payment;
-  if (answer.kind === 'approved' && endedUnpaid(payment.status)) return returnLatePayment(database, key, connector, answer, now);
+  if (answer.kind === 'approved' && endedUnpaid(payment.status) && !isVoided(payment)) return returnLatePayment(database, key, connector, answer, now);
   if (answer.kind === 'declined' && isPaid(payment.status)) await alertOfContradiction(database, payment, connector, answer.bankCode, now);
   return payment;
 };

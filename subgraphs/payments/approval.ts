@@ -1,5 +1,6 @@
 /** What a bank's approval says of a payment, whether it comes in time or too late. */
 import type { BankAnswer } from '../kernel/banks/bank.ts';
+import { isBinding, savedText } from '../kernel/rules/recurring.ts';
 import type { Payment } from './entities.ts';
 import type { PaymentPatch } from './store-payment.ts';
 
@@ -7,7 +8,7 @@ import type { PaymentPatch } from './store-payment.ts';
 export type Approval = BankAnswer & { readonly kind: 'approved' };
 
 /** The columns that an approval fills: when the money came, the bank's references, who paid. Live payments show the bank's id in `metadata.bank_ref`. */
-export const approvalPatch = (payment: Payment, { reference, rrn, traits }: Approval, now: Temporal.Instant) =>
+export const approvalPatch = (payment: Payment, { reference, rrn, traits, savedReference }: Approval, now: Temporal.Instant) =>
   ({
     capturedAt: now,
     askAt: null,
@@ -21,7 +22,12 @@ export const approvalPatch = (payment: Payment, { reference, rrn, traits }: Appr
     step: null,
     stepUrl: null,
     metadata: { ...payment.metadata, ...bankRefMetadata(payment, reference) },
+    savedReference: savedBy(payment, savedReference) ?? payment.savedReference,
   }) satisfies PaymentPatch;
 
 /** Contract "Reserved metadata keys": `bank_ref` in live mode. */
 export const bankRefMetadata = ({ mode }: Pick<Payment, 'mode'>, reference: string): Record<string, string> => (mode === 'live' ? { bank_ref: reference } : {});
+
+/** The method that a binding saved, with the connector that has it. */
+const savedBy = ({ kind, connector }: Payment, reference: string | undefined): string | null =>
+  isBinding(kind) && connector && reference ? savedText({ connector, reference }) : null;

@@ -2,9 +2,11 @@
 import type { Banks } from '../kernel/banks/route.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { run, type Statement } from '../kernel/database/statement.ts';
+import { isCharge } from '../kernel/rules/recurring.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import { applyBankAnswer } from './apply-bank-answer.ts';
 import type { Payment } from './entities.ts';
+import { orderCharge } from './recurring-charge.ts';
 import { findPayment, type PaymentKey } from './store-payment.ts';
 
 /** Whether the bank may know more of a payment than we do: a session that is open, or one that expired before the bank had said how it ended. */
@@ -19,7 +21,8 @@ export const askBank = async (database: Database, banks: Banks, key: PaymentKey,
   if (!isOpenQuestion(payment)) return payment;
   const bank = banks.holding(payment);
   if (isRefused(bank)) return bank;
-  const answer = await bank.ask({ merchantId: payment.merchantId, operationId: payment.id, now });
+  const { merchantId, id: operationId } = payment;
+  const answer = await (isCharge(payment.kind) ? orderCharge(bank, payment, now) : bank.ask({ merchantId, operationId, now }));
   return applyBankAnswer(database, key, bank.connector, answer, now);
 };
 

@@ -7,7 +7,12 @@ import { changePayment, statusEvents } from './change-payment.ts';
 import { paymentMove } from './rules/payment.ts';
 
 /** Cancels a payment of the key's shop; refuses with `not_found` or `not_pending`. */
-export const cancelPayment = (database: Database, key: KeyPrincipal, paymentId: string, now: Temporal.Instant): Promise<Payment | Refused> =>
+export const cancelPayment = (
+  database: Database,
+  key: Pick<KeyPrincipal, 'merchantId' | 'shopId' | 'mode'>,
+  paymentId: string,
+  now: Temporal.Instant,
+): Promise<Payment | Refused> =>
   changePayment(database, { merchantId: key.merchantId, paymentId }, now, ({ payment }) => {
     if (payment.shopId !== key.shopId || payment.mode !== key.mode) return refused('not_found', 'there is no such payment');
     const status = paymentMove(payment.status, 'merchant_cancelled');

@@ -46,6 +46,8 @@ export const statusEvents = (payment: Payment, refunds: readonly Refund[], now: 
       subjectId: id,
       stream: { kind: 'payment.status_changed', payload: { id, status } },
       webhook: webhook && { event: webhook, data: publicPayment(payment, refunds), url: payment.webhookUrl },
+      // What recurring billing asked for, it must hear of (ARCHITECTURE.md, "How a call travels").
+      follower: payment.kind && 'recurring',
       at: now,
     },
   ];

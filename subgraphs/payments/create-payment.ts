@@ -71,7 +71,11 @@ const insert = async (
 };
 
 /** Decision D-40: whom and what the operator's lists refuse; null when nothing stands against the terms. */
-const barred = (policies: PolicyLists, { merchantId }: KeyPrincipal, { description, metadata }: PaymentTerms): Refused | null => {
+export const barred = (
+  policies: PolicyLists,
+  { merchantId }: Pick<KeyPrincipal, 'merchantId'>,
+  { description, metadata }: Pick<PaymentTerms, 'description' | 'metadata'>,
+): Refused | null => {
   const customer = metadata['customer_id'];
   if (customer !== undefined && policies.isBlocked(merchantId, 'customer', customer))
     return refused('aml_blocked', 'payments of this customer are not accepted');

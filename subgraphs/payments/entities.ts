@@ -6,6 +6,7 @@ import type { FailureCode } from '../kernel/rules/failure-code.ts';
 import type { Mode } from '../kernel/rules/mode.ts';
 import type { BankStep, PlannedOutcome } from '../kernel/rules/buyer.ts';
 import type { PaymentMethod, PaymentStatus } from './rules/payment.ts';
+import type { RecurringKind } from '../kernel/rules/recurring.ts';
 import type { RefundStatus } from './rules/refund.ts';
 
 const moment = () => p.type(InstantType).$type<Temporal.Instant>();
@@ -62,6 +63,14 @@ export const PaymentEntity = defineEntity({
     failureCode: p.text().$type<FailureCode>().nullable(),
     plannedOutcome: p.text().$type<PlannedOutcome>().nullable(),
     plannedFailureCode: p.text().$type<FailureCode>().nullable(),
+    /** What a payment of a saved method is for, and whose it is; null for the merchant's own payments. */
+    kind: p.text().$type<RecurringKind>().nullable(),
+    tokenId: p.uuid().nullable(),
+    subscriptionId: p.uuid().nullable(),
+    /** The saved method, `<connector>:<the bank's reference>`: what a charge is made from, or what a binding came to. */
+    savedReference: p.text().nullable(),
+    /** A payment of 1 RUB that only proves the method: it is voided, or given back (decision D-66). */
+    verification: p.boolean().default(false),
   },
   indexes: [
     { name: 'payment_registry', properties: ['merchantId', 'shopId', 'mode', 'createdAt', 'id'] },
@@ -77,6 +86,11 @@ export const PaymentEntity = defineEntity({
   checks: [
     { name: 'payment_amount', expression: 'amount >= 1 and amount <= 9007199254740991' },
     { name: 'payment_refunded', expression: 'amount_refunded >= 0 and amount_refunded <= amount' },
+    {
+      name: 'payment_kind',
+      expression: "kind = any (array['token_bind'::text, 'subscription_init'::text, 'token_charge'::text, 'subscription_charge'::text])",
+    },
+    { name: 'payment_of_token', expression: '(kind is null) = (token_id is null)' },
     { name: 'payment_fee', expression: 'fee is null or fee >= 0 and fee <= amount' },
     { name: 'payment_processing', expression: "status <> 'processing'::text or processing_until is not null" },
     {
@@ -87,6 +101,8 @@ export const PaymentEntity = defineEntity({
   ],
 });
 export type Payment = Row<InferEntity<typeof PaymentEntity>>;
+/** A payment of a saved method. */
+export type RecurringPayment = Payment & { readonly kind: RecurringKind; readonly tokenId: string };
 
 export const RefundEntity = defineEntity({
   name: 'Refund',

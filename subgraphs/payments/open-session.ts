@@ -10,6 +10,7 @@ import { cardMistake } from '../kernel/rules/card.ts';
 import type { BuyerMethod } from '../kernel/rules/buyer.ts';
 import { minorUnits } from '../kernel/rules/money.ts';
 import type { PolicyLists } from '../kernel/policies/policies.ts';
+import { isBinding } from '../kernel/rules/recurring.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import { applyBankAnswer } from './apply-bank-answer.ts';
 import { bankRefMetadata } from './approval.ts';
@@ -77,13 +78,14 @@ export const openSession = async (database: Database, banks: Banks, policies: Po
   if (!method) return refused('bad_request', 'choose a payment method first');
   const { merchantId, shopId, mode } = found.payment;
   if (method === 'cards' && card && policies.isBlocked(merchantId, 'card', card.number)) return refused('aml_blocked', 'this card is not accepted');
-  const bank = await banks.route({ merchantId, shopId, mode, operation: 'payment', method });
+  const bank = await banks.route({ merchantId, shopId, mode, operation: isBinding(found.payment.kind) ? 'recurrent' : 'payment', method });
   if (isRefused(bank)) return bank;
   const payment = await begin(database, bank, method, request);
   if (isRefused(payment)) return payment;
   const planned = payment.plannedOutcome && timedPlan({ outcome: payment.plannedOutcome, failureCode: payment.plannedFailureCode }, payment.amount);
   const { id, amount, currency } = payment;
-  const order = { merchantId, operationId: id, amount: minorUnits(amount), currency, method, card, planned, pageUrl, now };
+  const save = isBinding(payment.kind) ? { save: { verification: payment.verification } } : {};
+  const order = { ...save, merchantId, operationId: id, amount: minorUnits(amount), currency, method, card, planned, pageUrl, now };
   const answer = await bank.openSession(order);
   switch (answer.kind) {
     case 'opened':

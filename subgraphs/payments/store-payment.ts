@@ -75,6 +75,7 @@ const mutable = [
   'failureCode',
   'plannedOutcome',
   'plannedFailureCode',
+  'savedReference',
 ] as const satisfies readonly (keyof Payment)[];
 
 /** What may change of a payment. */

@@ -4,6 +4,8 @@ import { InstantType } from '../kernel/database/instant.ts';
 import type { Row } from '../kernel/database/statement.ts';
 import type { Mode } from '../kernel/rules/mode.ts';
 import { subscriptionEntities } from './subscription-entities.ts';
+import type { SavableMethod } from '../kernel/rules/recurring.ts';
+import type { TokenStatus } from './rules/token.ts';
 
 const moment = () => p.type(InstantType).$type<Temporal.Instant>();
 
@@ -16,15 +18,24 @@ export const TokenEntity = defineEntity({
     shopId: p.uuid(),
     mode: p.text().$type<Mode>(),
     customerRef: p.text(),
-    method: p.text().$type<'cards' | 'sbp' | 'tpay'>(),
-    status: p.text().$type<'pending' | 'active' | 'cancelled'>(),
+    method: p.text().$type<SavableMethod>(),
+    status: p.text().$type<TokenStatus>(),
     cardBrand: p.text().nullable(),
     cardMask: p.text().nullable(),
     cardHolder: p.text().nullable(),
+    /** The payment that binds it; null until payments made one. */
+    bindingPaymentId: p.uuid().nullable(),
+    /** The saved method as payments name it; null until it is bound. Never leaves the service. */
+    savedReference: p.text().nullable(),
+    customerEmail: p.text().nullable(),
     lastChargedAt: moment().nullable(),
     createdAt: moment(),
   },
   indexes: [{ name: 'token_customer', properties: ['merchantId', 'mode', 'customerRef', 'createdAt'] }],
+  checks: [
+    { name: 'token_status', expression: "status = any (array['pending'::text, 'active'::text, 'cancelled'::text])" },
+    { name: 'token_active', expression: "status <> 'active'::text or saved_reference is not null" },
+  ],
 });
 export type Token = Row<InferEntity<typeof TokenEntity>>;
 

@@ -14,9 +14,17 @@ import { access } from '../../subgraphs/kernel/service/access.ts';
 import { paymentMethods, paymentStatuses } from '../../subgraphs/payments/rules/payment.ts';
 import { readText, typescriptFiles } from './tree.ts';
 
-const schema = Supergraph.build(readText('schema/supergraph.graphql')).apiSchema().toGraphQLJSSchema();
+const supergraph = Supergraph.build(readText('schema/supergraph.graphql'));
+const schema = supergraph.apiSchema().toGraphQLJSSchema();
 const rootTypes = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].filter(isObjectType);
 const operations = readOperations();
+/** Root fields that only parts of the service ask one another, directly. */
+const hidden = supergraph.schema.schemaDefinition.roots().flatMap(({ type }) =>
+  type
+    .fields()
+    .filter((field) => field.hasAppliedDirective('inaccessible'))
+    .map(({ name }) => `${type.name}.${name}`),
+);
 
 const namesOf = (document: DocumentNode): readonly string[] =>
   document.definitions.flatMap((definition) => (definition.kind === Kind.OPERATION_DEFINITION && definition.name ? [definition.name.value] : []));
@@ -43,7 +51,13 @@ describe('the schema', () => {
     const fields = rootTypes.flatMap((type) => Object.keys(type.getFields()).map((field) => `${type.name}.${field}`));
     t.diagnostic(`${fields.length} root fields`);
     assert.ok(fields.length > 30);
-    assert.deepEqual(sorted(Object.keys(access)), sorted(fields));
+    assert.deepEqual(sorted(Object.keys(access)), sorted([...fields, ...hidden]));
+  });
+
+  test('hides from the public graph what is for the service itself alone, and nothing else', (t) => {
+    t.diagnostic(`${hidden.length} hidden root fields`);
+    assert.ok(hidden.length > 0);
+    for (const field of hidden) assert.deepEqual(access[field], { service: true }, field);
   });
 
   test('describes every type and every root field; results and connections are told by their names', () => {

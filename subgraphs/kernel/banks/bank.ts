@@ -5,6 +5,7 @@
 import type { BankStep, BuyerMethod } from '../rules/buyer.ts';
 import type { FailureCode } from '../rules/failure-code.ts';
 import type { MinorUnits } from '../rules/money.ts';
+import type { SaveOrder, TokenBank } from './token-bank.ts';
 import type { TimedPlan } from '../rules/plan.ts';
 import type { PayoutBank } from './payout-bank.ts';
 
@@ -40,6 +41,8 @@ export interface SessionOrder {
   readonly card: Card | null;
   /** Test mode: what was planned. */
   readonly planned: PlannedAnswer | null;
+  /** Present: the method is saved when the payment succeeds. */
+  readonly save?: SaveOrder;
   /** The hosted page, to which the bank sends the buyer back. */
   readonly pageUrl: string;
   readonly now: Temporal.Instant;
@@ -66,7 +69,14 @@ export interface Question {
 }
 
 export type BankAnswer =
-  | { readonly kind: 'approved'; readonly reference: string; readonly rrn: string | null; readonly traits: PayerTraits }
+  | {
+      readonly kind: 'approved';
+      readonly reference: string;
+      readonly rrn: string | null;
+      readonly traits: PayerTraits;
+      /** The bank's own reference of the saved method, when the order asked to save it. */
+      readonly savedReference?: string;
+    }
   | { readonly kind: 'declined'; readonly failureCode: FailureCode; readonly bankCode: string }
   /** Not final. `askAt` null: it will not change by itself. */
   | { readonly kind: 'pending'; readonly askAt: Temporal.Instant | null }
@@ -96,7 +106,7 @@ export type RefundAnswer =
   | { readonly kind: 'pending'; readonly reference: string | null; readonly askAt: Temporal.Instant | null }
   | { readonly kind: 'unknown' };
 
-export interface Bank extends PayoutBank {
+export interface Bank extends PayoutBank, TokenBank {
   /** The connector's name, as in `bank_failure_code`: `<connector>:<raw>`. */
   readonly connector: string;
   /** What merchants and buyers read. */

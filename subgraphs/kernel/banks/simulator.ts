@@ -7,6 +7,7 @@ import { run, type Statement } from '../database/statement.ts';
 import type { Bank, BankAnswer, Card, PayerTraits, PlannedAnswer, Question, RefundAnswer, RefundOrder, SessionAnswer, SessionOrder } from './bank.ts';
 import type { BankStep, BuyerMethod } from '../rules/buyer.ts';
 import type { SimulatorOperation } from './entities.ts';
+import { simulatorSaved, simulatorTokens } from './simulator-tokens.ts';
 import { simulatorPayouts } from './simulator-payouts.ts';
 
 /** How long the simulated bank takes to decide once the buyer has gone on. */
@@ -72,6 +73,7 @@ const approved = (operation: Found, operationId: string): BankAnswer => {
     kind: 'approved',
     reference: operation.reference,
     rrn: String(number).padStart(12, '0'),
+    savedReference: simulatorSaved(operationId),
     traits: {
       cardBrand: operation.cardBrand,
       cardMask: operation.cardMask,
@@ -126,6 +128,7 @@ export const openSimulator = (database: Pick<Database, 'pool'>): Simulator => ({
   bankName: 'Simulator',
   methods: ['sbp', 'cards', 'tpay', 'sberpay'],
   ...simulatorPayouts(database.pool),
+  ...simulatorTokens(database),
 
   async openSession(order): Promise<SessionAnswer> {
     const planned = order.planned ?? { outcome: 'succeeded', failureCode: null, late: false };

@@ -4,6 +4,7 @@ import { InstantType } from './instant.ts';
 import type { Row } from './statement.ts';
 import type { Mode } from '../rules/mode.ts';
 import type { StreamKind, WebhookEvent } from '../rules/event.ts';
+import type { Follower } from '../rules/follower.ts';
 
 /** Something that happened. The outbox is the part of the table that has no sequence yet. */
 export const Event = defineEntity({
@@ -28,12 +29,25 @@ export const Event = defineEntity({
     webhookBody: p.text().nullable(),
     /** The payment's own target. */
     webhookUrl: p.text().nullable(),
+    /** Which part of the service must not miss it; null for most. */
+    follower: p.text().$type<Follower>().nullable(),
     createdAt: p.type(InstantType).$type<Temporal.Instant>(),
   },
   indexes: [
     { name: 'event_outbox', properties: ['position'], where: 'sequence is null' },
     { name: 'event_sequence', properties: ['sequence'] },
+    { name: 'event_followed', properties: ['follower', 'sequence'], where: 'follower is not null' },
   ],
+});
+
+/** How far a part of the service has followed the event log. The effects of the events up to there were committed with it. */
+export const FollowerPosition = defineEntity({
+  name: 'FollowerPosition',
+  tableName: 'follower_position',
+  properties: {
+    follower: p.text().$type<Follower>().primary(),
+    sequence: p.bigint(),
+  },
 });
 
 /** One idempotency key of a merchant in a mode (decisions D-20 to D-24). */
@@ -80,4 +94,4 @@ export const ShopEntity = defineEntity({
 });
 export type Shop = Row<InferEntity<typeof ShopEntity>>;
 
-export const kernelEntities = [Event, IdempotencyKey, ShopEntity];
+export const kernelEntities = [Event, FollowerPosition, IdempotencyKey, ShopEntity];

@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import type { StreamKind, WebhookEvent } from '../rules/event.ts';
+import type { Follower } from '../rules/follower.ts';
 import type { Mode } from '../rules/mode.ts';
 
 /** One event, before it is a row. */
@@ -16,6 +17,8 @@ export interface OutboxEvent {
   readonly stream: { readonly kind: StreamKind; readonly payload: Readonly<Record<string, unknown>> } | null;
   /** `data` is the public JSON of the object at this moment; `url` the payment's own target. */
   readonly webhook: { readonly event: WebhookEvent; readonly data: unknown; readonly url: string | null } | null;
+  /** Who must not miss it; absent for most. */
+  readonly follower?: Follower | null;
   readonly at: Temporal.Instant;
 }
 
@@ -35,12 +38,13 @@ export const eventRow = (event: OutboxEvent): object => {
     webhook_event: webhook?.event ?? null,
     webhook_body: webhook ? JSON.stringify({ id: `evt_${id}`, event: webhook.event, created_at: createdAt, data: webhook.data }) : null,
     webhook_url: webhook?.url ?? null,
+    follower: event.follower ?? null,
     created_at: createdAt,
   };
 };
 
 /** SQL: inserts the JSON array in `parameter` when `condition` (a query) has a row. */
 export const insertEvents = (parameter: string, condition: string): string =>
-  `insert into event (merchant_id, id, shop_id, mode, subject_id, stream_kind, payload, webhook_event, webhook_body, webhook_url, created_at)
-   select row.merchant_id, row.id, row.shop_id, row.mode, row.subject_id, row.stream_kind, row.payload, row.webhook_event, row.webhook_body, row.webhook_url, row.created_at
+  `insert into event (merchant_id, id, shop_id, mode, subject_id, stream_kind, payload, webhook_event, webhook_body, webhook_url, follower, created_at)
+   select row.merchant_id, row.id, row.shop_id, row.mode, row.subject_id, row.stream_kind, row.payload, row.webhook_event, row.webhook_body, row.webhook_url, row.follower, row.created_at
    from jsonb_populate_recordset(null::event, ${parameter}::jsonb) as row where exists (${condition})`;

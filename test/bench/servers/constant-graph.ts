@@ -66,6 +66,11 @@ const payment: Payment = {
   failureCode: null,
   plannedOutcome: 'succeeded',
   plannedFailureCode: null,
+  kind: null,
+  tokenId: null,
+  subscriptionId: null,
+  savedReference: null,
+  verification: false,
 };
 const paymentUrl = 'https://pay.example/pay/token';
 
