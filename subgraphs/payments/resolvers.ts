@@ -19,6 +19,7 @@ import { openSession } from './open-session.ts';
 import { netOf } from './payment-view.ts';
 import { chooseMethod, planOutcome } from './prepare-checkout.ts';
 import { refundPayment } from './refund-payment.ts';
+import { recurringMutations, recurringQueries } from './recurring-resolvers.ts';
 import { buyerMethod } from './rules/checkout.ts';
 import { mayHaveRefunds } from './rules/refund.ts';
 import { confirmSimulator } from './confirm-simulator.ts';
@@ -56,8 +57,8 @@ export const paymentsSubgraph = (parts: PaymentsParts): { name: 'payments'; reso
   resolvers: {
     Payment: paymentFields(parts),
     Refund: refundFields(parts),
-    Query: queries(parts),
-    Mutation: { ...mutations(parts), ...checkoutMutations(parts) },
+    Query: { ...queries(parts), ...recurringQueries(parts) },
+    Mutation: { ...mutations(parts), ...checkoutMutations(parts), ...recurringMutations(parts) },
   },
   entities: {
     Payment: (references) => loadPayments(parts.database.pool, references),
