@@ -18,7 +18,7 @@ import { countRefusal, limitMerchant, type LimitParts } from './limit-rate.ts';
 import type { ContractOperation } from './read-contract.ts';
 import { compileRequest, type AnyRequest } from './read-request.ts';
 import { isErrorCode, refuse, sendRefusal, type Refusal } from './refusal-http.ts';
-import type { Outcome, Route } from './routes.ts';
+import { ledgerFilePart, type Outcome, type Route } from './routes.ts';
 
 /** Opens the live stream for a caller that may have it: rest-facade/event-stream.ts. */
 export type OpenStream = (request: FastifyRequest, reply: FastifyReply, call: Call) => unknown;
@@ -37,6 +37,7 @@ export type RunOperation = (asked: AnyRequest, call: Call) => Promise<Outcome | 
 export const openCall = (route: Route, operation: ContractOperation, parts: CallParts) => {
   const readRequest = compileRequest(route, operation);
   const run = route.operation === 'StreamEvents' ? null : openRun(route, route.operation, parts);
+  const readPart = route.kind === 'ledger' ? openRun(ledgerFilePart, 'ExportLedger', parts) : null;
   return async (request: FastifyRequest, reply: FastifyReply, caller: Caller): Promise<unknown> => {
     const { principal } = caller;
     const untrusted = parts.authenticator.checkRequest(caller.holder, signaturesOf(request.raw), bytesOf(request));
@@ -50,7 +51,7 @@ export const openCall = (route: Route, operation: ContractOperation, parts: Call
     if ('code' in asked) return sendRefusal(reply, asked);
     const call: Call = { principal, requestId: request.id };
     if (!run) return parts.openStream(request, reply, call);
-    if (route.kind === 'ledger' && asked.query['format'] === 'csv') return sendLedgerCsv(request, reply, asked, (page) => run(page, call));
+    if (readPart && asked.query['format'] === 'csv') return sendLedgerCsv(request, reply, asked, (part) => readPart(part, call));
     return sendOutcome(reply, await run(asked, call));
   };
 };
@@ -60,7 +61,7 @@ const refuseScope = (route: Route, { principal }: Caller): Refusal | null => {
   return lack === null ? null : refuse('scope_required', lack);
 };
 
-const openRun = (route: Route, name: OperationName, { supergraph, log }: CallParts): RunOperation => {
+const openRun = (route: Pick<Route, 'variables' | 'answer'>, name: OperationName, { supergraph, log }: CallParts): RunOperation => {
   const operation = supergraph.operation(name);
   return async (asked, call) => {
     // The row's types tie request, variables and data to this operation; the table holds rows of all operations, so that they are lost here.

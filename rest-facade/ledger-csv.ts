@@ -1,54 +1,59 @@
-/** The ledger as a file. Decision D-78: a header row, the JSON's fields in their order, RFC 4180; all rows, unless `limit` is given. */
+/**
+ * The ledger as a file. Decision D-78: a header row, the JSON's fields in their order, RFC 4180; all rows, unless `limit` is given. The database writes the
+ * lines (subgraphs/merchants/export-ledger.ts); here the parts are joined, as fast as the client reads and no faster: two of them are in memory.
+ */
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ExportLedgerQuery } from '../schema/generated/operations.ts';
 import type { ledgerEntryJson } from '../schema/wire.ts';
 import type { AnyRequest } from './read-request.ts';
 import { sendRefusal, type Refusal } from './refusal-http.ts';
 import type { Outcome } from './routes.ts';
 
-type Entry = ReturnType<typeof ledgerEntryJson>;
-interface Page {
-  readonly items: readonly Entry[];
-  readonly next_cursor: string | null;
-}
-type ReadPage = (asked: AnyRequest) => Promise<Outcome | Refusal>;
+type Part = ExportLedgerQuery['ledgerFile'];
+type ReadPart = (asked: AnyRequest) => Promise<Outcome | Refusal>;
 
-const columns = ['id', 'type', 'amount', 'currency', 'description', 'payment_id', 'payout_id', 'created_at'] as const satisfies readonly (keyof Entry)[];
-/** Contract, "Limits": the largest page. */
-const rowsPerPage = 200;
+const columns = ['id', 'type', 'amount', 'currency', 'description', 'payment_id', 'payout_id', 'created_at'] as const satisfies readonly (keyof ReturnType<
+  typeof ledgerEntryJson
+>)[];
+const header = `${columns.join(',')}\r\n`;
+/** What a part holds at most: about a megabyte. */
+const rowsPerPart = 5_000;
 
-const cell = (value: string | number | null): string => {
-  const text = String(value ?? '');
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+/** The ledger's row gives a part as an answer's body; anything else is a refusal. */
+const partOf = (outcome: Outcome | Refusal): Part | Refusal => {
+  if (outcome === null) throw new Error('the ledger answered nothing');
+  return 'code' in outcome ? outcome : (outcome.body as Part);
 };
 
-const line = (values: readonly (string | number | null)[]): string => `${values.map(cell).join(',')}\r\n`;
-
-const lines = (page: Page): string => page.items.map((entry) => line(columns.map((column) => entry[column]))).join('');
-
-/** The ledger's row gives a page as an answer's body; anything else is a refusal. */
-const pageOf = (outcome: Outcome | Refusal): Page | Refusal => {
-  if (outcome === null) throw new Error('a registry answered nothing');
-  return 'code' in outcome ? outcome : (outcome.body as Page);
-};
-
-/** Streams the whole filtered set, or the one page that `limit` asks for. The first page is read before anything is sent, so that a refusal is an envelope. */
-export const sendLedgerCsv = async (request: FastifyRequest, reply: FastifyReply, asked: AnyRequest, read: ReadPage): Promise<FastifyReply> => {
-  const limited = typeof request.query === 'object' && request.query !== null && 'limit' in request.query;
-  const query = limited ? asked.query : { ...asked.query, limit: rowsPerPage };
-  const first = pageOf(await read({ ...asked, query }));
-  if ('code' in first) return sendRefusal(reply, first);
-  const rest = async function* (): AsyncGenerator<string> {
-    yield line(columns) + lines(first);
-    let cursor = limited ? null : first.next_cursor;
-    while (cursor !== null) {
-      const page = pageOf(await read({ ...asked, query: { ...query, cursor } }));
-      // Too late for an envelope: the connection breaks off, so that a part is not taken for the whole.
-      if ('code' in page) throw new Error(`the ledger broke off: ${page.code}`);
-      yield lines(page);
-      cursor = page.next_cursor;
-    }
+/** The file's text: each part is read while the one before it is being sent. */
+const textOf = async function* (first: Part, readBehind: (cursor: string) => Promise<Part | Refusal>): AsyncGenerator<string> {
+  const next = ({ pageInfo: { endCursor } }: Part): Promise<Part | Refusal> | null => {
+    const reading = endCursor === null ? null : readBehind(endCursor);
+    // Heard below; a client that hangs up meanwhile leaves nobody to hear it.
+    reading?.catch(() => {});
+    return reading;
   };
+  let coming = next(first);
+  yield header + first.text;
+  while (coming) {
+    const part: Part | Refusal = await coming;
+    // Too late for an envelope: the connection breaks off, so that a part is not taken for the whole.
+    if ('code' in part) throw new Error(`the ledger broke off: ${part.code}`);
+    coming = next(part);
+    yield part.text;
+  }
+};
+
+/** Streams the whole filtered set, or the one page that `limit` asks for. The first part is read before anything is sent, so that a refusal is an envelope. */
+export const sendLedgerCsv = async (request: FastifyRequest, reply: FastifyReply, asked: AnyRequest, read: ReadPart): Promise<FastifyReply> => {
+  const limited = typeof request.query === 'object' && request.query !== null && 'limit' in request.query;
+  const query = limited ? asked.query : { ...asked.query, limit: rowsPerPart };
+  const first = partOf(await read({ ...asked, query }));
+  if ('code' in first) return sendRefusal(reply, first);
   reply.headers({ 'content-type': 'text/csv; charset=utf-8; header=present', 'content-disposition': 'attachment; filename="ledger.csv"' });
-  return reply.send(Readable.from(rest()));
+  // A HEAD of a stream reads it to its end.
+  if (request.method === 'HEAD') return reply.send('');
+  const last = limited ? { ...first, pageInfo: { endCursor: null } } : first;
+  return reply.send(Readable.from(textOf(last, async (cursor) => partOf(await read({ ...asked, query: { ...query, cursor } })))));
 };

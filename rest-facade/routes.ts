@@ -298,6 +298,12 @@ const money = [
   }),
 ];
 
+/** What the ledger's row runs instead when a file is asked for: one part of it. */
+export const ledgerFilePart: Pick<Route, 'variables' | 'answer'> = {
+  variables: ({ query }: ValidRequest<Empty, Page & { type?: LedgerEntryType }>) => ({ ...pageVariables(query), type: query.type ?? null }),
+  answer: ({ ledgerFile }: OperationMap['ExportLedger']['result']) => ok(ledgerFile),
+};
+
 const subscriptions = [
   row<'CreateSubscription', SubscriptionCreateInput>({
     method: 'POST',

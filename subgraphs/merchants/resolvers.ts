@@ -13,6 +13,7 @@ import type { Principal } from '../kernel/service/principal.ts';
 import { keyOf, merchantOf, orThrow, reachOf } from '../kernel/service/reach.ts';
 import { cabinetFields, cabinetMutations, cabinetQueries } from './cabinet-resolvers.ts';
 import type { Merchant, WebhookDelivery } from './entities.ts';
+import { exportLedger } from './export-ledger.ts';
 import { findDeliveries, findKeyHolder, findShops, loadMerchants, loadShops, loadWebhookDeliveries, loadWebhookEndpoints } from './find-merchants.ts';
 import { findEvent, findEventsBehind, type EventRow } from './read-events.ts';
 import { keyMutations, shopKeyFields } from './key-resolvers.ts';
@@ -165,6 +166,10 @@ const queries = ({ database, database: { pool } }: MerchantsParts): QueryResolve
   ledger: async (_, { type, ...page }, { principal }) => {
     const reach = await reachOf(pool, keyOf(principal), null);
     return orThrow(await listLedger(pool, reach, { ...page, type }));
+  },
+  ledgerFile: async (_, { type, ...page }, { principal }) => {
+    const reach = await reachOf(pool, keyOf(principal), null);
+    return orThrow(await exportLedger(pool, reach, { ...page, type }));
   },
   apiKeyHolder: (_, { digest }) => findKeyHolder(pool, digest),
   liveEvent: async (_, { id }, { principal }) => {

@@ -37,8 +37,6 @@ let asked: Asked = {};
 interface Asked {
   readonly input?: Readonly<Record<string, unknown>>;
   readonly idempotency?: { readonly key: string; readonly fingerprint: string } | null;
-  readonly first?: number;
-  readonly after?: string | null;
 }
 const answer = (args: object): unknown => {
   asked = args;
@@ -48,7 +46,6 @@ const answer = (args: object): unknown => {
 const edge = await openSmallEdge({
   'Query.payment': answer,
   'Query.payments': answer,
-  'Query.ledger': answer,
   'Mutation.paymentCreate': answer,
   'Mutation.paymentCancel': answer,
   'Mutation.payoutCreate': answer,
@@ -205,54 +202,5 @@ describe('checks come in the order of decision D-09', () => {
   test('the body before the operation', async () => {
     next = () => assert.fail('the operation ran');
     assert.equal((await call('POST', '/payments', { amount: 'x' })).status, 400);
-  });
-});
-
-describe('the ledger as a file (decision D-78)', () => {
-  const entry = (id: string, description: string) => ({
-    id,
-    type: 'payment',
-    amount: -5n,
-    currency: 'RUB',
-    description,
-    paymentId: null,
-    payoutId: 'p',
-    createdAt: Temporal.Instant.from('2026-05-06T10:00:00Z'),
-  });
-  const header = 'id,type,amount,currency,description,payment_id,payout_id,created_at\r\n';
-  const rowOf = (id: string, text: string): string => `${id},payment,-5,RUB,${text},,p,2026-05-06T10:00:00.000Z\r\n`;
-  const page = (cursor: string | null, id: string) => ({ nodes: [entry(id, 'plain')], pageInfo: { hasNextPage: cursor !== null, endCursor: cursor } });
-
-  test('has a header row, the fields in order, and quotes what RFC 4180 says', async () => {
-    next = () => ({ nodes: [entry('1', 'a "b", c\nd')], pageInfo: { hasNextPage: false, endCursor: null } });
-    const { text, headers } = await call('GET', '/ledger?format=csv');
-    assert.match(headers.get('content-type') ?? '', /^text\/csv/);
-    assert.equal(text, header + rowOf('1', '"a ""b"", c\nd"'));
-  });
-
-  test('reads on to the last page', async () => {
-    next = () => (asked.after === 'two' ? page(null, '2') : page('two', '1'));
-    assert.equal((await call('GET', '/ledger?format=csv')).text, header + rowOf('1', 'plain') + rowOf('2', 'plain'));
-    assert.equal(asked.first, 200);
-  });
-
-  test('ends with the page when limit is given', async () => {
-    next = () => page('two', '1');
-    assert.equal((await call('GET', '/ledger?format=csv&limit=1')).text, header + rowOf('1', 'plain'));
-  });
-
-  test('is an envelope when the first page is refused', async () => {
-    next = () => {
-      throw new GraphQLError('the cursor is damaged', { extensions: { code: 'bad_request' } });
-    };
-    assert.equal((await call('GET', '/ledger?format=csv&cursor=x')).status, 400);
-  });
-
-  test('breaks off when a later page fails, so that a part is not taken for the whole', async () => {
-    next = () => {
-      if (asked.after === 'two') throw new Error('lost');
-      return page('two', '1');
-    };
-    await assert.rejects(call('GET', '/ledger?format=csv'));
   });
 });

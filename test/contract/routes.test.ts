@@ -14,7 +14,7 @@ const contract = readContract();
 const named = separateOperations(readOperations());
 const sdl = subgraphNames.flatMap((name) => readSubgraphSdl(name).definitions);
 
-/** Operations that no merchant's route stands for: the hosted page, and what the service asks itself. */
+/** Operations that no merchant's route stands for: the hosted page, what the service asks itself, and the ledger's route when it answers with a file. */
 const ownOperations = [
   'GetCheckout',
   'ChooseCheckoutMethod',
@@ -24,6 +24,7 @@ const ownOperations = [
   'FindApiKeyHolder',
   'NoteApiKeyUse',
   'ReadEventsAfter',
+  'ExportLedger',
 ];
 
 /** `Mutation.paymentCreate` of a named operation. */
