@@ -1,0 +1,55 @@
+/**
+ * Following the event log by its sequence, each event once: the position moves in the transaction of the effects, under the lock of its row. The relay gives
+ * numbers in their order, so that behind a number that was seen no smaller one appears (`kernel/queue/relay`).
+ */
+import type pg from 'pg';
+import type { Follower } from '../rules/follower.ts';
+import { inTransaction, run, type Runner, type Statement } from './statement.ts';
+
+/** An event that its follower must not miss. */
+export interface FollowedEvent {
+  readonly sequence: bigint;
+  readonly merchantId: string;
+  /** The payment, payout or refund. */
+  readonly subjectId: string;
+}
+
+const readPosition: Statement = { name: 'follow.position', text: 'select sequence from follower_position where follower = $1' };
+
+const readEvents: Statement = {
+  name: 'follow.events',
+  text: `select sequence, merchant_id as "merchantId", subject_id as "subjectId" from event where follower = $1 and sequence > $2 order by sequence limit $3`,
+};
+
+const movePosition: Statement = {
+  name: 'follow.move',
+  text: 'update follower_position set sequence = $3 where follower = $1 and sequence = $2 returning 1',
+};
+
+/** Events that wait for a follower, and the position behind which they were found. */
+export interface Waiting {
+  readonly follower: Follower;
+  readonly position: bigint;
+  readonly events: readonly FollowedEvent[];
+}
+
+/** The next events of a follower, oldest first, at most so many. */
+export const readWaiting = async (runner: Runner, follower: Follower, most: number): Promise<Waiting> => {
+  const [row] = await run<{ sequence: bigint }>(runner, readPosition, [follower]);
+  if (!row) throw new Error(`the follower ${follower} has no position`);
+  return { follower, position: row.sequence, events: await run<FollowedEvent>(runner, readEvents, [follower, row.sequence, most]) };
+};
+
+/**
+ * Carries out the effects of events and moves the position behind them, in one transaction. False when somebody else has followed meanwhile: nothing has
+ * happened then.
+ */
+export const followWaiting = (pool: pg.Pool, { follower, position, events }: Waiting, effects: (client: pg.PoolClient) => Promise<void>): Promise<boolean> => {
+  const last = events.at(-1)?.sequence ?? position;
+  return inTransaction(pool, async (client) => {
+    const moved = await run(client, movePosition, [follower, position, last]);
+    if (moved.length === 0) return false;
+    await effects(client);
+    return true;
+  });
+};
