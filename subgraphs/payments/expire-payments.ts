@@ -1,24 +1,31 @@
 /**
- * Ends what time has ended: links whose life is over, sessions without a final answer. Contract "States and transitions".
- * A session is asked about once more before it expires, so that a success that we have not heard of yet is not lost.
+ * Ends what time has ended: links whose life is over, sessions without a final answer. Contract "States and transitions". Thousands may end in the same minute:
+ * a round takes them under their locks, passing over those that somebody else is writing, and writes all of them in one statement.
+ * A session is asked about once more before it expires, so that a success that we have not heard of yet is not lost; a bank that does not answer
+ * delays nobody, and is asked again afterwards (decisions D-32 and D-33).
  */
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
 import type { Banks } from '../kernel/banks/route.ts';
 import type { Database } from '../kernel/database/orm.ts';
-import { run, type Statement } from '../kernel/database/statement.ts';
+import { columns, inTransaction, run, type Statement } from '../kernel/database/statement.ts';
 import type { FailureCode } from '../kernel/rules/failure-code.ts';
-import { isRefused } from '../kernel/rules/refusal.ts';
+import { abreast } from './abreast.ts';
 import { askBank } from './ask-bank.ts';
-import { changePayment, statusEvents } from './change-payment.ts';
-import { paymentMove, type PaymentTrigger } from './rules/payment.ts';
-import type { PaymentKey } from './store-payment.ts';
+import { statusEvents } from './change-payment.ts';
+import type { Payment } from './entities.ts';
+import { nextQuestionAfterExpiry, paymentMove, type PaymentTrigger } from './rules/payment.ts';
+import { paymentNames, storePayments, type MoneylessChange, type PaymentKey } from './store-payment.ts';
 
-/** How many payments one round takes, and how many of them at once. */
+/** How many payments one round takes. */
 const roundMost = 500;
-const abreast = 8;
+/** How many last questions are asked at once, and how long a round waits for the answers. */
+const questionsAbreast = 100;
+const answersPatience_ms = 2_000;
 
 const linksDue: Statement = {
   name: 'payment_links_due',
-  text: `select merchant_id as "merchantId", id as "paymentId" from payment where status = 'pending' and expires_at <= $1 order by expires_at limit $2`,
+  text: `select ${columns(paymentNames)} from payment where status = 'pending' and expires_at <= $1 order by expires_at limit $2 for update skip locked`,
 };
 
 const sessionsDue: Statement = {
@@ -26,40 +33,69 @@ const sessionsDue: Statement = {
   text: `select merchant_id as "merchantId", id as "paymentId" from payment where status = 'processing' and processing_until <= $1 order by processing_until limit $2`,
 };
 
-const expire = async (database: Database, key: PaymentKey, trigger: PaymentTrigger, failureCode: FailureCode, now: Temporal.Instant): Promise<void> => {
-  await changePayment(database, key, now, ({ payment }) => {
-    const due = trigger === 'link_elapsed' ? payment.expiresAt : payment.processingUntil;
-    const status = paymentMove(payment.status, trigger);
-    if (!status || !due || Temporal.Instant.compare(due, now) > 0) return 'unchanged';
-    return {
-      patch: { status, failureCode, finalizedAt: now, askAt: null, step: null, stepUrl: null, metadata: { ...payment.metadata, failure_code: failureCode } },
-      postings: [],
-      events: (after) => statusEvents(after, [], now),
-    };
-  });
+const sessionsStillDue: Statement = {
+  name: 'payment_sessions_still_due',
+  text: `select ${columns(paymentNames)} from payment where (merchant_id, id) in (select * from unnest($2::uuid[], $3::uuid[]))
+    and status = 'processing' and processing_until <= $1 for update skip locked`,
 };
 
-const abreastOf = async (keys: readonly PaymentKey[], work: (key: PaymentKey) => Promise<void>): Promise<void> => {
-  const left = keys.values();
-  await Promise.all(
-    Array.from({ length: abreast }, async () => {
-      for (const key of left) await work(key);
-    }),
+interface Ending {
+  readonly trigger: PaymentTrigger & ('link_elapsed' | 'session_elapsed');
+  readonly failureCode: FailureCode;
+  /** When the bank is asked whether it was paid after all. */
+  readonly askAt: Temporal.Instant | null;
+}
+
+const expired = (before: Payment, { trigger, failureCode, askAt }: Ending, now: Temporal.Instant): MoneylessChange => {
+  const status = paymentMove(before.status, trigger);
+  if (!status) throw new Error(`payment ${before.id} is ${before.status} and was found as due`);
+  const metadata = { ...before.metadata, failure_code: failureCode };
+  return {
+    before,
+    patch: { status, failureCode, finalizedAt: now, askAt, step: null, stepUrl: null, metadata },
+    events: (after) => statusEvents(after, [], now),
+  };
+};
+
+const expire = (client: pg.PoolClient, due: readonly Payment[], ending: Ending, now: Temporal.Instant): Promise<number> =>
+  storePayments(
+    client,
+    due.map((payment) => expired(payment, ending, now)),
   );
+
+/** One round of links; gives how many were due. */
+const expireLinks = (database: Database, now: Temporal.Instant): Promise<number> =>
+  inTransaction(database.pool, async (client) => {
+    const due = await run<Payment>(client, linksDue, [now, roundMost]);
+    if (due.length > 0) await expire(client, due, { trigger: 'link_elapsed', failureCode: 'link_expired', askAt: null }, now);
+    return due.length;
+  });
+
+/** One round of sessions, each asked about first; gives how many were due. */
+const expireSessions = async (database: Database, banks: Banks, now: Temporal.Instant): Promise<number> => {
+  const due = await run<PaymentKey>(database.pool, sessionsDue, [now, roundMost]);
+  if (due.length === 0) return 0;
+  // A question that fails is one without an answer; one that is answered later is applied when it is.
+  const answers = abreast(due, questionsAbreast, (key) => askBank(database, banks, key, now)).catch(() => {});
+  const patience = new AbortController();
+  await Promise.race([answers, delay(answersPatience_ms, undefined, { signal: patience.signal }).catch(() => {})]);
+  patience.abort();
+  const ending: Ending = { trigger: 'session_elapsed', failureCode: 'session_expired', askAt: nextQuestionAfterExpiry(now, now) };
+  const keys = [due.map(({ merchantId }) => merchantId), due.map(({ paymentId }) => paymentId)];
+  await inTransaction(database.pool, async (client) => {
+    const left = await run<Payment>(client, sessionsStillDue, [now, ...keys]);
+    if (left.length > 0) await expire(client, left, ending, now);
+  });
+  return due.length;
 };
 
-/** Expires what is due, a round at a time, until nothing is. Returns how many were looked at. */
+/** Expires what is due, a round at a time, until nothing is. Gives how many were looked at. */
 export const expirePayments = async (database: Database, banks: Banks, clock: () => Temporal.Instant): Promise<number> => {
   for (let seen = 0; ;) {
     const now = clock();
-    const links = await run<PaymentKey>(database.pool, linksDue, [now, roundMost]);
-    await abreastOf(links, (key) => expire(database, key, 'link_elapsed', 'link_expired', now));
-    const sessions = await run<PaymentKey>(database.pool, sessionsDue, [now, roundMost]);
-    await abreastOf(sessions, async (key) => {
-      const asked = await askBank(database, banks, key, now);
-      if (isRefused(asked) || asked.status === 'processing') await expire(database, key, 'session_elapsed', 'session_expired', now);
-    });
-    seen += links.length + sessions.length;
-    if (links.length < roundMost && sessions.length < roundMost) return seen;
+    const links = await expireLinks(database, now);
+    const sessions = await expireSessions(database, banks, now);
+    seen += links + sessions;
+    if (links < roundMost && sessions < roundMost) return seen;
   }
 };

@@ -3,6 +3,7 @@ import type { Banks } from '../kernel/banks/route.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { foldBalances } from '../kernel/ledger/balance.ts';
 import { done, type Job } from '../kernel/queue/run-job.ts';
+import { abreast } from './abreast.ts';
 import { askBank, findAsksDue } from './ask-bank.ts';
 import { expirePayments } from './expire-payments.ts';
 import type { PaymentKey } from './store-payment.ts';
@@ -27,6 +28,7 @@ const parseKey = (payload: unknown): PaymentKey => {
 export const askBankJob = 'ask-bank';
 
 const sweepMost = 500;
+const questionsAbreast = 32;
 
 /** The jobs of the payments subgraph. */
 export const paymentJobs = ({ database, banks, now }: PaymentJobs): readonly Job[] => [
@@ -45,7 +47,7 @@ export const paymentJobs = ({ database, banks, now }: PaymentJobs): readonly Job
     every_ms: 1_000,
     parse: () => null,
     run: async () => {
-      for (const key of await findAsksDue(database, now(), sweepMost)) await askBank(database, banks, key, now());
+      await abreast(await findAsksDue(database, now(), sweepMost), questionsAbreast, (key) => askBank(database, banks, key, now()));
       return done;
     },
   },

@@ -1,5 +1,6 @@
 /** What refunds need in the background: the sweep finds every one that is due, the wake-up only makes it prompt. */
 import { done, type Job } from '../kernel/queue/run-job.ts';
+import { abreast } from './abreast.ts';
 import type { PaymentJobs } from './jobs.ts';
 import { findRefundsDue, sendRefund, type RefundKey } from './send-refund.ts';
 
@@ -17,6 +18,7 @@ const parseKey = (payload: unknown): RefundKey => {
 export const sendRefundJob = 'send-refund';
 
 const sweepMost = 500;
+const ordersAbreast = 16;
 
 /** The jobs of refunds. */
 export const refundJobs = ({ database, banks, now }: PaymentJobs): readonly Job[] => [
@@ -35,7 +37,7 @@ export const refundJobs = ({ database, banks, now }: PaymentJobs): readonly Job[
     every_ms: 1_000,
     parse: () => null,
     run: async () => {
-      for (const key of await findRefundsDue(database, now(), sweepMost)) await sendRefund(database, banks, key, now());
+      await abreast(await findRefundsDue(database, now(), sweepMost), ordersAbreast, (key) => sendRefund(database, banks, key, now()));
       return done;
     },
   },

@@ -7,7 +7,6 @@ import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { applyBankAnswer } from '../../subgraphs/payments/apply-bank-answer.ts';
 import { askBank } from '../../subgraphs/payments/ask-bank.ts';
-import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';
 import { createPayment } from '../../subgraphs/payments/create-payment.ts';
 import { PaymentEntity, type Payment } from '../../subgraphs/payments/entities.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
@@ -107,16 +106,6 @@ test('a bank’s answer that arrives twenty times at once is booked once, and th
   );
   while ((await foldBalances(migrated.database.pool)) > 0);
   assert.deepEqual(await readBalances(migrated.database.pool, key.merchantId, 'test', 'RUB'), before, 'a fold changes no balance');
-});
-
-test('of a cancel and a pay at the same moment exactly one wins', async () => {
-  const key = await migrated.merchant();
-  for (let round = 0; round < 20; round++) {
-    const { payment } = await create(key, { amount: 100n, method: 'sbp' });
-    const paid = openSession(migrated.database, banks(), noPolicies, { key: keyOf(payment), card: null, pageUrl: 'https://pay.example/p', now: at(1) });
-    const results = await Promise.all([paid, cancelPayment(migrated.database, key, payment.id, at(1))]);
-    assert.equal(results.filter((result) => isRefused(result) && result.code === 'not_pending').length, 1, `round ${round}`);
-  }
 });
 
 test('links and sessions expire at their moment and not before', async () => {

@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Bank } from '../../subgraphs/kernel/banks/bank.ts';
+import { openBanks, type Banks } from '../../subgraphs/kernel/banks/route.ts';
+import { openSimulator } from '../../subgraphs/kernel/banks/simulator.ts';
+import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
+import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';
+import { createPayment } from '../../subgraphs/payments/create-payment.ts';
+import type { Payment } from '../../subgraphs/payments/entities.ts';
+import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
+import { openSession } from '../../subgraphs/payments/open-session.ts';
+import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
+
+let migrated: MigratedDatabase;
+before(async () => void (migrated = await startMigratedDatabase()));
+after(() => migrated.close());
+
+const start = Temporal.Instant.from('2026-11-21T10:00:00Z');
+const at = (seconds: number): Temporal.Instant => start.add({ seconds });
+const banks = (): Banks => openBanks(openSimulator(migrated.database), migrated.database.pool);
+/** The banks of this installation, of which every one does what `own` says. */
+const banksThat = (own: Partial<Bank>): Banks => {
+  const simulator = { ...banks().simulator, ...own };
+  return { ...banks(), simulator, holding: () => simulator };
+};
+const granted = <Result extends object>(result: Result | Refused): Result => {
+  if (isRefused(result)) throw new Error(`refused: ${result.code}: ${result.message}`);
+  return result;
+};
+const create = async (key: KeyPrincipal, amount: bigint): Promise<Payment> =>
+  granted(await createPayment(migrated.database, noPolicies, key, { input: { amount, method: 'sbp' } }, start)).payment;
+const pay = (payment: Payment, now: Temporal.Instant): Promise<Payment | Refused> =>
+  openSession(migrated.database, banks(), noPolicies, {
+    key: { merchantId: payment.merchantId, paymentId: payment.id },
+    card: null,
+    pageUrl: 'https://pay.example/p',
+    now,
+  });
+
+/** Makes `count` more payments like one, each with its own id and link. */
+const multiply = async ({ merchantId, id }: Payment, count: number): Promise<void> => {
+  const { pool } = migrated.database;
+  const { rows } = await pool.query<{ columns: string }>(
+    `select string_agg(quote_ident(column_name), ', ') as columns from information_schema.columns
+      where table_schema = 'public' and table_name = 'payment' and column_name not in ('id', 'public_id')`,
+  );
+  const columns = rows[0]?.columns ?? assert.fail('no columns');
+  await pool.query(
+    `insert into payment (id, public_id, ${columns}) select gen_random_uuid(), 'P-' || nextval('payment_public_id'), ${columns}
+      from payment, generate_series(1, $3) where merchant_id = $1 and id = $2`,
+    [merchantId, id, count],
+  );
+};
+const counted = async ({ merchantId }: KeyPrincipal): Promise<Readonly<Record<string, number>>> => {
+  const { rows } = await migrated.database.pool.query<{ status: string; count: number }>(
+    'select status, count(*)::int as count from payment where merchant_id = $1 group by status',
+    [merchantId],
+  );
+  return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
+};
+const webhooksOf = async ({ merchantId }: KeyPrincipal): Promise<{ webhook_event: string; webhook_body: string; subject_id: string }[]> =>
+  (
+    await migrated.database.pool.query<{ webhook_event: string; webhook_body: string; subject_id: string }>(
+      'select webhook_event, webhook_body, subject_id from event where merchant_id = $1 and webhook_event is not null',
+      [merchantId],
+    )
+  ).rows;
+
+test('two thousand links that end at the same moment all expire in a handful of statements, each told once', async () => {
+  const key = await migrated.merchant();
+  const { pool } = migrated.database;
+  await multiply(await create(key, 10_000n), 1_999);
+  let errands = 0;
+  const count = (): number => (errands += 1);
+  pool.on('acquire', count);
+  assert.equal(await expirePayments(migrated.database, banks(), () => at(3_600)), 2_000);
+  pool.off('acquire', count);
+  assert.ok(errands <= 12, `took ${errands} statements and transactions`);
+  assert.deepEqual(await counted(key), { expired: 2_000 });
+  const told = await webhooksOf(key);
+  assert.equal(told.length, 2_000);
+  assert.equal(new Set(told.map(({ subject_id }) => subject_id)).size, 2_000);
+  const { event, data } = JSON.parse(told[0]?.webhook_body ?? '{}');
+  assert.deepEqual(
+    [event, data.status, data.metadata, data.finalized_at],
+    ['payment.expired', 'expired', { mode: 'test', simulator_outcome: 'succeeded', failure_code: 'link_expired' }, '2026-11-21T11:00:00.000Z'],
+  );
+  assert.equal(await expirePayments(migrated.database, banks(), () => at(3_601)), 0, 'nothing is left to do');
+});
+
+test('a bank that never answers delays no session’s end, and is asked again afterwards', async () => {
+  const key = await migrated.merchant();
+  const payment = await create(key, 10_006n);
+  granted(await pay(payment, start));
+  await multiply(payment, 299);
+  const silent = banksThat({ ask: () => new Promise(() => {}) });
+  await expirePayments(migrated.database, silent, () => at(20 * 60));
+  assert.deepEqual(await counted(key), { expired: 300 });
+  const { rows } = await migrated.database.pool.query('select distinct ask_at::text from payment where merchant_id = $1', [key.merchantId]);
+  assert.deepEqual(rows, [{ ask_at: '2026-11-21 10:21:00+00' }]);
+});
+
+test('a question that fails keeps no other payment from its end', async () => {
+  const key = await migrated.merchant();
+  const payments = await Promise.all([10_006n, 10_006n, 10_006n].map((amount) => create(key, amount)));
+  for (const payment of payments) granted(await pay(payment, start));
+  const broken = banksThat({
+    ask: ({ operationId }) =>
+      operationId === payments[0]?.id ? Promise.reject(new Error('the connector is broken')) : banks().simulator.ask({ ...key, operationId, now: start }),
+  });
+  await expirePayments(migrated.database, broken, () => at(20 * 60));
+  assert.deepEqual(await counted(key), { expired: 3 });
+});
+
+test('of a cancel and a pay at the same moment exactly one wins, and the bank has a session only if the pay did', async () => {
+  const key = await migrated.merchant();
+  const won = { cancel: 0, pay: 0 };
+  for (let round = 0; round < 20; round += 1) {
+    const payment = await create(key, 10_000n);
+    const cancel = (): Promise<Payment | Refused> => cancelPayment(migrated.database, key, payment.id, at(1));
+    const [first, second] = round % 2 === 0 ? [() => pay(payment, at(1)), cancel] : [cancel, () => pay(payment, at(1))];
+    const results = await Promise.all([first(), second()]);
+    const [winner] = results.filter((result) => !isRefused(result));
+    assert.equal(results.filter((result) => isRefused(result) && result.code === 'not_pending').length, 1, `round ${round}`);
+    const { rows } = await migrated.database.pool.query('select 1 from simulator_operation where operation_id = $1', [payment.id]);
+    const paid = winner && !isRefused(winner) && winner.status === 'processing';
+    assert.equal(rows.length, paid ? 1 : 0, 'the bank agrees');
+    won[paid ? 'pay' : 'cancel'] += 1;
+  }
+  assert.ok(won.cancel > 0 && won.pay > 0, JSON.stringify(won));
+});
+
+test('of a cancel, a pay and the end of the link at the same moment exactly one wins, and it alone is told', async () => {
+  const key = await migrated.merchant();
+  const lastMoment = start.add({ minutes: 60 }).subtract({ milliseconds: 1 });
+  const payments = await Promise.all(Array.from({ length: 30 }, () => create(key, 10_000n)));
+  // Clocks of several processes differ: to the sweep the links are over, to the merchant and the buyer not yet.
+  await Promise.all([
+    ...payments.flatMap((payment) => [pay(payment, lastMoment), cancelPayment(migrated.database, key, payment.id, lastMoment)]),
+    expirePayments(migrated.database, banks(), () => at(3_600)),
+  ]);
+  await expirePayments(migrated.database, banks(), () => at(3_600));
+  const { pending, ...ended } = await counted(key);
+  assert.equal(pending, undefined);
+  const total = Object.values(ended).reduce((sum, count) => sum + count, 0);
+  assert.equal(total, 30, JSON.stringify(ended));
+  const told = await webhooksOf(key);
+  assert.equal(told.length, 30 - (ended['processing'] ?? 0), 'one webhook for each that ended');
+  const { rows } = await migrated.database.pool.query('select 1 from simulator_operation where merchant_id = $1', [key.merchantId]);
+  assert.equal(rows.length, ended['processing'] ?? 0, 'the bank agrees');
+});
+
+test('two sweeps at once expire each payment once', async () => {
+  const key = await migrated.merchant();
+  await multiply(await create(key, 10_000n), 599);
+  await Promise.all([1, 2, 3].map(() => expirePayments(migrated.database, banks(), () => at(3_600))));
+  await expirePayments(migrated.database, banks(), () => at(3_600));
+  assert.deepEqual(await counted(key), { expired: 600 });
+  assert.equal((await webhooksOf(key)).length, 600);
+});
