@@ -1,10 +1,11 @@
 /**
- * The source of the live stream: events from the bus, fanned out to those who may hear them (architecture section 4).
+ * The source of the live stream: events of `follow-stream`, fanned out to those who may hear them (architecture section 4).
  * Everything is bounded. A slow reader loses its oldest events and is told how many; `after` resumes from memory, or from the store when that is older.
  */
 import type { Bus, StreamedEvent, StreamKind } from '../subgraphs/kernel/rules/event.ts';
-import { liveSubscribers } from '../subgraphs/kernel/service/telemetry.ts';
+import { liveSubscribers, type Logger } from '../subgraphs/kernel/service/telemetry.ts';
 import { EventRing } from './event-ring.ts';
+import { followStream } from './follow-stream.ts';
 import { nameOfAudience, namesOfAudiences, type Audience } from './live-audience.ts';
 import { LiveReader, type Told } from './live-reader.ts';
 
@@ -25,6 +26,7 @@ export type ReadEventsAfter = (after: string, filter: LiveFilter, first: number)
 export interface LiveEventsParts {
   readonly bus: Bus;
   readonly readEventsAfter: ReadEventsAfter;
+  readonly log: Logger;
   readonly rememberedEvents?: number;
   readonly readerBuffer?: number;
 }
@@ -42,19 +44,19 @@ export interface LiveEvents {
 export const openLiveEvents = ({
   bus,
   readEventsAfter,
+  log,
   rememberedEvents = rememberedEvents_max,
   readerBuffer = readerBuffer_max,
 }: LiveEventsParts): LiveEvents => {
   const ring = new EventRing(rememberedEvents);
   const readers = new Map<string, Set<LiveReader>>();
 
-  const unsubscribe = bus.subscribe('events', (events) => {
-    for (const event of events) {
-      const placed = ring.push(event);
-      if (!placed) continue;
-      for (const name of namesOfAudiences(event)) readers.get(name)?.forEach((reader) => reader.offer(placed));
-    }
-  });
+  const take = (event: StreamedEvent): void => {
+    const placed = ring.push(event);
+    if (!placed) return;
+    for (const name of namesOfAudiences(event)) readers.get(name)?.forEach((reader) => reader.offer(placed));
+  };
+  const leaveStream = followStream({ bus, readEventsAfter, take, log });
 
   const leave = (name: string, reader: LiveReader): void => {
     const group = readers.get(name);
@@ -74,7 +76,7 @@ export const openLiveEvents = ({
       return reader;
     },
     close: () => {
-      unsubscribe();
+      leaveStream();
       for (const group of readers.values()) for (const reader of group) reader.close();
     },
   };

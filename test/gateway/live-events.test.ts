@@ -4,12 +4,12 @@ import { openLiveEvents, type LiveEvents, type LiveFilter } from '../../gateway/
 import type { Told } from '../../gateway/live-reader.ts';
 import { storedEvents } from '../../gateway/stored-events.ts';
 import { streamKinds } from '../../subgraphs/kernel/rules/event.ts';
-import { openSmallGraph, World } from './small-graph.ts';
+import { openSmallGraph, silent, World } from './small-graph.ts';
 
 const open = async (limits: { readonly rememberedEvents?: number; readonly readerBuffer?: number } = {}) => {
   const world = new World();
   const supergraph = await openSmallGraph(world);
-  return { world, live: openLiveEvents({ bus: world.bus, readEventsAfter: storedEvents(supergraph), ...limits }) };
+  return { world, live: openLiveEvents({ bus: world.bus, readEventsAfter: storedEvents(supergraph), log: silent, ...limits }) };
 };
 
 const everything: LiveFilter = { audience: {}, kinds: new Set(streamKinds) };
@@ -41,7 +41,7 @@ describe('the live events', () => {
     await world.happen();
     const reading = live.read(everything);
     const second = await world.happen();
-    await world.bus.publish('events', [second]);
+    await world.tell(second);
     await world.happen();
     assert.deepEqual(sequences(await take(reading, 2)), ['20', '30']);
     assert(await isSilent(reading));
@@ -89,6 +89,67 @@ describe('the live events', () => {
   });
 });
 
+describe('events that did not come over the bus', () => {
+  test('are read from the store when the next one comes: in order, and each once', async () => {
+    const { world, live } = await open();
+    const reading = live.read(everything);
+    await world.happen();
+    const lost = [world.store(), world.store()];
+    await world.happen();
+    await world.happen();
+    assert.deepEqual(sequences(await take(reading, 5)), ['10', '20', '30', '40', '50']);
+    // A relay that was thought dead speaks after all.
+    await world.tell(...lost);
+    await world.happen();
+    assert.deepEqual(sequences(await take(reading, 1)), ['60']);
+    assert(await isSilent(reading));
+  });
+
+  test('are read when nothing follows, as soon as it is told where the stream stands', async () => {
+    const { world, live } = await open();
+    const reading = live.read(everything);
+    await world.happen();
+    for (let i = 0; i < 1_200; i += 1) world.store();
+    await world.tell();
+    const told: Told[] = [];
+    while (told.at(-1)?.event.sequence !== '12010') told.push(...(await take(reading, 1)));
+    // A reader who is slower than the store loses its oldest events, as ever, and is told how many.
+    assert.equal(told.length + told.reduce((sum, { missed }) => sum + missed, 0), 1_201);
+    await world.tell();
+    assert(await isSilent(reading));
+    assert.equal(world.count('liveEventsAfter'), 3);
+  });
+
+  test('are read at the next message when the store could not be asked', async () => {
+    const { world, live } = await open();
+    const reading = live.read(everything);
+    await world.happen();
+    world.store();
+    world.obstacles.set('liveEventsAfter', () => Promise.reject(new Error('no database')));
+    await world.happen();
+    assert.deepEqual(sequences(await take(reading, 1)), ['10']);
+    assert(await isSilent(reading));
+    world.obstacles.clear();
+    await world.tell();
+    assert.deepEqual(sequences(await take(reading, 2)), ['20', '30']);
+  });
+
+  test('of more than a day are let go, and what follows is told', async () => {
+    const { world, live } = await open();
+    const reading = live.read(everything);
+    await world.happen();
+    world.store();
+    await world.happen();
+    assert.deepEqual(sequences(await take(reading, 3)), ['10', '20', '30']);
+    world.events.splice(0);
+    await world.bus.publish('events', { behind: '900', last: '900', events: [] });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const event = { ...world.store(), sequence: '910' };
+    await world.bus.publish('events', { behind: '900', last: '910', events: [event] });
+    assert.deepEqual(sequences(await take(reading, 1)), ['910']);
+  });
+});
+
 describe('a resumed reading', () => {
   test('goes on behind the event from memory, without asking the store', async () => {
     const { world, live } = await open();
@@ -122,7 +183,7 @@ describe('a resumed reading', () => {
     // Stored already, but not yet told over the bus when the store answers.
     const late = world.store();
     await new Promise((resolve) => setTimeout(resolve, 20));
-    await world.bus.publish('events', [late]);
+    await world.tell(late);
     await world.happen();
     assert.deepEqual(sequences(await told), ['20', '30', '40', '50']);
     assert(await isSilent(reading));

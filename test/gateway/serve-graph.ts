@@ -30,7 +30,7 @@ export const openParts = async (limits: Limits = {}) => {
   const { bus } = world;
   const supergraph = await openSmallGraph(world);
   const authenticator = openAuthenticator({ ...authenticatorParts, supergraph, bus, operatorToken, otherReaders: limits.otherReaders ?? [] });
-  const liveEvents = openLiveEvents({ bus, readEventsAfter: storedEvents(supergraph), ...limits });
+  const liveEvents = openLiveEvents({ bus, readEventsAfter: storedEvents(supergraph), log: silent, ...limits });
   const liveSubscriptions = openLiveSubscriptions({ supergraph, liveEvents, log: silent });
   const limiter = limitBy(openBucketsInMemory(), openAddressOf([]));
   return { world, bus, supergraph, authenticator, limiter, liveEvents, liveSubscriptions, log: silent, ...limits };

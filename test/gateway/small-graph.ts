@@ -107,10 +107,18 @@ export class World {
     return told;
   }
 
+  /** Tells over the bus, as the relay does, what has been made. */
+  tell(...events: readonly StreamedEvent[]): Promise<void> {
+    const newest = this.events.at(-1)?.sequence ?? '0';
+    const [first, last] = [events[0], events.at(-1)];
+    const behind = this.events.findLast(({ sequence }) => BigInt(sequence) < BigInt(first?.sequence ?? 0))?.sequence ?? '0';
+    return this.bus.publish('events', { behind: first ? behind : newest, last: last?.sequence ?? newest, events });
+  }
+
   /** Makes an event and tells it over the bus. */
   async happen(parts: Partial<StreamedEvent> = {}): Promise<StreamedEvent> {
     const event = this.store(parts);
-    await this.bus.publish('events', [event]);
+    await this.tell(event);
     return event;
   }
 

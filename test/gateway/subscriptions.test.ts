@@ -137,7 +137,7 @@ describe('a subscription', () => {
     const events = await listen(connect(t, socketUrl), 'subscription { paymentCreated { id payment { id } } }');
     const { sequence } = world.store();
     world.gone.add(sequence);
-    await world.bus.publish('events', world.events);
+    await world.tell(...world.events);
     await world.happen({ subjectId: 'p' });
     assert.deepEqual(await events.next(), { data: { paymentCreated: { id: '20', payment: { id: 'p' } } }, extensions: { missed: 1 } });
   });

@@ -8,7 +8,7 @@ import { readMessage } from '../../subgraphs/kernel/queue/bus-message.ts';
 
 const [, , databaseUrl = '', redisUrl] = process.argv;
 const bus = await openBus({ databaseUrl, redisUrl: redisUrl === '-' ? null : (redisUrl ?? null), log: pino({ level: 'silent' }) });
-bus.subscribe('events', (events) => void process.send?.(events));
-process.on('message', (events) => bus.publish('events', readMessage('events', JSON.stringify(events))));
+bus.subscribe('events', (stretch) => void process.send?.(stretch));
+process.on('message', (stretch) => bus.publish('events', readMessage('events', JSON.stringify(stretch))));
 process.on('disconnect', () => bus.close());
 process.send?.('ready');

@@ -7,7 +7,7 @@ import { after, before, describe, test, type TestContext } from 'node:test';
 import { openBus } from '../../subgraphs/kernel/queue/bus.ts';
 import { readMessage } from '../../subgraphs/kernel/queue/bus-message.ts';
 import { cut, openJoin } from '../../subgraphs/kernel/queue/notification.ts';
-import type { StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
+import type { StreamedEvent, StreamStretch } from '../../subgraphs/kernel/rules/event.ts';
 import { openTestLog, storeKinds, type Stores, type StoreUrls, until } from './stores.ts';
 
 const event = (sequence: number, payload: Readonly<Record<string, unknown>> = { status: 'succeeded' }): StreamedEvent => ({
@@ -34,11 +34,13 @@ const startProcess = async (t: TestContext, urls: StoreUrls): Promise<{ readonly
   t.after(() => child.kill('SIGKILL'));
   await once(child, 'message');
   const heard: string[] = [];
-  child.on('message', (events) => heard.push(...sequencesOf(readMessage('events', JSON.stringify(events)))));
+  child.on('message', (stretch) => heard.push(...sequencesOf(readMessage('events', JSON.stringify(stretch)))));
   return { child, heard };
 };
 
-const sequencesOf = (events: readonly StreamedEvent[]): string[] => events.map(({ sequence }) => sequence);
+const sequencesOf = ({ events }: StreamStretch): string[] => events.map(({ sequence }) => sequence);
+
+const stretch = (...events: readonly StreamedEvent[]): StreamStretch => ({ behind: '0', last: events.at(-1)?.sequence ?? '0', events });
 
 for (const kind of storeKinds) {
   describe(`the bus on ${kind.name}`, { skip: kind.skip }, () => {
@@ -53,10 +55,10 @@ for (const kind of storeKinds) {
       const bus = await open(t, urls);
       const [one, two] = await Promise.all([startProcess(t, urls), startProcess(t, urls)]);
       const heard: string[] = [];
-      bus.subscribe('events', (events) => heard.push(...sequencesOf(events)));
+      bus.subscribe('events', (told) => heard.push(...sequencesOf(told)));
       const expected = Array.from({ length: 600 }, (_, sequence) => String(sequence));
-      await Promise.all(expected.map((sequence) => bus.publish('events', [event(Number(sequence))])));
-      one.child.send([event(600)]);
+      await Promise.all(expected.map((sequence) => bus.publish('events', stretch(event(Number(sequence))))));
+      one.child.send(stretch(event(600)));
       expected.push('600');
       await until('all have heard all', () => [heard, one.heard, two.heard].every((list) => list.length >= expected.length));
       await delay(200);
@@ -72,11 +74,11 @@ for (const kind of storeKinds) {
 
     test('events of any number and size arrive whole', async (t) => {
       const bus = await open(t, await stores.fresh());
-      const sent = [
+      const sent = stretch(
         ...Array.from({ length: 500 }, (_, sequence) => event(sequence, { text: 'Оплата заказа №42 "Кофе" 🫘'.repeat(3) })),
         event(500, { text: '🫘x'.repeat(20_000) }),
-      ];
-      const heard = Promise.withResolvers<readonly StreamedEvent[]>();
+      );
+      const heard = Promise.withResolvers<StreamStretch>();
       bus.subscribe('events', heard.resolve);
       await bus.publish('events', sent);
       assert.deepEqual(await heard.promise, sent);
@@ -139,16 +141,26 @@ for (const kind of storeKinds) {
 
 describe('messages of the bus', () => {
   test('are checked when they come in', () => {
-    const good = JSON.stringify([event(1)]);
-    assert.deepEqual(readMessage('events', good), [event(1)]);
-    for (const bad of ['{', '{}', '[1]', good.replace('"live"', '"real"'), good.replace('"1"', '"first"'), good.replace('"m1"', '""')])
+    const good = JSON.stringify(stretch(event(1)));
+    assert.deepEqual(readMessage('events', good), stretch(event(1)));
+    for (const bad of [
+      '{',
+      '{}',
+      '[1]',
+      good.replace('"behind":"0"', '"behind":0'),
+      good.replace('"last":"1"', '"last":"x"'),
+      good.replace(/\[.*\]/, '{}'),
+      good.replace('"live"', '"real"'),
+      good.replace('"1"', '"first"'),
+      good.replace('"m1"', '""'),
+    ])
       assert.throws(() => readMessage('events', bad), Error, bad);
     assert.throws(() => readMessage('keys', '{"merchantId":7}'));
   });
 
   test('may hold events of a kind that this version does not know, and those are left out', () => {
     const unknown = { ...event(1), kind: 'payment.dreamt' };
-    assert.deepEqual(readMessage('events', JSON.stringify([unknown, event(2)])), [event(2)]);
+    assert.deepEqual(readMessage('events', JSON.stringify({ behind: '0', last: '2', events: [unknown, event(2)] })), stretch(event(2)));
   });
 
   test('are cut into payloads that PostgreSQL takes and put together again, but not from parts of two', () => {

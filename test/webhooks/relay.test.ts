@@ -1,9 +1,17 @@
 import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { after, before, test } from 'node:test';
+import { openLiveEvents } from '../../gateway/live-events.ts';
+import type { Told } from '../../gateway/live-reader.ts';
+import { openBus } from '../../subgraphs/kernel/queue/bus.ts';
 import { startRelay } from '../../subgraphs/kernel/queue/relay.ts';
 import type { Bus, StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
 import { inTransaction } from '../../subgraphs/kernel/database/statement.ts';
+import { streamKinds } from '../../subgraphs/kernel/rules/event.ts';
+import { rfc3339 } from '../../schema/rfc3339.ts';
 import { makeDeliveries } from '../../subgraphs/merchants/make-deliveries.ts';
+import { findEventsBehind } from '../../subgraphs/merchants/read-events.ts';
 import { eventually } from './receiver.ts';
 import { log, openStage, type Shop, type Stage, startTestRelay, writeEvent } from './stage.ts';
 
@@ -98,7 +106,7 @@ test('a batch whose deliveries cannot be made is repeated whole', async () => {
   const published: StreamedEvent[] = [];
   const bus: Bus = {
     publish: async (_topic, message) => {
-      if (Array.isArray(message)) published.push(...message);
+      if (message !== null && 'events' in message) published.push(...message.events);
     },
     subscribe: () => () => {},
   };
@@ -131,7 +139,7 @@ test('a ring on the topic outbox ends the pause, and another process takes over 
   const published: StreamedEvent[] = [];
   const ringing: Bus = {
     publish: async (_topic, message) => {
-      if (Array.isArray(message)) published.push(...message);
+      if (message !== null && 'events' in message) published.push(...message.events);
     },
     subscribe: (_topic, listener) => {
       const ring = (): void => Reflect.apply(listener, undefined, [null]);
@@ -156,4 +164,40 @@ test('a ring on the topic outbox ends the pause, and another process takes over 
   await untilPublished(published, 2);
   await stopAll();
   assert.equal(rings.size, 0);
+});
+
+test('a relay that is killed after its commit and before it tells the bus leaves no gap in the live stream', async (context) => {
+  const bus = await openBus({ redisUrl: null, databaseUrl: stage.database.url, log });
+  context.after(() => bus.close());
+  const live = openLiveEvents({
+    bus,
+    log,
+    readEventsAfter: async (behind, _filter, first) => {
+      const rows = await findEventsBehind(stage.pool, behind, first, {}, Temporal.Now.instant());
+      return rows?.map(({ sequence, streamKind: kind, createdAt, ...row }) => ({ ...row, sequence: String(sequence), kind, at: rfc3339(createdAt) })) ?? null;
+    },
+  });
+  context.after(() => live.close());
+  const reading = live.read({ audience: { merchantId: shop.merchantId }, kinds: new Set(streamKinds) });
+  const nextIs = async ({ eventId }: { readonly eventId: string }): Promise<void> => {
+    const { value }: IteratorResult<Told, undefined> = await reading.next();
+    assert.deepEqual([value?.event.sequence, value?.missed], [String(await sequenceOf(eventId)), 0]);
+  };
+  const parts = { pool: stage.pool, bus, log, makeDeliveries, wake: async () => {} };
+  const before = startRelay(parts);
+  context.after(() => before.stop());
+  await nextIs(await writeEvent(stage.pool, shop));
+  await before.stop();
+
+  const doomed = fork(new URL('doomed-relay.ts', import.meta.url), [stage.database.url]);
+  context.after(() => doomed.kill('SIGKILL'));
+  await once(doomed, 'message');
+  const lost = await writeEvent(stage.pool, shop);
+  const [, signal] = await once(doomed, 'exit');
+  assert.equal(signal, 'SIGKILL');
+  assert.notEqual(await sequenceOf(lost.eventId), null, 'it was committed');
+  const heir = startRelay(parts);
+  context.after(() => heir.stop());
+  await nextIs(lost);
+  await nextIs(await writeEvent(stage.pool, shop));
 });

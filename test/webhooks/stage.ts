@@ -162,7 +162,7 @@ class HeardBus implements Bus {
   }
 
   publish: Bus['publish'] = async (topic, message) => {
-    if (topic === 'events' && Array.isArray(message)) this.#published.push(...message);
+    if (topic === 'events' && message !== null && 'events' in message) this.#published.push(...message.events);
   };
 
   subscribe: Bus['subscribe'] = () => () => {};

@@ -23,14 +23,18 @@ const oneOf = <Value extends string>(fields: Fields, name: string, values: reado
   return found;
 };
 
+const digitsOf = (fields: Fields, name: string): string => {
+  const digits = textOf(fields, name);
+  if (!/^\d+$/.test(digits)) throw new Error(`expected digits in ${name}`);
+  return digits;
+};
+
 const readEvent = (value: unknown): StreamedEvent => {
   const fields = fieldsOf(value);
-  const sequence = textOf(fields, 'sequence');
-  if (!/^\d+$/.test(sequence)) throw new Error('expected digits in sequence');
   const at = textOf(fields, 'at');
   if (Number.isNaN(Date.parse(at))) throw new Error('expected a time in at');
   return {
-    sequence,
+    sequence: digitsOf(fields, 'sequence'),
     kind: oneOf(fields, 'kind', streamKinds),
     merchantId: textOf(fields, 'merchantId'),
     shopId: textOf(fields, 'shopId'),
@@ -43,9 +47,12 @@ const readEvent = (value: unknown): StreamedEvent => {
 
 const readers: { readonly [Topic in BusTopic]: (value: unknown) => BusMessages[Topic] } = {
   events: (value) => {
-    if (!Array.isArray(value)) throw new Error('expected a list of events');
+    const fields = fieldsOf(value);
+    const { events } = fields;
+    if (!Array.isArray(events)) throw new Error('expected a list of events');
     // A newer version may have kinds that this one does not know: they are left out, the others are told.
-    return value.filter((event) => streamKinds.some((kind) => kind === fieldsOf(event)['kind'])).map(readEvent);
+    const known = events.filter((event) => streamKinds.some((kind) => kind === fieldsOf(event)['kind']));
+    return { behind: digitsOf(fields, 'behind'), last: digitsOf(fields, 'last'), events: known.map(readEvent) };
   },
   outbox: () => null,
   keys: (value) => ({ merchantId: textOf(fieldsOf(value), 'merchantId') }),

@@ -1,7 +1,8 @@
 /**
  * The relay: takes events out of the outbox in the order of writing, gives each its sequence number, makes its webhook deliveries, and then tells
  * the others: the queue which lanes have work, the bus what happened. Numbers and deliveries are one transaction; telling comes after its commit and
- * may be lost (a sweep finds the deliveries, a stream resumes from the table), so a failure anywhere is repeated safely.
+ * may be lost, with the relay or on the bus: a sweep finds the deliveries, and who hears of the next numbers, or where the stream stands, sees what is
+ * missing and reads it in the table (`gateway/follow-stream`). So a failure anywhere is repeated safely.
  *
  * One process relays at a time, the holder of an advisory lock; the others stand by. The lock belongs to the session on which the holder works: it
  * ends with the session, and it outlives the commit, so that messages leave in the order of the numbers. A reader who has seen a number will
@@ -11,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { run } from '../database/statement.ts';
-import type { Bus, StreamedEvent, StreamKind } from '../rules/event.ts';
+import type { Bus, StreamedEvent, StreamKind, StreamStretch } from '../rules/event.ts';
 import type { Mode } from '../rules/mode.ts';
 import type { Logger } from '../service/telemetry.ts';
 import { Bell } from './bell.ts';
@@ -21,6 +22,8 @@ const batch_max = 500;
 const poll_ms = { shortest: 25, longest: 250 } as const;
 /** The least time between two batches that were not full: under load many events share one transaction. */
 const breath_ms = 5;
+/** How often the bus is told where the stream stands while nothing happens. */
+const standing_ms = 1_000;
 /** How often a process that stands by asks for the lock, and how long a relay rests after a failure. */
 const standBy_ms = 250;
 const rest_ms = 1_000;
@@ -96,36 +99,56 @@ const takeLock = async (client: pg.PoolClient): Promise<boolean> => {
 
 const relayBatches = async (stopping: AbortSignal, parts: RelayParts, client: pg.PoolClient, bell: Bell): Promise<void> => {
   let wait_ms: number = poll_ms.shortest;
+  let last = await newestNumber(client);
+  let told_ms = -Infinity;
   while (!stopping.aborted) {
-    const relayed = await relayBatch(parts, client);
-    if (relayed === batch_max) continue;
-    wait_ms = relayed > 0 ? poll_ms.shortest : Math.min(wait_ms * 2, poll_ms.longest);
+    const batch = await relayBatch(parts, client);
+    if (batch || performance.now() - told_ms >= standing_ms) {
+      const { lanes, events } = batch ?? nothing;
+      const behind = last;
+      last = batch?.last ?? last;
+      await tell(parts, lanes, { behind: String(behind), last: String(last), events });
+      told_ms = performance.now();
+    }
+    if (batch?.isFull) continue;
+    wait_ms = batch ? poll_ms.shortest : Math.min(wait_ms * 2, poll_ms.longest);
     await sleep(breath_ms);
     await bell.wait(wait_ms);
   }
 };
 
-/** One batch; gives how many events it took. */
-const relayBatch = async (parts: RelayParts, client: pg.PoolClient): Promise<number> => {
-  if (!(await hasWork(client))) return 0;
+interface Batch {
+  readonly isFull: boolean;
+  /** The highest number that was given. */
+  readonly last: bigint;
+  readonly lanes: readonly string[];
+  readonly events: readonly StreamedEvent[];
+}
+const nothing: Pick<Batch, 'lanes' | 'events'> = { lanes: [], events: [] };
+
+/** One batch; null when the outbox is empty. */
+const relayBatch = async (parts: RelayParts, client: pg.PoolClient): Promise<Batch | null> => {
+  if (!(await hasWork(client))) return null;
   await client.query('begin');
   const rows = await run<NumberedRow>(client, numberOldest, [batch_max]);
   const [first, last] = [rows[0], rows.at(-1)];
   const lanes = first && last ? await parts.makeDeliveries(client, first.sequence, last.sequence) : [];
   await client.query('commit');
-  await tell(parts, lanes, rows.flatMap(streamed));
-  return rows.length;
+  return last ? { isFull: rows.length === batch_max, last: last.sequence, lanes, events: rows.flatMap(streamed) } : null;
 };
 
 /** Tells the queue and the bus. What cannot be told is logged and left: the facts are in PostgreSQL. */
-const tell = async (parts: RelayParts, lanes: readonly string[], events: readonly StreamedEvent[]): Promise<void> => {
-  const told = await Promise.allSettled([
-    lanes.length > 0 ? parts.wake(lanes) : undefined,
-    events.length > 0 ? parts.bus.publish('events', events) : undefined,
-  ]);
+const tell = async (parts: RelayParts, lanes: readonly string[], stretch: StreamStretch): Promise<void> => {
+  const told = await Promise.allSettled([lanes.length > 0 ? parts.wake(lanes) : undefined, parts.bus.publish('events', stretch)]);
   for (const result of told) {
     if (result.status === 'rejected') parts.log.warn({ err: result.reason }, 'events were relayed, but not everybody was told');
   }
+};
+
+/** Where the stream stands: nobody else gives numbers while this session holds the lock. */
+const newestNumber = async (client: pg.PoolClient): Promise<bigint> => {
+  const [row] = await run<{ newest: bigint | null }>(client, newestSequence, []);
+  return row?.newest ?? 0n;
 };
 
 const hasWork = async (client: pg.PoolClient): Promise<boolean> => {
@@ -147,6 +170,8 @@ interface NumberedRow {
 /** The event as the stream tells it; nothing when it is not on the stream. */
 const streamed = ({ sequence, kind, payload, at, ...rest }: NumberedRow): StreamedEvent[] =>
   kind === null ? [] : [{ ...rest, sequence: sequence.toString(), kind, payload: payload ?? {}, at: rfc3339(at) }];
+
+const newestSequence = { name: 'relay.newestSequence', text: 'select max(sequence) as newest from event' };
 
 const outboxHasRows = { name: 'relay.outboxHasRows', text: 'select exists (select from event where sequence is null) as waiting' };
 

@@ -32,10 +32,20 @@ export interface StreamedEvent {
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
+/**
+ * A stretch of the stream: all its events behind the number `behind`, up to and with the number `last`. Who stands before `behind` has missed something.
+ * Not every number is an event of the stream.
+ */
+export interface StreamStretch {
+  readonly behind: string;
+  readonly last: string;
+  readonly events: readonly StreamedEvent[];
+}
+
 /** What goes over the bus: topic to message. Messages are hints; PostgreSQL holds the facts. */
 export interface BusMessages {
-  /** Events that have just been given their sequence numbers, in order. */
-  events: readonly StreamedEvent[];
+  /** Events that have just been given their sequence numbers, in order; now and then without any, to tell where the stream stands. */
+  events: StreamStretch;
   /** The outbox has something: the relay need not wait for its next poll. */
   outbox: null;
   /** A key, its shop or its merchant changed: forget what was cached of them. */
