@@ -1,0 +1,219 @@
+import { after, before, describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+import type { Mode } from '../../subgraphs/kernel/rules/mode.ts';
+import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { registryRange, registryText, type Reach, type RegistryTable } from '../../subgraphs/kernel/database/registry.ts';
+import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
+import { ledgerColumns, ledgerTable } from '../../subgraphs/merchants/read-ledger.ts';
+import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';
+import { createPayment } from '../../subgraphs/payments/create-payment.ts';
+import type { Payment } from '../../subgraphs/payments/entities.ts';
+import { listPayments } from '../../subgraphs/payments/find-payments.ts';
+import { paymentStatuses } from '../../subgraphs/payments/rules/payment.ts';
+import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
+import { plantPayments, plantPostings } from './planted-registry.ts';
+
+let migrated: MigratedDatabase;
+before(async () => void (migrated = await startMigratedDatabase()));
+after(() => migrated.close());
+
+const reachOf = ({ merchantId, shopId }: KeyPrincipal, modes: readonly Mode[]): Reach => ({ merchantId, shopIds: [shopId], modes });
+
+interface Asked {
+  readonly status?: readonly string[] | null;
+  readonly from?: string | null;
+  readonly to?: string | null;
+  readonly first: number;
+}
+
+/** All pages of a query, one after another. `between` runs before each but the first. */
+const pages = async (reach: Reach, { status = null, ...page }: Asked, between: () => Promise<unknown> = async () => {}): Promise<readonly Payment[]> => {
+  const rows: Payment[] = [];
+  let cursor: string | null = null;
+  do {
+    const found = await listPayments(migrated.database.pool, reach, { ...page, after: cursor, filters: { status } });
+    if (isRefused(found)) throw new Error(found.message);
+    rows.push(...found.nodes);
+    cursor = found.pageInfo.endCursor;
+    if (cursor !== null) await between();
+  } while (cursor !== null);
+  return rows;
+};
+
+describe('pages that are read while rows are inserted and change status', () => {
+  const rowsBefore = 400;
+  const readers: readonly Asked[] = [
+    { first: 7 },
+    { first: 11, status: ['pending', 'cancelled'] },
+    { first: 3, status: ['cancelled', 'pending', 'failed'] },
+    { first: 200, status: paymentStatuses },
+    { first: 13, from: '2026-11-01' },
+  ];
+
+  test('hold every row that existed at the first page exactly once, and no row twice', async () => {
+    const key = await migrated.merchant();
+    const { database } = migrated;
+    const now = Temporal.Instant.from('2026-11-21T12:00:00Z');
+    // Four rows share each moment, so that pages end between rows of one moment.
+    await plantPayments(database.pool, key, 'test', rowsBefore, { status: `'pending'`, at: `timestamptz '2026-11-21 10:00:00Z' + n / 4 * interval '1 ms'` });
+    const reach = reachOf(key, ['test']);
+    const existing = (await pages(reach, { first: 200 })).map(({ id }) => id);
+    assert.equal(existing.length, rowsBefore);
+    const reading = new AbortController();
+    let written = 0;
+    const write = async (lane: number): Promise<void> => {
+      for (let index = lane; !reading.signal.aborted; index += 4) {
+        await createPayment(database, noPolicies, key, { input: { amount: 100n } }, now.add({ milliseconds: index }));
+        const id = existing[index % existing.length];
+        if (id !== undefined) await cancelPayment(database, key, id, now);
+        written += 1;
+      }
+    };
+    const writers = [0, 1, 2, 3].map(write);
+    const read = await Promise.all(readers.map((asked) => pages(reach, asked, () => new Promise(setImmediate)))).finally(() => reading.abort());
+    await Promise.all(writers);
+    assert.ok(written > 20, `only ${written} rows were written meanwhile`);
+    read.forEach((rows, index) => {
+      const ids = rows.map(({ id }) => id);
+      assert.equal(new Set(ids).size, ids.length, `reader ${index} saw a row twice`);
+      const old = new Set(existing);
+      assert.deepEqual(
+        ids.filter((id) => old.has(id)),
+        existing,
+        `reader ${index} missed a row, or saw them in another order`,
+      );
+    });
+  });
+
+  test('of one status hold what has that status all along exactly once', async () => {
+    const key = await migrated.merchant();
+    const { database } = migrated;
+    await plantPayments(database.pool, key, 'test', 120, { status: `'pending'`, at: `timestamptz '2026-11-21 10:00:00Z' + n / 3 * interval '1 ms'` });
+    const reach = reachOf(key, ['test']);
+    const existing = await pages(reach, { first: 200 });
+    const leaving = existing.filter((_, index) => index % 3 === 1).map(({ id }) => id);
+    const staying = existing.filter((_, index) => index % 3 !== 1).map(({ id }) => id);
+    const queue = [...leaving];
+    const now = Temporal.Instant.from('2026-11-21T10:01:00Z');
+    const cancelNext = () => Promise.all(queue.splice(0, 3).map((id) => cancelPayment(database, key, id, now)));
+    const ids = (await pages(reach, { first: 5, status: ['pending'] }, cancelNext)).map(({ id }) => id);
+    assert.deepEqual(
+      ids.filter((id) => staying.includes(id)),
+      staying,
+    );
+    assert.equal(new Set(ids).size, ids.length);
+  });
+});
+
+describe('filters', () => {
+  const days = ['2026-11-19', '2026-11-20', '2026-11-21'] as const;
+  let key: KeyPrincipal;
+  let all: readonly Payment[];
+  before(async () => {
+    key = await migrated.merchant('live');
+    const names = `(array[${paymentStatuses.map((status) => `'${status}'`).join(', ')}])[1 + n % ${paymentStatuses.length}]`;
+    // The first and the last moment of each day, and one in between.
+    const at = `timestamptz '2026-11-19 00:00:00Z' + n / 3 % 3 * interval '1 day' + (array['0 s', '12 h', '23:59:59.999'])[1 + n % 3]::interval`;
+    for (const mode of ['live', 'test'] as const) await plantPayments(migrated.database.pool, key, mode, 90, { status: names, at });
+    all = await pages(reachOf(key, ['live', 'test']), { first: 200 });
+    assert.equal(all.length, 180);
+  });
+
+  const lists: readonly (readonly string[] | null)[] = [null, ['failed'], ['refunded', 'pending'], ['pending', 'pending'], [...paymentStatuses], []];
+  const spans = [
+    [null, null],
+    [days[1], null],
+    [null, days[1]],
+    [days[1], days[1]],
+    [days[0], days[2]],
+    ['2027-01-01', null],
+  ] as const;
+  for (const modes of [['live'], ['live', 'test']] as const) {
+    for (const status of lists) {
+      test(`${modes.join(' and ')}, ${status ? `status ${status.join(',') || 'none'}` : 'any status'}, over UTC days inclusive at both ends`, async () => {
+        for (const [from, to] of spans) {
+          const expected = all.filter(
+            (payment) =>
+              modes.some((mode) => mode === payment.mode) &&
+              (status === null || status.includes(payment.status)) &&
+              payment.createdAt.toString() >= `${from ?? '2000-01-01'}T00:00:00Z` &&
+              payment.createdAt.toString().slice(0, 10) <= (to ?? '9999-12-31'),
+          );
+          const found = await pages(reachOf(key, modes), { status, from, to, first: 17 });
+          assert.deepEqual(
+            found.map(({ id }) => id),
+            expected.map(({ id }) => id),
+            `${from} to ${to}`,
+          );
+        }
+      });
+    }
+  }
+
+  test('bind the cursor: it is refused with another status, day or mode, and holds whatever the order of the statuses', async () => {
+    const ask = (asked: Omit<Asked, 'first'>, after: string | null, modes: readonly Mode[] = ['live']) =>
+      listPayments(migrated.database.pool, reachOf(key, modes), { first: 2, after, from: asked.from, filters: { status: asked.status } });
+    const first = await ask({ status: ['failed', 'pending'] }, null);
+    assert.ok(!isRefused(first) && first.pageInfo.endCursor !== null);
+    const { endCursor } = first.pageInfo;
+    assert.ok(!isRefused(await ask({ status: ['pending', 'failed'] }, endCursor)));
+    for (const other of [{ status: ['failed'] }, {}, { status: ['failed', 'pending'], from: days[0] }]) assert.ok(isRefused(await ask(other, endCursor)));
+    assert.ok(isRefused(await ask({ status: ['failed', 'pending'] }, endCursor, ['live', 'test'])));
+  });
+});
+
+describe('a page of what is rare among many', () => {
+  const many = 20_000;
+  let key: KeyPrincipal;
+  before(async () => {
+    key = await migrated.merchant('live');
+    const { pool } = migrated.database;
+    const at = `timestamptz '2026-11-21 10:00:00Z' + n * interval '1 s'`;
+    await plantPayments(pool, key, 'live', many, { status: `case when n % 5000 = 7 then 'failed' else 'succeeded' end`, at });
+    await plantPostings(pool, key, 'live', many, {
+      type: `case when n % 5000 = 7 then 'settlement' else 'payment' end`,
+      from: `'suspense'`,
+      to: `'merchant'`,
+      at,
+    });
+    await pool.query('analyze payment, posting');
+  });
+
+  /** Blocks that a page touches, with the plan that serves all values. */
+  const blocksOf = async (table: RegistryTable, columns: string, filters: Readonly<Record<string, readonly string[] | null>>): Promise<number> => {
+    const range = registryRange(table, reachOf(key, ['live']), { first: 50, filters });
+    assert.ok(!isRefused(range));
+    const client = await migrated.database.pool.connect();
+    try {
+      await client.query('set plan_cache_mode = force_generic_plan');
+      await client.query(`prepare page as ${registryText(table, columns, range.filtered)}`);
+      const texts = range.values(51).map((value) => (Array.isArray(value) ? `{${value.join(',')}}` : value));
+      const literals = texts.map((value) => (value === null ? 'null' : client.escapeLiteral(String(value))));
+      const { rows } = await client.query<{ 'QUERY PLAN': readonly { readonly Plan: Readonly<Record<string, number>> }[] }>(
+        `explain (analyze, buffers, format json) execute page(${literals.join(', ')})`,
+      );
+      const plan = rows[0]?.['QUERY PLAN'][0]?.Plan ?? {};
+      return (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0);
+    } finally {
+      client.release(true);
+    }
+  };
+  const payments: RegistryTable = { name: 'payment', filters: { status: paymentStatuses } };
+  const paymentColumns = 'id, created_at as "createdAt", status';
+
+  test('touches about as many blocks as any page', async () => {
+    const whole = await blocksOf(payments, paymentColumns, { status: null });
+    assert.ok(whole > 0 && whole < 100, `a page without a filter touches ${whole} blocks`);
+    for (const status of [['failed'], ['failed', 'expired', 'cancelled'], ['refunded'], ['failed', 'succeeded']]) {
+      const blocks = await blocksOf(payments, paymentColumns, { status });
+      assert.ok(blocks > 0 && blocks < whole + 100, `${status.join()} touches ${blocks} blocks, a page without a filter ${whole}`);
+    }
+  });
+
+  test('of the ledger too', async () => {
+    const whole = await blocksOf(ledgerTable, ledgerColumns, { type: null });
+    const rare = await blocksOf(ledgerTable, ledgerColumns, { type: ['settlement'] });
+    assert.ok(whole > 0 && whole < 100 && rare > 0 && rare < 100, `${whole} and ${rare} blocks`);
+  });
+});
