@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { SubgraphName } from './schema/sources.ts';
+import { withAlerts } from './gateway/alert-subscriptions.ts';
 import { openAuthenticator } from './gateway/authenticate.ts';
 import { openAddressOf } from './gateway/caller-address.ts';
 import { openLiveEvents } from './gateway/live-events.ts';
@@ -19,6 +20,7 @@ import { openSupergraph } from './gateway/supergraph.ts';
 import { registerCheckout } from './rest-facade/checkout/register-checkout.ts';
 import { openEventStream } from './rest-facade/event-stream.ts';
 import { registerRestFacade } from './rest-facade/server.ts';
+import { watchAlerts } from './subgraphs/kernel/alerts/count-alerts.ts';
 import { openBanks } from './subgraphs/kernel/banks/route.ts';
 import { openSimulator } from './subgraphs/kernel/banks/simulator.ts';
 import { startEmbeddedPostgres } from './subgraphs/kernel/database/embedded-postgres.ts';
@@ -107,6 +109,7 @@ const startWorker = async (parts: SubgraphsParts, stack: AsyncDisposableStack): 
   const { database, bus, queues, log } = parts;
   const stopping = new AbortController();
   await queues.work(backgroundJobs(parts, stopping.signal));
+  stack.defer(watchAlerts(database.pool));
   const relay = startRelay({ pool: database.pool, bus, log, makeDeliveries, wake: (lanes) => wakeLanes(queues, lanes) });
   stack.defer(() => relay.stop());
   stack.defer(() => stopping.abort());
@@ -158,7 +161,9 @@ const registerEdge = async (app: FastifyInstance, config: Settled, roles: Roles,
   const liveSubscriptions = openLiveSubscriptions({ supergraph, liveEvents, log });
   if (roles.edge.has('gateway')) {
     const { graphIntrospection: introspection, graphiql } = config;
-    await registerGateway(app, { supergraph, authenticator, limiter, liveSubscriptions, log, introspection, graphiql });
+    // Alerts are told over sockets alone: the stream of merchants below does not know of them.
+    const operatorsToo = withAlerts(liveSubscriptions, { supergraph, bus });
+    await registerGateway(app, { supergraph, authenticator, limiter, liveSubscriptions: operatorsToo, log, introspection, graphiql });
   }
   if (roles.edge.has('rest-facade')) {
     const openStream = openEventStream(app, { liveSubscriptions, authenticator, bus, log });

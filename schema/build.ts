@@ -69,6 +69,7 @@ const rowTypes: Record<SubgraphName, Record<string, string>> = {
     LiveEventKind: '../../subgraphs/kernel/rules/event.ts#StreamKind',
     WebhookEvent: '../../subgraphs/kernel/rules/event.ts#WebhookEvent as WebhookEventName',
     LedgerEntry: '../../subgraphs/merchants/read-ledger.ts#LedgerRow',
+    Alert: '../../subgraphs/kernel/alerts/entities.ts#Alert as AlertRow',
     RateRecord: '../../subgraphs/merchants/set-rate.ts#RateRow',
     BankRoute: '../../subgraphs/kernel/banks/entities.ts#BankRoute as BankRouteRow',
     BlockEntry: '../../subgraphs/merchants/block-entries.ts#BlockEntryRow',

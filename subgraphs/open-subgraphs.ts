@@ -2,6 +2,7 @@
 import type { GraphQLSchema } from 'graphql';
 import type { SubgraphName } from '../schema/sources.ts';
 import { alertsEntities } from './kernel/alerts/entities.ts';
+import { alertJobs } from './kernel/alerts/jobs.ts';
 import { banksEntities } from './kernel/banks/entities.ts';
 import type { Banks } from './kernel/banks/route.ts';
 import { kernelEntities } from './kernel/database/entities.ts';
@@ -134,6 +135,7 @@ export const backgroundJobs = (parts: SubgraphsParts, stopping: AbortSignal): re
       lanes.map((lane) => ({ lane })),
     );
   return [
+    ...alertJobs({ pool: database.pool, bus: parts.bus, now }),
     ...databaseJobs({ pool: database.pool, now, stopping }),
     ...paymentJobs({ database, banks, now }),
     ...refundJobs({ database, banks, now }),

@@ -5,6 +5,7 @@ import type { KeyHolder } from '../../subgraphs/merchants/find-merchants.ts';
 import type { Shop as ShopRow } from '../../subgraphs/kernel/database/entities.ts';
 import type { StreamKind, WebhookEvent as WebhookEventName } from '../../subgraphs/kernel/rules/event.ts';
 import type { LedgerRow } from '../../subgraphs/merchants/read-ledger.ts';
+import type { Alert as AlertRow } from '../../subgraphs/kernel/alerts/entities.ts';
 import type { RateRow } from '../../subgraphs/merchants/set-rate.ts';
 import type { BankRoute as BankRouteRow } from '../../subgraphs/kernel/banks/entities.ts';
 import type { BlockEntryRow } from '../../subgraphs/merchants/block-entries.ts';
@@ -645,6 +646,51 @@ export type LedgerRecorded = {
   repeated: Scalars['Boolean']['output'];
 };
 
+/** What a person at the operator must look at. */
+export type AlertKind =
+  /** The bank confirmed a payment that had been closed without success. */
+  | 'late_success'
+  /** A check of the books found a difference. */
+  | 'books_differ'
+  /** The acquirer's registry and our records differ. */
+  | 'reconciliation_difference'
+  /** An event that was relayed lacks a webhook delivery. */
+  | 'event_without_delivery'
+  /** The bank answered otherwise than it had answered finally before. */
+  | 'bank_answer_contradicts'
+  /** What the bank repeats of an operation is not what was ordered. */
+  | 'bank_echo_differs';
+
+/** Something that a person at the operator must look at, until one says what became of it. */
+export type Alert = {
+  id: Scalars['ID']['output'];
+  kind: AlertKind;
+  /** Null when it is about the platform itself. */
+  merchantId: Maybe<Scalars['ID']['output']>;
+  /** Null when it is about no single shop. */
+  shopId: Maybe<Scalars['ID']['output']>;
+  /** Null when it is about both. */
+  mode: Maybe<Mode>;
+  /** What it is about: a payment's id, a check and its account, a run. */
+  subjectId: Scalars['String']['output'];
+  /** What was found, in words. */
+  detail: Scalars['String']['output'];
+  raisedAt: Scalars['DateTime']['output'];
+  /** Null while nobody has resolved it. */
+  resolvedAt: Maybe<Scalars['DateTime']['output']>;
+  /** Null while nobody has resolved it. */
+  resolvedBy: Maybe<Scalars['String']['output']>;
+  /** Null while nobody has resolved it. */
+  note: Maybe<Scalars['String']['output']>;
+};
+
+export type AlertConnection = {
+  nodes: Array<Alert>;
+  pageInfo: PageInfo;
+};
+
+export type AlertResolveResult = Alert | Refused;
+
 export type RateSetResult = RateRecord | Refused;
 
 export type BankRouteSetResult = BankRoute | Refused;
@@ -676,6 +722,8 @@ export type Query = {
   webhookDeliveries: WebhookDeliveryConnection;
   /** What was done in the cabinet and by operators, newest first: of one merchant, or for the platform's operators of all. */
   auditLog: AuditConnection;
+  /** Alerts, the last raised first, narrowed by whatever is given. For the platform's operators; `alertRaised` tells of new ones. */
+  alerts: AlertConnection;
   /** The merchant's balance in the key's mode. An operator names the merchant. */
   balance: Balance;
   /** Rates of the key's shop. */
@@ -743,6 +791,15 @@ export type QueryauditLogArgs = {
   after: InputMaybe<Scalars['String']['input']>;
   action: InputMaybe<Scalars['String']['input']>;
   actor: InputMaybe<Scalars['String']['input']>;
+};
+
+
+export type QueryalertsArgs = {
+  first?: Scalars['Int']['input'];
+  after: InputMaybe<Scalars['String']['input']>;
+  kind: InputMaybe<AlertKind>;
+  resolved: InputMaybe<Scalars['Boolean']['input']>;
+  merchantId: InputMaybe<Scalars['ID']['input']>;
 };
 
 
@@ -879,6 +936,8 @@ export type Mutation = {
   webhookDeliveryResend: WebhookDeliveryResendResult;
   /** Sends again all failed deliveries of events since a moment, of one endpoint when it is named; those of disabled or deleted endpoints stay failed. */
   webhookDeliveriesResendFailed: WebhookDeliveriesResendResult;
+  /** Says what became of an alert, in 1 to 500 characters; it no longer counts. Without `merchantId`: one about the platform itself. */
+  alertResolve: AlertResolveResult;
   /**
    * Sets a rate, 0 to 10,000 basis points, from a moment that is not past (now when absent): the platform's, a merchant's or a shop's, by what is named. Payments
    * that succeeded before keep theirs. Until it begins, setting it again for the same moment replaces it.
@@ -1056,6 +1115,13 @@ export type MutationwebhookDeliveriesResendFailedArgs = {
 };
 
 
+export type MutationalertResolveArgs = {
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+  id: Scalars['ID']['input'];
+  note: Scalars['String']['input'];
+};
+
+
 export type MutationrateSetArgs = {
   merchantId: InputMaybe<Scalars['ID']['input']>;
   shopId: InputMaybe<Scalars['ID']['input']>;
@@ -1136,6 +1202,11 @@ export type MutationadjustmentRecordArgs = {
 };
 
 export type Subscription = {
+  /**
+   * Alerts as they are raised, for the platform's operators, within about a second. What was raised while nobody listened is in `alerts`: read that list when the
+   * subscription has begun.
+   */
+  alertRaised: Alert;
   /** `after` resumes behind that event's id. Keys see their shop; operators see all or one merchant. */
   paymentCreated: PaymentCreatedEvent;
   /** Intermediate changes included. `after` and the reach are those of paymentCreated. */
@@ -1355,6 +1426,10 @@ export type ResolversUnionTypes<_RefType extends Record<string, unknown>> = {
     | ( MerchantRow )
     | ( Refused )
   ;
+  AlertResolveResult:
+    | ( AlertRow )
+    | ( Refused )
+  ;
   RateSetResult:
     | ( RateRow )
     | ( Refused )
@@ -1483,6 +1558,10 @@ export type ResolversTypes = {
   ExchangeRateConnection: ResolverTypeWrapper<Omit<ExchangeRateConnection, 'nodes'> & { nodes: Array<ResolversTypes['ExchangeRate']> }>;
   PolicyRemoved: ResolverTypeWrapper<PolicyRemoved>;
   LedgerRecorded: ResolverTypeWrapper<Omit<LedgerRecorded, 'entry'> & { entry: ResolversTypes['LedgerEntry'] }>;
+  AlertKind: AlertKind;
+  Alert: ResolverTypeWrapper<AlertRow>;
+  AlertConnection: ResolverTypeWrapper<Omit<AlertConnection, 'nodes'> & { nodes: Array<ResolversTypes['Alert']> }>;
+  AlertResolveResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['AlertResolveResult']>;
   RateSetResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['RateSetResult']>;
   BankRouteSetResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['BankRouteSetResult']>;
   BankRouteRemoveResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['BankRouteRemoveResult']>;
@@ -1572,6 +1651,9 @@ export type ResolversParentTypes = {
   ExchangeRateConnection: Omit<ExchangeRateConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['ExchangeRate']> };
   PolicyRemoved: PolicyRemoved;
   LedgerRecorded: Omit<LedgerRecorded, 'entry'> & { entry: ResolversParentTypes['LedgerEntry'] };
+  Alert: AlertRow;
+  AlertConnection: Omit<AlertConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['Alert']> };
+  AlertResolveResult: ResolversUnionTypes<ResolversParentTypes>['AlertResolveResult'];
   RateSetResult: ResolversUnionTypes<ResolversParentTypes>['RateSetResult'];
   BankRouteSetResult: ResolversUnionTypes<ResolversParentTypes>['BankRouteSetResult'];
   BankRouteRemoveResult: ResolversUnionTypes<ResolversParentTypes>['BankRouteRemoveResult'];
@@ -2056,6 +2138,30 @@ export type LedgerRecordedResolvers<ContextType = SubgraphContext, ParentType ex
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 };
 
+export type AlertResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Alert'] = ResolversParentTypes['Alert']> = {
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  kind?: Resolver<ResolversTypes['AlertKind'], ParentType, ContextType>;
+  merchantId?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
+  shopId?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
+  mode?: Resolver<Maybe<ResolversTypes['Mode']>, ParentType, ContextType>;
+  subjectId?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  detail?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  raisedAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  resolvedAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
+  resolvedBy?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  note?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type AlertConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['AlertConnection'] = ResolversParentTypes['AlertConnection']> = {
+  nodes?: Resolver<Array<ResolversTypes['Alert']>, ParentType, ContextType>;
+  pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+};
+
+export type AlertResolveResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['AlertResolveResult'] = ResolversParentTypes['AlertResolveResult']> = {
+  __resolveType: TypeResolveFn<'Alert' | 'Refused', ParentType, ContextType>;
+};
+
 export type RateSetResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['RateSetResult'] = ResolversParentTypes['RateSetResult']> = {
   __resolveType: TypeResolveFn<'RateRecord' | 'Refused', ParentType, ContextType>;
 };
@@ -2102,6 +2208,7 @@ export type QueryResolvers<ContextType = SubgraphContext, ParentType extends Res
   shop?: Resolver<Maybe<ResolversTypes['Shop']>, ParentType, ContextType, RequireFields<QueryshopArgs, 'merchantId' | 'id'>>;
   webhookDeliveries?: Resolver<ResolversTypes['WebhookDeliveryConnection'], ParentType, ContextType, RequireFields<QuerywebhookDeliveriesArgs, 'first'>>;
   auditLog?: Resolver<ResolversTypes['AuditConnection'], ParentType, ContextType, RequireFields<QueryauditLogArgs, 'first'>>;
+  alerts?: Resolver<ResolversTypes['AlertConnection'], ParentType, ContextType, RequireFields<QueryalertsArgs, 'first'>>;
   balance?: Resolver<ResolversTypes['Balance'], ParentType, ContextType, Partial<QuerybalanceArgs>>;
   rates?: Resolver<Array<ResolversTypes['Rate']>, ParentType, ContextType>;
   ledger?: Resolver<ResolversTypes['LedgerConnection'], ParentType, ContextType, RequireFields<QueryledgerArgs, 'first'>>;
@@ -2139,6 +2246,7 @@ export type MutationResolvers<ContextType = SubgraphContext, ParentType extends 
   webhookEndpointSecretRotate?: Resolver<ResolversTypes['WebhookSecretRotateResult'], ParentType, ContextType, RequireFields<MutationwebhookEndpointSecretRotateArgs, 'merchantId' | 'id' | 'overlapHours'>>;
   webhookDeliveryResend?: Resolver<ResolversTypes['WebhookDeliveryResendResult'], ParentType, ContextType, RequireFields<MutationwebhookDeliveryResendArgs, 'merchantId' | 'id'>>;
   webhookDeliveriesResendFailed?: Resolver<ResolversTypes['WebhookDeliveriesResendResult'], ParentType, ContextType, RequireFields<MutationwebhookDeliveriesResendFailedArgs, 'merchantId' | 'since'>>;
+  alertResolve?: Resolver<ResolversTypes['AlertResolveResult'], ParentType, ContextType, RequireFields<MutationalertResolveArgs, 'id' | 'note'>>;
   rateSet?: Resolver<ResolversTypes['RateSetResult'], ParentType, ContextType, RequireFields<MutationrateSetArgs, 'method' | 'rateBps'>>;
   bankRouteSet?: Resolver<ResolversTypes['BankRouteSetResult'], ParentType, ContextType, RequireFields<MutationbankRouteSetArgs, 'merchantId' | 'shopId' | 'mode' | 'operation' | 'method' | 'connector' | 'priority' | 'active'>>;
   bankRouteRemove?: Resolver<ResolversTypes['BankRouteRemoveResult'], ParentType, ContextType, RequireFields<MutationbankRouteRemoveArgs, 'merchantId' | 'id'>>;
@@ -2152,6 +2260,7 @@ export type MutationResolvers<ContextType = SubgraphContext, ParentType extends 
 };
 
 export type SubscriptionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Subscription'] = ResolversParentTypes['Subscription']> = {
+  alertRaised?: SubscriptionResolver<ResolversTypes['Alert'], "alertRaised", ParentType, ContextType>;
   paymentCreated?: SubscriptionResolver<ResolversTypes['PaymentCreatedEvent'], "paymentCreated", ParentType, ContextType, Partial<SubscriptionpaymentCreatedArgs>>;
   paymentStatusChanged?: SubscriptionResolver<ResolversTypes['PaymentStatusChangedEvent'], "paymentStatusChanged", ParentType, ContextType, Partial<SubscriptionpaymentStatusChangedArgs>>;
   payoutCreated?: SubscriptionResolver<ResolversTypes['PayoutCreatedEvent'], "payoutCreated", ParentType, ContextType, Partial<SubscriptionpayoutCreatedArgs>>;
@@ -2230,6 +2339,9 @@ export type Resolvers<ContextType = SubgraphContext> = {
   ExchangeRateConnection?: ExchangeRateConnectionResolvers<ContextType>;
   PolicyRemoved?: PolicyRemovedResolvers<ContextType>;
   LedgerRecorded?: LedgerRecordedResolvers<ContextType>;
+  Alert?: AlertResolvers<ContextType>;
+  AlertConnection?: AlertConnectionResolvers<ContextType>;
+  AlertResolveResult?: AlertResolveResultResolvers<ContextType>;
   RateSetResult?: RateSetResultResolvers<ContextType>;
   BankRouteSetResult?: BankRouteSetResultResolvers<ContextType>;
   BankRouteRemoveResult?: BankRouteRemoveResultResolvers<ContextType>;

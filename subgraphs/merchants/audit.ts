@@ -86,7 +86,8 @@ class RolledBack extends Error {
   }
 }
 
-const actorOf = (principal: Principal): { readonly actor: string; readonly role: string } => {
+/** Who a caller is, for the record. */
+export const actorOf = (principal: Principal): { readonly actor: string; readonly role: string } => {
   switch (principal.kind) {
     case 'operator':
       return { actor: principal.subject, role: principal.role };

@@ -11,6 +11,7 @@ import { mayReadMerchant, type EntityLoaders, type EntityReference } from '../ke
 import { perCall } from '../kernel/service/per-call.ts';
 import type { Principal } from '../kernel/service/principal.ts';
 import { keyOf, merchantOf, orThrow, reachOf } from '../kernel/service/reach.ts';
+import { alertFields, alertMutations, alertQueries } from './alert-resolvers.ts';
 import { cabinetFields, cabinetMutations, cabinetQueries } from './cabinet-resolvers.ts';
 import type { Merchant, WebhookDelivery } from './entities.ts';
 import { exportLedger } from './export-ledger.ts';
@@ -45,8 +46,9 @@ export const merchantsSubgraph = (parts: MerchantsParts): { name: 'merchants'; r
       ...closedLists,
       ...eventTypes,
       ...typeFields(parts),
-      Query: { ...queries(parts), ...policyQueries(parts) },
-      Mutation: { ...mutations(parts), ...policyMutations(parts) },
+      ...alertFields,
+      Query: { ...queries(parts), ...policyQueries(parts), ...alertQueries(parts) },
+      Mutation: { ...mutations(parts), ...policyMutations(parts), ...alertMutations(parts) },
     },
     entities: {
       Merchant: (references) =>

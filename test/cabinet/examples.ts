@@ -1,5 +1,7 @@
 /** One call of every mutation that operators have on the merchants subgraph, which the walks of this folder go through. A new mutation needs a line here. */
+import { randomUUID } from 'node:crypto';
 import { getNamedType, isUnionType } from 'graphql';
+import { raiseAlert } from '../../subgraphs/kernel/alerts/raise-alert.ts';
 import { access } from '../../subgraphs/kernel/service/access.ts';
 import type { Desk, World } from './desk.ts';
 
@@ -16,6 +18,16 @@ const adjustment = (world: World): string => `${shop(world)}, mode: live, amount
 const made = async (desk: Desk, call: string, type: string): Promise<string> => {
   const { answer } = await desk.ask(`mutation { answer: ${call} { ... on ${type} { id } ... on Refused { message } } }`);
   return text(answer.id);
+};
+
+/** Raises an alert about a payment of the merchant and gives its id; where there is no such merchant there is no alert either. */
+const raised = async (desk: Desk, merchantId: string): Promise<string> => {
+  const asked = await desk.ask('query ($m: ID!) { merchant(id: $m) { id } }', { m: merchantId });
+  if (!asked.merchant) return text(merchantId);
+  const [subjectId, at] = [randomUUID(), Temporal.Now.instant()];
+  await raiseAlert(desk.stage.pool, { kind: 'late_success', merchantId, shopId: null, mode: 'test', subjectId, detail: 'Paid after it had expired', at });
+  const { alerts } = await desk.ask('query ($m: ID!) { alerts(first: 1, merchantId: $m) { nodes { id } } }', { m: merchantId });
+  return text(alerts.nodes[0].id);
 };
 
 /** The arguments of a call that succeeds, by mutation. What must be there first is made through the desk. */
@@ -53,6 +65,7 @@ export const examples: Readonly<Record<string, (world: World, desk: Desk) => str
     await desk.ask(`mutation { adjustmentRecord(${adjustment(world)}) { __typename } }`);
     return `${shop(world)}, mode: live, amount: 100, reference: "S-1"`;
   },
+  alertResolve: async (world, desk) => `${merchant(world)}, id: ${await raised(desk, world.merchantId)}, note: "Refunded by hand"`,
   webhookDeliveriesResendFailed: (world) => `${merchant(world)}, since: "2026-01-01T00:00:00Z"`,
 };
 

@@ -1,5 +1,6 @@
 /** Messages of the bus as text. What comes in is checked: another process may run another version, or may not be ours at all. */
-import { type BusMessages, type BusTopic, type StreamedEvent, streamKinds } from '../rules/event.ts';
+import { alertKinds, type AlertKind } from '../rules/alert.ts';
+import { type BusMessages, type BusTopic, type StreamedEvent, streamKinds, type ToldAlert } from '../rules/event.ts';
 import { modes } from '../rules/mode.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -45,6 +46,28 @@ const readEvent = (value: unknown): StreamedEvent => {
   };
 };
 
+const isAlertKind = (kind: unknown): kind is AlertKind => typeof kind === 'string' && Object.hasOwn(alertKinds, kind);
+
+/** Nothing when a newer version tells of a kind that this one does not know. */
+const readAlert = (value: unknown): ToldAlert[] => {
+  const fields = fieldsOf(value);
+  const { kind } = fields;
+  if (!isAlertKind(kind)) return [];
+  const textOrNull = (name: string): string | null => (fields[name] === null ? null : textOf(fields, name));
+  return [
+    {
+      id: textOf(fields, 'id'),
+      kind,
+      merchantId: textOrNull('merchantId'),
+      shopId: textOrNull('shopId'),
+      mode: fields['mode'] === null ? null : oneOf(fields, 'mode', modes),
+      subjectId: textOf(fields, 'subjectId'),
+      detail: textOf(fields, 'detail'),
+      raisedAt: textOf(fields, 'raisedAt'),
+    },
+  ];
+};
+
 const readers: { readonly [Topic in BusTopic]: (value: unknown) => BusMessages[Topic] } = {
   events: (value) => {
     const fields = fieldsOf(value);
@@ -60,6 +83,10 @@ const readers: { readonly [Topic in BusTopic]: (value: unknown) => BusMessages[T
   streams: (value) => {
     const fields = fieldsOf(value);
     return { keyId: textOf(fields, 'keyId'), streamId: textOf(fields, 'streamId') };
+  },
+  alerts: (value) => {
+    if (!Array.isArray(value)) throw new Error('expected a list of alerts');
+    return value.flatMap(readAlert);
   },
 };
 

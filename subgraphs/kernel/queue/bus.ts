@@ -48,6 +48,7 @@ export const openBus = async ({ redisUrl, databaseUrl, log }: BusOptions): Promi
     keys: openEar('keys', log),
     policies: openEar('policies', log),
     streams: openEar('streams', log),
+    alerts: openEar('alerts', log),
   };
   const outage = watchOutage('bus', log);
   const hear = (channel: string, text: string): void => {

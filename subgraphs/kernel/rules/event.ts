@@ -2,6 +2,7 @@
  * Events. Contract "Events": webhook events are final facts, stream kinds include intermediate changes; two different lists.
  * Payloads of the kinds: contract "Realtime stream" and decision D-77.
  */
+import type { AlertKind } from './alert.ts';
 import type { Mode } from './mode.ts';
 
 export const streamKinds = ['payment.created', 'payment.status_changed', 'payout.created', 'payout.status_changed', 'refund.created'] as const;
@@ -42,6 +43,20 @@ export interface StreamStretch {
   readonly events: readonly StreamedEvent[];
 }
 
+/** An alert as operators are told of it. */
+export interface ToldAlert {
+  readonly id: string;
+  readonly kind: AlertKind;
+  /** Null: it is about the platform itself. */
+  readonly merchantId: string | null;
+  readonly shopId: string | null;
+  readonly mode: Mode | null;
+  readonly subjectId: string;
+  readonly detail: string;
+  /** RFC 3339. */
+  readonly raisedAt: string;
+}
+
 /** What goes over the bus: topic to message. Messages are hints; PostgreSQL holds the facts. */
 export interface BusMessages {
   /** Events that have just been given their sequence numbers, in order; now and then without any, to tell where the stream stands. */
@@ -54,6 +69,8 @@ export interface BusMessages {
   policies: null;
   /** A key has opened an event stream: its older ones end, in whatever process they are (decision D-75). */
   streams: { readonly keyId: string; readonly streamId: string };
+  /** Alerts that have just been raised. For operators alone. */
+  alerts: readonly ToldAlert[];
 }
 export type BusTopic = keyof BusMessages;
 

@@ -1,0 +1,54 @@
+/** Tells operators of new alerts: the job that puts them on the bus. */
+import type pg from 'pg';
+import { rfc3339 } from '../../../schema/rfc3339.ts';
+import { run, type Statement } from '../database/statement.ts';
+import { done, type Job } from '../queue/run-job.ts';
+import type { Bus } from '../rules/event.ts';
+import { platformMerchantId } from '../rules/platform.ts';
+import type { Alert } from './entities.ts';
+import { alertColumns } from './find-alerts.ts';
+
+export interface AlertJobs {
+  readonly pool: pg.Pool;
+  readonly bus: Pick<Bus, 'publish'>;
+  readonly now: () => Temporal.Instant;
+}
+
+const tellMost_rows = 100;
+/** An operator's console may be a second late. */
+const tellEvery_ms = 1_000;
+
+const take: Statement = {
+  name: 'alerts.take_untold',
+  text: `update alert set told_at = $1 where (merchant_id, id) in
+      (select merchant_id, id from alert where told_at is null order by raised_at limit $2 for update skip locked)
+    returning ${alertColumns}`,
+};
+
+/** Puts the alerts that nobody was told of on the bus, oldest first; gives how many. What is lost on the way is in the list `alerts`. */
+export const tellAlerts = async ({ pool, bus, now }: AlertJobs): Promise<number> => {
+  const alerts = await run<Alert>(pool, take, [now(), tellMost_rows]);
+  if (alerts.length === 0) return 0;
+  const told = alerts
+    .toSorted((one, other) => Temporal.Instant.compare(one.raisedAt, other.raisedAt))
+    .map(({ id, kind, merchantId, shopId, mode, subjectId, detail, raisedAt }) => {
+      const whose = merchantId === platformMerchantId ? null : merchantId;
+      return { id, kind, merchantId: whose, shopId, mode, subjectId, detail, raisedAt: rfc3339(raisedAt) };
+    });
+  await bus.publish('alerts', told);
+  return told.length;
+};
+
+/** The background's part of alerts. */
+export const alertJobs = (parts: AlertJobs): readonly Job[] => [
+  {
+    name: 'tell-alerts',
+    queue: 'schedules',
+    every_ms: tellEvery_ms,
+    parse: () => null,
+    run: async () => {
+      while ((await tellAlerts(parts)) === tellMost_rows);
+      return done;
+    },
+  },
+];
