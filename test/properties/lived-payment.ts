@@ -1,0 +1,180 @@
+/** One payment of a history, lived on the real verbs and a real database. The bank says what the history says, and nothing by itself. */
+import assert from 'node:assert/strict';
+import type { Bank, BankAnswer, RefundAnswer } from '../../subgraphs/kernel/banks/bank.ts';
+import { openBanks, type Banks } from '../../subgraphs/kernel/banks/route.ts';
+import { openSimulator } from '../../subgraphs/kernel/banks/simulator.ts';
+import { readBalances } from '../../subgraphs/kernel/ledger/balance.ts';
+import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
+import { applyBankAnswer } from '../../subgraphs/payments/apply-bank-answer.ts';
+import { applyRefundAnswer } from '../../subgraphs/payments/apply-refund-answer.ts';
+import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';
+import { createPayment } from '../../subgraphs/payments/create-payment.ts';
+import type { Payment, Refund } from '../../subgraphs/payments/entities.ts';
+import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
+import { openSession } from '../../subgraphs/payments/open-session.ts';
+import { refundPayment } from '../../subgraphs/payments/refund-payment.ts';
+import { findPayment, findRefunds } from '../../subgraphs/payments/store-payment.ts';
+import type { MigratedDatabase } from '../support/migrated.ts';
+import type { Said } from './payment-model.ts';
+
+const start = Temporal.Instant.from('2026-11-21T10:00:00Z');
+const traits = { cardBrand: null, cardMask: null, cardHolder: null, phoneMask: null, payerBank: null };
+
+const answers: Record<Said | 'unseen', BankAnswer> = {
+  approve: { kind: 'approved', reference: 'r', rrn: '1', traits },
+  decline: { kind: 'declined', failureCode: 'do_not_honor', bankCode: 'x' },
+  silent: { kind: 'unknown' },
+  pending: { kind: 'pending', askAt: null },
+  unseen: { kind: 'unseen' },
+};
+const refundAnswers: Record<Said, RefundAnswer> = {
+  approve: { kind: 'approved', reference: 'r' },
+  decline: { kind: 'declined', failureCode: 'refund_rejected', bankCode: 'x' },
+  silent: { kind: 'unknown' },
+  pending: { kind: 'pending', reference: 'r', askAt: null },
+};
+
+interface Asked {
+  readonly amount: bigint | null;
+  readonly id: string | null;
+}
+
+export class LivedPayment {
+  readonly #migrated: MigratedDatabase;
+  readonly #key: KeyPrincipal;
+  readonly #amount: bigint;
+  readonly #id: string;
+  /** What refunds were asked for, in order, and the ids of those that were made. */
+  readonly #asked: Asked[] = [];
+  #now_ms = 0;
+
+  private constructor(migrated: MigratedDatabase, key: KeyPrincipal, { id, amount }: Payment) {
+    this.#migrated = migrated;
+    this.#key = key;
+    this.#amount = amount;
+    this.#id = id;
+  }
+
+  /** Creates it, under an Idempotency-Key. */
+  static async create(migrated: MigratedDatabase, key: KeyPrincipal, amount: bigint): Promise<LivedPayment> {
+    const request = { input: { amount, method: 'sbp' as const }, idempotency: { key: 'payment' } };
+    const created = await createPayment(migrated.database, noPolicies, key, request, start);
+    assert.ok(!isRefused(created) && !created.replayed);
+    return new LivedPayment(migrated, key, created.payment);
+  }
+
+  get #database() {
+    return this.#migrated.database;
+  }
+
+  get #payment() {
+    return { merchantId: this.#key.merchantId, paymentId: this.#id };
+  }
+
+  /** Every call comes a little later than the one before: refunds are listed by their moment. */
+  #now(): Temporal.Instant {
+    this.#now_ms += 1;
+    return start.add({ milliseconds: this.#now_ms });
+  }
+
+  #bank(refund: Said): Banks {
+    const banks = openBanks(openSimulator(this.#database), this.#database.pool);
+    const bank: Bank = { ...banks.simulator, ask: () => Promise.resolve(answers.silent), refund: () => Promise.resolve(refundAnswers[refund]) };
+    return { ...banks, route: () => Promise.resolve(bank), holding: () => bank };
+  }
+
+  async session(): Promise<void> {
+    await openSession(this.#database, this.#bank('silent'), noPolicies, { key: this.#payment, card: null, pageUrl: 'https://pay.example/p', now: this.#now() });
+  }
+
+  async cancel(): Promise<void> {
+    await cancelPayment(this.#database, this.#key, this.#id, this.#now());
+  }
+
+  /** Lets time pass until so many minutes after the beginning. */
+  async waitUntil(at_min: number): Promise<void> {
+    this.#now_ms = at_min * 60_000;
+    const now = this.#now();
+    await expirePayments(this.#database, this.#bank('silent'), () => now);
+  }
+
+  async bankSays(said: Said | 'unseen', times: number): Promise<void> {
+    const now = this.#now();
+    await Promise.all(Array.from({ length: times }, () => applyBankAnswer(this.#database, this.#payment, 'bank', answers[said], now)));
+  }
+
+  #refund(index: number, amount: bigint | null, said: Said) {
+    const request = { paymentId: this.#id, amount, reason: null, idempotency: { key: `refund-${index}` } };
+    return refundPayment(this.#database, this.#bank(said), this.#key, request, this.#now());
+  }
+
+  /** Asks for a refund; gives the refusal, if it was refused. */
+  async refund(amount: bigint | null, said: Said): Promise<string | null> {
+    const made = await this.#refund(this.#asked.length, amount, said);
+    this.#asked.push({ amount, id: isRefused(made) ? null : made.refund.id });
+    return isRefused(made) ? made.code : null;
+  }
+
+  /** Tells what became of a refund; nothing when there is no such refund. */
+  async answer(of: number, said: Said, times: number): Promise<void> {
+    const refund = (await this.refunds())[of];
+    const now = this.#now();
+    if (refund) await Promise.all(Array.from({ length: times }, () => applyRefundAnswer(this.#database, refund, refundAnswers[said], now)));
+  }
+
+  /** Repeats a creation: the payment's (0), or a refund's. What was made before is found, whatever has become of it since. */
+  async replay(of: number): Promise<void> {
+    const asked = this.#asked[of - 1];
+    if (of === 0) {
+      const request = { input: { amount: this.#amount, method: 'sbp' as const }, idempotency: { key: 'payment' } };
+      const again = await createPayment(this.#database, noPolicies, this.#key, request, this.#now());
+      assert.ok(!isRefused(again) && again.replayed && again.payment.id === this.#id);
+    } else if (asked?.id) {
+      const again = await this.#refund(of - 1, asked.amount, 'approve');
+      assert.ok(!isRefused(again) && again.replayed && again.refund.id === asked.id);
+    }
+  }
+
+  async payment(): Promise<Payment> {
+    return (await findPayment(this.#database.pool, this.#payment, start))?.payment ?? assert.fail('gone');
+  }
+
+  refunds(): Promise<Refund[]> {
+    return findRefunds(this.#database.pool, [{ merchantId: this.#key.merchantId, id: this.#id }]);
+  }
+
+  async balance(): Promise<{ balance: bigint; available: bigint }> {
+    const [row] = await readBalances(this.#database.pool, this.#key.merchantId, this.#key.mode, 'RUB');
+    return { balance: row?.balance ?? 0n, available: row?.available ?? 0n };
+  }
+
+  async #texts(query: string): Promise<string[]> {
+    const { rows } = await this.#database.pool.query<{ text: string }>(query, [this.#key.merchantId]);
+    return rows.map(({ text }) => text);
+  }
+
+  webhooks(): Promise<string[]> {
+    return this.#texts('select webhook_event as text from event where merchant_id = $1 and webhook_event is not null order by position');
+  }
+
+  alerts(): Promise<string[]> {
+    return this.#texts('select kind as text from alert where merchant_id = $1 order by raised_at, kind');
+  }
+
+  /** Each account with what its postings come to. */
+  async books(): Promise<ReadonlyMap<string, bigint>> {
+    const rows = await this.#texts(`select account || ' ' || sum(amount) as text from (select to_account as account, amount from posting where merchant_id = $1
+      union all select from_account, -amount from posting where merchant_id = $1) as moved group by account`);
+    return new Map(rows.map((row) => row.split(' ')).map(([account = '', amount = '']) => [account, BigInt(amount)]));
+  }
+
+  /** A number that grows with everything that is ever written of it. */
+  async writings(): Promise<string> {
+    const [text] =
+      await this.#texts(`select concat_ws(' ', (select sum(version) from payment where merchant_id = $1), (select count(*) from posting where merchant_id = $1),
+      (select count(*) from event where merchant_id = $1), (select count(*) from refund where merchant_id = $1), (select count(*) from alert where merchant_id = $1)) as text`);
+    return text ?? '';
+  }
+}
