@@ -39,6 +39,7 @@ import type { Logger } from './subgraphs/kernel/service/telemetry.ts';
 import { backgroundJobs, entities, openSubgraph, wakeableJobs, wakeLanes, type SubgraphsParts } from './subgraphs/open-subgraphs.ts';
 import { ensureDemoMerchant, type DemoMerchant } from './subgraphs/merchants/demo-merchant.ts';
 import { makeDeliveries } from './subgraphs/merchants/make-deliveries.ts';
+import { watchWebhookBacklog } from './subgraphs/merchants/webhook-backlog.ts';
 
 import type { Roles } from './main.ts';
 
@@ -110,6 +111,7 @@ const startWorker = async (parts: SubgraphsParts, stack: AsyncDisposableStack): 
   const stopping = new AbortController();
   await queues.work(backgroundJobs(parts, stopping.signal));
   stack.defer(watchAlerts(database.pool));
+  stack.defer(watchWebhookBacklog(database.pool));
   const relay = startRelay({ pool: database.pool, bus, log, makeDeliveries, wake: (lanes) => wakeLanes(queues, lanes) });
   stack.defer(() => relay.stop());
   stack.defer(() => stopping.abort());

@@ -1,0 +1,71 @@
+/** How far webhooks are behind, for the metrics: what waits for its relay, what is undelivered, and how old the oldest of it is. */
+import { Gauge } from 'prom-client';
+import { run, type Runner, type Statement } from '../kernel/database/statement.ts';
+import { metrics } from '../kernel/service/telemetry.ts';
+
+export interface WebhookBacklog {
+  /** Events that have no deliveries yet. */
+  readonly unrelayed: number;
+  /** Deliveries that are due and have not been tried: more than a moment's worth means that the workers do not keep up. */
+  readonly untried: number;
+  /** Deliveries that were tried in vain and wait for a retry. */
+  readonly retrying: number;
+  /** Since the event of the oldest one in any of the three, in seconds; 0 when there is none. */
+  readonly oldest_s: number;
+}
+
+const backlog: Statement = {
+  name: 'webhook.backlog',
+  text: `
+    with undelivered as (
+      select count(*) filter (where attempts = attempts_before)::int as untried, count(*) filter (where attempts > attempts_before)::int as retrying,
+        min(created_at) as oldest
+      from webhook_delivery where status = 'pending'
+    ), outbox as (
+      select count(*)::int as unrelayed, min(created_at) as oldest from event where sequence is null and webhook_event is not null
+    )
+    select unrelayed, untried, retrying,
+      greatest(0, coalesce(extract(epoch from now() - least(undelivered.oldest, outbox.oldest)), 0))::float8 as oldest_s
+    from undelivered, outbox`,
+};
+
+/** Counts it. Reads the index of what is pending: some milliseconds for each ten thousand. */
+export const readWebhookBacklog = async (runner: Runner): Promise<WebhookBacklog> => {
+  const [row] = await run<WebhookBacklog>(runner, backlog, []);
+  if (!row) throw new Error('an aggregate has one row');
+  return row;
+};
+
+/**
+ * Adds the gauges `webhook_backlog` (by `state`: unrelayed, untried, retrying) and `webhook_oldest_undelivered_seconds` to the metrics of this process.
+ * They are read when they are scraped, so every process that has them tells the same: take the maximum over processes. While the database is away they
+ * keep what they told last. Gives what takes them off again.
+ */
+export const watchWebhookBacklog = (runner: Runner): (() => void) => {
+  let reading: Promise<WebhookBacklog | null> | null = null;
+  /** One look for both gauges of a scrape. */
+  const look = (): Promise<WebhookBacklog | null> =>
+    (reading ??= readWebhookBacklog(runner)
+      .catch(() => null)
+      .finally(() => (reading = null)));
+  const waiting = new Gauge({
+    name: 'webhook_backlog',
+    help: 'Webhooks that have been neither delivered nor given up, by how far they are.',
+    labelNames: ['state'],
+    registers: [metrics],
+    async collect() {
+      const seen = await look();
+      for (const state of seen ? (['unrelayed', 'untried', 'retrying'] as const) : []) waiting.set({ state }, seen?.[state] ?? 0);
+    },
+  });
+  const oldest = new Gauge({
+    name: 'webhook_oldest_undelivered_seconds',
+    help: 'Age of the oldest webhook that has been neither delivered nor given up; 0 when there is none.',
+    registers: [metrics],
+    async collect() {
+      const seen = await look();
+      if (seen) oldest.set(seen.oldest_s);
+    },
+  });
+  return () => ['webhook_backlog', 'webhook_oldest_undelivered_seconds'].forEach((name) => metrics.removeSingleMetric(name));
+};

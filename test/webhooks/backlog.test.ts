@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { metrics } from '../../subgraphs/kernel/service/telemetry.ts';
+import { watchWebhookBacklog } from '../../subgraphs/merchants/webhook-backlog.ts';
+import { attemptsOf } from './record.ts';
+import { eventually, startReceiver } from './receiver.ts';
+import { Clock, openStage, type Stage, startTestRelay, startWorker, writeEvent } from './stage.ts';
+
+let stage: Stage;
+before(async () => {
+  stage = await openStage();
+});
+after(() => stage.close());
+
+/** The two gauges as a scrape shows them. */
+const scrape = async (): Promise<{ readonly states: string; readonly oldest_s: number }> => {
+  const text = await metrics.metrics();
+  const of = (pattern: RegExp): number => Number(pattern.exec(text)?.[1]);
+  const states = ['unrelayed', 'untried', 'retrying'].map((state) => of(new RegExp(`webhook_backlog\\{state="${state}"\\} (\\S+)`)));
+  return { states: states.join(' '), oldest_s: of(/^webhook_oldest_undelivered_seconds (\S+)/m) };
+};
+
+test('the metrics tell what is not relayed, not tried and not delivered, and how old the oldest of it is', async (context) => {
+  context.after(watchWebhookBacklog(stage.pool));
+  assert.deepEqual(await scrape(), { states: '0 0 0', oldest_s: 0 });
+  let isHealthy = false;
+  const receiver = await startReceiver(context, (response) => response.writeHead(isHealthy ? 200 : 500).end());
+  const shop = await stage.addShop();
+  await stage.addEndpoint(shop, receiver.url);
+  const written = [await writeEvent(stage.pool, shop), await writeEvent(stage.pool, shop)];
+  await stage.pool.query(`update event set created_at = created_at - interval '1 hour' where id = $1`, [written[0]?.eventId]);
+  const waiting = await scrape();
+  assert.equal(waiting.states, '2 0 0');
+  assert.ok(waiting.oldest_s >= 3_600 && waiting.oldest_s < 4_000, `${waiting.oldest_s} s`);
+
+  const relay = startTestRelay(stage, async () => {});
+  context.after(() => relay.stop());
+  const seen = async (states: string): Promise<void> => {
+    await eventually(
+      async () => (await scrape()).states === states,
+      15_000,
+      () => `not ${states}`,
+    );
+  };
+  await seen('0 2 0');
+  const clock = new Clock();
+  const worker = await startWorker(stage, clock);
+  context.after(() => worker.close());
+  await seen('0 0 2');
+  assert.equal((await attemptsOf(stage, written[0]?.eventId ?? '')).length, 1);
+  assert.ok((await scrape()).oldest_s >= 3_600);
+  isHealthy = true;
+  clock.advance({ seconds: 12 });
+  await seen('0 0 0');
+  assert.equal((await scrape()).oldest_s, 0);
+});
