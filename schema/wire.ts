@@ -66,7 +66,19 @@ export const paymentJson = (payment: PaymentFieldsFragment) => ({
   refunds: payment.refunds.map(refundJson),
 });
 
-/** Contract: Payout. The recipient object is empty unless the payout goes by SBP. */
+/** Contract: Payout, the recipient. Each method has its own fields; of a card nothing is shown but its mask. */
+const recipientJson = ({ method, recipient }: PayoutFieldsFragment) => {
+  switch (method) {
+    case 'payouts_sbp':
+      return { phone: recipient.phone, bank_id: recipient.bankId, full_name: recipient.fullName };
+    case 'payouts_account':
+      return { account_number: recipient.accountNumber, bik: recipient.bik, inn: recipient.inn, full_name: recipient.fullName };
+    case 'payouts_card':
+      return {};
+  }
+};
+
+/** Contract: Payout. */
 export const payoutJson = (payout: PayoutFieldsFragment) => ({
   id: payout.id,
   merchant_id: payout.merchantId,
@@ -77,7 +89,7 @@ export const payoutJson = (payout: PayoutFieldsFragment) => ({
   method: payout.method,
   status: payout.status,
   fail_reason: payout.failReason,
-  recipient: payout.method === 'payouts_sbp' ? { phone: payout.recipient.phone, bank_id: payout.recipient.bankId, full_name: payout.recipient.fullName } : {},
+  recipient: recipientJson(payout),
   recipient_card_mask: payout.recipientCardMask,
   bank_ref: payout.bankRef,
   created_at: payout.createdAt,

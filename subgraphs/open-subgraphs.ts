@@ -26,6 +26,7 @@ import { askBankJob, paymentJobs } from './payments/jobs.ts';
 import { refundJobs, sendRefundJob } from './payments/refund-jobs.ts';
 import { paymentsSubgraph, type PaymentsParts } from './payments/resolvers.ts';
 import { payoutsEntities } from './payouts/entities.ts';
+import { payoutJobs, sendPayoutsJob } from './payouts/jobs.ts';
 import { payoutsSubgraph } from './payouts/resolvers.ts';
 import { recurringEntities } from './recurring/entities.ts';
 import { recurringSubgraph } from './recurring/resolvers.ts';
@@ -47,6 +48,7 @@ export const entities = [
 export const wakeableJobs = [
   { name: askBankJob, queue: 'bank' },
   { name: sendRefundJob, queue: 'bank' },
+  { name: sendPayoutsJob, queue: 'bank' },
   { name: deliverJob, queue: 'webhooks' },
 ] as const satisfies readonly Pick<Job, 'name' | 'queue'>[];
 
@@ -64,20 +66,28 @@ export interface SubgraphsParts {
   readonly log: Logger;
 }
 
-/** How long wake-ups of the relay are gathered into one. */
+/** How long wake-ups are gathered into one. */
 const wakeGather_ms = 10;
 
-const openWake = ({ bus, log }: Pick<SubgraphsParts, 'bus' | 'log'>): (() => void) => {
+/** Wakes once for many calls within the gathering time. `wake` must not reject. */
+const gathered = (wake: () => Promise<void>): (() => void) => {
   let gathering = false;
   return () => {
     if (gathering) return;
     gathering = true;
     setTimeout(() => {
       gathering = false;
-      bus.publish('outbox', null).catch((error: unknown) => log.warn({ error }, 'the relay was not woken; it looks by itself'));
+      void wake();
     }, wakeGather_ms);
   };
 };
+
+const openWake = ({ bus, log }: Pick<SubgraphsParts, 'bus' | 'log'>): (() => void) =>
+  gathered(() => bus.publish('outbox', null).catch((error: unknown) => log.warn({ error }, 'the relay was not woken; it looks by itself')));
+
+/** New payouts: the worker that gives them to banks has one wake-up waiting at most, however many payouts there are. */
+const openSenders = ({ queues, log }: Pick<SubgraphsParts, 'queues' | 'log'>): (() => void) =>
+  gathered(() => queues.addMany(sendPayoutsJob, [{}]).catch((error: unknown) => log.warn({ error }, 'the senders of payouts were not woken; the sweep sends')));
 
 /** Questions to banks at a known moment. One that is not enqueued is asked by the sweep. */
 const openQuestions = ({ queues, log }: Pick<SubgraphsParts, 'queues' | 'log'>): Pick<PaymentsParts, 'askLater' | 'sendRefundLater'> => {
@@ -98,7 +108,9 @@ const buildSchema = (name: SubgraphName, parts: SubgraphsParts): GraphQLSchema =
       return buildSubgraph(paymentsSubgraph({ database, banks, policies, publicUrl, pageSecret, wakeRelay: openWake(parts), ...openQuestions(parts) }));
     }
     case 'payouts':
-      return buildSubgraph(payoutsSubgraph({ database }));
+      return buildSubgraph(
+        payoutsSubgraph({ database, banks, policies, log, fingerprintKey: secrets.fingerprint, wakeRelay: openWake(parts), wakeSenders: openSenders(parts) }),
+      );
     case 'recurring':
       return buildSubgraph(recurringSubgraph({ database }));
     case 'merchants': {
@@ -139,6 +151,7 @@ export const backgroundJobs = (parts: SubgraphsParts, stopping: AbortSignal): re
     ...databaseJobs({ pool: database.pool, now, stopping }),
     ...paymentJobs({ database, banks, now }),
     ...refundJobs({ database, banks, now }),
+    ...payoutJobs({ database, banks, log, now, stopping }),
     ...webhookJobs({
       pool: database.pool,
       vaultKey: secrets.vault,

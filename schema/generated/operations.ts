@@ -425,7 +425,7 @@ export type ListRefundsQueryVariables = Exact<{
 
 export type ListRefundsQuery = { refunds: { nodes: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
-export type PayoutFieldsFragment = { id: string, merchantId: string, shopId: string, terminalId: string, amount: number, currency: string, method: PayoutMethod, status: PayoutStatus, failReason: string, recipientCardMask: string | null, bankRef: string | null, createdAt: string, completedAt: string | null, recipient: { phone: string | null, bankId: string | null, fullName: string | null } };
+export type PayoutFieldsFragment = { id: string, merchantId: string, shopId: string, terminalId: string, amount: number, currency: string, method: PayoutMethod, status: PayoutStatus, failReason: string, recipientCardMask: string | null, bankRef: string | null, createdAt: string, completedAt: string | null, recipient: { phone: string | null, bankId: string | null, accountNumber: string | null, bik: string | null, inn: string | null, fullName: string | null } };
 
 export type CreatePayoutMutationVariables = Exact<{
   input: PayoutCreateInput;
@@ -434,7 +434,7 @@ export type CreatePayoutMutationVariables = Exact<{
 
 
 export type CreatePayoutMutation = { payoutCreate:
-    | { __typename: 'PayoutCreated', mode: Mode, idempotent: boolean, simulator: SimulatorOutcome | null, bank: string | null, bankRef: string | null, failureReason: string | null, payout: { id: string, merchantId: string, shopId: string, terminalId: string, amount: number, currency: string, method: PayoutMethod, status: PayoutStatus, failReason: string, recipientCardMask: string | null, bankRef: string | null, createdAt: string, completedAt: string | null, recipient: { phone: string | null, bankId: string | null, fullName: string | null } } }
+    | { __typename: 'PayoutCreated', mode: Mode, idempotent: boolean, simulator: SimulatorOutcome | null, bank: string | null, bankRef: string | null, failureReason: string | null, payout: { id: string, merchantId: string, shopId: string, terminalId: string, amount: number, currency: string, method: PayoutMethod, status: PayoutStatus, failReason: string, recipientCardMask: string | null, bankRef: string | null, createdAt: string, completedAt: string | null, recipient: { phone: string | null, bankId: string | null, accountNumber: string | null, bik: string | null, inn: string | null, fullName: string | null } } }
     | { __typename: 'Refused', code: RefusalCode, message: string }
    };
 
@@ -460,14 +460,14 @@ export type ListPayoutsQueryVariables = Exact<{
 }>;
 
 
-export type ListPayoutsQuery = { payouts: { nodes: Array<{ id: string, merchantId: string, shopId: string, terminalId: string, amount: number, currency: string, method: PayoutMethod, status: PayoutStatus, failReason: string, recipientCardMask: string | null, bankRef: string | null, createdAt: string, completedAt: string | null, recipient: { phone: string | null, bankId: string | null, fullName: string | null } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type ListPayoutsQuery = { payouts: { nodes: Array<{ id: string, merchantId: string, shopId: string, terminalId: string, amount: number, currency: string, method: PayoutMethod, status: PayoutStatus, failReason: string, recipientCardMask: string | null, bankRef: string | null, createdAt: string, completedAt: string | null, recipient: { phone: string | null, bankId: string | null, accountNumber: string | null, bik: string | null, inn: string | null, fullName: string | null } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type GetPayoutQueryVariables = Exact<{
   id: string | number;
 }>;
 
 
-export type GetPayoutQuery = { payout: { id: string, merchantId: string, shopId: string, terminalId: string, amount: number, currency: string, method: PayoutMethod, status: PayoutStatus, failReason: string, recipientCardMask: string | null, bankRef: string | null, createdAt: string, completedAt: string | null, recipient: { phone: string | null, bankId: string | null, fullName: string | null } } | null };
+export type GetPayoutQuery = { payout: { id: string, merchantId: string, shopId: string, terminalId: string, amount: number, currency: string, method: PayoutMethod, status: PayoutStatus, failReason: string, recipientCardMask: string | null, bankRef: string | null, createdAt: string, completedAt: string | null, recipient: { phone: string | null, bankId: string | null, accountNumber: string | null, bik: string | null, inn: string | null, fullName: string | null } } | null };
 
 export type ListSbpBanksQueryVariables = Exact<{ [key: string]: never; }>;
 

@@ -87,12 +87,19 @@ export type PageInfo = {
   endCursor: Maybe<Scalars['String']['output']>;
 };
 
-/** Who receives a payout by SBP; empty for the other methods. */
+/** Who receives a payout: each method has its own fields, and a card none. */
 export type PayoutRecipient = {
-  /** +7 and 10 digits. */
+  /** SBP: +7 and 10 digits. */
   phone: Maybe<Scalars['String']['output']>;
-  /** 12 digits, the SBP member id. */
+  /** SBP: 12 digits, the member id. */
   bankId: Maybe<Scalars['String']['output']>;
+  /** Account: 20 digits. */
+  accountNumber: Maybe<Scalars['String']['output']>;
+  /** Account: 9 digits. */
+  bik: Maybe<Scalars['String']['output']>;
+  /** Account: 10 or 12 digits; null when it was not given. */
+  inn: Maybe<Scalars['String']['output']>;
+  /** Null when it was not given. */
   fullName: Maybe<Scalars['String']['output']>;
 };
 
@@ -433,6 +440,9 @@ export type PageInfoResolvers<ContextType = SubgraphContext, ParentType extends 
 export type PayoutRecipientResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PayoutRecipient'] = ResolversParentTypes['PayoutRecipient']> = {
   phone?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   bankId?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  accountNumber?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  bik?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  inn?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   fullName?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
 };
 

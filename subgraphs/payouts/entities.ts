@@ -4,6 +4,7 @@ import { InstantType } from '../kernel/database/instant.ts';
 import type { Row } from '../kernel/database/statement.ts';
 import type { FailureCode } from '../kernel/rules/failure-code.ts';
 import type { Mode } from '../kernel/rules/mode.ts';
+import type { PayoutMethod, PayoutStatus } from './rules/payout.ts';
 
 const moment = () => p.type(InstantType).$type<Temporal.Instant>();
 
@@ -18,23 +19,42 @@ export const PayoutEntity = defineEntity({
     mode: p.text().$type<Mode>(),
     amount: p.bigint(),
     currency: p.text(),
-    method: p.text().$type<'payouts_sbp' | 'payouts_card' | 'payouts_account'>(),
-    status: p.text().$type<'pending' | 'succeeded' | 'failed'>(),
+    method: p.text().$type<PayoutMethod>(),
+    status: p.text().$type<PayoutStatus>(),
     failReason: p.text().$type<FailureCode>().nullable(),
     recipientPhone: p.text().nullable(),
     recipientBankId: p.text().nullable(),
     recipientName: p.text().nullable(),
-    /** Last 4 digits. */
+    /** Last 4 digits: all that is kept of a card's number. */
     recipientCardMask: p.text().nullable(),
     bankRef: p.text().nullable(),
     createdAt: moment(),
     completedAt: moment().nullable(),
+    /** What is withheld for it when it succeeds, fixed when it was made: it is reserved with the amount. */
+    fee: p.bigint(),
+    /** The bank that has it, or will be given it. */
+    connector: p.text().nullable(),
+    recipientAccount: p.text().nullable(),
+    recipientBik: p.text().nullable(),
+    recipientInn: p.text().nullable(),
+    /** When the order was first given to the bank, or was about to be; null: the bank has not seen it. */
+    sentAt: moment().nullable(),
+    /** When the bank is given the order, or asked about it, next; null when there is nothing to do by ourselves. */
+    askAt: moment().nullable(),
   },
   indexes: [
     { name: 'payout_registry', properties: ['merchantId', 'shopId', 'mode', 'createdAt', 'id'] },
     { name: 'payout_filter', properties: ['merchantId', 'shopId', 'mode', 'status', 'method', 'createdAt', 'id'] },
+    { name: 'payout_ask_due', properties: ['askAt'], where: 'ask_at is not null' },
   ],
-  checks: [{ name: 'payout_amount', expression: 'amount >= 1 and amount <= 9007199254740991' }],
+  checks: [
+    { name: 'payout_amount', expression: 'amount >= 1 and amount <= 9007199254740991' },
+    { name: 'payout_fee', expression: 'fee >= 0 and fee <= 9007199254740991' },
+    { name: 'payout_final', expression: "(status = 'pending'::text) = (completed_at is null)" },
+    { name: 'payout_failed', expression: "(status = 'failed'::text) = (fail_reason is not null)" },
+    { name: 'payout_status', expression: "status = any (array['pending'::text, 'succeeded'::text, 'failed'::text])" },
+    { name: 'payout_method', expression: "method = any (array['payouts_sbp'::text, 'payouts_card'::text, 'payouts_account'::text])" },
+  ],
 });
 export type Payout = Row<InferEntity<typeof PayoutEntity>>;
 

@@ -1,42 +1,76 @@
 /** The payouts subgraph's resolvers. */
-import type { Resolvers } from '../../schema/generated/payouts.ts';
+import type { MutationResolvers, QueryResolvers, Resolvers } from '../../schema/generated/payouts.ts';
 import { sbpBanks } from '../kernel/banks/sbp-banks.ts';
-import type { Database } from '../kernel/database/orm.ts';
-import { refused } from '../kernel/rules/refusal.ts';
+import type { Policies } from '../kernel/policies/policies.ts';
+import { timedPlanOfAmount } from '../kernel/rules/plan.ts';
+import { isRefused, refused } from '../kernel/rules/refusal.ts';
 import type { EntityLoaders } from '../kernel/service/entities.ts';
-import { merchantOf, orThrow, reachOf } from '../kernel/service/reach.ts';
+import { keyOf, merchantOf, orThrow, reachOf } from '../kernel/service/reach.ts';
+import { createPayout, type CreatedPayout, type CreatingParts } from './create-payout.ts';
 import { listPayouts, loadPayouts } from './find-payouts.ts';
+import { recipientView } from './payout-view.ts';
+
+export interface PayoutsParts extends CreatingParts {
+  readonly policies: Policies;
+  /** Tells the relay that there are events. */
+  readonly wakeRelay: () => void;
+  /** Tells the workers that there are payouts to give to banks. */
+  readonly wakeSenders: () => void;
+}
+
+/** Contract: payout create response. A replay tells it as it is now. */
+const createdView = ({ banks }: PayoutsParts, { payout, replayed }: CreatedPayout) => {
+  const bank = banks.holding(payout);
+  return {
+    __typename: 'PayoutCreated' as const,
+    payout,
+    mode: payout.mode,
+    idempotent: replayed,
+    simulator: payout.mode === 'test' ? timedPlanOfAmount(payout.amount).outcome : null,
+    bank: isRefused(bank) ? null : bank.bankName,
+    bankRef: payout.bankRef,
+    failureReason: payout.failReason,
+  };
+};
+
+const queries = ({ database: { pool } }: PayoutsParts): QueryResolvers => ({
+  payout: async (_, { id, merchantId }, { principal }) => {
+    const [payout] = await loadPayouts(pool, [{ merchantId: merchantOf(principal, merchantId), id }]);
+    if (!payout) return null;
+    return principal.kind === 'key' && (payout.shopId !== principal.shopId || payout.mode !== principal.mode) ? null : payout;
+  },
+  payouts: async (_, { status, method, merchantId, ...page }, { principal }) => {
+    const reach = await reachOf(pool, principal, merchantId);
+    return orThrow(await listPayouts(pool, reach, { ...page, filters: { status, method } }));
+  },
+  sbpBanks: () => [...sbpBanks],
+});
+
+const mutations = (parts: PayoutsParts): MutationResolvers => ({
+  payoutCreate: async (_, { input, idempotency }, { principal, now }) => {
+    const creating = { key: keyOf(principal), policies: await parts.policies.current(), now };
+    const created = await createPayout(parts, creating, input, idempotency);
+    // A router error leaves a failed payout behind, with its events.
+    if (!isRefused(created) || created.code === 'router_error') parts.wakeRelay();
+    if (isRefused(created)) return created;
+    if (!created.replayed && created.payout.status === 'pending') parts.wakeSenders();
+    return createdView(parts, created);
+  },
+  payoutBatchCreate: () => refused('not_implemented', 'payouts are not there yet'),
+});
 
 /** The resolvers and the entity loaders of the payouts subgraph. */
-export const payoutsSubgraph = ({
-  database: { pool },
-}: {
-  readonly database: Database;
-}): { name: 'payouts'; resolvers: Resolvers; entities: EntityLoaders } => ({
+export const payoutsSubgraph = (parts: PayoutsParts): { name: 'payouts'; resolvers: Resolvers; entities: EntityLoaders } => ({
   name: 'payouts',
   resolvers: {
     Payout: {
       failReason: ({ failReason }) => failReason ?? '',
-      recipient: ({ recipientPhone, recipientBankId, recipientName }) => ({ phone: recipientPhone, bankId: recipientBankId, fullName: recipientName }),
+      recipient: recipientView,
       shop: ({ merchantId, shopId }) => ({ merchantId, id: shopId }),
       merchant: ({ merchantId }) => ({ id: merchantId }),
     },
-    Query: {
-      payout: async (_, { id, merchantId }, { principal }) => {
-        const [payout] = await loadPayouts(pool, [{ merchantId: merchantOf(principal, merchantId), id }]);
-        if (!payout) return null;
-        return principal.kind === 'key' && (payout.shopId !== principal.shopId || payout.mode !== principal.mode) ? null : payout;
-      },
-      payouts: async (_, { status, method, merchantId, ...page }, { principal }) => {
-        const reach = await reachOf(pool, principal, merchantId);
-        return orThrow(await listPayouts(pool, reach, { ...page, filters: { status, method } }));
-      },
-      sbpBanks: () => [...sbpBanks],
-    },
-    Mutation: {
-      payoutCreate: () => refused('not_implemented', 'payouts are not there yet'),
-      payoutBatchCreate: () => refused('not_implemented', 'payouts are not there yet'),
-    },
+    Query: queries(parts),
+    Mutation: mutations(parts),
   },
-  entities: { Payout: (references) => loadPayouts(pool, references) },
+  entities: { Payout: (references) => loadPayouts(parts.database.pool, references) },
 });

@@ -32,8 +32,8 @@ const objectsIn = (schema: Schema, path: string): [string, Schema][] => {
   return schema.properties ? [[path, schema], ...below] : below;
 };
 
-/** Decision D-03a. A payout's recipient is empty unless it goes by SBP. */
-const mayBeAbsent = ['fee', 'fee_rate_bps', 'net', 'phone', 'bank_id', 'full_name'];
+/** Decision D-03a. A payout's recipient has the fields of its method alone. */
+const mayBeAbsent = ['fee', 'fee_rate_bps', 'net', 'phone', 'bank_id', 'account_number', 'bik', 'inn', 'full_name'];
 
 test('every field of an answer is always present, but for those of a payment that has not succeeded (decision D-03a)', () => {
   let seen = 0;

@@ -55,7 +55,7 @@ describe('one Idempotency-Key over two facades and two payments subgraphs, on on
     await stream.close();
   });
 
-  test('a key that was answered 501, 400 or 404 is free for another call', async () => {
+  test('a key that was answered 422, 400 or 404 is free for another call', async () => {
     const headers = { 'idempotency-key': 'free' };
     const refusals = [
       await merchant.call('POST', '/payouts', { amount: 100, phone: '+79990000000', bank_id: '100000000001' }, headers),

@@ -150,11 +150,6 @@ for (const size of ['one', 'separate'] as const satisfies readonly Size[]) {
         assert.equal((await stranger.call('GET', `/payments/${seen[0]}`)).status, 404);
         assert.deepEqual((await stranger.call('GET', '/payments')).body, { items: [], next_cursor: null });
       });
-
-      test('what is not built yet says so, in the envelope', async () => {
-        const refund = await merchant.call('POST', '/payouts', { amount: 100, phone: '+79990000000', bank_id: '100000000001' });
-        assert.deepEqual([refund.status, refund.body.error.code], [501, 'not_implemented']);
-      });
     },
   );
 }

@@ -5,38 +5,11 @@
 import type { FailureCode } from '../rules/failure-code.ts';
 import type { MinorUnits } from '../rules/money.ts';
 import type { TimedPlan } from '../rules/plan.ts';
+import type { KeptRecipient, Recipient } from '../rules/recipient.ts';
 import type { RouteMethod } from '../rules/route.ts';
 
 /** How a bank may send money: the methods that routes have for payouts. */
 export type PayoutWay = Extract<RouteMethod, 'sbp' | 'card' | 'account'>;
-
-/** To a phone by SBP. */
-export interface SbpRecipient {
-  readonly way: 'sbp';
-  /** +7 and 10 digits. */
-  readonly phone: string;
-  /** 12 digits, the SBP member id. */
-  readonly bankId: string;
-  readonly fullName: string | null;
-}
-
-/** To a card. The number goes to the bank and is never stored, logged, queued or traced. */
-export interface CardRecipient {
-  readonly way: 'card';
-  readonly cardNumber: string;
-  readonly fullName: string | null;
-}
-
-/** To an account. */
-export interface AccountRecipient {
-  readonly way: 'account';
-  readonly accountNumber: string;
-  readonly bik: string;
-  readonly inn: string | null;
-  readonly fullName: string | null;
-}
-
-export type Recipient = SbpRecipient | CardRecipient | AccountRecipient;
 
 /** An order to pay out. */
 export interface PayoutOrder {
@@ -80,7 +53,7 @@ export type RecipientVerdict = Extract<PayoutAnswer, { readonly kind: 'declined'
 export interface PayoutBank {
   readonly payoutWays: readonly PayoutWay[];
   /** Asks whether a recipient can be paid; nothing moves. Absent where the bank has no such question: then only the order itself tells. */
-  checkRecipient?(recipient: SbpRecipient | AccountRecipient, signal: AbortSignal): Promise<RecipientVerdict>;
+  checkRecipient?(recipient: KeptRecipient, signal: AbortSignal): Promise<RecipientVerdict>;
   /** Orders a payout. A repeated order is answered with where the first one stands. */
   pay(order: PayoutOrder): Promise<PayoutAnswer>;
   /** Asks what became of an order. */

@@ -5,7 +5,8 @@
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import type { FailureCode } from '../rules/failure-code.ts';
 import type { PlannedOutcome } from '../rules/buyer.ts';
-import type { PayoutAnswer, PayoutBank, PayoutOrder, PayoutQuestion, Recipient, RecipientVerdict } from './payout-bank.ts';
+import type { Recipient } from '../rules/recipient.ts';
+import type { PayoutAnswer, PayoutBank, PayoutOrder, PayoutQuestion, RecipientVerdict } from './payout-bank.ts';
 
 /** How long what is planned to be late waits (decision D-30, amounts that end in 07). */
 const lateAnswer_ms = 5_000;

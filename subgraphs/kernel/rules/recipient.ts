@@ -1,0 +1,34 @@
+/** Who receives a payout, by the way that the money goes. Contract "Payouts": the three variants. */
+
+/** To a phone by SBP. */
+export interface SbpRecipient {
+  readonly way: 'sbp';
+  /** +7 and 10 digits. */
+  readonly phone: string;
+  /** 12 digits, the SBP member id. */
+  readonly bankId: string;
+  readonly fullName: string | null;
+}
+
+/** To a card. The number goes to the bank and is never stored, logged, queued or traced (decision D-51). */
+export interface CardRecipient {
+  readonly way: 'card';
+  readonly cardNumber: string;
+  readonly fullName: string | null;
+}
+
+/** To an account. */
+export interface AccountRecipient {
+  readonly way: 'account';
+  /** 20 digits. */
+  readonly accountNumber: string;
+  /** 9 digits, the bank's identification code. */
+  readonly bik: string;
+  readonly inn: string | null;
+  readonly fullName: string | null;
+}
+
+/** A recipient that may be kept until a worker pays it. */
+export type KeptRecipient = SbpRecipient | AccountRecipient;
+
+export type Recipient = KeptRecipient | CardRecipient;

@@ -1,0 +1,35 @@
+/** Calls to a bank about payouts, within their deadline. Decision D-32: whatever goes wrong with a call is an unknown answer, never a failure. */
+import type { PayoutAnswer, RecipientVerdict } from '../kernel/banks/payout-bank.ts';
+import type { Logger } from '../kernel/service/telemetry.ts';
+import { callDeadline_s } from './rules/payout.ts';
+
+const unknown = { kind: 'unknown' } as const;
+
+/** Waits for a call until its deadline. What it threw is named in the log, and not repeated: it may hold what was sent. */
+const within = async <Answer extends PayoutAnswer | RecipientVerdict>(
+  deadline_ms: number,
+  log: Logger,
+  payoutId: string | null,
+  call: (signal: AbortSignal) => Promise<Answer>,
+): Promise<Answer | typeof unknown> => {
+  const calling = new AbortController();
+  const { signal } = calling;
+  const timer = setTimeout(() => calling.abort(), deadline_ms);
+  const elapsed = new Promise<typeof unknown>((resolve) => signal.addEventListener('abort', () => resolve(unknown), { once: true }));
+  const answered = call(signal).catch((error: unknown) => {
+    log.warn({ payoutId, error: error instanceof Error ? error.name : 'not an error' }, 'a call to a bank about a payout failed');
+    return unknown;
+  });
+  return Promise.race([answered, elapsed]).finally(() => clearTimeout(timer));
+};
+
+/** An order, or a question about one. */
+export const callForPayout = (log: Logger, payoutId: string, call: (signal: AbortSignal) => Promise<PayoutAnswer>): Promise<PayoutAnswer> =>
+  within(callDeadline_s * 1_000, log, payoutId, call);
+
+/** How long a caller waits for the bank's word on a recipient. */
+const checkDeadline_ms = 5_000;
+
+/** A question about a recipient, before there is a payout. */
+export const callForRecipient = (log: Logger, call: (signal: AbortSignal) => Promise<RecipientVerdict>): Promise<RecipientVerdict> =>
+  within(checkDeadline_ms, log, null, call);

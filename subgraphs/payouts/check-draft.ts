@@ -1,0 +1,40 @@
+/**
+ * What stands before a new payout is made: its terms (contract, decision D-06), the operator's lists (D-40), the route, and the bank's word on the recipient
+ * (D-53). Nothing is written here, and nothing moves.
+ */
+import type { Bank } from '../kernel/banks/bank.ts';
+import type { RecipientVerdict } from '../kernel/banks/payout-bank.ts';
+import type { Banks } from '../kernel/banks/route.ts';
+import type { PolicyLists } from '../kernel/policies/policies.ts';
+import type { Recipient } from '../kernel/rules/recipient.ts';
+import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
+import type { KeyPrincipal } from '../kernel/service/principal.ts';
+import type { Logger } from '../kernel/service/telemetry.ts';
+import { callForRecipient } from './call-bank.ts';
+import { wayOf, type PayoutMethod } from './rules/payout.ts';
+
+/** Decision D-40: whom the operator's lists refuse; null when the recipient is on none. */
+export const barredRecipient = (policies: PolicyLists, merchantId: string, recipient: Recipient): Refused | null => {
+  switch (recipient.way) {
+    case 'sbp':
+      return policies.isBlocked(merchantId, 'phone', recipient.phone) ? refused('aml_blocked', 'payouts to this phone are not accepted') : null;
+    case 'card':
+      return policies.isBlocked(merchantId, 'card', recipient.cardNumber) ? refused('aml_blocked', 'payouts to this card are not accepted') : null;
+    case 'account':
+      return policies.isBlocked(merchantId, 'account', recipient.accountNumber) ? refused('aml_blocked', 'payouts to this account are not accepted') : null;
+  }
+};
+
+/** The bank for payouts of a method; `route_not_configured`, or `method_unsupported` when the bank of the route cannot pay so. */
+export const payoutBank = async (banks: Banks, { merchantId, shopId, mode }: KeyPrincipal, method: PayoutMethod): Promise<Bank | Refused> => {
+  const way = wayOf[method];
+  const bank = await banks.route({ merchantId, shopId, mode, operation: 'payout', method: way });
+  if (isRefused(bank) || bank.payoutWays.includes(way)) return bank;
+  return refused('method_unsupported', `${bank.bankName} does not make payouts by ${method}`);
+};
+
+/** What the bank says of a recipient, where it has such a question. A card's number goes to the bank once, with the order. */
+export const recipientVerdict = (bank: Bank, recipient: Recipient, log: Logger): Promise<RecipientVerdict> | RecipientVerdict => {
+  if (recipient.way === 'card' || !bank.checkRecipient) return { kind: 'acceptable' };
+  return callForRecipient(log, async (signal) => bank.checkRecipient?.(recipient, signal) ?? { kind: 'acceptable' });
+};

@@ -1,0 +1,144 @@
+/**
+ * Creates a payout. Contract POST /v1/public/payouts; decisions D-20 to D-24, D-50 to D-53. The payout is written, and its money reserved, before the bank is
+ * given anything: workers give SBP and account payouts to the bank after the commit. A card's number may not wait anywhere, so that this call gives a card
+ * payout to the bank itself, once; what becomes of one whose call did not end is in `rules/payout` (`lostCard_s`).
+ */
+import { createHmac, randomUUID } from 'node:crypto';
+import type { Bank } from '../kernel/banks/bank.ts';
+import type { Banks } from '../kernel/banks/route.ts';
+import { claimOf, createOnce, type IdempotencyClaim } from '../kernel/database/idempotency.ts';
+import type { Database } from '../kernel/database/orm.ts';
+import type { PolicyLists } from '../kernel/policies/policies.ts';
+import type { FailureCode } from '../kernel/rules/failure-code.ts';
+import type { CardRecipient } from '../kernel/rules/recipient.ts';
+import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
+import type { KeyPrincipal, Scope } from '../kernel/service/principal.ts';
+import type { Logger } from '../kernel/service/telemetry.ts';
+import { applyPayoutAnswer } from './apply-payout-answer.ts';
+import { barredRecipient, payoutBank, recipientVerdict } from './check-draft.ts';
+import type { Payout } from './entities.ts';
+import { loadPayouts } from './find-payouts.ts';
+import { openPayouts, type Draft } from './open-payouts.ts';
+import { payoutTerms, type PayoutInput, type PayoutTerms } from './rules/create.ts';
+import { callDeadline_s, type PayoutMethod } from './rules/payout.ts';
+import { orderPayout } from './send-payouts.ts';
+
+export interface CreatingParts {
+  readonly database: Database;
+  readonly banks: Banks;
+  readonly log: Logger;
+  /** Makes digests that nobody else can make. */
+  readonly fingerprintKey: Buffer;
+}
+
+/** Who creates, by which lists, and when. */
+export interface Creating {
+  readonly key: KeyPrincipal;
+  readonly policies: PolicyLists;
+  readonly now: () => Temporal.Instant;
+}
+
+export type IdempotencyArgument = { readonly key: string; readonly fingerprint?: string | null | undefined } | null | undefined;
+
+export interface CreatedPayout {
+  readonly payout: Payout;
+  /** Whether an earlier call with the same key created it. */
+  readonly replayed: boolean;
+}
+
+/** The scope that a key needs for each method (contract "Payouts"). */
+const scopeOf: Readonly<Record<PayoutMethod, Scope>> = {
+  payouts_sbp: 'api:payouts:sbp',
+  payouts_card: 'api:payouts:card',
+  payouts_account: 'api:payouts:account',
+};
+
+/** `scope_required` when the key may not pay out so; null when it may. */
+export const lacksScope = ({ scopes }: KeyPrincipal, method: PayoutMethod): Refused | null =>
+  scopes.includes(scopeOf[method]) ? null : refused('scope_required', `the key lacks the scope ${scopeOf[method]}`);
+
+/** The claim as it is stored: a plain digest of a body with a card number in it could be tried out, number by number. */
+export const keyedClaim = ({ fingerprintKey }: Pick<CreatingParts, 'fingerprintKey'>, claim: IdempotencyClaim): IdempotencyClaim => ({
+  key: claim.key,
+  fingerprint: createHmac('sha256', fingerprintKey).update(claim.fingerprint).digest('hex'),
+});
+
+/**
+ * Gives a card payout to its bank, in this process. `since_ms` is when the payout was begun to be made, by performance.now(): a process that slept since then
+ * must not wake up and pay what was meanwhile found not to have been sent.
+ */
+export const payCard = async (
+  parts: CreatingParts,
+  bank: Bank,
+  { payout, recipient, since_ms, now }: { payout: Payout; recipient: CardRecipient; since_ms: number; now: () => Temporal.Instant },
+): Promise<Payout> => {
+  if (performance.now() - since_ms > callDeadline_s * 1_000) return payout;
+  return applyPayoutAnswer(parts.database, payout, await orderPayout(parts, bank, payout, recipient, now()), now());
+};
+
+interface Ready {
+  readonly bank: Bank;
+  readonly refusedAs: FailureCode | null;
+}
+
+/** What has to hold for a new payout: the lists, the route, the recipient. A replay does not need it. */
+const prepare = async ({ banks, log }: CreatingParts, { key, policies }: Creating, { method, recipient }: PayoutTerms): Promise<Ready | Refused> => {
+  const bar = barredRecipient(policies, key.merchantId, recipient);
+  if (bar) return bar;
+  const bank = await payoutBank(banks, key, method);
+  if (isRefused(bank)) return bank;
+  const verdict = await recipientVerdict(bank, recipient, log);
+  switch (verdict.kind) {
+    case 'acceptable':
+    case 'unknown':
+      return { bank, refusedAs: null };
+    case 'declined':
+      return { bank, refusedAs: verdict.failureCode };
+    case 'misrouted':
+      return { bank, refusedAs: 'bank_unknown' };
+  }
+};
+
+/** Decision D-53: the payout stands, failed, and is read by its id or a replay of its key. */
+const routerError = ({ id }: Payout): Refused =>
+  refused('router_error', `the bank could not route the payout: the recipient's bank is unknown to it, or its router failed; payout ${id} is failed`);
+
+/**
+ * Creates a payout of the key's shop, or finds the one that an earlier call with the same idempotency key created. Refuses with `bad_request`,
+ * `scope_required`, `aml_blocked`, `route_not_configured`, `method_unsupported`, `insufficient_balance`, about the key, or, with a failed payout left behind,
+ * `router_error`.
+ */
+export const createPayout = async (
+  parts: CreatingParts,
+  creating: Creating,
+  input: PayoutInput,
+  idempotency: IdempotencyArgument,
+): Promise<CreatedPayout | Refused> => {
+  const since_ms = performance.now();
+  const { key, now } = creating;
+  const { pool } = parts.database;
+  const method = input.method ?? 'payouts_sbp';
+  const lack = lacksScope(key, method);
+  if (lack) return lack;
+  const claim = claimOf(idempotency, 'payoutCreate', input);
+  if (claim && isRefused(claim)) return claim;
+  const terms = payoutTerms(method, input);
+  if (isRefused(terms)) return terms;
+  const ready = await prepare(parts, creating, terms);
+  const id = randomUUID();
+  const at = now();
+  const find = async (earlier: string): Promise<Payout | null> => (await loadPayouts(pool, [{ merchantId: key.merchantId, id: earlier }]))[0] ?? null;
+  const creation = { caller: key, claim: claim && keyedClaim(parts, claim), find, resourceId: id, at };
+  const created = await createOnce(pool, creation, async (client) => {
+    // What was created before something stood against it is still answered to a repeated call.
+    if (isRefused(ready)) return ready;
+    const draft: Draft = { id, terms, connector: ready.bank.connector, refusedAs: ready.refusedAs };
+    const opened = await openPayouts(client, key, method, [draft], at);
+    return isRefused(opened) ? opened : (opened[0] ?? refused('bad_request', 'nothing to pay out'));
+  });
+  if (isRefused(created)) return created;
+  if (created.replayed || isRefused(ready)) return { payout: created.made, replayed: created.replayed };
+  const { recipient } = terms;
+  const payout = recipient.way === 'card' ? await payCard(parts, ready.bank, { payout: created.made, recipient, since_ms, now }) : created.made;
+  return payout.failReason === 'bank_unknown' ? routerError(payout) : { payout, replayed: false };
+};

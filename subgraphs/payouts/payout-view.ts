@@ -1,0 +1,50 @@
+/** A payout as the public JSON has it. Decision D-72: the frozen webhook body is made of the same view as GET /v1/public/payouts/{id}. */
+import { rfc3339 } from '../../schema/rfc3339.ts';
+import { payoutJson, type PayoutFieldsFragment } from '../../schema/wire.ts';
+import type { OutboxEvent } from '../kernel/database/outbox.ts';
+import type { Payout } from './entities.ts';
+import { webhookOf } from './rules/payout.ts';
+
+/** The recipient, without what belongs to another method. */
+export const recipientView = (payout: Payout) => ({
+  phone: payout.recipientPhone,
+  bankId: payout.recipientBankId,
+  accountNumber: payout.recipientAccount,
+  bik: payout.recipientBik,
+  inn: payout.recipientInn,
+  fullName: payout.recipientName,
+});
+
+/** The public JSON of a payout at this moment. */
+export const publicPayout = (payout: Payout): ReturnType<typeof payoutJson> => {
+  const view: PayoutFieldsFragment = {
+    ...payout,
+    amount: Number(payout.amount),
+    failReason: payout.failReason ?? '',
+    recipient: recipientView(payout),
+    createdAt: rfc3339(payout.createdAt),
+    completedAt: payout.completedAt && rfc3339(payout.completedAt),
+  };
+  return payoutJson(view);
+};
+
+const told = ({ merchantId, shopId, mode, id: subjectId }: Payout) => ({ merchantId, shopId, mode, subjectId });
+
+/** A new payout on the stream (decision D-77). */
+export const createdEvent = (payout: Payout): OutboxEvent => ({
+  ...told(payout),
+  stream: { kind: 'payout.created', payload: { id: payout.id, amount: Number(payout.amount), status: 'pending' } },
+  webhook: null,
+  at: payout.createdAt,
+});
+
+/** What a new status tells: the stream, and the webhooks when it is final. */
+export const statusEvent = (payout: Payout, at: Temporal.Instant): OutboxEvent => {
+  const event = webhookOf(payout.status);
+  return {
+    ...told(payout),
+    stream: { kind: 'payout.status_changed', payload: { id: payout.id, status: payout.status } },
+    webhook: event && { event, data: publicPayout(payout), url: null },
+    at,
+  };
+};

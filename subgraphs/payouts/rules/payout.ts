@@ -1,0 +1,61 @@
+/**
+ * A payout's life. Contract "States and transitions: Payout": created as pending; the bank's final answer moves it to succeeded or failed, each with a webhook.
+ * Decision D-32: a bank that did not answer changes nothing. D-53: a payout that could not be routed is failed with `bank_unknown`.
+ */
+import type { WebhookEvent } from '../../kernel/rules/event.ts';
+import { move } from '../../kernel/rules/moves.ts';
+import type { Recipient } from '../../kernel/rules/recipient.ts';
+
+export const payoutStatuses = ['pending', 'succeeded', 'failed'] as const;
+export type PayoutStatus = (typeof payoutStatuses)[number];
+
+export const payoutMethods = ['payouts_sbp', 'payouts_card', 'payouts_account'] as const;
+export type PayoutMethod = (typeof payoutMethods)[number];
+
+export type PayoutTrigger = 'bank_approved' | 'bank_declined';
+
+export const payoutMoves = {
+  pending: { bank_approved: 'succeeded', bank_declined: 'failed' },
+  succeeded: {},
+  failed: {},
+} as const satisfies Record<PayoutStatus, Partial<Record<PayoutTrigger, PayoutStatus>>>;
+
+/** Where a trigger leads; undefined when the table has no such move. */
+export const payoutMove = (from: PayoutStatus, trigger: PayoutTrigger): PayoutStatus | undefined =>
+  move<PayoutStatus, PayoutTrigger>(payoutMoves, from, trigger);
+
+/** The webhook of a status that was just reached; null for pending (contract "Webhooks"). */
+export const webhookOf = (status: PayoutStatus): WebhookEvent | null => {
+  switch (status) {
+    case 'pending':
+      return null;
+    case 'succeeded':
+      return 'payout.succeeded';
+    case 'failed':
+      return 'payout.failed';
+  }
+};
+
+/** How the money of each method goes, in the words of routes and banks. */
+export const wayOf: Readonly<Record<PayoutMethod, Recipient['way']>> = { payouts_sbp: 'sbp', payouts_card: 'card', payouts_account: 'account' };
+
+/** How long the bank may take to answer one order: the process gives up then, and asks later. */
+export const callDeadline_s = 20;
+
+/**
+ * When the bank is asked about a card payout whose answer did not come. The number is gone by then, so that the order cannot be repeated; it is so much later
+ * than any call may last that an order which the bank has not seen by then was never sent.
+ */
+export const lostCard_s = 60;
+
+/** How long a worker that was given a payout has for it, before another takes it up. */
+export const lease_s = 30;
+
+const askAgainLeast_s = 10;
+const askAgainMost_s = 600;
+
+/** When a bank that gave no answer is tried again: after half of the payout's age, at least 10 seconds and at most 10 minutes. */
+export const nextTry = (madeAt: Temporal.Instant, now: Temporal.Instant): Temporal.Instant => {
+  const half_s = Math.floor((now.epochMilliseconds - madeAt.epochMilliseconds) / 2_000);
+  return now.add({ seconds: Math.min(askAgainMost_s, Math.max(askAgainLeast_s, half_s)) });
+};

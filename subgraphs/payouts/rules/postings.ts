@@ -1,0 +1,27 @@
+/**
+ * What a payout does to the books. Decision D-50: the amount and its fee are set aside when it is made, and given back when it fails. Contract "Ledger entry":
+ * `payout` and `payout_fee` are what merchants see of one that succeeded.
+ */
+import { plus, type MinorUnits } from '../../kernel/rules/money.ts';
+import type { Posting } from '../../kernel/rules/postings.ts';
+
+interface Amounts {
+  readonly amount: MinorUnits;
+  readonly fee: MinorUnits;
+}
+
+/** A payout was made: the merchant still owns its money, and cannot spend it twice. */
+export const payoutOpened = ({ amount, fee }: Amounts): readonly Posting[] => [
+  { type: 'reserve', from: 'merchant', to: 'merchant_reserved', amount: plus(amount, fee) },
+];
+
+/** The bank paid it: we owe the merchant so much less, and have earned the fee. */
+export const payoutSucceeded = ({ amount, fee }: Amounts): readonly Posting[] => [
+  { type: 'payout', from: 'merchant_reserved', to: 'payout_clearing', amount },
+  ...(fee > 0n ? [{ type: 'payout_fee', from: 'merchant_reserved', to: 'platform_fees', amount: fee } as const] : []),
+];
+
+/** The bank refused it: what was set aside is the merchant's again. */
+export const payoutFailed = ({ amount, fee }: Amounts): readonly Posting[] => [
+  { type: 'release', from: 'merchant_reserved', to: 'merchant', amount: plus(amount, fee) },
+];

@@ -1,0 +1,96 @@
+/**
+ * Gives payouts to their banks, and asks what became of them, when their time has come. A worker takes what is due for itself first (a lease, and the moment
+ * of the first order), so that of several workers one gives the order; a repeated order is under the payout's id, which is the bank's idempotency key.
+ * Card payouts are given by the process that made them (`create-payout`); here they are only asked about, since nobody has the number any more.
+ */
+import type { Bank } from '../kernel/banks/bank.ts';
+import type { PayoutAnswer } from '../kernel/banks/payout-bank.ts';
+import type { Banks } from '../kernel/banks/route.ts';
+import type { Database } from '../kernel/database/orm.ts';
+import { columns, run, type Statement } from '../kernel/database/statement.ts';
+import { minorUnits } from '../kernel/rules/money.ts';
+import { timedPlanOfAmount } from '../kernel/rules/plan.ts';
+import type { KeptRecipient, Recipient } from '../kernel/rules/recipient.ts';
+import { isRefused } from '../kernel/rules/refusal.ts';
+import type { Logger } from '../kernel/service/telemetry.ts';
+import { applyPayoutAnswer } from './apply-payout-answer.ts';
+import { callForPayout } from './call-bank.ts';
+import type { Payout } from './entities.ts';
+import { payoutNames } from './find-payouts.ts';
+import { lease_s } from './rules/payout.ts';
+
+export interface SendingParts {
+  readonly database: Database;
+  readonly banks: Banks;
+  readonly log: Logger;
+}
+
+/** The recipient as it was kept; null for a card, whose number was not. */
+const keptRecipient = (payout: Payout): KeptRecipient | null => {
+  const fullName = payout.recipientName;
+  switch (payout.method) {
+    case 'payouts_sbp':
+      return { way: 'sbp', phone: payout.recipientPhone ?? '', bankId: payout.recipientBankId ?? '', fullName };
+    case 'payouts_account':
+      return { way: 'account', accountNumber: payout.recipientAccount ?? '', bik: payout.recipientBik ?? '', inn: payout.recipientInn, fullName };
+    case 'payouts_card':
+      return null;
+  }
+};
+
+/** Gives an order to the bank. */
+export const orderPayout = (
+  { log }: Pick<SendingParts, 'log'>,
+  bank: Bank,
+  payout: Payout,
+  recipient: Recipient,
+  now: Temporal.Instant,
+): Promise<PayoutAnswer> =>
+  callForPayout(log, payout.id, (signal) =>
+    bank.pay({
+      merchantId: payout.merchantId,
+      operationId: payout.id,
+      amount: minorUnits(payout.amount),
+      currency: payout.currency,
+      recipient,
+      planned: payout.mode === 'test' ? timedPlanOfAmount(payout.amount) : null,
+      madeAt: payout.createdAt,
+      now,
+      signal,
+    }),
+  );
+
+const askOrOrder = (parts: SendingParts, bank: Bank, payout: Payout, now: Temporal.Instant): Promise<PayoutAnswer> => {
+  const recipient = keptRecipient(payout);
+  const { merchantId, id: operationId, bankRef: reference } = payout;
+  if (recipient && reference === null) return orderPayout(parts, bank, payout, recipient, now);
+  return callForPayout(parts.log, payout.id, () => bank.askPayout({ merchantId, operationId, reference, now }));
+};
+
+/** Does what a payout is due for. */
+const sendPayout = async (parts: SendingParts, payout: Payout, now: () => Temporal.Instant): Promise<void> => {
+  const bank = parts.banks.holding(payout);
+  // A connector that this installation lost tells nothing: the payout waits for it.
+  const answer: PayoutAnswer = isRefused(bank) ? { kind: 'unknown' } : await askOrOrder(parts, bank, payout, now());
+  await applyPayoutAnswer(parts.database, payout, answer, now());
+};
+
+const take: Statement = {
+  name: 'payouts_take',
+  text: `update payout set sent_at = coalesce(payout.sent_at, $1), ask_at = $2
+    from (select merchant_id, id from payout where ask_at <= $1 order by ask_at limit $3 for update skip locked) due
+    where payout.merchant_id = due.merchant_id and payout.id = due.id returning ${columns(payoutNames, 'payout')}`,
+};
+
+/** As many as are given to banks at once by one run; a few calls' time is then well within the lease. */
+const page = 20;
+
+/** Sends one page of what is due, longest due first; how many there were. Rejects after the whole page when one of them could not be written. */
+export const sendDuePayouts = async (parts: SendingParts, now: () => Temporal.Instant): Promise<number> => {
+  const at = now();
+  const due = await run<Payout>(parts.database.pool, take, [at, at.add({ seconds: lease_s }), page]);
+  const sent = await Promise.allSettled(due.map((payout) => sendPayout(parts, payout, now)));
+  const failed = sent.find((result) => result.status === 'rejected');
+  if (failed) throw failed.reason;
+  return due.length;
+};
