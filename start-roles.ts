@@ -29,6 +29,7 @@ import { openBus } from './subgraphs/kernel/queue/bus.ts';
 import { openPolicies } from './subgraphs/kernel/policies/policies.ts';
 import { migrateQueues, openQueues } from './subgraphs/kernel/queue/queues.ts';
 import { startRelay } from './subgraphs/kernel/queue/relay.ts';
+import { openTestClocks } from './subgraphs/kernel/clock/test-clocks.ts';
 import type { Bus } from './subgraphs/kernel/rules/event.ts';
 import { ConfigError, deriveSecrets, type Config, type Secrets } from './subgraphs/kernel/service/config.ts';
 import { openHttp } from './subgraphs/kernel/service/http.ts';
@@ -102,7 +103,9 @@ const openParts = async (config: Settled, { url, database }: Opened, bus: Bus, l
   const banks = openBanks(openSimulator(database), database.pool);
   const policies = openPolicies({ pool: database.pool, bus, fingerprintKey: secrets.fingerprint });
   stack.defer(() => policies.close());
-  return { database, banks, policies, bus, queues, secrets, publicUrl, webhookPrivateTargets, now: () => Temporal.Now.instant(), log };
+  const clocks = openTestClocks({ pool: database.pool, bus, now: () => Temporal.Now.instant() });
+  stack.defer(() => clocks.close());
+  return { database, banks, policies, clocks, bus, queues, secrets, publicUrl, webhookPrivateTargets, now: () => Temporal.Now.instant(), log };
 };
 
 /** The worker: jobs, and the relay from the outbox. What is running ends in peace. */

@@ -6,6 +6,9 @@ import { alertJobs } from './kernel/alerts/jobs.ts';
 import { banksEntities } from './kernel/banks/entities.ts';
 import type { Banks } from './kernel/banks/route.ts';
 import { kernelEntities } from './kernel/database/entities.ts';
+import { clockEntities } from './kernel/clock/entities.ts';
+import { clockJobs, keepClockJob } from './kernel/clock/keep-clocks.ts';
+import type { TestClocks } from './kernel/clock/test-clocks.ts';
 import { databaseJobs } from './kernel/database/jobs.ts';
 import type { Database } from './kernel/database/orm.ts';
 import { ledgerEntities } from './kernel/ledger/entities.ts';
@@ -15,15 +18,16 @@ import type { Queues } from './kernel/queue/queues.ts';
 import type { Job } from './kernel/queue/run-job.ts';
 import type { Bus } from './kernel/rules/event.ts';
 import type { Secrets } from './kernel/service/config.ts';
+import type { Call } from './kernel/service/principal.ts';
 import { localExecutor } from './kernel/service/local-executor.ts';
-import { buildSubgraph, type SubgraphExecutor } from './kernel/service/subgraph.ts';
+import { buildSubgraph, type SubgraphContext, type SubgraphExecutor } from './kernel/service/subgraph.ts';
 import type { Logger } from './kernel/service/telemetry.ts';
 import { merchantsEntities } from './merchants/entities.ts';
 import { merchantsSubgraph } from './merchants/resolvers.ts';
 import { deliverJob, webhookJobs } from './merchants/webhook-jobs.ts';
 import { paymentsEntities } from './payments/entities.ts';
-import { askBankJob, paymentJobs } from './payments/jobs.ts';
-import { refundJobs, sendRefundJob } from './payments/refund-jobs.ts';
+import { askBankJob, paymentJobs, paymentKeeper } from './payments/jobs.ts';
+import { refundJobs, refundKeeper, sendRefundJob } from './payments/refund-jobs.ts';
 import { paymentsSubgraph, type PaymentsParts } from './payments/resolvers.ts';
 import { payoutsEntities } from './payouts/entities.ts';
 import { payoutJobs, sendPayoutsJob } from './payouts/jobs.ts';
@@ -35,6 +39,7 @@ import { recurringSubgraph } from './recurring/resolvers.ts';
 export const entities = [
   ...kernelEntities,
   ...alertsEntities,
+  ...clockEntities,
   ...ledgerEntities,
   ...banksEntities,
   ...policiesEntities,
@@ -50,18 +55,21 @@ export const wakeableJobs = [
   { name: sendRefundJob, queue: 'bank' },
   { name: sendPayoutsJob, queue: 'bank' },
   { name: deliverJob, queue: 'webhooks' },
+  { name: keepClockJob, queue: 'schedules' },
 ] as const satisfies readonly Pick<Job, 'name' | 'queue'>[];
 
 export interface SubgraphsParts {
   readonly database: Database;
   readonly banks: Banks;
   readonly policies: Policies;
+  readonly clocks: TestClocks;
   readonly bus: Bus;
   readonly queues: Queues;
   readonly secrets: Secrets;
   /** Address of the hosted pages, without a slash at the end. */
   readonly publicUrl: string;
   readonly webhookPrivateTargets: boolean;
+  /** The real time. */
   readonly now: () => Temporal.Instant;
   readonly log: Logger;
 }
@@ -101,7 +109,7 @@ const openQuestions = ({ queues, log }: Pick<SubgraphsParts, 'queues' | 'log'>):
 };
 
 const buildSchema = (name: SubgraphName, parts: SubgraphsParts): GraphQLSchema => {
-  const { database, banks, policies, secrets, publicUrl, queues, log } = parts;
+  const { database, banks, policies, clocks, now, secrets, publicUrl, queues, log } = parts;
   switch (name) {
     case 'payments': {
       const pageSecret = secrets.page;
@@ -117,9 +125,12 @@ const buildSchema = (name: SubgraphName, parts: SubgraphsParts): GraphQLSchema =
       const wake = (lanes: readonly string[]): void => {
         wakeLanes(queues, lanes).catch((error: unknown) => log.warn({ error }, 'the webhook workers were not woken; the sweep finds what is due'));
       };
+      const wakeClock = ({ merchantId, shopId }: { readonly merchantId: string; readonly shopId: string }): void => {
+        queues.add(keepClockJob, { merchantId, shopId }).catch((error: unknown) => log.warn({ error }, 'a test clock was not woken; the sweep keeps it'));
+      };
       const { bus, webhookPrivateTargets: privateTargets } = parts;
       return buildSubgraph(
-        merchantsSubgraph({ database, bus, policies, vaultKey: secrets.vault, fingerprintKey: secrets.fingerprint, privateTargets, wakeLanes: wake }),
+        merchantsSubgraph({ database, bus, policies, vaultKey: secrets.vault, fingerprintKey: secrets.fingerprint, privateTargets, wakeLanes: wake, clocks, realNow: now, wakeClock }),
       );
     }
   }
@@ -127,7 +138,26 @@ const buildSchema = (name: SubgraphName, parts: SubgraphsParts): GraphQLSchema =
 
 /** A subgraph in this process. */
 export const openSubgraph = (name: SubgraphName, parts: SubgraphsParts): SubgraphExecutor =>
-  localExecutor(buildSchema(name, parts), (call) => ({ ...call, em: parts.database.fork(), now: parts.now }), parts.log);
+  localExecutor(buildSchema(name, parts), (call) => contextOf(parts, call), parts.log);
+
+/** The context of a call, at the time of whoever calls: a shop in test mode may have a clock of its own. */
+const contextOf = ({ database, clocks, now }: SubgraphsParts, call: Call): SubgraphContext | Promise<SubgraphContext> => {
+  const context = { ...call, em: database.fork(), now };
+  const time = timeOfCaller(clocks, call);
+  return time instanceof Promise ? time.then((at) => ({ ...context, now: () => at })) : context;
+};
+
+const timeOfCaller = (clocks: TestClocks, { principal }: Call): Temporal.Instant | Promise<Temporal.Instant> | null => {
+  switch (principal.kind) {
+    case 'key':
+      return clocks.timeOf({ kind: 'shop', merchantId: principal.merchantId, shopId: principal.shopId, mode: principal.mode });
+    case 'buyer':
+      return clocks.timeOf({ kind: 'payment', merchantId: principal.merchantId, id: principal.paymentId });
+    case 'operator':
+    case 'service':
+      return null;
+  }
+};
 
 /**
  * Tells the workers that these lanes have new deliveries. One job each time: a lane whose job is running hears of what has come since, instead of
@@ -139,7 +169,7 @@ export const wakeLanes = async (queues: Queues, lanes: readonly string[]): Promi
 
 /** Everything that the worker does. `stopping` ends long jobs early. */
 export const backgroundJobs = (parts: SubgraphsParts, stopping: AbortSignal): readonly Job[] => {
-  const { database, banks, secrets, now, log, queues } = parts;
+  const { database, banks, clocks, secrets, now, log, queues } = parts;
   // A sweep finds the same lanes each time: those that have a job already need no other.
   const sweepLanes = (lanes: readonly string[]): Promise<void> =>
     queues.addMany(
@@ -149,8 +179,15 @@ export const backgroundJobs = (parts: SubgraphsParts, stopping: AbortSignal): re
   return [
     ...alertJobs({ pool: database.pool, bus: parts.bus, now }),
     ...databaseJobs({ pool: database.pool, now, stopping }),
-    ...paymentJobs({ database, banks, now }),
-    ...refundJobs({ database, banks, now }),
+    ...paymentJobs({ database, banks, clocks, now }),
+    ...refundJobs({ database, banks, clocks, now }),
+    ...clockJobs({
+      pool: database.pool,
+      now,
+      keepers: [paymentKeeper({ database, banks }), refundKeeper({ database, banks })],
+      wake: (shops) => queues.addMany(keepClockJob, shops),
+      stopping,
+    }),
     ...payoutJobs({ database, banks, log, now, stopping }),
     ...webhookJobs({
       pool: database.pool,

@@ -639,6 +639,23 @@ export type PolicyRemoved = {
   id: Scalars['ID']['output'];
 };
 
+/** A shop's own time in test mode. Live mode never sees it. */
+export type TestClock = {
+  merchantId: Scalars['ID']['output'];
+  shopId: Scalars['ID']['output'];
+  /** What it shows. */
+  now: Scalars['DateTime']['output'];
+  /** Whether it stands. Otherwise it runs as fast as the real one. */
+  frozen: Scalars['Boolean']['output'];
+  /** Where it is advancing to; null when it has arrived. Everything that waits for a moment on the way happens at that moment, in order. */
+  advancingTo: Maybe<Scalars['DateTime']['output']>;
+};
+
+/** The shop lives by the real time again. */
+export type TestClockRemoved = {
+  shopId: Scalars['ID']['output'];
+};
+
 /** A movement that an operator booked. */
 export type LedgerRecorded = {
   entry: LedgerEntry;
@@ -690,6 +707,10 @@ export type AlertConnection = {
 };
 
 export type AlertResolveResult = Alert | Refused;
+
+export type TestClockResult = TestClock | Refused;
+
+export type TestClockRemoveResult = TestClockRemoved | Refused;
 
 export type RateSetResult = RateRecord | Refused;
 
@@ -743,6 +764,8 @@ export type Query = {
   liveEventsAfter: Maybe<Array<LiveEvent>>;
   /** Rates as they were set, latest beginning first: the platform's when no merchant is named, a merchant's own and its shops', or one shop's. */
   rateHistory: RateRecordConnection;
+  /** The shop's test clock; null when it lives by the real time. An operator names the merchant. */
+  testClock: Maybe<TestClock>;
   /** Routes to banks of a merchant, or of one of its shops, newest first. An operator names the merchant. */
   bankRoutes: BankRouteConnection;
   /** The block list for all merchants when none is named, else the merchant's own; newest first. */
@@ -857,6 +880,12 @@ export type QueryrateHistoryArgs = {
 };
 
 
+export type QuerytestClockArgs = {
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+  shopId: Scalars['ID']['input'];
+};
+
+
 export type QuerybankRoutesArgs = {
   merchantId: InputMaybe<Scalars['ID']['input']>;
   shopId: InputMaybe<Scalars['ID']['input']>;
@@ -898,6 +927,19 @@ export type Mutation = {
   apiKeyRevoke: ApiKeyRevokeResult;
   /** Notes that keys have been used just now; gives how many notes were new. The edge alone may tell. */
   apiKeyUseNote: Scalars['Int']['output'];
+  /**
+   * Gives a shop a clock of its own for test mode: links expire, sessions lapse, banks answer, subscriptions are charged and webhooks retried by it. It shows
+   * `at`, within 10 years from now, and stands, or runs from there.
+   */
+  testClockCreate: TestClockResult;
+  /** Advances the clock to a moment within 5 years of where it stands. Ask `testClock` how far it is; meanwhile it cannot be set. */
+  testClockAdvance: TestClockResult;
+  /** Stops the clock. */
+  testClockFreeze: TestClockResult;
+  /** Lets the clock run from where it stands. */
+  testClockResume: TestClockResult;
+  /** Takes the clock away. What it has let happen stays; what waits for a later moment waits for it in real time. */
+  testClockRemove: TestClockRemoveResult;
   /** Whether every request with the shop's keys must be signed. It needs a signing secret first. */
   shopSignatureRequire: ShopSignatureRequireResult;
   /** A new signing secret, or the shop's first one. The old one stops at once. Webhook secrets are not touched. */
@@ -1005,6 +1047,39 @@ export type MutationapiKeyRevokeArgs = {
 
 export type MutationapiKeyUseNoteArgs = {
   used: Array<ApiKeyUse>;
+};
+
+
+export type MutationtestClockCreateArgs = {
+  merchantId: Scalars['ID']['input'];
+  shopId: Scalars['ID']['input'];
+  at: Scalars['DateTime']['input'];
+  frozen?: Scalars['Boolean']['input'];
+};
+
+
+export type MutationtestClockAdvanceArgs = {
+  merchantId: Scalars['ID']['input'];
+  shopId: Scalars['ID']['input'];
+  to: Scalars['DateTime']['input'];
+};
+
+
+export type MutationtestClockFreezeArgs = {
+  merchantId: Scalars['ID']['input'];
+  shopId: Scalars['ID']['input'];
+};
+
+
+export type MutationtestClockResumeArgs = {
+  merchantId: Scalars['ID']['input'];
+  shopId: Scalars['ID']['input'];
+};
+
+
+export type MutationtestClockRemoveArgs = {
+  merchantId: Scalars['ID']['input'];
+  shopId: Scalars['ID']['input'];
 };
 
 
@@ -1430,6 +1505,14 @@ export type ResolversUnionTypes<_RefType extends Record<string, unknown>> = {
     | ( AlertRow )
     | ( Refused )
   ;
+  TestClockResult:
+    | ( TestClock )
+    | ( Refused )
+  ;
+  TestClockRemoveResult:
+    | ( TestClockRemoved )
+    | ( Refused )
+  ;
   RateSetResult:
     | ( RateRow )
     | ( Refused )
@@ -1557,11 +1640,15 @@ export type ResolversTypes = {
   ExchangeRate: ResolverTypeWrapper<ExchangeRateRow>;
   ExchangeRateConnection: ResolverTypeWrapper<Omit<ExchangeRateConnection, 'nodes'> & { nodes: Array<ResolversTypes['ExchangeRate']> }>;
   PolicyRemoved: ResolverTypeWrapper<PolicyRemoved>;
+  TestClock: ResolverTypeWrapper<TestClock>;
+  TestClockRemoved: ResolverTypeWrapper<TestClockRemoved>;
   LedgerRecorded: ResolverTypeWrapper<Omit<LedgerRecorded, 'entry'> & { entry: ResolversTypes['LedgerEntry'] }>;
   AlertKind: AlertKind;
   Alert: ResolverTypeWrapper<AlertRow>;
   AlertConnection: ResolverTypeWrapper<Omit<AlertConnection, 'nodes'> & { nodes: Array<ResolversTypes['Alert']> }>;
   AlertResolveResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['AlertResolveResult']>;
+  TestClockResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['TestClockResult']>;
+  TestClockRemoveResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['TestClockRemoveResult']>;
   RateSetResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['RateSetResult']>;
   BankRouteSetResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['BankRouteSetResult']>;
   BankRouteRemoveResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['BankRouteRemoveResult']>;
@@ -1650,10 +1737,14 @@ export type ResolversParentTypes = {
   ExchangeRate: ExchangeRateRow;
   ExchangeRateConnection: Omit<ExchangeRateConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['ExchangeRate']> };
   PolicyRemoved: PolicyRemoved;
+  TestClock: TestClock;
+  TestClockRemoved: TestClockRemoved;
   LedgerRecorded: Omit<LedgerRecorded, 'entry'> & { entry: ResolversParentTypes['LedgerEntry'] };
   Alert: AlertRow;
   AlertConnection: Omit<AlertConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['Alert']> };
   AlertResolveResult: ResolversUnionTypes<ResolversParentTypes>['AlertResolveResult'];
+  TestClockResult: ResolversUnionTypes<ResolversParentTypes>['TestClockResult'];
+  TestClockRemoveResult: ResolversUnionTypes<ResolversParentTypes>['TestClockRemoveResult'];
   RateSetResult: ResolversUnionTypes<ResolversParentTypes>['RateSetResult'];
   BankRouteSetResult: ResolversUnionTypes<ResolversParentTypes>['BankRouteSetResult'];
   BankRouteRemoveResult: ResolversUnionTypes<ResolversParentTypes>['BankRouteRemoveResult'];
@@ -2132,6 +2223,20 @@ export type PolicyRemovedResolvers<ContextType = SubgraphContext, ParentType ext
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 };
 
+export type TestClockResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['TestClock'] = ResolversParentTypes['TestClock']> = {
+  merchantId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  shopId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  now?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  frozen?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  advancingTo?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type TestClockRemovedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['TestClockRemoved'] = ResolversParentTypes['TestClockRemoved']> = {
+  shopId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
 export type LedgerRecordedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['LedgerRecorded'] = ResolversParentTypes['LedgerRecorded']> = {
   entry?: Resolver<ResolversTypes['LedgerEntry'], ParentType, ContextType>;
   repeated?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
@@ -2160,6 +2265,14 @@ export type AlertConnectionResolvers<ContextType = SubgraphContext, ParentType e
 
 export type AlertResolveResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['AlertResolveResult'] = ResolversParentTypes['AlertResolveResult']> = {
   __resolveType: TypeResolveFn<'Alert' | 'Refused', ParentType, ContextType>;
+};
+
+export type TestClockResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['TestClockResult'] = ResolversParentTypes['TestClockResult']> = {
+  __resolveType: TypeResolveFn<'TestClock' | 'Refused', ParentType, ContextType>;
+};
+
+export type TestClockRemoveResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['TestClockRemoveResult'] = ResolversParentTypes['TestClockRemoveResult']> = {
+  __resolveType: TypeResolveFn<'TestClockRemoved' | 'Refused', ParentType, ContextType>;
 };
 
 export type RateSetResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['RateSetResult'] = ResolversParentTypes['RateSetResult']> = {
@@ -2217,6 +2330,7 @@ export type QueryResolvers<ContextType = SubgraphContext, ParentType extends Res
   liveEvent?: Resolver<Maybe<ResolversTypes['LiveEvent']>, ParentType, ContextType, RequireFields<QueryliveEventArgs, 'id'>>;
   liveEventsAfter?: Resolver<Maybe<Array<ResolversTypes['LiveEvent']>>, ParentType, ContextType, RequireFields<QueryliveEventsAfterArgs, 'after' | 'first'>>;
   rateHistory?: Resolver<ResolversTypes['RateRecordConnection'], ParentType, ContextType, RequireFields<QueryrateHistoryArgs, 'first'>>;
+  testClock?: Resolver<Maybe<ResolversTypes['TestClock']>, ParentType, ContextType, RequireFields<QuerytestClockArgs, 'shopId'>>;
   bankRoutes?: Resolver<ResolversTypes['BankRouteConnection'], ParentType, ContextType, RequireFields<QuerybankRoutesArgs, 'first'>>;
   blockEntries?: Resolver<ResolversTypes['BlockEntryConnection'], ParentType, ContextType, RequireFields<QueryblockEntriesArgs, 'first'>>;
   forbiddenPurposes?: Resolver<ResolversTypes['ForbiddenPurposeConnection'], ParentType, ContextType, RequireFields<QueryforbiddenPurposesArgs, 'first'>>;
@@ -2230,6 +2344,11 @@ export type MutationResolvers<ContextType = SubgraphContext, ParentType extends 
   apiKeyIssue?: Resolver<ResolversTypes['ApiKeyIssueResult'], ParentType, ContextType, RequireFields<MutationapiKeyIssueArgs, 'merchantId' | 'shopId' | 'mode'>>;
   apiKeyRevoke?: Resolver<ResolversTypes['ApiKeyRevokeResult'], ParentType, ContextType, RequireFields<MutationapiKeyRevokeArgs, 'merchantId' | 'apiKeyId'>>;
   apiKeyUseNote?: Resolver<ResolversTypes['Int'], ParentType, ContextType, RequireFields<MutationapiKeyUseNoteArgs, 'used'>>;
+  testClockCreate?: Resolver<ResolversTypes['TestClockResult'], ParentType, ContextType, RequireFields<MutationtestClockCreateArgs, 'merchantId' | 'shopId' | 'at' | 'frozen'>>;
+  testClockAdvance?: Resolver<ResolversTypes['TestClockResult'], ParentType, ContextType, RequireFields<MutationtestClockAdvanceArgs, 'merchantId' | 'shopId' | 'to'>>;
+  testClockFreeze?: Resolver<ResolversTypes['TestClockResult'], ParentType, ContextType, RequireFields<MutationtestClockFreezeArgs, 'merchantId' | 'shopId'>>;
+  testClockResume?: Resolver<ResolversTypes['TestClockResult'], ParentType, ContextType, RequireFields<MutationtestClockResumeArgs, 'merchantId' | 'shopId'>>;
+  testClockRemove?: Resolver<ResolversTypes['TestClockRemoveResult'], ParentType, ContextType, RequireFields<MutationtestClockRemoveArgs, 'merchantId' | 'shopId'>>;
   shopSignatureRequire?: Resolver<ResolversTypes['ShopSignatureRequireResult'], ParentType, ContextType, RequireFields<MutationshopSignatureRequireArgs, 'merchantId' | 'shopId' | 'required'>>;
   shopSigningSecretRotate?: Resolver<ResolversTypes['ShopSigningSecretRotateResult'], ParentType, ContextType, RequireFields<MutationshopSigningSecretRotateArgs, 'merchantId' | 'shopId'>>;
   shopAllowListSet?: Resolver<ResolversTypes['ShopAllowListSetResult'], ParentType, ContextType, RequireFields<MutationshopAllowListSetArgs, 'merchantId' | 'shopId' | 'entries'>>;
@@ -2338,10 +2457,14 @@ export type Resolvers<ContextType = SubgraphContext> = {
   ExchangeRate?: ExchangeRateResolvers<ContextType>;
   ExchangeRateConnection?: ExchangeRateConnectionResolvers<ContextType>;
   PolicyRemoved?: PolicyRemovedResolvers<ContextType>;
+  TestClock?: TestClockResolvers<ContextType>;
+  TestClockRemoved?: TestClockRemovedResolvers<ContextType>;
   LedgerRecorded?: LedgerRecordedResolvers<ContextType>;
   Alert?: AlertResolvers<ContextType>;
   AlertConnection?: AlertConnectionResolvers<ContextType>;
   AlertResolveResult?: AlertResolveResultResolvers<ContextType>;
+  TestClockResult?: TestClockResultResolvers<ContextType>;
+  TestClockRemoveResult?: TestClockRemoveResultResolvers<ContextType>;
   RateSetResult?: RateSetResultResolvers<ContextType>;
   BankRouteSetResult?: BankRouteSetResultResolvers<ContextType>;
   BankRouteRemoveResult?: BankRouteRemoveResultResolvers<ContextType>;

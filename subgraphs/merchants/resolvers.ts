@@ -14,6 +14,7 @@ import { keyOf, merchantOf, orThrow, reachOf } from '../kernel/service/reach.ts'
 import { alertFields, alertMutations, alertQueries } from './alert-resolvers.ts';
 import { cabinetFields, cabinetMutations, cabinetQueries } from './cabinet-resolvers.ts';
 import type { Merchant, WebhookDelivery } from './entities.ts';
+import { clockMutations, clockQueries } from './clock-resolvers.ts';
 import { exportLedger } from './export-ledger.ts';
 import { findDeliveries, findKeyHolder, findShops, loadMerchants, loadShops, loadWebhookDeliveries, loadWebhookEndpoints } from './find-merchants.ts';
 import { findEvent, findEventsBehind, type EventRow } from './read-events.ts';
@@ -21,9 +22,10 @@ import { keyMutations, shopKeyFields } from './key-resolvers.ts';
 import { rateLimitMutations } from './limit-merchant.ts';
 import { policyMutations, policyQueries } from './policy-resolvers.ts';
 import { listLedger } from './read-ledger.ts';
+import type { ClockVerbs } from './test-clocks.ts';
 import { rateLimitOf } from './rules/rate-limit.ts';
 
-export interface MerchantsParts {
+export interface MerchantsParts extends ClockVerbs {
   readonly database: Database;
   /** Told when what is cached of a merchant's keys is no longer true. */
   readonly bus: Bus;
@@ -47,8 +49,8 @@ export const merchantsSubgraph = (parts: MerchantsParts): { name: 'merchants'; r
       ...eventTypes,
       ...typeFields(parts),
       ...alertFields,
-      Query: { ...queries(parts), ...policyQueries(parts), ...alertQueries(parts) },
-      Mutation: { ...mutations(parts), ...policyMutations(parts), ...alertMutations(parts) },
+      Query: { ...queries(parts), ...clockQueries(parts), ...policyQueries(parts), ...alertQueries(parts) },
+      Mutation: { ...mutations(parts), ...clockMutations(parts), ...policyMutations(parts), ...alertMutations(parts) },
     },
     entities: {
       Merchant: (references) =>

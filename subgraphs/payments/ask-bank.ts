@@ -1,7 +1,7 @@
 /** Asks the bank what became of a payment, and applies the answer. Decision D-32: asked again until the answer is final, for a while also after its session expired. */
 import type { Banks } from '../kernel/banks/route.ts';
+import { dueOn, type Timeline } from '../kernel/clock/due.ts';
 import type { Database } from '../kernel/database/orm.ts';
-import { run, type Statement } from '../kernel/database/statement.ts';
 import { isCharge } from '../kernel/rules/recurring.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import { applyBankAnswer } from './apply-bank-answer.ts';
@@ -26,10 +26,14 @@ export const askBank = async (database: Database, banks: Banks, key: PaymentKey,
   return applyBankAnswer(database, key, bank.connector, answer, now);
 };
 
-const due: Statement = {
-  name: 'payment_asks_due',
-  text: `select merchant_id as "merchantId", id as "paymentId" from payment where ask_at <= $1 order by ask_at limit $2`,
-};
+/** Payments that the bank is to be asked about at a known moment. */
+export const paymentAsks = dueOn<PaymentKey>({
+  name: 'payment_asks',
+  table: 'payment',
+  at: 'ask_at',
+  columns: 'merchant_id as "merchantId", id as "paymentId"',
+});
 
 /** Payments that the bank should be asked about by now, longest due first. */
-export const findAsksDue = (database: Database, now: Temporal.Instant, most: number): Promise<PaymentKey[]> => run(database.pool, due, [now, most]);
+export const findAsksDue = (database: Database, now: Temporal.Instant, most: number, timeline: Timeline = null): Promise<PaymentKey[]> =>
+  paymentAsks.due(database.pool, timeline, now, most);

@@ -7,6 +7,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Banks } from '../kernel/banks/route.ts';
+import { dueOn, type Timeline } from '../kernel/clock/due.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { columns, inTransaction, run, type Statement } from '../kernel/database/statement.ts';
 import type { FailureCode } from '../kernel/rules/failure-code.ts';
@@ -23,15 +24,24 @@ const roundMost = 500;
 const questionsAbreast = 100;
 const answersPatience_ms = 2_000;
 
-const linksDue: Statement = {
-  name: 'payment_links_due',
-  text: `select ${columns(paymentNames)} from payment where status = 'pending' and expires_at <= $1 order by expires_at limit $2 for update skip locked`,
-};
+/** Links that end at a known moment. */
+export const linkEnds = dueOn<Payment>({
+  name: 'payment_links',
+  table: 'payment',
+  at: 'expires_at',
+  columns: columns(paymentNames),
+  where: `status = 'pending'`,
+  locked: true,
+});
 
-const sessionsDue: Statement = {
-  name: 'payment_sessions_due',
-  text: `select merchant_id as "merchantId", id as "paymentId" from payment where status = 'processing' and processing_until <= $1 order by processing_until limit $2`,
-};
+/** Sessions that end at a known moment. */
+export const sessionEnds = dueOn<PaymentKey>({
+  name: 'payment_sessions',
+  table: 'payment',
+  at: 'processing_until',
+  columns: 'merchant_id as "merchantId", id as "paymentId"',
+  where: `status = 'processing'`,
+});
 
 const sessionsStillDue: Statement = {
   name: 'payment_sessions_still_due',
@@ -64,16 +74,16 @@ const expire = (client: pg.PoolClient, due: readonly Payment[], ending: Ending, 
   );
 
 /** One round of links; gives how many were due. */
-const expireLinks = (database: Database, now: Temporal.Instant): Promise<number> =>
+const expireLinks = (database: Database, timeline: Timeline, now: Temporal.Instant): Promise<number> =>
   inTransaction(database.pool, async (client) => {
-    const due = await run<Payment>(client, linksDue, [now, roundMost]);
+    const due = await linkEnds.due(client, timeline, now, roundMost);
     if (due.length > 0) await expire(client, due, { trigger: 'link_elapsed', failureCode: 'link_expired', askAt: null }, now);
     return due.length;
   });
 
 /** One round of sessions, each asked about first; gives how many were due. */
-const expireSessions = async (database: Database, banks: Banks, now: Temporal.Instant): Promise<number> => {
-  const due = await run<PaymentKey>(database.pool, sessionsDue, [now, roundMost]);
+const expireSessions = async (database: Database, banks: Banks, timeline: Timeline, now: Temporal.Instant): Promise<number> => {
+  const due = await sessionEnds.due(database.pool, timeline, now, roundMost);
   if (due.length === 0) return 0;
   // A question that fails is one without an answer; one that is answered later is applied when it is.
   const answers = abreast(due, questionsAbreast, (key) => askBank(database, banks, key, now)).catch(() => {});
@@ -89,12 +99,12 @@ const expireSessions = async (database: Database, banks: Banks, now: Temporal.In
   return due.length;
 };
 
-/** Expires what is due, a round at a time, until nothing is. Gives how many were looked at. */
-export const expirePayments = async (database: Database, banks: Banks, clock: () => Temporal.Instant): Promise<number> => {
+/** Expires what is due on a timeline, a round at a time, until nothing is. Gives how many were looked at. */
+export const expirePayments = async (database: Database, banks: Banks, clock: () => Temporal.Instant, timeline: Timeline = null): Promise<number> => {
   for (let seen = 0; ;) {
     const now = clock();
-    const links = await expireLinks(database, now);
-    const sessions = await expireSessions(database, banks, now);
+    const links = await expireLinks(database, timeline, now);
+    const sessions = await expireSessions(database, banks, timeline, now);
     seen += links + sessions;
     if (links < roundMost && sessions < roundMost) return seen;
   }

@@ -1,16 +1,20 @@
 /** What the payments subgraph does in the background. The sweeps find everything by themselves; the wake-ups only make it prompt. */
 import type { Banks } from '../kernel/banks/route.ts';
+import { earliest, type Timekeeper } from '../kernel/clock/keep-clocks.ts';
+import type { TestClocks } from '../kernel/clock/test-clocks.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { foldBalances } from '../kernel/ledger/balance.ts';
 import { done, type Job } from '../kernel/queue/run-job.ts';
 import { abreast } from './abreast.ts';
-import { askBank, findAsksDue } from './ask-bank.ts';
-import { expirePayments } from './expire-payments.ts';
+import { askBank, findAsksDue, paymentAsks } from './ask-bank.ts';
+import { expirePayments, linkEnds, sessionEnds } from './expire-payments.ts';
 import type { PaymentKey } from './store-payment.ts';
 
 export interface PaymentJobs {
   readonly database: Database;
   readonly banks: Banks;
+  readonly clocks: TestClocks;
+  /** The real time. */
   readonly now: () => Temporal.Instant;
 }
 
@@ -31,13 +35,14 @@ const sweepMost = 500;
 const questionsAbreast = 32;
 
 /** The jobs of the payments subgraph. */
-export const paymentJobs = ({ database, banks, now }: PaymentJobs): readonly Job[] => [
+export const paymentJobs = ({ database, banks, clocks, now }: PaymentJobs): readonly Job[] => [
   {
     name: askBankJob,
     queue: 'bank',
     parse: parseKey,
     run: async (payload) => {
-      await askBank(database, banks, parseKey(payload), now());
+      const key = parseKey(payload);
+      await askBank(database, banks, key, await clocks.timeOf({ kind: 'payment', merchantId: key.merchantId, id: key.paymentId }));
       return done;
     },
   },
@@ -72,3 +77,16 @@ export const paymentJobs = ({ database, banks, now }: PaymentJobs): readonly Job
     },
   },
 ];
+
+/** How payments follow a shop's test clock. */
+export const paymentKeeper = ({ database, banks }: Pick<PaymentJobs, 'database' | 'banks'>): Timekeeper => ({
+  next: async (shop, now) => {
+    const waiting = [paymentAsks, linkEnds, sessionEnds];
+    return earliest(await Promise.all(waiting.map((due) => due.next(database.pool, shop, now))));
+  },
+  work: async (shop, now) => {
+    const asked = await findAsksDue(database, now, sweepMost, shop);
+    await abreast(asked, questionsAbreast, (key) => askBank(database, banks, key, now));
+    return asked.length + (await expirePayments(database, banks, () => now, shop));
+  },
+});

@@ -1,8 +1,9 @@
 /** What refunds need in the background: the sweep finds every one that is due, the wake-up only makes it prompt. */
+import type { Timekeeper } from '../kernel/clock/keep-clocks.ts';
 import { done, type Job } from '../kernel/queue/run-job.ts';
 import { abreast } from './abreast.ts';
 import type { PaymentJobs } from './jobs.ts';
-import { findRefundsDue, sendRefund, type RefundKey } from './send-refund.ts';
+import { findRefundsDue, refundAsks, sendRefund, type RefundKey } from './send-refund.ts';
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -21,13 +22,14 @@ const sweepMost = 500;
 const ordersAbreast = 16;
 
 /** The jobs of refunds. */
-export const refundJobs = ({ database, banks, now }: PaymentJobs): readonly Job[] => [
+export const refundJobs = ({ database, banks, clocks, now }: PaymentJobs): readonly Job[] => [
   {
     name: sendRefundJob,
     queue: 'bank',
     parse: parseKey,
     run: async (payload) => {
-      await sendRefund(database, banks, parseKey(payload), now());
+      const key = parseKey(payload);
+      await sendRefund(database, banks, key, await clocks.timeOf({ kind: 'refund', merchantId: key.merchantId, id: key.refundId }));
       return done;
     },
   },
@@ -42,3 +44,13 @@ export const refundJobs = ({ database, banks, now }: PaymentJobs): readonly Job[
     },
   },
 ];
+
+/** How refunds follow a shop's test clock. */
+export const refundKeeper = ({ database, banks }: Pick<PaymentJobs, 'database' | 'banks'>): Timekeeper => ({
+  next: (shop, now) => refundAsks.next(database.pool, shop, now),
+  work: async (shop, now) => {
+    const asked = await findRefundsDue(database, now, sweepMost, shop);
+    await abreast(asked, ordersAbreast, (key) => sendRefund(database, banks, key, now));
+    return asked.length;
+  },
+});

@@ -4,8 +4,8 @@
  */
 import type { RefundAnswer } from '../kernel/banks/bank.ts';
 import type { Banks } from '../kernel/banks/route.ts';
+import { dueOn, type Timeline } from '../kernel/clock/due.ts';
 import type { Database } from '../kernel/database/orm.ts';
-import { run, type Statement } from '../kernel/database/statement.ts';
 import { minorUnits } from '../kernel/rules/money.ts';
 import { isRefused } from '../kernel/rules/refusal.ts';
 import { applyRefundAnswer } from './apply-refund-answer.ts';
@@ -43,10 +43,9 @@ export const sendRefund = async (database: Database, banks: Banks, { merchantId,
   return applyRefundAnswer(database, refund, await order(banks, payment, refund, now), now);
 };
 
-const due: Statement = {
-  name: 'refunds_due',
-  text: `select merchant_id as "merchantId", id as "refundId" from refund where ask_at <= $1 order by ask_at limit $2`,
-};
+/** Refunds that the bank is to be asked about at a known moment. */
+export const refundAsks = dueOn<RefundKey>({ name: 'refund_asks', table: 'refund', at: 'ask_at', columns: 'merchant_id as "merchantId", id as "refundId"' });
 
 /** Refunds that the bank should be asked about by now, longest due first. */
-export const findRefundsDue = (database: Database, now: Temporal.Instant, most: number): Promise<RefundKey[]> => run(database.pool, due, [now, most]);
+export const findRefundsDue = (database: Database, now: Temporal.Instant, most: number, timeline: Timeline = null): Promise<RefundKey[]> =>
+  refundAsks.due(database.pool, timeline, now, most);

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { parse, type ExecutionResult } from 'graphql';
 import type { Bus, BusMessages, BusTopic } from '../../subgraphs/kernel/rules/event.ts';
+import { openTestClocks } from '../../subgraphs/kernel/clock/test-clocks.ts';
 import { openPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { localExecutor } from '../../subgraphs/kernel/service/local-executor.ts';
 import { scopes, type KeyPrincipal, type OperatorPrincipal, type Principal, type Role } from '../../subgraphs/kernel/service/principal.ts';
@@ -34,6 +35,9 @@ export const openDesk = async (now = (): Temporal.Instant => Temporal.Now.instan
       vaultKey: stage.vaultKey,
       fingerprintKey: stage.vaultKey,
       privateTargets: true,
+      clocks: openTestClocks({ pool: stage.pool, bus, now }),
+      realNow: now,
+      wakeClock: () => {},
       wakeLanes: (lanes) => {
         told.lanes.push(...lanes);
         wake(lanes).catch(() => {});

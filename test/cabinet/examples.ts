@@ -11,6 +11,7 @@ const merchant = ({ merchantId }: World): string => `merchantId: ${text(merchant
 const endpoint = ({ merchantId, endpointId }: World): string => `merchantId: ${text(merchantId)}, id: ${text(endpointId)}`;
 
 const route = (world: World): string => `${shop(world)}, operation: payment, method: sbp, connector: "somebank"`;
+const clock = (world: World): string => `${shop(world)}, at: "2026-11-22T00:00:00Z"`;
 const block = (world: World): string => `${merchant(world)}, kind: card, value: "4111111111111111", reason: "Fraud"`;
 const adjustment = (world: World): string => `${shop(world)}, mode: live, amount: 500, reason: "Correction", reference: "R-1"`;
 
@@ -28,6 +29,12 @@ const raised = async (desk: Desk, merchantId: string): Promise<string> => {
   await raiseAlert(desk.stage.pool, { kind: 'late_success', merchantId, shopId: null, mode: 'test', subjectId, detail: 'Paid after it had expired', at });
   const { alerts } = await desk.ask('query ($m: ID!) { alerts(first: 1, merchantId: $m) { nodes { id } } }', { m: merchantId });
   return text(alerts.nodes[0].id);
+};
+
+/** The shop, once it has a clock. */
+const clocked = async (world: World, desk: Desk): Promise<string> => {
+  await desk.ask(`mutation { testClockCreate(${clock(world)}) { __typename } }`);
+  return shop(world);
 };
 
 /** The arguments of a call that succeeds, by mutation. What must be there first is made through the desk. */
@@ -52,6 +59,11 @@ export const examples: Readonly<Record<string, (world: World, desk: Desk) => str
   webhookEndpointDelete: endpoint,
   webhookEndpointSecretRotate: (world) => `${endpoint(world)}, overlapHours: 1`,
   webhookDeliveryResend: ({ merchantId, deliveryId }) => `merchantId: ${text(merchantId)}, id: ${text(deliveryId)}`,
+  testClockCreate: clock,
+  testClockAdvance: async (world, desk) => `${await clocked(world, desk)}, to: "2026-12-01T00:00:00Z"`,
+  testClockFreeze: clocked,
+  testClockResume: clocked,
+  testClockRemove: clocked,
   rateSet: (world) => `${merchant(world)}, method: sbp, rateBps: 90`,
   bankRouteSet: route,
   bankRouteRemove: async (world, desk) => `${merchant(world)}, id: ${await made(desk, `bankRouteSet(${route(world)})`, 'BankRoute')}`,

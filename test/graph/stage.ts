@@ -8,6 +8,7 @@ import { subgraphNames } from '../../schema/sources.ts';
 import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator.ts';
 import { migrate, openDatabase } from '../../subgraphs/kernel/database/orm.ts';
+import { openTestClocks } from '../../subgraphs/kernel/clock/test-clocks.ts';
 import { openPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { openBus } from '../../subgraphs/kernel/queue/bus.ts';
 import { migrateQueues, openQueues } from '../../subgraphs/kernel/queue/queues.ts';
@@ -54,16 +55,20 @@ export const openGraphStage = async () => {
   const secrets = deriveSecrets(randomBytes(32));
   const policies = openPolicies({ pool: database.pool, bus, fingerprintKey: secrets.fingerprint });
   opening.defer(() => policies.close());
+  const now = (): Temporal.Instant => Temporal.Now.instant();
+  const clocks = openTestClocks({ pool: database.pool, bus, now });
+  opening.defer(() => clocks.close());
   const parts: SubgraphsParts = {
     database,
     banks: openBanks(openSimulator(database), database.pool),
     policies,
+    clocks,
     bus,
     queues,
     secrets,
     publicUrl: 'https://pay.example',
     webhookPrivateTargets: true,
-    now: () => Temporal.Now.instant(),
+    now,
     log,
   };
   const [payments, payouts, recurring, merchants] = subgraphNames.map((name) => openSubgraph(name, parts));

@@ -5,6 +5,7 @@ import { parse } from 'graphql';
 import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator.ts';
 import type { Bank } from '../../subgraphs/kernel/banks/bank.ts';
+import { openTestClocks } from '../../subgraphs/kernel/clock/test-clocks.ts';
 import { openPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { openBus } from '../../subgraphs/kernel/queue/bus.ts';
 import { localExecutor } from '../../subgraphs/kernel/service/local-executor.ts';
@@ -44,8 +45,10 @@ export const openStage = async (connectors: (simulator: Bank) => readonly Bank[]
   const banks = openBanks(simulator, database.pool, connectors(simulator));
   let now = Temporal.Instant.from('2026-11-21T10:00:00Z');
   const contextOf = (call: { principal: Principal; requestId: string }) => ({ ...call, em: database.fork(), now: () => now });
-  const quiet = { wakeRelay: () => {}, askLater: () => {}, sendRefundLater: () => {}, wakeLanes: () => {} };
-  const merchantsParts = { database, bus, policies, fingerprintKey, vaultKey: randomBytes(32), privateTargets: true, ...quiet };
+  const realNow = (): Temporal.Instant => now;
+  const clocks = openTestClocks({ pool: database.pool, bus, now: realNow });
+  const quiet = { wakeClock: () => {}, wakeRelay: () => {}, askLater: () => {}, sendRefundLater: () => {}, wakeLanes: () => {} };
+  const merchantsParts = { database, bus, policies, fingerprintKey, vaultKey: randomBytes(32), privateTargets: true, clocks, realNow, ...quiet };
   const paymentsParts = { database, banks, policies: farPolicies, publicUrl: 'https://pay.example', pageSecret: randomBytes(32), ...quiet };
   const executors = {
     merchants: localExecutor(buildSubgraph(merchantsSubgraph(merchantsParts)), contextOf, log),

@@ -80,6 +80,7 @@ const readers: { readonly [Topic in BusTopic]: (value: unknown) => BusMessages[T
   outbox: () => null,
   keys: (value) => ({ merchantId: textOf(fieldsOf(value), 'merchantId') }),
   policies: () => null,
+  clocks: () => null,
   streams: (value) => {
     const fields = fieldsOf(value);
     return { keyId: textOf(fields, 'keyId'), streamId: textOf(fields, 'streamId') };

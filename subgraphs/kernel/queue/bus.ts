@@ -47,6 +47,7 @@ export const openBus = async ({ redisUrl, databaseUrl, log }: BusOptions): Promi
     outbox: openEar('outbox', log),
     keys: openEar('keys', log),
     policies: openEar('policies', log),
+    clocks: openEar('clocks', log),
     streams: openEar('streams', log),
     alerts: openEar('alerts', log),
   };

@@ -67,6 +67,8 @@ export interface BusMessages {
   keys: { readonly merchantId: string };
   /** The operator's policies changed: read them anew before they are used. */
   policies: null;
+  /** A test clock was made or removed. */
+  clocks: null;
   /** A key has opened an event stream: its older ones end, in whatever process they are (decision D-75). */
   streams: { readonly keyId: string; readonly streamId: string };
   /** Alerts that have just been raised. For operators alone. */

@@ -91,11 +91,18 @@ export const access: Readonly<Record<string, Access>> = {
   // Nothing is changed by it but that a receiver is told again.
   'Mutation.webhookDeliveryResend': { operator: 'support' },
   'Mutation.webhookDeliveriesResendFailed': { operator: 'support' },
+  'Query.testClock': { operator: 'viewer' },
   'Query.rateHistory': { operator: 'viewer' },
   'Query.bankRoutes': { operator: 'viewer' },
   'Query.blockEntries': { operator: 'viewer' },
   'Query.forbiddenPurposes': { operator: 'viewer', platform: true },
   'Query.exchangeRates': { operator: 'viewer' },
+  // They move no money but the simulator's.
+  'Mutation.testClockCreate': { operator: 'support' },
+  'Mutation.testClockAdvance': { operator: 'support' },
+  'Mutation.testClockFreeze': { operator: 'support' },
+  'Mutation.testClockResume': { operator: 'support' },
+  'Mutation.testClockRemove': { operator: 'support' },
   'Mutation.rateSet': { operator: 'finance', platform: true },
   'Mutation.bankRouteSet': { operator: 'admin', platform: true },
   'Mutation.bankRouteRemove': { operator: 'admin', platform: true },

@@ -27,15 +27,16 @@ import type { Logger } from './telemetry.ts';
 type Run = (variables: Readonly<Record<string, unknown>>, context: SubgraphContext) => ExecutionResult | Promise<ExecutionResult>;
 
 /**
- * An executor over a schema in this process. `contextOf` makes the context of each call. Errors that no resolver meant to show leave as
+ * An executor over a schema in this process. `contextOf` makes the context of each call, in a moment or later. Errors that no resolver meant to show leave as
  * "internal error" and are logged with the request id.
  */
-export const localExecutor = (schema: GraphQLSchema, contextOf: (call: Call) => SubgraphContext, log: Logger): SubgraphExecutor => ({
+export const localExecutor = (schema: GraphQLSchema, contextOf: (call: Call) => SubgraphContext | Promise<SubgraphContext>, log: Logger): SubgraphExecutor => ({
   prepare: (document) => {
     const run = prepareRun(schema, document);
     return async (variables, call) => {
       try {
-        const result = await run(hasUndefined(variables) ? asJson(variables) : variables, contextOf(call));
+        const context = contextOf(call);
+        const result = await run(hasUndefined(variables) ? asJson(variables) : variables, context instanceof Promise ? await context : context);
         return result.errors ? presentErrors(result, call, log) : result;
       } catch (thrown) {
         const error =

@@ -1,0 +1,25 @@
+/** Test clocks: a shop's own time in test mode. A small table; live mode never looks at it. */
+import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
+import { InstantType } from '../database/instant.ts';
+import type { Row } from '../database/statement.ts';
+
+const moment = () => p.type(InstantType).$type<Temporal.Instant>();
+
+export const TestClockEntity = defineEntity({
+  name: 'TestClock',
+  tableName: 'test_clock',
+  properties: {
+    merchantId: p.uuid().primary(),
+    shopId: p.uuid().primary(),
+    /** What the clock showed at the real moment `setAt`. It shows it still while it stands. */
+    clockAt: moment(),
+    setAt: moment(),
+    frozen: p.boolean(),
+    /** Where it is advancing to. It stands at every moment on the way for which something waits. */
+    targetAt: moment().nullable(),
+    createdAt: moment(),
+  },
+});
+export type TestClock = Row<InferEntity<typeof TestClockEntity>>;
+
+export const clockEntities = [TestClockEntity];

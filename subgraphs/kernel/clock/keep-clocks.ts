@@ -1,0 +1,149 @@
+/**
+ * Lives the time of shops with test clocks: does what is due by such a clock, and advances it from one moment for which something waits to the next, so
+ * that everything happens in the order and at the time in which it would have happened. The sweeps of the real time leave these shops alone.
+ *
+ * One process keeps a clock at a time, by an advisory lock. Dying on the way loses nothing: the clock stands where it was, and the next one goes on.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import { run, type Runner, type Statement } from '../database/statement.ts';
+import { done, retryIn, type Job, type JobOutcome } from '../queue/run-job.ts';
+import type { Timeline } from './due.ts';
+import { shownAt } from './test-clocks.ts';
+
+type Shop = NonNullable<Timeline>;
+
+/** One part of the service that lets things wait for a moment. */
+export interface Timekeeper {
+  /** The earliest moment after `now` for which something of the shop waits; null when nothing does. */
+  next(shop: Shop, now: Temporal.Instant): Promise<Temporal.Instant | null>;
+  /** Does what is due by `now`; gives how much it did. */
+  work(shop: Shop, now: Temporal.Instant): Promise<number>;
+  /** Whether something of the shop is still on its way from one part of the service to another. */
+  isUnderWay?(shop: Shop): Promise<boolean>;
+}
+
+export interface ClockParts {
+  readonly pool: pg.Pool;
+  /** The real time. */
+  readonly now: () => Temporal.Instant;
+  readonly keepers: readonly Timekeeper[];
+  /** Adds a `keep-test-clock` job for each shop that has none. */
+  readonly wake: (shops: readonly Shop[]) => Promise<void>;
+  /** When it is aborted the clocks stand until the next start. */
+  readonly stopping: AbortSignal;
+}
+
+/** How often what is under way between processes is looked at, and after how many rounds a moment that never comes to rest is a mistake. */
+const look_ms = 10;
+const rounds_max = 20_000;
+/** A run of the job ends after so long and is queued again, so that a year does not hold one of the queue's places. */
+const run_ms = 5_000;
+
+const clockOf: Statement = {
+  name: 'test_clock.keep',
+  text: `select ${shownAt('$3')} as at, target_at as "targetAt" from test_clock where merchant_id = $1 and shop_id = $2`,
+};
+const step: Statement = {
+  name: 'test_clock.step',
+  text: `update test_clock set clock_at = $3, set_at = $4 where merchant_id = $1 and shop_id = $2 and target_at is not null and clock_at < $3`,
+};
+const arrive: Statement = {
+  name: 'test_clock.arrive',
+  text: `update test_clock set target_at = null, set_at = $4 where merchant_id = $1 and shop_id = $2 and target_at = $3 and clock_at = $3`,
+};
+const kept: Statement = { name: 'test_clock.all', text: 'select merchant_id as "merchantId", shop_id as "shopId" from test_clock' };
+const unrelayed: Statement = {
+  name: 'test_clock.unrelayed',
+  text: 'select exists (select from event where sequence is null and merchant_id = $1 and shop_id = $2) as waiting',
+};
+
+/** Does all that is due at one moment, and what follows from it at the same moment, until the shop is at rest. */
+const settle = async ({ pool, keepers, stopping }: ClockParts, shop: Shop, now: Temporal.Instant): Promise<void> => {
+  for (let round = 0; round < rounds_max; round += 1) {
+    if (stopping.aborted) return;
+    let worked = 0;
+    for (const keeper of keepers) worked += await keeper.work(shop, now);
+    if (worked > 0) continue;
+    if (!(await isUnderWay(pool, keepers, shop))) return;
+    await sleep(look_ms);
+  }
+  throw new Error(`shop ${shop.shopId} does not come to rest at ${now.toString()}`);
+};
+
+const isUnderWay = async (pool: Runner, keepers: readonly Timekeeper[], shop: Shop): Promise<boolean> => {
+  const [row] = await run<{ waiting: boolean }>(pool, unrelayed, [shop.merchantId, shop.shopId]);
+  if (row?.waiting) return true;
+  for (const keeper of keepers) if (await keeper.isUnderWay?.(shop)) return true;
+  return false;
+};
+
+/** The earliest of some moments; null when there is none. */
+export const earliest = (moments: readonly (Temporal.Instant | null)[]): Temporal.Instant | null =>
+  moments.filter((moment) => moment !== null).toSorted(Temporal.Instant.compare)[0] ?? null;
+
+/** Keeps one clock until nothing is to be done now; `retry` when an advance goes on. */
+const keep = async (parts: ClockParts, shop: Shop): Promise<JobOutcome> => {
+  const { pool, keepers, stopping } = parts;
+  const key = [shop.merchantId, shop.shopId];
+  const until_ms = performance.now() + run_ms;
+  for (;;) {
+    const [clock] = await run<{ at: Temporal.Instant; targetAt: Temporal.Instant | null }>(pool, clockOf, [...key, parts.now()]);
+    if (!clock) return done;
+    const { at, targetAt } = clock;
+    await settle(parts, shop, at);
+    if (targetAt === null || stopping.aborted) return done;
+    if (Temporal.Instant.compare(at, targetAt) >= 0) {
+      await run(pool, arrive, [...key, targetAt, parts.now()]);
+      return done;
+    }
+    const next = earliest([targetAt, ...(await Promise.all(keepers.map((keeper) => keeper.next(shop, at))))]) ?? targetAt;
+    await run(pool, step, [...key, next, parts.now()]);
+    if (performance.now() > until_ms) return retryIn(1);
+  }
+};
+
+/** Keeps a clock unless another process does. */
+const keepAlone = async (parts: ClockParts, shop: Shop): Promise<JobOutcome> => {
+  const client = await parts.pool.connect();
+  let broken = true;
+  try {
+    const name = `test-clock/${shop.merchantId}/${shop.shopId}`;
+    const [lock] = await run<{ held: boolean }>(client, { name: 'test_clock.lock', text: 'select pg_try_advisory_lock(hashtextextended($1, 0)) as held' }, [
+      name,
+    ]);
+    const outcome = lock?.held ? await keep(parts, shop) : done;
+    if (lock?.held) await run(client, { name: 'test_clock.unlock', text: 'select pg_advisory_unlock(hashtextextended($1, 0))' }, [name]);
+    broken = false;
+    return outcome;
+  } finally {
+    // A session whose state is not known is closed, which gives the lock back.
+    client.release(broken);
+  }
+};
+
+/** The job that keeps one shop's test clock: enqueued when it is set. */
+export const keepClockJob = 'keep-test-clock';
+
+const parseShop = (payload: unknown): Shop => {
+  if (typeof payload === 'object' && payload !== null && 'merchantId' in payload && 'shopId' in payload) {
+    const { merchantId, shopId } = payload;
+    if (typeof merchantId === 'string' && typeof shopId === 'string') return { merchantId, shopId };
+  }
+  throw new TypeError('expected a merchantId and a shopId');
+};
+
+/** The jobs of test clocks. The sweep keeps every clock by itself; the wake-up only makes it prompt. */
+export const clockJobs = (parts: ClockParts): readonly Job[] => [
+  { name: keepClockJob, queue: 'schedules', parse: parseShop, run: (payload) => keepAlone(parts, parseShop(payload)) },
+  {
+    name: 'sweep-test-clocks',
+    queue: 'schedules',
+    every_ms: 1_000,
+    parse: () => null,
+    run: async () => {
+      await parts.wake(await run<Shop>(parts.pool, kept, []));
+      return done;
+    },
+  },
+];

@@ -1,0 +1,106 @@
+/**
+ * What time it is for whom. Architecture decision 10: time is an argument, and a shop in test mode may have a clock of its own. Which merchants have
+ * clocks is known in memory, so that nobody else's calls ask the database; what a clock shows is read when it is asked for, because it may have been
+ * advanced a moment ago by another process.
+ */
+import { run, type Runner, type Statement } from '../database/statement.ts';
+import type { Bus } from '../rules/event.ts';
+import type { Mode } from '../rules/mode.ts';
+
+/** Something of a merchant whose time is asked for. */
+export type Timed =
+  | { readonly kind: 'shop'; readonly merchantId: string; readonly shopId: string; readonly mode: Mode }
+  | { readonly kind: 'payment' | 'refund' | 'payout' | 'subscription'; readonly merchantId: string; readonly id: string };
+
+export interface TestClocks {
+  /** The moment it is for something: its shop's clock in test mode, else the real time. A promise only for merchants that have a clock. */
+  timeOf(timed: Timed): Temporal.Instant | Promise<Temporal.Instant>;
+  /** Tells every process that a clock was made or removed. Called after the commit. */
+  announce(): Promise<void>;
+  /** Hears no more of clocks. */
+  close(): void;
+}
+
+export interface TestClocksParts {
+  readonly pool: Runner;
+  readonly bus: Bus;
+  /** The real time. */
+  readonly now: () => Temporal.Instant;
+}
+
+/** Behind this age the list of merchants with clocks is read anew beside the work; behind `staleMost_ms` the work waits for it. A message on the bus makes both prompt. */
+const keptMost_ms = 500;
+const staleMost_ms = 1_000;
+
+/** SQL: what a clock shows at the real moment in the parameter. It stands while it is frozen and on its way. */
+export const shownAt = (parameter: string): string =>
+  `case when test_clock.frozen or test_clock.target_at is not null then test_clock.clock_at else test_clock.clock_at + (${parameter}::timestamptz - test_clock.set_at) end`;
+
+const owners: Statement = { name: 'test_clock.owners', text: 'select distinct merchant_id as "merchantId" from test_clock' };
+const ofShop: Statement = { name: 'test_clock.of_shop', text: `select ${shownAt('$3')} as at from test_clock where merchant_id = $1 and shop_id = $2` };
+const ofRow = (table: string): Statement => ({
+  name: `test_clock.of_${table}`,
+  text: `select ${shownAt('$3')} as at from ${table} as timed join test_clock using (merchant_id, shop_id)
+    where timed.merchant_id = $1 and timed.id = $2 and timed.mode = 'test'`,
+});
+const ofRows = { payment: ofRow('payment'), refund: ofRow('refund'), payout: ofRow('payout'), subscription: ofRow('subscription') };
+
+class KnownClocks implements TestClocks {
+  readonly #pool: Runner;
+  readonly #bus: Bus;
+  readonly #now: () => Temporal.Instant;
+  readonly close: () => void;
+  #owners: ReadonlySet<string> | null = null;
+  /** When the list was last asked for, by performance.now(), and which asking that was. */
+  #askedAt_ms = -Infinity;
+  #asking: Promise<void> = Promise.resolve();
+
+  constructor({ pool, bus, now }: TestClocksParts) {
+    this.#pool = pool;
+    this.#bus = bus;
+    this.#now = now;
+    this.close = bus.subscribe('clocks', () => this.#forget());
+  }
+
+  timeOf(timed: Timed): Temporal.Instant | Promise<Temporal.Instant> {
+    if (timed.kind === 'shop' && timed.mode === 'live') return this.#now();
+    const age_ms = performance.now() - this.#askedAt_ms;
+    if (age_ms > keptMost_ms) this.#ask();
+    if (age_ms > staleMost_ms || !this.#owners) return this.#asking.then(() => this.#timeOf(timed));
+    return this.#timeOf(timed);
+  }
+
+  announce(): Promise<void> {
+    this.#forget();
+    return this.#bus.publish('clocks', null);
+  }
+
+  #forget(): void {
+    this.#askedAt_ms = -Infinity;
+  }
+
+  #ask(): void {
+    this.#askedAt_ms = performance.now();
+    const asking = run<{ merchantId: string }>(this.#pool, owners, []).then((rows) => {
+      // A later asking knows better.
+      if (this.#asking === asking) this.#owners = new Set(rows.map(({ merchantId }) => merchantId));
+    });
+    this.#asking = asking;
+    // Whoever waits for the list hears that it could not be read; the next call asks again.
+    asking.catch(() => this.#forget());
+  }
+
+  #timeOf(timed: Timed): Temporal.Instant | Promise<Temporal.Instant> {
+    return this.#owners?.has(timed.merchantId) ? this.#shown(timed) : this.#now();
+  }
+
+  async #shown(timed: Timed): Promise<Temporal.Instant> {
+    const real = this.#now();
+    const [statement, id] = timed.kind === 'shop' ? [ofShop, timed.shopId] : [ofRows[timed.kind], timed.id];
+    const [row] = await run<{ at: Temporal.Instant }>(this.#pool, statement, [timed.merchantId, id, real]);
+    return row?.at ?? real;
+  }
+}
+
+/** The clocks as this process knows them. Nothing is read until a time is asked for. */
+export const openTestClocks = (parts: TestClocksParts): TestClocks => new KnownClocks(parts);
