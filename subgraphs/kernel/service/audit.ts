@@ -1,0 +1,123 @@
+/**
+ * The audit log: who did what in the cabinet and at the operator's desk, with the state before and after. Append-only: PostgreSQL itself refuses to change
+ * or remove an entry. **Every mutation of the cabinet goes through `changeWithAudit`**, so that no change is without its entry and no entry without its change:
+ *
+ * ```ts
+ * shopRename: (_, { merchantId, shopId, name }, context) =>
+ *   changeWithAudit(database, context, { action: 'shop.rename', merchantId, subject: { kind: 'shop', id: shopId } }, async (client) => {
+ *     const before = await lockShop(client, merchantId, shopId);
+ *     if (!before) return refused('not_found', 'there is no such shop');
+ *     const after = await renameShop(client, merchantId, shopId, name);
+ *     return { before: { name: before.name }, after: { name: after.name }, result: after };
+ *   }),
+ * ```
+ */
+import type pg from 'pg';
+import { isUuid } from '../database/load-by-key.ts';
+import type { Database } from '../database/orm.ts';
+import { inTransaction, run, type Statement } from '../database/statement.ts';
+import { platformMerchantId } from '../rules/platform.ts';
+import { isRefused, refused, type Refused } from '../rules/refusal.ts';
+import { mayReadMerchant } from './entities.ts';
+import type { Principal } from './principal.ts';
+import type { SubgraphContext } from './subgraph.ts';
+
+/** Who acts: a resolver's context has it all. */
+export type Acting = Pick<SubgraphContext, 'principal' | 'requestId' | 'now'>;
+
+/** What is done to what. */
+export interface AuditedAction {
+  /** `<object>.<verb>`, lower case, such as `api_key.revoke`. */
+  readonly action: string;
+  /** Whose log it goes to; null for what concerns no single merchant. */
+  readonly merchantId: string | null;
+  /** The thing that is changed. What is created gets its id before the change. */
+  readonly subject: { readonly kind: string; readonly id: string };
+}
+
+/** The part of an object's state that the change is about, in names that a person reads. Moments and amounts may be among the values. */
+export type AuditedState = Readonly<Record<string, unknown>> | null;
+
+/** What a change answers: the states for the log, and what the caller gets. */
+export interface Audited<Result> {
+  /** Null when the thing did not exist, or its state is of no interest. */
+  readonly before: AuditedState;
+  /** Null when the thing is gone. */
+  readonly after: AuditedState;
+  readonly result: Result;
+}
+
+/**
+ * Runs `change` and writes its audit entry, in one transaction. All that the change writes goes through the `client` that it gets. When it refuses,
+ * everything is rolled back, nothing is written, and the refusal is the answer; when it throws, likewise. Wake-ups and bus messages come after the answer.
+ * A merchant that is not the caller's is refused with `not_found` before anything is done, and so is what concerns the platform to a cabinet user.
+ * What looks like a secret of ours in `before` and `after` is written as `[secret]`.
+ */
+export const changeWithAudit = async <Result>(
+  database: Pick<Database, 'pool'>,
+  acting: Acting,
+  action: AuditedAction,
+  change: (client: pg.PoolClient) => Promise<Audited<Result> | Refused>,
+): Promise<Result | Refused> => {
+  const merchantId = action.merchantId ?? platformMerchantId;
+  if (!isUuid(merchantId) || !mayReadMerchant(acting.principal, merchantId)) return refused('not_found', 'there is no such merchant');
+  try {
+    return await inTransaction(database.pool, async (client) => {
+      const changed = await change(client);
+      if (isRefused(changed)) throw new RolledBack(changed);
+      await writeEntry(client, acting, action, changed);
+      return changed.result;
+    });
+  } catch (error) {
+    if (error instanceof RolledBack) return error.refusal;
+    throw error;
+  }
+};
+
+/** Carries a refusal out of the transaction, which it ends. */
+class RolledBack extends Error {
+  readonly refusal: Refused;
+
+  constructor(refusal: Refused) {
+    super(refusal.message);
+    this.refusal = refusal;
+  }
+}
+
+/** Who a caller is, for the record. */
+export const actorOf = (principal: Principal): { readonly actor: string; readonly role: string } => {
+  switch (principal.kind) {
+    case 'operator':
+      return { actor: principal.subject, role: principal.role };
+    case 'key':
+      return { actor: principal.keyId, role: 'key' };
+    case 'service':
+      return { actor: principal.name, role: 'service' };
+    case 'buyer':
+      return { actor: principal.paymentId, role: 'buyer' };
+  }
+};
+
+/** Keys, webhook and signing secrets, sealed texts and digests, by their forms. */
+const secretForms = /\b(?:whs|thm)_[A-Za-z0-9]{16,}|\bsk_(?:test|live)_[A-Za-z0-9]{6}_[A-Za-z0-9_-]+|\bv1\.[0-9a-f]{8}\.[A-Za-z0-9_-]+|\b[0-9a-f]{64}\b/g;
+
+const stateJson = (state: AuditedState): string | null =>
+  state &&
+  JSON.stringify(state, (_name, value: unknown) => {
+    if (typeof value === 'bigint') return Number(value);
+    return typeof value === 'string' ? value.replaceAll(secretForms, '[secret]') : value;
+  });
+
+const insertEntry: Statement = {
+  name: 'audit.insert',
+  text: `insert into audit_entry (merchant_id, id, at, actor, role, action, subject_kind, subject_id, before, after, request_id)
+    values ($1, uuidv7(), $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+};
+
+const writeEntry = async (client: pg.PoolClient, acting: Acting, action: AuditedAction, { before, after }: Audited<unknown>): Promise<void> => {
+  const { actor, role } = actorOf(acting.principal);
+  const { kind, id } = action.subject;
+  const merchantId = action.merchantId ?? platformMerchantId;
+  const states = [stateJson(before), stateJson(after)];
+  await run(client, insertEntry, [merchantId, acting.now(), actor, role, action.action, kind, id, ...states, acting.requestId]);
+};
