@@ -6,6 +6,7 @@ import type { Bank } from '../kernel/banks/bank.ts';
 import type { RecipientVerdict } from '../kernel/banks/payout-bank.ts';
 import type { Banks } from '../kernel/banks/route.ts';
 import type { PolicyLists } from '../kernel/policies/policies.ts';
+import type { FailureCode } from '../kernel/rules/failure-code.ts';
 import type { Recipient } from '../kernel/rules/recipient.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../kernel/service/principal.ts';
@@ -14,7 +15,7 @@ import { callForRecipient } from './call-bank.ts';
 import { wayOf, type PayoutMethod } from './rules/payout.ts';
 
 /** Decision D-40: whom the operator's lists refuse; null when the recipient is on none. */
-export const barredRecipient = (policies: PolicyLists, merchantId: string, recipient: Recipient): Refused | null => {
+const barredRecipient = (policies: PolicyLists, merchantId: string, recipient: Recipient): Refused | null => {
   switch (recipient.way) {
     case 'sbp':
       return policies.isBlocked(merchantId, 'phone', recipient.phone) ? refused('aml_blocked', 'payouts to this phone are not accepted') : null;
@@ -34,7 +35,33 @@ export const payoutBank = async (banks: Banks, { merchantId, shopId, mode }: Key
 };
 
 /** What the bank says of a recipient, where it has such a question. A card's number goes to the bank once, with the order. */
-export const recipientVerdict = (bank: Bank, recipient: Recipient, log: Logger): Promise<RecipientVerdict> | RecipientVerdict => {
+const recipientVerdict = async (bank: Bank, recipient: Recipient, log: Logger): Promise<RecipientVerdict> => {
   if (recipient.way === 'card' || !bank.checkRecipient) return { kind: 'acceptable' };
   return callForRecipient(log, async (signal) => bank.checkRecipient?.(recipient, signal) ?? { kind: 'acceptable' });
+};
+
+/** A recipient that may be paid, at the bank that does it; `refusedAs` when that bank has refused already. */
+export interface Checked {
+  readonly bank: Bank;
+  readonly refusedAs: FailureCode | null;
+}
+
+/** Checks a recipient against the lists, the route (a bank, or why there is none) and the bank's own word. A replay does not need it. */
+export const checkRecipient = async (
+  { policies, merchantId, bank, log }: { policies: PolicyLists; merchantId: string; bank: Bank | Refused; log: Logger },
+  recipient: Recipient,
+): Promise<Checked | Refused> => {
+  const bar = barredRecipient(policies, merchantId, recipient);
+  if (bar) return bar;
+  if (isRefused(bank)) return bank;
+  const verdict = await recipientVerdict(bank, recipient, log);
+  switch (verdict.kind) {
+    case 'acceptable':
+    case 'unknown':
+      return { bank, refusedAs: null };
+    case 'declined':
+      return { bank, refusedAs: verdict.failureCode };
+    case 'misrouted':
+      return { bank, refusedAs: 'bank_unknown' };
+  }
 };

@@ -9,17 +9,16 @@ import type { Banks } from '../kernel/banks/route.ts';
 import { claimOf, createOnce, type IdempotencyClaim } from '../kernel/database/idempotency.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import type { PolicyLists } from '../kernel/policies/policies.ts';
-import type { FailureCode } from '../kernel/rules/failure-code.ts';
 import type { CardRecipient } from '../kernel/rules/recipient.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import type { KeyPrincipal, Scope } from '../kernel/service/principal.ts';
 import type { Logger } from '../kernel/service/telemetry.ts';
 import { applyPayoutAnswer } from './apply-payout-answer.ts';
-import { barredRecipient, payoutBank, recipientVerdict } from './check-draft.ts';
+import { checkRecipient, payoutBank } from './check-draft.ts';
 import type { Payout } from './entities.ts';
 import { loadPayouts } from './find-payouts.ts';
 import { openPayouts, type Draft } from './open-payouts.ts';
-import { payoutTerms, type PayoutInput, type PayoutTerms } from './rules/create.ts';
+import { payoutTerms, type PayoutInput } from './rules/create.ts';
 import { callDeadline_s, type PayoutMethod } from './rules/payout.ts';
 import { orderPayout } from './send-payouts.ts';
 
@@ -76,29 +75,6 @@ export const payCard = async (
   return applyPayoutAnswer(parts.database, payout, await orderPayout(parts, bank, payout, recipient, now()), now());
 };
 
-interface Ready {
-  readonly bank: Bank;
-  readonly refusedAs: FailureCode | null;
-}
-
-/** What has to hold for a new payout: the lists, the route, the recipient. A replay does not need it. */
-const prepare = async ({ banks, log }: CreatingParts, { key, policies }: Creating, { method, recipient }: PayoutTerms): Promise<Ready | Refused> => {
-  const bar = barredRecipient(policies, key.merchantId, recipient);
-  if (bar) return bar;
-  const bank = await payoutBank(banks, key, method);
-  if (isRefused(bank)) return bank;
-  const verdict = await recipientVerdict(bank, recipient, log);
-  switch (verdict.kind) {
-    case 'acceptable':
-    case 'unknown':
-      return { bank, refusedAs: null };
-    case 'declined':
-      return { bank, refusedAs: verdict.failureCode };
-    case 'misrouted':
-      return { bank, refusedAs: 'bank_unknown' };
-  }
-};
-
 /** Decision D-53: the payout stands, failed, and is read by its id or a replay of its key. */
 const routerError = ({ id }: Payout): Refused =>
   refused('router_error', `the bank could not route the payout: the recipient's bank is unknown to it, or its router failed; payout ${id} is failed`);
@@ -124,7 +100,8 @@ export const createPayout = async (
   if (claim && isRefused(claim)) return claim;
   const terms = payoutTerms(method, input);
   if (isRefused(terms)) return terms;
-  const ready = await prepare(parts, creating, terms);
+  const bank = await payoutBank(parts.banks, key, method);
+  const ready = await checkRecipient({ policies: creating.policies, merchantId: key.merchantId, bank, log: parts.log }, terms.recipient);
   const id = randomUUID();
   const at = now();
   const find = async (earlier: string): Promise<Payout | null> => (await loadPayouts(pool, [{ merchantId: key.merchantId, id: earlier }]))[0] ?? null;

@@ -3,9 +3,10 @@ import type { MutationResolvers, QueryResolvers, Resolvers } from '../../schema/
 import { sbpBanks } from '../kernel/banks/sbp-banks.ts';
 import type { Policies } from '../kernel/policies/policies.ts';
 import { timedPlanOfAmount } from '../kernel/rules/plan.ts';
-import { isRefused, refused } from '../kernel/rules/refusal.ts';
+import { isRefused } from '../kernel/rules/refusal.ts';
 import type { EntityLoaders } from '../kernel/service/entities.ts';
 import { keyOf, merchantOf, orThrow, reachOf } from '../kernel/service/reach.ts';
+import { createPayoutBatch, type ItemResult } from './create-payout-batch.ts';
 import { createPayout, type CreatedPayout, type CreatingParts } from './create-payout.ts';
 import { listPayouts, loadPayouts } from './find-payouts.ts';
 import { recipientView } from './payout-view.ts';
@@ -56,7 +57,25 @@ const mutations = (parts: PayoutsParts): MutationResolvers => ({
     if (!created.replayed && created.payout.status === 'pending') parts.wakeSenders();
     return createdView(parts, created);
   },
-  payoutBatchCreate: () => refused('not_implemented', 'payouts are not there yet'),
+  payoutBatchCreate: async (_, { method, items, idempotency }, { principal, now }) => {
+    const creating = { key: keyOf(principal), policies: await parts.policies.current(), now };
+    const batch = await createPayoutBatch(parts, creating, { method, items }, idempotency);
+    // A refusal may come after some pages: what they made is on its way.
+    parts.wakeRelay();
+    parts.wakeSenders();
+    if (isRefused(batch)) return batch;
+    const { results, replayed } = batch;
+    const count = (status: ItemResult['status']): number => results.filter((result) => result.status === status).length;
+    return {
+      __typename: 'PayoutBatchCreated',
+      mode: creating.key.mode,
+      created: count('created'),
+      failed: count('failed'),
+      total: results.length,
+      results: [...results],
+      idempotent: replayed,
+    };
+  },
 });
 
 /** The resolvers and the entity loaders of the payouts subgraph. */

@@ -1,0 +1,69 @@
+/**
+ * Idempotency for a page of creations in one transaction. Decision D-25: each item of a batch is its own operation under a key of its own, so that a batch that
+ * was cut off half way is completed by repeating it. The rows are those of `idempotency.ts`, and so is everything that is true of them.
+ */
+import { claimPatience_ms, type ClaimingCaller } from './idempotency.ts';
+import { run, type Runner, type Statement } from './statement.ts';
+
+/** A key to claim, for what is about to be made. */
+export interface PageClaim {
+  readonly key: string;
+  readonly fingerprint: string;
+  readonly resourceId: string;
+}
+
+// In the order given: of two equal batches the second waits at its first item, holding nothing that the first one needs.
+const claimAll: Statement = {
+  name: 'idempotency_claim_page',
+  text: `insert into idempotency_key (merchant_id, mode, key, fingerprint, shop_id, resource_id, created_at)
+    select $1, $2, row.key, row.fingerprint, $3, row.resource_id, $4
+    from rows from (jsonb_to_recordset($5::jsonb) as (key text, fingerprint text, "resourceId" uuid)) with ordinality as row(key, fingerprint, resource_id, place)
+    where set_config('lock_timeout', '${claimPatience_ms}', true) is not null
+    order by row.place on conflict do nothing returning key`,
+};
+
+const findAll: Statement = {
+  name: 'idempotency_find_page',
+  text: `select key, fingerprint, shop_id as "shopId", resource_id as "resourceId" from idempotency_key where merchant_id = $1 and mode = $2 and key = any($3)`,
+};
+
+const release: Statement = {
+  name: 'idempotency_release_page',
+  text: 'delete from idempotency_key where merchant_id = $1 and mode = $2 and key = any($3)',
+};
+
+interface TakenRow {
+  readonly key: string;
+  readonly fingerprint: string;
+  readonly shopId: string;
+  readonly resourceId: string;
+}
+
+/**
+ * Claims the keys, in their order, until the transaction ends. Gives those that were taken before: with the id of what an earlier call made, or null when the key
+ * was used for something else. Throws what `waitedInVain` knows when an earlier call still holds one of them after five seconds.
+ */
+export const claimPage = async (
+  client: Runner,
+  { merchantId, shopId, mode }: ClaimingCaller,
+  claims: readonly PageClaim[],
+  at: Temporal.Instant,
+): Promise<ReadonlyMap<string, string | null>> => {
+  const claimed = await run<{ key: string }>(client, claimAll, [merchantId, mode, shopId, at, JSON.stringify(claims)]);
+  const mine = new Set(claimed.map(({ key }) => key));
+  const others = claims.filter(({ key }) => !mine.has(key));
+  if (others.length === 0) return new Map();
+  const rows = await run<TakenRow>(client, findAll, [merchantId, mode, others.map(({ key }) => key)]);
+  const found = new Map(rows.map((row) => [row.key, row]));
+  return new Map(
+    others.map(({ key, fingerprint }) => {
+      const row = found.get(key);
+      return [key, row?.fingerprint === fingerprint && row.shopId === shopId ? row.resourceId : null];
+    }),
+  );
+};
+
+/** Gives claimed keys back for which nothing was made (decision D-22), in the transaction that claimed them. */
+export const releaseKeys = async (client: Runner, { merchantId, mode }: ClaimingCaller, keys: readonly string[]): Promise<void> => {
+  if (keys.length > 0) await run(client, release, [merchantId, mode, keys]);
+};
