@@ -27,13 +27,9 @@ export const postWebhook = async (targets: Dispatcher, post: Post): Promise<Answ
   const duration_ms = (): number => Math.round(performance.now() - started);
   let status: number | null = null;
   try {
-    const response = await request(post.url, {
-      dispatcher: targets,
-      method: 'POST',
-      headers: post.headers,
-      body: post.body,
-      signal: AbortSignal.timeout(post.deadline_ms),
-    });
+    const signal = AbortSignal.timeout(post.deadline_ms);
+    const { url, headers, body } = post;
+    const response = await Promise.race([request(url, { dispatcher: targets, method: 'POST', headers, body, signal }), deadlineOf(signal)]);
     status = response.statusCode;
     const head = await readHead(response.body);
     return { status, error: null, head, duration_ms: duration_ms() };
@@ -41,6 +37,10 @@ export const postWebhook = async (targets: Dispatcher, post: Post): Promise<Answ
     return { status, error: inWords(error, post.deadline_ms), head: null, duration_ms: duration_ms() };
   }
 };
+
+/** Rejects when the signal is aborted. A request hears of that only once it has its connection, which a silent receiver may never complete. */
+const deadlineOf = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => signal.addEventListener('abort', () => reject(new DOMException('the deadline is over', 'TimeoutError')), { once: true }));
 
 /** Reads as much as is read and gives what is kept of it. Leaving the loop early drops the connection. */
 const readHead = async (body: AsyncIterable<Uint8Array>): Promise<string> => {

@@ -103,6 +103,31 @@ describe('a delivery', () => {
     assert.equal((await deliveriesOf(stage, eventId))[0]?.status, 'delivered');
   });
 
+  test('is tried nine times over three and a half days, at the documented delays, and then stops', async (context) => {
+    const receiver = await startReceiver(context, (response) => response.writeHead(503).end());
+    const shop = await stage.addShop();
+    const { id: lane } = await stage.addEndpoint(shop, receiver.url);
+    const { eventId, body } = await writeEvent(stage.pool, shop);
+    const delays_s = [10, 60, 300, 1_800, 7_200, 21_600, 86_400, 172_800];
+    for (const [index, delay_s] of delays_s.entries()) {
+      await untilAttempted(eventId, index + 1, 15_000);
+      const [{ wait_s } = { wait_s: null }] = await deliveriesOf(stage, eventId);
+      // From the attempt's beginning; the jitter adds a tenth at most.
+      assert.ok(wait_s !== null && wait_s >= delay_s && wait_s <= delay_s * 1.1 + 5, `${wait_s} s after attempt ${index + 1}`);
+      clock.advance({ seconds: Math.ceil(wait_s) });
+      await worker.wake([lane]);
+    }
+    await untilAttempted(eventId, 9, 15_000);
+    assert.deepEqual(
+      (await deliveriesOf(stage, eventId)).map(({ status, wait_s, leased }) => ({ status, wait_s, leased })),
+      [{ status: 'failed', wait_s: null, leased: false }],
+    );
+    assert.deepEqual(
+      receiver.received.map((request) => request.body),
+      Array.from({ length: 9 }, () => body),
+    );
+  });
+
   test('does not follow a redirect', async (context) => {
     const elsewhere = await startReceiver(context, (response) => response.end());
     const receiver = await startReceiver(context, (response) => response.writeHead(307, { location: elsewhere.url }).end());
@@ -174,6 +199,30 @@ describe('where an event goes', () => {
   });
 });
 
+describe('a slow receiver', () => {
+  test('with four hundred deliveries before it delays nobody else: they come as if it were not there', async (context) => {
+    const slow = await startReceiver(context, (response) => void setTimeout(() => response.end(), 1_000).unref());
+    const healthy = await startReceiver(context, (response) => response.end());
+    const [its, other] = [await stage.addShop(), await stage.addShop()];
+    await stage.addEndpoint(its, slow.url);
+    await stage.addEndpoint(other, healthy.url);
+    await Promise.all(Array.from({ length: 400 }, () => writeEvent(stage.pool, its)));
+    await slow.until(10, 15_000);
+    const committed: number[] = [];
+    for (let index = 1; index <= 20; index += 1) {
+      await writeEvent(stage.pool, other);
+      committed.push(Date.now());
+      await healthy.until(index, 15_000);
+    }
+    const taken_ms = committed.map((at, index) => (healthy.received[index]?.at ?? 0) - at).toSorted((a, b) => a - b);
+    context.diagnostic(`commit to healthy receiver: half within ${taken_ms[10]} ms, all within ${taken_ms.at(-1)} ms`);
+    // Ten at a time and a second for each: what came to the healthy one did not wait for the end of that.
+    assert.ok(slow.received.length < 400, 'the slow one has more before it');
+    assert.equal(slow.mostAtOnce, 10);
+    await stage.pool.query('update webhook_endpoint set active = false where shop_id = $1', [its.shopId]);
+  });
+});
+
 describe('a bad receiver', () => {
   test('that hangs, breaks off or never ends its answer delays nobody else', async (context) => {
     const hanging = await startReceiver(context, () => {});
@@ -195,7 +244,8 @@ describe('a bad receiver', () => {
     const shop = await stage.addShop();
     await stage.addEndpoint(shop, healthy.url);
     const { eventId } = await writeEvent(stage.pool, shop);
-    await healthy.until(1, 600);
+    await healthy.until(1, 15_000);
+    assert.ok(hanging.received.length < 25, 'those that hang have more before them');
     await untilAttempted(eventId, 1);
     assert.equal((await deliveriesOf(stage, eventId))[0]?.status, 'delivered');
 

@@ -87,7 +87,16 @@ test('only public unicast addresses are public', () => {
 });
 
 describe('a connection', () => {
-  const zone: Record<string, readonly string[]> = { 'inside.example': ['127.0.0.1'], 'mixed.example': ['93.184.216.34', '10.0.0.1'] };
+  let turns = 0;
+  const zone: Record<string, readonly string[]> = {
+    'inside.example': ['127.0.0.1'],
+    'mixed.example': ['93.184.216.34', '10.0.0.1'],
+    /** Public when it is looked up first, private when it is looked up again, and so on. */
+    get 'turning.example'() {
+      turns += 1;
+      return turns % 2 === 1 ? ['93.184.216.34'] : ['127.0.0.1'];
+    },
+  };
   let names: Socket;
   let nameServer: string;
   const connections = { count: 0 };
@@ -129,6 +138,23 @@ describe('a connection', () => {
     assert.equal(connections.count, 0);
   });
 
+  test('is opened to the address that was checked, also when the name changes in between', async () => {
+    const heard: (string | null)[] = [];
+    for (let round = 0; round < 4; round += 1) {
+      const asked = turns;
+      const targets = openTargets({ privateTargets: false, nameServers: [nameServer] });
+      const { status, error } = await postWebhook(targets, { url: `https://turning.example:${port}/`, headers: {}, body: '{}', deadline_ms: 300 });
+      await targets.destroy();
+      assert.deepEqual([status, turns - asked], [null, 1], 'one lookup for each connection: what was checked is what is connected to');
+      heard.push(error);
+    }
+    assert.deepEqual(
+      heard.map((error) => error === 'the name leads to an address that is not public'),
+      [false, true, false, true],
+    );
+    assert.equal(connections.count, 0);
+  });
+
   test('is not opened without TLS', async () => {
     assert.equal((await post('http://shop.example/')).error, 'only https is allowed');
   });
@@ -157,8 +183,8 @@ const startNameServer = async (zone: Readonly<Record<string, readonly string[]>>
     const addresses = asksForA ? (zone[labels.join('.').toLowerCase()] ?? []) : [];
     const header = Buffer.from([0, 0, 0x81, 0x80, 0, 1, 0, addresses.length, 0, 0, 0, 0]);
     query.copy(header, 0, 0, 2);
-    // Name (a pointer to the question's), type A, class IN, 60 s, 4 bytes.
-    const answers = addresses.map((address) => Buffer.from([0xc0, 0x0c, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, ...address.split('.').map(Number)]));
+    // Name (a pointer to the question's), type A, class IN, not to be remembered, 4 bytes.
+    const answers = addresses.map((address) => Buffer.from([0xc0, 0x0c, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, ...address.split('.').map(Number)]));
     socket.send(Buffer.concat([header, query.subarray(12, at + 5), ...answers]), from.port, from.address);
   });
   await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
