@@ -37,7 +37,7 @@ import { localOperatorToken, localSecretKey } from './subgraphs/kernel/service/l
 import { serveSubgraph, subgraphPath } from './subgraphs/kernel/service/serve-subgraph.ts';
 import type { SubgraphExecutor } from './subgraphs/kernel/service/subgraph.ts';
 import type { Logger } from './subgraphs/kernel/service/telemetry.ts';
-import { backgroundJobs, entities, openSubgraph, wakeableJobs, wakeLanes, type SubgraphsParts } from './subgraphs/open-subgraphs.ts';
+import { backgroundJobs, entities, followRecurringPayments, openSubgraph, wakeableJobs, wakeLanes, type SubgraphsParts } from './subgraphs/open-subgraphs.ts';
 import { ensureDemoMerchant, type DemoMerchant } from './subgraphs/merchants/demo-merchant.ts';
 import { makeDeliveries } from './subgraphs/merchants/make-deliveries.ts';
 import { watchWebhookBacklog } from './subgraphs/merchants/webhook-backlog.ts';
@@ -96,7 +96,14 @@ const migrateAll = async (config: Settled, { url, database }: Opened, progress: 
   progress(applied.length === 0 ? 'Migrations: up to date' : `Migrations: applied ${applied.join(', ')}`);
 };
 
-const openParts = async (config: Settled, { url, database }: Opened, bus: Bus, log: Logger, stack: AsyncDisposableStack): Promise<SubgraphsParts> => {
+const openParts = async (
+  config: Settled,
+  roles: Roles,
+  { url, database }: Opened,
+  bus: Bus,
+  log: Logger,
+  stack: AsyncDisposableStack,
+): Promise<SubgraphsParts> => {
   const { redisUrl, webhookPrivateTargets, publicUrl, secrets, drain_ms } = config;
   const queues = await openQueues({ redisUrl, databaseUrl: url, log, jobs: wakeableJobs, drain_ms: drain_ms / 2 });
   stack.defer(() => queues.close());
@@ -105,7 +112,18 @@ const openParts = async (config: Settled, { url, database }: Opened, bus: Bus, l
   stack.defer(() => policies.close());
   const clocks = openTestClocks({ pool: database.pool, bus, now: () => Temporal.Now.instant() });
   stack.defer(() => clocks.close());
-  return { database, banks, policies, clocks, bus, queues, secrets, publicUrl, webhookPrivateTargets, now: () => Temporal.Now.instant(), log };
+  const parts = { database, banks, policies, clocks, bus, queues, secrets, publicUrl, webhookPrivateTargets, now: () => Temporal.Now.instant(), log, payments: null };
+  return { ...parts, payments: openPaymentsOf(config, roles, parts, stack) };
+};
+
+/** The payments subgraph for recurring billing: this process's own, or another's over HTTP; null when this process has no address of it. */
+const openPaymentsOf = (config: Settled, roles: Roles, parts: SubgraphsParts, stack: AsyncDisposableStack): SubgraphExecutor | null => {
+  if (roles.subgraphs.includes('payments')) return openSubgraph('payments', parts);
+  const url = config.subgraphUrls.payments;
+  if (!url) return null;
+  const remote = remoteExecutor(`${url}${subgraphPath('payments')}`, config.secrets.principal, parts.log);
+  stack.defer(() => remote.close());
+  return remote;
 };
 
 /** The worker: jobs, and the relay from the outbox. What is running ends in peace. */
@@ -117,6 +135,8 @@ const startWorker = async (parts: SubgraphsParts, stack: AsyncDisposableStack): 
   stack.defer(watchWebhookBacklog(database.pool));
   const relay = startRelay({ pool: database.pool, bus, log, makeDeliveries, wake: (lanes) => wakeLanes(queues, lanes) });
   stack.defer(() => relay.stop());
+  const following = followRecurringPayments(parts);
+  stack.defer(() => following.stop());
   stack.defer(() => stopping.abort());
 };
 
@@ -125,6 +145,7 @@ type Executors = Readonly<Record<SubgraphName, SubgraphExecutor>>;
 /** The subgraphs of this process run in it; the others are asked over HTTP. */
 const openExecutors = (config: Settled, roles: Roles, parts: SubgraphsParts | null, log: Logger, stack: AsyncDisposableStack): Executors => {
   const open = (name: SubgraphName): SubgraphExecutor => {
+    if (name === 'payments' && parts?.payments) return parts.payments;
     if (parts && roles.subgraphs.includes(name)) return openSubgraph(name, parts);
     const url = config.subgraphUrls[name];
     if (!url) throw new ConfigError([`SUBGRAPH_${name.toUpperCase()}_URL is required: this process does not run that subgraph itself`]);
@@ -220,7 +241,7 @@ export const startRoles = async (config: Settled, roles: Roles, log: Logger, pro
     const databaseUrl = opened?.url ?? config.databaseUrl ?? '';
     const bus = await openBus({ redisUrl: config.redisUrl, databaseUrl, log });
     stack.defer(() => bus.close());
-    const parts = opened && (await openParts(config, opened, bus, log, stack));
+    const parts = opened && (await openParts(config, roles, opened, bus, log, stack));
     if (parts && roles.all && config.databaseUrl === null) demo = await ensureDemoMerchant(parts.database, config.secrets.vault, config.dataDir, parts.now());
     if (parts && roles.worker) await startWorker(parts, stack);
     await listen(config, roles, parts, { bus, log }, stack);

@@ -18,6 +18,7 @@ import type {
 } from '../schema/generated/operations.ts';
 import {
   balanceJson,
+  chargeJson,
   ledgerEntryJson,
   paymentJson,
   payoutJson,
@@ -380,7 +381,7 @@ const tokens = [
     field: 'Mutation.tokenCharge',
     idempotent: true,
     variables: ({ id, body, idempotency }) => ({ id, amount: body.amount, orderId: body.orderId ?? null, description: body.description ?? null, idempotency }),
-    answer: ({ tokenCharge: result }) => (result.__typename === 'Refused' ? result : created(paymentJson(result.payment), result.idempotent)),
+    answer: ({ tokenCharge: result }) => (result.__typename === 'Refused' ? result : created(chargeJson(result.payment), result.idempotent)),
   }),
   row<'CancelToken'>({
     method: 'POST',

@@ -66,6 +66,12 @@ export const paymentJson = (payment: PaymentFieldsFragment) => ({
   refunds: payment.refunds.map(refundJson),
 });
 
+/** Contract: POST /v1/public/tokens/{id}/charge answers succeeded, pending or failed: a charge that the bank has not decided is `processing`, and `pending` here. */
+export const chargeJson = (payment: PaymentFieldsFragment) => ({
+  ...paymentJson(payment),
+  status: payment.status === 'processing' ? ('pending' as const) : payment.status,
+});
+
 /** Contract: Payout, the recipient. Each method has its own fields; of a card nothing is shown but its mask. */
 const recipientJson = ({ method, recipient }: PayoutFieldsFragment) => {
   switch (method) {

@@ -32,7 +32,10 @@ import { paymentsSubgraph, type PaymentsParts } from './payments/resolvers.ts';
 import { payoutsEntities } from './payouts/entities.ts';
 import { payoutJobs, sendPayoutsJob } from './payouts/jobs.ts';
 import { payoutsSubgraph } from './payouts/resolvers.ts';
+import { openPayments } from './recurring/ask-payments.ts';
 import { recurringEntities } from './recurring/entities.ts';
+import { startFollowing, type Following } from './recurring/follow-payments.ts';
+import { paymentListeners } from './recurring/payment-listeners.ts';
 import { recurringSubgraph } from './recurring/resolvers.ts';
 
 /** Every table that the ORM knows. */
@@ -72,7 +75,15 @@ export interface SubgraphsParts {
   /** The real time. */
   readonly now: () => Temporal.Instant;
   readonly log: Logger;
+  /** The payments subgraph, here or in another process; null where nobody asks it. */
+  readonly payments: SubgraphExecutor | null;
 }
+
+/** The payments subgraph for those who ask it. */
+const paymentsOf = ({ payments }: Pick<SubgraphsParts, 'payments'>): SubgraphExecutor => {
+  if (!payments) throw new Error('SUBGRAPH_PAYMENTS_URL is required: recurring billing asks payments, which this process does not run itself');
+  return payments;
+};
 
 /** How long wake-ups are gathered into one. */
 const wakeGather_ms = 10;
@@ -120,7 +131,7 @@ const buildSchema = (name: SubgraphName, parts: SubgraphsParts): GraphQLSchema =
         payoutsSubgraph({ database, banks, policies, log, fingerprintKey: secrets.fingerprint, wakeRelay: openWake(parts), wakeSenders: openSenders(parts) }),
       );
     case 'recurring':
-      return buildSubgraph(recurringSubgraph({ database }));
+      return buildSubgraph(recurringSubgraph({ database, payments: openPayments(paymentsOf(parts)) }));
     case 'merchants': {
       const wake = (lanes: readonly string[]): void => {
         wakeLanes(queues, lanes).catch((error: unknown) => log.warn({ error }, 'the webhook workers were not woken; the sweep finds what is due'));
@@ -134,6 +145,12 @@ const buildSchema = (name: SubgraphName, parts: SubgraphsParts): GraphQLSchema =
       );
     }
   }
+};
+
+/** Follows what becomes of the payments that recurring billing asked for, until it is stopped. */
+export const followRecurringPayments = (parts: SubgraphsParts): Following => {
+  const { database, bus, log, now } = parts;
+  return startFollowing({ pool: database.pool, bus, log, now, payments: openPayments(paymentsOf(parts)), listeners: paymentListeners });
 };
 
 /** A subgraph in this process. */

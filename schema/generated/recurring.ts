@@ -115,8 +115,11 @@ export type Token = {
   /** Last 4 digits; cards, after binding. */
   cardMask: Maybe<Scalars['String']['output']>;
   cardHolder: Maybe<Scalars['String']['output']>;
+  /** When it was last charged without the buyer; null before. */
   lastChargedAt: Maybe<Scalars['DateTime']['output']>;
   createdAt: Scalars['DateTime']['output'];
+  /** The payment that binds it; null when there is none. */
+  bindingPayment: Maybe<Payment>;
   shop: Shop;
 };
 
@@ -516,6 +519,7 @@ export type TokenResolvers<ContextType = SubgraphContext, ParentType extends Res
   cardHolder?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   lastChargedAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
   createdAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  bindingPayment?: Resolver<Maybe<ResolversTypes['Payment']>, ParentType, ContextType>;
   shop?: Resolver<ResolversTypes['Shop'], ParentType, ContextType>;
 };
 

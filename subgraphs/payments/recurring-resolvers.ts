@@ -1,5 +1,5 @@
 /** How recurring billing asks payments: from GraphQL to a verb, and back. The access table lets only the service itself in. */
-import type { MutationResolvers, QueryResolvers } from '../../schema/generated/payments.ts';
+import type { MutationResolvers, QueryResolvers, RecurringPaymentResolvers } from '../../schema/generated/payments.ts';
 import { isUuid } from '../kernel/database/load-by-key.ts';
 import { isBinding } from '../kernel/rules/recurring.ts';
 import { isRefused, refused } from '../kernel/rules/refusal.ts';
@@ -25,6 +25,13 @@ const answer = (
   const { merchantId, id: paymentId, kind } = payment;
   const payUrl = isBinding(kind) ? `${publicUrl}/pay/${signPageToken(pageSecret, { merchantId, paymentId })}` : null;
   return { __typename: 'RecurringPaymentAsked', payment, payUrl, replayed };
+};
+
+/** The card's fields, as the payment has them. */
+export const recurringFields: Pick<RecurringPaymentResolvers, 'cardBrand' | 'cardMask' | 'cardHolder'> = {
+  cardBrand: ({ customerCardBrand }) => customerCardBrand,
+  cardMask: ({ customerCardMask }) => customerCardMask,
+  cardHolder: ({ customerCardHolder }) => customerCardHolder,
 };
 
 /** The query behind which recurring billing reads its payments. */

@@ -19,7 +19,7 @@ import { openSession } from './open-session.ts';
 import { netOf } from './payment-view.ts';
 import { chooseMethod, planOutcome } from './prepare-checkout.ts';
 import { refundPayment } from './refund-payment.ts';
-import { recurringMutations, recurringQueries } from './recurring-resolvers.ts';
+import { recurringFields, recurringMutations, recurringQueries } from './recurring-resolvers.ts';
 import { buyerMethod } from './rules/checkout.ts';
 import { mayHaveRefunds } from './rules/refund.ts';
 import { confirmSimulator } from './confirm-simulator.ts';
@@ -57,6 +57,7 @@ export const paymentsSubgraph = (parts: PaymentsParts): { name: 'payments'; reso
   resolvers: {
     Payment: paymentFields(parts),
     Refund: refundFields(parts),
+    RecurringPayment: recurringFields,
     Query: { ...queries(parts), ...recurringQueries(parts) },
     Mutation: { ...mutations(parts), ...checkoutMutations(parts), ...recurringMutations(parts) },
   },

@@ -1,23 +1,21 @@
 /** The recurring subgraph's resolvers. */
 import type { Resolvers } from '../../schema/generated/recurring.ts';
-import type { Database } from '../kernel/database/orm.ts';
 import { refused } from '../kernel/rules/refusal.ts';
 import type { EntityLoaders } from '../kernel/service/entities.ts';
 import { perCall } from '../kernel/service/per-call.ts';
 import { keyOf } from '../kernel/service/reach.ts';
 import type { Token } from './entities.ts';
-import { findTokens, loadTokens } from './find-recurring.ts';
+import type { TokenParts } from './bind-token.ts';
+import { loadTokens } from './find-recurring.ts';
 import { findSubscriptions, loadSubscriptions } from './find-subscriptions.ts';
 import type { Subscription } from './subscription-entities.ts';
+import { tokenFields, tokenMutations, tokenQueries } from './token-resolvers.ts';
 
 const notThereYet = () => refused('not_implemented', 'recurring billing is not there yet');
 
 /** The resolvers and the entity loaders of the recurring subgraph. */
-export const recurringSubgraph = ({
-  database: { pool },
-}: {
-  readonly database: Database;
-}): { name: 'recurring'; resolvers: Resolvers; entities: EntityLoaders } => {
+export const recurringSubgraph = (parts: TokenParts): { name: 'recurring'; resolvers: Resolvers; entities: EntityLoaders } => {
+  const { pool } = parts.database;
   const tokenOf = perCall<Subscription, Token | null>((subscriptions) =>
     loadTokens(
       pool,
@@ -27,7 +25,7 @@ export const recurringSubgraph = ({
   return {
     name: 'recurring',
     resolvers: {
-      Token: { shop: ({ merchantId, shopId }) => ({ merchantId, id: shopId }) },
+      Token: tokenFields,
       BillingSubscription: {
         shop: ({ merchantId, shopId }) => ({ merchantId, id: shopId }),
         token: (subscription, _, context) => tokenOf(context).load(subscription),
@@ -42,14 +40,12 @@ export const recurringSubgraph = ({
           return subscription?.mode === mode ? subscription : null;
         },
         billingSubscriptions: (_, __, { principal }) => findSubscriptions(pool, keyOf(principal).merchantId, keyOf(principal).mode),
-        tokens: (_, { customerRef }, { principal }) => findTokens(pool, keyOf(principal).merchantId, keyOf(principal).mode, customerRef ?? null),
+        ...tokenQueries(parts),
       },
       Mutation: {
         subscriptionCreate: notThereYet,
         subscriptionCancel: notThereYet,
-        tokenCreate: notThereYet,
-        tokenCharge: notThereYet,
-        tokenCancel: notThereYet,
+        ...tokenMutations(parts),
       },
     },
     entities: {

@@ -58,7 +58,7 @@ export const openGraphStage = async () => {
   const now = (): Temporal.Instant => Temporal.Now.instant();
   const clocks = openTestClocks({ pool: database.pool, bus, now });
   opening.defer(() => clocks.close());
-  const parts: SubgraphsParts = {
+  const alone: SubgraphsParts = {
     database,
     banks: openBanks(openSimulator(database), database.pool),
     policies,
@@ -70,7 +70,9 @@ export const openGraphStage = async () => {
     webhookPrivateTargets: true,
     now,
     log,
+    payments: null,
   };
+  const parts = { ...alone, payments: openSubgraph('payments', alone) };
   const [payments, payouts, recurring, merchants] = subgraphNames.map((name) => openSubgraph(name, parts));
   if (!payments || !payouts || !recurring || !merchants) throw new Error('a subgraph is missing');
   const executors = { payments, payouts, recurring, merchants };

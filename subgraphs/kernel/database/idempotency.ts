@@ -139,6 +139,19 @@ export const createOnce = async <Made extends object>(
   return created ?? refused('idempotent_in_progress', 'an earlier call with this Idempotency-Key has just ended');
 };
 
+const release: Statement = {
+  name: 'idempotency_release',
+  text: 'delete from idempotency_key where merchant_id = $1 and mode = $2 and key = $3 and resource_id = $4',
+};
+
+/**
+ * Frees a key whose claim was committed before its effect, which another subgraph then refused (decision D-22). Only the claim for `resourceId`: the key may
+ * have been taken anew.
+ */
+export const releaseKey = async (runner: Runner, { merchantId, mode }: ClaimingCaller, claim: IdempotencyClaim | null, resourceId: string): Promise<void> => {
+  if (claim) await run(runner, release, [merchantId, mode, claim.key, resourceId]);
+};
+
 const forget: Statement = {
   name: 'idempotency_forget',
   text: `with forgotten as (delete from idempotency_key where ctid = any (array(

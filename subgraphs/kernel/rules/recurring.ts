@@ -2,6 +2,8 @@
  * The words that payments and recurring billing share: what a payment of a saved method is for, and when a method can be saved.
  * Contract "Token" and "Subscription"; decisions D-63a and D-66.
  */
+import { createHash } from 'node:crypto';
+import type { Mode } from './mode.ts';
 
 /** What a payment of a saved method is for: the first two bind the method with the buyer, the others charge it without. */
 export const recurringKinds = ['token_bind', 'subscription_init', 'token_charge', 'subscription_charge'] as const;
@@ -33,4 +35,20 @@ export const savedText = ({ connector, reference }: SavedMethod): string => `${c
 export const savedMethod = (text: string | null): SavedMethod | null => {
   const [, connector, reference] = /^([^:]+):(.+)$/s.exec(text ?? '') ?? [];
   return connector && reference ? { connector, reference } : null;
+};
+
+/**
+ * The id of the payment that a key makes: the same for ever, so that the table's own key makes it once. It has the form of a UUIDv4, as the contract
+ * says of ids, and tells nothing of the key. Keys of merchants live elsewhere and cannot collide with these.
+ */
+export const recurringPaymentId = (merchantId: string, mode: Mode, idempotencyKey: string): string => {
+  const digest = createHash('sha256')
+    .update(JSON.stringify(['recurring payment', merchantId.toLowerCase(), mode, idempotencyKey]))
+    .digest();
+  digest[6] = ((digest[6] ?? 0) & 0x0f) | 0x40;
+  digest[8] = ((digest[8] ?? 0) & 0x3f) | 0x80;
+  return digest
+    .subarray(0, 16)
+    .toString('hex')
+    .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 };

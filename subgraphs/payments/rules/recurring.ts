@@ -2,12 +2,12 @@
  * Payments of saved methods: what is asked for, checked and with its defaults. Contract "Token", "Subscription"; decisions D-30 (outcomes by amount),
  * D-63a (a charge's method is `recurrent`), D-66 (verifications).
  */
-import { createHash } from 'node:crypto';
 import { isCurrency } from '../../kernel/rules/exchange.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import { minorUnits, type MinorUnits } from '../../kernel/rules/money.ts';
 import {
   isBinding,
+  recurringPaymentId,
   savableMethods,
   savedMethod,
   verificationAmount,
@@ -43,22 +43,6 @@ export interface RecurringInput {
 }
 
 export const keyMax_chars = 200;
-
-/**
- * The id of the payment that a key makes: the same for ever, so that the table's own key makes it once. It has the form of a UUIDv4, as the contract
- * says of ids, and tells nothing of the key. Keys of merchants live elsewhere and cannot collide with these.
- */
-export const recurringPaymentId = (merchantId: string, mode: Mode, idempotencyKey: string): string => {
-  const digest = createHash('sha256')
-    .update(JSON.stringify(['recurring payment', merchantId.toLowerCase(), mode, idempotencyKey]))
-    .digest();
-  digest[6] = ((digest[6] ?? 0) & 0x0f) | 0x40;
-  digest[8] = ((digest[8] ?? 0) & 0x3f) | 0x80;
-  return digest
-    .subarray(0, 16)
-    .toString('hex')
-    .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
-};
 
 /** The terms of a payment of a saved method, with every default filled in. */
 export interface RecurringTerms {

@@ -50,7 +50,8 @@ export interface TokenTerms {
 }
 
 /** Whether a text can be stored and told: of some length, without what PostgreSQL and UTF-8 do not take. */
-const isText = (text: string, most_chars: number): boolean => text.length >= 1 && text.length <= most_chars && text.isWellFormed() && !text.includes('\0');
+export const isText = (text: string, most_chars: number): boolean =>
+  text.length >= 1 && text.length <= most_chars && text.isWellFormed() && !text.includes('\0');
 
 const mistakeIn = ({ customerRef, method, amount, customerEmail, returnUrl }: TokenInput): string | null => {
   if (!isText(customerRef, customerRefMax_chars)) return `customer_ref: expected 1 to ${customerRefMax_chars} characters, got ${customerRef.length}`;

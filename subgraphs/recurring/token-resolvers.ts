@@ -1,0 +1,40 @@
+/** Resolvers of tokens: from GraphQL to a verb, and back. */
+import type { MutationResolvers, QueryResolvers, TokenResolvers } from '../../schema/generated/recurring.ts';
+import { isRefused } from '../kernel/rules/refusal.ts';
+import { keyOf } from '../kernel/service/reach.ts';
+import { createToken, type TokenParts } from './bind-token.ts';
+import { cancelToken } from './cancel-token.ts';
+import { chargeToken } from './charge-token.ts';
+import { findTokens } from './find-recurring.ts';
+
+/** Fields of a token that are other subgraphs' objects. */
+export const tokenFields: Pick<TokenResolvers, 'shop' | 'bindingPayment'> = {
+  shop: ({ merchantId, shopId }) => ({ merchantId, id: shopId }),
+  bindingPayment: ({ merchantId, bindingPaymentId }) => (bindingPaymentId ? { merchantId, id: bindingPaymentId } : null),
+};
+
+/** The queries of tokens. */
+export const tokenQueries = ({ database: { pool } }: TokenParts): Pick<QueryResolvers, 'tokens'> => ({
+  tokens: (_, { customerRef }, { principal }) => findTokens(pool, keyOf(principal).merchantId, keyOf(principal).mode, customerRef ?? null),
+});
+
+/** The mutations of tokens. */
+export const tokenMutations = (parts: TokenParts): Pick<MutationResolvers, 'tokenCreate' | 'tokenCharge' | 'tokenCancel'> => ({
+  tokenCreate: async (_, { input, idempotency }, { principal, now, requestId }) => {
+    const created = await createToken(parts, keyOf(principal), { input, idempotency }, { now: now(), requestId });
+    if (isRefused(created)) return created;
+    const { token, payUrl, replayed } = created;
+    return { __typename: 'TokenCreated', token, payUrl, idempotent: replayed };
+  },
+  tokenCharge: async (_, { id, amount, orderId, description, idempotency }, { principal, now, requestId }) => {
+    const request = { tokenId: id, amount, orderId: orderId ?? null, description: description ?? null, idempotency };
+    const charged = await chargeToken(parts, keyOf(principal), request, { now: now(), requestId });
+    if (isRefused(charged)) return charged;
+    const { merchantId, id: paymentId } = charged.payment;
+    return { __typename: 'TokenCharged', payment: { merchantId, id: paymentId }, idempotent: charged.replayed };
+  },
+  tokenCancel: async (_, { id }, { principal, requestId }) => {
+    const token = await cancelToken(parts, keyOf(principal), id, requestId);
+    return isRefused(token) ? token : { __typename: 'TokenCancelled', token };
+  },
+});
