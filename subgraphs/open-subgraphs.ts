@@ -24,6 +24,7 @@ import { buildSubgraph, type SubgraphContext, type SubgraphExecutor } from './ke
 import type { Logger } from './kernel/service/telemetry.ts';
 import { merchantsEntities } from './merchants/entities.ts';
 import { merchantsSubgraph } from './merchants/resolvers.ts';
+import { webhookKeeper } from './merchants/webhook-keeper.ts';
 import { deliverJob, webhookJobs } from './merchants/webhook-jobs.ts';
 import { paymentsEntities } from './payments/entities.ts';
 import { askBankJob, paymentJobs, paymentKeeper } from './payments/jobs.ts';
@@ -193,6 +194,7 @@ export const backgroundJobs = (parts: SubgraphsParts, stopping: AbortSignal): re
       deliverJob,
       lanes.map((lane) => ({ lane })),
     );
+  const receivers = { pool: database.pool, vaultKey: secrets.vault, privateTargets: parts.webhookPrivateTargets, log };
   return [
     ...alertJobs({ pool: database.pool, bus: parts.bus, now }),
     ...databaseJobs({ pool: database.pool, now, stopping }),
@@ -201,19 +203,11 @@ export const backgroundJobs = (parts: SubgraphsParts, stopping: AbortSignal): re
     ...clockJobs({
       pool: database.pool,
       now,
-      keepers: [paymentKeeper({ database, banks }), refundKeeper({ database, banks })],
+      keepers: [paymentKeeper({ database, banks }), refundKeeper({ database, banks }), webhookKeeper(receivers)],
       wake: (shops) => queues.addMany(keepClockJob, shops),
       stopping,
     }),
     ...payoutJobs({ database, banks, log, now, stopping }),
-    ...webhookJobs({
-      pool: database.pool,
-      vaultKey: secrets.vault,
-      privateTargets: parts.webhookPrivateTargets,
-      now,
-      log,
-      wake: sweepLanes,
-      stopping,
-    }),
+    ...webhookJobs({ ...receivers, now, wake: sweepLanes, stopping }),
   ];
 };

@@ -7,6 +7,7 @@
  */
 import type pg from 'pg';
 import type { Dispatcher } from 'undici';
+import type { Timeline } from '../kernel/clock/due.ts';
 import { inTransaction, run } from '../kernel/database/statement.ts';
 import { type Logger, webhookAttempts } from '../kernel/service/telemetry.ts';
 import { unseal } from '../kernel/service/vault.ts';
@@ -76,7 +77,15 @@ export const claimDeliveries = (parts: DeliveryParts, lane: string, most: number
     return rows.map(claimed);
   });
 
-/** Lanes that have a delivery which is due and nobody's. */
+/** Claims deliveries that are due by the test clock of a shop, oldest first: at most as many as a lane may have in flight. */
+export const claimDeliveriesOf = async (parts: DeliveryParts, { merchantId, shopId }: NonNullable<Timeline>): Promise<readonly ClaimedDelivery[]> => {
+  const { deadline_ms, leaseMargin_ms } = parts.limits;
+  const most = webhooksInFlightPerLane_max;
+  const rows = await run<ClaimedRow>(parts.pool, claimDueOfShop, [shopId, parts.now(), most, most, deadline_ms + leaseMargin_ms, merchantId]);
+  return rows.map(claimed);
+};
+
+/** Lanes that have a delivery which is due by the real time and nobody's. */
 export const findDueLanes = async ({ pool, now }: Pick<DeliveryParts, 'pool' | 'now'>): Promise<readonly string[]> => {
   const rows = await run<{ lane: string }>(pool, dueLanes, [now()]);
   return rows.map(({ lane }) => lane);
@@ -171,16 +180,14 @@ const lockLane = { name: 'webhook.lockLane', text: "select pg_advisory_xact_lock
 // The first limit is a constant, else the planner expects a tenth of the lane to be taken and sorts all of it.
 // An endpoint's address, secret and format are those of now, so that a correction and a rotation reach what is still on its way. A payment's own
 // address is signed as the shop's oldest active endpoint is, or else with the shop's own secret (decision D-71).
-const claimDue = {
-  name: 'webhook.claimDue',
-  text: `
+const claim = (whose: string, inFlight: string): string => `
     with oldest_due as materialized (
       select merchant_id, id from webhook_delivery
-      where lane = $1 and status = 'pending' and next_attempt_at <= $2 and (lease_until is null or lease_until <= statement_timestamp())
+      where ${whose} and status = 'pending' and next_attempt_at <= $2 and (lease_until is null or lease_until <= statement_timestamp())
       order by next_attempt_at limit ${webhooksInFlightPerLane_max} for update skip locked
     ), due as (
       select * from oldest_due
-      limit greatest(0, least($3::int, $4::int - (select count(*) from webhook_delivery where lane = $1 and lease_until > statement_timestamp())))
+      limit greatest(0, least($3::int, $4::int - (select count(*) from webhook_delivery where ${inFlight} and lease_until > statement_timestamp())))
     ), claimed as (
       update webhook_delivery as delivery set lease_until = statement_timestamp() + $5::int * interval '1 millisecond'
       from due where delivery.merchant_id = due.merchant_id and delivery.id = due.id
@@ -203,8 +210,16 @@ const claimDue = {
       union all
       select shop.webhook_secret_sealed, shop.previous_webhook_secret_sealed, shop.previous_webhook_until, null where claimed.endpoint_id is null
       limit 1
-    ) as signing on true`,
-};
+    ) as signing on true`;
+
+// A shop with a test clock has its own time, and its own claim. A case is not made a join: the event is looked at only where there is a clock.
+const byTestClock = (delivery: string): string => `case
+  when exists (select from test_clock where test_clock.merchant_id = ${delivery}.merchant_id and test_clock.shop_id = ${delivery}.shop_id)
+  then exists (select from event where event.merchant_id = ${delivery}.merchant_id and event.id = ${delivery}.event_id and event.mode = 'test')
+  else false end`;
+const ofShop = 'merchant_id = $6 and shop_id = $1';
+const claimDue = { name: 'webhook.claimDue', text: claim(`lane = $1 and not ${byTestClock('webhook_delivery')}`, 'lane = $1') };
+const claimDueOfShop = { name: 'webhook.claimDueOfShop', text: claim(`${ofShop} and ${byTestClock('webhook_delivery')}`, ofShop) };
 
 const storeAttempt = {
   name: 'webhook.storeAttempt',
@@ -231,5 +246,6 @@ const dueLanes = {
     )
     select lane from lane_with_work where lane is not null and exists (
       select from webhook_delivery as delivery
-      where delivery.lane = lane_with_work.lane and status = 'pending' and next_attempt_at <= $1 and (lease_until is null or lease_until <= now()))`,
+      where delivery.lane = lane_with_work.lane and status = 'pending' and next_attempt_at <= $1 and (lease_until is null or lease_until <= now())
+        and not ${byTestClock('delivery')})`,
 };

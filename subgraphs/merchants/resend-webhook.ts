@@ -30,9 +30,10 @@ const lockDelivery: Statement = {
   text: `select ${deliveryColumns}, ${eventKept} as kept, ${endpointOn} as "on" from webhook_delivery as delivery
     where delivery.merchant_id = $1 and delivery.id = $2 for update of delivery`,
 };
+// Due now, and on the clock of a shop that has its own: there its event lies behind.
 const makeDue: Statement = {
   name: 'resend.make_due',
-  text: `update webhook_delivery as delivery set status = 'pending', next_attempt_at = $3, delivered_at = null, attempts_before = attempts
+  text: `update webhook_delivery as delivery set status = 'pending', next_attempt_at = least($3, created_at), delivered_at = null, attempts_before = attempts
     where merchant_id = $1 and id = $2 returning ${deliveryColumns}`,
 };
 const makeBatchDue: Statement = {
@@ -45,7 +46,7 @@ const makeBatchDue: Statement = {
         and ${eventKept} and ${endpointOn}
       order by created_at, id limit ${resendBatch_rows} for update skip locked
     ), resent as (
-      update webhook_delivery as delivery set status = 'pending', next_attempt_at = $6, attempts_before = attempts
+      update webhook_delivery as delivery set status = 'pending', next_attempt_at = least($6, delivery.created_at), attempts_before = attempts
       from chosen where delivery.merchant_id = chosen.merchant_id and delivery.id = chosen.id
       returning delivery.created_at, delivery.id, delivery.lane
     )
