@@ -159,8 +159,8 @@ export const openSubgraph = (name: SubgraphName, parts: SubgraphsParts): Subgrap
   localExecutor(buildSchema(name, parts), (call) => contextOf(parts, call), parts.log);
 
 /** The context of a call, at the time of whoever calls: a shop in test mode may have a clock of its own. */
-const contextOf = ({ database, clocks, now }: SubgraphsParts, call: Call): SubgraphContext | Promise<SubgraphContext> => {
-  const context = { ...call, em: database.fork(), now };
+const contextOf = ({ clocks, now }: SubgraphsParts, call: Call): SubgraphContext | Promise<SubgraphContext> => {
+  const context = { ...call, now };
   const time = timeOfCaller(clocks, call);
   return time instanceof Promise ? time.then((at) => ({ ...context, now: () => at })) : context;
 };

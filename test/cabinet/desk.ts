@@ -44,7 +44,7 @@ export const openDesk = async (now = (): Temporal.Instant => Temporal.Now.instan
       },
     }),
   );
-  const executor = localExecutor(schema, (call) => ({ ...call, em: stage.database.fork(), now }), log);
+  const executor = localExecutor(schema, (call) => ({ ...call, now }), log);
   /** Runs a document; gives data and errors. */
   const run = (text: string, variables: object = {}, principal: Principal = operator()): Promise<ExecutionResult> =>
     executor.prepare(parse(text))({ ...variables }, { principal, requestId });

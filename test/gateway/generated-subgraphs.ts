@@ -151,7 +151,7 @@ const loadersOf = (name: SubgraphName, world: World): EntityLoaders =>
   );
 
 // The generated resolvers read nothing of the database.
-const contextOf = (call: Call): SubgraphContext => ({ ...call, em: undefined as never, now: () => Temporal.Instant.fromEpochMilliseconds(0) });
+const contextOf = (call: Call): SubgraphContext => ({ ...call, now: () => Temporal.Instant.fromEpochMilliseconds(0) });
 
 /** An executor of each subgraph. The world may be changed between calls. */
 export const generatedExecutors = (world: World): Record<SubgraphName, SubgraphExecutor> => {

@@ -214,7 +214,7 @@ const executorOf = (world: World, name: SubgraphName): SubgraphExecutor => {
       references.map((key) => rowsOf[name]?.[typeName]?.(key) ?? null);
   const entities = Object.fromEntries(resolvableEntities(sdl).map((typeName) => [typeName, loaderOf(typeName)]));
   // Nothing of this world is in a database.
-  const contextOf = (call: Call): SubgraphContext => ({ ...call, em: undefined as never, now: () => Temporal.Instant.fromEpochMilliseconds(0) });
+  const contextOf = (call: Call): SubgraphContext => ({ ...call, now: () => Temporal.Instant.fromEpochMilliseconds(0) });
   return localExecutor(buildSubgraph({ name, resolvers: { ...resolvers, ...fieldsOf[name] }, entities }), contextOf, silent);
 };
 

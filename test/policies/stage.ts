@@ -44,7 +44,7 @@ export const openStage = async (connectors: (simulator: Bank) => readonly Bank[]
   const simulator = openSimulator(database);
   const banks = openBanks(simulator, database.pool, connectors(simulator));
   let now = Temporal.Instant.from('2026-11-21T10:00:00Z');
-  const contextOf = (call: { principal: Principal; requestId: string }) => ({ ...call, em: database.fork(), now: () => now });
+  const contextOf = (call: { principal: Principal; requestId: string }) => ({ ...call, now: () => now });
   const realNow = (): Temporal.Instant => now;
   const clocks = openTestClocks({ pool: database.pool, bus, now: realNow });
   const quiet = { wakeClock: () => {}, wakeRelay: () => {}, askLater: () => {}, sendRefundLater: () => {}, wakeLanes: () => {} };

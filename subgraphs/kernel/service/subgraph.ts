@@ -1,7 +1,6 @@
 /** What every subgraph stands on: its call context, its executor, its guarded schema. */
 import { buildSubgraphSchema } from '@apollo/subgraph';
 import { GraphQLError, isAbstractType, Kind, type DocumentNode, type ExecutionResult, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { scalars } from '../../../schema/scalars.ts';
 import { readSubgraphSdl, type SubgraphName } from '../../../schema/sources.ts';
 import { access, lacks } from './access.ts';
@@ -11,8 +10,6 @@ import type { Call } from './principal.ts';
 
 /** What a resolver gets beside its arguments. One per call. */
 export interface SubgraphContext extends Call {
-  /** A fork of its own: an identity map per call. */
-  readonly em: EntityManager;
   /** The clock, read at the border (architecture decision 10). */
   readonly now: () => Temporal.Instant;
 }
