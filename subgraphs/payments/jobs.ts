@@ -8,6 +8,7 @@ import { done, type Job } from '../kernel/queue/run-job.ts';
 import { abreast } from './abreast.ts';
 import { askBank, findAsksDue, paymentAsks } from './ask-bank.ts';
 import { expirePayments, linkEnds, sessionEnds } from './expire-payments.ts';
+import { hearCallbacks } from './hear-callbacks.ts';
 import type { PaymentKey } from './store-payment.ts';
 
 export interface PaymentJobs {
@@ -34,6 +35,18 @@ export const askBankJob = 'ask-bank';
 const sweepMost = 500;
 const questionsAbreast = 32;
 
+/** Work that finds by itself what is due. */
+const everySecond = (name: string, work: () => Promise<unknown>): Job => ({
+  name,
+  queue: 'schedules',
+  every_ms: 1_000,
+  parse: () => null,
+  run: async () => {
+    await work();
+    return done;
+  },
+});
+
 /** The jobs of the payments subgraph. */
 export const paymentJobs = ({ database, banks, clocks, now }: PaymentJobs): readonly Job[] => [
   {
@@ -46,47 +59,26 @@ export const paymentJobs = ({ database, banks, clocks, now }: PaymentJobs): read
       return done;
     },
   },
-  {
-    name: 'sweep-bank-answers',
-    queue: 'schedules',
-    every_ms: 1_000,
-    parse: () => null,
-    run: async () => {
-      await abreast(await findAsksDue(database, now(), sweepMost), questionsAbreast, (key) => askBank(database, banks, key, now()));
-      return done;
-    },
-  },
-  {
-    name: 'expire-payments',
-    queue: 'schedules',
-    every_ms: 1_000,
-    parse: () => null,
-    run: async () => {
-      await expirePayments(database, banks, now);
-      return done;
-    },
-  },
-  {
-    name: 'fold-balances',
-    queue: 'schedules',
-    every_ms: 1_000,
-    parse: () => null,
-    run: async () => {
-      while ((await foldBalances(database.pool)) > 0);
-      return done;
-    },
-  },
+  everySecond('sweep-bank-answers', async () => {
+    await abreast(await findAsksDue(database, now(), sweepMost), questionsAbreast, (key) => askBank(database, banks, key, now()));
+  }),
+  everySecond('hear-simulator-callbacks', () => hearCallbacks(database, banks, now())),
+  everySecond('expire-payments', () => expirePayments(database, banks, now)),
+  everySecond('fold-balances', async () => {
+    while ((await foldBalances(database.pool)) > 0);
+  }),
 ];
 
 /** How payments follow a shop's test clock. */
 export const paymentKeeper = ({ database, banks }: Pick<PaymentJobs, 'database' | 'banks'>): Timekeeper => ({
   next: async (shop, now) => {
-    const waiting = [paymentAsks, linkEnds, sessionEnds];
-    return earliest(await Promise.all(waiting.map((due) => due.next(database.pool, shop, now))));
+    const waiting = [paymentAsks, linkEnds, sessionEnds].map((due) => due.next(database.pool, shop, now));
+    return earliest(await Promise.all([banks.simulator.callbacks.next(shop, now), ...waiting]));
   },
   work: async (shop, now) => {
+    const heard = await hearCallbacks(database, banks, now, shop);
     const asked = await findAsksDue(database, now, sweepMost, shop);
     await abreast(asked, questionsAbreast, (key) => askBank(database, banks, key, now));
-    return asked.length + (await expirePayments(database, banks, () => now, shop));
+    return heard + asked.length + (await expirePayments(database, banks, () => now, shop));
   },
 });

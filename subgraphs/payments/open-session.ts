@@ -18,7 +18,7 @@ import { changePayment, statusEvents } from './change-payment.ts';
 import type { Payment } from './entities.ts';
 import { buyerMethod } from './rules/checkout.ts';
 import { paymentMove, sessionEnd } from './rules/payment.ts';
-import { timedPlan } from './rules/plan.ts';
+import { callbacksOf, timedPlan } from './rules/plan.ts';
 import { findPayment, type PaymentKey } from './store-payment.ts';
 
 /** When a session that we lost sight of is first asked about: later than any call to a bank may take. */
@@ -83,9 +83,25 @@ export const openSession = async (database: Database, banks: Banks, policies: Po
   const payment = await begin(database, bank, method, request);
   if (isRefused(payment)) return payment;
   const planned = payment.plannedOutcome && timedPlan({ outcome: payment.plannedOutcome, failureCode: payment.plannedFailureCode }, payment.amount);
-  const { id, amount, currency } = payment;
+  const { id, amount, currency, metadata } = payment;
+  const callbacks = payment.mode === 'test' ? callbacksOf(metadata) : null;
+  const sessionUntil = payment.processingUntil ?? sessionEnd(now, payment.expiresAt);
   const save = isBinding(payment.kind) ? { save: { verification: payment.verification } } : {};
-  const order = { ...save, merchantId, operationId: id, amount: minorUnits(amount), currency, method, card, planned, pageUrl, now };
+  const order = {
+    ...save,
+    merchantId,
+    shopId,
+    operationId: id,
+    amount: minorUnits(amount),
+    currency,
+    method,
+    card,
+    planned,
+    callbacks,
+    pageUrl,
+    sessionUntil,
+    now,
+  };
   const answer = await bank.openSession(order);
   switch (answer.kind) {
     case 'opened':

@@ -49,6 +49,7 @@ const closed: Readonly<Record<string, unknown>> = {
   'merchant.rate_per_second': 77,
   'merchant.rate_burst': 78,
   'alert.kind': 'late_success',
+  'simulator_callback.kind': 'decision',
 };
 
 /** Columns that name a row of another table. */

@@ -1,7 +1,8 @@
 /**
  * Lives of payments as text tables: one step a line, `verb payment arguments -> what is seen`. The verbs are the real ones, on a real database.
  *
- *   create  P1 10_000 any [ttl 5]  -> pending          choose P1 sbp        -> pending
+ *   create  P1 10_000 any [ttl 5]  -> pending          (or `callbacks late`: how the simulated bank tells)
+ *   create  P1 10_000 any          -> pending          choose P1 sbp        -> pending
  *   session P1                     -> processing       bank   P1 approve    -> succeeded  fee 70
  *   bank    P1 decline do_not_honor -> failed          cancel P1            -> cancelled | 409 not_pending
  *   after   20 min                 -> expires what is due
@@ -17,17 +18,17 @@ import assert from 'node:assert/strict';
 import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator.ts';
 import type { BankAnswer, RefundAnswer } from '../../subgraphs/kernel/banks/bank.ts';
-import { readBalances, type ShopBalanceRow } from '../../subgraphs/kernel/ledger/balance.ts';
 import { isFailureCode } from '../../subgraphs/kernel/rules/failure-code.ts';
 import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { applyBankAnswer } from '../../subgraphs/payments/apply-bank-answer.ts';
 import { applyRefundAnswer } from '../../subgraphs/payments/apply-refund-answer.ts';
-import { askBank } from '../../subgraphs/payments/ask-bank.ts';
+import { askBank, findAsksDue } from '../../subgraphs/payments/ask-bank.ts';
 import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';
 import { createPayment } from '../../subgraphs/payments/create-payment.ts';
 import type { Payment, Refund } from '../../subgraphs/payments/entities.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
+import { hearCallbacks } from '../../subgraphs/payments/hear-callbacks.ts';
 import { openSession } from '../../subgraphs/payments/open-session.ts';
 import { chooseMethod } from '../../subgraphs/payments/prepare-checkout.ts';
 import { refundPayment } from '../../subgraphs/payments/refund-payment.ts';
@@ -35,14 +36,13 @@ import { buyerMethod } from '../../subgraphs/payments/rules/checkout.ts';
 import { paymentMethods } from '../../subgraphs/payments/rules/payment.ts';
 import { findRefundsDue, sendRefund } from '../../subgraphs/payments/send-refund.ts';
 import { findPayment, findRefunds } from '../../subgraphs/payments/store-payment.ts';
-import { listLedger } from '../../subgraphs/merchants/read-ledger.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
+import { seenAlerts, seenBalance, seenLedger, seenWebhooks, written } from './life-views.ts';
 import type { MigratedDatabase } from './migrated.ts';
 
 const traits = { cardBrand: null, cardMask: null, cardHolder: null, phoneMask: null, payerBank: null };
 const card = { number: '4111111111111111', expiry: '12/30', cvc: '123', holder: 'A B' };
 const money = (text: string | undefined): bigint => BigInt((text ?? '').replaceAll('_', ''));
-const written = (amount: bigint): string => amount.toString().replaceAll(/\B(?=(\d{3})+$)/g, '_');
 const writtenRefund = ({ status, amount, failReason }: Refund): string => `${status} ${written(amount)}${failReason ? ` ${failReason}` : ''}`;
 
 class Life {
@@ -75,21 +75,6 @@ class Life {
     return `${result.status}${fee}${result.failureCode ? ` ${result.failureCode}` : ''}`;
   }
 
-  async #webhooks(): Promise<string> {
-    const { rows } = await this.#migrated.database.pool.query<{ webhook_event: string }>(
-      'select webhook_event from event where merchant_id = $1 and webhook_event is not null order by position',
-      [this.#key.merchantId],
-    );
-    return rows.map(({ webhook_event }) => webhook_event).join(' ');
-  }
-
-  async #alerts(): Promise<string> {
-    const { rows } = await this.#migrated.database.pool.query<{ kind: string }>('select kind from alert where merchant_id = $1 order by raised_at, kind', [
-      this.#key.merchantId,
-    ]);
-    return rows.map(({ kind }) => kind).join(' ');
-  }
-
   /** The moment at which time ends what the payment waits for, whatever the bank would say: it is not asked. */
   async #expire(name: string): Promise<Payment> {
     const { database } = this.#migrated;
@@ -107,9 +92,12 @@ class Life {
   }
 
   async #create(name: string, rest: readonly string[]): Promise<string> {
-    const [amount, method, , ttl] = rest;
+    const [amount, method, ...named] = rest;
     const known = paymentMethods.find((candidate) => candidate === method);
-    const input = { amount: money(amount), method: known, ttlMinutes: ttl === undefined ? undefined : Number(ttl) };
+    const after = (word: string): string | undefined => named[named.indexOf(word) + 1];
+    const ttl = named.includes('ttl') ? Number(after('ttl')) : undefined;
+    const metadata = named.includes('callbacks') ? { simulator_callbacks: after('callbacks') ?? '' } : undefined;
+    const input = { amount: money(amount), method: known, ttlMinutes: ttl, metadata };
     const created = await createPayment(this.#migrated.database, noPolicies, this.#key, { input }, this.#now);
     if (!isRefused(created)) this.#payments.set(name, created.payment);
     return this.#seen(isRefused(created) ? created : created.payment);
@@ -153,23 +141,10 @@ class Life {
   async #pass(time: Temporal.Duration): Promise<void> {
     const { database } = this.#migrated;
     this.#now = this.#now.add(time);
+    await hearCallbacks(database, this.#banks, this.#now);
     await expirePayments(database, this.#banks, () => this.#now);
+    for (const key of await findAsksDue(database, this.#now, 100)) await askBank(database, this.#banks, key, this.#now);
     for (const key of await findRefundsDue(database, this.#now, 100)) await sendRefund(database, this.#banks, key, this.#now);
-  }
-
-  async #balance(of: (row: ShopBalanceRow) => bigint): Promise<string> {
-    const [row] = await readBalances(this.#migrated.database.pool, this.#key.merchantId, this.#key.mode, 'RUB');
-    return written(row ? of(row) : 0n);
-  }
-
-  async #ledger(): Promise<string> {
-    const { merchantId, shopId, mode } = this.#key;
-    const page = await listLedger(this.#migrated.database.pool, { merchantId, shopIds: [shopId], modes: [mode] }, { first: 200 });
-    if (isRefused(page)) return page.code;
-    return page.nodes
-      .toReversed()
-      .map(({ type, amount }) => `${type} ${written(amount)}`)
-      .join(', ');
   }
 
   #bankSays(name: string, [answer, code]: readonly string[]): Promise<Payment | Refused> {
@@ -210,7 +185,7 @@ class Life {
       case 'late':
         return this.#late(name);
       case 'alerts':
-        return this.#alerts();
+        return seenAlerts(this.#migrated, this.#key);
       case 'refund':
         return this.#refund(name, rest);
       case 'answer':
@@ -218,13 +193,13 @@ class Life {
       case 'refunds':
         return (await this.#refunds(name)).map(writtenRefund).join(', ');
       case 'balance':
-        return this.#balance(({ balance }) => balance);
+        return seenBalance(this.#migrated, this.#key, 'balance');
       case 'available':
-        return this.#balance(({ available }) => available);
+        return seenBalance(this.#migrated, this.#key, 'available');
       case 'ledger':
-        return this.#ledger();
+        return seenLedger(this.#migrated, this.#key);
       case 'webhooks':
-        return this.#webhooks();
+        return seenWebhooks(this.#migrated, this.#key);
       default:
         return assert.fail(`no verb ${verb}`);
     }

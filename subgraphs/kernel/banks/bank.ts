@@ -2,7 +2,7 @@
  * The port to an acquirer. The simulator and every real connector implement it.
  * Decision D-32: a call that may have reached the bank and has no answer is `unknown`, never a failure.
  */
-import type { BankStep, BuyerMethod } from '../rules/buyer.ts';
+import type { BankStep, BuyerMethod, PlannedCallbacks } from '../rules/buyer.ts';
 import type { FailureCode } from '../rules/failure-code.ts';
 import type { MinorUnits } from '../rules/money.ts';
 import type { SaveOrder, TokenBank } from './token-bank.ts';
@@ -34,6 +34,7 @@ export type PlannedAnswer = TimedPlan;
 /** An order to open a session. `operationId` is the bank's idempotency key: the same order twice is one session. */
 export interface SessionOrder {
   readonly merchantId: string;
+  readonly shopId: string;
   readonly operationId: string;
   readonly amount: MinorUnits;
   readonly currency: string;
@@ -43,8 +44,12 @@ export interface SessionOrder {
   readonly planned: PlannedAnswer | null;
   /** Present: the method is saved when the payment succeeds. */
   readonly save?: SaveOrder;
+  /** Test mode: how the answer is told; null: it is asked for. */
+  readonly callbacks: PlannedCallbacks | null;
   /** The hosted page, to which the bank sends the buyer back. */
   readonly pageUrl: string;
+  /** When the session ends (decision D-34): what succeeds later is given back (D-33). */
+  readonly sessionUntil: Temporal.Instant;
   readonly now: Temporal.Instant;
 }
 

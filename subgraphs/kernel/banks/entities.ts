@@ -25,9 +25,29 @@ export const SimulatorOperationEntity = defineEntity({
     cardMask: p.text().nullable(),
     cardHolder: p.text().nullable(),
     createdAt: moment(),
+    /** It answers no question before this moment; null: it answers. */
+    silentUntil: moment().nullable(),
   },
 });
 export type SimulatorOperation = Row<InferEntity<typeof SimulatorOperationEntity>>;
+
+/** What the simulated bank will tell by itself about a payment. */
+export const SimulatorCallbackEntity = defineEntity({
+  name: 'SimulatorCallback',
+  tableName: 'simulator_callback',
+  properties: {
+    merchantId: p.uuid().primary(),
+    operationId: p.uuid().primary(),
+    number: p.integer().primary(),
+    shopId: p.uuid(),
+    mode: p.text().$type<Mode>(),
+    kind: p.text().$type<'decision' | 'opposite' | 'pending'>(),
+    dueAt: moment(),
+  },
+  indexes: [{ name: 'simulator_callback_due', properties: ['dueAt'] }],
+  checks: [{ name: 'simulator_callback_kind', expression: "kind = any (array['decision'::text, 'opposite'::text, 'pending'::text])" }],
+});
+export type SimulatorCallback = Row<InferEntity<typeof SimulatorCallbackEntity>>;
 
 /** Which connector serves an operation of a shop by a method. Of several the lowest priority that this installation has wins. */
 export const BankRouteEntity = defineEntity({
@@ -49,4 +69,4 @@ export const BankRouteEntity = defineEntity({
 });
 export type BankRoute = Row<InferEntity<typeof BankRouteEntity>>;
 
-export const banksEntities = [SimulatorOperationEntity, BankRouteEntity];
+export const banksEntities = [SimulatorOperationEntity, SimulatorCallbackEntity, BankRouteEntity];

@@ -2,11 +2,13 @@
  * The bank behind `sk_test_` keys. It keeps its own records, answers late as a bank does, and repeats its answer for a repeated order.
  * Decision D-30: the planned outcome decides. Contract "Modes": no real bank is called.
  */
+import type pg from 'pg';
 import type { Database } from '../database/orm.ts';
 import { run, type Statement } from '../database/statement.ts';
 import type { Bank, BankAnswer, Card, PayerTraits, PlannedAnswer, Question, RefundAnswer, RefundOrder, SessionAnswer, SessionOrder } from './bank.ts';
 import type { BankStep, BuyerMethod } from '../rules/buyer.ts';
 import type { SimulatorOperation } from './entities.ts';
+import { decidesAt, openCallbacks, planCallbacks, silentUntil, type Callbacks, type PlannedCallback } from './simulator-callbacks.ts';
 import { simulatorSaved, simulatorTokens } from './simulator-tokens.ts';
 import { simulatorPayouts } from './simulator-payouts.ts';
 
@@ -18,14 +20,14 @@ const lateAnswer_ms = 5_000;
 
 const open: Statement = {
   name: 'simulator_open',
-  text: `insert into simulator_operation (merchant_id, operation_id, reference, outcome, failure_code, answer_at, card_brand, card_mask, card_holder, created_at)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict (merchant_id, operation_id) do nothing`,
+  text: `insert into simulator_operation (merchant_id, operation_id, reference, outcome, failure_code, answer_at, card_brand, card_mask, card_holder, created_at, silent_until)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) on conflict (merchant_id, operation_id) do nothing`,
 };
 
 const find: Statement = {
   name: 'simulator_find',
-  text: `select reference, outcome, failure_code as "failureCode", answer_at as "answerAt", card_brand as "cardBrand", card_mask as "cardMask", card_holder as "cardHolder"
-    from simulator_operation where merchant_id = $1 and operation_id = $2`,
+  text: `select reference, outcome, failure_code as "failureCode", answer_at as "answerAt", card_brand as "cardBrand", card_mask as "cardMask", card_holder as "cardHolder",
+      silent_until as "silentUntil" from simulator_operation where merchant_id = $1 and operation_id = $2`,
 };
 
 // The first confirmation decides; an operation that would answer by itself answers now; one planned as pending never does.
@@ -64,7 +66,7 @@ const stepOf = (order: SessionOrder): { step: BankStep; stepUrl: string | null }
   }
 };
 
-type Found = Pick<SimulatorOperation, 'reference' | 'outcome' | 'failureCode' | 'answerAt' | 'cardBrand' | 'cardMask' | 'cardHolder'>;
+type Found = Pick<SimulatorOperation, 'reference' | 'outcome' | 'failureCode' | 'answerAt' | 'cardBrand' | 'cardMask' | 'cardHolder' | 'silentUntil'>;
 
 const approved = (operation: Found, operationId: string): BankAnswer => {
   const number = BigInt(`0x${operationId.slice(0, 8)}`);
@@ -98,6 +100,26 @@ const sessionAnswerAt = ({ outcome, late }: PlannedAnswer, { method, now }: Sess
   }
 };
 
+/** What the bank decided, or the contrary of it. */
+const decision = (operation: Found, operationId: string, isApproved: boolean): BankAnswer => {
+  if (isApproved) return approved(operation, operationId);
+  const failureCode = operation.failureCode ?? 'do_not_honor';
+  return { kind: 'declined', failureCode, bankCode: failureCode };
+};
+
+/** What a callback says of an operation. */
+const callbackAnswer = (operation: Found | undefined, { operationId, kind }: PlannedCallback): BankAnswer => {
+  if (!operation) return { kind: 'unknown' };
+  switch (kind) {
+    case 'pending':
+      return { kind: 'pending', askAt: null };
+    case 'decision':
+      return decision(operation, operationId, operation.outcome !== 'failed');
+    case 'opposite':
+      return decision(operation, operationId, operation.outcome === 'failed');
+  }
+};
+
 /** When the simulated bank decides a refund: at once, late, or never (decision D-30). */
 const refundAnswerAt = ({ planned, now }: RefundOrder): Temporal.Instant | null => {
   switch (planned?.outcome ?? 'succeeded') {
@@ -120,7 +142,36 @@ const refundAnswer = ({ reference, outcome, failureCode, answerAt }: Found, now:
 export interface Simulator extends Bank {
   /** What a buyer does at the bank: confirms (or refuses) now. False when there is nothing to confirm any more. */
   confirm(question: Question, approve: boolean): Promise<boolean>;
+  /** What it tells by itself, as planned. */
+  readonly callbacks: Callbacks;
+  /** What a callback says. */
+  tell(callback: PlannedCallback): Promise<BankAnswer>;
 }
+
+const openSession = async (pool: pg.Pool, order: SessionOrder): Promise<SessionAnswer> => {
+  const planned = order.planned ?? { outcome: 'succeeded', failureCode: null, late: false };
+  const { callbacks } = order;
+  const decided = decidesAt(callbacks, sessionAnswerAt(planned, order), order);
+  const silence = silentUntil(callbacks, order.now);
+  const reference = `sim_${order.operationId}`;
+  const traits = cardTraits(order.card);
+  await run(pool, open, [
+    order.merchantId,
+    order.operationId,
+    reference,
+    planned.outcome,
+    planned.failureCode,
+    decided,
+    traits.cardBrand,
+    traits.cardMask,
+    traits.cardHolder,
+    order.now,
+    silence,
+  ]);
+  if (silence) return { kind: 'unknown' };
+  if (callbacks && decided) await planCallbacks(pool, order, callbacks, decided);
+  return { kind: 'opened', reference, ...stepOf(order), traits, askAt: callbacks ? null : decided };
+};
 
 /** The simulator on our own database. */
 export const openSimulator = (database: Pick<Database, 'pool'>): Simulator => ({
@@ -129,42 +180,29 @@ export const openSimulator = (database: Pick<Database, 'pool'>): Simulator => ({
   methods: ['sbp', 'cards', 'tpay', 'sberpay'],
   ...simulatorPayouts(database.pool),
   ...simulatorTokens(database),
+  callbacks: openCallbacks(database.pool),
 
-  async openSession(order): Promise<SessionAnswer> {
-    const planned = order.planned ?? { outcome: 'succeeded', failureCode: null, late: false };
-    const askAt = sessionAnswerAt(planned, order);
-    const reference = `sim_${order.operationId}`;
-    const traits = cardTraits(order.card);
-    await run(database.pool, open, [
-      order.merchantId,
-      order.operationId,
-      reference,
-      planned.outcome,
-      planned.failureCode,
-      askAt,
-      traits.cardBrand,
-      traits.cardMask,
-      traits.cardHolder,
-      order.now,
-    ]);
-    return { kind: 'opened', reference, ...stepOf(order), traits, askAt };
+  async tell(callback): Promise<BankAnswer> {
+    const [operation] = await run<Found>(database.pool, find, [callback.merchantId, callback.operationId]);
+    return callbackAnswer(operation, callback);
   },
+
+  openSession: (order) => openSession(database.pool, order),
 
   async ask({ merchantId, operationId, now }): Promise<BankAnswer> {
     const [operation] = await run<Found>(database.pool, find, [merchantId, operationId]);
     if (!operation) return { kind: 'unseen' };
+    if (operation.silentUntil && Temporal.Instant.compare(operation.silentUntil, now) > 0) return { kind: 'unknown' };
     if (operation.answerAt === null) return { kind: 'pending', askAt: null };
     if (Temporal.Instant.compare(operation.answerAt, now) > 0) return { kind: 'pending', askAt: operation.answerAt };
-    if (operation.outcome !== 'failed') return approved(operation, operationId);
-    const failureCode = operation.failureCode ?? 'do_not_honor';
-    return { kind: 'declined', failureCode, bankCode: failureCode };
+    return decision(operation, operationId, operation.outcome !== 'failed');
   },
 
   async refund(order): Promise<RefundAnswer> {
     const { merchantId, operationId, planned, now } = order;
     const { outcome, failureCode } = planned ?? { outcome: 'succeeded', failureCode: null };
     const noCard = [null, null, null];
-    await run(database.pool, open, [merchantId, operationId, `sim_${operationId}`, outcome, failureCode, refundAnswerAt(order), ...noCard, now]);
+    await run(database.pool, open, [merchantId, operationId, `sim_${operationId}`, outcome, failureCode, refundAnswerAt(order), ...noCard, now, null]);
     const [operation] = await run<Found>(database.pool, find, [merchantId, operationId]);
     return operation ? refundAnswer(operation, now) : { kind: 'unknown' };
   },

@@ -10,3 +10,7 @@ export type BankStep = 'wait' | 'qr' | 'redirect' | 'three_d_secure';
 export const plannedOutcomes = ['succeeded', 'failed', 'requires_action', 'pending'] as const;
 /** What the simulator is planned to answer. */
 export type PlannedOutcome = (typeof plannedOutcomes)[number];
+
+export const plannedCallbacks = ['delayed', 'duplicate', 'reordered', 'contradictory', 'late', 'unanswered'] as const;
+/** How the simulator misbehaves when it tells its answer; without a plan it answers when it is asked. */
+export type PlannedCallbacks = (typeof plannedCallbacks)[number];

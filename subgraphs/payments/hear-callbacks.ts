@@ -1,0 +1,28 @@
+/** Hears what the simulated bank tells by itself, and applies it as every other answer of a bank. */
+import type { Banks } from '../kernel/banks/route.ts';
+import type { PlannedCallback } from '../kernel/banks/simulator-callbacks.ts';
+import type { Timeline } from '../kernel/clock/due.ts';
+import type { Database } from '../kernel/database/orm.ts';
+import { abreast } from './abreast.ts';
+import { applyBankAnswer } from './apply-bank-answer.ts';
+
+const sweepMost = 500;
+const paymentsAbreast = 16;
+
+/** Those of one payment, in their order. One that was applied and not marked as heard is applied again: every answer may come twice. */
+const hearOne = async (database: Database, banks: Banks, callbacks: readonly PlannedCallback[], now: Temporal.Instant): Promise<void> => {
+  const { simulator } = banks;
+  for (const callback of callbacks) {
+    const key = { merchantId: callback.merchantId, paymentId: callback.operationId };
+    await applyBankAnswer(database, key, simulator.connector, await simulator.tell(callback), now);
+    await simulator.callbacks.heard(callback);
+  }
+};
+
+/** Hears all callbacks that have arrived on a timeline; gives how many. */
+export const hearCallbacks = async (database: Database, banks: Banks, now: Temporal.Instant, timeline: Timeline = null): Promise<number> => {
+  const due = await banks.simulator.callbacks.due(timeline, now, sweepMost);
+  const byPayment = Map.groupBy(due, ({ operationId }) => operationId);
+  await abreast([...byPayment.values()], paymentsAbreast, (callbacks) => hearOne(database, banks, callbacks, now));
+  return due.length;
+};
