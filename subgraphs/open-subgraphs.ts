@@ -125,7 +125,7 @@ const buildSchema = (name: SubgraphName, parts: SubgraphsParts): GraphQLSchema =
   switch (name) {
     case 'payments': {
       const pageSecret = secrets.page;
-      return buildSubgraph(paymentsSubgraph({ database, banks, policies, publicUrl, pageSecret, wakeRelay: openWake(parts), ...openQuestions(parts) }));
+      return buildSubgraph(paymentsSubgraph({ database, banks, policies, clocks, publicUrl, pageSecret, wakeRelay: openWake(parts), ...openQuestions(parts) }));
     }
     case 'payouts':
       return buildSubgraph(

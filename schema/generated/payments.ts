@@ -296,6 +296,10 @@ export type Checkout = {
   /** Test mode only: what the simulator will answer. */
   plannedOutcome: Maybe<SimulatorOutcome>;
   plannedFailureCode: Maybe<Scalars['String']['output']>;
+  /** Whether the shop saves the method to charge it again without the buyer. */
+  saves: Scalars['Boolean']['output'];
+  /** Whether the payment only proves the method and nothing is kept of it. */
+  verification: Scalars['Boolean']['output'];
 };
 
 /** A card as the buyer typed it. It goes to the bank and is never stored or logged. */
@@ -892,6 +896,8 @@ export type CheckoutResolvers<ContextType = SubgraphContext, ParentType extends 
   returnTo?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   plannedOutcome?: Resolver<Maybe<ResolversTypes['SimulatorOutcome']>, ParentType, ContextType>;
   plannedFailureCode?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  saves?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  verification?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 };
 

@@ -1,6 +1,7 @@
 /** The hosted page's view of a payment: what a buyer may know (schema type Checkout). */
 import type { Checkout } from '../../schema/generated/payments.ts';
 import type { Banks } from '../kernel/banks/route.ts';
+import { isBinding } from '../kernel/rules/recurring.ts';
 import type { Payment } from './entities.ts';
 import { choices } from './rules/checkout.ts';
 import { isFinal, returnTo } from './rules/payment.ts';
@@ -8,6 +9,8 @@ import { isFinal, returnTo } from './rules/payment.ts';
 /** Makes the view. In test mode the tester sees the plan. */
 export const checkoutView = async (payment: Payment, banks: Banks): Promise<Checkout & { readonly __typename: 'Checkout' }> => {
   const test = payment.mode === 'test';
+  // A verification that was given back has done what the buyer came for: to the buyer it has succeeded.
+  const status = payment.verification && payment.status === 'refunded' ? 'succeeded' : payment.status;
   return {
     __typename: 'Checkout',
     paymentId: payment.id,
@@ -20,13 +23,15 @@ export const checkoutView = async (payment: Payment, banks: Banks): Promise<Chec
     mode: payment.mode,
     method: payment.method,
     methods: [...choices(payment.method, payment.method === 'any' ? await banks.offered(payment) : [])],
-    status: payment.status,
+    status,
     deadline: payment.processingUntil ?? payment.expiresAt,
     step: payment.step,
     stepUrl: payment.stepUrl,
     failureCode: payment.failureCode,
-    returnTo: payment.returnUrl !== null && isFinal(payment.status) ? returnTo(payment.returnUrl, payment.id, payment.status) : null,
+    returnTo: payment.returnUrl !== null && isFinal(status) ? returnTo(payment.returnUrl, payment.id, status) : null,
     plannedOutcome: test ? payment.plannedOutcome : null,
     plannedFailureCode: test ? payment.plannedFailureCode : null,
+    saves: isBinding(payment.kind),
+    verification: payment.verification,
   };
 };

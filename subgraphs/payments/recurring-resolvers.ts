@@ -41,21 +41,25 @@ export const recurringQueries = ({ database }: PaymentsParts): Pick<QueryResolve
 
 /** The mutations by which recurring billing has payments made and cancelled. */
 export const recurringMutations = (parts: PaymentsParts): Pick<MutationResolvers, 'recurringPaymentCreate' | 'recurringPaymentCancel'> => ({
-  recurringPaymentCreate: async (_, { input }, { now }) => {
-    const { database, banks, policies, wakeRelay, askLater } = parts;
+  recurringPaymentCreate: async (_, { input }) => {
+    const { database, banks, policies, clocks, wakeRelay, askLater } = parts;
     if (![input.merchantId, input.shopId, input.tokenId].every(isUuid)) return refused('not_found', 'there is no such shop');
-    const made = await createRecurringPayment(database, banks, await policies.current(), input, now());
+    const { merchantId, shopId, mode } = input;
+    const now = await clocks.timeOf({ kind: 'shop', merchantId, shopId, mode });
+    const made = await createRecurringPayment(database, banks, await policies.current(), input, now);
     if (isRefused(made)) return made;
     const { payment, replayed } = made;
     if (!replayed) wakeRelay();
-    const { merchantId, id: paymentId, askAt } = payment;
-    if (!replayed && askAt) askLater({ merchantId, paymentId }, Math.max(0, askAt.epochMilliseconds - now().epochMilliseconds));
+    const { id: paymentId, askAt } = payment;
+    if (!replayed && askAt) askLater({ merchantId, paymentId }, Math.max(0, askAt.epochMilliseconds - now.epochMilliseconds));
     return answer(parts, payment, replayed);
   },
-  recurringPaymentCancel: async (_, { reference }, { now }) => {
+  recurringPaymentCancel: async (_, { reference }) => {
     const [found] = await loadPayments(parts.database.pool, [reference]);
     if (!found || !isBinding(found.kind)) return refused('not_found', 'there is no such binding');
-    const payment = await cancelPayment(parts.database, found, found.id, now());
+    const { merchantId, shopId, mode, id } = found;
+    const now = await parts.clocks.timeOf({ kind: 'shop', merchantId, shopId, mode });
+    const payment = await cancelPayment(parts.database, found, id, now);
     if (isRefused(payment)) return payment;
     parts.wakeRelay();
     return answer(parts, payment, false);

@@ -1,6 +1,7 @@
 /** The payments subgraph's resolvers: from GraphQL to a verb, and back. */
 import type { MutationResolvers, PaymentResolvers, QueryResolvers, RefundResolvers, Resolvers } from '../../schema/generated/payments.ts';
 import type { Banks } from '../kernel/banks/route.ts';
+import type { TestClocks } from '../kernel/clock/test-clocks.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { isUuid } from '../kernel/database/load-by-key.ts';
 import type { Policies } from '../kernel/policies/policies.ts';
@@ -31,6 +32,8 @@ export interface PaymentsParts {
   readonly database: Database;
   readonly banks: Banks;
   readonly policies: Policies;
+  /** What time it is for the shop of a payment that the service itself asks for. */
+  readonly clocks: Pick<TestClocks, 'timeOf'>;
   /** Address of the hosted pages, without a slash at the end. */
   readonly publicUrl: string;
   readonly pageSecret: Buffer;

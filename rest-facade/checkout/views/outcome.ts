@@ -3,6 +3,7 @@ import type { Checkout } from '../call-checkout.ts';
 import { html, linkable, type Html, type Piece } from '../html.ts';
 import { failureWords, type Words } from '../words/words.ts';
 import { arrow, seals } from './icons.ts';
+import { savingWords } from './saving.ts';
 
 /** Contract "Buyer return": about 2 seconds after the success screen, at once after the others. */
 const successShown_ms = 2_000;
@@ -30,12 +31,15 @@ const ending = (seal: Html, title: string, texts: readonly Piece[], checkout: Ch
 /** What a payment in a final status shows. */
 export const outcomeView = (checkout: Checkout, status: FinalStatus, words: Words): Html => {
   const why = failureWords(words, checkout.failureCode ?? '');
+  const saving = savingWords(checkout, words);
   switch (status) {
-    case 'succeeded':
-      return ending(seals.good, words.succeeded.title, [words.succeeded.text], checkout, words);
+    case 'succeeded': {
+      const { title, text } = saving?.saved ?? words.succeeded;
+      return ending(seals.good, title, [text], checkout, words);
+    }
     case 'failed': {
       const failure = why ?? words.failures.unknown_bank_code;
-      return ending(seals.bad, words.failed, [`${failure.reason}. ${words.notCharged}`, failure.advice], checkout, words);
+      return ending(seals.bad, saving?.notSaved ?? words.failed, [`${failure.reason}. ${words.notCharged}`, failure.advice], checkout, words);
     }
     case 'expired': {
       const failure = why ?? words.failures.link_expired;

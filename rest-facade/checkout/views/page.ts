@@ -88,8 +88,10 @@ const modules = (assets: Assets, names: readonly string[]): Html =>
   html`${names.map((name) => html`<link rel="modulepreload" href="${assets.address(name)}" />`)}
     <script type="module" src="${assets.address('page.js')}"></script>`;
 
-const footer = (checkout: Checkout, words: Words): string =>
-  checkout.methods.includes('cards') || checkout.method === 'cards' ? words.footerCard : words.footer;
+const footer = (checkout: Checkout, words: Words): string => {
+  if (checkout.saves && checkout.method === 'cards') return words.footerSaving;
+  return checkout.methods.includes('cards') || checkout.method === 'cards' ? words.footerCard : words.footer;
+};
 
 export interface PageParts {
   /** The server's time, RFC 3339: the page's clock is set by it. */

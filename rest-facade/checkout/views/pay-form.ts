@@ -1,10 +1,10 @@
 /** A pending payment: the buyer picks a method when it is `any`, and pays. */
 import type { Checkout } from '../call-checkout.ts';
-import { formatAmount } from '../format-amount.ts';
 import { html, type Html } from '../html.ts';
 import type { PayableMethod, Said, Words } from '../words/words.ts';
 import { cardFields } from './card-form.ts';
 import { methodMarks, spinner } from './icons.ts';
+import { consentView, payWords } from './saving.ts';
 
 const payable = ['sbp', 'cards', 'tpay', 'sberpay'] as const satisfies readonly PayableMethod[];
 
@@ -29,10 +29,11 @@ const picker = (methods: readonly PayableMethod[], words: Words, test: boolean):
     <fieldset class="methods" aria-labelledby="methods-title">${methods.map((method, index) => choice(method, index === 0, words, test))}</fieldset>`;
 
 const payButton = (checkout: Checkout, words: Words): Html =>
-  html` <button class="primary" type="submit" disabled data-wakes>
-    <span class="primary-words">${words.pay(formatAmount(checkout.amount, checkout.currency, words.locale))}</span>
-    <span class="primary-busy">${spinner}${words.paying}</span>
-  </button>`;
+  html` ${consentView(checkout, words)}
+    <button class="primary" type="submit" disabled data-wakes>
+      <span class="primary-words">${payWords(checkout, words)}</span>
+      <span class="primary-busy">${spinner}${words.paying}</span>
+    </button>`;
 
 /** A method that is fixed already: the card's form, or one button on the way to the bank. */
 const single = (method: PayableMethod, words: Words, test: boolean, button: Html): Html => {

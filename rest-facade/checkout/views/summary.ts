@@ -3,6 +3,7 @@ import type { Checkout } from '../call-checkout.ts';
 import { formatAmount } from '../format-amount.ts';
 import { html, type Html } from '../html.ts';
 import type { Words } from '../words/words.ts';
+import { verificationView } from './saving.ts';
 
 /** The first letter or digit of the shop's name, for its badge. */
 const initialOf = (name: string): string => /[\p{L}\p{N}]/u.exec(name)?.[0].toUpperCase() ?? '·';
@@ -27,7 +28,7 @@ export const summaryView = (checkout: Checkout, words: Words): Html => {
   return html`
     <p class="shop"><span class="badge" aria-hidden="true">${initialOf(checkout.shopName)}</span><span class="shop-name">${checkout.shopName}</span></p>
     <h1 class="amount ${sizeOf(amount)}"><span class="unseen">${words.payTo} </span>${amount}</h1>
-    ${checkout.description && html`<p class="description">${checkout.description}</p>`}
+    ${verificationView(checkout, words)} ${checkout.description && html`<p class="description">${checkout.description}</p>`}
     <dl class="facts">${row(words.order, checkout.orderId)} ${row(words.paymentNumber, checkout.publicId)} ${timeLeft(checkout, words)}</dl>
   `;
 };

@@ -41,6 +41,34 @@ export const en: Words = {
   pay: (amount) => `Pay ${amount}`,
   paying: 'Sending to the bank…',
 
+  saving: {
+    cards: {
+      consent: (shop) => `${shop} saves the card and charges later payments to it without asking you again.`,
+      verification: 'The bank checks the card with 1 ₽. It is not charged.',
+      verify: 'Save the card',
+      payAndSave: (amount) => `Pay ${amount} and save the card`,
+      saved: { title: 'The card is saved', text: 'The shop can charge it now. To stop that, ask the shop or your bank.' },
+      notSaved: 'The card was not saved',
+    },
+    sbp: {
+      consent: (shop) => `${shop} links your account through SBP and charges later payments to it without asking you again.`,
+      verification: 'The account is checked with 1 ₽, which comes back to you.',
+      verify: 'Link the account',
+      payAndSave: (amount) => `Pay ${amount} and link the account`,
+      saved: { title: 'The account is linked', text: 'The shop can charge it now. To stop that, ask the shop or use your bank’s app.' },
+      notSaved: 'The account was not linked',
+    },
+    tpay: {
+      consent: (shop) => `${shop} links T-Pay and charges later payments to it without asking you again.`,
+      verification: 'T-Pay is checked with 1 ₽, which comes back to you.',
+      verify: 'Link T-Pay',
+      payAndSave: (amount) => `Pay ${amount} and link T-Pay`,
+      saved: { title: 'T-Pay is linked', text: 'The shop can charge it now. To stop that, ask the shop or use the T-Bank app.' },
+      notSaved: 'T-Pay was not linked',
+    },
+  },
+  footerSaving: 'Card details go straight to the bank. The shop sees the last 4 digits only.',
+
   cardNumber: 'Card number',
   cardExpiry: 'Expiry',
   cardExpiryExample: 'MM/YY',

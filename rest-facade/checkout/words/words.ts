@@ -34,6 +34,20 @@ export interface Said {
 }
 
 export type PayableMethod = 'sbp' | 'cards' | 'tpay' | 'sberpay';
+/** Methods that a shop can save. */
+export type SavableMethod = Exclude<PayableMethod, 'sberpay'>;
+
+/** What is said of one method that a shop saves to charge it again without the buyer. */
+export interface SavingWords {
+  /** What the buyer agrees to. */
+  readonly consent: (shop: string) => string;
+  /** What becomes of the 1 RUB that proves the method. */
+  readonly verification: string;
+  readonly verify: string;
+  readonly payAndSave: (amount: string) => string;
+  readonly saved: Said;
+  readonly notSaved: string;
+}
 
 /** What page.js says by itself; sent with the page. */
 export interface BrowserWords {
@@ -77,6 +91,9 @@ export interface Words {
   readonly noMethods: Said;
   readonly pay: (amount: string) => string;
   readonly paying: string;
+
+  readonly saving: Readonly<Record<SavableMethod, SavingWords>>;
+  readonly footerSaving: string;
 
   readonly cardNumber: string;
   readonly cardExpiry: string;
