@@ -171,10 +171,7 @@ const queries = ({ database, database: { pool } }: MerchantsParts): QueryResolve
     const reach = await reachOf(pool, keyOf(principal), null);
     return orThrow(await listLedger(pool, reach, { ...page, type }));
   },
-  ledgerFile: async (_, { type, ...page }, { principal }) => {
-    const reach = await reachOf(pool, keyOf(principal), null);
-    return orThrow(await exportLedger(pool, reach, { ...page, type }));
-  },
+  ledgerFile: async (_, { type, ...page }, { principal }) => orThrow(await exportLedger(pool, keyOf(principal), { ...page, type })),
   apiKeyHolder: (_, { digest }) => findKeyHolder(pool, digest),
   liveEvent: async (_, { id }, { principal }) => {
     const event = await findEvent(pool, id);

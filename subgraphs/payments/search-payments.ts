@@ -39,7 +39,8 @@ const criteria = (where: Conditions, search: PaymentSearch, { since, until }: Sp
   where.add(search.amount, (amount) => `payment.amount = ${amount}::int8`);
   where.add(search.status, (status) => `payment.status = any (${status}::text[])`);
   where.add(since, (at) => `payment.created_at >= ${at}::timestamptz`);
-  where.add(until, (at) => `payment.created_at < ${at}::timestamptz`);
+  // One upper end alone: beside another PostgreSQL walks from the later to the earlier. A cursor lies within the days, which it is bound to.
+  if (!position) where.add(until, (at) => `payment.created_at < ${at}::timestamptz`);
   if (position) {
     where.texts.push(`(payment.created_at, payment.id) < (${where.parameter(position.createdAt)}::timestamptz, ${where.parameter(position.id)}::uuid)`);
   }

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import type { Mode } from '../../subgraphs/kernel/rules/mode.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
-import { registryRange, registryText, type Reach, type RegistryTable } from '../../subgraphs/kernel/database/registry.ts';
+import { cursorOf } from '../../subgraphs/kernel/database/keyset.ts';
+import { registryRange, registryText, type Reach, type RegistryQuery, type RegistryTable } from '../../subgraphs/kernel/database/registry.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
 import { ledgerColumns, ledgerTable } from '../../subgraphs/merchants/read-ledger.ts';
 import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';
@@ -181,15 +182,17 @@ describe('a page of what is rare among many', () => {
   });
 
   /** Blocks that a page touches, with the plan that serves all values. */
-  const blocksOf = async (table: RegistryTable, columns: string, filters: Readonly<Record<string, readonly string[] | null>>): Promise<number> => {
-    const range = registryRange(table, reachOf(key, ['live']), { first: 50, filters });
+  const blocksOf = async (table: RegistryTable, columns: string, query: Omit<RegistryQuery, 'first'>): Promise<number> => {
+    const range = registryRange(table, reachOf(key, ['live']), { ...query, first: 50 });
     assert.ok(!isRefused(range));
     const client = await migrated.database.pool.connect();
     try {
       await client.query('set plan_cache_mode = force_generic_plan');
       await client.query(`prepare page as ${registryText(table, columns, range.filtered)}`);
-      const texts = range.values(51).map((value) => (Array.isArray(value) ? `{${value.join(',')}}` : value));
-      const literals = texts.map((value) => (value === null ? 'null' : client.escapeLiteral(String(value))));
+      const literals = range.values(51).map((value) => {
+        if (value === null) return 'null';
+        return client.escapeLiteral(Array.isArray(value) ? `{${value.join(',')}}` : JSON.stringify(value).replaceAll('"', ''));
+      });
       const { rows } = await client.query<{ 'QUERY PLAN': readonly { readonly Plan: Readonly<Record<string, number>> }[] }>(
         `explain (analyze, buffers, format json) execute page(${literals.join(', ')})`,
       );
@@ -201,19 +204,34 @@ describe('a page of what is rare among many', () => {
   };
   const payments: RegistryTable = { name: 'payment', filters: { status: paymentStatuses } };
   const paymentColumns = 'id, created_at as "createdAt", status';
+  const any = { filters: { status: null } };
 
   test('touches about as many blocks as any page', async () => {
-    const whole = await blocksOf(payments, paymentColumns, { status: null });
+    const whole = await blocksOf(payments, paymentColumns, any);
     assert.ok(whole > 0 && whole < 100, `a page without a filter touches ${whole} blocks`);
     for (const status of [['failed'], ['failed', 'expired', 'cancelled'], ['refunded'], ['failed', 'succeeded']]) {
-      const blocks = await blocksOf(payments, paymentColumns, { status });
+      const blocks = await blocksOf(payments, paymentColumns, { filters: { status } });
       assert.ok(blocks > 0 && blocks < whole + 100, `${status.join()} touches ${blocks} blocks, a page without a filter ${whole}`);
     }
   });
 
   test('of the ledger too', async () => {
-    const whole = await blocksOf(ledgerTable, ledgerColumns, { type: null });
-    const rare = await blocksOf(ledgerTable, ledgerColumns, { type: ['settlement'] });
+    const whole = await blocksOf(ledgerTable, ledgerColumns, { filters: { type: null } });
+    const rare = await blocksOf(ledgerTable, ledgerColumns, { filters: { type: ['settlement'] } });
     assert.ok(whole > 0 && whole < 100 && rare > 0 && rare < 100, `${whole} and ${rare} blocks`);
+  });
+
+  test('and a page far behind the first, or of days long ago, touches no more than the first', async () => {
+    const oldest = { createdAt: Temporal.Instant.from('2026-11-21T10:02:00Z'), id: key.merchantId };
+    const behind = (status: readonly string[] | null): Omit<RegistryQuery, 'first'> => {
+      const range = registryRange(payments, reachOf(key, ['live']), { first: 50, filters: { status } });
+      assert.ok(!isRefused(range));
+      return { after: cursorOf(oldest, range.bound), filters: { status } };
+    };
+    const queries = { deep: behind(null), 'deep of one status': behind(['succeeded']), 'long ago': { ...any, from: '2020-01-01', to: '2026-11-21' } };
+    for (const [name, query] of Object.entries(queries)) {
+      const blocks = await blocksOf(payments, paymentColumns, query);
+      assert.ok(blocks > 0 && blocks < 100, `${name}: ${blocks} blocks`);
+    }
   });
 });

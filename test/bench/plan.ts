@@ -13,6 +13,12 @@ export interface BenchPlan {
   readonly memoryRequests: number;
   /** How often the service is started. */
   readonly starts: number;
+  /** Rows of the ledger that becomes a file, and how often it does. */
+  readonly csvRows: number;
+  readonly csvRounds: number;
+  /** Payments of the large registry, and how often each kind of page is read. */
+  readonly registryPayments: number;
+  readonly registryPages: number;
 }
 
 /** A program of some size takes about so many requests until it is compiled. */
@@ -25,6 +31,10 @@ export const planOf = (quick: boolean): BenchPlan => ({
   one: { connections: 1, warmUp: null, ...(quick ? { rounds: 1, duration_ms: 300 } : { rounds: 5, duration_ms: 700 }) },
   memoryRequests: quick ? 1_000 : 10_000,
   starts: quick ? 1 : 3,
+  csvRows: quick ? 100_000 : 1_000_000,
+  csvRounds: quick ? 2 : 5,
+  registryPayments: quick ? 200_000 : 5_000_000,
+  registryPages: quick ? 60 : 400,
 });
 
 /** What every part of a run is given. */

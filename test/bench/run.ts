@@ -3,6 +3,7 @@
  * starts itself, each in processes of its own. No figure here fails anything: machines differ.
  */
 import { constantRows } from './constant-rows.ts';
+import { csvRows } from './csv-row.ts';
 import { createRows, readRows } from './database-rows.ts';
 import { openLoad } from './load.ts';
 import { memoryRows } from './memory-row.ts';
@@ -11,13 +12,14 @@ import { keep, tableOf, type Row } from './report.ts';
 import { startRows } from './start-rows.ts';
 import { openWorld, type World } from './world.ts';
 
-const partNames = ['create', 'read', 'memory', 'start'] as const;
+const partNames = ['create', 'read', 'csv', 'memory', 'start'] as const;
 type Part = (typeof partNames)[number];
 
 const overPostgres: readonly (readonly [Part, (world: World, bench: Bench) => Promise<readonly Row[]>])[] = [
   ['create', createRows],
   ['read', readRows],
   ['memory', memoryRows],
+  ['csv', csvRows],
 ];
 
 const rowsOverPostgres = async (parts: ReadonlySet<Part>, bench: Bench): Promise<readonly Row[]> => {

@@ -1,0 +1,61 @@
+/** Payments and their ledger in large numbers, made by the database itself. */
+import type pg from 'pg';
+import type { BenchShop } from './sent-statement.ts';
+
+/** How many of each rare status and of each rare type there are, however many rows there are: what is searched is then the same, and only what lies around it differs. */
+export const rareRows = 500;
+const chunk_rows = 100_000;
+
+/** The days over which they are spread evenly. */
+export const firstDay = '2026-01-01';
+const spread_s = 300 * 86_400;
+
+// The n-th of $4 payments. One in twenty fails, and 500 are cancelled; the others succeed with a payment and a fee, or with an adjustment instead of the fee.
+const insertChunk = `
+  with made as (
+    insert into payment (merchant_id, id, version, public_id, shop_id, terminal_id, terminal_name, shop_name, mode, order_id, amount, amount_refunded, currency, method,
+      status, metadata, created_at, expires_at, captured_at, finalized_at, fee, fee_rate_bps, customer_card_brand, customer_card_mask, bank_ref)
+    select $1::uuid, gen_random_uuid(), 3, 'P-' || n, $2::uuid, $2::uuid, 'Main', 'Tea & Cakes', $3::text, 'order-' || n, 10000, 0, 'RUB', 'cards', chosen.status,
+      json_build_object('mode', $3::text, 'cart', n::text), at, at + interval '1 hour', at, at, 280, 280, 'visa', '411111******1111', 'bank-' || n
+    from generate_series($5::int, $6::int - 1) as n,
+      lateral (select timestamptz '${firstDay} 00:00:00Z' + n * (${spread_s}::float8 / $4::int) * interval '1 second' as at) as moment,
+      lateral (select case when n % ($4::int / ${rareRows}) = 1 then 'cancelled' when n % 20 = 3 then 'failed' else 'succeeded' end as status) as chosen
+    returning id, public_id, created_at, status)
+  insert into posting (merchant_id, id, shop_id, mode, currency, type, from_account, to_account, amount, description, source_kind, source_id, payment_id, created_at)
+  select $1::uuid, gen_random_uuid(), $2::uuid, $3::text, 'RUB', booked.type, booked.from_account, booked.to_account, booked.amount, public_id, 'payment', id, id, created_at
+  from made, lateral (values
+    ('payment', 'acquirer_clearing', 'merchant', 10000),
+    (case when substr(public_id, 3)::int % ($4::int / ${rareRows}) = 2 then 'adjustment' else 'fee' end, 'merchant', 'platform_fees', 280)
+  ) as booked(type, from_account, to_account, amount)
+  where status = 'succeeded'`;
+
+/** Runs `work` without the indexes of the tables that are no keys, and makes them anew behind it: several times as fast as with them. */
+const withoutIndexes = async (pool: pg.Pool, progress: (text: string) => void, work: () => Promise<void>): Promise<void> => {
+  const { rows } = await pool.query<{ name: string; definition: string }>(
+    `select i.relname as name, pg_get_indexdef(x.indexrelid) as definition from pg_index x join pg_class i on i.oid = x.indexrelid join pg_class t on t.oid = x.indrelid
+      where t.relname in ('payment', 'posting') and not x.indisunique order by 1`,
+  );
+  for (const { name } of rows) await pool.query(`drop index ${name}`);
+  await work();
+  for (const { name, definition } of rows) {
+    progress(`making the index ${name} again`);
+    await pool.query(definition);
+  }
+};
+
+/** Fills an empty database with `count` payments of the shop and about twice as many movements, oldest first, and tells how far it is. */
+export const fillPayments = async (pool: pg.Pool, shop: BenchShop, mode: 'live' | 'test', count: number, progress: (text: string) => void): Promise<void> => {
+  // Nothing here must outlive a crash.
+  await pool.query('alter table payment set unlogged');
+  await pool.query('alter table posting set unlogged');
+  await withoutIndexes(pool, progress, async () => {
+    for (let from = 0; from < count; from += chunk_rows) {
+      const to = Math.min(count, from + chunk_rows);
+      await pool.query(insertChunk, [shop.merchantId, shop.shopId, mode, count, from, to]);
+      progress(`${to.toLocaleString('en')} of ${count.toLocaleString('en')} payments`);
+    }
+  });
+  progress('vacuuming');
+  await pool.query('vacuum (analyze) payment');
+  await pool.query('vacuum (analyze) posting');
+};
