@@ -35,6 +35,7 @@ export interface GraphProtocolParts {
   /** Whether the schema is told; it is unless this says otherwise. */
   readonly introspection?: boolean;
   readonly socketsPerCaller?: number;
+  readonly connectionInit_ms?: number;
 }
 
 /** One connection. */
@@ -55,7 +56,7 @@ export const openGraphProtocol = (parts: GraphProtocolParts): Server<Connection>
   // Prepared by onSubscribe, which graphql-ws passes on untouched.
   const run = ({ contextValue }: ExecutionArgs): OperationResult => (contextValue as () => OperationResult)();
   return makeServer<Record<string, unknown>, Connection>({
-    connectionInitWaitTimeout: connectionInit_ms,
+    connectionInitWaitTimeout: parts.connectionInit_ms ?? connectionInit_ms,
     onConnect: admit,
     onSubscribe: prepare,
     execute: run,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-import { openEventStream } from '../../rest-facade/event-stream.ts';
+import { openEventStream, streamPing_ms } from '../../rest-facade/event-stream.ts';
 import { registerRestFacade } from '../../rest-facade/server.ts';
 import { openHttp } from '../../subgraphs/kernel/service/http.ts';
 import { liveSubscribers } from '../../subgraphs/kernel/service/telemetry.ts';
@@ -92,7 +92,8 @@ describe('GET /v1/public/events', () => {
     );
   });
 
-  test('says that it is alive, again and again', async (t) => {
+  test('says that it is alive, again and again: every 25 seconds', async (t) => {
+    assert.equal(streamPing_ms, 25_000);
     const { url } = await open(t, { ping_ms: 20 });
     const reader = await follow(t, url);
     await until(() => reader.text.startsWith(': connected\n\n: ping\n\n: ping\n\n'));
@@ -120,6 +121,35 @@ describe('GET /v1/public/events', () => {
       const { sequence } = await world.happen();
       await until(() => idsIn(reader.text).length > 0);
       assert.deepEqual(idsIn(reader.text), [sequence], id);
+    }
+  });
+
+  test('resumes behind the id of an event that was another merchant’s, with its own events alone', async (t) => {
+    const { world, url } = await open(t, { rememberedEvents: 2 });
+    await world.happen();
+    const { sequence: foreign } = await world.happen({ merchantId: 'm2', shopId: 's3' });
+    for (const merchantId of ['m1', 'm2', 'm1', 'm2', 'm2']) await world.happen({ merchantId });
+    const reader = await follow(t, url, { 'last-event-id': foreign });
+    await until(() => idsIn(reader.text).length === 2);
+    await world.happen();
+    await until(() => idsIn(reader.text).length === 3);
+    assert.deepEqual(idsIn(reader.text), ['30', '50', '80']);
+  });
+
+  test('serves hundreds of keys at once, each its own events in order, and slow ones hold up nobody', async (t) => {
+    const { world, url } = await open(t);
+    const merchants = Array.from({ length: 300 }, (_, index) => `merchant-${1_000 + index}`);
+    const keyOf = (merchantId: string): string => `sk_test_abc123_${merchantId.padEnd(16, '0')}`;
+    for (const merchantId of merchants) world.setKey(keyOf(merchantId), { ...world.holderOf(testKey), keyId: merchantId, merchantId });
+    const readers = await Promise.all(merchants.map((merchantId) => follow(t, url, { authorization: `Bearer ${keyOf(merchantId)}` })));
+    readers[0]?.response.pause();
+    for (let round = 0; round < 3; round += 1) for (const merchantId of merchants) await world.happen({ merchantId });
+    for (const [index, reader] of readers.slice(1).entries()) {
+      await until(() => idsIn(reader.text).length === 3);
+      assert.deepEqual(
+        idsIn(reader.text).map(Number),
+        [0, 1, 2].map((round) => (round * merchants.length + index + 2) * 10),
+      );
     }
   });
 

@@ -36,6 +36,15 @@ export const hear = async (socket: WebSocket): Promise<unknown> => {
   return JSON.parse(String(message));
 };
 
+/** The next messages, which may come together. */
+export const hearAll = (socket: WebSocket, count: number): Promise<readonly unknown[]> =>
+  new Promise((resolve) => {
+    const heard: unknown[] = [];
+    socket.on('message', (message: Buffer) => {
+      if (heard.push(JSON.parse(message.toString())) === count) resolve(heard);
+    });
+  });
+
 /** A socket whose key was accepted. */
 export const letIn = async (t: TestContext, url: string, key = testKey): Promise<WebSocket> => {
   const socket = await openSocket(t, url);

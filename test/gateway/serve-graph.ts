@@ -17,6 +17,7 @@ import { authenticatorParts, openSmallGraph, operatorToken, silent, testKey, Wor
 
 interface Limits {
   readonly socketsPerCaller?: number;
+  readonly connectionInit_ms?: number;
   readonly rememberedEvents?: number;
   readonly readerBuffer?: number;
   readonly otherReaders?: readonly BearerReader[];

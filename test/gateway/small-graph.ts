@@ -84,6 +84,12 @@ export class World {
     this.holders.set(createHash('sha256').update(key).digest('hex'), held);
   }
 
+  holderOf(key: string): ApiKeyHolder {
+    const held = this.holders.get(createHash('sha256').update(key).digest('hex'));
+    if (!held) throw new Error('nobody holds this key');
+    return held;
+  }
+
   revoke(key: string): Promise<void> {
     this.holders.delete(createHash('sha256').update(key).digest('hex'));
     return this.bus.publish('keys', { merchantId: 'm1' });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { WebSocket } from 'ws';
-import { bearer, closingOf, hear, letIn, openSocket, say } from './raw-socket.ts';
+import { bearer, closingOf, hear, hearAll, letIn, openSocket, say } from './raw-socket.ts';
 import { connect, serveGraph } from './serve-graph.ts';
 import { liveKey, operatorToken, otherShopKey, testKey } from './small-graph.ts';
 
@@ -72,6 +72,48 @@ describe('a socket', () => {
     await closedBy(await letIn(t, socketUrl), subscribe, subscribe);
     await closedBy(await letIn(t, socketUrl), JSON.stringify({ type: 'connection_init', payload: bearer(testKey) }));
     assert.deepEqual(codes, [4400, 4401, 4406, 4409, 4429]);
+  });
+
+  test('is closed with 4408 when its first message does not come', async (t) => {
+    const { socketUrl } = await serveGraph(t, { connectionInit_ms: 50 });
+    assert.deepEqual(await closingOf(await openSocket(t, socketUrl)), { code: 4408, reason: 'Connection initialisation timeout' });
+  });
+
+  test('is closed with 4400 by a message of an unknown type, an operation without a query or an id, and bytes that are no text', async (t) => {
+    const { socketUrl } = await serveGraph(t);
+    const payload = { query: '{ rates { rateBps } }' };
+    for (const message of [{ type: 'start', id: '1', payload }, { type: 'subscribe', id: '1', payload: {} }, { type: 'subscribe', payload }, [], null]) {
+      const socket = await letIn(t, socketUrl);
+      socket.send(JSON.stringify(message));
+      assert.equal((await closingOf(socket)).code, 4400, JSON.stringify(message));
+    }
+    const socket = await letIn(t, socketUrl);
+    socket.send(Buffer.from([0xff, 0x00, 0xfe]));
+    assert.equal((await closingOf(socket)).code, 4400);
+  });
+
+  test('answers a ping, and an id may be used again after its operation has ended', async (t) => {
+    const { socketUrl } = await serveGraph(t);
+    const socket = await letIn(t, socketUrl);
+    say(socket, { type: 'ping', payload: { n: 1 } });
+    assert.deepEqual(await hear(socket), { type: 'pong', payload: { n: 1 } });
+    for (let round = 0; round < 2; round += 1) {
+      say(socket, { type: 'subscribe', id: 'same', payload: { query: '{ __typename }' } });
+      assert.deepEqual(await hearAll(socket, 2), [
+        { id: 'same', type: 'next', payload: { data: { __typename: 'Query' } } },
+        { id: 'same', type: 'complete' },
+      ]);
+    }
+  });
+
+  test("takes the merchant's tokens for its operations, and refuses what is too much without closing", async (t) => {
+    const { socketUrl, world } = await serveGraph(t);
+    world.setKey(testKey, { ...world.holderOf(testKey), rateLimit: { perSecond: 1, burst: 3 } });
+    const socket = await letIn(t, socketUrl);
+    for (const id of ['1', '2', '3', '4', '5']) say(socket, { type: 'subscribe', id, payload: { query: 'subscription { events { id } }' } });
+    const refused = await hearAll(socket, 1);
+    assert.match(JSON.stringify(refused), /"type":"error".*"code":"rate_limited"/);
+    assert.equal(socket.readyState, socket.OPEN);
   });
 
   test('is closed with 1009 by a message that is too large', async (t) => {

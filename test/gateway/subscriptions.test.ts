@@ -1,6 +1,7 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { operationsPerSocket_max } from '../../gateway/graph-protocol.ts';
+import { streamKinds } from '../../subgraphs/kernel/rules/event.ts';
 import { liveSubscribers } from '../../subgraphs/kernel/service/telemetry.ts';
 import { bearer, hear, letIn, say } from './raw-socket.ts';
 import { connect, listen, serveGraph, until, listening, readers } from './serve-graph.ts';
@@ -80,6 +81,32 @@ describe('a subscription', () => {
       },
     });
     assert.equal(world.count('liveEvent'), 0);
+  });
+
+  test('of each of the five fields hears its own kind, and the union those that it asks for', async (t) => {
+    const { world, socketUrl } = await serveGraph(t);
+    const client = connect(t, socketUrl);
+    const fields = ['paymentCreated', 'paymentStatusChanged', 'payoutCreated', 'payoutStatusChanged', 'refundCreated'] as const;
+    const each: Awaited<ReturnType<typeof listen>>[] = [];
+    for (const field of fields) each.push(await listen(client, `subscription { ${field} { kind } }`));
+    const all = await listen(client, 'subscription { events { kind } }');
+    const some = await listen(client, 'subscription { events(kinds: [payout_created, refund_created]) { kind } }');
+    for (const kind of streamKinds) await world.happen({ kind });
+    const heard = await Promise.all(each.map((results) => results.next()));
+    const kinds = ['payment_created', 'payment_status_changed', 'payout_created', 'payout_status_changed', 'refund_created'];
+    assert.deepEqual(
+      heard.map(({ data }, index) => data?.[fields[index] ?? '']),
+      kinds.map((kind) => ({ kind })),
+    );
+    for (const kind of kinds) assert.deepEqual((await all.next()).data, { events: { kind } });
+    for (const kind of ['payout_created', 'refund_created']) assert.deepEqual((await some.next()).data, { events: { kind } });
+    // The next one comes straight behind: none of another kind was in between.
+    for (const kind of streamKinds) await world.happen({ kind });
+    const again = await Promise.all([...each, some].map((results) => results.next()));
+    assert.deepEqual(
+      again.map(({ data }) => Object.values(data ?? {})),
+      [...kinds, 'payout_created'].map((kind) => [{ kind }]),
+    );
   });
 
   test('of a key hears its shop and mode; of an operator all, or one merchant', async (t) => {

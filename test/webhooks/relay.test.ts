@@ -166,6 +166,28 @@ test('a ring on the topic outbox ends the pause, and another process takes over 
   assert.equal(rings.size, 0);
 });
 
+test('a stream is resumed behind an event of the last 24 hours, anybody’s, and gives the own events alone', async () => {
+  const other = await stage.addShop();
+  const written = [];
+  for (const whose of [shop, other, shop, other, shop]) written.push(await writeEvent(stage.pool, whose));
+  const published: StreamedEvent[] = [];
+  const relay = startTestRelay(stage, async () => {}, published);
+  await untilPublished(published, 5);
+  await relay.stop();
+  const numbers = await Promise.all(written.map(({ eventId }) => sequenceOf(eventId)));
+  const now = Temporal.Now.instant();
+  const behind = async (index: number, at = now): Promise<readonly number[] | null> => {
+    const filter = { merchantId: shop.merchantId, shopId: shop.shopId, mode: 'test', kinds: [...streamKinds] } as const;
+    return (await findEventsBehind(stage.pool, String(numbers[index]), 10, filter, at))?.map(({ sequence }) => Number(sequence)) ?? null;
+  };
+  assert.deepEqual(await behind(0), [numbers[2], numbers[4]]);
+  assert.deepEqual(await behind(1), [numbers[2], numbers[4]], 'the number of a foreign event');
+  assert.deepEqual(await behind(4), []);
+  assert.deepEqual(await behind(0, now.add({ hours: 23, minutes: 59 })), [numbers[2], numbers[4]]);
+  assert.equal(await behind(0, now.add({ hours: 24, seconds: 10 })), null);
+  assert.equal(await findEventsBehind(stage.pool, '999999999', 10, {}, now), null);
+});
+
 test('a relay that is killed after its commit and before it tells the bus leaves no gap in the live stream', async (context) => {
   const bus = await openBus({ redisUrl: null, databaseUrl: stage.database.url, log });
   context.after(() => bus.close());
