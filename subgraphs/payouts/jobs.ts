@@ -1,6 +1,7 @@
 /** What the payouts subgraph does in the background. The schedule finds everything by itself; the wake-up only makes it prompt. */
+import type { Timekeeper } from '../kernel/clock/keep-clocks.ts';
 import { done, type Job } from '../kernel/queue/run-job.ts';
-import { sendDuePayouts, type SendingParts } from './send-payouts.ts';
+import { payoutAsks, sendDuePayouts, type SendingParts } from './send-payouts.ts';
 
 export interface PayoutJobs extends SendingParts {
   readonly now: () => Temporal.Instant;
@@ -24,3 +25,9 @@ export const payoutJobs = ({ now, stopping, ...parts }: PayoutJobs): readonly Jo
     },
   },
 ];
+
+/** How payouts follow a shop's test clock. */
+export const payoutKeeper = (parts: SendingParts): Timekeeper => ({
+  next: (shop, now) => payoutAsks.next(parts.database.pool, shop, now),
+  work: (shop, now) => sendDuePayouts(parts, () => now, shop),
+});

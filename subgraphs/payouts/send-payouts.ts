@@ -6,6 +6,7 @@
 import type { Bank } from '../kernel/banks/bank.ts';
 import type { PayoutAnswer } from '../kernel/banks/payout-bank.ts';
 import type { Banks } from '../kernel/banks/route.ts';
+import { dueOn, inRealTime, ofShop, type Timeline } from '../kernel/clock/due.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { columns, run, type Statement } from '../kernel/database/statement.ts';
 import { minorUnits } from '../kernel/rules/money.ts';
@@ -75,20 +76,29 @@ const sendPayout = async (parts: SendingParts, payout: Payout, now: () => Tempor
   await applyPayoutAnswer(parts.database, payout, answer, now());
 };
 
-const take: Statement = {
-  name: 'payouts_take',
-  text: `update payout set sent_at = coalesce(payout.sent_at, $1), ask_at = $2
-    from (select merchant_id, id from payout where ask_at <= $1 order by ask_at limit $3 for update skip locked) due
-    where payout.merchant_id = due.merchant_id and payout.id = due.id returning ${columns(payoutNames, 'payout')}`,
-};
+const take = (whose: string): string => `update payout set sent_at = coalesce(payout.sent_at, $1), ask_at = $2
+  from (select merchant_id, id from payout as waiting where ask_at <= $1 and ${whose} order by ask_at limit $3 for update of waiting skip locked) due
+  where payout.merchant_id = due.merchant_id and payout.id = due.id returning ${columns(payoutNames, 'payout')}`;
+const takeAny: Statement = { name: 'payouts_take', text: take(inRealTime('waiting')) };
+const takeOfShop: Statement = { name: 'payouts_take_of_shop', text: take(ofShop('waiting', 4)) };
+
+/** Payouts that wait for a moment to be sent or asked about. */
+export const payoutAsks = dueOn<Pick<Payout, 'merchantId' | 'id'>>({
+  name: 'payout_asks',
+  table: 'payout',
+  at: 'ask_at',
+  columns: 'merchant_id as "merchantId", id',
+});
 
 /** As many as are given to banks at once by one run; a few calls' time is then well within the lease. */
 const page = 20;
 
-/** Sends one page of what is due, longest due first; how many there were. Rejects after the whole page when one of them could not be written. */
-export const sendDuePayouts = async (parts: SendingParts, now: () => Temporal.Instant): Promise<number> => {
+/** Sends one page of what is due on a timeline, longest due first; how many there were. Rejects after the whole page when one of them could not be written. */
+export const sendDuePayouts = async (parts: SendingParts, now: () => Temporal.Instant, timeline: Timeline = null): Promise<number> => {
   const at = now();
-  const due = await run<Payout>(parts.database.pool, take, [at, at.add({ seconds: lease_s }), page]);
+  const values = [at, at.add({ seconds: lease_s }), page];
+  const { pool } = parts.database;
+  const due = await (timeline ? run<Payout>(pool, takeOfShop, [...values, timeline.merchantId, timeline.shopId]) : run<Payout>(pool, takeAny, values));
   const sent = await Promise.allSettled(due.map((payout) => sendPayout(parts, payout, now)));
   const failed = sent.find((result) => result.status === 'rejected');
   if (failed) throw failed.reason;

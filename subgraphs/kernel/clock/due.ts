@@ -34,14 +34,19 @@ export interface Due<Found> {
 export const inRealTime = (row: string): string =>
   `not exists (select from test_clock where test_clock.merchant_id = ${row}.merchant_id and test_clock.shop_id = ${row}.shop_id and ${row}.mode = 'test')`;
 
+/** SQL: the row is the shop's, in test mode; merchant and shop are the parameters from `first` on. */
+export const ofShop = (row: string, first: number): string => `${row}.merchant_id = $${first} and ${row}.shop_id = $${first + 1} and ${row}.mode = 'test'`;
+
 /** The statements that find rows which wait for a moment. */
 export const dueOn = <Found extends object>({ name, table, at, columns, where = 'true', locked = false }: Waiting): Due<Found> => {
   const select = `select ${columns} from ${table} as waiting where ${where} and ${at} <= $1`;
   const oldest = `order by ${at} limit $2${locked ? ' for update of waiting skip locked' : ''}`;
-  const ofShop = (first: number): string => `merchant_id = $${first} and shop_id = $${first + 1} and mode = 'test'`;
   const everybody: Statement = { name: `${name}.due`, text: `${select} and ${inRealTime('waiting')} ${oldest}` };
-  const oneShop: Statement = { name: `${name}.due_of_shop`, text: `${select} and ${ofShop(3)} ${oldest}` };
-  const earliest: Statement = { name: `${name}.next`, text: `select min(${at}) as at from ${table} as waiting where ${where} and ${at} > $1 and ${ofShop(2)}` };
+  const oneShop: Statement = { name: `${name}.due_of_shop`, text: `${select} and ${ofShop('waiting', 3)} ${oldest}` };
+  const earliest: Statement = {
+    name: `${name}.next`,
+    text: `select min(${at}) as at from ${table} as waiting where ${where} and ${at} > $1 and ${ofShop('waiting', 2)}`,
+  };
   return {
     due: (runner, timeline, now, most) =>
       timeline === null ? run<Found>(runner, everybody, [now, most]) : run<Found>(runner, oneShop, [now, most, timeline.merchantId, timeline.shopId]),
