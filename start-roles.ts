@@ -20,10 +20,10 @@ import { openSupergraph } from './gateway/supergraph.ts';
 import { registerCheckout } from './rest-facade/checkout/register-checkout.ts';
 import { openEventStream } from './rest-facade/event-stream.ts';
 import { registerRestFacade } from './rest-facade/server.ts';
-import { watchAlerts } from './subgraphs/kernel/alerts/count-alerts.ts';
 import { openBanks } from './subgraphs/kernel/banks/route.ts';
 import { openSimulator } from './subgraphs/kernel/banks/simulator.ts';
 import { startEmbeddedPostgres } from './subgraphs/kernel/database/embedded-postgres.ts';
+import { watchBooks } from './subgraphs/kernel/ledger/books/watch-books.ts';
 import { isMigrated, migrate, openDatabase, type Database } from './subgraphs/kernel/database/orm.ts';
 import { openBus } from './subgraphs/kernel/queue/bus.ts';
 import { openPolicies } from './subgraphs/kernel/policies/policies.ts';
@@ -112,7 +112,20 @@ const openParts = async (
   stack.defer(() => policies.close());
   const clocks = openTestClocks({ pool: database.pool, bus, now: () => Temporal.Now.instant() });
   stack.defer(() => clocks.close());
-  const parts = { database, banks, policies, clocks, bus, queues, secrets, publicUrl, webhookPrivateTargets, now: () => Temporal.Now.instant(), log, payments: null };
+  const parts = {
+    database,
+    banks,
+    policies,
+    clocks,
+    bus,
+    queues,
+    secrets,
+    publicUrl,
+    webhookPrivateTargets,
+    now: () => Temporal.Now.instant(),
+    log,
+    payments: null,
+  };
   return { ...parts, payments: openPaymentsOf(config, roles, parts, stack) };
 };
 
@@ -131,7 +144,7 @@ const startWorker = async (parts: SubgraphsParts, stack: AsyncDisposableStack): 
   const { database, bus, queues, log } = parts;
   const stopping = new AbortController();
   await queues.work(backgroundJobs(parts, stopping.signal));
-  stack.defer(watchAlerts(database.pool));
+  stack.defer(watchBooks(database.pool));
   stack.defer(watchWebhookBacklog(database.pool));
   const relay = startRelay({ pool: database.pool, bus, log, makeDeliveries, wake: (lanes) => wakeLanes(queues, lanes) });
   stack.defer(() => relay.stop());

@@ -11,6 +11,8 @@ import { clockJobs, keepClockJob } from './kernel/clock/keep-clocks.ts';
 import type { TestClocks } from './kernel/clock/test-clocks.ts';
 import { databaseJobs } from './kernel/database/jobs.ts';
 import type { Database } from './kernel/database/orm.ts';
+import { booksEntities } from './kernel/ledger/books/entities.ts';
+import { booksJobs } from './kernel/ledger/books/walk-books.ts';
 import { ledgerEntities } from './kernel/ledger/entities.ts';
 import { policiesEntities } from './kernel/policies/entities.ts';
 import type { Policies } from './kernel/policies/policies.ts';
@@ -45,6 +47,7 @@ export const entities = [
   ...alertsEntities,
   ...clockEntities,
   ...ledgerEntities,
+  ...booksEntities,
   ...banksEntities,
   ...policiesEntities,
   ...paymentsEntities,
@@ -196,6 +199,7 @@ export const backgroundJobs = (parts: SubgraphsParts, stopping: AbortSignal): re
     );
   const receivers = { pool: database.pool, vaultKey: secrets.vault, privateTargets: parts.webhookPrivateTargets, log };
   return [
+    ...booksJobs({ pool: database.pool, now, log, stopping }),
     ...alertJobs({ pool: database.pool, bus: parts.bus, now }),
     ...databaseJobs({ pool: database.pool, now, stopping }),
     ...paymentJobs({ database, banks, clocks, now }),

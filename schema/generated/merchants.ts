@@ -749,7 +749,12 @@ export type Query = {
   balance: Balance;
   /** Rates of the key's shop. */
   rates: Array<Rate>;
-  /** Movements of the key's shop, newest first. */
+  /**
+   * The balance of a merchant as it was at a moment, from what had been booked until then, that moment included. A cabinet user need not name the merchant. It reads
+   * the whole ledger up to the moment: a second or so for a million movements.
+   */
+  balanceAt: Balance;
+  /** Movements, newest first: of the key's shop in its mode, or, for operators, of all shops of the merchant that they name, in live mode unless `mode` says otherwise. */
   ledger: LedgerConnection;
   /** The same movements as lines of a CSV file, at most 5,000 at a time: behind GET /v1/public/ledger?format=csv, which joins them. */
   ledgerFile: LedgerFilePart;
@@ -832,12 +837,22 @@ export type QuerybalanceArgs = {
 };
 
 
+export type QuerybalanceAtArgs = {
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+  mode?: Mode;
+  currency?: Scalars['String']['input'];
+  at: Scalars['DateTime']['input'];
+};
+
+
 export type QueryledgerArgs = {
   first?: Scalars['Int']['input'];
   after: InputMaybe<Scalars['String']['input']>;
   type: InputMaybe<LedgerEntryType>;
   from: InputMaybe<Scalars['String']['input']>;
   to: InputMaybe<Scalars['String']['input']>;
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+  mode: InputMaybe<Mode>;
 };
 
 
@@ -2324,6 +2339,7 @@ export type QueryResolvers<ContextType = SubgraphContext, ParentType extends Res
   alerts?: Resolver<ResolversTypes['AlertConnection'], ParentType, ContextType, RequireFields<QueryalertsArgs, 'first'>>;
   balance?: Resolver<ResolversTypes['Balance'], ParentType, ContextType, Partial<QuerybalanceArgs>>;
   rates?: Resolver<Array<ResolversTypes['Rate']>, ParentType, ContextType>;
+  balanceAt?: Resolver<ResolversTypes['Balance'], ParentType, ContextType, RequireFields<QuerybalanceAtArgs, 'mode' | 'currency' | 'at'>>;
   ledger?: Resolver<ResolversTypes['LedgerConnection'], ParentType, ContextType, RequireFields<QueryledgerArgs, 'first'>>;
   ledgerFile?: Resolver<ResolversTypes['LedgerFilePart'], ParentType, ContextType, RequireFields<QueryledgerFileArgs, 'first'>>;
   apiKeyHolder?: Resolver<Maybe<ResolversTypes['ApiKeyHolder']>, ParentType, ContextType, RequireFields<QueryapiKeyHolderArgs, 'digest'>>;

@@ -3,15 +3,15 @@ import type { MutationResolvers, QueryResolvers, Resolvers } from '../../schema/
 import type { Shop } from '../kernel/database/entities.ts';
 import { isUuid } from '../kernel/database/load-by-key.ts';
 import type { Database } from '../kernel/database/orm.ts';
-import { readBalances } from '../kernel/ledger/balance.ts';
 import { ratesOf } from '../kernel/ledger/rate.ts';
 import type { Bus, StreamKind } from '../kernel/rules/event.ts';
 import type { Policies } from '../kernel/policies/policies.ts';
 import { mayReadMerchant, type EntityLoaders, type EntityReference } from '../kernel/service/entities.ts';
 import { perCall } from '../kernel/service/per-call.ts';
 import type { Principal } from '../kernel/service/principal.ts';
-import { keyOf, merchantOf, orThrow, reachOf } from '../kernel/service/reach.ts';
+import { keyOf, orThrow } from '../kernel/service/reach.ts';
 import { alertFields, alertMutations, alertQueries } from './alert-resolvers.ts';
+import { balanceQueries } from './balance-resolvers.ts';
 import { cabinetFields, cabinetMutations, cabinetQueries } from './cabinet-resolvers.ts';
 import type { Merchant, WebhookDelivery } from './entities.ts';
 import { clockMutations, clockQueries } from './clock-resolvers.ts';
@@ -21,7 +21,6 @@ import { findEvent, findEventsBehind, type EventRow } from './read-events.ts';
 import { keyMutations, shopKeyFields } from './key-resolvers.ts';
 import { rateLimitMutations } from './limit-merchant.ts';
 import { policyMutations, policyQueries } from './policy-resolvers.ts';
-import { listLedger } from './read-ledger.ts';
 import type { ClockVerbs } from './test-clocks.ts';
 import { rateLimitOf } from './rules/rate-limit.ts';
 
@@ -150,27 +149,13 @@ const mayHear = (principal: Principal, event: EventRow): boolean => {
 
 const queries = ({ database, database: { pool } }: MerchantsParts): QueryResolvers => ({
   ...cabinetQueries({ database }),
+  ...balanceQueries({ database }),
   merchant: async (_, { id }, { principal }) => {
     if (!isUuid(id) || !mayReadMerchant(principal, id)) return null;
     const [merchant] = await loadMerchants(pool, [id]);
     return merchant ?? null;
   },
-  balance: async (_, { merchantId, mode }, { principal }) => {
-    const named = merchantOf(principal, merchantId);
-    const shops = await readBalances(pool, named, principal.kind === 'key' ? principal.mode : (mode ?? 'live'), 'RUB');
-    const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amount) => total + amount, 0n);
-    return {
-      balance: sum(shops.map(({ balance }) => balance)),
-      available: sum(shops.map(({ available }) => available)),
-      currency: 'RUB',
-      shops: shops.map(({ shopId, shopName, balance }) => ({ shopId, shopName, balance })),
-    };
-  },
   rates: (_, __, { principal, now }) => ratesOf(pool, keyOf(principal), now()),
-  ledger: async (_, { type, ...page }, { principal }) => {
-    const reach = await reachOf(pool, keyOf(principal), null);
-    return orThrow(await listLedger(pool, reach, { ...page, type }));
-  },
   ledgerFile: async (_, { type, ...page }, { principal }) => orThrow(await exportLedger(pool, keyOf(principal), { ...page, type })),
   apiKeyHolder: (_, { digest }) => findKeyHolder(pool, digest),
   liveEvent: async (_, { id }, { principal }) => {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import type { Bank, BankAnswer, RefundAnswer } from '../../subgraphs/kernel/banks/bank.ts';
 import { openBanks, type Banks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator.ts';
+import { readBalancesAt } from '../../subgraphs/kernel/ledger/balance-at.ts';
 import { readBalances } from '../../subgraphs/kernel/ledger/balance.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
@@ -49,6 +50,8 @@ export class LivedPayment {
   /** What refunds were asked for, in order, and the ids of those that were made. */
   readonly #asked: Asked[] = [];
   #now_ms = 0;
+  /** What the balance was, and when. */
+  readonly #remembered: { readonly at: Temporal.Instant; readonly balance: { balance: bigint; available: bigint } }[] = [];
 
   private constructor(migrated: MigratedDatabase, key: KeyPrincipal, { id, amount }: Payment) {
     this.#migrated = migrated;
@@ -148,6 +151,19 @@ export class LivedPayment {
   async balance(): Promise<{ balance: bigint; available: bigint }> {
     const [row] = await readBalances(this.#database.pool, this.#key.merchantId, this.#key.mode, 'RUB');
     return { balance: row?.balance ?? 0n, available: row?.available ?? 0n };
+  }
+
+  /** Keeps the balance as it is now for `provePast`. */
+  async remember(): Promise<void> {
+    this.#remembered.push({ at: start.add({ milliseconds: this.#now_ms }), balance: await this.balance() });
+  }
+
+  /** The balance as of each moment that was remembered is what it was then. */
+  async provePast(): Promise<void> {
+    for (const { at, balance: then } of this.#remembered) {
+      const [row] = await readBalancesAt(this.#database.pool, this.#key.merchantId, this.#key.mode, 'RUB', at);
+      assert.deepEqual({ balance: row?.balance, available: row?.available }, then, `the balance as of ${at.toString()}`);
+    }
   }
 
   async #texts(query: string): Promise<string[]> {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { foldBalances } from '../../subgraphs/kernel/ledger/balance.ts';
+import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 import { LivedPayment } from './lived-payment.ts';
 import { askedOf, balanceOf, modelAfter, newModel, refundedOf, refusalOf, type Model, type Said, type Step } from './payment-model.ts';
@@ -96,7 +97,7 @@ const compareMoney = async (lived: LivedPayment, model: Model): Promise<void> =>
   assert.deepEqual((await lived.alerts()).toSorted(), [...model.alerts].toSorted());
 };
 
-test('any history of a payment and its refunds ends as the contract’s tables say, and money is neither made nor lost', async () => {
+test('any history of a payment and its refunds ends as the contract’s tables say, money is neither made nor lost, and what the balance was can be told afterwards', async () => {
   const met = new Map<string, number>();
   const live = async ({ mode, amount, steps }: { mode: 'test' | 'live'; amount: bigint; steps: [readonly Step[], readonly Step[]] }): Promise<void> => {
     const lived = await LivedPayment.create(migrated, await migrated.merchant(mode), amount);
@@ -107,8 +108,10 @@ test('any history of a payment and its refunds ends as the contract’s tables s
       model = modelAfter(before, taken);
       await take(lived, before, taken, model);
       await compareStates(lived, model, taken);
+      await lived.remember();
     }
     await compareMoney(lived, model);
+    await lived.provePast();
     for (const kind of [model.status, ...(model.late ? ['late'] : []), ...model.refunds.map(({ status }) => `refund ${status}`)]) {
       met.set(kind, (met.get(kind) ?? 0) + 1);
     }
@@ -117,4 +120,7 @@ test('any history of a payment and its refunds ends as the contract’s tables s
   for (const kind of ['succeeded', 'failed', 'expired', 'cancelled', 'refunded', 'late', 'refund pending', 'refund succeeded', 'refund failed']) {
     assert.ok((met.get(kind) ?? 0) > 0, `no history met ${kind}: ${JSON.stringify([...met])}`);
   }
+  // Nobody relays here: what is in the outbox stays there.
+  const differences = (await checkBooks(migrated.database)).filter(({ check }) => check !== 'event_relayed');
+  assert.deepEqual(differences, []);
 });

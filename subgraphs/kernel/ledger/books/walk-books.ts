@@ -1,0 +1,96 @@
+/**
+ * Proves the books continuously and cheaply: each table is walked in the order of its key, a range at a time, from the place that is kept; at its end the
+ * walk begins again. After a range it rests ten times as long as the range took, so that all walks together use a small part of one connection however large
+ * the tables are. A walk is leased, so that one process takes it at a time and a kill only repeats a range.
+ */
+import type pg from 'pg';
+import { raiseAlert } from '../../alerts/raise-alert.ts';
+import { run, type Statement } from '../../database/statement.ts';
+import { done, type Job } from '../../queue/run-job.ts';
+import type { Logger } from '../../service/telemetry.ts';
+import type { CheckName, Difference, Walk } from './check.ts';
+import { beginning, checkRows, type Place } from './check-books.ts';
+
+/** Rows of a range; of a shop the whole ledger is summed. */
+const range_rows: Record<Walk, number> = { payment: 2_000, refund: 2_000, payout: 2_000, posting: 2_000, event: 2_000, shop: 20 };
+const restLeast_ms = 2_000;
+const restFactor = 10;
+/** A small table is not walked all the time. */
+const passLeast_ms = 60_000;
+const lease_ms = 600_000;
+const every_ms = 2_000;
+
+export interface BooksParts {
+  readonly pool: pg.Pool;
+  readonly now: () => Temporal.Instant;
+  readonly log: Logger;
+  readonly stopping: AbortSignal;
+}
+
+interface TakenWalk {
+  readonly name: Walk;
+  readonly atMerchantId: string;
+  readonly atId: string;
+  readonly passBeganAt: Temporal.Instant | null;
+}
+
+const take: Statement = {
+  name: 'books.take',
+  text: `update books_walk set due_at = $2 where name = (select name from books_walk where due_at <= $1 order by due_at limit 1 for update skip locked)
+    returning name, at_merchant_id as "atMerchantId", at_id as "atId", pass_began_at as "passBeganAt"`,
+};
+
+const rangeEnd = (walk: Walk): Statement => ({
+  name: `books.range_${walk}`,
+  text: `select merchant_id as "merchantId", id from ${walk} where (merchant_id, id) > ($1::uuid, $2::uuid) order by merchant_id, id offset $3 limit 1`,
+});
+
+const move: Statement = {
+  name: 'books.move',
+  text: `update books_walk set at_merchant_id = $2, at_id = $3, due_at = $4, pass_began_at = $5, checked_at = coalesce($6, checked_at) where name = $1`,
+};
+
+const kindOf = (check: CheckName) => (check === 'event_delivered' || check === 'event_relayed' ? 'event_without_delivery' : 'books_differ');
+
+/** Raises an alert for each difference, once; gives how many are new. */
+export const tellDifferences = async (pool: pg.Pool, differences: readonly Difference[], at: Temporal.Instant): Promise<number> => {
+  let fresh = 0;
+  for (const { check, subjectId, ...difference } of differences) {
+    if (await raiseAlert(pool, { ...difference, kind: kindOf(check), subjectId: `${check}:${subjectId}`, at })) fresh += 1;
+  }
+  return fresh;
+};
+
+const last: Place = { merchantId: 'ffffffff-ffff-ffff-ffff-ffffffffffff', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
+
+/** Checks the next range of a walk that is due; false when none is. `rows` is its size where the walk's own does not fit. */
+export const walkOn = async ({ pool, now, log }: BooksParts, rows?: number): Promise<boolean> => {
+  const began = now();
+  const [walk] = await run<TakenWalk>(pool, take, [began, began.add({ milliseconds: lease_ms })]);
+  if (!walk) return false;
+  const from = { merchantId: walk.atMerchantId, id: walk.atId };
+  const [end] = await run<Place>(pool, rangeEnd(walk.name), [from.merchantId, from.id, (rows ?? range_rows[walk.name]) - 1]);
+  const started = performance.now();
+  const differences = await checkRows(pool, walk.name, from, end ?? last);
+  const fresh = await tellDifferences(pool, differences, now());
+  if (fresh > 0) log.error({ walk: walk.name, differences: fresh }, 'the books differ');
+  const rest_ms = Math.ceil(Math.max(end ? restLeast_ms : passLeast_ms, restFactor * (performance.now() - started)));
+  const passBeganAt = walk.passBeganAt ?? began;
+  const at = end ?? beginning;
+  await run(pool, move, [walk.name, at.merchantId, at.id, now().add({ milliseconds: rest_ms }), end ? passBeganAt : null, end ? null : passBeganAt]);
+  return true;
+};
+
+/** The background's part of the books. */
+export const booksJobs = (parts: BooksParts): readonly Job[] => [
+  {
+    name: 'check-books',
+    queue: 'schedules',
+    every_ms,
+    parse: () => null,
+    run: async () => {
+      while (!parts.stopping.aborted && (await walkOn(parts)));
+      return done;
+    },
+  },
+];

@@ -1,0 +1,71 @@
+/** A merchant with one of everything that the books know: paid, returned, reserved, paid out, settled and told of. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
+import { openSimulator } from '../../subgraphs/kernel/banks/simulator.ts';
+import { inTransaction } from '../../subgraphs/kernel/database/statement.ts';
+import { bookPostings } from '../../subgraphs/kernel/ledger/debit.ts';
+import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { minorUnits } from '../../subgraphs/kernel/rules/money.ts';
+import { adjustmentRecorded } from '../../subgraphs/kernel/rules/postings.ts';
+import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
+import { makeDeliveries } from '../../subgraphs/merchants/make-deliveries.ts';
+import { askBank } from '../../subgraphs/payments/ask-bank.ts';
+import { createPayment } from '../../subgraphs/payments/create-payment.ts';
+import type { Payment } from '../../subgraphs/payments/entities.ts';
+import { openSession } from '../../subgraphs/payments/open-session.ts';
+import { refundPayment } from '../../subgraphs/payments/refund-payment.ts';
+import { payoutOpened, payoutSucceeded } from '../../subgraphs/payouts/rules/postings.ts';
+import type { MigratedDatabase } from '../support/migrated.ts';
+
+export const start = Temporal.Instant.from('2026-11-21T10:00:00Z');
+
+const granted = <Result extends object>(result: Result | Refused): Result => {
+  if (isRefused(result)) assert.fail(`${result.code}: ${result.message}`);
+  return result;
+};
+
+/** The verbs of one migrated database. */
+export const openHistory = ({ database }: MigratedDatabase) => {
+  const { pool } = database;
+  const banks = openBanks(openSimulator(database), pool);
+  const pay = async (key: KeyPrincipal, amount: bigint, at = start): Promise<Payment> => {
+    const input = { amount, method: 'sbp', webhookUrl: 'https://shop.example/hook' } as const;
+    const { payment } = granted(await createPayment(database, noPolicies, key, { input }, at));
+    const paymentKey = { merchantId: key.merchantId, paymentId: payment.id };
+    granted(await openSession(database, banks, noPolicies, { key: paymentKey, card: null, pageUrl: 'https://pay.example/p', now: at }));
+    return granted(await askBank(database, banks, paymentKey, at.add({ minutes: 1 })));
+  };
+  const refund = async (key: KeyPrincipal, paymentId: string, amount: bigint, at = start.add({ minutes: 2 })): Promise<string> =>
+    granted(await refundPayment(database, banks, key, { paymentId, amount, reason: 'One ticket', idempotency: null }, at)).refund.id;
+  const adjust = ({ merchantId, shopId, mode }: KeyPrincipal, amount: bigint, inFavour: boolean, at = start): Promise<void> => {
+    const source = { merchantId, shopId, mode, currency: 'RUB', sourceKind: 'adjustment', sourceId: randomUUID(), paymentId: null, payoutId: null } as const;
+    return bookPostings(pool, { ...source, description: 'Correction', at }, adjustmentRecorded({ amount: minorUnits(amount), inFavour }));
+  };
+  /** Writes a payout with its postings; a pending one has only been set aside. */
+  const payOut = async ({ merchantId, shopId, mode }: KeyPrincipal, amount: bigint, status: 'pending' | 'succeeded'): Promise<string> => {
+    const id = randomUUID();
+    const amounts = { amount: minorUnits(amount), fee: minorUnits(7n) };
+    const source = { merchantId, shopId, mode, currency: 'RUB', sourceKind: 'payout', sourceId: id, paymentId: null, payoutId: id, description: '' } as const;
+    const postings = [...payoutOpened(amounts), ...(status === 'succeeded' ? payoutSucceeded(amounts) : [])];
+    await inTransaction(pool, async (client) => {
+      await client.query(
+        `insert into payout (merchant_id, id, shop_id, terminal_id, mode, amount, currency, method, status, recipient_phone, recipient_bank_id, created_at, completed_at, fee, bank_ref)
+         values ($1, $2, $3, $3, $4, $5, 'RUB', 'payouts_sbp', $6, '+79990000000', '100000000004', $7, case $6 when 'pending' then null::timestamptz else $7 end, 7, 'sim_' || $2::uuid)`,
+        [merchantId, id, shopId, mode, amount.toString(), status, start.toString()],
+      );
+      await bookPostings(client, { ...source, at: start }, postings);
+    });
+    return id;
+  };
+  /** What the relay does: a number for each event, and its deliveries. */
+  const relay = async (): Promise<void> => {
+    await inTransaction(pool, async (client) => {
+      await client.query(`update event set sequence = nextval('event_sequence_seq') where sequence is null`);
+      await makeDeliveries(client, 1n, 9_000_000n);
+    });
+  };
+  return { pay, refund, adjust, payOut, relay };
+};
+export type History = ReturnType<typeof openHistory>;
