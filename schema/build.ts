@@ -54,7 +54,10 @@ const eventRow = '../../subgraphs/merchants/read-events.ts#EventRow';
 const rowTypes: Record<SubgraphName, Record<string, string>> = {
   payments: rows('payments/entities.ts', { Payment: 'Payment', Refund: 'Refund', RecurringPayment: 'RecurringPayment' }),
   payouts: rows('payouts/entities.ts', { Payout: 'Payout' }),
-  recurring: { ...rows('recurring/entities.ts', { Token: 'Token', BillingSubscription: 'Subscription' }), Payment: reference },
+  recurring: {
+    ...rows('recurring/entities.ts', { Token: 'Token', BillingSubscription: 'Subscription', SubscriptionCharge: 'SubscriptionCharge' }),
+    Payment: reference,
+  },
   merchants: {
     ...rows('merchants/entities.ts', {
       ApiKey: 'ApiKey',

@@ -168,6 +168,16 @@ export const rateJson = (rate: ListRatesQuery['rates'][number]) => ({ method: ra
 /** Contract: SBP bank entry. */
 export const sbpBankJson = (bank: ListSbpBanksQuery['sbpBanks'][number]) => ({ member_id: bank.memberId, name: bank.name, name_en: bank.nameEn });
 
+/**
+ * A charge of the schedule; none when payments refused to make its payment. A payment of another shop is not the key's to read (decision D-03c), nor is there
+ * one yet while it is being made: then the charge itself says where it stands.
+ */
+const scheduledChargeJson = ({ paymentId, kind, amount, currency, status, createdAt, settledAt, payment }: Schedule['charges'][number]) => {
+  if (paymentId === null) return [];
+  const known = payment ?? { status: status === 'open' ? 'processing' : status, capturedAt: status === 'succeeded' ? settledAt : null };
+  return [{ payment_id: paymentId, kind, amount, currency, status: known.status, created_at: createdAt, captured_at: known.capturedAt }];
+};
+
 /** Contract: GET /v1/public/subscriptions/{id}/schedule. */
 export const scheduleJson = (subscription: Schedule) => ({
   subscription_id: subscription.id,
@@ -177,15 +187,7 @@ export const scheduleJson = (subscription: Schedule) => ({
   period: subscription.period,
   interval_count: subscription.intervalCount,
   next_charge_at: subscription.nextChargeAt,
-  charges: subscription.charges.map((charge) => ({
-    payment_id: charge.paymentId,
-    kind: charge.kind,
-    amount: charge.amount,
-    currency: charge.currency,
-    status: charge.status,
-    created_at: charge.createdAt,
-    captured_at: charge.capturedAt,
-  })),
+  charges: subscription.charges.flatMap(scheduledChargeJson),
   upcoming: subscription.upcoming,
 });
 

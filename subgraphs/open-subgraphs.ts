@@ -40,6 +40,7 @@ import { recurringEntities } from './recurring/entities.ts';
 import { startFollowing, type Following } from './recurring/follow-payments.ts';
 import { paymentListeners } from './recurring/payment-listeners.ts';
 import { recurringSubgraph } from './recurring/resolvers.ts';
+import { subscriptionJobs, subscriptionKeeper } from './recurring/subscription-jobs.ts';
 
 /** Every table that the ORM knows. */
 export const entities = [
@@ -135,7 +136,7 @@ const buildSchema = (name: SubgraphName, parts: SubgraphsParts): GraphQLSchema =
         payoutsSubgraph({ database, banks, policies, log, fingerprintKey: secrets.fingerprint, wakeRelay: openWake(parts), wakeSenders: openSenders(parts) }),
       );
     case 'recurring':
-      return buildSubgraph(recurringSubgraph({ database, payments: openPayments(paymentsOf(parts)) }));
+      return buildSubgraph(recurringSubgraph({ database, policies, payments: openPayments(paymentsOf(parts)) }));
     case 'merchants': {
       const wake = (lanes: readonly string[]): void => {
         wakeLanes(queues, lanes).catch((error: unknown) => log.warn({ error }, 'the webhook workers were not woken; the sweep finds what is due'));
@@ -191,6 +192,7 @@ export const wakeLanes = async (queues: Queues, lanes: readonly string[]): Promi
 /** Everything that the worker does. `stopping` ends long jobs early. */
 export const backgroundJobs = (parts: SubgraphsParts, stopping: AbortSignal): readonly Job[] => {
   const { database, banks, clocks, secrets, now, log, queues } = parts;
+  const charging = { pool: database.pool, payments: openPayments(paymentsOf(parts)), log };
   // A sweep finds the same lanes each time: those that have a job already need no other.
   const sweepLanes = (lanes: readonly string[]): Promise<void> =>
     queues.addMany(
@@ -207,10 +209,11 @@ export const backgroundJobs = (parts: SubgraphsParts, stopping: AbortSignal): re
     ...clockJobs({
       pool: database.pool,
       now,
-      keepers: [paymentKeeper({ database, banks }), refundKeeper({ database, banks }), webhookKeeper(receivers)],
+      keepers: [paymentKeeper({ database, banks }), refundKeeper({ database, banks }), subscriptionKeeper(charging), webhookKeeper(receivers)],
       wake: (shops) => queues.addMany(keepClockJob, shops),
       stopping,
     }),
+    ...subscriptionJobs({ ...charging, now, stopping }),
     ...payoutJobs({ database, banks, log, now, stopping }),
     ...webhookJobs({ ...receivers, now, wake: sweepLanes, stopping }),
   ];

@@ -186,6 +186,13 @@ export type SubscriptionChargeKind =
   | 'subscription_init'
   | 'subscription_charge';
 
+/** open until its payment is final; cancelled when the merchant cancelled the payment, and then the period is not charged. */
+export type SubscriptionChargeStatus =
+  | 'open'
+  | 'succeeded'
+  | 'failed'
+  | 'cancelled';
+
 /** Contract: POST /v1/public/subscriptions body. */
 export type SubscriptionCreateInput = {
   amount: number;
@@ -506,7 +513,7 @@ export type GetSubscriptionScheduleQueryVariables = Exact<{
 }>;
 
 
-export type GetSubscriptionScheduleQuery = { billingSubscription: { id: string, status: SubscriptionStatus, amount: number, currency: string, period: SubscriptionPeriod, intervalCount: number, nextChargeAt: string | null, upcoming: Array<string>, charges: Array<{ paymentId: string, kind: SubscriptionChargeKind, amount: number, currency: string, status: string, createdAt: string, capturedAt: string | null }> } | null };
+export type GetSubscriptionScheduleQuery = { billingSubscription: { id: string, status: SubscriptionStatus, amount: number, currency: string, period: SubscriptionPeriod, intervalCount: number, nextChargeAt: string | null, upcoming: Array<string>, charges: Array<{ paymentId: string | null, kind: SubscriptionChargeKind, amount: number, currency: string, status: SubscriptionChargeStatus, createdAt: string, settledAt: string | null, payment: { status: PaymentStatus, capturedAt: string | null } | null }> } | null };
 
 export type CancelSubscriptionMutationVariables = Exact<{
   id: string | number;

@@ -39,6 +39,6 @@ export const TokenEntity = defineEntity({
 });
 export type Token = Row<InferEntity<typeof TokenEntity>>;
 
-export type { Subscription } from './subscription-entities.ts';
+export type { Subscription, SubscriptionCharge } from './subscription-entities.ts';
 
 export const recurringEntities = [TokenEntity, ...subscriptionEntities];

@@ -13,11 +13,12 @@ export const loadSubscriptions = loadByKey<Subscription>('subscription', columns
 
 const subscriptionsOf: Statement = {
   name: 'subscriptions_of_merchant',
-  text: `select ${columns(subscriptionNames)} from subscription where merchant_id = $1 and mode = $2 order by created_at desc, id desc`,
+  text: `select ${columns(subscriptionNames)} from subscription where merchant_id = $1 and mode = any($2) order by created_at desc, id desc`,
 };
 
-/** The merchant's subscriptions in a mode, newest first. */
-export const findSubscriptions = (runner: Runner, merchantId: string, mode: Mode): Promise<Subscription[]> => run(runner, subscriptionsOf, [merchantId, mode]);
+/** The merchant's subscriptions in these modes, newest first. */
+export const findSubscriptions = (runner: Runner, merchantId: string, modes: readonly Mode[]): Promise<Subscription[]> =>
+  run(runner, subscriptionsOf, [merchantId, modes]);
 
 const chargesOf: Statement = {
   name: 'charges_of_subscriptions',

@@ -83,7 +83,7 @@ export const SubscriptionChargeEntity = defineEntity({
     amount: p.bigint(),
     currency: p.text(),
     status: p.text().$type<ChargeStatus>(),
-    /** Null until payments has answered with the payment that it made. */
+    /** The payment, by the id that it will have once payments made it; null when payments refused to. */
     paymentId: p.uuid().nullable(),
     failureCode: p.text().$type<FailureCode>().nullable(),
     /** When payments is asked to make the payment; null once it is known. */

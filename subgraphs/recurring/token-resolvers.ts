@@ -10,7 +10,9 @@ import { findTokens } from './find-recurring.ts';
 /** Fields of a token that are other subgraphs' objects. */
 export const tokenFields: Pick<TokenResolvers, 'shop' | 'bindingPayment'> = {
   shop: ({ merchantId, shopId }) => ({ merchantId, id: shopId }),
-  bindingPayment: ({ merchantId, bindingPaymentId }) => (bindingPaymentId ? { merchantId, id: bindingPaymentId } : null),
+  // Tokens are the merchant's, payments the shop's (decision D-03c).
+  bindingPayment: ({ merchantId, shopId, bindingPaymentId }, _, { principal }) =>
+    bindingPaymentId && (principal.kind !== 'key' || principal.shopId === shopId) ? { merchantId, id: bindingPaymentId } : null,
 };
 
 /** The queries of tokens. */

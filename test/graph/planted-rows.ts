@@ -41,6 +41,7 @@ const closed: Readonly<Record<string, unknown>> = {
   'subscription.failures': 0,
   'subscription_charge.failure_code': null,
   'subscription_charge.kind': 'subscription_charge',
+  'subscription_charge.period': 1,
   'webhook_delivery.status': 'failed',
   'shop.allow_list': [],
   'rate.rate_bps': 321,
@@ -52,7 +53,7 @@ const closed: Readonly<Record<string, unknown>> = {
   'simulator_callback.kind': 'decision',
 };
 
-/** Columns that name a row of another table. */
+/** Columns, or a table's column, that name a row of another table. */
 const pointsTo: Readonly<Record<string, string>> = {
   subject_id: 'payment',
   resource_id: 'payment',
@@ -61,6 +62,8 @@ const pointsTo: Readonly<Record<string, string>> = {
   delivery_id: 'webhook_delivery',
   shop_id: 'shop',
   merchant_id: 'merchant',
+  // The id alone is the merchant's, as the schedule of a subscription says: the payment behind it is its shop's.
+  'subscription_charge.payment_id': 'charged_payment',
 };
 
 interface Column {
@@ -111,7 +114,7 @@ type Plot = ReturnType<typeof openPlot>;
 
 const uuidFor = (plot: Plot, { table_name: table, column_name: column }: Column): string => {
   if (column === 'id') return plot.id(table);
-  return plot.id(pointsTo[column] ?? column.replace(/_id$/, ''));
+  return plot.id(pointsTo[`${table}.${column}`] ?? pointsTo[column] ?? column.replace(/_id$/, ''));
 };
 
 const valueFor = (plot: Plot, column: Column): unknown => {

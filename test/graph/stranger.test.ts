@@ -43,7 +43,18 @@ const operatorOf = (plot: Planted): Principal => ({ kind: 'operator', subject: '
 const buyerOf = (plot: Planted): Principal => ({ kind: 'buyer', merchantId: plot.id('merchant'), paymentId: plot.id('payment') });
 
 /** What belongs to the merchant and not to one shop: decision D-03c for tokens and subscriptions; a balance is the merchant's by contract. */
-const ofTheMerchant: ReadonlySet<string> = new Set(['merchant', 'shop', 'terminal', 'token', 'subscription', 'balance', 'balance_delta', 'rate']);
+const ofTheMerchant: ReadonlySet<string> = new Set([
+  'merchant',
+  'shop',
+  'terminal',
+  'token',
+  'subscription',
+  'subscription_charge',
+  'charged_payment',
+  'balance',
+  'balance_delta',
+  'rate',
+]);
 
 interface Stranger {
   readonly who: string;

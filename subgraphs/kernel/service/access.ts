@@ -51,6 +51,8 @@ export const access: Readonly<Record<string, Access>> = {
   'Query.tokens': { key: eitherRecurrent, operator: 'viewer' },
   'Mutation.subscriptionCreate': { key: { allOf: ['api:recurrent:bind', 'api:recurrent:charge'] } },
   'Mutation.subscriptionCancel': { key: eitherRecurrent },
+  'Mutation.subscriptionPause': { operator: 'support' },
+  'Mutation.subscriptionResume': { operator: 'support' },
   'Mutation.tokenCreate': { key: { allOf: ['api:recurrent:bind'] } },
   'Mutation.tokenCharge': { key: { allOf: ['api:recurrent:charge'] } },
   'Mutation.tokenCancel': { key: eitherRecurrent },

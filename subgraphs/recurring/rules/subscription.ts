@@ -134,8 +134,28 @@ export const begun = (standing: Standing): { readonly charge: DueCharge; readonl
   return { charge: { period: next, attempt: 1 }, patch: { periods: next, nextChargeAt: dateOf(scheduleOf(standing), next), dueAt: null } };
 };
 
-/** How a charge ended. A payment that expired counts as failed; `dropped`: the merchant cancelled the payment, and the period is not charged. */
+/** How a charge ended; `dropped`: the merchant cancelled the payment, and the period is not charged. */
 export type ChargeEnd = { readonly kind: 'succeeded' } | { readonly kind: 'failed'; readonly failureCode: FailureCode | null } | { readonly kind: 'dropped' };
+
+/** What payments tells of a charge's payment. */
+export type PaymentStatus = 'pending' | 'processing' | 'succeeded' | 'failed' | 'expired' | 'cancelled' | 'refunded';
+
+/** What a payment's status means for its charge; null while it is not final. One that expired brought no money: it counts as failed. */
+export const chargeEnd = (status: PaymentStatus, failureCode: FailureCode | null): ChargeEnd | null => {
+  switch (status) {
+    case 'pending':
+    case 'processing':
+      return null;
+    case 'succeeded':
+    case 'refunded':
+      return { kind: 'succeeded' };
+    case 'failed':
+    case 'expired':
+      return { kind: 'failed', failureCode };
+    case 'cancelled':
+      return { kind: 'dropped' };
+  }
+};
 
 /** Nothing more is charged. */
 export const ended = (
@@ -201,4 +221,19 @@ export const resumed = (standing: Standing, isCharging: boolean, at: Temporal.In
   const periods = Math.max(standing.periods, firstIndexAfter(schedule, at));
   const nextChargeAt = dateOf(schedule, periods);
   return { status: to, pausedAt: null, periods, failures: 0, nextChargeAt, dueAt: isCharging ? null : nextChargeAt };
+};
+
+/**
+ * What the end of the binding payment changes. Decisions D-64 and D-67: without a bound method there is nothing to charge, and the subscription is
+ * cancelled with its binding, whether that expired, failed or was cancelled.
+ */
+export const bindingSettled = (standing: Standing, status: PaymentStatus, at: Temporal.Instant): StandingPatch => {
+  const isPaid = status === 'succeeded' || status === 'refunded';
+  // Cancelled by the merchant while the buyer was paying: what was paid for the first period stays paid.
+  if (standing.status !== 'pending') return isPaid && standing.trialDays === 0 ? { lastChargeAt: at } : {};
+  if (isPaid) return activated(standing, at);
+  const reasons = { expired: 'binding_expired', cancelled: 'binding_cancelled', failed: 'binding_failed' } as const satisfies Partial<
+    Record<PaymentStatus, EndReason>
+  >;
+  return ended(standing, 'binding_ended', at, status === 'expired' || status === 'cancelled' ? reasons[status] : reasons.failed);
 };

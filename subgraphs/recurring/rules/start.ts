@@ -1,0 +1,74 @@
+/** What a merchant may ask of a new subscription. Contract POST /v1/public/subscriptions; decision D-60: tpay has no trial, since its first payment is a charge. */
+import { savableMethods, type SavableMethod } from '../../kernel/rules/recurring.ts';
+import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { schedulePeriods, type SchedulePeriod } from './schedule.ts';
+import { customerEmailMax_chars, customerRefMax_chars, isText } from './token.ts';
+
+const customerPhoneMax_chars = 32;
+const planNameMax_chars = 255;
+const intervalCountMax = 1_000;
+const trialMax_days = 3_650;
+
+/** What a merchant asks for. */
+export interface SubscriptionInput {
+  /** Minor units, each period. */
+  readonly amount: bigint;
+  readonly customerRef: string;
+  readonly customerEmail?: string | null | undefined;
+  readonly customerPhone?: string | null | undefined;
+  readonly planName?: string | null | undefined;
+  readonly method?: SavableMethod | null | undefined;
+  readonly period?: SchedulePeriod | null | undefined;
+  readonly intervalCount?: number | null | undefined;
+  readonly trialDays?: number | null | undefined;
+}
+
+/** The same with the contract's defaults. */
+export interface SubscriptionTerms {
+  readonly amount: bigint;
+  readonly customerRef: string;
+  readonly customerEmail: string | null;
+  readonly customerPhone: string | null;
+  readonly planName: string | null;
+  readonly method: SavableMethod;
+  readonly period: SchedulePeriod;
+  readonly intervalCount: number;
+  readonly trialDays: number;
+}
+
+const textMistake = (field: string, text: string | null, most_chars: number): string | null =>
+  text === null || isText(text, most_chars) ? null : `${field}: expected 1 to ${most_chars} characters, got ${text.length}`;
+
+const countMistake = (field: string, count: number, least: number, most: number): string | null =>
+  count >= least && count <= most ? null : `${field}: expected an integer from ${least} to ${most}, got ${count}`;
+
+const mistakeIn = ({ amount, customerRef, customerEmail, customerPhone, planName, method, intervalCount, trialDays }: SubscriptionTerms): string | null => {
+  if (amount < 1n) return `amount: expected an integer from 1 to 2^53-1, got ${amount}`;
+  if (customerEmail !== null && !/^[^@\s]+@[^@\s]+$/.test(customerEmail)) return 'customer_email: expected an address such as buyer@example.com';
+  if (method === 'tpay' && trialDays > 0) return `trial_days: tpay has no trial, its first payment is charged at once; expected 0, got ${trialDays}`;
+  return (
+    textMistake('customer_ref', customerRef, customerRefMax_chars) ??
+    textMistake('customer_email', customerEmail, customerEmailMax_chars) ??
+    textMistake('customer_phone', customerPhone, customerPhoneMax_chars) ??
+    textMistake('plan_name', planName, planNameMax_chars) ??
+    countMistake('interval_count', intervalCount, 1, intervalCountMax) ??
+    countMistake('trial_days', trialDays, 0, trialMax_days)
+  );
+};
+
+/** The terms of a new subscription, or `bad_request` naming the field, what was expected and what came (decision D-06). */
+export const subscriptionTerms = (input: SubscriptionInput): SubscriptionTerms | Refused => {
+  const terms: SubscriptionTerms = {
+    amount: input.amount,
+    customerRef: input.customerRef,
+    customerEmail: input.customerEmail ?? null,
+    customerPhone: input.customerPhone ?? null,
+    planName: input.planName ?? null,
+    method: savableMethods.find((method) => method === input.method) ?? 'cards',
+    period: schedulePeriods.find((period) => period === input.period) ?? 'month',
+    intervalCount: input.intervalCount ?? 1,
+    trialDays: input.trialDays ?? 0,
+  };
+  const mistake = mistakeIn(terms);
+  return mistake === null ? terms : refused('bad_request', mistake);
+};
