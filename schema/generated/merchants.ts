@@ -525,6 +525,17 @@ export type ShopCreateResult = Shop | Refused;
 
 export type MerchantRateLimitSetResult = Merchant | Refused;
 
+/** What has a rate: the methods of payments, and of payouts, whose fee is withheld on top of the amount. */
+export type RatedMethod =
+  | 'sbp'
+  | 'cards'
+  | 'tpay'
+  | 'sberpay'
+  | 'recurrent'
+  | 'payouts_sbp'
+  | 'payouts_card'
+  | 'payouts_account';
+
 /** A commission rate that was set, at the level of the platform (no merchant), of a merchant (no shop) or of a shop. The most specific one wins. */
 export type RateRecord = {
   id: Scalars['ID']['output'];
@@ -532,7 +543,7 @@ export type RateRecord = {
   merchantId: Maybe<Scalars['ID']['output']>;
   /** Null at the platform's and the merchant's levels. */
   shopId: Maybe<Scalars['ID']['output']>;
-  method: PaymentMethod;
+  method: RatedMethod;
   /** Basis points: 200 = 2.00 %. */
   rateBps: Scalars['Int']['output'];
   /** It holds from this moment on, until a later one of the same level and method. */
@@ -889,7 +900,7 @@ export type QueryliveEventsAfterArgs = {
 export type QueryrateHistoryArgs = {
   merchantId: InputMaybe<Scalars['ID']['input']>;
   shopId: InputMaybe<Scalars['ID']['input']>;
-  method: InputMaybe<PaymentMethod>;
+  method: InputMaybe<RatedMethod>;
   first?: Scalars['Int']['input'];
   after: InputMaybe<Scalars['String']['input']>;
 };
@@ -997,7 +1008,7 @@ export type Mutation = {
   alertResolve: AlertResolveResult;
   /**
    * Sets a rate, 0 to 10,000 basis points, from a moment that is not past (now when absent): the platform's, a merchant's or a shop's, by what is named. Payments
-   * that succeeded before keep theirs. Until it begins, setting it again for the same moment replaces it.
+   * that succeeded before keep theirs, and so do payouts that were made before. Until it begins, setting it again for the same moment replaces it.
    */
   rateSet: RateSetResult;
   /** Sets a route, or changes the one with the same connector. Only live mode has routes: in test mode the simulator serves everything. */
@@ -1215,7 +1226,7 @@ export type MutationalertResolveArgs = {
 export type MutationrateSetArgs = {
   merchantId: InputMaybe<Scalars['ID']['input']>;
   shopId: InputMaybe<Scalars['ID']['input']>;
-  method: PaymentMethod;
+  method: RatedMethod;
   rateBps: Scalars['Int']['input'];
   since: InputMaybe<Scalars['DateTime']['input']>;
 };
@@ -1641,6 +1652,7 @@ export type ResolversTypes = {
   WebhookEndpointCreateResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['WebhookEndpointCreateResult']>;
   ShopCreateResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['ShopCreateResult']>;
   MerchantRateLimitSetResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['MerchantRateLimitSetResult']>;
+  RatedMethod: RatedMethod;
   RateRecord: ResolverTypeWrapper<RateRow>;
   RateRecordConnection: ResolverTypeWrapper<Omit<RateRecordConnection, 'nodes'> & { nodes: Array<ResolversTypes['RateRecord']> }>;
   BankOperation: BankOperation;
@@ -2162,7 +2174,7 @@ export type RateRecordResolvers<ContextType = SubgraphContext, ParentType extend
   id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   merchantId?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
   shopId?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
-  method?: Resolver<ResolversTypes['PaymentMethod'], ParentType, ContextType>;
+  method?: Resolver<ResolversTypes['RatedMethod'], ParentType, ContextType>;
   rateBps?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
   since?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { behindCursor, newestFirst, readPage, type Page, type PageQuery } from '../kernel/database/page.ts';
 import { columns, run, type Runner, type Statement } from '../kernel/database/statement.ts';
-import { ratedMethods, type RatedMethod } from '../kernel/ledger/rate.ts';
+import { settableMethods, type SettableMethod } from '../kernel/ledger/rate.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import type { Acting } from './audit.ts';
 import { beginning, changePolicy, missing, type PolicyParts } from './change-policy.ts';
@@ -12,7 +12,7 @@ export interface RateRow {
   readonly id: string;
   readonly merchantId: string | null;
   readonly shopId: string | null;
-  readonly method: RatedMethod;
+  readonly method: SettableMethod;
   readonly rateBps: number;
   readonly since: Temporal.Instant;
   readonly createdAt: Temporal.Instant;
@@ -40,7 +40,7 @@ export interface RateInput {
 
 const mistakeIn = ({ merchantId, shopId, method, rateBps }: RateInput): string | null => {
   if (shopId && !merchantId) return 'merchantId: a shop’s rate names its merchant, too';
-  if (!ratedMethods.some((known) => known === method)) return `method: expected one of ${ratedMethods.join(', ')}, got ${method}`;
+  if (!settableMethods.some((known) => known === method)) return `method: expected one of ${settableMethods.join(', ')}, got ${method}`;
   return rateBps >= 0 && rateBps <= 10_000 ? null : `rateBps: expected an integer from 0 to 10,000, got ${rateBps}`;
 };
 

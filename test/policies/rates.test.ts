@@ -9,7 +9,7 @@ let stage: Stage;
 before(async () => void (stage = await openStage()));
 after(() => stage.close());
 
-const setting = `mutation ($m: ID, $s: ID, $method: PaymentMethod!, $bps: Int!, $since: DateTime) {
+const setting = `mutation ($m: ID, $s: ID, $method: RatedMethod!, $bps: Int!, $since: DateTime) {
   rateSet(merchantId: $m, shopId: $s, method: $method, rateBps: $bps, since: $since) { ... on RateRecord { id rateBps since } ... on Refused { code message } } }`;
 const set = (variables: Record<string, unknown>, principal = finance) => stage.ask('merchants', principal, setting, variables);
 const effective = async (key: KeyPrincipal): Promise<number> => {
@@ -60,14 +60,13 @@ test('a later rate changes no earlier payment, and a future one begins at its mo
   assert.deepEqual(stored, { fee: '70', fee_rate_bps: 70 });
 });
 
-test('a moment that is past, a rate out of range and a method without rates are refused, and nothing is written', async () => {
+test('a moment that is past and a rate out of range are refused, and nothing is written', async () => {
   const { merchantId, shopId } = await stage.merchant();
   const level = { m: merchantId, method: 'sbp', bps: 1 };
   const wrong = [
     { ...level, since: stage.now().subtract({ milliseconds: 1 }).toString() },
     { ...level, bps: 10_001 },
     { ...level, bps: -1 },
-    { ...level, method: 'any' },
     { ...level, m: null, s: shopId },
   ];
   for (const variables of wrong) assert.equal((await set(variables)).code, 'bad_request', JSON.stringify(variables));
@@ -75,6 +74,13 @@ test('a moment that is past, a rate out of range and a method without rates are 
   assert.equal((await set({ ...level, s: merchantId })).code, 'not_found');
   assert.deepEqual(await stage.rows('select 1 from rate where merchant_id = $1', [merchantId]), []);
   assert.deepEqual(await stage.rows('select 1 from audit_entry where merchant_id = $1 and actor <> $$test$$', [merchantId]), []);
+});
+
+test('payouts have rates of their own, which the list of the contract does not show', async () => {
+  const key = await stage.merchant();
+  assert.equal((await set({ m: key.merchantId, method: 'payouts_card', bps: 150 })).rateBps, 150);
+  const rates = await stage.ask('merchants', key, '{ rates { method } }');
+  assert.equal(rates.length, 5);
 });
 
 test('a rate that has not begun can be replaced, one that has begun cannot; each change is in the audit log', async () => {

@@ -5,6 +5,10 @@ import { run, type Runner, type Statement } from '../database/statement.ts';
 export const ratedMethods = ['sbp', 'cards', 'tpay', 'sberpay', 'recurrent'] as const;
 export type RatedMethod = (typeof ratedMethods)[number];
 
+/** What operators set rates of: payouts have rates, too, which the contract's list does not show. */
+export const settableMethods = [...ratedMethods, 'payouts_sbp', 'payouts_card', 'payouts_account'] as const;
+export type SettableMethod = (typeof settableMethods)[number];
+
 /** SQL for the effective rate, in basis points, of a method column of a shop at a moment. */
 export const effectiveRate = (merchantId: string, shopId: string, method: string, at: string): string =>
   `(select rate_bps from rate where rate.method = ${method} and rate.since <= ${at}
