@@ -3,12 +3,13 @@ import type { Checkout } from '../../schema/generated/payments.ts';
 import type { Banks } from '../kernel/banks/route.ts';
 import { isBinding } from '../kernel/rules/recurring.ts';
 import type { Payment } from './entities.ts';
-import { choices } from './rules/checkout.ts';
+import { choices, pageMethod } from './rules/checkout.ts';
 import { isFinal, returnTo } from './rules/payment.ts';
 
 /** Makes the view. In test mode the tester sees the plan. */
 export const checkoutView = async (payment: Payment, banks: Banks): Promise<Checkout & { readonly __typename: 'Checkout' }> => {
   const test = payment.mode === 'test';
+  const method = pageMethod(payment);
   // A verification that was given back has done what the buyer came for: to the buyer it has succeeded.
   const status = payment.verification && payment.status === 'refunded' ? 'succeeded' : payment.status;
   return {
@@ -21,8 +22,8 @@ export const checkoutView = async (payment: Payment, banks: Banks): Promise<Chec
     amount: payment.amount,
     currency: payment.currency,
     mode: payment.mode,
-    method: payment.method,
-    methods: [...choices(payment.method, payment.method === 'any' ? await banks.offered(payment) : [])],
+    method,
+    methods: [...choices(method, method === 'any' ? await banks.offered(payment) : [])],
     status,
     deadline: payment.processingUntil ?? payment.expiresAt,
     step: payment.step,

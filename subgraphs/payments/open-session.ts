@@ -16,7 +16,7 @@ import { applyBankAnswer } from './apply-bank-answer.ts';
 import { bankRefMetadata } from './approval.ts';
 import { changePayment, statusEvents } from './change-payment.ts';
 import type { Payment } from './entities.ts';
-import { buyerMethod } from './rules/checkout.ts';
+import { buyerMethod, pageMethod } from './rules/checkout.ts';
 import { paymentMove, sessionEnd } from './rules/payment.ts';
 import { callbacksOf, timedPlan } from './rules/plan.ts';
 import { findPayment, type PaymentKey } from './store-payment.ts';
@@ -36,7 +36,7 @@ const begin = (database: Database, bank: Bank, method: BuyerMethod, { key, card,
     const status = paymentMove(payment.status, 'session_opened');
     if (!status) return refused('not_pending', `the payment is ${payment.status}`);
     if (Temporal.Instant.compare(payment.expiresAt, now) <= 0) return refused('not_pending', 'the payment link has expired');
-    if (payment.method !== method) return refused('bad_request', `the method of this payment is ${payment.method}`);
+    if (pageMethod(payment) !== method) return refused('bad_request', `the method of this payment is ${payment.method}`);
     if (!bank.methods.includes(method)) return refused('method_unsupported', `${bank.bankName} does not take ${method}`);
     const mistake = method === 'cards' ? (card ? cardMistake(card, now) : 'card: required when paying by card') : null;
     if (mistake) return refused('bad_request', mistake);
@@ -74,7 +74,7 @@ export const openSession = async (database: Database, banks: Banks, policies: Po
   const found = await findPayment(database.pool, key, now);
   if (!found) return refused('not_found', 'there is no such payment');
   if (found.payment.status !== 'pending') return refused('not_pending', `the payment is ${found.payment.status}`);
-  const method = buyerMethod(found.payment.method);
+  const method = buyerMethod(pageMethod(found.payment));
   if (!method) return refused('bad_request', 'choose a payment method first');
   const { merchantId, shopId, mode } = found.payment;
   if (method === 'cards' && card && policies.isBlocked(merchantId, 'card', card.number)) return refused('aml_blocked', 'this card is not accepted');

@@ -134,4 +134,16 @@ describe('the routes of the hosted page', () => {
     for (const secret of [card.number, '0000000000000004', card.holder, '"123"']) assert.ok(!said.includes(secret), `${secret} was logged`);
     assert.ok(!said.includes(new URL(payment.url).pathname.slice(5)), 'the token was logged');
   });
+
+  test('a payment that its merchant created as recurrent is paid by card, and stays recurrent', async () => {
+    const recurrent = await stage.create({ method: 'recurrent' });
+    const response = await fetch(`${recurrent.url}/pay`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' },
+      body: JSON.stringify({ card }),
+    });
+    assert.equal(response.status, 200, await response.text());
+    const { status, method, customer_card_mask: mask } = await recurrent.read();
+    assert.deepEqual([status, method, mask], ['processing', 'recurrent', '**** **** **** 0004']);
+  });
 });
