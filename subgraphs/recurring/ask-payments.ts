@@ -92,6 +92,9 @@ export interface Payments {
   read(references: readonly RecurringPaymentReference[]): Promise<readonly (RecurringPayment | null)[]>;
 }
 
+/** The reference alone: whoever gives one may give more, which no input has a place for. */
+const keyOf = ({ merchantId, id }: RecurringPaymentReference): RecurringPaymentReference => ({ merchantId, id });
+
 const moment = (text: string | null): Temporal.Instant | null => (text === null ? null : Temporal.Instant.from(text));
 
 const readPayment = (payment: RecurringPaymentFieldsFragment): RecurringPayment => ({
@@ -142,11 +145,11 @@ export const openPayments = (executor: SubgraphExecutor): Payments => {
     },
     askCharge: (request, requestId) => ask({ ...request, method: 'recurrent', verification: false }, requestId),
     cancelBinding: async (reference, requestId) => {
-      const data = dataOf(await cancel({ reference }, callAs(requestId)));
+      const data = dataOf(await cancel({ reference: keyOf(reference) }, callAs(requestId)));
       return readResult((data as CancelRecurringPaymentMutation).recurringPaymentCancel);
     },
     read: async (references) => {
-      const data = dataOf(await read({ references }, callAs()));
+      const data = dataOf(await read({ references: references.map(keyOf) }, callAs()));
       return (data as ReadRecurringPaymentsQuery).recurringPayments.map((payment) => payment && readPayment(payment));
     },
   };

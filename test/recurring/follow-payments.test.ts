@@ -1,0 +1,91 @@
+/** The follower of payments: nothing lost and nothing twice, whatever is killed, however many follow. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { followPayments, startFollowing, type OnPaymentsMoved } from '../../subgraphs/recurring/follow-payments.ts';
+import { settleTokens } from '../../subgraphs/recurring/settle-tokens.ts';
+import { eventually } from '../support/merchant.ts';
+import { granted, log, openStage, type Stage } from './stage.ts';
+
+let stage: Stage;
+before(async () => {
+  stage = await openStage();
+  await stage.database.pool.query('create table heard (payment_id uuid, status text)');
+});
+after(() => stage.close());
+
+/** An effect that cannot hide that it happened twice. */
+const hear: OnPaymentsMoved = async (client, payments) => {
+  for (const { id, status } of payments) await client.query('insert into heard values ($1, $2)', [id, status]);
+};
+
+const heard = async (): Promise<readonly string[]> => {
+  const { rows } = await stage.database.pool.query<{ payment_id: string }>('select payment_id from heard');
+  return rows.map(({ payment_id }) => payment_id);
+};
+
+test('a follower that dies before its commit has done nothing, and the next one does everything', async () => {
+  const key = await stage.merchant();
+  const { token } = granted(await stage.create(key, { customerRef: 'c' }));
+  await stage.pay(token);
+  await assert.rejects(stage.follow([settleTokens, () => Promise.reject(new Error('killed'))]), /killed/);
+  assert.equal((await stage.read(token)).status, 'pending');
+  while ((await stage.follow()) > 0);
+  assert.equal((await stage.read(token)).status, 'active');
+  assert.equal(await stage.follow(), 0, 'nothing is followed again');
+});
+
+test('payments that nobody asked for are not followed', async () => {
+  const { rows } = await stage.database.pool.query('select 1 from event where follower is null and stream_kind = $1', ['payment.created']);
+  assert.ok(rows.length > 0);
+  assert.equal(await stage.follow(), 0);
+});
+
+test('an event that cannot be followed holds back no other before it, and is tried again', async () => {
+  const key = await stage.merchant();
+  const tokens = await Promise.all([1, 2, 3].map(async () => granted(await stage.create(key, { customerRef: 'c' })).token));
+  for (const token of tokens) await stage.pay(token);
+  const bad = tokens[1]?.bindingPaymentId;
+  let isBroken = true;
+  const breaking: OnPaymentsMoved = async (_, payments) => {
+    if (isBroken && payments.some(({ id }) => id === bad)) throw new Error('a mistake');
+  };
+  await assert.rejects(async () => {
+    for (;;) await stage.follow([settleTokens, breaking]);
+  }, /a mistake/);
+  const statuses = async () => Promise.all(tokens.map(async (token) => (await stage.read(token)).status));
+  assert.deepEqual(await statuses(), ['active', 'pending', 'pending']);
+  isBroken = false;
+  while ((await stage.follow([settleTokens, breaking])) > 0);
+  assert.deepEqual(await statuses(), ['active', 'active', 'active']);
+});
+
+test('three followers whose sessions die between the effects and the commit follow every payment once', async () => {
+  const key = await stage.merchant();
+  const token = await stage.active(key);
+  const { pool } = stage.database;
+  let turns = 0;
+  let deaths = 0;
+  const dying: OnPaymentsMoved = async (client) => {
+    turns += 1;
+    if (turns % 3 !== 0) return;
+    deaths += 1;
+    await client.query('select pg_terminate_backend(pg_backend_pid())');
+  };
+  const parts = { pool, payments: stage.payments, listeners: [hear, settleTokens, dying], now: () => stage.call().now };
+  const over = new AbortController();
+  const followers = [1, 2, 3].map(async () => {
+    while (!over.signal.aborted) await followPayments(parts).catch(() => 0);
+  });
+  const made: string[] = [];
+  for (let index = 0; index < 30; index++) {
+    made.push(granted(await stage.charge(key, token, 1_000n, `n${index}`)).payment.id);
+    await stage.number();
+  }
+  const following = startFollowing({ ...parts, bus: { subscribe: () => () => {} }, log });
+  await eventually(async () => (await heard()).length >= made.length, 'every charge', 60_000);
+  over.abort();
+  await Promise.all([...followers, following.stop()]);
+  assert.ok(deaths > 0, 'a session died');
+  assert.deepEqual((await heard()).toSorted(), made.toSorted());
+  assert.deepEqual(granted(await stage.charge(key, token, 1_000n, 'n29')).payment.capturedAt, (await stage.read(token)).lastChargedAt);
+});

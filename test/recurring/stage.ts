@@ -1,0 +1,133 @@
+/** What the tests of tokens stand on: a migrated PostgreSQL, the payments subgraph as recurring billing asks it, a clock that the test moves. */
+import { randomBytes } from 'node:crypto';
+import assert from 'node:assert/strict';
+import type { Bank } from '../../subgraphs/kernel/banks/bank.ts';
+import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
+import { openSimulator } from '../../subgraphs/kernel/banks/simulator.ts';
+import { readBalances } from '../../subgraphs/kernel/ledger/balance.ts';
+import { noPolicies, type PolicyLists } from '../../subgraphs/kernel/policies/policies.ts';
+import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { localExecutor } from '../../subgraphs/kernel/service/local-executor.ts';
+import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
+import { buildSubgraph } from '../../subgraphs/kernel/service/subgraph.ts';
+import { openLog } from '../../subgraphs/kernel/service/telemetry.ts';
+import { listLedger } from '../../subgraphs/merchants/read-ledger.ts';
+import { askBank } from '../../subgraphs/payments/ask-bank.ts';
+import { confirmSimulator } from '../../subgraphs/payments/confirm-simulator.ts';
+import { openSession } from '../../subgraphs/payments/open-session.ts';
+import { paymentsSubgraph } from '../../subgraphs/payments/resolvers.ts';
+import { openPayments } from '../../subgraphs/recurring/ask-payments.ts';
+import { createToken } from '../../subgraphs/recurring/bind-token.ts';
+import { chargeToken } from '../../subgraphs/recurring/charge-token.ts';
+import type { Token } from '../../subgraphs/recurring/entities.ts';
+import { loadTokens } from '../../subgraphs/recurring/find-recurring.ts';
+import { followPayments, type OnPaymentsMoved } from '../../subgraphs/recurring/follow-payments.ts';
+import type { TokenInput } from '../../subgraphs/recurring/rules/token.ts';
+import { settleTokens } from '../../subgraphs/recurring/settle-tokens.ts';
+import { startMigratedDatabase } from '../support/migrated.ts';
+
+export const log = openLog({ logLevel: process.env['TEST_LOG'] === 'debug' ? 'debug' : 'silent' }, 'test');
+
+const card = { number: '4111111111111111', expiry: '12/30', cvc: '123', holder: 'A B' };
+
+/** The result, or a failure that names the refusal. */
+export const granted = <Result extends object>(result: Result | Refused): Result => {
+  if (isRefused(result)) throw new Error(`refused: ${result.code}: ${result.message}`);
+  return result;
+};
+
+/** What a call was refused with; fails when it was not. */
+export const refusedWith = (result: object): string => (isRefused(result) ? result.code : assert.fail('it was not refused'));
+
+/** The clock of a stage. */
+interface Clock {
+  now: Temporal.Instant;
+}
+
+type World = Awaited<ReturnType<typeof openWorld>>;
+
+/** The database with payments on it, asked as recurring billing asks. */
+const openWorld = async (clock: Clock, connectors: (simulator: Bank) => readonly Bank[], lists: PolicyLists) => {
+  const migrated = await startMigratedDatabase();
+  const { database } = migrated;
+  const simulator = openSimulator(database);
+  const banks = openBanks(simulator, database.pool, connectors(simulator));
+  const now = (): Temporal.Instant => clock.now;
+  const quiet = { wakeRelay: () => {}, askLater: () => {}, sendRefundLater: () => {} };
+  const policies = { current: async () => lists, announce: async () => {}, close: () => {} };
+  const pages = { publicUrl: 'https://pay.example', pageSecret: randomBytes(32) };
+  const subgraph = paymentsSubgraph({ database, banks, policies, clocks: { timeOf: now }, ...pages, ...quiet });
+  const executor = localExecutor(buildSubgraph(subgraph), (call) => ({ ...call, now }), log);
+  const payments = openPayments(executor);
+  return { ...migrated, banks, lists, executor, payments, parts: { database, payments } };
+};
+
+const bindingOf = ({ merchantId, bindingPaymentId }: Token) => ({ merchantId, paymentId: bindingPaymentId ?? assert.fail('it has no binding') });
+
+/** The buyer goes on to the bank, and confirms there. */
+const payAt = async ({ database, banks, lists }: World, clock: Clock, token: Token, approve: boolean) => {
+  const key = bindingOf(token);
+  const pageUrl = 'https://pay.example/p';
+  granted(await openSession(database, banks, lists, { key, card: token.method === 'cards' ? card : null, pageUrl, now: clock.now }));
+  if (token.mode === 'test') return granted(await confirmSimulator(database, banks, key, approve, clock.now));
+  // A live buyer confirms by himself, a moment later.
+  clock.now = clock.now.add({ seconds: 5 });
+  return granted(await askBank(database, banks, key, clock.now));
+};
+
+/** Numbers the events as the relay does, without sending them on. */
+const numberEvents = ({ database: { pool } }: World) =>
+  pool.query(`update event set sequence = numbered.sequence from (select merchant_id, id, nextval('event_sequence_seq') as sequence
+    from (select merchant_id, id from event where sequence is null order by position) as oldest) as numbered
+    where event.merchant_id = numbered.merchant_id and event.id = numbered.id`);
+
+/** The merchant's balance and available money, and the rows of its ledger, oldest first. */
+const readBooks = async ({ database: { pool } }: World, { merchantId, shopId, mode }: KeyPrincipal) => {
+  const [row] = await readBalances(pool, merchantId, mode, 'RUB');
+  const page = granted(await listLedger(pool, { merchantId, shopIds: [shopId], modes: [mode] }, { first: 200 }));
+  const ledger = page.nodes.toReversed().map(({ type, amount }) => `${type} ${amount}`);
+  return { balance: row?.balance ?? 0n, available: row?.available ?? 0n, ledger };
+};
+
+export type Stage = Awaited<ReturnType<typeof openStage>>;
+
+/** Opens the stage. `connectors` serve live mode; `lists` are the operator's. */
+export const openStage = async (connectors: (simulator: Bank) => readonly Bank[] = () => [], lists: PolicyLists = noPolicies) => {
+  const clock: Clock = { now: Temporal.Instant.from('2026-11-21T10:00:00Z') };
+  const world = await openWorld(clock, connectors, lists);
+  const { parts, payments } = world;
+  const { pool } = world.database;
+  const call = () => ({ now: clock.now, requestId: 'test' });
+  const claim = (key: string | undefined) => (key === undefined ? null : { key });
+  const create = (key: KeyPrincipal, input: TokenInput, idempotency?: string) => createToken(parts, key, { input, idempotency: claim(idempotency) }, call());
+  const read = async ({ merchantId, id }: Token): Promise<Token> => (await loadTokens(pool, [{ merchantId, id }]))[0] ?? assert.fail('the token is gone');
+  const pay = (token: Token, approve = true) => payAt(world, clock, token, approve);
+  const follow = async (listeners: readonly OnPaymentsMoved[] = [settleTokens]): Promise<number> => {
+    await numberEvents(world);
+    return followPayments({ pool, payments, listeners, now: () => clock.now });
+  };
+  return {
+    ...world,
+    call,
+    create,
+    read,
+    pay,
+    follow,
+    keyOf: bindingOf,
+    number: () => numberEvents(world),
+    books: (key: KeyPrincipal) => readBooks(world, key),
+    /** Moves the clock; gives the moment. */
+    pass: (time: Temporal.DurationLike): Temporal.Instant => (clock.now = clock.now.add(time)),
+    /** A token that may be charged. */
+    active: async (key: KeyPrincipal, input: Partial<TokenInput> = {}): Promise<Token> => {
+      const { token } = granted(await create(key, { customerRef: 'c-1', ...input }));
+      await pay(token);
+      while ((await follow()) > 0);
+      const bound = await read(token);
+      assert.equal(bound.status, 'active');
+      return bound;
+    },
+    charge: (key: KeyPrincipal, token: Token, amount: bigint, idempotency?: string) =>
+      chargeToken(parts, key, { tokenId: token.id, amount, orderId: null, description: null, idempotency: claim(idempotency) }, call()),
+  };
+};

@@ -1,0 +1,244 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Bank } from '../../subgraphs/kernel/banks/bank.ts';
+import { run } from '../../subgraphs/kernel/database/statement.ts';
+import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { askBank } from '../../subgraphs/payments/ask-bank.ts';
+import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
+import { findRefunds, findPayment } from '../../subgraphs/payments/store-payment.ts';
+import { findRefundsDue, sendRefund } from '../../subgraphs/payments/send-refund.ts';
+import { chargeToken } from '../../subgraphs/recurring/charge-token.ts';
+import { cancelToken } from '../../subgraphs/recurring/cancel-token.ts';
+import { startBinding } from '../../subgraphs/recurring/bind-token.ts';
+import { findTokens } from '../../subgraphs/recurring/find-recurring.ts';
+import { granted, openStage, refusedWith, type Stage } from './stage.ts';
+
+/** What the bank does with the next charge, instead of answering it. */
+let fault: 'before' | 'after' | null = null;
+const blocked = new Set<string>();
+let stage: Stage;
+
+/** A live connector that may fail before it took the order, or after. */
+const faltering = (simulator: Bank): Bank => ({
+  ...simulator,
+  connector: 'faltering',
+  bankName: 'Faltering Bank',
+  charge: async (order) => {
+    const failing = fault;
+    fault = null;
+    if (failing === 'before') throw new Error('the process was killed');
+    const answer = await simulator.charge(order);
+    return failing === 'after' ? { kind: 'unknown' } : answer;
+  },
+});
+
+before(async () => {
+  const lists = {
+    ...noPolicies,
+    isBlocked: (_: string, __: string, text: string) => blocked.has(text),
+    forbiddenIn: (text: string) => (/casino/.test(text) ? 'casino' : null),
+  };
+  stage = await openStage((simulator) => [faltering(simulator)], lists);
+});
+after(() => stage.close());
+
+const addRoute = (key: { merchantId: string; shopId: string }, method: string) =>
+  stage.database.pool.query(
+    `insert into bank_route (merchant_id, id, shop_id, mode, operation, method, connector, priority, active, created_at)
+      values ($1, gen_random_uuid(), $2, 'live', 'recurrent', $3, 'faltering', 1, true, now())`,
+    [key.merchantId, key.shopId, method],
+  );
+
+describe('binding', () => {
+  test('a card is verified with 1 RUB: the payment is given back, nothing is booked, and the token has the last 4 digits', async () => {
+    const key = await stage.merchant();
+    const { token } = granted(await stage.create(key, { customerRef: 'c-1', amount: 5n }));
+    assert.deepEqual([token.status, token.savedReference], ['pending', null]);
+    const payment = await stage.pay(token);
+    assert.deepEqual([payment.status, payment.amount, payment.amountRefunded, payment.fee], ['refunded', 100n, 100n, 0n]);
+    const [refund, ...others] = await findRefunds(stage.database.pool, [payment]);
+    assert.deepEqual([refund?.status, refund?.amount, others], ['succeeded', 100n, []]);
+    assert.deepEqual(await stage.books(key), { balance: 0n, available: 0n, ledger: [] });
+    while ((await stage.follow()) > 0);
+    const bound = await stage.read(token);
+    assert.deepEqual([bound.status, bound.cardBrand, bound.cardMask, bound.cardHolder], ['active', 'Visa', '1111', 'A B']);
+    assert.equal(bound.savedReference?.startsWith('simulator:'), true);
+  });
+
+  test('a trial by SBP is charged 1 RUB and given back: both are in the ledger', async () => {
+    const key = await stage.merchant();
+    const { token } = granted(await stage.create(key, { customerRef: 'c-1', method: 'sbp', amount: 4_900n }));
+    const trial = { ...token, id: crypto.randomUUID(), bindingPaymentId: null };
+    const terms = { kind: 'subscription_init', amount: 100n, currency: 'RUB', verification: true, returnUrl: null, description: null } as const;
+    const { payment } = granted(await startBinding(stage.parts, trial, { ...terms, subscriptionId: crypto.randomUUID() }));
+    const paid = await stage.pay({ ...trial, bindingPaymentId: payment.id });
+    assert.deepEqual([paid.status, paid.fee], ['succeeded', 0n]);
+    const later = stage.pass({ seconds: 1 });
+    for (const due of await findRefundsDue(stage.database, later, 100)) await sendRefund(stage.database, stage.banks, due, later);
+    const after = await findPayment(stage.database.pool, stage.keyOf({ ...trial, bindingPaymentId: payment.id }), stage.call().now);
+    assert.deepEqual([after?.payment.status, after?.payment.amountRefunded], ['refunded', 100n]);
+    assert.deepEqual(await stage.books(key), { balance: 0n, available: 0n, ledger: ['payment 100', 'refund -100'] });
+  });
+
+  test('a binding that is declined, or whose link ends, ends the token', async () => {
+    const key = await stage.merchant();
+    const declined = granted(await stage.create(key, { customerRef: 'declined' })).token;
+    assert.equal((await stage.pay(declined, false)).status, 'failed');
+    const late = granted(await stage.create(key, { customerRef: 'late' })).token;
+    stage.pass({ minutes: 61 });
+    await expirePayments(stage.database, stage.banks, () => stage.call().now);
+    while ((await stage.follow()) > 0);
+    assert.deepEqual([(await stage.read(declined)).status, (await stage.read(late)).status], ['cancelled', 'cancelled']);
+    assert.equal(refusedWith(await stage.charge(key, late, 1_000n)), 'token_not_active');
+  });
+
+  test('fifty equal bindings at once are one token with one payment', async () => {
+    const key = await stage.merchant();
+    const made = await Promise.all(Array.from({ length: 50 }, () => stage.create(key, { customerRef: 'c-1' }, 'once')));
+    const ids = made.map((created) => `${granted(created).token.id} ${granted(created).payUrl.length}`);
+    assert.equal(new Set(ids).size, 1);
+    assert.equal((await findTokens(stage.database.pool, key.merchantId, key.mode, null)).length, 1);
+    const payments = await run(stage.database.pool, { name: 'test.payments', text: 'select id from payment where merchant_id = $1' }, [key.merchantId]);
+    assert.equal(payments.length, 1);
+  });
+
+  test('a binding that is refused leaves no token and frees its key (D-22, D-40)', async () => {
+    const key = await stage.merchant();
+    blocked.add('c-blocked');
+    assert.equal(refusedWith(await stage.create(key, { customerRef: 'c-blocked' }, 'k')), 'aml_blocked');
+    assert.equal((await findTokens(stage.database.pool, key.merchantId, key.mode, null)).length, 0);
+    blocked.delete('c-blocked');
+    const { token } = granted(await stage.create(key, { customerRef: 'c-blocked' }, 'k'));
+    blocked.add('c-blocked');
+    assert.equal(granted(await stage.create(key, { customerRef: 'c-blocked' }, 'k')).token.id, token.id, 'what was made before is still answered');
+    const live = await stage.merchant('live');
+    assert.equal(refusedWith(await stage.create(live, { customerRef: 'c-1' })), 'route_not_configured');
+  });
+});
+
+describe('charging', () => {
+  test('fifty equal charges at once are one payment, once in the ledger', async () => {
+    const key = await stage.merchant();
+    const token = await stage.active(key);
+    const charged = await Promise.all(Array.from({ length: 50 }, () => stage.charge(key, token, 1_000n, 'once')));
+    assert.equal(new Set(charged.map((one) => granted(one).payment.id)).size, 1);
+    assert.equal(charged.filter((one) => !granted(one).replayed).length, 1);
+    assert.deepEqual(await stage.books(key), { balance: 1_000n, available: 1_000n, ledger: ['payment 1000'] });
+    assert.equal(refusedWith(await stage.charge(key, token, 1_001n, 'once')), 'idempotent_conflict');
+  });
+
+  test('outcomes follow the amount (D-30): what is pending is asked about, and what never answers expires', async () => {
+    const key = await stage.merchant();
+    const token = await stage.active(key);
+    const outcomes = [];
+    for (const amount of [1_000n, 1_001n, 1_003n, 1_005n, 1_006n, 1_007n]) outcomes.push(granted(await stage.charge(key, token, amount)).payment);
+    assert.deepEqual(
+      outcomes.map(({ status, failureCode }) => `${status} ${failureCode}`),
+      ['succeeded null', 'failed do_not_honor', 'failed expired_card', 'processing null', 'processing null', 'processing null'],
+    );
+    const ids = outcomes.map(({ merchantId, id }) => ({ merchantId, paymentId: id }));
+    stage.pass({ seconds: 6 });
+    for (const id of ids) await askBank(stage.database, stage.banks, id, stage.call().now);
+    stage.pass({ minutes: 21 });
+    await expirePayments(stage.database, stage.banks, () => stage.call().now);
+    const ended = await stage.payments.read(outcomes);
+    assert.deepEqual(
+      ended.map((payment) => payment?.status),
+      ['succeeded', 'failed', 'failed', 'expired', 'expired', 'succeeded'],
+    );
+    assert.deepEqual((await stage.books(key)).ledger, ['payment 1000', 'payment 1007']);
+    while ((await stage.follow()) > 0);
+    assert.deepEqual((await stage.read(token)).lastChargedAt, ended[5]?.capturedAt);
+  });
+
+  test('a charge that was cut off before or after the bank took it is ordered again under its own id, and made once (D-32)', async () => {
+    const key = await stage.merchant('live');
+    await addRoute(key, 'cards');
+    const token = await stage.active(key);
+    assert.equal(token.savedReference?.startsWith('faltering:'), true);
+    for (const [cut, amount] of [
+      ['before', 1_000n],
+      ['after', 2_000n],
+    ] as const) {
+      fault = cut;
+      const first = await stage.charge(key, token, amount, cut).catch((error: unknown) => error);
+      if (cut === 'after') assert.equal(granted(first as Awaited<ReturnType<Stage['charge']>>).payment.status, 'processing', 'unknown is not failed');
+      const again = granted(await stage.charge(key, token, amount, cut));
+      assert.deepEqual([again.payment.status, again.replayed], ['processing', true]);
+      const { merchantId, id: paymentId } = again.payment;
+      assert.equal(granted(await askBank(stage.database, stage.banks, { merchantId, paymentId }, stage.pass({ seconds: 31 }))).status, 'succeeded');
+    }
+    const { ledger } = await stage.books(key);
+    assert.deepEqual(
+      ledger.filter((row) => row.startsWith('payment')),
+      ['payment 1000', 'payment 2000'],
+    );
+  });
+
+  test('a token is the merchant’s in its mode: another shop may charge it, another mode or merchant finds nothing (D-03c, D-38)', async () => {
+    const key = await stage.merchant();
+    const token = await stage.active(key);
+    const charged = granted(await stage.charge({ ...key, shopId: crypto.randomUUID(), keyId: 'another' }, token, 1_000n));
+    assert.deepEqual([charged.payment.status, charged.payment.shopId], ['succeeded', key.shopId]);
+    assert.equal(refusedWith(await stage.charge({ ...key, mode: 'live' }, token, 1_000n)), 'not_found');
+    assert.equal(refusedWith(await stage.charge(await stage.merchant(), token, 1_000n)), 'not_found');
+    assert.equal(refusedWith(await cancelToken(stage.parts, { ...key, mode: 'live' }, token.id, 'test')), 'not_found');
+  });
+
+  test('the bank’s own word that it may not be charged any more is a failure; a forbidden purpose is a refusal that frees the key', async () => {
+    const key = await stage.merchant();
+    const token = await stage.active(key);
+    const request = { tokenId: token.id, amount: 1_000n, orderId: null, description: 'casino chips', idempotency: { key: 'p' } };
+    assert.equal(refusedWith(await chargeToken(stage.parts, key, request, stage.call())), 'forbidden_purpose');
+    assert.equal(granted(await stage.charge(key, token, 1_000n, 'p')).payment.status, 'succeeded');
+    await stage.database.pool.query(`update simulator_operation set outcome = 'failed' where operation_id = $1`, [token.bindingPaymentId]);
+    const revoked = granted(await stage.charge(key, token, 1_000n)).payment;
+    assert.deepEqual([revoked.status, revoked.failureCode], ['failed', 'authorization_revoked']);
+  });
+});
+
+describe('cancelling', () => {
+  test('an active token is never charged again; its payments stay; cancelling twice is fine (D-63b)', async () => {
+    const key = await stage.merchant();
+    const token = await stage.active(key);
+    const before = granted(await stage.charge(key, token, 1_000n, 'before'));
+    for (const _ of [1, 2]) assert.equal(granted(await cancelToken(stage.parts, key, token.id, 'test')).status, 'cancelled');
+    assert.equal(refusedWith(await stage.charge(key, token, 1_000n)), 'token_not_active');
+    const replay = granted(await stage.charge(key, token, 1_000n, 'before'));
+    assert.deepEqual([replay.payment.id, replay.replayed], [before.payment.id, true]);
+    assert.equal((await stage.books(key)).balance, 1_000n);
+  });
+
+  test('a token cancelled while its buyer confirms is cancelled, whoever came first, and its payment has one end (D-64)', async () => {
+    const key = await stage.merchant();
+    const tokens = await Promise.all(
+      Array.from({ length: 20 }, async () => granted(await stage.create(key, { customerRef: 'c', method: 'sbp', amount: 1_000n })).token),
+    );
+    await Promise.all(
+      tokens.flatMap((token, index) => [
+        index % 2 ? stage.pay(token).catch((error: unknown) => error) : cancelToken(stage.parts, key, token.id, 'test'),
+        index % 2 ? cancelToken(stage.parts, key, token.id, 'test') : stage.pay(token).catch((error: unknown) => error),
+        stage.follow().catch((error: unknown) => error),
+      ]),
+    );
+    while ((await stage.follow()) > 0);
+    const payments = await stage.payments.read(tokens.map(({ merchantId, bindingPaymentId }) => ({ merchantId, id: bindingPaymentId ?? '' })));
+    for (const [index, token] of tokens.entries()) {
+      assert.equal((await stage.read(token)).status, 'cancelled');
+      assert.match(payments[index]?.status ?? '', /^(cancelled|succeeded)$/);
+      assert.equal(refusedWith(await stage.charge(key, token, 1_000n)), 'token_not_active');
+    }
+    const paid = payments.filter((payment) => payment?.status === 'succeeded').length;
+    assert.equal((await stage.books(key)).balance, BigInt(paid) * 1_000n, 'what was paid stays the merchant’s');
+  });
+
+  test('a cancelled payment of a binding ends its token too, as a crash between the two would leave it', async () => {
+    const key = await stage.merchant();
+    const { token } = granted(await stage.create(key, { customerRef: 'c' }));
+    granted(await stage.payments.cancelBinding({ merchantId: key.merchantId, id: token.bindingPaymentId ?? '' }));
+    while ((await stage.follow()) > 0);
+    assert.equal((await stage.read(token)).status, 'cancelled');
+    assert.equal(isRefused(await stage.payments.cancelBinding({ merchantId: key.merchantId, id: token.bindingPaymentId ?? '' })), true);
+  });
+});
