@@ -205,6 +205,16 @@ export type PayoutBatchCreated = {
   idempotent: Scalars['Boolean']['output'];
 };
 
+/** What a refresh of the SBP directory came to. */
+export type SbpBanksRefreshed = {
+  /** How many participants the acquirer named. */
+  named: Scalars['Int']['output'];
+  /** How many of them are new here or have another name. */
+  changed: Scalars['Int']['output'];
+};
+
+export type SbpBanksRefreshResult = SbpBanksRefreshed | Refused;
+
 export type PayoutCreateResult = PayoutCreated | Refused;
 
 export type PayoutBatchCreateResult = PayoutBatchCreated | Refused;
@@ -240,6 +250,8 @@ export type Mutation = {
   payoutCreate: PayoutCreateResult;
   /** Creates 1 to 1,000 payouts of one method, each standing alone (decision D-52). */
   payoutBatchCreate: PayoutBatchCreateResult;
+  /** Takes the SBP directory over from the bank behind a connector; participants that it does not name stay. Every process has it within a minute. */
+  sbpBanksRefresh: SbpBanksRefreshResult;
 };
 
 
@@ -253,6 +265,11 @@ export type MutationpayoutBatchCreateArgs = {
   method: PayoutMethod;
   items: Array<PayoutCreateInput>;
   idempotency: InputMaybe<Idempotency>;
+};
+
+
+export type MutationsbpBanksRefreshArgs = {
+  connector: Scalars['String']['input'];
 };
 
 
@@ -347,6 +364,10 @@ export type FederationReferenceTypes = {
 
 /** Mapping of union types */
 export type ResolversUnionTypes<_RefType extends Record<string, unknown>> = {
+  SbpBanksRefreshResult:
+    | ( SbpBanksRefreshed )
+    | ( Refused )
+  ;
   PayoutCreateResult:
     | ( Omit<PayoutCreated, 'payout'> & { payout: _RefType['Payout'] } )
     | ( Refused )
@@ -385,6 +406,8 @@ export type ResolversTypes = {
   PayoutBatchItem: ResolverTypeWrapper<PayoutBatchItem>;
   Int: ResolverTypeWrapper<Scalars['Int']['output']>;
   PayoutBatchCreated: ResolverTypeWrapper<PayoutBatchCreated>;
+  SbpBanksRefreshed: ResolverTypeWrapper<SbpBanksRefreshed>;
+  SbpBanksRefreshResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['SbpBanksRefreshResult']>;
   PayoutCreateResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['PayoutCreateResult']>;
   PayoutBatchCreateResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['PayoutBatchCreateResult']>;
   Query: ResolverTypeWrapper<Record<PropertyKey, never>>;
@@ -412,6 +435,8 @@ export type ResolversParentTypes = {
   PayoutBatchItem: PayoutBatchItem;
   Int: Scalars['Int']['output'];
   PayoutBatchCreated: PayoutBatchCreated;
+  SbpBanksRefreshed: SbpBanksRefreshed;
+  SbpBanksRefreshResult: ResolversUnionTypes<ResolversParentTypes>['SbpBanksRefreshResult'];
   PayoutCreateResult: ResolversUnionTypes<ResolversParentTypes>['PayoutCreateResult'];
   PayoutBatchCreateResult: ResolversUnionTypes<ResolversParentTypes>['PayoutBatchCreateResult'];
   Query: Record<PropertyKey, never>;
@@ -518,6 +543,16 @@ export type PayoutBatchCreatedResolvers<ContextType = SubgraphContext, ParentTyp
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 };
 
+export type SbpBanksRefreshedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['SbpBanksRefreshed'] = ResolversParentTypes['SbpBanksRefreshed']> = {
+  named?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  changed?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type SbpBanksRefreshResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['SbpBanksRefreshResult'] = ResolversParentTypes['SbpBanksRefreshResult']> = {
+  __resolveType: TypeResolveFn<'SbpBanksRefreshed' | 'Refused', ParentType, ContextType>;
+};
+
 export type PayoutCreateResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PayoutCreateResult'] = ResolversParentTypes['PayoutCreateResult']> = {
   __resolveType: TypeResolveFn<'PayoutCreated' | 'Refused', ParentType, ContextType>;
 };
@@ -535,6 +570,7 @@ export type QueryResolvers<ContextType = SubgraphContext, ParentType extends Res
 export type MutationResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Mutation'] = ResolversParentTypes['Mutation']> = {
   payoutCreate?: Resolver<ResolversTypes['PayoutCreateResult'], ParentType, ContextType, RequireFields<MutationpayoutCreateArgs, 'input'>>;
   payoutBatchCreate?: Resolver<ResolversTypes['PayoutBatchCreateResult'], ParentType, ContextType, RequireFields<MutationpayoutBatchCreateArgs, 'method' | 'items'>>;
+  sbpBanksRefresh?: Resolver<ResolversTypes['SbpBanksRefreshResult'], ParentType, ContextType, RequireFields<MutationsbpBanksRefreshArgs, 'connector'>>;
 };
 
 export type Resolvers<ContextType = SubgraphContext> = {
@@ -551,6 +587,8 @@ export type Resolvers<ContextType = SubgraphContext> = {
   PayoutCreated?: PayoutCreatedResolvers<ContextType>;
   PayoutBatchItem?: PayoutBatchItemResolvers<ContextType>;
   PayoutBatchCreated?: PayoutBatchCreatedResolvers<ContextType>;
+  SbpBanksRefreshed?: SbpBanksRefreshedResolvers<ContextType>;
+  SbpBanksRefreshResult?: SbpBanksRefreshResultResolvers<ContextType>;
   PayoutCreateResult?: PayoutCreateResultResolvers<ContextType>;
   PayoutBatchCreateResult?: PayoutBatchCreateResultResolvers<ContextType>;
   Query?: QueryResolvers<ContextType>;

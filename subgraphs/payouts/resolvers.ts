@@ -1,6 +1,6 @@
 /** The payouts subgraph's resolvers. */
 import type { MutationResolvers, QueryResolvers, Resolvers } from '../../schema/generated/payouts.ts';
-import { sbpBanks } from '../kernel/banks/sbp-banks.ts';
+import { openSbpDirectory, type SbpDirectory } from '../kernel/banks/sbp-banks.ts';
 import type { Policies } from '../kernel/policies/policies.ts';
 import { timedPlanOfAmount } from '../kernel/rules/plan.ts';
 import { isRefused } from '../kernel/rules/refusal.ts';
@@ -10,6 +10,7 @@ import { createPayoutBatch, type ItemResult } from './create-payout-batch.ts';
 import { createPayout, type CreatedPayout, type CreatingParts } from './create-payout.ts';
 import { listPayouts, loadPayouts } from './find-payouts.ts';
 import { recipientView } from './payout-view.ts';
+import { refreshSbpBanks } from './refresh-sbp-banks.ts';
 
 export interface PayoutsParts extends CreatingParts {
   readonly policies: Policies;
@@ -34,7 +35,7 @@ const createdView = ({ banks }: PayoutsParts, { payout, replayed }: CreatedPayou
   };
 };
 
-const queries = ({ database: { pool } }: PayoutsParts): QueryResolvers => ({
+const queries = ({ database: { pool } }: PayoutsParts, directory: SbpDirectory): QueryResolvers => ({
   payout: async (_, { id, merchantId }, { principal }) => {
     const [payout] = await loadPayouts(pool, [{ merchantId: merchantOf(principal, merchantId), id }]);
     if (!payout) return null;
@@ -44,10 +45,10 @@ const queries = ({ database: { pool } }: PayoutsParts): QueryResolvers => ({
     const reach = await reachOf(pool, principal, merchantId);
     return orThrow(await listPayouts(pool, reach, { ...page, filters: { status, method } }));
   },
-  sbpBanks: () => [...sbpBanks],
+  sbpBanks: async () => [...(await directory.current())],
 });
 
-const mutations = (parts: PayoutsParts): MutationResolvers => ({
+const mutations = (parts: PayoutsParts, directory: SbpDirectory): MutationResolvers => ({
   payoutCreate: async (_, { input, idempotency }, { principal, now }) => {
     const creating = { key: keyOf(principal), policies: await parts.policies.current(), now };
     const created = await createPayout(parts, creating, input, idempotency);
@@ -76,10 +77,19 @@ const mutations = (parts: PayoutsParts): MutationResolvers => ({
       idempotent: replayed,
     };
   },
+  sbpBanksRefresh: async (_, { connector }, context) => {
+    const refreshed = await refreshSbpBanks(parts, context, connector);
+    if (isRefused(refreshed)) return refreshed;
+    directory.forget();
+    return { __typename: 'SbpBanksRefreshed', ...refreshed };
+  },
 });
 
 /** The resolvers and the entity loaders of the payouts subgraph. */
-export const payoutsSubgraph = (parts: PayoutsParts): { name: 'payouts'; resolvers: Resolvers; entities: EntityLoaders } => ({
+export const payoutsSubgraph = (
+  parts: PayoutsParts,
+  directory = openSbpDirectory(parts.database.pool),
+): { name: 'payouts'; resolvers: Resolvers; entities: EntityLoaders } => ({
   name: 'payouts',
   resolvers: {
     Payout: {
@@ -88,8 +98,8 @@ export const payoutsSubgraph = (parts: PayoutsParts): { name: 'payouts'; resolve
       shop: ({ merchantId, shopId }) => ({ merchantId, id: shopId }),
       merchant: ({ merchantId }) => ({ id: merchantId }),
     },
-    Query: queries(parts),
-    Mutation: mutations(parts),
+    Query: queries(parts, directory),
+    Mutation: mutations(parts, directory),
   },
   entities: { Payout: (references) => loadPayouts(parts.database.pool, references) },
 });

@@ -69,4 +69,19 @@ export const BankRouteEntity = defineEntity({
 });
 export type BankRoute = Row<InferEntity<typeof BankRouteEntity>>;
 
-export const banksEntities = [SimulatorOperationEntity, SimulatorCallbackEntity, BankRouteEntity];
+/** A participant of SBP as an acquirer last named it; the service's own list stands under these. */
+export const SbpBankEntity = defineEntity({
+  name: 'SbpBank',
+  tableName: 'sbp_bank',
+  properties: {
+    memberId: p.text().primary(),
+    name: p.text(),
+    nameEn: p.text(),
+    /** Who named it. */
+    connector: p.text(),
+    refreshedAt: moment(),
+  },
+  checks: [{ name: 'sbp_bank_member', expression: "member_id ~ '^[0-9]{12}$'::text" }],
+});
+
+export const banksEntities = [SimulatorOperationEntity, SimulatorCallbackEntity, BankRouteEntity, SbpBankEntity];

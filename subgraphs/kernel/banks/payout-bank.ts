@@ -7,6 +7,7 @@ import type { MinorUnits } from '../rules/money.ts';
 import type { TimedPlan } from '../rules/plan.ts';
 import type { KeptRecipient, Recipient } from '../rules/recipient.ts';
 import type { RouteMethod } from '../rules/route.ts';
+import type { SbpBank } from './sbp-banks.ts';
 
 /** How a bank may send money: the methods that routes have for payouts. */
 export type PayoutWay = Extract<RouteMethod, 'sbp' | 'card' | 'account'>;
@@ -56,6 +57,8 @@ export interface PayoutBank {
   checkRecipient?(recipient: KeptRecipient, signal: AbortSignal): Promise<RecipientVerdict>;
   /** Orders a payout. A repeated order is answered with where the first one stands. */
   pay(order: PayoutOrder): Promise<PayoutAnswer>;
+  /** The participants of SBP as the bank knows them. Absent where the bank gives no list. */
+  listSbpBanks?(signal: AbortSignal): Promise<readonly SbpBank[]>;
   /** Asks what became of an order. */
   askPayout(question: PayoutQuestion): Promise<PayoutAnswer>;
 }

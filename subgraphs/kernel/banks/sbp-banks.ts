@@ -1,4 +1,8 @@
-/** The SBP directory. Contract GET /v1/public/banks/sbp: sorted by name; a helper for forms, not an allow-list. */
+/**
+ * The SBP directory. Contract GET /v1/public/banks/sbp: sorted by name; a helper for forms, not an allow-list. What an acquirer has told stands over the list
+ * that comes with the service; participants that it does not name stay.
+ */
+import { columns, run, type Runner, type Statement } from '../database/statement.ts';
 import participants from './sbp-banks.json' with { type: 'json' };
 
 export interface SbpBank {
@@ -10,7 +14,37 @@ export interface SbpBank {
 
 const byName = new Intl.Collator('ru', { sensitivity: 'base', numeric: true });
 
-/** Every participant, sorted by its name in Russian. */
-export const sbpBanks: readonly SbpBank[] = participants
-  .map(({ member_id: memberId, name, name_en: nameEn }) => ({ memberId, name, nameEn }))
-  .toSorted((a, b) => byName.compare(a.name, b.name));
+const bundled: readonly SbpBank[] = participants.map(({ member_id: memberId, name, name_en: nameEn }) => ({ memberId, name, nameEn }));
+
+const sortedWith = (told: readonly SbpBank[]): readonly SbpBank[] =>
+  [...new Map([...bundled, ...told].map((bank) => [bank.memberId, bank])).values()].toSorted((a, b) => byName.compare(a.name, b.name));
+
+const readAll: Statement = { name: 'sbp_banks_read', text: `select ${columns(['memberId', 'name', 'nameEn'])} from sbp_bank` };
+
+export interface SbpDirectory {
+  /** Every participant, sorted by its name in Russian; at most a minute old. */
+  current(): Promise<readonly SbpBank[]>;
+  /** This process reads it anew when it is asked for next. */
+  forget(): void;
+}
+
+const kept_ms = 60_000;
+
+/** The directory of this process. Nothing is read until it is asked for. */
+export const openSbpDirectory = (pool: Runner): SbpDirectory => {
+  let reading: Promise<readonly SbpBank[]> | null = null;
+  let readAt_ms = -Infinity;
+  const read = (): Promise<readonly SbpBank[]> => {
+    const began = run<SbpBank>(pool, readAll, []).then(sortedWith);
+    reading = began;
+    readAt_ms = performance.now();
+    began.catch(() => {
+      if (reading === began) reading = null;
+    });
+    return began;
+  };
+  return {
+    current: () => (reading && performance.now() - readAt_ms < kept_ms ? reading : read()),
+    forget: () => void (reading = null),
+  };
+};

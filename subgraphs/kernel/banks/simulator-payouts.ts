@@ -103,6 +103,8 @@ const answerOf = (taken: Taken, now: Temporal.Instant): PayoutAnswer => {
 export const simulatorPayouts = (pool: Runner): PayoutBank => ({
   payoutWays: ['sbp', 'card', 'account'],
 
+  listSbpBanks: async () => [{ memberId: '100000009999', name: 'Банк-симулятор', nameEn: 'Simulator Bank' }],
+
   checkRecipient: async (recipient) => verdictOf(recipient),
 
   async pay(order): Promise<PayoutAnswer> {

@@ -45,6 +45,7 @@ export const access: Readonly<Record<string, Access>> = {
   // The scope of the payout's own method is checked where the method is known: in the operation.
   'Mutation.payoutCreate': { key: anyPayout },
   'Mutation.payoutBatchCreate': { key: anyPayout },
+  'Mutation.sbpBanksRefresh': { operator: 'admin', platform: true },
 
   'Query.billingSubscription': { key: eitherRecurrent, operator: 'viewer' },
   'Query.billingSubscriptions': { key: eitherRecurrent, operator: 'viewer' },
