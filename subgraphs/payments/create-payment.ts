@@ -40,13 +40,13 @@ const create: Statement = {
 const insert = async (
   database: Database,
   key: KeyPrincipal,
-  terms: PaymentTerms & { readonly amountUsdt: number | null },
+  terms: PaymentTerms & { readonly id: string; readonly amountUsdt: number | null },
   claim: IdempotencyClaim | null,
   now: Temporal.Instant,
 ): Promise<Payment | null> => {
   const [payment] = await run<Payment>(database.pool, create, [
     key.merchantId,
-    randomUUID(),
+    terms.id,
     key.shopId,
     key.mode,
     terms.orderId,
@@ -93,14 +93,15 @@ export const createPayment = async (
 ): Promise<CreatedPayment | Refused> => {
   const claim = claimOf(request.idempotency, 'paymentCreate', request.input);
   if (claim && isRefused(claim)) return claim;
-  const terms = paymentTerms(request.input, key.mode, now);
+  const id = randomUUID();
+  const terms = paymentTerms(request.input, key.mode, id, now);
   if (isRefused(terms)) return terms;
   const find = async (paymentId: string): Promise<Payment | null> =>
     (await findPayment(database.pool, { merchantId: key.merchantId, paymentId }, now))?.payment ?? null;
   // What was created before something was put on a list is still answered to a repeated call.
   const bar = barred(policies, key, terms);
   const amountUsdt = policies.inUsdt(terms.amount, terms.currency, now);
-  const make = async () => (bar ? null : insert(database, key, { ...terms, amountUsdt }, claim, now));
+  const make = async () => (bar ? null : insert(database, key, { ...terms, id, amountUsdt }, claim, now));
   const created = await madeOnce(database.pool, { caller: key, claim, find }, make);
   if (!created) return bar ?? refused('not_found', 'the shop of this key does not exist any more');
   return isRefused(created) ? created : { payment: created.made, replayed: created.replayed };

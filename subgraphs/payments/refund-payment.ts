@@ -15,7 +15,9 @@ import type { KeyPrincipal } from '../kernel/service/principal.ts';
 import type { Refund } from './entities.ts';
 import { loadRefunds } from './find-payments.ts';
 import { lockPayment, storeLocked } from './lock-payment.ts';
+import { recordRefund } from './record-refund.ts';
 import { refundCreated } from './refund-events.ts';
+import { textMistake } from './rules/create.ts';
 import { reasonMax_chars, refundAmount } from './rules/refund.ts';
 import { sendRefund } from './send-refund.ts';
 
@@ -27,6 +29,8 @@ export interface RefundRequest {
   /** Null or 0: the whole remainder. */
   readonly amount: bigint | null;
   readonly reason: string | null;
+  /** For the audit log. */
+  readonly requestId?: string;
   readonly idempotency?: { readonly key: string; readonly fingerprint?: string | null | undefined } | null | undefined;
 }
 
@@ -63,6 +67,7 @@ const openRefund = async (client: pg.PoolClient, banks: Banks, { id, key, paymen
   };
   const opened = { row: refund, postings: refundOpened(agreed) };
   await storeLocked(client, locked, { patch: {}, postings: [], events: () => [refundCreated(refund, now)], refund: opened }, now);
+  await recordRefund(client, { principal: key, requestId: asked.requestId ?? '', now: () => now }, locked.payment, refund);
   return refund;
 };
 
@@ -78,13 +83,12 @@ export const refundPayment = async (
   request: RefundRequest,
   now: Temporal.Instant,
 ): Promise<CreatedRefund | Refused> => {
-  const { idempotency, ...input } = request;
+  const { idempotency, requestId: _, ...input } = request;
   const claim = claimOf(idempotency, 'refundCreate', input);
   if (claim && isRefused(claim)) return claim;
   if (!isUuid(request.paymentId)) return refused('not_found', 'there is no such payment');
-  if (request.reason !== null && request.reason.length > reasonMax_chars) {
-    return refused('bad_request', `reason: expected up to ${reasonMax_chars} characters, got ${request.reason.length}`);
-  }
+  const mistake = textMistake('reason', request.reason, 0, reasonMax_chars);
+  if (mistake) return refused('bad_request', mistake);
   const { merchantId } = key;
   const id = randomUUID();
   const find = async (earlier: string): Promise<Refund | null> => (await loadRefunds(database.pool, [{ merchantId, id: earlier }]))[0] ?? null;

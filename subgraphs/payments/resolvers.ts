@@ -160,9 +160,9 @@ const mutations = (parts: PaymentsParts): MutationResolvers => ({
     parts.wakeRelay();
     return { __typename: 'PaymentCancelled', payment };
   },
-  refundCreate: async (_, { paymentId, amount, reason, idempotency }, { principal, now }) => {
+  refundCreate: async (_, { paymentId, amount, reason, idempotency }, { principal, requestId, now }) => {
     const { database, banks, wakeRelay, sendRefundLater } = parts;
-    const request = { paymentId, amount: amount ?? null, reason: reason ?? null, idempotency };
+    const request = { paymentId, amount: amount ?? null, reason: reason ?? null, requestId, idempotency };
     const created = await refundPayment(database, banks, keyOf(principal), request, now());
     if (isRefused(created)) return created;
     const { refund, replayed } = created;

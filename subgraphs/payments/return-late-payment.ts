@@ -13,6 +13,7 @@ import { paymentSucceeded, refundOpened } from '../kernel/rules/postings.ts';
 import { approvalPatch, type Approval } from './approval.ts';
 import type { Payment, Refund } from './entities.ts';
 import { lockPayment, storeLocked } from './lock-payment.ts';
+import { recordRefund } from './record-refund.ts';
 import { refundCreated } from './refund-events.ts';
 import { endedUnpaid } from './rules/payment.ts';
 import type { PaymentChange, PaymentKey } from './store-payment.ts';
@@ -35,9 +36,8 @@ const automaticRefund = ({ merchantId, id, shopId, mode, amount, status }: Payme
 });
 
 /** What came in is set aside for the way back in the same breath, so that it is never available. No fee is taken: nothing was sold. */
-const lateSuccess = (payment: Payment, connector: string, answer: Approval, now: Temporal.Instant): PaymentChange => {
+const lateSuccess = (payment: Payment, refund: Refund, connector: string, answer: Approval, now: Temporal.Instant): PaymentChange => {
   const amount = minorUnits(payment.amount);
-  const refund = automaticRefund(payment, now);
   const patch = approvalPatch(payment, answer, now);
   return {
     // A link that was cancelled before any session of ours has no connector yet: the refund goes to the bank that told.
@@ -67,6 +67,8 @@ export const returnLatePayment = (database: Database, key: PaymentKey, connector
     const { payment } = locked;
     // Money that came is marked by its moment: it has been booked and is on its way back.
     if (!endedUnpaid(payment.status) || payment.capturedAt !== null) return payment;
+    const refund = automaticRefund(payment, now);
     await alertOf(client, payment, connector, now);
-    return storeLocked(client, locked, lateSuccess(payment, connector, answer, now), now);
+    await recordRefund(client, { principal: { kind: 'service', name: 'payments' }, requestId: `bank ${connector}`, now: () => now }, payment, refund);
+    return storeLocked(client, locked, lateSuccess(payment, refund, connector, answer, now), now);
   });

@@ -123,6 +123,33 @@ test('links and sessions expire at their moment and not before', async () => {
   assert.equal(await statusAt(session, 20 * 60 + 1), 'expired');
 });
 
+test('a failure code overwrites what the merchant had put under its name; what the service did not set stays the merchant’s', async () => {
+  const key = await migrated.merchant();
+  const metadata = { failure_code: 'mine', bank_failure_code: 'mine', bank_ref: 'mine', late_success: 'mine', order: '1' };
+  const { payment } = await create(key, { amount: 10_001n, method: 'sbp', metadata });
+  await pay(payment);
+  const failed = granted(await askBank(migrated.database, banks(), keyOf(payment), at(60)));
+  assert.deepEqual(failed.metadata, {
+    ...metadata,
+    mode: 'test',
+    simulator_outcome: 'failed',
+    simulator_failure_code: 'do_not_honor',
+    failure_code: 'do_not_honor',
+    bank_failure_code: 'simulator:do_not_honor',
+  });
+});
+
+test('a live payment shows the bank’s id under bank_ref', async () => {
+  const key = await migrated.merchant('live');
+  const { payment } = await create(key, { amount: 10_000n, method: 'sbp', metadata: { bank_ref: 'mine' } });
+  const bank = banks().simulator;
+  const live = { ...banks(), route: () => Promise.resolve(bank), holding: () => bank };
+  const opened = granted(
+    await openSession(migrated.database, live, noPolicies, { key: keyOf(payment), card: null, pageUrl: 'https://pay.example/p', now: at(1) }),
+  );
+  assert.deepEqual(opened.metadata, { bank_ref: `sim_${payment.id}`, mode: 'live' });
+});
+
 test('a webhook’s body is frozen with the move that caused it, and a live fee is withheld', async () => {
   const key = await migrated.merchant('live');
   const { payment } = await create(key, { amount: 10_050n, method: 'sbp' });

@@ -221,7 +221,22 @@ test('another shop’s or mode’s payment, an unknown one and a malformed id ar
   assert.equal(codeOf(await refund({ ...key, shopId: stranger.shopId }, payment, null)), 'not_found');
   assert.equal(codeOf(await refund({ ...key, mode: 'live' }, payment, null)), 'not_found');
   assert.equal(codeOf(await refund(key, { ...payment, id: 'P-1' }, null)), 'not_found');
-  const request = { paymentId: payment.id, amount: null, reason: 'x'.repeat(1_001) };
-  assert.equal(codeOf(await refundPayment(migrated.database, banks(), key, request, at(100))), 'bad_request');
+  const withReason = (reason: string) => refundPayment(migrated.database, banks(), key, { paymentId: payment.id, amount: 100n, reason }, at(100));
+  for (const reason of ['x'.repeat(1_001), '🎉'.repeat(1_001), 'a\0b', '\ud800']) assert.equal(codeOf(await withReason(reason)), 'bad_request', reason);
   assert.equal((await refundsOf(payment)).length, 0);
+  assert.equal(codeOf(await withReason('🎉'.repeat(1_000))), 'not refused');
+});
+
+test('a refund and its reason are in the audit log, one that was refused is not', async () => {
+  const key = await migrated.merchant();
+  const payment = await paid(key, 5_000n);
+  const made = granted(await refund(key, payment, 2_000n, { idempotencyKey: 'k' }));
+  granted(await refund(key, payment, 2_000n, { idempotencyKey: 'k' }));
+  assert.equal(codeOf(await refund(key, payment, 4_000n)), 'amount_exceeds_remainder');
+  const { rows } = await migrated.database.pool.query(
+    'select actor, role, action, subject_id, after from audit_entry where merchant_id = $1 and subject_kind = $2',
+    [key.merchantId, 'refund'],
+  );
+  const after = { payment: payment.publicId, amount: 2_000, currency: 'RUB', reason: 'One ticket' };
+  assert.deepEqual(rows, [{ actor: key.keyId, role: 'key', action: 'refund.create', subject_id: made.refund.id, after }]);
 });

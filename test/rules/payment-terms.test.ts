@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { Mode } from '../../subgraphs/kernel/rules/mode.ts';
-import { paymentTerms, type PaymentInput } from '../../subgraphs/payments/rules/create.ts';
+import { paymentTerms, type PaymentInput, type PaymentTerms } from '../../subgraphs/payments/rules/create.ts';
 
 const now = Temporal.Instant.from('2026-11-21T09:00:00Z');
+const id = '0000ffff-0000-4000-8000-000000000000';
 
 /** What is wrong with an input, or null. */
 const mistakeOf = (input: Partial<PaymentInput>, mode: Mode = 'test'): string | null => {
-  const terms = paymentTerms({ amount: 100n, ...input }, mode, now);
+  const terms = paymentTerms({ amount: 100n, ...input }, mode, id, now);
   return isRefused(terms) ? terms.message : null;
 };
 
@@ -62,4 +64,51 @@ test('a buyer returns to https only', () => {
     assert.equal(mistakeOf({ returnUrl: address }), null, address);
   for (const address of ['http://shop.example', 'shop.example', 'javascript:alert(1)', '//shop.example'])
     assert.match(mistakeOf({ returnUrl: address }) ?? '', /^return_url/, address);
+});
+
+const termsOf = (input: Partial<PaymentInput>, mode: Mode = 'test', ofId = id): PaymentTerms => {
+  const terms = paymentTerms({ amount: 100n, ...input }, mode, ofId, now);
+  return isRefused(terms) ? assert.fail(terms.message) : terms;
+};
+
+test('a payment without an order id gets ord_<timestamp>, and those of one millisecond differ', () => {
+  assert.equal(termsOf({}).orderId, `ord_${now.epochMilliseconds}065535`);
+  const ids = Array.from({ length: 20 }, () => randomUUID());
+  const orderIds = ids.map((one) => termsOf({}, 'test', one).orderId);
+  assert.ok(new Set(orderIds).size > 18, JSON.stringify(orderIds));
+  for (const orderId of orderIds) assert.match(orderId, /^ord_\d{19}$/);
+});
+
+test('everything that was not sent has its default', () => {
+  const { expiresAt, metadata, ...terms } = termsOf({}, 'live');
+  assert.deepEqual([terms.currency, terms.method, terms.customerId, terms.description, terms.plan], ['RUB', 'any', null, null, null]);
+  assert.equal(expiresAt.toString(), '2026-11-21T10:00:00Z');
+  assert.deepEqual(metadata, { mode: 'live' });
+  assert.equal(termsOf({ ttlMinutes: 10_080 }).expiresAt.toString(), '2026-11-28T09:00:00Z');
+  for (const ttlMinutes of [0, -1, 10_081]) assert.match(mistakeOf({ ttlMinutes }) ?? '', /^ttl_minutes/);
+});
+
+test('a reserved key that the service sets overwrites the merchant’s own; one that it does not set is the merchant’s', () => {
+  const own = { mode: 'x', customer_id: 'x', webhook_url: 'x', simulator_outcome: 'x', failure_code: 'x', bank_ref: 'x', other: 'x' };
+  assert.deepEqual(termsOf({ metadata: own, customerId: 'c', webhookUrl: 'https://shop.example/' }).metadata, {
+    ...own,
+    mode: 'test',
+    customer_id: 'c',
+    webhook_url: 'https://shop.example/',
+    simulator_outcome: 'succeeded',
+  });
+  assert.deepEqual(termsOf({ metadata: own }, 'live').metadata, { ...own, mode: 'live' });
+});
+
+test('the plan follows the hint, and the amount’s last two digits without a valid one (D-30)', () => {
+  const planOf = (amount: bigint, metadata: Record<string, string> = {}): string => {
+    const { plan } = termsOf({ amount, metadata });
+    return `${plan?.outcome} ${plan?.failureCode}`;
+  };
+  assert.equal(planOf(102n), 'failed insufficient_funds');
+  assert.equal(planOf(102n, { simulator_outcome: 'succeeded' }), 'succeeded null');
+  assert.equal(planOf(102n, { simulator_outcome: 'perhaps' }), 'failed insufficient_funds');
+  assert.equal(planOf(100n, { simulator_outcome: 'failed', simulator_failure_code: 'expired_card' }), 'failed expired_card');
+  assert.equal(planOf(100n, { simulator_outcome: 'failed', simulator_failure_code: 'bad_luck' }), 'failed do_not_honor');
+  assert.equal(termsOf({ metadata: { simulator_outcome: 'failed' } }, 'live').plan, null);
 });

@@ -92,6 +92,34 @@ for (const size of ['one', 'separate'] as const satisfies readonly Size[]) {
       await receiver.close();
     });
 
+    test('fifty refunds at once never give back more than the payment, and each is told with what it left', async () => {
+      const receiver = await openReceiver();
+      await merchant.endpoint(receiver.url, ['payment_refunded']);
+      const id = await paid(10_000);
+      const answers = await Promise.all(Array.from({ length: 50 }, () => merchant.call('POST', `/payments/${id}/refund`, { amount: 300 })));
+      const codes = answers.map(({ status, body }) => `${status} ${body.error?.code ?? body.status}`);
+      assert.deepEqual(
+        Object.fromEntries(
+          Map.groupBy(codes, (code) => code)
+            .entries()
+            .map(([code, all]) => [code, all.length]),
+        ),
+        {
+          '201 succeeded': 33,
+          '422 amount_exceeds_remainder': 17,
+        },
+      );
+      const last = await merchant.call('POST', `/payments/${id}/refund`, { amount: 0 });
+      assert.deepEqual([last.status, last.body.amount], [201, 100], 'zero is all that is left');
+      const payment = (await merchant.call('GET', `/payments/${id}`)).body;
+      assert.deepEqual([payment.status, payment.amount_refunded, payment.refunds.length], ['refunded', 10_000, 34]);
+      await eventually(() => receiver.received.length >= 34, 'thirty-four webhooks');
+      const told = receiver.received.map(({ body: { data } }) => `${data.amount_refunded} ${data.status}`).toSorted();
+      const left = Array.from({ length: 33 }, (_, index) => `${300 * (index + 1)} succeeded`);
+      assert.deepEqual(told, [...left, '10000 refunded'].toSorted());
+      await receiver.close();
+    });
+
     test('another merchant’s payment cannot be refunded', async () => {
       const id = await paid(500);
       const stranger = await makeMerchant(service);

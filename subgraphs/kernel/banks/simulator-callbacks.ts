@@ -4,7 +4,7 @@
  */
 import type pg from 'pg';
 import { dueOn, type Timeline } from '../clock/due.ts';
-import { run, type Statement } from '../database/statement.ts';
+import { run, type Runner, type Statement } from '../database/statement.ts';
 import type { PlannedCallbacks } from '../rules/buyer.ts';
 import type { SimulatorCallback } from './entities.ts';
 import type { SessionOrder } from './bank.ts';
@@ -63,11 +63,11 @@ const plan: Statement = {
 };
 
 /** Plans the callbacks of an operation that is decided at `decided`. */
-export const planCallbacks = async (pool: pg.Pool, order: SessionOrder, planned: PlannedCallbacks, decided: Temporal.Instant): Promise<void> => {
+export const planCallbacks = async (runner: Runner, order: SessionOrder, planned: PlannedCallbacks, decided: Temporal.Instant): Promise<void> => {
   const callbacks = plans[planned];
   const kinds = callbacks.map(({ kind }) => kind);
   const moments = callbacks.map(({ after_ms }) => decided.add({ milliseconds: after_ms }).toString());
-  await run(pool, plan, [order.merchantId, order.operationId, order.shopId, kinds, moments]);
+  await run(runner, plan, [order.merchantId, order.operationId, order.shopId, kinds, moments]);
 };
 
 /** A callback on its way. */

@@ -4,7 +4,7 @@
  */
 import type pg from 'pg';
 import type { Database } from '../database/orm.ts';
-import { run, type Statement } from '../database/statement.ts';
+import { inTransaction, run, type Statement } from '../database/statement.ts';
 import type { Bank, BankAnswer, Card, PayerTraits, PlannedAnswer, Question, RefundAnswer, RefundOrder, SessionAnswer, SessionOrder } from './bank.ts';
 import type { BankStep, BuyerMethod } from '../rules/buyer.ts';
 import type { SimulatorOperation } from './entities.ts';
@@ -155,21 +155,18 @@ const openSession = async (pool: pg.Pool, order: SessionOrder): Promise<SessionA
   const silence = silentUntil(callbacks, order.now);
   const reference = `sim_${order.operationId}`;
   const traits = cardTraits(order.card);
-  await run(pool, open, [
-    order.merchantId,
-    order.operationId,
-    reference,
-    planned.outcome,
-    planned.failureCode,
-    decided,
-    traits.cardBrand,
-    traits.cardMask,
-    traits.cardHolder,
-    order.now,
-    silence,
-  ]);
+  const { cardBrand, cardMask, cardHolder } = traits;
+  const { merchantId, operationId, now } = order;
+  const values = [merchantId, operationId, reference, planned.outcome, planned.failureCode, decided, cardBrand, cardMask, cardHolder, now, silence];
+  if (!callbacks || !decided) await run(pool, open, values);
+  else {
+    // Together: a bank that is killed in between must not forget what it was going to tell.
+    await inTransaction(pool, async (client) => {
+      await run(client, open, values);
+      await planCallbacks(client, order, callbacks, decided);
+    });
+  }
   if (silence) return { kind: 'unknown' };
-  if (callbacks && decided) await planCallbacks(pool, order, callbacks, decided);
   return { kind: 'opened', reference, ...stepOf(order), traits, askAt: callbacks ? null : decided };
 };
 

@@ -114,7 +114,13 @@ const insertEntry: Statement = {
     values ($1, uuidv7(), $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
 };
 
-const writeEntry = async (client: pg.PoolClient, acting: Acting, action: AuditedAction, { before, after }: Audited<unknown>): Promise<void> => {
+/** Writes an entry in the caller's own transaction, for what is recorded although nobody does it in the cabinet, such as a refund and its reason. */
+export const writeEntry = async (
+  client: pg.PoolClient,
+  acting: Acting,
+  action: AuditedAction,
+  { before, after }: Pick<Audited<unknown>, 'before' | 'after'>,
+): Promise<void> => {
   const { actor, role } = actorOf(acting.principal);
   const { kind, id } = action.subject;
   const merchantId = action.merchantId ?? platformMerchantId;

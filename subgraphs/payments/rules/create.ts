@@ -52,7 +52,8 @@ type Absent = null | undefined;
 /** Counted as people count: a character outside the basic plane is one, although it takes two code units. */
 const charactersOf = (text: string): number => Array.from(text).length;
 
-const textMistake = (name: string, text: string | Absent, least: number, most_chars: number): string | null => {
+/** What is wrong with a text that may be absent, in words that name the field; null when nothing is. PostgreSQL holds neither U+0000 nor half characters. */
+export const textMistake = (name: string, text: string | Absent, least: number, most_chars: number): string | null => {
   if (text === null || text === undefined) return null;
   if (!text.isWellFormed() || text.includes('\0')) return `${name}: expected a text without U+0000 and without halves of surrogate pairs`;
   if (text.length >= least && text.length <= most_chars) return null;
@@ -93,18 +94,24 @@ const webhookUrlMistake = (address: string | Absent, mode: Mode): string | null 
 };
 
 const mistakeIn = (input: PaymentInput, mode: Mode): string | null => {
-  const { amount, currency, method, returnUrl, webhookUrl, ttlMinutes, metadata } = input;
+  const { amount, currency, returnUrl, webhookUrl, ttlMinutes, metadata } = input;
   if (amount < 1n) return `amount: expected an integer from 1 to 2^53-1, got ${amount}`;
   if (typeof currency === 'string' && !isCurrency(currency)) return `currency: expected an ISO 4217 code such as RUB, got ${currency}`;
-  if (method === 'recurrent') return 'method: recurrent payments are made by charging a token (POST /v1/public/tokens/{id}/charge)';
   if (ttlMinutes !== null && ttlMinutes !== undefined && (ttlMinutes < 1 || ttlMinutes > linkTtlMax_min)) {
     return `ttl_minutes: expected an integer from 1 to ${linkTtlMax_min}, got ${ttlMinutes}`;
   }
   return textMistakeIn(input) ?? returnUrlMistake(returnUrl) ?? webhookUrlMistake(webhookUrl, mode) ?? metadataMistakeIn(metadata);
 };
 
-/** The terms of a new payment, or `bad_request` naming the field, what was expected and what came (decision D-06). */
-export const paymentTerms = (input: PaymentInput, mode: Mode, now: Temporal.Instant): PaymentTerms | Refused => {
+/**
+ * The order id of a payment that came without one: `ord_<timestamp>` (contract). Many payments are made in one millisecond, so that the digits go on with six
+ * of the payment's own id, as a finer clock would have them.
+ */
+export const defaultOrderId = (id: string, now: Temporal.Instant): string =>
+  `ord_${now.epochMilliseconds}${String(Number.parseInt(id.slice(0, 8), 16) % 1_000_000).padStart(6, '0')}`;
+
+/** The terms of a new payment `id`, or `bad_request` naming the field, what was expected and what came (decision D-06). */
+export const paymentTerms = (input: PaymentInput, mode: Mode, id: string, now: Temporal.Instant): PaymentTerms | Refused => {
   const mistake = mistakeIn(input, mode);
   if (mistake) return refused('bad_request', mistake);
   const plan = mode === 'test' ? planFor(input.amount, input.metadata ?? {}) : null;
@@ -112,7 +119,7 @@ export const paymentTerms = (input: PaymentInput, mode: Mode, now: Temporal.Inst
     amount: minorUnits(input.amount),
     currency: input.currency ?? 'RUB',
     method: input.method ?? 'any',
-    orderId: input.orderId ?? `ord_${now.epochMilliseconds}`,
+    orderId: input.orderId ?? defaultOrderId(id, now),
     customerId: input.customerId ?? null,
     returnUrl: input.returnUrl ?? null,
     webhookUrl: input.webhookUrl ?? null,

@@ -1,0 +1,59 @@
+/** Whether the books of the crash test balance, from outside and in the database itself. */
+import assert from 'node:assert/strict';
+import pg from 'pg';
+import { startEmbeddedPostgres } from '../../subgraphs/kernel/database/embedded-postgres.ts';
+import type { Merchant } from '../support/merchant.ts';
+
+/** All of a registry, page by page. */
+export const registryOf = async (merchant: Merchant, path: string): Promise<any[]> => {
+  const items: any[] = [];
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const page: any = (await merchant.call('GET', `${path}?limit=200${cursor ? `&cursor=${cursor}` : ''}`)).body;
+    items.push(...page.items);
+    cursor = page.next_cursor;
+  }
+  return items;
+};
+
+const sumOf = (items: readonly { readonly amount: number }[]): number => items.reduce((sum, { amount }) => sum + amount, 0);
+
+/** What the merchant sees of its money, against the payments and refunds as they are. */
+export const compareBooks = async (merchant: Merchant, settled: readonly any[]): Promise<void> => {
+  const refunds = settled.flatMap((payment) => payment.refunds);
+  const registry = await registryOf(merchant, '/refunds');
+  assert.equal(registry.length, refunds.length, 'no refund beside those that were asked for and those of late successes');
+  const given = refunds.filter(({ status }) => status === 'succeeded');
+  const paid = settled.filter(({ captured_at }) => captured_at !== null);
+  const owed = sumOf(paid) - sumOf(given);
+  const { body: balance } = await merchant.call('GET', '/balance');
+  assert.deepEqual([balance.balance, balance.available], [owed, owed - sumOf(refunds.filter(({ status }) => status === 'pending'))]);
+  const ledger = await registryOf(merchant, '/ledger');
+  assert.equal(sumOf(ledger), owed);
+  assert.equal(ledger.filter(({ type }) => type === 'payment').length, paid.length, 'each booked once');
+  assert.equal(ledger.filter(({ type }) => type === 'refund').length, given.length, 'each given back once');
+};
+
+/** What stands in the database itself, when nothing runs on it any more: the bank's own side, too. */
+export const compareRecords = async (dataDir: string, refunds: number): Promise<void> => {
+  const server = await startEmbeddedPostgres({ dataDir, progress: () => {} });
+  const client = new pg.Client({ connectionString: server.url });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ ordered: number; unknown: number; sum: string }>(`select
+      (select count(*)::int from simulator_operation join refund on refund.id = operation_id) as ordered,
+      (select count(*)::int from simulator_operation where operation_id not in (select id from payment union select id from refund)) as unknown,
+      (select coalesce(sum(amount), 0)::text from (select amount from posting union all select -amount from posting) as moved) as sum`);
+    assert.deepEqual(rows, [{ ordered: refunds, unknown: 0, sum: '0' }], 'the bank was given each refund once, and nothing else');
+    const { rows: differing } = await client.query(`with moved as (
+        select merchant_id, shop_id, mode, currency, to_account as account, amount from posting
+        union all select merchant_id, shop_id, mode, currency, from_account, -amount from posting),
+      booked as (select merchant_id, shop_id, account, sum(amount) as amount from moved where account in ('merchant', 'merchant_reserved') group by 1, 2, 3),
+      kept as (select merchant_id, shop_id, account, sum(amount) as amount from (select merchant_id, shop_id, account, amount from balance
+        union all select merchant_id, shop_id, account, amount from balance_delta) as kept_and_new group by 1, 2, 3)
+      select * from booked full join kept using (merchant_id, shop_id, account) where booked.amount is distinct from kept.amount`);
+    assert.deepEqual(differing, [], 'every balance equals its postings');
+  } finally {
+    await client.end();
+    await server.stop();
+  }
+};

@@ -1,0 +1,35 @@
+/** What happens to the payments of the crash test, and what must be seen of each when all is over. */
+
+/** What happens to the payment of an index: some are refunded, at once, late or never by the bank; some succeed after they had failed (decision D-33). */
+export type Fate = 'kept' | 'refunded' | 'refunded late' | 'refund pending' | 'late success';
+const fates: readonly Fate[] = ['kept', 'refunded', 'refunded late', 'kept', 'refund pending', 'late success', 'kept', 'refunded'];
+export const fateOf = (index: number): Fate => fates[index % fates.length] ?? 'kept';
+
+/** How much is refunded: the last two digits say when the simulated bank does it (decision D-30). */
+export const refundOf: Readonly<Partial<Record<Fate, number>>> = { refunded: 600, 'refunded late': 307, 'refund pending': 106 };
+
+/** The bank refuses, and approves a second later. */
+export const contradicted = { simulator_outcome: 'failed', simulator_callbacks: 'contradictory' };
+
+/** Whether a payment has a final status. */
+export const isOver = ({ status }: { status: string }): boolean => !['pending', 'processing'].includes(status);
+
+/** A kill between our move and the bank's call loses the card: the payment then fails, and no money has moved. */
+export const isLost = ({ status, metadata }: any): boolean => status === 'failed' && metadata.bank_failure_code === 'simulator:unseen';
+
+/** Whether a payment has come to rest, with all that the bank will ever do about it. */
+export const isAtRest = (fate: Fate, payment: any): boolean => {
+  if (!isOver(payment) || isLost(payment)) return isOver(payment);
+  if (fate === 'late success') return payment.metadata.late_success === 'true' && payment.refunds.length > 0 && payment.refunds[0].status === 'succeeded';
+  return fate !== 'refunded late' || payment.refunds[0]?.status === 'succeeded';
+};
+
+/** The status and the refunds that a payment of a fate must have, and the webhooks that it must have caused. */
+export const expectedOf = (fate: Fate, payment: any): { seen: string; webhooks: string[] } => {
+  if (isLost(payment)) return { seen: 'failed', webhooks: ['payment.failed'] };
+  const amount = refundOf[fate];
+  if (fate === 'late success') return { seen: `failed succeeded ${payment.amount}`, webhooks: ['payment.failed', 'payment.refunded'] };
+  if (amount === undefined) return { seen: 'succeeded', webhooks: ['payment.succeeded'] };
+  if (fate === 'refund pending') return { seen: `succeeded pending ${amount}`, webhooks: ['payment.succeeded'] };
+  return { seen: `succeeded succeeded ${amount}`, webhooks: ['payment.refunded', 'payment.succeeded'] };
+};
