@@ -96,45 +96,35 @@ const migrateAll = async (config: Settled, { url, database }: Opened, progress: 
   progress(applied.length === 0 ? 'Migrations: up to date' : `Migrations: applied ${applied.join(', ')}`);
 };
 
-const openParts = async (
-  config: Settled,
-  roles: Roles,
-  { url, database }: Opened,
-  bus: Bus,
-  log: Logger,
-  stack: AsyncDisposableStack,
-): Promise<SubgraphsParts> => {
+/** What everything that starts in this process is given. */
+interface Starting {
+  readonly config: Settled;
+  readonly roles: Roles;
+  readonly log: Logger;
+  readonly stack: AsyncDisposableStack;
+}
+
+const openParts = async (starting: Starting, { url, database }: Opened, bus: Bus): Promise<SubgraphsParts> => {
+  const { config, log, stack } = starting;
   const { redisUrl, webhookPrivateTargets, publicUrl, secrets, drain_ms } = config;
   const queues = await openQueues({ redisUrl, databaseUrl: url, log, jobs: wakeableJobs, drain_ms: drain_ms / 2 });
   stack.defer(() => queues.close());
   const banks = openBanks(openSimulator(database), database.pool);
   const policies = openPolicies({ pool: database.pool, bus, fingerprintKey: secrets.fingerprint });
   stack.defer(() => policies.close());
-  const clocks = openTestClocks({ pool: database.pool, bus, now: () => Temporal.Now.instant() });
+  const now = (): Temporal.Instant => Temporal.Now.instant();
+  const clocks = openTestClocks({ pool: database.pool, bus, now });
   stack.defer(() => clocks.close());
-  const parts = {
-    database,
-    banks,
-    policies,
-    clocks,
-    bus,
-    queues,
-    secrets,
-    publicUrl,
-    webhookPrivateTargets,
-    now: () => Temporal.Now.instant(),
-    log,
-    payments: null,
-  };
-  return { ...parts, payments: openPaymentsOf(config, roles, parts, stack) };
+  const parts = { database, banks, policies, clocks, bus, queues, secrets, publicUrl, webhookPrivateTargets, now, log, payments: null };
+  return { ...parts, payments: openExecutor('payments', starting, parts) };
 };
 
-/** The payments subgraph for recurring billing: this process's own, or another's over HTTP; null when this process has no address of it. */
-const openPaymentsOf = (config: Settled, roles: Roles, parts: SubgraphsParts, stack: AsyncDisposableStack): SubgraphExecutor | null => {
-  if (roles.subgraphs.includes('payments')) return openSubgraph('payments', parts);
-  const url = config.subgraphUrls.payments;
+/** A subgraph: this process's own, or another's over HTTP; null when this process does not run it and has no address of it. */
+const openExecutor = (name: SubgraphName, { config, roles, log, stack }: Starting, parts: SubgraphsParts | null): SubgraphExecutor | null => {
+  if (parts && roles.subgraphs.includes(name)) return openSubgraph(name, parts);
+  const url = config.subgraphUrls[name];
   if (!url) return null;
-  const remote = remoteExecutor(`${url}${subgraphPath('payments')}`, config.secrets.principal, parts.log);
+  const remote = remoteExecutor(`${url}${subgraphPath(name)}`, config.secrets.principal, log);
   stack.defer(() => remote.close());
   return remote;
 };
@@ -156,15 +146,11 @@ const startWorker = async (parts: SubgraphsParts, stack: AsyncDisposableStack): 
 type Executors = Readonly<Record<SubgraphName, SubgraphExecutor>>;
 
 /** The subgraphs of this process run in it; the others are asked over HTTP. */
-const openExecutors = (config: Settled, roles: Roles, parts: SubgraphsParts | null, log: Logger, stack: AsyncDisposableStack): Executors => {
+const openExecutors = (starting: Starting, parts: SubgraphsParts | null): Executors => {
   const open = (name: SubgraphName): SubgraphExecutor => {
-    if (name === 'payments' && parts?.payments) return parts.payments;
-    if (parts && roles.subgraphs.includes(name)) return openSubgraph(name, parts);
-    const url = config.subgraphUrls[name];
-    if (!url) throw new ConfigError([`SUBGRAPH_${name.toUpperCase()}_URL is required: this process does not run that subgraph itself`]);
-    const remote = remoteExecutor(`${url}${subgraphPath(name)}`, config.secrets.principal, log);
-    stack.defer(() => remote.close());
-    return remote;
+    const executor = (name === 'payments' && parts?.payments) || openExecutor(name, starting, parts);
+    if (executor) return executor;
+    throw new ConfigError([`SUBGRAPH_${name.toUpperCase()}_URL is required: this process does not run that subgraph itself`]);
   };
   return { payments: open('payments'), payouts: open('payouts'), recurring: open('recurring'), merchants: open('merchants') };
 };
@@ -233,7 +219,7 @@ const listen = async (
     return [...(migrated ? [] : ['database']), ...(queued ? [] : ['queues'])];
   };
   const app = openHttp({ config, log, ready, ...(roles.edge.size > 0 ? { overload: config.overload } : {}) });
-  const executors = roles.edge.size > 0 ? openExecutors(config, roles, parts, log, stack) : null;
+  const executors = roles.edge.size > 0 ? openExecutors({ config, roles, log, stack }, parts) : null;
   if (parts && !roles.all) {
     for (const name of roles.subgraphs) serveSubgraph(app, { name, executor: openSubgraph(name, parts), principalSecret: config.secrets.principal });
   }
@@ -254,7 +240,7 @@ export const startRoles = async (config: Settled, roles: Roles, log: Logger, pro
     const databaseUrl = opened?.url ?? config.databaseUrl ?? '';
     const bus = await openBus({ redisUrl: config.redisUrl, databaseUrl, log });
     stack.defer(() => bus.close());
-    const parts = opened && (await openParts(config, roles, opened, bus, log, stack));
+    const parts = opened && (await openParts({ config, roles, log, stack }, opened, bus));
     if (parts && roles.all && config.databaseUrl === null) demo = await ensureDemoMerchant(parts.database, config.secrets.vault, config.dataDir, parts.now());
     if (parts && roles.worker) await startWorker(parts, stack);
     await listen(config, roles, parts, { bus, log }, stack);
