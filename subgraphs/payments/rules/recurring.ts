@@ -16,7 +16,7 @@ import {
   type SavedMethod,
 } from '../../kernel/rules/recurring.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
-import { linkTtlDefault_min, linkTtlMax_min } from './create.ts';
+import { defaultOrderId, linkTtlDefault_min, linkTtlMax_min } from './create.ts';
 import { sessionTtl_min, type PaymentMethod } from './payment.ts';
 import type { Plan } from '../../kernel/rules/plan.ts';
 import { planFor, planMetadata } from './plan.ts';
@@ -93,10 +93,11 @@ export const recurringTerms = (input: RecurringInput, now: Temporal.Instant): Re
   if (mistake !== null || typeof by === 'string') return refused('bad_request', mistake ?? '');
   const { merchantId, mode, idempotencyKey, customerRef, tokenId, subscriptionId } = input;
   const plan = mode === 'test' ? planOfRecurring(input) : null;
+  const id = recurringPaymentId(merchantId, mode, idempotencyKey);
   return {
-    id: recurringPaymentId(merchantId, mode, idempotencyKey),
+    id,
     amount: minorUnits(input.amount),
-    orderId: input.orderId ?? `ord_${now.epochMilliseconds}`,
+    orderId: input.orderId ?? defaultOrderId(id, now),
     expiresAt: now.add({ minutes: 'charges' in by ? sessionTtl_min : (input.ttlMinutes ?? linkTtlDefault_min) }),
     plan,
     by,
