@@ -24,7 +24,7 @@ export interface ChargingParts {
 }
 
 /** How many subscriptions one round begins, and how many payments are asked for at once: few, so that nothing else waits for the database. */
-const pageSize = 200;
+const page_max = 200;
 const abreast = 8;
 
 /** When a charge whose asker was lost is asked for again. Asking twice makes one payment: early costs work, late costs time. */
@@ -52,10 +52,10 @@ interface Round {
 }
 
 /** Takes what a crash or an outage left unasked, and begins the charges of subscriptions that are due: a page of each. */
-const takeRound = (pool: pg.Pool, now: Temporal.Instant, timeline: Timeline): Promise<Round> =>
+const takeRound = (pool: pg.Pool, now: Temporal.Instant, timeline: Timeline, most: number): Promise<Round> =>
   inTransaction(pool, async (client) => {
-    const left = await takeAsks(client, timeline, { now, until: leaseFrom(now), most: pageSize });
-    const due = await dueSubscriptions.due(client, timeline, now, pageSize);
+    const left = await takeAsks(client, timeline, { now, until: leaseFrom(now), most });
+    const due = await dueSubscriptions.due(client, timeline, now, most);
     if (due.length === 0) return { charges: left, more: left.length > 0 };
     const tokens = await loadTokens(
       client,
@@ -129,19 +129,19 @@ const askFor = async (parts: ChargingParts, charges: readonly SubscriptionCharge
 };
 
 /**
- * Charges everything that is due at `clock()` on a timeline, in rounds, and asks again for what a crash or an outage left unasked. Ends early when
+ * Charges everything that is due at `clock()` on a timeline, in rounds of up to `most`, and asks again for what a crash or an outage left unasked. Ends early when
  * `stopping` is aborted. Any number of these may run at once. Gives how many charges were asked for.
  */
 export const chargeDue = async (
   parts: ChargingParts,
   clock: () => Temporal.Instant,
-  { timeline = null, stopping }: { readonly timeline?: Timeline; readonly stopping?: AbortSignal } = {},
+  { timeline = null, stopping, most = page_max }: { readonly timeline?: Timeline; readonly stopping?: AbortSignal; readonly most?: number } = {},
 ): Promise<number> => {
   let asked = 0;
   const isStopped = (): boolean => stopping?.aborted === true;
   // What was just charged may be due again: after an outage, periods are made up for one after the other.
   for (let more = true; more && !isStopped();) {
-    const round = await takeRound(parts.pool, clock(), timeline);
+    const round = await takeRound(parts.pool, clock(), timeline, most);
     if (round.charges.length > 0) await askFor(parts, round.charges);
     asked += round.charges.length;
     ({ more } = round);

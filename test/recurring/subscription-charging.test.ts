@@ -1,0 +1,268 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
+import type { Payments } from '../../subgraphs/recurring/ask-payments.ts';
+import { cancelToken } from '../../subgraphs/recurring/cancel-token.ts';
+import { chargeDue } from '../../subgraphs/recurring/charge-due.ts';
+import { findCharges } from '../../subgraphs/recurring/find-subscriptions.ts';
+import { pauseSubscription, resumeSubscription } from '../../subgraphs/recurring/pause-subscription.ts';
+import { settleCharges } from '../../subgraphs/recurring/settle-charges.ts';
+import { nextDueOfShop } from '../../subgraphs/recurring/store-subscription.ts';
+import type { Subscription } from '../../subgraphs/recurring/subscription-entities.ts';
+import { granted, openStage, refusedWith, type Stage } from './stage.ts';
+import { activeSubscription, chargingOf, followAll, readSubscription, start } from './subscription-life.ts';
+
+const blocked = new Set<string>();
+let stage: Stage;
+before(async () => {
+  stage = await openStage(() => [], { ...noPolicies, isBlocked: (_: string, __: string, text: string) => blocked.has(text) });
+});
+after(() => stage.close());
+
+const now = (): Temporal.Instant => stage.call().now;
+const input = { amount: 10_000n, customerRef: 'c-1', method: 'sbp' } as const;
+
+/** So many payments of subscriptions has the merchant, and so much money. */
+const booksOf = async (key: KeyPrincipal) => {
+  const { rows } = await stage.database.pool.query<{ count: number }>('select count(*)::int as count from payment where merchant_id = $1', [key.merchantId]);
+  const { balance, ledger } = await stage.books(key);
+  return { payments: rows[0]?.count ?? 0, balance, payments_booked: ledger.filter((row) => row.startsWith('payment')).length };
+};
+
+const charges = async (subscription: Subscription): Promise<readonly string[]> => {
+  const [found = []] = await findCharges(stage.database.pool, [subscription]);
+  return found.map(({ period, attempt, status }) => `${period}.${attempt} ${status}`);
+};
+
+/** One subscription alone: nothing of earlier tests is due. */
+const alone = async (key: KeyPrincipal): Promise<Subscription> => {
+  await stage.database.pool.query('update subscription set due_at = null');
+  await stage.database.pool.query('update subscription_charge set ask_at = null');
+  return activeSubscription(stage, key);
+};
+
+/** Payments that do something else at the next charge: a process that dies before it asks, or before it hears. */
+const dying = (when: 'before' | 'after'): Payments => {
+  let isDying = true;
+  return {
+    ...stage.payments,
+    askCharge: async (request) => {
+      if (!isDying) return stage.payments.askCharge(request);
+      isDying = false;
+      if (when === 'after') await stage.payments.askCharge(request);
+      throw new Error('the process was killed');
+    },
+  };
+};
+
+describe('starting a subscription', () => {
+  test('fifty times at once under one key starts one, with one token and one payment', async () => {
+    const key = await stage.merchant();
+    const started = await Promise.all(Array.from({ length: 50 }, () => start(stage, key, input, 'once')));
+    const ids = new Set(started.map((one) => granted(one).subscription.id));
+    assert.equal(ids.size, 1);
+    assert.equal(started.filter((one) => !granted(one).replayed).length, 1);
+    assert.equal(new Set(started.map((one) => granted(one).initialPayment.id)).size, 1);
+    const { rows } = await stage.database.pool.query<{ tokens: number; subscriptions: number }>(
+      `select (select count(*)::int from token where merchant_id = $1) as tokens, (select count(*)::int from subscription where merchant_id = $1) as subscriptions`,
+      [key.merchantId],
+    );
+    assert.deepEqual(rows, [{ tokens: 1, subscriptions: 1 }]);
+    assert.equal((await booksOf(key)).payments, 1);
+    assert.equal(refusedWith(await start(stage, key, { ...input, amount: 1n }, 'once')), 'idempotent_conflict');
+  });
+
+  test('that dies before payments is asked is completed by the same call, and by the sweep when it is not repeated', async () => {
+    const key = await stage.merchant();
+    const dead: Payments = { ...stage.payments, askBinding: () => Promise.reject(new Error('the process was killed')) };
+    const dies = (idempotency: string) => start({ ...stage, payments: dead }, key, input, idempotency);
+    await assert.rejects(dies('repeated'), /killed/);
+    const completed = granted(await start(stage, key, input, 'repeated'));
+    assert.equal(completed.replayed, true);
+    assert.match(completed.payUrl, /^https:/);
+    await assert.rejects(dies('forgotten'), /killed/);
+    assert.equal((await booksOf(key)).payments, 1);
+    stage.pass({ minutes: 3 });
+    await chargeDue(chargingOf(stage), now);
+    assert.equal((await booksOf(key)).payments, 2);
+  });
+
+  test('that payments refuse leaves nothing behind and frees the key', async () => {
+    const live = { ...(await stage.merchant('live')), keyId: 'k' };
+    assert.equal(refusedWith(await start(stage, live, input, 'key')), 'route_not_configured');
+    assert.equal(refusedWith(await start(stage, live, { ...input, amount: 5n }, 'key')), 'route_not_configured');
+    blocked.add('+79990000000');
+    assert.equal(refusedWith(await start(stage, live, { ...input, customerPhone: '+79990000000' })), 'aml_blocked');
+    const { rows } = await stage.database.pool.query(
+      `select 1 from subscription where merchant_id = $1 union all select 1 from token where merchant_id = $1 union all select 1 from subscription_charge where merchant_id = $1
+        union all select 1 from idempotency_key where merchant_id = $1`,
+      [live.merchantId],
+    );
+    assert.deepEqual(rows, []);
+  });
+
+  test('refuses what the contract does not allow, naming the field', async () => {
+    const key = await stage.merchant();
+    const wrong = [
+      [{ amount: 0n }, /^amount:/],
+      [{ intervalCount: 0 }, /^interval_count:/],
+      [{ intervalCount: 1_001 }, /^interval_count:/],
+      [{ trialDays: -1 }, /^trial_days:/],
+      [{ method: 'tpay', trialDays: 1 }, /^trial_days:/],
+      [{ customerRef: '' }, /^customer_ref:/],
+      [{ customerEmail: 'nobody' }, /^customer_email:/],
+      [{ customerPhone: '' }, /^customer_phone:/],
+      [{ planName: 'p'.repeat(256) }, /^plan_name:/],
+    ] as const;
+    for (const [change, message] of wrong) {
+      const refusal = await start(stage, key, { ...input, ...change });
+      assert.ok(isRefused(refusal) && refusal.code === 'bad_request', `${Object.keys(change).join()} was taken`);
+      assert.match(refusal.message, message);
+    }
+  });
+});
+
+describe('a period is charged once', () => {
+  test('by eight sweeps at once over thirty subscriptions, and the books have their sum', async () => {
+    const key = await stage.merchant();
+    await alone(key);
+    for (let more = 0; more < 29; more += 1) await activeSubscription(stage, key);
+    stage.pass({ hours: 32 * 24 });
+    const asked = await Promise.all(Array.from({ length: 8 }, () => chargeDue(chargingOf(stage), now, { most: 5 })));
+    assert.equal(
+      asked.reduce((sum, count) => sum + count, 0),
+      30,
+    );
+    await followAll(stage);
+    assert.deepEqual(await booksOf(key), { payments: 60, balance: 600_000n, payments_booked: 60 });
+    assert.equal(await chargeDue(chargingOf(stage), now), 0, 'a sweep that comes again finds nothing');
+  });
+
+  for (const when of ['before', 'after'] as const) {
+    test(`when the process dies ${when} payments has made the payment: it is asked again when the lease is over`, async () => {
+      const key = await stage.merchant();
+      const subscription = await alone(key);
+      stage.pass({ hours: 32 * 24 });
+      await chargeDue({ ...chargingOf(stage), payments: dying(when) }, now);
+      assert.deepEqual(await charges(subscription), ['1.1 succeeded', '2.1 open']);
+      assert.equal(await chargeDue(chargingOf(stage), now), 0, 'another may still be asking');
+      stage.pass({ minutes: 3 });
+      assert.equal(await chargeDue(chargingOf(stage), now), 1);
+      assert.deepEqual(await charges(subscription), ['1.1 succeeded', '2.1 succeeded']);
+      await followAll(stage);
+      assert.deepEqual(await booksOf(key), { payments: 2, balance: 20_000n, payments_booked: 2 });
+    });
+  }
+
+  test('when the answer is lost and the event tells first, nothing is left to ask', async () => {
+    const key = await stage.merchant();
+    const subscription = await alone(key);
+    stage.pass({ hours: 32 * 24 });
+    await chargeDue({ ...chargingOf(stage), payments: dying('after') }, now);
+    await followAll(stage);
+    assert.deepEqual(await charges(subscription), ['1.1 succeeded', '2.1 succeeded']);
+    stage.pass({ minutes: 3 });
+    assert.equal(await chargeDue(chargingOf(stage), now), 0);
+  });
+
+  test('when the clock jumps ahead and back', async () => {
+    const key = await stage.merchant();
+    const subscription = await alone(key);
+    const due = subscription.nextChargeAt ?? assert.fail('nothing is due');
+    const moments = [due, due.subtract({ hours: 48 }), due.add({ hours: 24 }), due.subtract({ hours: 1 }), due];
+    for (const moment of moments) await chargeDue(chargingOf(stage), () => moment);
+    assert.deepEqual(await charges(subscription), ['1.1 succeeded', '2.1 succeeded']);
+  });
+
+  test('and PostgreSQL itself refuses a second open or succeeded charge of it', async () => {
+    const key = await stage.merchant();
+    const subscription = await alone(key);
+    const again = `insert into subscription_charge select (jsonb_populate_record(c, '{"attempt": 2, "payment_id": null}')).* from subscription_charge c where subscription_id = $1`;
+    await assert.rejects(stage.database.pool.query(again, [subscription.id]), /subscription_charge_once/);
+  });
+});
+
+describe('what was missed', () => {
+  test('in an outage of three months is made up for, each period by its own charge, one after the other', async () => {
+    const key = await stage.merchant();
+    const subscription = await alone(key);
+    stage.pass({ hours: 95 * 24 });
+    assert.equal(await chargeDue(chargingOf(stage), now), 3);
+    assert.deepEqual(await charges(subscription), ['1.1 succeeded', '2.1 succeeded', '3.1 succeeded', '4.1 succeeded']);
+    const { nextChargeAt } = await readSubscription(stage, subscription);
+    assert.ok(nextChargeAt && Temporal.Instant.compare(nextChargeAt, now()) > 0);
+    await followAll(stage);
+    assert.equal((await booksOf(key)).balance, 40_000n);
+  });
+});
+
+describe('a subscription that is due', () => {
+  test('and whose token was cancelled ends without a charge', async () => {
+    const key = await stage.merchant();
+    const subscription = await alone(key);
+    granted(await cancelToken(stage.parts, key, subscription.tokenId, 'test'));
+    stage.pass({ hours: 32 * 24 });
+    await chargeDue(chargingOf(stage), now);
+    const { status, cancelReason } = await readSubscription(stage, subscription);
+    assert.deepEqual([status, cancelReason, await charges(subscription)], ['cancelled', 'token_cancelled', ['1.1 succeeded']]);
+  });
+
+  test('and whose customer was blocked meanwhile has failed, without a payment, and is tried again', async () => {
+    const key = await stage.merchant();
+    await alone(key);
+    const subscription = await activeSubscription(stage, key, { customerRef: 'blocked-later' });
+    blocked.add('blocked-later');
+    stage.pass({ hours: 32 * 24 });
+    await chargeDue(chargingOf(stage), now);
+    assert.deepEqual(await charges(subscription), ['1.1 succeeded', '2.1 failed']);
+    assert.equal((await readSubscription(stage, subscription)).status, 'past_due');
+    blocked.delete('blocked-later');
+    stage.pass({ hours: 24 });
+    await chargeDue(chargingOf(stage), now);
+    assert.deepEqual(await charges(subscription), ['1.1 succeeded', '2.1 failed', '2.2 succeeded']);
+  });
+
+  test('is what the shop waits for next', async () => {
+    const key = await stage.merchant();
+    const subscription = await alone(key);
+    assert.equal(String(await nextDueOfShop(stage.database.pool, key, now())), String(subscription.nextChargeAt));
+    assert.equal(await nextDueOfShop(stage.database.pool, key, now().add({ hours: 40 * 24 })), null);
+  });
+});
+
+test('a charge whose payment was cancelled is dropped: the period is not charged, the next one is, and it is told once', async () => {
+  const key = await stage.merchant();
+  const subscription = await alone(key);
+  const { pool } = stage.database;
+  await pool.query('update subscription set amount = 10006 where id = $1', [subscription.id]);
+  stage.pass({ hours: 32 * 24 });
+  await chargeDue(chargingOf(stage), now);
+  const [[, charge] = []] = await findCharges(pool, [subscription]);
+  assert.ok(charge?.status === 'open' && charge.askAt === null);
+  const cancelled = { charge, payment: { id: charge.paymentId, status: 'cancelled', failureCode: null, at: now() } } as const;
+  await Promise.all(Array.from({ length: 5 }, () => settleCharges(pool, [cancelled])));
+  assert.deepEqual(await charges(subscription), ['1.1 succeeded', '2.1 cancelled']);
+  const after = await readSubscription(stage, subscription);
+  assert.deepEqual([after.status, after.failures, String(after.dueAt)], ['active', 0, String(after.nextChargeAt)]);
+  assert.equal(after.version, subscription.version + 2, 'begun and dropped, each once');
+});
+
+test('a pause and its end are in the audit log, with who, why, and the state before and after', async () => {
+  const key = await stage.merchant();
+  const { merchantId, id } = await activeSubscription(stage, key);
+  const acting = { principal: { kind: 'operator', subject: 'anna', role: 'support', merchantId: null }, requestId: 'r-1', now } as const;
+  granted(await pauseSubscription(stage.database, acting, { merchantId, id, reason: 'the buyer is away' }));
+  granted(await resumeSubscription(stage.database, acting, { merchantId, id }));
+  const stranger = { ...acting, principal: { ...acting.principal, merchantId: (await stage.merchant()).merchantId } };
+  assert.equal(refusedWith(await pauseSubscription(stage.database, stranger, { merchantId, id, reason: null })), 'not_found');
+  const { rows } = await stage.database.pool.query(
+    `select actor, action, before ->> 'status' as before, after ->> 'status' as after, after ->> 'reason' as reason from audit_entry where subject_id = $1 order by id`,
+    [id],
+  );
+  assert.deepEqual(rows, [
+    { actor: 'anna', action: 'subscription.pause', before: 'active', after: 'paused', reason: 'the buyer is away' },
+    { actor: 'anna', action: 'subscription.resume', before: 'paused', after: 'active', reason: null },
+  ]);
+});
