@@ -72,6 +72,8 @@ const rowTypes: Record<SubgraphName, Record<string, string>> = {
     LiveEventKind: '../../subgraphs/kernel/rules/event.ts#StreamKind',
     WebhookEvent: '../../subgraphs/kernel/rules/event.ts#WebhookEvent as WebhookEventName',
     LedgerEntry: '../../subgraphs/merchants/read-ledger.ts#LedgerRow',
+    ReconciliationRun: '../../subgraphs/merchants/reconciliation/entities.ts#ReconciliationRun as ReconciliationRunRow',
+    ReconciliationDifference: '../../subgraphs/merchants/reconciliation/entities.ts#ReconciliationDifference as ReconciliationDifferenceRow',
     Alert: '../../subgraphs/kernel/alerts/entities.ts#Alert as AlertRow',
     RateRecord: '../../subgraphs/merchants/set-rate.ts#RateRow',
     BankRoute: '../../subgraphs/kernel/banks/entities.ts#BankRoute as BankRouteRow',

@@ -4,6 +4,7 @@ import type { SubgraphName } from '../schema/sources.ts';
 import { alertsEntities } from './kernel/alerts/entities.ts';
 import { alertJobs } from './kernel/alerts/jobs.ts';
 import { banksEntities } from './kernel/banks/entities.ts';
+import { simulatorRegistry } from './kernel/banks/simulator-registry.ts';
 import type { Banks } from './kernel/banks/route.ts';
 import { kernelEntities } from './kernel/database/entities.ts';
 import { clockEntities } from './kernel/clock/entities.ts';
@@ -25,6 +26,8 @@ import { localExecutor } from './kernel/service/local-executor.ts';
 import { buildSubgraph, type SubgraphContext, type SubgraphExecutor } from './kernel/service/subgraph.ts';
 import type { Logger } from './kernel/service/telemetry.ts';
 import { merchantsEntities } from './merchants/entities.ts';
+import { reconciliationEntities } from './merchants/reconciliation/entities.ts';
+import { reconciliationJobs } from './merchants/reconciliation/jobs.ts';
 import { merchantsSubgraph } from './merchants/resolvers.ts';
 import { webhookKeeper } from './merchants/webhook-keeper.ts';
 import { deliverJob, webhookJobs } from './merchants/webhook-jobs.ts';
@@ -55,6 +58,7 @@ export const entities = [
   ...payoutsEntities,
   ...recurringEntities,
   ...merchantsEntities,
+  ...reconciliationEntities,
 ];
 
 /** What other processes may ask the workers for. */
@@ -202,6 +206,7 @@ export const backgroundJobs = (parts: SubgraphsParts, stopping: AbortSignal): re
   const receivers = { pool: database.pool, vaultKey: secrets.vault, privateTargets: parts.webhookPrivateTargets, log };
   return [
     ...booksJobs({ pool: database.pool, now, log, stopping }),
+    ...reconciliationJobs({ pool: database.pool, now, log, stopping, registries: [simulatorRegistry(database.pool)] }),
     ...alertJobs({ pool: database.pool, bus: parts.bus, now }),
     ...databaseJobs({ pool: database.pool, now, stopping }),
     ...paymentJobs({ database, banks, clocks, now }),

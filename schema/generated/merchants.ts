@@ -5,6 +5,7 @@ import type { KeyHolder } from '../../subgraphs/merchants/find-merchants.ts';
 import type { Shop as ShopRow } from '../../subgraphs/kernel/database/entities.ts';
 import type { StreamKind, WebhookEvent as WebhookEventName } from '../../subgraphs/kernel/rules/event.ts';
 import type { LedgerRow } from '../../subgraphs/merchants/read-ledger.ts';
+import type { ReconciliationRun as ReconciliationRunRow, ReconciliationDifference as ReconciliationDifferenceRow } from '../../subgraphs/merchants/reconciliation/entities.ts';
 import type { Alert as AlertRow } from '../../subgraphs/kernel/alerts/entities.ts';
 import type { RateRow } from '../../subgraphs/merchants/set-rate.ts';
 import type { BankRoute as BankRouteRow } from '../../subgraphs/kernel/banks/entities.ts';
@@ -723,6 +724,93 @@ export type TestClockResult = TestClock | Refused;
 
 export type TestClockRemoveResult = TestClockRemoved | Refused;
 
+/** What an acquirer's registry line is about. */
+export type RegistryOperation =
+  | 'payment'
+  | 'refund'
+  | 'payout';
+
+/** open takes lines, ready waits to be matched, matched is done. */
+export type ReconciliationStatus =
+  | 'open'
+  | 'ready'
+  | 'matched';
+
+/** How an acquirer's registry and our records differ. */
+export type ReconciliationDifferenceKind =
+  | 'amount_differs'
+  | 'currency_differs'
+  | 'status_differs'
+  /** The registry has it and we do not. */
+  | 'missing_here'
+  /** It succeeded here and is in no registry, although it is a day old. */
+  | 'missing_at_bank'
+  /** The registry has it more than once. */
+  | 'duplicate';
+
+/** One registry of an acquirer, compared with our operations. */
+export type ReconciliationRun = {
+  id: Scalars['ID']['output'];
+  connector: Scalars['String']['output'];
+  mode: Mode;
+  /** What the registry is known by: the same one again is the same run. */
+  reference: Scalars['String']['output'];
+  since: Scalars['DateTime']['output'];
+  until: Scalars['DateTime']['output'];
+  status: ReconciliationStatus;
+  lines: Scalars['Int']['output'];
+  /** Lines without a difference; 0 until it is matched. */
+  matched: Scalars['Int']['output'];
+  /** Differences that were found; 0 until it is matched. */
+  differences: Scalars['Int']['output'];
+  createdAt: Scalars['DateTime']['output'];
+  /** The operator's subject, or `reconciliation` for one that was fetched. */
+  createdBy: Scalars['String']['output'];
+  /** Null until it is matched. */
+  matchedAt: Maybe<Scalars['DateTime']['output']>;
+};
+
+export type ReconciliationRunConnection = {
+  nodes: Array<ReconciliationRun>;
+  pageInfo: PageInfo;
+};
+
+/** Where an acquirer's registry and our records differ, until a person says what became of it. */
+export type ReconciliationDifference = {
+  id: Scalars['ID']['output'];
+  runId: Scalars['ID']['output'];
+  /** Null when the operation is nobody's here. */
+  merchantId: Maybe<Scalars['ID']['output']>;
+  kind: ReconciliationDifferenceKind;
+  operation: RegistryOperation;
+  /** Our operation's id; null when the registry names none. */
+  operationId: Maybe<Scalars['ID']['output']>;
+  /** The bank's reference; null when there is none. */
+  reference: Maybe<Scalars['String']['output']>;
+  /** What differs, in words. */
+  detail: Scalars['String']['output'];
+  foundAt: Scalars['DateTime']['output'];
+  /** Null while nobody has resolved it. */
+  resolvedAt: Maybe<Scalars['DateTime']['output']>;
+  /** Null while nobody has resolved it; `reconciliation` when a later registry had what was missing. */
+  resolvedBy: Maybe<Scalars['String']['output']>;
+  /** Null while nobody has resolved it. */
+  note: Maybe<Scalars['String']['output']>;
+};
+
+export type ReconciliationDifferenceConnection = {
+  nodes: Array<ReconciliationDifference>;
+  pageInfo: PageInfo;
+};
+
+export type ReconciliationOpenResult = ReconciliationRun | Refused;
+
+export type ReconciliationPartAddResult = ReconciliationRun | Refused;
+
+export type ReconciliationMatchResult = ReconciliationRun | Refused;
+
+export type ReconciliationDifferenceResolveResult = ReconciliationDifference | Refused;
+
 export type RateSetResult = RateRecord | Refused;
 
 export type BankRouteSetResult = BankRoute | Refused;
@@ -756,6 +844,10 @@ export type Query = {
   auditLog: AuditConnection;
   /** Alerts, the last raised first, narrowed by whatever is given. For the platform's operators; `alertRaised` tells of new ones. */
   alerts: AlertConnection;
+  /** Registries of acquirers that were compared with our operations, newest first. For the platform's operators. */
+  reconciliationRuns: ReconciliationRunConnection;
+  /** Differences between registries and our operations, the last found first, narrowed by whatever is given. For the platform's operators. */
+  reconciliationDifferences: ReconciliationDifferenceConnection;
   /** The merchant's balance in the key's mode. An operator names the merchant. */
   balance: Balance;
   /** Rates of the key's shop. */
@@ -837,6 +929,23 @@ export type QueryalertsArgs = {
   first?: Scalars['Int']['input'];
   after: InputMaybe<Scalars['String']['input']>;
   kind: InputMaybe<AlertKind>;
+  resolved: InputMaybe<Scalars['Boolean']['input']>;
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+};
+
+
+export type QueryreconciliationRunsArgs = {
+  first?: Scalars['Int']['input'];
+  after: InputMaybe<Scalars['String']['input']>;
+  connector: InputMaybe<Scalars['String']['input']>;
+};
+
+
+export type QueryreconciliationDifferencesArgs = {
+  first?: Scalars['Int']['input'];
+  after: InputMaybe<Scalars['String']['input']>;
+  runId: InputMaybe<Scalars['ID']['input']>;
+  kind: InputMaybe<ReconciliationDifferenceKind>;
   resolved: InputMaybe<Scalars['Boolean']['input']>;
   merchantId: InputMaybe<Scalars['ID']['input']>;
 };
@@ -1006,6 +1115,21 @@ export type Mutation = {
   webhookDeliveriesResendFailed: WebhookDeliveriesResendResult;
   /** Says what became of an alert, in 1 to 500 characters; it no longer counts. Without `merchantId`: one about the platform itself. */
   alertResolve: AlertResolveResult;
+  /**
+   * Opens a run for an acquirer's registry of the operations from `since` on and before `until`. The reference, 1 to 100 characters, such as the file's digest, is
+   * its idempotency key for the connector and mode: the same again gives the same run.
+   */
+  reconciliationOpen: ReconciliationOpenResult;
+  /**
+   * Adds a part of the registry to an open run: CSV with the header `reference,operation_id,kind,amount,currency,status,at,fee` in every part, amounts in minor units,
+   * `operation_id` and `fee` may be empty. A request holds 256 KiB, some 1,500 lines; a registry has as many parts as it needs. A part with a mistake is refused
+   * whole, with the mistakes by line; the same part again changes nothing.
+   */
+  reconciliationPartAdd: ReconciliationPartAddResult;
+  /** Closes a run to more lines; it is matched in the background within seconds. */
+  reconciliationMatch: ReconciliationMatchResult;
+  /** Says what became of a difference, in 1 to 500 characters. Without `merchantId`: one that is no merchant's. */
+  reconciliationDifferenceResolve: ReconciliationDifferenceResolveResult;
   /**
    * Sets a rate, 0 to 10,000 basis points, from a moment that is not past (now when absent): the platform's, a merchant's or a shop's, by what is named. Payments
    * that succeeded before keep theirs, and so do payouts that were made before. Until it begins, setting it again for the same moment replaces it.
@@ -1217,6 +1341,34 @@ export type MutationwebhookDeliveriesResendFailedArgs = {
 
 
 export type MutationalertResolveArgs = {
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+  id: Scalars['ID']['input'];
+  note: Scalars['String']['input'];
+};
+
+
+export type MutationreconciliationOpenArgs = {
+  connector: Scalars['String']['input'];
+  mode: Mode;
+  reference: Scalars['String']['input'];
+  since: Scalars['DateTime']['input'];
+  until: Scalars['DateTime']['input'];
+};
+
+
+export type MutationreconciliationPartAddArgs = {
+  runId: Scalars['ID']['input'];
+  part: Scalars['Int']['input'];
+  csv: Scalars['String']['input'];
+};
+
+
+export type MutationreconciliationMatchArgs = {
+  runId: Scalars['ID']['input'];
+};
+
+
+export type MutationreconciliationDifferenceResolveArgs = {
   merchantId: InputMaybe<Scalars['ID']['input']>;
   id: Scalars['ID']['input'];
   note: Scalars['String']['input'];
@@ -1539,6 +1691,22 @@ export type ResolversUnionTypes<_RefType extends Record<string, unknown>> = {
     | ( TestClockRemoved )
     | ( Refused )
   ;
+  ReconciliationOpenResult:
+    | ( ReconciliationRunRow )
+    | ( Refused )
+  ;
+  ReconciliationPartAddResult:
+    | ( ReconciliationRunRow )
+    | ( Refused )
+  ;
+  ReconciliationMatchResult:
+    | ( ReconciliationRunRow )
+    | ( Refused )
+  ;
+  ReconciliationDifferenceResolveResult:
+    | ( ReconciliationDifferenceRow )
+    | ( Refused )
+  ;
   RateSetResult:
     | ( RateRow )
     | ( Refused )
@@ -1676,6 +1844,17 @@ export type ResolversTypes = {
   AlertResolveResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['AlertResolveResult']>;
   TestClockResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['TestClockResult']>;
   TestClockRemoveResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['TestClockRemoveResult']>;
+  RegistryOperation: RegistryOperation;
+  ReconciliationStatus: ReconciliationStatus;
+  ReconciliationDifferenceKind: ReconciliationDifferenceKind;
+  ReconciliationRun: ResolverTypeWrapper<ReconciliationRunRow>;
+  ReconciliationRunConnection: ResolverTypeWrapper<Omit<ReconciliationRunConnection, 'nodes'> & { nodes: Array<ResolversTypes['ReconciliationRun']> }>;
+  ReconciliationDifference: ResolverTypeWrapper<ReconciliationDifferenceRow>;
+  ReconciliationDifferenceConnection: ResolverTypeWrapper<Omit<ReconciliationDifferenceConnection, 'nodes'> & { nodes: Array<ResolversTypes['ReconciliationDifference']> }>;
+  ReconciliationOpenResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['ReconciliationOpenResult']>;
+  ReconciliationPartAddResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['ReconciliationPartAddResult']>;
+  ReconciliationMatchResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['ReconciliationMatchResult']>;
+  ReconciliationDifferenceResolveResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['ReconciliationDifferenceResolveResult']>;
   RateSetResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['RateSetResult']>;
   BankRouteSetResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['BankRouteSetResult']>;
   BankRouteRemoveResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['BankRouteRemoveResult']>;
@@ -1772,6 +1951,14 @@ export type ResolversParentTypes = {
   AlertResolveResult: ResolversUnionTypes<ResolversParentTypes>['AlertResolveResult'];
   TestClockResult: ResolversUnionTypes<ResolversParentTypes>['TestClockResult'];
   TestClockRemoveResult: ResolversUnionTypes<ResolversParentTypes>['TestClockRemoveResult'];
+  ReconciliationRun: ReconciliationRunRow;
+  ReconciliationRunConnection: Omit<ReconciliationRunConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['ReconciliationRun']> };
+  ReconciliationDifference: ReconciliationDifferenceRow;
+  ReconciliationDifferenceConnection: Omit<ReconciliationDifferenceConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['ReconciliationDifference']> };
+  ReconciliationOpenResult: ResolversUnionTypes<ResolversParentTypes>['ReconciliationOpenResult'];
+  ReconciliationPartAddResult: ResolversUnionTypes<ResolversParentTypes>['ReconciliationPartAddResult'];
+  ReconciliationMatchResult: ResolversUnionTypes<ResolversParentTypes>['ReconciliationMatchResult'];
+  ReconciliationDifferenceResolveResult: ResolversUnionTypes<ResolversParentTypes>['ReconciliationDifferenceResolveResult'];
   RateSetResult: ResolversUnionTypes<ResolversParentTypes>['RateSetResult'];
   BankRouteSetResult: ResolversUnionTypes<ResolversParentTypes>['BankRouteSetResult'];
   BankRouteRemoveResult: ResolversUnionTypes<ResolversParentTypes>['BankRouteRemoveResult'];
@@ -2302,6 +2489,65 @@ export type TestClockRemoveResultResolvers<ContextType = SubgraphContext, Parent
   __resolveType: TypeResolveFn<'TestClockRemoved' | 'Refused', ParentType, ContextType>;
 };
 
+export type ReconciliationRunResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ReconciliationRun'] = ResolversParentTypes['ReconciliationRun']> = {
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  connector?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  mode?: Resolver<ResolversTypes['Mode'], ParentType, ContextType>;
+  reference?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  since?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  until?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  status?: Resolver<ResolversTypes['ReconciliationStatus'], ParentType, ContextType>;
+  lines?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  matched?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  differences?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  createdAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  createdBy?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  matchedAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type ReconciliationRunConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ReconciliationRunConnection'] = ResolversParentTypes['ReconciliationRunConnection']> = {
+  nodes?: Resolver<Array<ResolversTypes['ReconciliationRun']>, ParentType, ContextType>;
+  pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+};
+
+export type ReconciliationDifferenceResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ReconciliationDifference'] = ResolversParentTypes['ReconciliationDifference']> = {
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  runId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  merchantId?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
+  kind?: Resolver<ResolversTypes['ReconciliationDifferenceKind'], ParentType, ContextType>;
+  operation?: Resolver<ResolversTypes['RegistryOperation'], ParentType, ContextType>;
+  operationId?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
+  reference?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  detail?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  foundAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  resolvedAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
+  resolvedBy?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  note?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type ReconciliationDifferenceConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ReconciliationDifferenceConnection'] = ResolversParentTypes['ReconciliationDifferenceConnection']> = {
+  nodes?: Resolver<Array<ResolversTypes['ReconciliationDifference']>, ParentType, ContextType>;
+  pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+};
+
+export type ReconciliationOpenResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ReconciliationOpenResult'] = ResolversParentTypes['ReconciliationOpenResult']> = {
+  __resolveType: TypeResolveFn<'ReconciliationRun' | 'Refused', ParentType, ContextType>;
+};
+
+export type ReconciliationPartAddResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ReconciliationPartAddResult'] = ResolversParentTypes['ReconciliationPartAddResult']> = {
+  __resolveType: TypeResolveFn<'ReconciliationRun' | 'Refused', ParentType, ContextType>;
+};
+
+export type ReconciliationMatchResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ReconciliationMatchResult'] = ResolversParentTypes['ReconciliationMatchResult']> = {
+  __resolveType: TypeResolveFn<'ReconciliationRun' | 'Refused', ParentType, ContextType>;
+};
+
+export type ReconciliationDifferenceResolveResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ReconciliationDifferenceResolveResult'] = ResolversParentTypes['ReconciliationDifferenceResolveResult']> = {
+  __resolveType: TypeResolveFn<'ReconciliationDifference' | 'Refused', ParentType, ContextType>;
+};
+
 export type RateSetResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['RateSetResult'] = ResolversParentTypes['RateSetResult']> = {
   __resolveType: TypeResolveFn<'RateRecord' | 'Refused', ParentType, ContextType>;
 };
@@ -2349,6 +2595,8 @@ export type QueryResolvers<ContextType = SubgraphContext, ParentType extends Res
   webhookDeliveries?: Resolver<ResolversTypes['WebhookDeliveryConnection'], ParentType, ContextType, RequireFields<QuerywebhookDeliveriesArgs, 'first'>>;
   auditLog?: Resolver<ResolversTypes['AuditConnection'], ParentType, ContextType, RequireFields<QueryauditLogArgs, 'first'>>;
   alerts?: Resolver<ResolversTypes['AlertConnection'], ParentType, ContextType, RequireFields<QueryalertsArgs, 'first'>>;
+  reconciliationRuns?: Resolver<ResolversTypes['ReconciliationRunConnection'], ParentType, ContextType, RequireFields<QueryreconciliationRunsArgs, 'first'>>;
+  reconciliationDifferences?: Resolver<ResolversTypes['ReconciliationDifferenceConnection'], ParentType, ContextType, RequireFields<QueryreconciliationDifferencesArgs, 'first'>>;
   balance?: Resolver<ResolversTypes['Balance'], ParentType, ContextType, Partial<QuerybalanceArgs>>;
   rates?: Resolver<Array<ResolversTypes['Rate']>, ParentType, ContextType>;
   balanceAt?: Resolver<ResolversTypes['Balance'], ParentType, ContextType, RequireFields<QuerybalanceAtArgs, 'mode' | 'currency' | 'at'>>;
@@ -2394,6 +2642,10 @@ export type MutationResolvers<ContextType = SubgraphContext, ParentType extends 
   webhookDeliveryResend?: Resolver<ResolversTypes['WebhookDeliveryResendResult'], ParentType, ContextType, RequireFields<MutationwebhookDeliveryResendArgs, 'merchantId' | 'id'>>;
   webhookDeliveriesResendFailed?: Resolver<ResolversTypes['WebhookDeliveriesResendResult'], ParentType, ContextType, RequireFields<MutationwebhookDeliveriesResendFailedArgs, 'merchantId' | 'since'>>;
   alertResolve?: Resolver<ResolversTypes['AlertResolveResult'], ParentType, ContextType, RequireFields<MutationalertResolveArgs, 'id' | 'note'>>;
+  reconciliationOpen?: Resolver<ResolversTypes['ReconciliationOpenResult'], ParentType, ContextType, RequireFields<MutationreconciliationOpenArgs, 'connector' | 'mode' | 'reference' | 'since' | 'until'>>;
+  reconciliationPartAdd?: Resolver<ResolversTypes['ReconciliationPartAddResult'], ParentType, ContextType, RequireFields<MutationreconciliationPartAddArgs, 'runId' | 'part' | 'csv'>>;
+  reconciliationMatch?: Resolver<ResolversTypes['ReconciliationMatchResult'], ParentType, ContextType, RequireFields<MutationreconciliationMatchArgs, 'runId'>>;
+  reconciliationDifferenceResolve?: Resolver<ResolversTypes['ReconciliationDifferenceResolveResult'], ParentType, ContextType, RequireFields<MutationreconciliationDifferenceResolveArgs, 'id' | 'note'>>;
   rateSet?: Resolver<ResolversTypes['RateSetResult'], ParentType, ContextType, RequireFields<MutationrateSetArgs, 'method' | 'rateBps'>>;
   bankRouteSet?: Resolver<ResolversTypes['BankRouteSetResult'], ParentType, ContextType, RequireFields<MutationbankRouteSetArgs, 'merchantId' | 'shopId' | 'mode' | 'operation' | 'method' | 'connector' | 'priority' | 'active'>>;
   bankRouteRemove?: Resolver<ResolversTypes['BankRouteRemoveResult'], ParentType, ContextType, RequireFields<MutationbankRouteRemoveArgs, 'merchantId' | 'id'>>;
@@ -2493,6 +2745,14 @@ export type Resolvers<ContextType = SubgraphContext> = {
   AlertResolveResult?: AlertResolveResultResolvers<ContextType>;
   TestClockResult?: TestClockResultResolvers<ContextType>;
   TestClockRemoveResult?: TestClockRemoveResultResolvers<ContextType>;
+  ReconciliationRun?: ReconciliationRunResolvers<ContextType>;
+  ReconciliationRunConnection?: ReconciliationRunConnectionResolvers<ContextType>;
+  ReconciliationDifference?: ReconciliationDifferenceResolvers<ContextType>;
+  ReconciliationDifferenceConnection?: ReconciliationDifferenceConnectionResolvers<ContextType>;
+  ReconciliationOpenResult?: ReconciliationOpenResultResolvers<ContextType>;
+  ReconciliationPartAddResult?: ReconciliationPartAddResultResolvers<ContextType>;
+  ReconciliationMatchResult?: ReconciliationMatchResultResolvers<ContextType>;
+  ReconciliationDifferenceResolveResult?: ReconciliationDifferenceResolveResultResolvers<ContextType>;
   RateSetResult?: RateSetResultResolvers<ContextType>;
   BankRouteSetResult?: BankRouteSetResultResolvers<ContextType>;
   BankRouteRemoveResult?: BankRouteRemoveResultResolvers<ContextType>;

@@ -22,6 +22,7 @@ import { keyMutations, shopKeyFields } from './key-resolvers.ts';
 import { rateLimitMutations } from './limit-merchant.ts';
 import { policyMutations, policyQueries } from './policy-resolvers.ts';
 import type { ClockVerbs } from './test-clocks.ts';
+import { reconciliationFields, reconciliationMutations, reconciliationQueries } from './reconciliation-resolvers.ts';
 import { rateLimitOf } from './rules/rate-limit.ts';
 
 export interface MerchantsParts extends ClockVerbs {
@@ -48,8 +49,9 @@ export const merchantsSubgraph = (parts: MerchantsParts): { name: 'merchants'; r
       ...eventTypes,
       ...typeFields(parts),
       ...alertFields,
-      Query: { ...queries(parts), ...clockQueries(parts), ...policyQueries(parts), ...alertQueries(parts) },
-      Mutation: { ...mutations(parts), ...clockMutations(parts), ...policyMutations(parts), ...alertMutations(parts) },
+      ...reconciliationFields,
+      Query: { ...queries(parts), ...clockQueries(parts), ...policyQueries(parts), ...alertQueries(parts), ...reconciliationQueries(parts) },
+      Mutation: { ...mutations(parts), ...clockMutations(parts), ...policyMutations(parts), ...alertMutations(parts), ...reconciliationMutations(parts) },
     },
     entities: {
       Merchant: (references) =>

@@ -51,9 +51,14 @@ export const openHistory = ({ database }: MigratedDatabase) => {
     const postings = [...payoutOpened(amounts), ...(status === 'succeeded' ? payoutSucceeded(amounts) : [])];
     await inTransaction(pool, async (client) => {
       await client.query(
-        `insert into payout (merchant_id, id, shop_id, terminal_id, mode, amount, currency, method, status, recipient_phone, recipient_bank_id, created_at, completed_at, fee, bank_ref)
-         values ($1, $2, $3, $3, $4, $5, 'RUB', 'payouts_sbp', $6, '+79990000000', '100000000004', $7, case $6 when 'pending' then null::timestamptz else $7 end, 7, 'sim_' || $2::uuid)`,
+        `insert into payout (merchant_id, id, shop_id, terminal_id, mode, amount, currency, method, status, recipient_phone, recipient_bank_id, created_at, completed_at, fee, bank_ref, connector)
+         values ($1, $2, $3, $3, $4, $5, 'RUB', 'payouts_sbp', $6, '+79990000000', '100000000004', $7, case $6 when 'pending' then null::timestamptz else $7 end, 7, 'sim_' || $2::uuid, 'simulator')`,
         [merchantId, id, shopId, mode, amount.toString(), status, start.toString()],
+      );
+      await client.query(
+        `insert into simulator_operation (merchant_id, operation_id, reference, outcome, answer_at, created_at)
+         values ($1, $2, 'sim_' || $2::uuid, $3, case $3 when 'succeeded' then $4::timestamptz end, $4)`,
+        [merchantId, id, status, start.toString()],
       );
       await bookPostings(client, { ...source, at: start }, postings);
     });

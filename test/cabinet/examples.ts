@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { getNamedType, isUnionType } from 'graphql';
 import { raiseAlert } from '../../subgraphs/kernel/alerts/raise-alert.ts';
+import { matchNext } from '../../subgraphs/merchants/reconciliation/match-registry.ts';
 import { access } from '../../subgraphs/kernel/service/access.ts';
 import type { Desk, World } from './desk.ts';
 
@@ -35,6 +36,22 @@ const raised = async (desk: Desk, merchantId: string): Promise<string> => {
 const clocked = async (world: World, desk: Desk): Promise<string> => {
   await desk.ask(`mutation { testClockCreate(${clock(world)}) { __typename } }`);
   return shop(world);
+};
+
+const registry = (): string => `connector: "somebank", mode: live, reference: "${randomUUID()}", since: "2026-11-01T00:00:00Z", until: "2026-11-02T00:00:00Z"`;
+const unknownLine = 'reference,operation_id,kind,amount,currency,status,at,fee\nr-1,,payment,100,RUB,succeeded,2026-11-01T10:00:00Z,';
+
+/** Opens a run for a registry; gives its id. */
+const runOpened = (desk: Desk): Promise<string> => made(desk, `reconciliationOpen(${registry()})`, 'ReconciliationRun');
+
+/** Compares a registry that has a payment which nobody knows here; gives the difference's id. */
+const differing = async (desk: Desk): Promise<string> => {
+  const runId = await runOpened(desk);
+  await made(desk, `reconciliationPartAdd(runId: ${runId}, part: 1, csv: ${text(unknownLine)})`, 'ReconciliationRun');
+  await made(desk, `reconciliationMatch(runId: ${runId})`, 'ReconciliationRun');
+  while (await matchNext(desk.stage.pool, Temporal.Now.instant()));
+  const { found } = await desk.ask(`{ found: reconciliationDifferences(runId: ${runId}) { nodes { id } } }`);
+  return text(found.nodes[0].id);
 };
 
 /** The arguments of a call that succeeds, by mutation. What must be there first is made through the desk. */
@@ -77,6 +94,10 @@ export const examples: Readonly<Record<string, (world: World, desk: Desk) => str
     await desk.ask(`mutation { adjustmentRecord(${adjustment(world)}) { __typename } }`);
     return `${shop(world)}, mode: live, amount: 100, reference: "S-1"`;
   },
+  reconciliationOpen: registry,
+  reconciliationPartAdd: async (_, desk) => `runId: ${await runOpened(desk)}, part: 1, csv: ${text(unknownLine)}`,
+  reconciliationMatch: async (_, desk) => `runId: ${await runOpened(desk)}`,
+  reconciliationDifferenceResolve: async (_, desk) => `id: ${await differing(desk)}, note: "Another merchant of ours"`,
   alertResolve: async (world, desk) => `${merchant(world)}, id: ${await raised(desk, world.merchantId)}, note: "Refunded by hand"`,
   webhookDeliveriesResendFailed: (world) => `${merchant(world)}, since: "2026-01-01T00:00:00Z"`,
 };

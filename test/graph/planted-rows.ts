@@ -50,6 +50,7 @@ const closed: Readonly<Record<string, unknown>> = {
   'merchant.rate_per_second': 77,
   'merchant.rate_burst': 78,
   'alert.kind': 'late_success',
+  'reconciliation_difference.kind': 'missing_here',
   'simulator_callback.kind': 'decision',
 };
 

@@ -1,0 +1,31 @@
+/** The part of the port to an acquirer that gives its registry: what it says it did for us in a span of time, for reconciliation. */
+import type { Mode } from '../rules/mode.ts';
+
+export const registryKinds = ['payment', 'refund', 'payout'] as const;
+export type RegistryKind = (typeof registryKinds)[number];
+
+export const registryStatuses = ['succeeded', 'failed', 'pending'] as const;
+export type RegistryStatus = (typeof registryStatuses)[number];
+
+/** One line of a registry. Amounts are minor units. */
+export interface RegistryLine {
+  /** The bank's own reference. */
+  readonly reference: string;
+  /** Our operation's id; null when the bank does not repeat it, and the line is found by its reference. */
+  readonly operationId: string | null;
+  readonly kind: RegistryKind;
+  readonly amount: bigint;
+  readonly currency: string;
+  readonly status: RegistryStatus;
+  readonly at: Temporal.Instant;
+  /** What the bank kept for it; null when it does not say. */
+  readonly fee: bigint | null;
+}
+
+/** A bank that gives its registry. */
+export interface RegistryBank {
+  readonly connector: string;
+  readonly mode: Mode;
+  /** The lines of what was done from `since` on and before `until`, in pages of any size. Rejects when the bank cannot be read; then nothing of it is used. */
+  registry(span: { readonly since: Temporal.Instant; readonly until: Temporal.Instant }): AsyncIterable<readonly RegistryLine[]>;
+}

@@ -1,0 +1,115 @@
+/**
+ * Reconciliation's tables: runs, the lines of the acquirer's registries, and the differences that were found. A registry is of the platform and not of a
+ * merchant; a difference is the merchant's whose operation it is about, and the zero merchant's when there is none.
+ */
+import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
+import type { RegistryKind, RegistryStatus } from '../../kernel/banks/registry-bank.ts';
+import { InstantType } from '../../kernel/database/instant.ts';
+import type { Row } from '../../kernel/database/statement.ts';
+import type { Mode } from '../../kernel/rules/mode.ts';
+
+const moment = () => p.type(InstantType).$type<Temporal.Instant>();
+
+/** `open` takes lines, `ready` waits for the job that matches, `matched` is done. */
+export type RunStatus = 'open' | 'ready' | 'matched';
+
+export type DifferenceKind = 'amount_differs' | 'currency_differs' | 'status_differs' | 'missing_here' | 'missing_at_bank' | 'duplicate';
+
+export const ReconciliationRunEntity = defineEntity({
+  name: 'ReconciliationRun',
+  tableName: 'reconciliation_run',
+  properties: {
+    id: p.uuid().primary(),
+    connector: p.text(),
+    mode: p.text().$type<Mode>(),
+    /** What the registry is known by: the same one again is the same run. */
+    reference: p.text(),
+    since: moment(),
+    until: moment(),
+    status: p.text().$type<RunStatus>(),
+    lines: p.integer(),
+    matched: p.integer(),
+    differences: p.integer(),
+    createdAt: moment(),
+    createdBy: p.text(),
+    matchedAt: moment().nullable(),
+  },
+  uniques: [{ name: 'reconciliation_run_once', properties: ['connector', 'mode', 'reference'] }],
+  indexes: [
+    { name: 'reconciliation_run_list', properties: ['createdAt', 'id'] },
+    { name: 'reconciliation_run_ready', properties: ['createdAt'], where: "status = 'ready'" },
+  ],
+  checks: [
+    { name: 'reconciliation_run_status', expression: "status = any (array['open'::text, 'ready'::text, 'matched'::text])" },
+    { name: 'reconciliation_run_span', expression: 'since < until' },
+  ],
+});
+export type ReconciliationRun = Row<InferEntity<typeof ReconciliationRunEntity>>;
+
+/** A part of a registry that was stored, by the digest of its text. */
+export const ReconciliationPartEntity = defineEntity({
+  name: 'ReconciliationPart',
+  tableName: 'reconciliation_part',
+  properties: {
+    runId: p.uuid().primary(),
+    part: p.integer().primary(),
+    digest: p.text(),
+  },
+});
+
+export const ReconciliationLineEntity = defineEntity({
+  name: 'ReconciliationLine',
+  tableName: 'reconciliation_line',
+  properties: {
+    runId: p.uuid().primary(),
+    part: p.integer().primary(),
+    line: p.integer().primary(),
+    reference: p.text(),
+    operationId: p.uuid().nullable(),
+    kind: p.text().$type<RegistryKind>(),
+    amount: p.bigint(),
+    currency: p.text(),
+    status: p.text().$type<RegistryStatus>(),
+    at: moment(),
+    fee: p.bigint().nullable(),
+    /** Our operation; null until it was matched, and when there is none. */
+    matchedId: p.uuid().nullable(),
+  },
+  indexes: [{ name: 'reconciliation_line_matched', properties: ['matchedId'], where: 'matched_id is not null' }],
+});
+
+export const ReconciliationDifferenceEntity = defineEntity({
+  name: 'ReconciliationDifference',
+  tableName: 'reconciliation_difference',
+  properties: {
+    merchantId: p.uuid().primary(),
+    id: p.uuid().primary(),
+    runId: p.uuid(),
+    kind: p.text().$type<DifferenceKind>(),
+    operation: p.text().$type<RegistryKind>(),
+    /** As the registry names it, or as we know it; null when it names none. */
+    operationId: p.uuid().nullable(),
+    reference: p.text().nullable(),
+    detail: p.text(),
+    foundAt: moment(),
+    resolvedAt: moment().nullable(),
+    resolvedBy: p.text().nullable(),
+    note: p.text().nullable(),
+  },
+  indexes: [
+    { name: 'reconciliation_difference_list', properties: ['foundAt', 'id'] },
+    { name: 'reconciliation_difference_run', properties: ['runId', 'foundAt', 'id'] },
+    { name: 'reconciliation_difference_operation', properties: ['operationId', 'kind'] },
+  ],
+  checks: [
+    {
+      name: 'reconciliation_difference_kind',
+      expression:
+        "kind = any (array['amount_differs'::text, 'currency_differs'::text, 'status_differs'::text, 'missing_here'::text, 'missing_at_bank'::text, 'duplicate'::text])",
+    },
+    { name: 'reconciliation_difference_resolved', expression: '(resolved_at is null) = (resolved_by is null) and (resolved_at is null) = (note is null)' },
+  ],
+});
+export type ReconciliationDifference = Row<InferEntity<typeof ReconciliationDifferenceEntity>>;
+
+export const reconciliationEntities = [ReconciliationRunEntity, ReconciliationPartEntity, ReconciliationLineEntity, ReconciliationDifferenceEntity];
