@@ -41,6 +41,7 @@ import { payoutsSubgraph } from './payouts/resolvers.ts';
 import { openPayments } from './recurring/ask-payments.ts';
 import { recurringEntities } from './recurring/entities.ts';
 import { startFollowing, type Following } from './recurring/follow-payments.ts';
+import { tokenJobs } from './recurring/jobs.ts';
 import { paymentListeners } from './recurring/payment-listeners.ts';
 import { recurringSubgraph } from './recurring/resolvers.ts';
 import { subscriptionJobs, subscriptionKeeper } from './recurring/subscription-jobs.ts';
@@ -218,6 +219,7 @@ export const backgroundJobs = (parts: SubgraphsParts, stopping: AbortSignal): re
       wake: (shops) => queues.addMany(keepClockJob, shops),
       stopping,
     }),
+    ...tokenJobs({ ...charging, now }),
     ...subscriptionJobs({ ...charging, now, stopping }),
     ...payoutJobs({ database, banks, log, now, stopping }),
     ...webhookJobs({ ...receivers, now, wake: sweepLanes, stopping }),

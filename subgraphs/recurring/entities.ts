@@ -31,7 +31,10 @@ export const TokenEntity = defineEntity({
     lastChargedAt: moment().nullable(),
     createdAt: moment(),
   },
-  indexes: [{ name: 'token_customer', properties: ['merchantId', 'mode', 'customerRef', 'createdAt'] }],
+  indexes: [
+    { name: 'token_customer', properties: ['merchantId', 'mode', 'customerRef', 'createdAt'] },
+    { name: 'token_pending', properties: ['createdAt'], where: "status = 'pending'" },
+  ],
   checks: [
     { name: 'token_status', expression: "status = any (array['pending'::text, 'active'::text, 'cancelled'::text])" },
     { name: 'token_active', expression: "status <> 'active'::text or saved_reference is not null" },

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Bank } from '../../subgraphs/kernel/banks/bank.ts';
 import { run } from '../../subgraphs/kernel/database/statement.ts';
+import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { askBank } from '../../subgraphs/payments/ask-bank.ts';
@@ -10,8 +11,10 @@ import { findRefunds, findPayment } from '../../subgraphs/payments/store-payment
 import { findRefundsDue, sendRefund } from '../../subgraphs/payments/send-refund.ts';
 import { chargeToken } from '../../subgraphs/recurring/charge-token.ts';
 import { cancelToken } from '../../subgraphs/recurring/cancel-token.ts';
-import { startBinding } from '../../subgraphs/recurring/bind-token.ts';
+import { createToken, pendingToken, startBinding } from '../../subgraphs/recurring/bind-token.ts';
 import { findTokens } from '../../subgraphs/recurring/find-recurring.ts';
+import { endUnboundTokens } from '../../subgraphs/recurring/jobs.ts';
+import { insertToken } from '../../subgraphs/recurring/store-token.ts';
 import { granted, openStage, refusedWith, type Stage } from './stage.ts';
 
 /** What the bank does with the next charge, instead of answering it. */
@@ -41,7 +44,10 @@ before(async () => {
   };
   stage = await openStage((simulator) => [faltering(simulator)], lists);
 });
-after(() => stage.close());
+after(async () => {
+  assert.deepEqual(await checkBooks(stage.database), []);
+  await stage.close();
+});
 
 const addRoute = (key: { merchantId: string; shopId: string }, method: string) =>
   stage.database.pool.query(
@@ -101,6 +107,35 @@ describe('binding', () => {
     assert.equal((await findTokens(stage.database.pool, key.merchantId, key.mode, null)).length, 1);
     const payments = await run(stage.database.pool, { name: 'test.payments', text: 'select id from payment where merchant_id = $1' }, [key.merchantId]);
     assert.equal(payments.length, 1);
+  });
+
+  test('payments that are away leave a call to be repeated under its key: then it is completed, once', async () => {
+    const key = await stage.merchant();
+    const isAway = () => Promise.reject(new Error('away'));
+    const parts = { ...stage.parts, payments: { ...stage.payments, askBinding: isAway, askCharge: isAway } };
+    const request = { input: { customerRef: 'c' }, idempotency: { key: 'b' } };
+    await assert.rejects(createToken(parts, key, request, stage.call()), /away/);
+    const { token, replayed } = granted(await createToken(stage.parts, key, request, stage.call()));
+    assert.equal(replayed, true);
+    await stage.pay(token);
+    while ((await stage.follow()) > 0);
+    const charge = { tokenId: token.id, amount: 1_000n, orderId: null, description: null, idempotency: { key: 'c' } };
+    await assert.rejects(chargeToken(parts, key, charge, stage.call()), /away/);
+    assert.equal(granted(await chargeToken(stage.parts, key, charge, stage.call())).payment.status, 'succeeded');
+    assert.equal((await stage.books(key)).balance, 1_000n);
+  });
+
+  test('a token whose creator was cut off before payments was asked is ended after an hour, and no other', async () => {
+    const key = await stage.merchant();
+    const { merchantId, shopId, mode } = key;
+    const cutOff = pendingToken({ merchantId, shopId, mode, customerRef: 'c', customerEmail: null, method: 'cards' }, stage.call().now);
+    await insertToken(stage.database.pool, cutOff);
+    const waiting = granted(await stage.create(key, { customerRef: 'c' })).token;
+    stage.pass({ minutes: 60 });
+    const parts = { pool: stage.database.pool, payments: stage.payments, now: () => stage.call().now };
+    await endUnboundTokens(parts);
+    assert.deepEqual([(await stage.read(cutOff)).status, (await stage.read(waiting)).status], ['cancelled', 'pending']);
+    assert.equal(await endUnboundTokens(parts), 0);
   });
 
   test('a binding that is refused leaves no token and frees its key (D-22, D-40)', async () => {
