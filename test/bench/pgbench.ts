@@ -27,15 +27,28 @@ const scriptOf = ({ text, values }: SentStatement, fresh: readonly number[]): st
 
 /** Whole seconds: pgbench knows no less. Its connections are made anew each time, which a second alone would feel. */
 const leastDuration_s = 2;
+/** It tells something of each script. */
+const outputMost_bytes = 16 * 1_024 * 1_024;
 
-/** pgbench as a subject of rounds. `directory` is where its script may stand. */
-export const pgbenchSubject = (statement: SentStatement, fresh: readonly number[], url: string, directory: string, postgres: CpuClock): Subject => {
-  const script = join(directory, 'create-payment.sql');
-  writeFileSync(script, `${scriptOf(statement, fresh)};\n`);
-  const variables = statement.values.flatMap((value, index) => ['-D', `p${index + 1}=${value ?? nothing}`]);
+/** Scripts that pgbench runs in turns, at random, and the variables that they name. */
+export interface Scripts {
+  /** Each one's text; it is kept in `directory` under `name`. */
+  readonly texts: readonly string[];
+  readonly variables: readonly string[];
+  readonly name: string;
+}
+
+/** pgbench as a subject of rounds, with scripts of any kind. `directory` is where they may stand. */
+export const scriptsSubject = ({ texts, variables, name }: Scripts, url: string, directory: string, postgres: CpuClock): Subject => {
+  const files = texts.map((text, index) => {
+    const file = join(directory, `${name}-${index}.sql`);
+    writeFileSync(file, text);
+    return file;
+  });
   const run = async (connections: number, duration_s: number) => {
-    const options = ['-n', '-M', 'prepared', '-f', script, '-c', `${connections}`, '-j', '1', '-T', `${duration_s}`];
-    const { stdout } = await promisify(execFile)('pgbench', [...options, ...variables, url]);
+    const scripts = files.flatMap((file) => ['-f', file]);
+    const options = ['-n', '-M', 'prepared', ...scripts, '-c', `${connections}`, '-j', '1', '-T', `${duration_s}`];
+    const { stdout } = await promisify(execFile)('pgbench', [...options, ...variables, url], { maxBuffer: outputMost_bytes });
     // The processes of its connections end by themselves, a moment later.
     await sleep(100);
     const number = (pattern: RegExp): number => Number(pattern.exec(stdout)?.[1]);
@@ -54,4 +67,10 @@ export const pgbenchSubject = (statement: SentStatement, fresh: readonly number[
       return { perSecond: result.perSecond, p50_us: result.average_us, server_us: null, postgres_us: each_us[0] ?? null };
     },
   };
+};
+
+/** One statement of the service as a subject of rounds. */
+export const pgbenchSubject = (statement: SentStatement, fresh: readonly number[], url: string, directory: string, postgres: CpuClock): Subject => {
+  const variables = statement.values.flatMap((value, index) => ['-D', `p${index + 1}=${value ?? nothing}`]);
+  return scriptsSubject({ texts: [`${scriptOf(statement, fresh)};\n`], variables, name: 'create-payment' }, url, directory, postgres);
 };

@@ -7,12 +7,13 @@ import { csvRows } from './csv-row.ts';
 import { createRows, readRows } from './database-rows.ts';
 import { openLoad } from './load.ts';
 import { memoryRows } from './memory-row.ts';
+import { payoutRows } from './payout-rows.ts';
 import { planOf, type Bench } from './plan.ts';
 import { keep, tableOf, type Row } from './report.ts';
 import { startRows } from './start-rows.ts';
 import { openWorld, type World } from './world.ts';
 
-const partNames = ['create', 'read', 'csv', 'memory', 'start'] as const;
+const partNames = ['create', 'read', 'csv', 'memory', 'start', 'payouts'] as const;
 type Part = (typeof partNames)[number];
 
 const overPostgres: readonly (readonly [Part, (world: World, bench: Bench) => Promise<readonly Row[]>])[] = [
@@ -20,6 +21,7 @@ const overPostgres: readonly (readonly [Part, (world: World, bench: Bench) => Pr
   ['read', readRows],
   ['memory', memoryRows],
   ['csv', csvRows],
+  ['payouts', payoutRows],
 ];
 
 const rowsOverPostgres = async (parts: ReadonlySet<Part>, bench: Bench): Promise<readonly Row[]> => {

@@ -1,0 +1,69 @@
+/** The statements that create a payout, caught on their way to the database and written down for pgbench: the very same texts, in the same transaction. */
+import { randomBytes } from 'node:crypto';
+import type pg from 'pg';
+import { pino } from 'pino';
+import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
+import { openSimulator } from '../../subgraphs/kernel/banks/simulator.ts';
+import type { Database } from '../../subgraphs/kernel/database/orm.ts';
+import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { scopes } from '../../subgraphs/kernel/service/principal.ts';
+import { createPayout } from '../../subgraphs/payouts/create-payout.ts';
+import type { BenchShop } from './sent-statement.ts';
+
+/** What is paid out. */
+export const payoutBody = { amount: 10_000, phone: '+79161234567', bank_id: '100000000111', full_name: 'Ivan Petrov' };
+
+interface Sent {
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+const terminalId = 'c0000000-0000-4000-8000-000000000003';
+
+/** What the database would answer: the merchant's row, and money enough. */
+const answerTo = ({ text }: Sent): readonly object[] => (text.includes('"rateBps"') ? [{ terminalId, rateBps: 0, available: 1_000_000_000n }] : [{}]);
+
+/** Creates a payout of the shop on a database that is not there; gives what was sent to it between begin and commit. */
+const catchStatements = async (shop: BenchShop): Promise<readonly Sent[]> => {
+  const sent: Sent[] = [];
+  const client = {
+    query: async (statement: string | Sent) => {
+      if (typeof statement === 'string') return { rows: [] };
+      sent.push(statement);
+      return { rows: answerTo(statement) };
+    },
+    release: () => {},
+  };
+  // All that the statements' own code asks of a pool is `connect`, and of its client `query` and `release`.
+  const pool = { connect: async () => client } as unknown as pg.Pool;
+  const database = { pool } as unknown as Database;
+  const parts = { database, banks: openBanks(openSimulator(database), pool), log: pino({ level: 'silent' }), fingerprintKey: randomBytes(32) };
+  const key = { kind: 'key', keyId: terminalId, ...shop, mode: 'test', scopes } as const;
+  const { phone, bank_id: bankId, full_name: fullName } = payoutBody;
+  const input = { amount: BigInt(payoutBody.amount), phone, bankId, fullName };
+  const created = await createPayout(parts, { key, policies: noPolicies, now: () => Temporal.Now.instant() }, input, null);
+  if (isRefused(created)) throw new Error(created.message);
+  return sent;
+};
+
+const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+/** In a script a colon with a name behind it is a variable of pgbench, in a text, too: JSON may have a space there. */
+const quoted = (text: string): string => `'${text.replaceAll("'", "''").replaceAll(/":(?=[a-z])/g, '": ')}'`;
+
+/** A parameter as SQL: each id in it that is made for one payout is made anew by the server, each time that the script runs. */
+const literal = (value: unknown, known: readonly string[]): string => {
+  if (value === null) return 'null';
+  if (typeof value !== 'string') throw new TypeError(`a parameter of type ${typeof value}`);
+  const fresh = [...new Set(value.match(uuid))].filter((id) => !known.includes(id));
+  return fresh.reduce((sql, id) => `replace(${sql}, ${quoted(id)}, gen_random_uuid()::text)`, quoted(value));
+};
+
+/** The script of one payout of the shop. */
+export const payoutScript = async (shop: BenchShop): Promise<string> => {
+  const known = [shop.merchantId, shop.shopId, terminalId];
+  const statements = (await catchStatements(shop)).map(({ text, values }) =>
+    text.replaceAll(/\$(\d+)/g, (_, place: string) => literal(values[Number(place) - 1], known)),
+  );
+  return ['begin', ...statements, 'commit'].map((line) => `${line.replaceAll('\n', ' ')};\n`).join('');
+};
