@@ -2,7 +2,7 @@
  * Who sent a request. Contract "Authentication" 1 to 6; decisions D-01, D-09 and D-40a. What a key must come with beside itself is check-caller.ts.
  * A bearer is read by the first reader that knows its form: the operator's token, a merchant's key, a token of the OIDC issuer.
  */
-import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
+import { hash, randomUUID, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Bus } from '../subgraphs/kernel/rules/event.ts';
 import { refused, type Refused } from '../subgraphs/kernel/rules/refusal.ts';
@@ -114,7 +114,7 @@ export const openAuthenticator = (parts: AuthenticatorParts): Authenticator => {
     watch: watched.watch,
     holds: (authorization) => {
       const bearer = bearerOf(authorization);
-      return bearer !== null && (readOperator(bearer) !== null || holders.holds(digestOf(bearer).toString('hex')));
+      return bearer !== null && (readOperator(bearer) !== null || holders.holds(digestOf(bearer)));
     },
     close: async () => {
       watched.close();
@@ -132,13 +132,14 @@ const bearerOf = (authorization: string | readonly string[] | undefined): string
   return /^bearer +([\x21-\x7e]{1,8000}) *$/i.exec(value)?.[1] ?? null;
 };
 
-const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
+/** SHA-256 in hex. */
+const digestOf = (text: string): string => hash('sha256', text);
 
 const readOperatorToken = (operatorToken: string | null): BearerReader => {
   if (operatorToken === null) return () => null;
-  const expected = digestOf(operatorToken);
+  const expected = Buffer.from(digestOf(operatorToken));
   const operator: Authenticated = { principal: { kind: 'operator', subject: 'operator-token', role: 'admin', merchantId: null } };
-  return (bearer) => (timingSafeEqual(digestOf(bearer), expected) ? Promise.resolve(operator) : null);
+  return (bearer) => (timingSafeEqual(Buffer.from(digestOf(bearer)), expected) ? Promise.resolve(operator) : null);
 };
 
 const keyForm = /^sk_(test|live)_[A-Za-z0-9]{6}_[A-Za-z0-9_-]{1,256}$/;
@@ -146,7 +147,7 @@ const keyForm = /^sk_(test|live)_[A-Za-z0-9]{6}_[A-Za-z0-9_-]{1,256}$/;
 const readMerchantKey =
   (holders: KeyHolders): BearerReader =>
   (bearer) =>
-    keyForm.test(bearer) ? admitHolder(holders, digestOf(bearer).toString('hex')) : null;
+    keyForm.test(bearer) ? admitHolder(holders, digestOf(bearer)) : null;
 
 const admitHolder = async (holders: KeyHolders, digest: string): Promise<Authenticated | Refused> => {
   const holder = await holders.find(digest);

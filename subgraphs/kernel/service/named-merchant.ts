@@ -24,7 +24,7 @@ const pathsIn = (inputs: readonly (GraphQLArgument | GraphQLInputField)[], above
 const valuesAt = (value: unknown, [name, ...rest]: Path): readonly unknown[] => {
   if (Array.isArray(value)) return value.flatMap((item) => valuesAt(item, name === undefined ? [] : [name, ...rest]));
   if (name === undefined) return [value];
-  return typeof value === 'object' && value !== null ? valuesAt(Object.entries(value).find(([key]) => key === name)?.[1], rest) : [];
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? valuesAt(Reflect.get(value, name), rest) : [];
 };
 
 const canRefuse = (field: GraphQLField<unknown, unknown>): boolean => {

@@ -9,23 +9,22 @@ export interface PageSubject {
   readonly paymentId: string;
 }
 
-const signature = (secret: Buffer, ids: Buffer): Buffer => createHmac('sha256', secret).update(ids).digest().subarray(0, 16);
+/** Ids and signature are hex texts here: crypto is faster with them than with buffers. */
+const signature = (secret: Buffer, ids: string): string => createHmac('sha256', secret).update(ids, 'hex').digest('hex').slice(0, 32);
 
-const bytesOf = (uuid: string): Buffer => Buffer.from(uuid.replaceAll('-', ''), 'hex');
-
-const uuidOf = (bytes: Buffer): string => bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+const uuidOf = (hex: string): string => hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 
 /** The token of a payment's page. The same payment always has the same token. */
 export const signPageToken = (secret: Buffer, subject: PageSubject): string => {
-  const ids = Buffer.concat([bytesOf(subject.merchantId), bytesOf(subject.paymentId)]);
-  return Buffer.concat([ids, signature(secret, ids)]).toString('base64url');
+  const ids = `${subject.merchantId}${subject.paymentId}`.replaceAll('-', '');
+  return Buffer.from(`${ids}${signature(secret, ids)}`, 'hex').toString('base64url');
 };
 
 /** The payment that a token is for; null when the token is not ours. */
 export const readPageToken = (secret: Buffer, token: string): PageSubject | null => {
   if (!/^[A-Za-z0-9_-]{64}$/.test(token)) return null;
-  const bytes = Buffer.from(token, 'base64url');
-  const ids = bytes.subarray(0, 32);
-  if (!timingSafeEqual(signature(secret, ids), bytes.subarray(32))) return null;
-  return { merchantId: uuidOf(ids.subarray(0, 16)), paymentId: uuidOf(ids.subarray(16)) };
+  const hex = Buffer.from(token, 'base64url').toString('hex');
+  const ids = hex.slice(0, 64);
+  if (!timingSafeEqual(Buffer.from(signature(secret, ids)), Buffer.from(hex.slice(64)))) return null;
+  return { merchantId: uuidOf(ids.slice(0, 32)), paymentId: uuidOf(ids.slice(32)) };
 };
