@@ -46,7 +46,7 @@ const createPayment = async (body: CreateFields): Promise<object> => {
 };
 
 const readPayment = async (id: string): Promise<object> => {
-  const [row] = (await pool.query<PaymentRow>({ name: read.name, text: read.text, values: [[merchantId], [id]] })).rows;
+  const [row] = (await pool.query<PaymentRow>({ name: read.name, text: read.text, values: [merchantId, id] })).rows;
   if (!row) throw new Error('there is no such payment');
   return json(row);
 };
