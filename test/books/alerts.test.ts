@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { buildSchema, parse } from 'graphql';
+import { alertsWaiting_max, withAlerts } from '../../gateway/alert-subscriptions.ts';
+import type { LiveSubscriptions } from '../../gateway/live-subscriptions.ts';
+import { countAlerts } from '../../subgraphs/kernel/alerts/count-alerts.ts';
+import { tellAlerts } from '../../subgraphs/kernel/alerts/jobs.ts';
+import { raiseAlert, type RaisedAlert } from '../../subgraphs/kernel/alerts/raise-alert.ts';
+import { inTransaction } from '../../subgraphs/kernel/database/statement.ts';
+import type { Bus, ToldAlert } from '../../subgraphs/kernel/rules/event.ts';
+import { readMessage, writeMessage } from '../../subgraphs/kernel/queue/bus-message.ts';
+import { scopes, type Principal } from '../../subgraphs/kernel/service/principal.ts';
+import { cabinetUser, openDesk, operator, type Desk } from '../cabinet/desk.ts';
+
+let desk: Desk;
+before(async () => void (desk = await openDesk()));
+after(() => desk.close());
+
+const at = Temporal.Instant.from('2026-11-21T10:00:00Z');
+const anAlert = (given: Partial<RaisedAlert> = {}): RaisedAlert => ({
+  kind: 'late_success',
+  merchantId: randomUUID(),
+  shopId: null,
+  mode: 'test',
+  subjectId: randomUUID(),
+  detail: 'Paid after it had expired',
+  at,
+  ...given,
+});
+const listed = async (filter = ''): Promise<any[]> =>
+  (await desk.ask(`{ alerts(first: 200${filter}) { nodes { id kind merchantId subjectId detail resolvedAt resolvedBy note } } }`)).alerts.nodes;
+const resolve = async ({ id, merchantId }: { id: string; merchantId: string | null }): Promise<any> => {
+  const mutation = `mutation ($m: ID, $id: ID!) { alertResolve(merchantId: $m, id: $id, note: "Seen") { __typename ... on Refused { code } ... on Alert { note } } }`;
+  return (await desk.ask(mutation, { m: merchantId, id })).alertResolve;
+};
+const about = async (alert: RaisedAlert): Promise<any> => (await listed()).find(({ subjectId }) => subjectId === alert.subjectId);
+
+test('an alert is raised once however often and at however many places at once it is, and counts until it is resolved', async () => {
+  const { pool } = desk.stage;
+  const alert = anAlert();
+  const fresh = await Promise.all(Array.from({ length: 10 }, () => raiseAlert(pool, alert)));
+  assert.equal(fresh.filter(Boolean).length, 1);
+  assert.equal((await countAlerts(pool)).get('late_success'), 1);
+  assert.deepEqual(await resolve(await about(alert)), { __typename: 'Alert', note: 'Seen' });
+  assert.deepEqual(await resolve(await about(alert)), { __typename: 'Refused', code: 'bad_request' });
+  assert.equal((await about(alert)).resolvedBy, 'person-1');
+  assert.equal((await countAlerts(pool)).get('late_success'), 0);
+  assert.equal(await raiseAlert(pool, alert), false, 'a fact stays resolved');
+});
+
+test('a state that is found again after it was resolved is raised again', async () => {
+  const alert = anAlert({ kind: 'books_differ', merchantId: null });
+  await raiseAlert(desk.stage.pool, alert);
+  await resolve(await about(alert));
+  assert.equal(await raiseAlert(desk.stage.pool, { ...alert, detail: 'It differs again' }), true);
+  const again = await about(alert);
+  assert.deepEqual([again.merchantId, again.detail, again.resolvedAt, again.note], [null, 'It differs again', null, null]);
+});
+
+test('an alert of a transaction that fails was never raised', async () => {
+  const alert = anAlert();
+  const failing = inTransaction(desk.stage.pool, async (client) => {
+    await raiseAlert(client, alert);
+    throw new Error('no');
+  });
+  await assert.rejects(failing, /no/);
+  assert.equal(await about(alert), undefined);
+});
+
+test('alerts are listed by kind, by merchant and by whether they are resolved, and not to cabinet users', async () => {
+  const alert = anAlert({ kind: 'bank_echo_differs' });
+  await raiseAlert(desk.stage.pool, alert);
+  assert.equal((await listed(', kind: bank_echo_differs, resolved: false')).length, 1);
+  assert.equal((await listed(', kind: bank_echo_differs, resolved: true')).length, 0);
+  assert.equal((await listed(`, merchantId: "${alert.merchantId}"`)).length, 1);
+  const { errors } = await desk.run('{ alerts { nodes { id } } }', {}, cabinetUser(alert.merchantId ?? ''));
+  assert.equal(errors?.[0]?.extensions['code'], 'forbidden');
+});
+
+describe('the subscription alertRaised', () => {
+  type Heard = (alerts: readonly ToldAlert[]) => void;
+  /** A bus whose messages become text on the way, as between processes. */
+  const openBus = () => {
+    const listeners = new Set<Heard>();
+    const subscribe: Bus['subscribe'] = (topic, listener) => {
+      assert.equal(topic, 'alerts');
+      listeners.add(listener as Heard);
+      return () => void listeners.delete(listener as Heard);
+    };
+    const publish: Bus['publish'] = async (_, message) => {
+      for (const listener of listeners) listener(readMessage('alerts', writeMessage(message)));
+    };
+    return { listeners, subscribe, publish };
+  };
+  const schema = buildSchema(`type Query { a: Int } type Alert { id: ID! kind: String! merchantId: ID detail: String! note: String }
+    type Subscription { alertRaised: Alert! events: Int }`);
+  const others: LiveSubscriptions = { subscribe: () => [] };
+  const subscribe = (bus: Pick<Bus, 'subscribe'>, principal: Principal) =>
+    withAlerts(others, { supergraph: { apiSchema: schema }, bus }).subscribe(
+      { document: parse('subscription { told: alertRaised { kind merchantId detail note } }'), variables: {} },
+      { principal, requestId: 'r' },
+    );
+
+  test('tells operators of each alert once, as they select it', async () => {
+    const bus = openBus();
+    const results = subscribe(bus, operator('viewer'));
+    assert.ok('next' in results);
+    const parts = { pool: desk.stage.pool, bus, now: () => at };
+    while ((await tellAlerts(parts)) > 0);
+    await results.return?.();
+    const next = subscribe(bus, operator('viewer'));
+    assert.ok('next' in next);
+    await raiseAlert(desk.stage.pool, anAlert({ kind: 'books_differ', merchantId: null, detail: 'The balance differs' }));
+    const waiting = next.next();
+    assert.deepEqual([await tellAlerts(parts), await tellAlerts(parts)], [1, 0]);
+    const { value } = await waiting;
+    assert.deepEqual(JSON.parse(JSON.stringify(value?.data)), { told: { kind: 'books_differ', merchantId: null, detail: 'The balance differs', note: null } });
+    await next.return?.();
+    assert.equal(bus.listeners.size, 0);
+    assert.equal((await next.next()).done, true);
+  });
+
+  test('is refused to keys and cabinet users', () => {
+    const bus = openBus();
+    const key: Principal = { kind: 'key', keyId: 'k', merchantId: 'm', shopId: 's', mode: 'live', scopes };
+    const codes = [key, cabinetUser('m')].map((principal) => {
+      const refused = subscribe(bus, principal);
+      return 'next' in refused ? 'let in' : refused[0]?.extensions['code'];
+    });
+    assert.deepEqual(codes, ['scope_required', 'forbidden']);
+    assert.equal(bus.listeners.size, 0);
+  });
+
+  test('keeps so many for a slow console, and says how many it lost', async () => {
+    const bus = openBus();
+    const results = subscribe(bus, operator('viewer'));
+    assert.ok('next' in results);
+    const { merchantId, shopId, mode, kind, subjectId, detail } = anAlert();
+    const told: ToldAlert = { id: randomUUID(), merchantId, shopId, mode, kind, subjectId, detail, raisedAt: '2026-11-21T10:00:00.000Z' };
+    await bus.publish(
+      'alerts',
+      Array.from({ length: alertsWaiting_max + 3 }, () => told),
+    );
+    assert.deepEqual((await results.next()).value?.extensions, { missed: 3 });
+    assert.equal((await results.next()).value?.extensions, undefined);
+    await results.return?.();
+  });
+});
