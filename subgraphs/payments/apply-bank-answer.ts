@@ -16,7 +16,7 @@ import { changePayment, statusEvents, type Decision } from './change-payment.ts'
 import { feeOf } from './rules/fee.ts';
 import { isVoided, verified } from './recurring-verification.ts';
 import { returnLatePayment } from './return-late-payment.ts';
-import { endedUnpaid, isPaid, nextQuestionAfterExpiry, paymentMove } from './rules/payment.ts';
+import { endedUnpaid, isPaid, nextQuestionAfterEnd, paymentMove } from './rules/payment.ts';
 import type { PaymentInHand, PaymentKey } from './store-payment.ts';
 
 /** How long we wait before asking again a bank that gave no answer. */
@@ -57,12 +57,22 @@ const decline = (payment: Payment, connector: string, failureCode: FailureCode, 
   };
 };
 
-/** Not final. A session that expired meanwhile is asked about for a day more, so that money which comes too late is found and returned. */
+/** Not final. What ended here meanwhile is asked about for a day more, so that money which comes too late is found and returned. */
 const wait = ({ payment }: PaymentInHand, askAt: Temporal.Instant | null, now: Temporal.Instant): Decision => {
   const next = { postings: [], events: () => [] };
   if (payment.status === 'processing') return { patch: { askAt }, ...next };
-  if (payment.status !== 'expired' || payment.askAt === null || payment.finalizedAt === null) return 'unchanged';
-  return { patch: { askAt: nextQuestionAfterExpiry(payment.finalizedAt, now) }, ...next };
+  if (!endedUnpaid(payment.status) || payment.askAt === null || payment.finalizedAt === null) return 'unchanged';
+  return { patch: { askAt: nextQuestionAfterEnd(payment.finalizedAt, now) }, ...next };
+};
+
+/**
+ * The session was opened here and the bank has not seen it: what the buyer typed is gone, so that nothing can have been paid. It is asked once more, in
+ * case the order was only slow.
+ */
+const unseen = (payment: Payment, connector: string, now: Temporal.Instant): Decision => {
+  const declined = decline(payment, connector, 'processing_error', 'unseen', now);
+  if (payment.status !== 'processing' || declined === 'unchanged' || isRefused(declined)) return declined;
+  return { ...declined, patch: { ...declined.patch, askAt: nextQuestionAfterEnd(now, now) } };
 };
 
 const decide = (inHand: PaymentInHand, connector: string, answer: BankAnswer, now: Temporal.Instant): Decision => {
@@ -75,9 +85,8 @@ const decide = (inHand: PaymentInHand, connector: string, answer: BankAnswer, no
       return wait(inHand, answer.askAt, now);
     case 'unknown':
       return wait(inHand, now.add({ seconds: askAgain_s }), now);
-    // The session was opened here but never reached the bank: nothing can have been paid, and what the buyer typed is gone.
     case 'unseen':
-      return decline(inHand.payment, connector, 'processing_error', 'unseen', now);
+      return unseen(inHand.payment, connector, now);
   }
 };
 

@@ -9,9 +9,15 @@ import type { Payment } from './entities.ts';
 import { orderCharge } from './recurring-charge.ts';
 import { findPayment, type PaymentKey } from './store-payment.ts';
 
-/** Whether the bank may know more of a payment than we do: a session that is open, or one that expired before the bank had said how it ended. */
-const isOpenQuestion = ({ status, processingUntil, capturedAt }: Payment): boolean =>
-  status === 'processing' || (status === 'expired' && processingUntil !== null && capturedAt === null);
+/**
+ * Whether the bank may know more of a payment than we do: a session that is open, one that expired before the bank had said how it ended, or one that the
+ * bank had not seen when it was asked. The question about a charge of a saved method is its order: after its end it would take the buyer's money.
+ */
+const isOpenQuestion = ({ status, kind, processingUntil, capturedAt, askAt }: Payment): boolean => {
+  if (status === 'processing') return true;
+  if (isCharge(kind) || capturedAt !== null) return false;
+  return status === 'expired' ? processingUntil !== null : status === 'failed' && askAt !== null;
+};
 
 /** Asks about one payment; the payment as it is afterwards. One that was never at the bank, or whose end is known, is left as it is. */
 export const askBank = async (database: Database, banks: Banks, key: PaymentKey, now: Temporal.Instant): Promise<Payment | Refused> => {

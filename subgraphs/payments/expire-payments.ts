@@ -11,11 +11,12 @@ import { dueOn, type Timeline } from '../kernel/clock/due.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { columns, inTransaction, run, type Statement } from '../kernel/database/statement.ts';
 import type { FailureCode } from '../kernel/rules/failure-code.ts';
+import { isCharge } from '../kernel/rules/recurring.ts';
 import { abreast } from './abreast.ts';
 import { askBank } from './ask-bank.ts';
 import { statusEvents } from './change-payment.ts';
 import type { Payment } from './entities.ts';
-import { nextQuestionAfterExpiry, paymentMove, type PaymentTrigger } from './rules/payment.ts';
+import { nextQuestionAfterEnd, paymentMove, type PaymentTrigger } from './rules/payment.ts';
 import { paymentNames, storePayments, type MoneylessChange, type PaymentKey } from './store-payment.ts';
 
 /** How many payments one round takes. */
@@ -52,7 +53,7 @@ const sessionsStillDue: Statement = {
 interface Ending {
   readonly trigger: PaymentTrigger & ('link_elapsed' | 'session_elapsed');
   readonly failureCode: FailureCode;
-  /** When the bank is asked whether it was paid after all. */
+  /** When the bank is asked whether it was paid after all; never about a charge of a saved method, whose question is the order itself. */
   readonly askAt: Temporal.Instant | null;
 }
 
@@ -62,7 +63,7 @@ const expired = (before: Payment, { trigger, failureCode, askAt }: Ending, now: 
   const metadata = { ...before.metadata, failure_code: failureCode };
   return {
     before,
-    patch: { status, failureCode, finalizedAt: now, askAt, step: null, stepUrl: null, metadata },
+    patch: { status, failureCode, finalizedAt: now, askAt: isCharge(before.kind) ? null : askAt, step: null, stepUrl: null, metadata },
     events: (after) => statusEvents(after, [], now),
   };
 };
@@ -90,7 +91,7 @@ const expireSessions = async (database: Database, banks: Banks, timeline: Timeli
   const patience = new AbortController();
   await Promise.race([answers, delay(answersPatience_ms, undefined, { signal: patience.signal }).catch(() => {})]);
   patience.abort();
-  const ending: Ending = { trigger: 'session_elapsed', failureCode: 'session_expired', askAt: nextQuestionAfterExpiry(now, now) };
+  const ending: Ending = { trigger: 'session_elapsed', failureCode: 'session_expired', askAt: nextQuestionAfterEnd(now, now) };
   const keys = [due.map(({ merchantId }) => merchantId), due.map(({ paymentId }) => paymentId)];
   await inTransaction(database.pool, async (client) => {
     const left = await run<Payment>(client, sessionsStillDue, [now, ...keys]);

@@ -6,6 +6,7 @@ import { openSimulator } from '../../subgraphs/kernel/banks/simulator.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
+import { askBank } from '../../subgraphs/payments/ask-bank.ts';
 import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';
 import { createPayment } from '../../subgraphs/payments/create-payment.ts';
 import type { Payment } from '../../subgraphs/payments/entities.ts';
@@ -159,4 +160,20 @@ test('two sweeps at once expire each payment once', async () => {
   await expirePayments(migrated.database, banks(), () => at(3_600));
   assert.deepEqual(await counted(key), { expired: 600 });
   assert.equal((await webhooksOf(key)).length, 600);
+});
+
+test('a charge of a saved method that expired is not asked about: the question would be the order', async () => {
+  const key = await migrated.merchant();
+  const payment = await create(key, 10_006n);
+  granted(await pay(payment, start));
+  const { pool } = migrated.database;
+  await pool.query(`update payment set kind = 'token_charge', token_id = gen_random_uuid(), method = 'recurrent' where id = $1`, [payment.id]);
+  let asked = 0;
+  const silent = (): Promise<{ kind: 'unknown' }> => Promise.resolve({ kind: 'unknown' } as const).finally(() => (asked += 1));
+  const bank = banksThat({ ask: silent, charge: silent });
+  await expirePayments(migrated.database, bank, () => at(20 * 60));
+  assert.deepEqual(await counted(key), { expired: 1 });
+  const before = asked;
+  const after = granted(await askBank(migrated.database, bank, { merchantId: key.merchantId, paymentId: payment.id }, at(21 * 60)));
+  assert.deepEqual([after.status, after.askAt, asked], ['expired', null, before]);
 });

@@ -160,6 +160,21 @@ life(
    bank     P1 unseen       -> failed processing_error`,
 );
 
+life(
+  'an order that was only slow to reach the bank is found a minute later, and what the buyer paid goes back',
+  `create   P1 10_000 sbp  -> pending
+   session  P1             -> processing
+   bank     P1 unseen      -> failed processing_error
+   after    59 s
+   refunds  P1             ->
+   after    1 s
+   refunds  P1             -> succeeded 10_000
+   status   P1             -> failed processing_error
+   balance                 -> 0
+   alerts                  -> late_success
+   webhooks                -> payment.failed payment.refunded`,
+);
+
 test('a link can be cancelled until its last millisecond, and not after it, whether or not the expiry was written', async () => {
   const { database } = migrated;
   const key = await migrated.merchant();

@@ -45,12 +45,12 @@ export const endedUnpaid = (status: PaymentStatus): boolean => status === 'faile
 /** Whether the buyer's money came, whatever became of it since. */
 export const isPaid = (status: PaymentStatus): boolean => status === 'succeeded' || status === 'refunded';
 
-/** How long after a session's expiry the bank is asked again whether it succeeded after all (decisions D-32 and D-33). */
-const questionsAfterExpiry_min = [1, 10, 60, 360, 1_440];
+/** How long after a payment's end the bank is asked again whether it succeeded after all (decisions D-32 and D-33). */
+const questionsAfterEnd_min = [1, 10, 60, 360, 1_440];
 
-/** When the bank is asked next about a session that expired without a final answer; null: it has had a day to say so. */
-export const nextQuestionAfterExpiry = (expiredAt: Temporal.Instant, now: Temporal.Instant): Temporal.Instant | null =>
-  questionsAfterExpiry_min.map((minutes) => expiredAt.add({ minutes })).find((at) => Temporal.Instant.compare(at, now) > 0) ?? null;
+/** When the bank is asked next about a payment that ended without its final answer; null: it has had a day to say so. */
+export const nextQuestionAfterEnd = (endedAt: Temporal.Instant, now: Temporal.Instant): Temporal.Instant | null =>
+  questionsAfterEnd_min.map((minutes) => endedAt.add({ minutes })).find((at) => Temporal.Instant.compare(at, now) > 0) ?? null;
 
 /** The webhook of a status that was just reached; null for intermediate ones (contract "Webhooks"). */
 export const webhookOf = (status: PaymentStatus): WebhookEvent | null => {
