@@ -1,6 +1,6 @@
 /** Reading payments and refunds: by id, by reference, as registries (contract GET /v1/public/payments and /refunds). */
 import { loadByKey } from '../kernel/database/load-by-key.ts';
-import { registry } from '../kernel/database/registry.ts';
+import { registry, type RegistryTable } from '../kernel/database/registry.ts';
 import { columns } from '../kernel/database/statement.ts';
 import type { Payment, Refund } from './entities.ts';
 import { paymentStatuses } from './rules/payment.ts';
@@ -10,7 +10,9 @@ import { paymentNames, refundNames } from './store-payment.ts';
 export const loadPayments = loadByKey<Payment>('payment', columns(paymentNames));
 export const loadRefunds = loadByKey<Refund>('refund', columns(refundNames));
 
+export const paymentTable: RegistryTable = { name: 'payment', filters: { status: paymentStatuses } };
+
 /** The payments registry, filtered by status. */
-export const listPayments = registry<Payment>({ name: 'payment', filters: { status: paymentStatuses } }, columns(paymentNames));
+export const listPayments = registry<Payment>(paymentTable, columns(paymentNames));
 /** The refunds registry, filtered by status. */
 export const listRefunds = registry<Refund>({ name: 'refund', filters: { status: refundStatuses } }, columns(refundNames));

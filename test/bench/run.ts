@@ -10,10 +10,11 @@ import { memoryRows } from './memory-row.ts';
 import { payoutRows } from './payout-rows.ts';
 import { planOf, type Bench } from './plan.ts';
 import { keep, tableOf, type Row } from './report.ts';
+import { registryRows } from './registry-rows.ts';
 import { startRows } from './start-rows.ts';
 import { openWorld, type World } from './world.ts';
 
-const partNames = ['create', 'read', 'csv', 'memory', 'start', 'payouts'] as const;
+const partNames = ['create', 'read', 'csv', 'memory', 'start', 'payouts', 'registry'] as const;
 type Part = (typeof partNames)[number];
 
 const overPostgres: readonly (readonly [Part, (world: World, bench: Bench) => Promise<readonly Row[]>])[] = [
@@ -37,6 +38,7 @@ const measure = async (parts: ReadonlySet<Part>, bench: Bench): Promise<readonly
   const rows = [...(await rowsOverPostgres(parts, bench))];
   for (const operation of ['create', 'read'] as const) if (parts.has(operation)) rows.push(...(await constantRows(operation, bench)));
   if (parts.has('start')) rows.push(...(await startRows(bench)));
+  if (parts.has('registry')) rows.push(...(await registryRows(bench)));
   return rows;
 };
 
