@@ -22,6 +22,7 @@ import {
   webhookLeaseMargin_ms,
   webhooksInFlightPerLane_max,
 } from './rules/webhook.ts';
+import type { StoreAttempt } from './store-attempts.ts';
 
 /** The limits of delivery; those of `rules/webhook.ts`, save in tests that cannot wait so long. */
 export interface DeliveryLimits {
@@ -32,6 +33,8 @@ export const deliveryLimits: DeliveryLimits = { deadline_ms: webhookDeadline_ms,
 
 export interface DeliveryParts {
   readonly pool: pg.Pool;
+  /** `openAttemptStore`. */
+  readonly storeAttempt: StoreAttempt;
   /** Connections to receivers: `openTargets`. */
   readonly targets: Dispatcher;
   /** Opens the sealed webhook secrets. */
@@ -139,22 +142,20 @@ const headersOf = (parts: DeliveryParts, eventId: string, message: Message): Rec
 };
 
 /** Whether it was stored: not when the lease was over and the delivery somebody else's. */
-const store = async (parts: DeliveryParts, delivery: ClaimedDelivery, at: Temporal.Instant, answer: Answer, next: AfterAttempt): Promise<boolean> => {
-  const rows = await run(parts.pool, storeAttempt, [
-    delivery.merchantId,
-    delivery.id,
-    delivery.leaseUntil,
-    next.status,
-    next.status === 'pending' ? next.nextAttemptAt : null,
-    next.status === 'delivered' ? parts.now() : null,
+const store = (parts: DeliveryParts, delivery: ClaimedDelivery, at: Temporal.Instant, answer: Answer, next: AfterAttempt): Promise<boolean> =>
+  parts.storeAttempt({
+    merchantId: delivery.merchantId,
+    deliveryId: delivery.id,
+    leaseUntil: delivery.leaseUntil,
+    status: next.status,
+    nextAttemptAt: next.status === 'pending' ? next.nextAttemptAt : null,
+    deliveredAt: next.status === 'delivered' ? parts.now() : null,
     at,
-    answer.duration_ms,
-    answer.status,
-    answer.error,
-    answer.head,
-  ]);
-  return rows.length === 1;
-};
+    duration_ms: answer.duration_ms,
+    answerStatus: answer.status,
+    error: answer.error,
+    answerHead: answer.head,
+  });
 
 interface ClaimedRow {
   readonly merchantId: string;
@@ -220,19 +221,6 @@ const byTestClock = (delivery: string): string => `case
 const ofShop = 'merchant_id = $6 and shop_id = $1';
 const claimDue = { name: 'webhook.claimDue', text: claim(`lane = $1 and not ${byTestClock('webhook_delivery')}`, 'lane = $1') };
 const claimDueOfShop = { name: 'webhook.claimDueOfShop', text: claim(`${ofShop} and ${byTestClock('webhook_delivery')}`, ofShop) };
-
-const storeAttempt = {
-  name: 'webhook.storeAttempt',
-  text: `
-    with settled as (
-      update webhook_delivery set status = $4, attempts = attempts + 1, next_attempt_at = $5, delivered_at = $6, lease_until = null
-      where merchant_id = $1 and id = $2 and lease_until = $3 and status = 'pending'
-      returning merchant_id, id, attempts
-    )
-    insert into webhook_attempt (merchant_id, delivery_id, number, at, duration_ms, status, error, response_head)
-    select merchant_id, id, attempts, $7, $8, $9, $10, $11 from settled
-    returning number`,
-};
 
 // Steps from lane to lane along the index: a lane with a million rows that are due costs as much as one with a single row.
 const dueLanes = {

@@ -2,16 +2,21 @@
  * The jobs that deliver webhooks. `deliver-webhooks` works one lane until nothing in it is due; `sweep-webhooks` wakes the lanes that have something
  * due, so that retries happen and losing every queue loses nothing. Jobs only wake: what is due is in the table.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Bell } from '../kernel/queue/bell.ts';
 import { done, type Job } from '../kernel/queue/run-job.ts';
 import { attemptDelivery, claimDeliveries, deliveryLimits, type DeliveryParts, findDueLanes } from './deliver-webhook.ts';
 import { webhooksInFlightPerLane_max, webhookSweep_ms } from './rules/webhook.ts';
+import { openAttemptStore } from './store-attempts.ts';
 import { openTargets, type TargetRules } from './webhook-target.ts';
+
+/** How long a lane whose attempts end one by one waits before it claims others. */
+const claimGather_ms = 5;
 
 export const deliverJob = 'deliver-webhooks';
 export const sweepJob = 'sweep-webhooks';
 
-export interface WebhookJobsParts extends Omit<DeliveryParts, 'targets' | 'limits'>, TargetRules {
+export interface WebhookJobsParts extends Omit<DeliveryParts, 'targets' | 'limits' | 'storeAttempt'>, TargetRules {
   /** Adds a `deliver-webhooks` job for each lane that has none. */
   readonly wake: (lanes: readonly string[]) => Promise<void>;
   /** When it is aborted nothing more is claimed, so that running jobs end with the attempts that they have begun. */
@@ -31,7 +36,8 @@ const parseLane = (payload: unknown): LanePayload => {
 
 /** The jobs of webhook delivery, for `Queues.work`. Both run on the queue `webhooks`. */
 export const webhookJobs = ({ privateTargets, wake, stopping, ...given }: WebhookJobsParts): Job[] => {
-  const parts: DeliveryParts = { ...given, targets: openTargets({ privateTargets }), limits: given.limits ?? deliveryLimits };
+  const storeAttempt = openAttemptStore(given.pool);
+  const parts: DeliveryParts = { ...given, storeAttempt, targets: openTargets({ privateTargets }), limits: given.limits ?? deliveryLimits };
   const bells = new Map<string, Bell>();
   const deliver: Job<LanePayload> = {
     name: deliverJob,
@@ -80,6 +86,8 @@ const deliverLane = async (parts: DeliveryParts, lane: string, bells: Map<string
       if (inFlight.size === 0 && !bell.rung) return;
       // Rings: an attempt ended, or a wake-up came. Without either, a retry may have become due meanwhile.
       await bell.wait(webhookSweep_ms);
+      // What ends together is replaced together: a claim is a transaction, however many it takes.
+      if (inFlight.size > 0) await sleep(claimGather_ms);
     }
   } finally {
     bells.delete(lane);

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
 import { attemptDelivery, claimDeliveries, type DeliveryParts } from '../../subgraphs/merchants/deliver-webhook.ts';
+import { openAttemptStore } from '../../subgraphs/merchants/store-attempts.ts';
 import { openTargets } from '../../subgraphs/merchants/webhook-target.ts';
 import { eventually, startReceiver } from './receiver.ts';
 import { log, openStage, type Stage, startTestRelay, startWorker, writeEvent } from './stage.ts';
@@ -113,6 +114,7 @@ test('when every wake-up is lost the sweep finds what is due', async (context) =
 describe('a claim', () => {
   const partsWith = (leaseMargin_ms: number): DeliveryParts => ({
     pool: stage.pool,
+    storeAttempt: openAttemptStore(stage.pool),
     targets: openTargets({ privateTargets: true }),
     vaultKey: stage.vaultKey,
     log,

@@ -1,0 +1,105 @@
+/**
+ * Stores what attempts came to. Those that end at the same moment share one statement: with many fast receivers that is most of what a delivery costs the
+ * database. Whose lease is over stores nothing: the delivery is somebody else's.
+ */
+import type pg from 'pg';
+import { rfc3339 } from '../../schema/rfc3339.ts';
+import { run } from '../kernel/database/statement.ts';
+
+/** One attempt's result, and what follows for its delivery. */
+export interface AttemptResult {
+  readonly merchantId: string;
+  readonly deliveryId: string;
+  /** The end of the lease under which it was made. */
+  readonly leaseUntil: Temporal.Instant;
+  readonly status: string;
+  readonly nextAttemptAt: Temporal.Instant | null;
+  readonly deliveredAt: Temporal.Instant | null;
+  readonly at: Temporal.Instant;
+  readonly duration_ms: number;
+  readonly answerStatus: number | null;
+  readonly error: string | null;
+  readonly answerHead: string | null;
+}
+
+/** Stores one result; gives whether the lease still held. Rejects when the database did not take it. */
+export type StoreAttempt = (result: AttemptResult) => Promise<boolean>;
+
+const batch_max = 200;
+/** How long a result waits for others: the time of a round trip. */
+const gather_ms = 2;
+
+interface Waiting {
+  readonly result: AttemptResult;
+  readonly stored: PromiseWithResolvers<boolean>;
+}
+
+/** Opens the store of one process. Results are gathered for two milliseconds, and while a statement is under way. */
+export const openAttemptStore = (pool: pg.Pool): StoreAttempt => {
+  let waiting: Waiting[] = [];
+  let isFlushing = false;
+  const flush = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, batch_max);
+      waiting = waiting.slice(batch_max);
+      try {
+        const held = await storeBatch(
+          pool,
+          batch.map(({ result }) => result),
+        );
+        for (const { result, stored } of batch) stored.resolve(held.has(result.deliveryId));
+      } catch (error) {
+        for (const { stored } of batch) stored.reject(error);
+      }
+    }
+    isFlushing = false;
+  };
+  return (result) => {
+    const stored = Promise.withResolvers<boolean>();
+    waiting.push({ result, stored });
+    if (!isFlushing) {
+      isFlushing = true;
+      setTimeout(() => void flush(), gather_ms);
+    }
+    return stored.promise;
+  };
+};
+
+const textOf = (moment: Temporal.Instant | null): string | null => moment && rfc3339(moment);
+
+const storeBatch = async (pool: pg.Pool, results: readonly AttemptResult[]): Promise<ReadonlySet<string>> => {
+  const column = <Value>(valueOf: (result: AttemptResult) => Value): readonly Value[] => results.map(valueOf);
+  const rows = await run<{ deliveryId: string }>(pool, storeAttempts, [
+    column(({ merchantId }) => merchantId),
+    column(({ deliveryId }) => deliveryId),
+    column(({ leaseUntil }) => textOf(leaseUntil)),
+    column(({ status }) => status),
+    column(({ nextAttemptAt }) => textOf(nextAttemptAt)),
+    column(({ deliveredAt }) => textOf(deliveredAt)),
+    column(({ at }) => textOf(at)),
+    column(({ duration_ms }) => duration_ms),
+    column(({ answerStatus }) => answerStatus),
+    column(({ error }) => error),
+    column(({ answerHead }) => answerHead),
+  ]);
+  return new Set(rows.map(({ deliveryId }) => deliveryId));
+};
+
+const storeAttempts = {
+  name: 'webhook.storeAttempts',
+  text: `
+    with result as materialized (
+      select * from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::text[], $5::timestamptz[], $6::timestamptz[], $7::timestamptz[], $8::int[], $9::int[],
+        $10::text[], $11::text[])
+        as result (merchant_id, id, lease_until, status, next_attempt_at, delivered_at, at, duration_ms, answer_status, error, response_head)
+    ), settled as (
+      update webhook_delivery as delivery
+      set status = result.status, attempts = attempts + 1, next_attempt_at = result.next_attempt_at, delivered_at = result.delivered_at, lease_until = null
+      from result
+      where delivery.merchant_id = result.merchant_id and delivery.id = result.id and delivery.lease_until = result.lease_until and delivery.status = 'pending'
+      returning delivery.merchant_id, delivery.id, attempts
+    )
+    insert into webhook_attempt (merchant_id, delivery_id, number, at, duration_ms, status, error, response_head)
+    select merchant_id, id, attempts, at, duration_ms, answer_status, error, response_head from settled join result using (merchant_id, id)
+    returning delivery_id as "deliveryId"`,
+};
