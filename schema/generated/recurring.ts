@@ -271,7 +271,7 @@ export type Query = {
   billingSubscription: Maybe<BillingSubscription>;
   /** The caller's merchant's subscriptions, newest first: in the key's mode, for an operator, who names the merchant, in both. */
   billingSubscriptions: Array<BillingSubscription>;
-  /** The caller's merchant's tokens in the key's mode; those of one customer when it is named. */
+  /** The caller's merchant's tokens, newest first: in the key's mode, for an operator, who names the merchant, in both; those of one customer when it is named. */
   tokens: Array<Token>;
 };
 
@@ -289,6 +289,7 @@ export type QuerybillingSubscriptionsArgs = {
 
 export type QuerytokensArgs = {
   customerRef: InputMaybe<Scalars['String']['input']>;
+  merchantId: InputMaybe<Scalars['ID']['input']>;
 };
 
 export type Mutation = {

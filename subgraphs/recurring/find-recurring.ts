@@ -10,9 +10,9 @@ export const loadTokens = loadByKey<Token>('token', tokenColumns);
 
 const tokensOf: Statement = {
   name: 'tokens_of_merchant',
-  text: `select ${tokenColumns} from token where merchant_id = $1 and mode = $2 and ($3::text is null or customer_ref = $3) order by created_at desc, id desc`,
+  text: `select ${tokenColumns} from token where merchant_id = $1 and mode = any ($2) and ($3::text is null or customer_ref = $3) order by created_at desc, id desc`,
 };
 
-/** The merchant's tokens in a mode, newest first, of one customer when given. */
-export const findTokens = (runner: Runner, merchantId: string, mode: Mode, customerRef: string | null): Promise<Token[]> =>
-  run(runner, tokensOf, [merchantId, mode, customerRef]);
+/** The merchant's tokens in these modes, newest first, of one customer when given. */
+export const findTokens = (runner: Runner, merchantId: string, modes: readonly Mode[], customerRef: string | null): Promise<Token[]> =>
+  run(runner, tokensOf, [merchantId, modes, customerRef]);

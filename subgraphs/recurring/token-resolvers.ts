@@ -1,7 +1,8 @@
 /** Resolvers of tokens: from GraphQL to a verb, and back. */
 import type { MutationResolvers, QueryResolvers, TokenResolvers } from '../../schema/generated/recurring.ts';
+import { modes } from '../kernel/rules/mode.ts';
 import { isRefused } from '../kernel/rules/refusal.ts';
-import { keyOf } from '../kernel/service/reach.ts';
+import { keyOf, merchantOf } from '../kernel/service/reach.ts';
 import { createToken, type TokenParts } from './bind-token.ts';
 import { cancelToken } from './cancel-token.ts';
 import { chargeToken } from './charge-token.ts';
@@ -17,7 +18,10 @@ export const tokenFields: Pick<TokenResolvers, 'shop' | 'bindingPayment'> = {
 
 /** The queries of tokens. */
 export const tokenQueries = ({ database: { pool } }: TokenParts): Pick<QueryResolvers, 'tokens'> => ({
-  tokens: (_, { customerRef }, { principal }) => findTokens(pool, keyOf(principal).merchantId, keyOf(principal).mode, customerRef ?? null),
+  tokens: (_, { customerRef, merchantId }, { principal }) => {
+    const readable = principal.kind === 'key' ? [principal.mode] : modes;
+    return findTokens(pool, merchantOf(principal, merchantId), readable, customerRef ?? null);
+  },
 });
 
 /** The mutations of tokens. */

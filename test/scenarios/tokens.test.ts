@@ -4,6 +4,7 @@ import { confirmAtBank, payByCard, pay } from '../support/buyer.ts';
 import { askGraph, eventually, makeMerchant, openReceiver, openStream, type Merchant } from '../support/merchant.ts';
 import { noRedis } from '../support/redis.ts';
 import { operatorToken, startService, type Service, type Size } from '../support/service.ts';
+import { liveSubscription } from './subscription-scenario.ts';
 
 const read = `{ tokens(customerRef: "c-1") { status shop { id } bindingPayment { status amount refunds { amount status } } } }`;
 
@@ -105,6 +106,12 @@ for (const size of ['one', 'separate'] as const satisfies readonly Size[]) {
       assert.deepEqual([payment.amount, payment.status], [6_000, 'cancelled']);
       assert.equal((await tokenOf('c-3')).status, 'cancelled');
 
+      const seen = await askGraph(service, 'query ($m: ID!) { tokens(merchantId: $m) { customerRef status } }', { m: merchant.id });
+      assert.deepEqual(
+        seen.tokens.map((token: any) => `${token.customerRef} ${token.status}`),
+        ['c-3 cancelled', 'c-2 active', 'c-1 active'],
+        'an operator sees them',
+      );
       const stranger = await makeMerchant(service);
       for (const step of ['charge', 'cancel']) {
         const asked = await stranger.call('POST', `/tokens/${(await tokenOf('c-2')).id}/${step}`, step === 'charge' ? { amount: 1 } : undefined);
@@ -113,5 +120,7 @@ for (const size of ['one', 'separate'] as const satisfies readonly Size[]) {
       const internal = 'mutation { recurringPaymentCancel(reference: { merchantId: "a", id: "b" }) { __typename } }';
       for (const bearer of [merchant.key, operatorToken]) await assert.rejects(askGraph(service, internal, {}, bearer), /recurringPaymentCancel/);
     });
+
+    test("a subscription is started, charged for a year of its shop's own time, paused, resumed and cancelled", () => liveSubscription(service));
   });
 }
