@@ -134,7 +134,7 @@ test('an upload comes in parts that may be repeated, tells its mistakes by line,
   );
   const refusedPart = await addRegistryPart(database, acting, { runId: run.id, part: 1, csv: bad });
   assert.ok(isRefused(refusedPart));
-  assert.match(refusedPart.message, /2 lines have mistakes; line 3: operation_id: expected a UUID or nothing; line 4: expected 8 fields, got 7/);
+  assert.match(refusedPart.message, /lines with mistakes: 2; line 3: operation_id: expected a UUID or nothing; line 4: expected 8 fields, got 7/);
   const first = csvOf(`r,${one},payment,1000,RUB,succeeded,2026-11-21T10:00:00Z,12`);
   // Without our id it is found by the bank's reference.
   const second = csvOf(`sim_${two},,payment,2001,RUB,succeeded,2026-11-21T10:00:00Z,`, '');

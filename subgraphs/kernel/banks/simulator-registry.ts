@@ -14,7 +14,7 @@ const page_rows = 5_000;
 
 const page: Statement = {
   name: 'simulator_registry',
-  text: `select done.operation_id as "operationId", done.reference, ordered.kind, ordered.amount, ordered.currency,
+  text: `select done.merchant_id as "merchantId", done.operation_id as "operationId", done.reference, ordered.kind, ordered.amount, ordered.currency,
       case when done.outcome = 'failed' then 'failed' else 'succeeded' end as status, done.answer_at as at, null::int8 as fee
     from simulator_operation as done cross join lateral (
       select 'payment' as kind, amount, currency from payment where merchant_id = done.merchant_id and id = done.operation_id
@@ -25,8 +25,8 @@ const page: Statement = {
       union all
       select 'payout', amount, currency from payout where merchant_id = done.merchant_id and id = done.operation_id
     ) as ordered
-    where done.answer_at >= $1 and done.answer_at < $2 and done.operation_id > $3 and done.outcome in ('succeeded', 'requires_action', 'failed')
-    order by done.operation_id limit $4`,
+    where done.answer_at >= $1 and done.answer_at < $2 and (done.merchant_id, done.operation_id) > ($3::uuid, $4::uuid) and done.outcome in ('succeeded', 'requires_action', 'failed')
+    order by done.merchant_id, done.operation_id limit $5`,
 };
 
 const written = (line: RegistryLine, mistakes: readonly PlantedMistake[]): readonly RegistryLine[] => {
@@ -52,18 +52,21 @@ const written = (line: RegistryLine, mistakes: readonly PlantedMistake[]): reado
   );
 };
 
+type PageLine = RegistryLine & { readonly merchantId: string; readonly operationId: string };
+
 /** The simulator's registry, with mistakes in it when they are planted. */
 export const simulatorRegistry = (runner: Runner, mistakes: readonly PlantedMistake[] = []): RegistryBank => ({
   connector: 'simulator',
   mode: 'test',
   async *registry({ since, until }) {
-    let after = '00000000-0000-0000-0000-000000000000';
+    const nobody = '00000000-0000-0000-0000-000000000000';
+    let after = [nobody, nobody];
     for (;;) {
-      const lines = await run<RegistryLine & { operationId: string }>(runner, page, [since, until, after, page_rows]);
+      const lines = await run<PageLine>(runner, page, [since, until, ...after, page_rows]);
       const last = lines.at(-1);
       if (last) yield lines.flatMap((line) => written(line, mistakes));
       if (!last || lines.length < page_rows) break;
-      after = last.operationId;
+      after = [last.merchantId, last.operationId];
     }
     yield mistakes.flatMap((planted) => (planted.mistake === 'extra' ? [planted.line] : []));
   },

@@ -132,7 +132,7 @@ export const addRegistryPart = (
     if (before.status !== 'open') return refused('bad_request', 'runId: the run takes no more lines');
     const { lines, mistakes } = readRegistry(csv);
     const shown = mistakes.slice(0, mistakesTold_max).map(({ line, message }) => `line ${line}: ${message}`);
-    if (shown.length > 0) return refused('bad_request', `csv: ${mistakes.length} lines have mistakes; ${shown.join('; ')}`);
+    if (shown.length > 0) return refused('bad_request', `csv: lines with mistakes: ${mistakes.length}; ${shown.join('; ')}`);
     if (lines.length === 0) return refused('bad_request', 'csv: expected lines, got the header alone');
     return (await storePart(client, runId, part, digest, lines)) ?? none;
   });
