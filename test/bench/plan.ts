@@ -13,6 +13,19 @@ export interface BenchPlan {
   readonly memoryRequests: number;
   /** How often the service is started. */
   readonly starts: number;
+  /** Webhooks that wait for the worker when it starts; a fifth of them on PostgreSQL. */
+  readonly backlog: number;
+  /** Posts of the bare loop that deliveries are compared with. */
+  readonly bareWebhooks: number;
+  /** How long events come at a steady rate. */
+  readonly eventSeconds: number;
+  /** Sockets that hear one event, row by row. */
+  readonly sockets: readonly number[];
+  /** Event streams in one process. */
+  readonly streams: number;
+  /** Subscriptions in the table, and those of them that are due at once. */
+  readonly subscriptions: number;
+  readonly dueSubscriptions: number;
   /** Rows of the ledger that becomes a file, and how often it does. */
   readonly csvRows: number;
   readonly csvRounds: number;
@@ -31,6 +44,13 @@ export const planOf = (quick: boolean): BenchPlan => ({
   one: { connections: 1, warmUp: null, ...(quick ? { rounds: 1, duration_ms: 300 } : { rounds: 5, duration_ms: 700 }) },
   memoryRequests: quick ? 1_000 : 10_000,
   starts: quick ? 1 : 3,
+  backlog: quick ? 2_000 : 100_000,
+  bareWebhooks: quick ? 2_000 : 20_000,
+  eventSeconds: quick ? 2 : 10,
+  sockets: quick ? [100] : [1_000, 10_000],
+  streams: quick ? 100 : 5_000,
+  subscriptions: quick ? 20_000 : 1_000_000,
+  dueSubscriptions: quick ? 100 : 5_000,
   csvRows: quick ? 100_000 : 1_000_000,
   csvRounds: quick ? 2 : 5,
   registryPayments: quick ? 200_000 : 5_000_000,

@@ -1,10 +1,11 @@
 /**
- * `npm run bench [-- create read memory start] [--quick]`: measures the service against baselines in the same run and prints ratios. What it measures it
+ * `npm run bench [-- create read memory start events] [--quick]`: measures the service against baselines in the same run and prints ratios. What it measures it
  * starts itself, each in processes of its own. No figure here fails anything: machines differ.
  */
 import { constantRows } from './constant-rows.ts';
 import { csvRows } from './csv-row.ts';
 import { createRows, readRows } from './database-rows.ts';
+import { eventRows } from './event-rows.ts';
 import { openLoad } from './load.ts';
 import { memoryRows } from './memory-row.ts';
 import { payoutRows } from './payout-rows.ts';
@@ -14,7 +15,7 @@ import { registryRows } from './registry-rows.ts';
 import { startRows } from './start-rows.ts';
 import { openWorld, type World } from './world.ts';
 
-const partNames = ['create', 'read', 'csv', 'memory', 'start', 'payouts', 'registry'] as const;
+const partNames = ['create', 'read', 'csv', 'memory', 'start', 'payouts', 'registry', 'events'] as const;
 type Part = (typeof partNames)[number];
 
 const overPostgres: readonly (readonly [Part, (world: World, bench: Bench) => Promise<readonly Row[]>])[] = [
@@ -39,6 +40,7 @@ const measure = async (parts: ReadonlySet<Part>, bench: Bench): Promise<readonly
   for (const operation of ['create', 'read'] as const) if (parts.has(operation)) rows.push(...(await constantRows(operation, bench)));
   if (parts.has('start')) rows.push(...(await startRows(bench)));
   if (parts.has('registry')) rows.push(...(await registryRows(bench)));
+  if (parts.has('events')) rows.push(...(await eventRows(bench)));
   return rows;
 };
 
