@@ -205,6 +205,23 @@ export type PayoutBatchCreated = {
   idempotent: Scalars['Boolean']['output'];
 };
 
+/** What a search over payouts asks for; what is absent may be anything. */
+export type PayoutSearchInput = {
+  id?: InputMaybe<Scalars['ID']['input']>;
+  bankRef?: InputMaybe<Scalars['String']['input']>;
+  /** +7 and 10 digits. */
+  phone?: InputMaybe<Scalars['String']['input']>;
+  /** 20 digits. */
+  accountNumber?: InputMaybe<Scalars['String']['input']>;
+  /** The card's last 4 digits. */
+  cardMask?: InputMaybe<Scalars['String']['input']>;
+  amount?: InputMaybe<Scalars['MinorUnits']['input']>;
+  status?: InputMaybe<Array<PayoutStatus>>;
+  /** UTC day, inclusive, YYYY-MM-DD. */
+  from?: InputMaybe<Scalars['String']['input']>;
+  to?: InputMaybe<Scalars['String']['input']>;
+};
+
 /** What a refresh of the SBP directory came to. */
 export type SbpBanksRefreshed = {
   /** How many participants the acquirer named. */
@@ -224,6 +241,11 @@ export type Query = {
   payout: Maybe<Payout>;
   /** The payouts registry, newest first. */
   payouts: PayoutConnection;
+  /**
+   * Searches payouts, newest first, of both modes for operators: by id, or whatever is given over `from` and `to`, at most 31 days apart. An operator who names no
+   * merchant searches by id over all merchants.
+   */
+  payoutSearch: PayoutConnection;
   /** The SBP directory, sorted by name. A helper for forms, not an allow-list. */
   sbpBanks: Array<SbpBank>;
 };
@@ -243,6 +265,14 @@ export type QuerypayoutsArgs = {
   from: InputMaybe<Scalars['String']['input']>;
   to: InputMaybe<Scalars['String']['input']>;
   merchantId: InputMaybe<Scalars['ID']['input']>;
+};
+
+
+export type QuerypayoutSearchArgs = {
+  search: PayoutSearchInput;
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+  first?: Scalars['Int']['input'];
+  after: InputMaybe<Scalars['String']['input']>;
 };
 
 export type Mutation = {
@@ -406,6 +436,7 @@ export type ResolversTypes = {
   PayoutBatchItem: ResolverTypeWrapper<PayoutBatchItem>;
   Int: ResolverTypeWrapper<Scalars['Int']['output']>;
   PayoutBatchCreated: ResolverTypeWrapper<PayoutBatchCreated>;
+  PayoutSearchInput: PayoutSearchInput;
   SbpBanksRefreshed: ResolverTypeWrapper<SbpBanksRefreshed>;
   SbpBanksRefreshResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['SbpBanksRefreshResult']>;
   PayoutCreateResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['PayoutCreateResult']>;
@@ -435,6 +466,7 @@ export type ResolversParentTypes = {
   PayoutBatchItem: PayoutBatchItem;
   Int: Scalars['Int']['output'];
   PayoutBatchCreated: PayoutBatchCreated;
+  PayoutSearchInput: PayoutSearchInput;
   SbpBanksRefreshed: SbpBanksRefreshed;
   SbpBanksRefreshResult: ResolversUnionTypes<ResolversParentTypes>['SbpBanksRefreshResult'];
   PayoutCreateResult: ResolversUnionTypes<ResolversParentTypes>['PayoutCreateResult'];
@@ -564,6 +596,7 @@ export type PayoutBatchCreateResultResolvers<ContextType = SubgraphContext, Pare
 export type QueryResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Query'] = ResolversParentTypes['Query']> = {
   payout?: Resolver<Maybe<ResolversTypes['Payout']>, ParentType, ContextType, RequireFields<QuerypayoutArgs, 'id'>>;
   payouts?: Resolver<ResolversTypes['PayoutConnection'], ParentType, ContextType, RequireFields<QuerypayoutsArgs, 'first'>>;
+  payoutSearch?: Resolver<ResolversTypes['PayoutConnection'], ParentType, ContextType, RequireFields<QuerypayoutSearchArgs, 'search' | 'first'>>;
   sbpBanks?: Resolver<Array<ResolversTypes['SbpBank']>, ParentType, ContextType>;
 };
 

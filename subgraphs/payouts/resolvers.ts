@@ -1,16 +1,18 @@
 /** The payouts subgraph's resolvers. */
 import type { MutationResolvers, QueryResolvers, Resolvers } from '../../schema/generated/payouts.ts';
 import { openSbpDirectory, type SbpDirectory } from '../kernel/banks/sbp-banks.ts';
+import { isUuid } from '../kernel/database/load-by-key.ts';
 import type { Policies } from '../kernel/policies/policies.ts';
 import { timedPlanOfAmount } from '../kernel/rules/plan.ts';
 import { isRefused } from '../kernel/rules/refusal.ts';
 import type { EntityLoaders } from '../kernel/service/entities.ts';
-import { keyOf, merchantOf, orThrow, reachOf } from '../kernel/service/reach.ts';
+import { keyOf, merchantOf, orThrow, reachOf, refusal } from '../kernel/service/reach.ts';
 import { createPayoutBatch, type ItemResult } from './create-payout-batch.ts';
 import { createPayout, type CreatedPayout, type CreatingParts } from './create-payout.ts';
 import { listPayouts, loadPayouts } from './find-payouts.ts';
 import { recipientView } from './payout-view.ts';
 import { refreshSbpBanks } from './refresh-sbp-banks.ts';
+import { searchPayouts } from './search-payouts.ts';
 
 export interface PayoutsParts extends CreatingParts {
   readonly policies: Policies;
@@ -44,6 +46,14 @@ const queries = ({ database: { pool } }: PayoutsParts, directory: SbpDirectory):
   payouts: async (_, { status, method, merchantId, ...page }, { principal }) => {
     const reach = await reachOf(pool, principal, merchantId);
     return orThrow(await listPayouts(pool, reach, { ...page, filters: { status, method } }));
+  },
+  payoutSearch: async (_, { search, merchantId, ...page }, { principal }) => {
+    const everywhere = principal.kind === 'operator' && principal.merchantId === null && !merchantId;
+    if (merchantId && !isUuid(merchantId)) throw refusal('bad_request', 'merchantId: expected a UUID');
+    const named = everywhere ? null : await reachOf(pool, principal, merchantId, true);
+    // A key searches its own mode alone, as its registry does (decision D-38).
+    const reach = named && principal.kind === 'key' ? { ...named, modes: [principal.mode] } : named;
+    return orThrow(await searchPayouts(pool, reach, search, page));
   },
   sbpBanks: async () => [...(await directory.current())],
 });

@@ -4,6 +4,8 @@ import { propertyNames } from '../../subgraphs/kernel/database/statement.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { applyPayoutAnswer } from '../../subgraphs/payouts/apply-payout-answer.ts';
 import { PayoutEntity } from '../../subgraphs/payouts/entities.ts';
+import type { Reach } from '../../subgraphs/kernel/database/registry.ts';
+import { searchPayouts, type PayoutSearch } from '../../subgraphs/payouts/search-payouts.ts';
 import { account, at, card, cardNumber, codeOf, granted, openStage, sbp, start, type Stage } from './stage.ts';
 
 let stage: Stage;
@@ -181,5 +183,32 @@ describe('what the bank answers', () => {
     const { rows } = await stage.pool.query('select kind from alert where subject_id = $1', [payout.id]);
     assert.deepEqual(rows, [{ kind: 'bank_answer_contradicts' }]);
     assert.equal((await eventsOf(payout.id)).length, 2);
+  });
+});
+
+describe('searching payouts', () => {
+  test('an id is found over all merchants; the rest within days, and within the caller’s reach', async () => {
+    const key = await stage.funded(10_000n);
+    const made = [
+      await stage.made(key, { amount: 111n, ...sbp }),
+      await stage.made(key, { amount: 222n, ...card }),
+      await stage.made(key, { amount: 333n, ...account }),
+    ];
+    const ids = async (reach: Reach | null, search: PayoutSearch, first = 50): Promise<readonly string[]> =>
+      granted(await searchPayouts(stage.pool, reach, search, { first })).nodes.map(({ id }) => id);
+    const reach: Reach = { merchantId: key.merchantId, shopIds: [key.shopId], modes: ['test'] };
+    const days = { from: '2026-11-01', to: '2026-11-30' };
+    for (const [place, search] of [{ phone: sbp.phone }, { cardMask: '0004' }, { accountNumber: account.accountNumber }].entries()) {
+      assert.deepEqual(await ids(reach, { ...search, ...days }), [made[place]?.id]);
+    }
+    assert.deepEqual(await ids(reach, { bankRef: `sim_${made[1]?.id}`, status: ['succeeded'], amount: 222n, ...days }), [made[1]?.id]);
+    assert.equal((await ids(reach, days)).length, 3);
+    assert.deepEqual(await ids(null, { id: made[0]?.id }), [made[0]?.id]);
+    const stranger = await stage.migrated.merchant();
+    assert.deepEqual(await ids({ ...reach, merchantId: stranger.merchantId, shopIds: [stranger.shopId] }, { id: made[0]?.id }), []);
+    for (const wrong of [{ id: 'x' }, { phone: sbp.phone }, { from: '2026-01-01', to: '2026-02-28' }]) {
+      assert.equal(codeOf(await searchPayouts(stage.pool, reach, wrong, { first: 1 })), 'bad_request');
+    }
+    assert.equal(codeOf(await searchPayouts(stage.pool, null, days, { first: 1 })), 'bad_request');
   });
 });

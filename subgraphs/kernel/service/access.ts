@@ -41,6 +41,7 @@ export const access: Readonly<Record<string, Access>> = {
 
   'Query.payout': { key: free, operator: 'viewer' },
   'Query.payouts': { key: reports, operator: 'viewer' },
+  'Query.payoutSearch': { key: reports, operator: 'viewer' },
   'Query.sbpBanks': { key: free, operator: 'viewer' },
   // The scope of the payout's own method is checked where the method is known: in the operation.
   'Mutation.payoutCreate': { key: anyPayout },
