@@ -23,6 +23,7 @@ const overPostgres: readonly (readonly [Part, (world: World, bench: Bench) => Pr
   ['read', readRows],
   ['memory', memoryRows],
   ['csv', csvRows],
+  ['spread', spreadRows],
   ['payouts', payoutRows],
 ];
 
