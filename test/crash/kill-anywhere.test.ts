@@ -79,18 +79,17 @@ const buy = async (merchant: Merchant, index: number): Promise<string> => {
   return created.payment.id;
 };
 
-/** Waits for the payment's end and orders its refund, when that is its fate, under an idempotency key of its own; gives the payment's end. */
-const settle = async (merchant: Merchant, id: string, fate: Fate): Promise<string> => {
+/** Waits for the payment's end and orders its refund, when that is its fate, under an idempotency key of its own. */
+const settle = async (merchant: Merchant, id: string, fate: Fate): Promise<void> => {
   const find = (): Promise<any> =>
     insist(async () => ((answer) => (answer.status === 200 ? answer.body : null))(await merchant.call('GET', `/payments/${id}`)));
   const payment = await eventually(async () => ((found) => isOver(found) && found)(await find()), `the end of ${id}`, 120_000);
   const amount = refundOf[fate];
-  if (payment.status !== 'succeeded' || amount === undefined) return payment.status;
+  if (payment.status !== 'succeeded' || amount === undefined) return;
   await insist(async () => {
     const { status } = await merchant.call('POST', `/payments/${id}/refund`, { amount }, { 'idempotency-key': `refund-${id}` });
     return status === 201 || status === 200 || null;
   });
-  return payment.status;
 };
 
 const killTwentyTimes = async (): Promise<number> => {

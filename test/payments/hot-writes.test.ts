@@ -60,6 +60,16 @@ test('the statement that creates a payment writes and returns what the entity re
   assert.deepEqual(Object.keys(payment.metadata).slice(0, 2), ['zebra', 'ant'], 'the merchant’s pairs keep their order');
 });
 
+test('the shop’s names are those of the moment of creation', async () => {
+  const key = await migrated.merchant();
+  const { payment } = await create(key, { amount: 100n }, 'k');
+  await migrated.database.pool.query(`update shop set name = 'Another', terminal_name = 'Another' where merchant_id = $1`, [key.merchantId]);
+  const names = ({ shopName, terminalName }: Payment): string[] => [shopName, terminalName];
+  assert.deepEqual(names((await create(key, { amount: 100n }, 'k')).payment), ['Shop', 'Terminal'], 'a replay shows what was frozen');
+  assert.deepEqual(names((await create(key, { amount: 100n })).payment), ['Another', 'Another']);
+  assert.deepEqual(names((await stored(payment)) as Payment), ['Shop', 'Terminal']);
+});
+
 test('the statement that stores a bank’s answer writes and returns what the entity reads', async () => {
   const key = await migrated.merchant();
   const { payment } = await create(key, { amount: 10_000n, method: 'sbp' });

@@ -16,6 +16,7 @@ import { findRefundsDue, sendRefund } from '../../subgraphs/payments/send-refund
 import { findPayment, findRefunds } from '../../subgraphs/payments/store-payment.ts';
 import { propertyNames } from '../../subgraphs/kernel/database/statement.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
+import { booksOf } from './books-of.ts';
 
 let migrated: MigratedDatabase;
 before(async () => void (migrated = await startMigratedDatabase()));
@@ -56,24 +57,7 @@ const stored = async ({ merchantId, id }: Payment): Promise<Payment> =>
   (await findPayment(migrated.database.pool, { merchantId, paymentId: id }, start))?.payment ?? assert.fail('gone');
 const refundsOf = (payment: Payment): Promise<Refund[]> => findRefunds(migrated.database.pool, [payment]);
 
-/** What the books hold of a merchant, by account, from the postings alone; beside them what balance rows and deltas say. */
-const books = async ({ merchantId, mode }: KeyPrincipal) => {
-  const { rows } = await migrated.database.pool.query<{ account: string; amount: string }>(
-    `select account, sum(amount)::text as amount from (select to_account as account, amount from posting where merchant_id = $1
-      union all select from_account, -amount from posting where merchant_id = $1) as moved group by account order by account`,
-    [merchantId],
-  );
-  const [balance] = await readBalances(migrated.database.pool, merchantId, mode, 'RUB');
-  const accounts = new Map(rows.map(({ account, amount }) => [account, BigInt(amount)]));
-  const of = (account: string): bigint => accounts.get(account) ?? 0n;
-  assert.equal(
-    [...accounts.values()].reduce((sum, amount) => sum + amount, 0n),
-    0n,
-    'the accounts sum to zero',
-  );
-  assert.deepEqual([balance?.balance, balance?.available], [of('merchant') + of('merchant_reserved'), of('merchant')], 'balances are what was posted');
-  return { merchant: of('merchant'), reserved: of('merchant_reserved'), clearing: of('acquirer_clearing') };
-};
+const books = (key: KeyPrincipal) => booksOf(migrated.database, key);
 
 test('the statement that stores a refund writes what the entity reads, while pending and at the end', async () => {
   const key = await migrated.merchant();

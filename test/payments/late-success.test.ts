@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
+import { openSimulator } from '../../subgraphs/kernel/banks/simulator.ts';
+import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { applyBankAnswer } from '../../subgraphs/payments/apply-bank-answer.ts';
+import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';
+import { createPayment } from '../../subgraphs/payments/create-payment.ts';
+import { findRefundsDue, sendRefund } from '../../subgraphs/payments/send-refund.ts';
+import { findPayment, findRefunds } from '../../subgraphs/payments/store-payment.ts';
+import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
+import { booksOf } from './books-of.ts';
+
+let migrated: MigratedDatabase;
+before(async () => void (migrated = await startMigratedDatabase()));
+after(() => migrated.close());
+
+const start = Temporal.Instant.from('2026-11-21T10:00:00.123Z');
+const at = (seconds: number): Temporal.Instant => start.add({ seconds });
+const granted = <Result extends object>(result: Result | Refused): Result => {
+  if (isRefused(result)) throw new Error(`refused: ${result.code}: ${result.message}`);
+  return result;
+};
+
+test('a late success that is told twenty times at once, and sent back by several workers, is booked and given back once (D-33)', async () => {
+  const { database } = migrated;
+  const banks = openBanks(openSimulator(database), database.pool);
+  const key = await migrated.merchant();
+  const { payment } = granted(await createPayment(database, noPolicies, key, { input: { amount: 5_000n, method: 'sbp' } }, start));
+  granted(await cancelPayment(database, key, payment.id, at(1)));
+  const traits = { cardBrand: null, cardMask: null, cardHolder: null, phoneMask: null, payerBank: null };
+  const answer = { kind: 'approved' as const, reference: 'r', rrn: '1', traits };
+  const paymentKey = { merchantId: key.merchantId, paymentId: payment.id };
+  await Promise.all(Array.from({ length: 20 }, () => applyBankAnswer(database, paymentKey, 'simulator', answer, at(2))));
+  const [left, ...more] = await findRefunds(database.pool, [payment]);
+  assert.deepEqual([left?.status, left?.amount, more], ['pending', 5_000n, []]);
+  assert.deepEqual(await booksOf(database, key), { merchant: 0n, reserved: 5_000n, clearing: -5_000n }, 'none of it can be paid out');
+  const due = (await findRefundsDue(database, at(2), 500)).filter(({ refundId }) => refundId === left?.id);
+  assert.equal(due.length, 1, 'any worker finds it, whoever wrote it');
+  await Promise.all(Array.from({ length: 5 }, () => due.map((refundKey) => sendRefund(database, banks, refundKey, at(3)))).flat());
+  assert.deepEqual(await booksOf(database, key), { merchant: 0n, reserved: 0n, clearing: 0n });
+  const returned = (await findPayment(database.pool, paymentKey, start))?.payment ?? assert.fail('gone');
+  assert.deepEqual(
+    [returned.status, returned.amountRefunded, returned.fee, returned.rrn, returned.metadata['late_success'], returned.finalizedAt?.toString()],
+    ['cancelled', 5_000n, null, '1', 'true', at(1).toString()],
+  );
+  const { rows } = await database.pool.query<{ operations: number; alerts: number; entries: number }>(
+    `select (select count(*)::int from simulator_operation where merchant_id = $1) as operations, (select count(*)::int from alert where merchant_id = $1) as alerts,
+      (select count(*)::int from audit_entry where merchant_id = $1 and action = 'refund.create') as entries`,
+    [key.merchantId],
+  );
+  assert.deepEqual(rows, [{ operations: 1, alerts: 1, entries: 1 }]);
+});
