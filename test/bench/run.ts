@@ -12,10 +12,11 @@ import { payoutRows } from './payout-rows.ts';
 import { planOf, type Bench } from './plan.ts';
 import { keep, tableOf, type Row } from './report.ts';
 import { registryRows } from './registry-rows.ts';
+import { spreadRows } from './spread-rows.ts';
 import { startRows } from './start-rows.ts';
 import { openWorld, type World } from './world.ts';
 
-const partNames = ['create', 'read', 'csv', 'memory', 'start', 'payouts', 'registry', 'events'] as const;
+const partNames = ['create', 'read', 'csv', 'memory', 'start', 'payouts', 'registry', 'spread', 'events'] as const;
 type Part = (typeof partNames)[number];
 
 const overPostgres: readonly (readonly [Part, (world: World, bench: Bench) => Promise<readonly Row[]>])[] = [
