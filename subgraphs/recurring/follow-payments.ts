@@ -4,7 +4,7 @@
  * same again. One process follows at a time, by the position's row; the others find nothing left.
  */
 import type pg from 'pg';
-import { followWaiting, readWaiting, type Waiting } from '../kernel/database/follow.ts';
+import { followSetAside, followWaiting, readSetAside, readWaiting, setAside, type FollowedEvent, type Waiting } from '../kernel/database/follow.ts';
 import { Bell } from '../kernel/queue/bell.ts';
 import type { Bus } from '../kernel/rules/event.ts';
 import type { Logger } from '../kernel/service/telemetry.ts';
@@ -22,35 +22,59 @@ export interface FollowParts {
   /** Told in this order. */
   readonly listeners: readonly OnPaymentsMoved[];
   readonly now: () => Temporal.Instant;
+  readonly log: Logger;
 }
 
 const batch_max = 200;
 /** How soon the log is looked at again when nobody rings, and after a failure. */
 const poll_ms = 1_000;
 
-const follow = async ({ pool, payments, listeners, now }: FollowParts, waiting: Waiting): Promise<boolean> => {
-  const keys = new Map(waiting.events.map(({ merchantId, subjectId }) => [`${merchantId}/${subjectId}`, { merchantId, id: subjectId }]));
+/** The effects of events, on payments as they are now. */
+const effectsOf = async ({ payments, listeners, now }: FollowParts, events: readonly FollowedEvent[]) => {
+  const keys = new Map(events.map(({ merchantId, subjectId }) => [`${merchantId}/${subjectId}`, { merchantId, id: subjectId }]));
   const read = (await payments.read([...keys.values()])).filter((payment) => payment !== null);
-  return followWaiting(pool, waiting, async (client) => {
+  return async (client: pg.PoolClient): Promise<void> => {
     for (const listener of listeners) await listener(client, read, now());
-  });
+  };
+};
+
+/** Follows the first event alone; when its effects fail it is set aside. */
+const followFirst = async (parts: FollowParts, waiting: Waiting, first: FollowedEvent): Promise<void> => {
+  const effects = await effectsOf(parts, [first]);
+  try {
+    await followWaiting(parts.pool, { ...waiting, events: [first] }, effects);
+  } catch (error) {
+    parts.log.error({ err: error, merchantId: first.merchantId, paymentId: first.subjectId }, 'a payment could not be followed; it is tried again later');
+    await setAside(parts.pool, waiting, first);
+  }
 };
 
 /**
- * Follows the events that wait, up to a batch; gives how many there were. When a batch fails its events are followed one by one, so that the failure is
- * that of one event; it rejects with that, and everything before it has been followed.
+ * Follows the events that wait, up to a batch; gives how many there were. When a batch fails its first event is followed alone, and set aside when it was
+ * that one: it is tried again by itself, and holds nobody back. Rejects when payments or the database are away; nothing is lost then.
  */
 export const followPayments = async (parts: FollowParts): Promise<number> => {
   const waiting = await readWaiting(parts.pool, 'recurring', batch_max);
-  if (waiting.events.length === 0) return 0;
-  try {
-    await follow(parts, waiting);
-  } catch (error) {
-    const [first] = waiting.events;
-    if (!first || waiting.events.length === 1) throw error;
-    await follow(parts, { ...waiting, events: [first] });
-  }
+  const [first] = waiting.events;
+  if (!first) return 0;
+  const effects = await effectsOf(parts, waiting.events);
+  await followWaiting(parts.pool, waiting, effects).catch(() => followFirst(parts, waiting, first));
   return waiting.events.length;
+};
+
+/** Tries events again that were set aside and are due; gives how many were followed. */
+export const followSetAsidePayments = async (parts: FollowParts): Promise<number> => {
+  let followed = 0;
+  for (const event of await readSetAside(parts.pool, 'recurring', batch_max)) {
+    const effects = await effectsOf(parts, [event]);
+    try {
+      await followSetAside(parts.pool, 'recurring', event, effects);
+      followed += 1;
+    } catch (error) {
+      parts.log.error({ err: error, merchantId: event.merchantId, paymentId: event.subjectId }, 'a payment could not be followed again');
+    }
+  }
+  return followed;
 };
 
 export interface Following {
@@ -59,7 +83,7 @@ export interface Following {
 }
 
 /** Follows until it is stopped: at once when the bus tells of events, and once a second in any case. */
-export const startFollowing = (parts: FollowParts & { readonly bus: Pick<Bus, 'subscribe'>; readonly log: Logger }): Following => {
+export const startFollowing = (parts: FollowParts & { readonly bus: Pick<Bus, 'subscribe'> }): Following => {
   const stopping = new AbortController();
   const bell = new Bell();
   const unsubscribe = parts.bus.subscribe('events', () => bell.ring());
@@ -67,6 +91,7 @@ export const startFollowing = (parts: FollowParts & { readonly bus: Pick<Bus, 's
     while (!stopping.signal.aborted) {
       try {
         if ((await followPayments(parts)) > 0) continue;
+        await followSetAsidePayments(parts);
       } catch (error) {
         parts.log.error({ err: error }, 'payments could not be followed; it is tried again');
       }

@@ -37,6 +37,7 @@ const closed: Readonly<Record<string, unknown>> = {
   'token.status': 'active',
   'payment.kind': 'token_charge',
   'event.follower': null,
+  'followed_later.follower': 'recurring',
   'subscription.status': 'active',
   'subscription.failures': 0,
   'subscription_charge.failure_code': null,

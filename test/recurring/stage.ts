@@ -104,7 +104,7 @@ export const openStage = async (connectors: (simulator: Bank) => readonly Bank[]
   const pay = (token: Token, approve = true) => payAt(world, clock, token, approve);
   const follow = async (listeners: readonly OnPaymentsMoved[] = [settleTokens]): Promise<number> => {
     await numberEvents(world);
-    return followPayments({ pool, payments, listeners, now: () => clock.now });
+    return followPayments({ pool, payments, listeners, now: () => clock.now, log });
   };
   return {
     ...world,

@@ -50,6 +50,21 @@ export const FollowerPosition = defineEntity({
   },
 });
 
+/** An event whose effects failed, until they succeed. */
+export const FollowedLater = defineEntity({
+  name: 'FollowedLater',
+  tableName: 'followed_later',
+  properties: {
+    merchantId: p.uuid().primary(),
+    follower: p.text().$type<Follower>().primary(),
+    sequence: p.bigint().primary(),
+    subjectId: p.uuid(),
+    tries: p.integer(),
+    dueAt: p.type(InstantType).$type<Temporal.Instant>(),
+  },
+  indexes: [{ name: 'followed_later_due', properties: ['follower', 'dueAt'] }],
+});
+
 /** One idempotency key of a merchant in a mode (decisions D-20 to D-24). */
 export const IdempotencyKey = defineEntity({
   name: 'IdempotencyKey',
@@ -94,4 +109,4 @@ export const ShopEntity = defineEntity({
 });
 export type Shop = Row<InferEntity<typeof ShopEntity>>;
 
-export const kernelEntities = [Event, FollowerPosition, IdempotencyKey, ShopEntity];
+export const kernelEntities = [Event, FollowerPosition, FollowedLater, IdempotencyKey, ShopEntity];

@@ -53,3 +53,54 @@ export const followWaiting = (pool: pg.Pool, { follower, position, events }: Wai
     return true;
   });
 };
+
+const putAside: Statement = {
+  name: 'follow.put_aside',
+  text: `insert into followed_later (merchant_id, follower, sequence, subject_id, tries, due_at) values ($1, $2, $3, $4, 1, now() + interval '1 second')`,
+};
+
+/** Sets an event aside whose effects failed, and moves the position behind it. False when somebody else has followed meanwhile. */
+export const setAside = (pool: pg.Pool, waiting: Waiting, event: FollowedEvent): Promise<boolean> =>
+  followWaiting(pool, { ...waiting, events: [event] }, async (client) => {
+    const { merchantId, sequence, subjectId } = event;
+    await run(client, putAside, [merchantId, waiting.follower, sequence, subjectId]);
+  });
+
+const readAside: Statement = {
+  name: 'follow.aside',
+  text: `select sequence, merchant_id as "merchantId", subject_id as "subjectId" from followed_later where follower = $1 and due_at <= now() order by due_at limit $2`,
+};
+
+const endAside: Statement = {
+  name: 'follow.end_aside',
+  text: 'delete from followed_later where merchant_id = $1 and follower = $2 and sequence = $3 returning 1',
+};
+
+// Twice as long after each failure, up to an hour.
+const delayAside: Statement = {
+  name: 'follow.delay_aside',
+  text: `update followed_later set tries = tries + 1, due_at = now() + least(power(2, least(tries, 12)), 3600) * interval '1 second'
+    where merchant_id = $1 and follower = $2 and sequence = $3`,
+};
+
+/** Events that were set aside and are due, longest due first. */
+export const readSetAside = (runner: Runner, follower: Follower, most: number): Promise<FollowedEvent[]> => run(runner, readAside, [follower, most]);
+
+/** Carries out the effects of an event that was set aside, once; when they fail again it is tried later, and this rejects. */
+export const followSetAside = async (
+  pool: pg.Pool,
+  follower: Follower,
+  { merchantId, sequence }: FollowedEvent,
+  effects: (client: pg.PoolClient) => Promise<void>,
+): Promise<void> => {
+  const key = [merchantId, follower, sequence];
+  try {
+    await inTransaction(pool, async (client) => {
+      const ended = await run(client, endAside, key);
+      if (ended.length > 0) await effects(client);
+    });
+  } catch (error) {
+    await run(pool, delayAside, key);
+    throw error;
+  }
+};
