@@ -1,5 +1,5 @@
 /** Every balance equals its entries, and what is reserved equals what is pending. One shop at a time: its whole ledger is summed. */
-import { inRange, type Check } from './check.ts';
+import type { Check } from './check.ts';
 
 /** The balances as they are kept: the rows and what is not folded into them yet. */
 const kept = `select moved.merchant_id, moved.shop_id, moved.mode, moved.currency, moved.account, sum(moved.amount) as amount
@@ -13,7 +13,7 @@ const subject = (side: string): string => `${side}.mode || '/' || ${side}.curren
 const balanceAddsUp: Check = {
   name: 'balance_adds_up',
   walk: 'shop',
-  text: `with part as materialized (select merchant_id, id from shop where ${inRange('shop')}),
+  text: (part) => `with part as materialized (${part}),
     kept as (${kept}),
     entered as (select entry.merchant_id, entry.shop_id, entry.mode, entry.currency, side.account, sum(side.amount) as amount
       from part join posting as entry on entry.merchant_id = part.merchant_id and entry.shop_id = part.id
@@ -31,7 +31,7 @@ const balanceAddsUp: Check = {
 const reserveCovers: Check = {
   name: 'reserve_covers',
   walk: 'shop',
-  text: `with part as materialized (select merchant_id, id from shop where ${inRange('shop')}),
+  text: (part) => `with part as materialized (${part}),
     kept as (${kept}),
     waiting as (
       select refund.merchant_id, refund.shop_id, refund.mode, payment.currency, refund.amount

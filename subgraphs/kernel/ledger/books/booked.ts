@@ -3,13 +3,13 @@
  * here a second time, in the words of the database, so that a mistake in the first place is not repeated.
  */
 import { accounts } from '../../rules/postings.ts';
-import { inRange, type Check, type CheckName, type Walk } from './check.ts';
+import type { Check, CheckName, Walk } from './check.ts';
 
 /** `expected` gives merchant_id, id, shop_id, mode, type and amount of each posting that the facts in `part` should have. */
 const booked = (name: CheckName, walk: Walk, expected: string): Check => ({
   name,
   walk,
-  text: `with part as materialized (select * from ${walk} as fact where ${inRange('fact')}),
+  text: (part) => `with part as materialized (${part}),
     expected as (${expected}),
     actual as (select part.merchant_id, part.id, entry.shop_id, entry.mode, entry.type, entry.amount
       from part join posting as entry on entry.merchant_id = part.merchant_id and entry.source_kind = '${walk}' and entry.source_id = part.id),
@@ -71,9 +71,9 @@ const hasFact = (walk: Walk): string => `exists (select from ${walk} as fact whe
 const postingSourced: Check = {
   name: 'posting_sourced',
   walk: 'posting',
-  text: `select entry.merchant_id as "merchantId", entry.shop_id as "shopId", entry.mode, entry.id::text as "subjectId",
+  text: (part) => `select entry.merchant_id as "merchantId", entry.shop_id as "shopId", entry.mode, entry.id::text as "subjectId",
       'the posting ' || entry.type || ' of ' || entry.amount || ' ' || fault.what as detail
-    from posting as entry cross join lateral (select case
+    from (${part}) as entry cross join lateral (select case
       when entry.amount < 1 or entry.from_account = entry.to_account then 'moves nothing'
       when entry.from_account not in (${known}) or entry.to_account not in (${known}) then 'names an account that does not exist'
       when not exists (select from shop where shop.merchant_id = entry.merchant_id and shop.id = entry.shop_id) then 'is of a shop that does not exist'
@@ -81,19 +81,19 @@ const postingSourced: Check = {
       when entry.source_kind = 'refund' and not ${hasFact('refund')} then 'is of a refund that does not exist'
       when entry.source_kind = 'payout' and not ${hasFact('payout')} then 'is of a payout that does not exist'
       end as what) as fault
-    where ${inRange('entry')} and fault.what is not null limit $5`,
+    where fault.what is not null limit $5`,
 };
 
 /** Contract "Payment": what was given back is the sum of the refunds that succeeded, and a payment is refunded when that is all of it. */
 const paymentRefunded: Check = {
   name: 'payment_refunded',
   walk: 'payment',
-  text: `select fact.merchant_id as "merchantId", fact.shop_id as "shopId", fact.mode, fact.id::text as "subjectId",
+  text: (part) => `select fact.merchant_id as "merchantId", fact.shop_id as "shopId", fact.mode, fact.id::text as "subjectId",
       'the payment of ' || fact.amount || ' is ' || fact.status || ' with ' || fact.amount_refunded || ' given back, its successful refunds are '
         || given.amount as detail
-    from payment as fact cross join lateral (select coalesce(sum(refund.amount), 0) as amount from refund
+    from (${part}) as fact cross join lateral (select coalesce(sum(refund.amount), 0) as amount from refund
       where refund.merchant_id = fact.merchant_id and refund.payment_id = fact.id and refund.status = 'succeeded') as given
-    where ${inRange('fact')} and (fact.amount_refunded <> given.amount or fact.status = 'refunded' and given.amount <> fact.amount
+    where (fact.amount_refunded <> given.amount or fact.status = 'refunded' and given.amount <> fact.amount
       or fact.status in ('succeeded', 'refunded') and fact.captured_at is null) limit $5`,
 };
 

@@ -2,7 +2,7 @@
 import { run, type Runner } from '../../database/statement.ts';
 import { balancedChecks } from './balanced.ts';
 import { bookedChecks } from './booked.ts';
-import type { Check, Difference, Walk } from './check.ts';
+import { rowsOf, type Check, type Difference, type Walk } from './check.ts';
 import { deliveredChecks } from './delivered.ts';
 
 /** Every check, in no order that matters. */
@@ -23,16 +23,19 @@ const end: Place = { merchantId: highest, id: highest };
 /** So many differences of one kind in one range are enough to say that something is wrong. */
 export const differences_max = 100;
 
-const checkRange = async (runner: Runner, { name, text }: Check, from: Place, to: Place): Promise<Difference[]> => {
+const checkRange = async (runner: Runner, { name, walk, text }: Check, from: Place, to: Place, most: number | null): Promise<Difference[]> => {
   const values = [from.merchantId, from.id, to.merchantId, to.id, differences_max];
-  const found = await run<Omit<Difference, 'check'>>(runner, { name: `books.${name}`, text }, values);
+  const found = await run<Omit<Difference, 'check'>>(runner, { name: `books.${name}.${most}`, text: text(rowsOf(walk, most)) }, values);
   return found.map((difference) => ({ check: name, ...difference }));
 };
 
-/** What is wrong with the rows of a table behind `from`, up to and with `to`; at most `differences_max` for each check. Each check sees one snapshot. */
-export const checkRows = async (runner: Runner, walk: Walk, from: Place, to: Place): Promise<Difference[]> => {
+/**
+ * What is wrong with the rows of a table behind `from`, up to and with `to`, of which there are at most `most`; at most `differences_max` for each check. Each
+ * check sees one snapshot.
+ */
+export const checkRows = async (runner: Runner, walk: Walk, from: Place, to: Place, most: number): Promise<Difference[]> => {
   const found: Difference[] = [];
-  for (const check of checks) if (check.walk === walk) found.push(...(await checkRange(runner, check, from, to)));
+  for (const check of checks) if (check.walk === walk) found.push(...(await checkRange(runner, check, from, to, most)));
   return found;
 };
 
@@ -49,6 +52,6 @@ export const checkBooks = async ({ pool }: { readonly pool: Runner }, merchantId
           { merchantId, id: highest },
         ];
   const found: Difference[] = [];
-  for (const check of checks) found.push(...(await checkRange(pool, check, from, to)));
+  for (const check of checks) found.push(...(await checkRange(pool, check, from, to, null)));
   return found;
 };

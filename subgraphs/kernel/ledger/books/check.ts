@@ -33,12 +33,16 @@ export interface Check {
   readonly name: CheckName;
   readonly walk: Walk;
   /**
-   * SQL that gives a Difference's columns but its check, for the rows of `inRange`. Parameters: $1 and $2 are the key behind which the range begins, $3 and $4
-   * the last key in it, $5 how many differences are given at most.
+   * SQL that gives a Difference's columns but its check, for the rows of `part`, a query. Parameters: $1 and $2 are the key behind which the range begins, $3
+   * and $4 the last key in it, $5 how many differences are given at most.
    */
-  readonly text: string;
+  readonly text: (part: string) => string;
 }
 
-/** SQL: the rows of the walked table, under its alias, that the parameters name. */
-export const inRange = (alias: string): string =>
-  `(${alias}.merchant_id, ${alias}.id) > ($1::uuid, $2::uuid) and (${alias}.merchant_id, ${alias}.id) <= ($3::uuid, $4::uuid)`;
+/**
+ * SQL: the rows of a table that the parameters name, in the order of its key, at most so many (null: all). The limit is what leads the planner to the key's
+ * index: without it, it reads whole tables for a range.
+ */
+export const rowsOf = (walk: Walk, most: number | null): string =>
+  `select * from ${walk} where (merchant_id, id) > ($1::uuid, $2::uuid) and (merchant_id, id) <= ($3::uuid, $4::uuid)
+    order by merchant_id, id ${most === null ? '' : `limit ${most}`}`;

@@ -3,7 +3,7 @@
  * them all. An event with an address of its own surely has one; of the shop's endpoints it had each that stood, active and unchanged, from before it until now.
  * An endpoint that was changed meanwhile (the audit log tells) proves nothing, nor do events of a shop with a test clock, whose moments are not comparable.
  */
-import { inRange, type Check } from './check.ts';
+import type { Check } from './check.ts';
 
 /** Endpoints and events are stamped before their transactions end. */
 const margin = `interval '1 minute'`;
@@ -14,15 +14,15 @@ const patience = `interval '10 minutes'`;
 const eventDelivered: Check = {
   name: 'event_delivered',
   walk: 'event',
-  text: `with lacking as materialized (
-      select fact.*, target.endpoint_id from event as fact cross join lateral (
+  text: (part) => `with lacking as materialized (
+      select fact.*, target.endpoint_id from (${part}) as fact cross join lateral (
         select null::uuid as endpoint_id where fact.webhook_url is not null
         union all
         select endpoint.id from webhook_endpoint as endpoint
         where fact.webhook_url is null and endpoint.merchant_id = fact.merchant_id and endpoint.shop_id = fact.shop_id and endpoint.active
           and endpoint.created_at < fact.created_at - ${margin} and (endpoint.events = '{}' or fact.webhook_event = any (endpoint.events))
       ) as target
-      where ${inRange('fact')} and fact.sequence is not null and fact.webhook_event is not null
+      where fact.sequence is not null and fact.webhook_event is not null
         and not exists (select from webhook_delivery as delivery where delivery.merchant_id = fact.merchant_id and delivery.event_id = fact.id
           and delivery.endpoint_id is not distinct from target.endpoint_id))
     select merchant_id as "merchantId", shop_id as "shopId", mode, id::text as "subjectId",
@@ -39,9 +39,9 @@ const eventDelivered: Check = {
 const eventRelayed: Check = {
   name: 'event_relayed',
   walk: 'event',
-  text: `select fact.merchant_id as "merchantId", fact.shop_id as "shopId", fact.mode, fact.id::text as "subjectId",
+  text: (part) => `select fact.merchant_id as "merchantId", fact.shop_id as "shopId", fact.mode, fact.id::text as "subjectId",
       'the event of ' || fact.created_at || ' has not left the outbox' as detail
-    from event as fact where ${inRange('fact')} and fact.sequence is null and fact.mode = 'live' and fact.created_at < now() - ${patience} limit $5`,
+    from (${part}) as fact where fact.sequence is null and fact.mode = 'live' and fact.created_at < now() - ${patience} limit $5`,
 };
 
 export const deliveredChecks: readonly Check[] = [eventDelivered, eventRelayed];

@@ -69,9 +69,11 @@ export const walkOn = async ({ pool, now, log }: BooksParts, rows?: number): Pro
   const [walk] = await run<TakenWalk>(pool, take, [began, began.add({ milliseconds: lease_ms })]);
   if (!walk) return false;
   const from = { merchantId: walk.atMerchantId, id: walk.atId };
-  const [end] = await run<Place>(pool, rangeEnd(walk.name), [from.merchantId, from.id, (rows ?? range_rows[walk.name]) - 1]);
+  const size = rows ?? range_rows[walk.name];
+  const [end] = await run<Place>(pool, rangeEnd(walk.name), [from.merchantId, from.id, size - 1]);
   const started = performance.now();
-  const differences = await checkRows(pool, walk.name, from, end ?? last);
+  // Rows that come in between may be more than the range had; what is cut off is seen in the next pass.
+  const differences = await checkRows(pool, walk.name, from, end ?? last, 2 * size);
   const fresh = await tellDifferences(pool, differences, now());
   if (fresh > 0) log.error({ walk: walk.name, differences: fresh }, 'the books differ');
   const rest_ms = Math.ceil(Math.max(end ? restLeast_ms : passLeast_ms, restFactor * (performance.now() - started)));
