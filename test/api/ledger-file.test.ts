@@ -42,8 +42,8 @@ describe('the ledger as a file (decision D-78)', () => {
     assert.match(response.headers.get('content-type') ?? '', /^text\/csv/);
     assert.equal(await response.text(), `${header}first\r\nsecond\r\n`);
     assert.deepEqual(asked, [
-      { first: 5_000, after: null },
-      { first: 5_000, after: 'two' },
+      { first: 2_500, after: null },
+      { first: 2_500, after: 'two' },
     ]);
   });
 
