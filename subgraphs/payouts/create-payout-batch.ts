@@ -128,8 +128,9 @@ const openItems = async (
   if (isRefused(opened)) return opened;
   const byId = new Map<string, Opened>(drafts.flatMap(({ id }, place) => (opened[place] ? [[id, opened[place]] as const] : [])));
   return items.map(({ id, ready }) => {
+    if (!('terms' in ready)) return ready;
     const one = byId.get(id);
-    if (!one) return 'terms' in ready ? { code: 'internal_error', error: 'the payout was not made' } : ready;
+    if (!one) throw new Error(`payout ${id} was asked for and not answered`);
     return isRefused(one) ? failureOf(one) : { payout: one };
   });
 };
@@ -152,7 +153,7 @@ const openPage = async (client: pg.PoolClient, batch: Batch, items: readonly Ite
       left.map(({ key }) => key),
     );
   }
-  const made = items.map((item) => freshMade.get(item.index) ?? earlierOf(taken, item) ?? { code: 'internal_error', error: 'the payout was not made' });
+  const made = items.flatMap((item) => freshMade.get(item.index) ?? earlierOf(taken, item) ?? []);
   return { made, replayed: earlier !== undefined && earlier !== batchId };
 };
 
