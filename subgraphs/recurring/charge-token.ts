@@ -46,8 +46,9 @@ const agree = async (client: pg.PoolClient, { merchantId, mode }: KeyPrincipal, 
 /** The key under which payments makes the payment of a charge. */
 const paymentKey = (chargeId: string): string => `charge/${chargeId}`;
 
-const ask = async ({ payments }: TokenParts, { chargeId, token }: AgreedCharge, terms: ChargeTerms, requestId: string) => {
-  const { merchantId, shopId, mode, customerRef, savedReference, id: tokenId } = token;
+/** The token is the merchant's, and the payment that of the shop whose key charges (decision D-03c): its registry shows it, and its endpoints hear of it. */
+const ask = async ({ payments }: TokenParts, { shopId }: KeyPrincipal, { chargeId, token }: AgreedCharge, terms: ChargeTerms, requestId: string) => {
+  const { merchantId, mode, customerRef, savedReference, id: tokenId } = token;
   if (savedReference === null) throw new Error(`token ${tokenId} is active without a saved method`);
   const { amount, orderId, description } = terms;
   const whose = { merchantId, shopId, mode, customerRef, tokenId, subscriptionId: null };
@@ -86,7 +87,7 @@ export const chargeToken = async (
     const payment = await madeBefore(parts, charge);
     return payment ? { payment, replayed } : notActive(charge.token);
   }
-  const asked = await ask(parts, charge, terms, requestId);
+  const asked = await ask(parts, key, charge, terms, requestId);
   if (!isRefused(asked)) return { payment: asked.payment, replayed };
   await releaseKey(pool, key, claim, charge.chargeId);
   return asked;

@@ -214,8 +214,14 @@ describe('charging', () => {
   test('a token is the merchant’s in its mode: another shop may charge it, another mode or merchant finds nothing (D-03c, D-38)', async () => {
     const key = await stage.merchant();
     const token = await stage.active(key);
-    const charged = granted(await stage.charge({ ...key, shopId: crypto.randomUUID(), keyId: 'another' }, token, 1_000n));
-    assert.deepEqual([charged.payment.status, charged.payment.shopId], ['succeeded', key.shopId]);
+    const shopId = crypto.randomUUID();
+    await stage.database.pool.query(
+      `insert into shop (merchant_id, id, name, terminal_id, terminal_name, webhook_secret_sealed, created_at)
+        select merchant_id, $2, 'Other', id, 'Other', webhook_secret_sealed, created_at from shop where merchant_id = $1`,
+      [key.merchantId, shopId],
+    );
+    const charged = granted(await stage.charge({ ...key, shopId, keyId: 'another' }, token, 1_000n));
+    assert.deepEqual([charged.payment.status, charged.payment.shopId], ['succeeded', shopId], 'the payment is of the shop whose key charged');
     assert.equal(refusedWith(await stage.charge({ ...key, mode: 'live' }, token, 1_000n)), 'not_found');
     assert.equal(refusedWith(await stage.charge(await stage.merchant(), token, 1_000n)), 'not_found');
     assert.equal(refusedWith(await cancelToken(stage.parts, { ...key, mode: 'live' }, token.id, 'test')), 'not_found');
