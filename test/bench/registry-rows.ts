@@ -154,7 +154,7 @@ export const registryRows = async ({ plan, progress }: Bench): Promise<readonly 
       what: `${kind.what}, of ${plan.registryPayments.toLocaleString('en')}`,
       against: `of ${smallPayments.toLocaleString('en')}`,
       ratio: small_ms / large_ms,
-      aim: { least: 1 / slowerMost },
+      aim: { least: Math.round(100 / slowerMost) / 100 },
       rounds: plan.registryPages,
       figures: `half within ${large_ms.toFixed(2)} ms to ${small_ms.toFixed(2)} ms`,
     });
