@@ -151,7 +151,18 @@ const buildSchema = (name: SubgraphName, parts: SubgraphsParts): GraphQLSchema =
       };
       const { bus, webhookPrivateTargets: privateTargets } = parts;
       return buildSubgraph(
-        merchantsSubgraph({ database, bus, policies, vaultKey: secrets.vault, fingerprintKey: secrets.fingerprint, privateTargets, wakeLanes: wake, clocks, realNow: now, wakeClock }),
+        merchantsSubgraph({
+          database,
+          bus,
+          policies,
+          vaultKey: secrets.vault,
+          fingerprintKey: secrets.fingerprint,
+          privateTargets,
+          wakeLanes: wake,
+          clocks,
+          realNow: now,
+          wakeClock,
+        }),
       );
     }
   }

@@ -120,3 +120,22 @@ test('wrong movements are refused and leave nothing; only the platform’s finan
     [],
   );
 });
+
+test("an operator reads any merchant's ledger, and its balance as it was at a moment; a cabinet user its own merchant's alone", async () => {
+  const [key, other] = [await stage.merchant('live'), await stage.merchant('live')];
+  await adjust(key, 700, 'a1');
+  const then = stage.now().toString();
+  stage.pass({ minutes: 1 });
+  await adjust(key, -200, 'a2');
+  const balanceAt = 'query ($m: ID, $at: DateTime!) { balanceAt(merchantId: $m, at: $at) { balance available shops { balance } } }';
+  const was = await stage.ask('merchants', finance, balanceAt, { m: key.merchantId, at: then });
+  assert.deepEqual(was, { balance: 700, available: 700, shops: [{ balance: 700 }] });
+  const is = await stage.ask('merchants', finance, balanceAt, { m: key.merchantId, at: stage.now().toString() });
+  assert.equal(is.balance, await available(key));
+  const ledger = 'query ($m: ID) { ledger(merchantId: $m) { nodes { amount } } }';
+  const amounts = { nodes: [{ amount: -200 }, { amount: 700 }] };
+  assert.deepEqual(await stage.ask('merchants', operator('viewer'), ledger, { m: key.merchantId }), amounts);
+  assert.deepEqual(await stage.ask('merchants', operator('viewer', key.merchantId), ledger), amounts);
+  assert.equal((await stage.ask('merchants', operator('viewer', other.merchantId), ledger, { m: key.merchantId })).error, 'not_found');
+  assert.equal((await stage.ask('merchants', other, ledger, { m: key.merchantId })).error, 'not_found');
+});
