@@ -95,19 +95,25 @@ const paymentsOf = ({ payments }: Pick<SubgraphsParts, 'payments'>): SubgraphExe
   return payments;
 };
 
-/** How long wake-ups are gathered into one. */
-const wakeGather_ms = 10;
+/** The least time between two wake-ups: those of a busy moment are one. */
+const wakeRest_ms = 25;
 
-/** Wakes once for many calls within the gathering time. `wake` must not reject. */
+/** Wakes at once, and once more after a rest when it was called meanwhile. `wake` must not reject. */
 const gathered = (wake: () => Promise<void>): (() => void) => {
-  let gathering = false;
-  return () => {
-    if (gathering) return;
-    gathering = true;
+  let resting = false;
+  let called = false;
+  const wakeNow = (): void => {
+    resting = true;
+    called = false;
+    void wake();
     setTimeout(() => {
-      gathering = false;
-      void wake();
-    }, wakeGather_ms);
+      resting = false;
+      if (called) wakeNow();
+    }, wakeRest_ms);
+  };
+  return () => {
+    if (resting) called = true;
+    else wakeNow();
   };
 };
 
