@@ -92,40 +92,41 @@ const withParts = async (pool: pg.Pool, charges: readonly SubscriptionCharge[]):
   });
 };
 
-/** Asks for the payment of one charge; null when there was no answer, and then the charge stays as it is and is asked for again. */
-const ask = async ({ payments, log }: ChargingParts, { charge, subscription, token }: Asking): Promise<ChargePayment | null> => {
+/** Asks for the payment of one charge. Rejects when there was no answer. */
+const ask = async ({ payments, log }: ChargingParts, { charge, subscription, token }: Asking): Promise<ChargePayment> => {
+  const asked = await askCharge(payments, charge, subscription, token);
+  if (!isRefused(asked)) return standingOf(asked.payment);
+  // Nothing was charged. What the operator must mend (a route, a block) may be mended before the next attempt.
   const { merchantId, subscriptionId, period, attempt } = charge;
-  try {
-    const asked = await askCharge(payments, charge, subscription, token);
-    if (!isRefused(asked)) return standingOf(asked.payment);
-    // Nothing was charged. What the operator must mend (a route, a block) may be mended before the next attempt.
-    log.warn({ merchantId, subscriptionId, period, attempt, code: asked.code, why: asked.message }, 'a charge of a subscription was refused');
-    return { id: null, status: 'failed', failureCode: 'processing_error', at: charge.createdAt };
-  } catch (error) {
-    log.warn({ merchantId, subscriptionId, period, attempt, err: error }, 'payments did not answer about a charge; it is asked again');
-    return null;
-  }
+  log.warn({ merchantId, subscriptionId, period, attempt, code: asked.code, why: asked.message }, 'a charge of a subscription was refused');
+  return { id: null, status: 'failed', failureCode: 'processing_error', at: charge.createdAt };
 };
 
 const isFinal = ({ payment: { status, failureCode } }: ChargeNews): boolean => chargeEnd(status, failureCode) !== null;
 
-/** Asks for the payments of charges, several at once, and brings home what came of them. */
-const askFor = async (parts: ChargingParts, charges: readonly SubscriptionCharge[]): Promise<void> => {
+/** Asks for the payments of charges, several at once, and brings home what came of them. What has no answer stays as it is, and is asked again. Gives how many had one. */
+const askFor = async (parts: ChargingParts, charges: readonly SubscriptionCharge[]): Promise<number> => {
   const news: ChargeNews[] = [];
+  const failures: unknown[] = [];
   const left = (await withParts(parts.pool, charges)).values();
   const askSome = async (): Promise<void> => {
     for (const asking of left) {
-      const payment = await ask(parts, asking);
-      if (payment) news.push({ charge: asking.charge, payment });
+      try {
+        news.push({ charge: asking.charge, payment: await ask(parts, asking) });
+      } catch (error) {
+        failures.push(error);
+      }
     }
   };
   await Promise.all(Array.from({ length: abreast }, askSome));
+  if (failures.length > 0) parts.log.warn({ charges: failures.length, err: failures[0] }, 'payments did not answer about charges; they are asked again');
   const open = news.filter((told) => !isFinal(told));
   await noteAsked(
     parts.pool,
     open.map(({ charge }) => charge),
   );
   await settleCharges(parts.pool, news.filter(isFinal));
+  return news.length;
 };
 
 /**
@@ -142,9 +143,10 @@ export const chargeDue = async (
   // What was just charged may be due again: after an outage, periods are made up for one after the other.
   for (let more = true; more && !isStopped();) {
     const round = await takeRound(parts.pool, clock(), timeline, most);
-    if (round.charges.length > 0) await askFor(parts, round.charges);
+    const answered = round.charges.length > 0 ? await askFor(parts, round.charges) : 0;
     asked += round.charges.length;
-    ({ more } = round);
+    // While payments are away, no more charges are begun than one round for each turn.
+    more = round.more && (answered > 0 || round.charges.length === 0);
   }
   return asked;
 };

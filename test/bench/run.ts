@@ -11,12 +11,13 @@ import { memoryRows } from './memory-row.ts';
 import { payoutRows } from './payout-rows.ts';
 import { planOf, type Bench } from './plan.ts';
 import { keep, tableOf, type Row } from './report.ts';
+import { recurringRows } from './recurring-row.ts';
 import { registryRows } from './registry-rows.ts';
 import { spreadRows } from './spread-rows.ts';
 import { startRows } from './start-rows.ts';
 import { openWorld, type World } from './world.ts';
 
-const partNames = ['create', 'read', 'csv', 'memory', 'start', 'payouts', 'registry', 'spread', 'events'] as const;
+const partNames = ['create', 'read', 'csv', 'memory', 'start', 'registry', 'payouts', 'spread', 'events', 'recurring'] as const;
 type Part = (typeof partNames)[number];
 
 const overPostgres: readonly (readonly [Part, (world: World, bench: Bench) => Promise<readonly Row[]>])[] = [
@@ -26,6 +27,7 @@ const overPostgres: readonly (readonly [Part, (world: World, bench: Bench) => Pr
   ['csv', csvRows],
   ['spread', spreadRows],
   ['payouts', payoutRows],
+  ['recurring', recurringRows],
 ];
 
 const rowsOverPostgres = async (parts: ReadonlySet<Part>, bench: Bench): Promise<readonly Row[]> => {
