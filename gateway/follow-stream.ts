@@ -28,13 +28,13 @@ export const followStream = ({ bus, readEventsAfter, take, log }: FollowParts): 
   /** The last number that was told of. */
   let told = 0n;
   let mending = false;
-  let ended = false;
+  const ending = new AbortController();
 
   const readPage = async (from: bigint): Promise<bigint> => {
     const goal = told;
     const page = await readEventsAfter(String(from), everything, mendingPage);
     if (page === null) log.warn({ after: String(from) }, 'live events were missed: the last one that was told is no longer to be resumed from');
-    for (const event of ended ? [] : (page ?? [])) take(event);
+    for (const event of ending.signal.aborted ? [] : (page ?? [])) take(event);
     const last = page?.at(-1);
     if (last && page?.length === mendingPage) return BigInt(last.sequence);
     return last ? later(goal, BigInt(last.sequence)) : goal;
@@ -45,7 +45,7 @@ export const followStream = ({ bus, readEventsAfter, take, log }: FollowParts): 
     mending = true;
     position = from;
     try {
-      while (position < told && !ended) position = await readPage(position);
+      while (position < told && !ending.signal.aborted) position = await readPage(position);
     } catch (error) {
       log.warn({ err: error }, 'live events that did not come over the bus could not be read');
     } finally {
@@ -64,7 +64,7 @@ export const followStream = ({ bus, readEventsAfter, take, log }: FollowParts): 
     position = later(position ?? 0n, BigInt(last));
   });
   return () => {
-    ended = true;
+    ending.abort();
     unsubscribe();
   };
 };
