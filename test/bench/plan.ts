@@ -50,7 +50,7 @@ export const planOf = (quick: boolean): BenchPlan => ({
   sockets: quick ? [100] : [1_000, 10_000],
   streams: quick ? 100 : 5_000,
   subscriptions: quick ? 20_000 : 1_000_000,
-  dueSubscriptions: quick ? 100 : 5_000,
+  dueSubscriptions: quick ? 400 : 5_000,
   csvRows: quick ? 100_000 : 1_000_000,
   csvRounds: quick ? 2 : 5,
   registryPayments: quick ? 200_000 : 5_000_000,

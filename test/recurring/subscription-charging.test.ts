@@ -128,6 +128,18 @@ describe('what was missed', () => {
   });
 });
 
+test('while payments are away, one round of charges is begun and no more; all of them are charged when payments are back', async () => {
+  const key = await stage.merchant();
+  await alone(key);
+  for (let more = 0; more < 5; more += 1) await activeSubscription(stage, key);
+  stage.pass({ hours: 32 * 24 });
+  const away: Payments = { ...stage.payments, askCharge: () => Promise.reject(new Error('payments are away')) };
+  assert.equal(await chargeDue({ ...chargingOf(stage), payments: away }, now, { most: 4 }), 4);
+  stage.pass({ minutes: 3 });
+  assert.equal(await chargeDue(chargingOf(stage), now), 6);
+  assert.equal((await booksOf(key)).balance, 120_000n);
+});
+
 describe('a subscription that is due', () => {
   test('and whose token was cancelled ends without a charge', async () => {
     const key = await stage.merchant();
