@@ -80,7 +80,7 @@ const isUnderWay = async (pool: Runner, keepers: readonly Timekeeper[], shop: Sh
 
 /** The earliest of some moments; null when there is none. */
 export const earliest = (moments: readonly (Temporal.Instant | null)[]): Temporal.Instant | null =>
-  moments.filter((moment) => moment !== null).toSorted(Temporal.Instant.compare)[0] ?? null;
+  moments.filter((moment) => moment !== null).toSorted((one, other) => Temporal.Instant.compare(one, other))[0] ?? null;
 
 /** Keeps one clock until nothing is to be done now; `retry` when an advance goes on. */
 const keep = async (parts: ClockParts, shop: Shop): Promise<JobOutcome> => {

@@ -51,8 +51,9 @@ class KnownClocks implements TestClocks {
   readonly #now: () => Temporal.Instant;
   readonly close: () => void;
   #owners: ReadonlySet<string> | null = null;
-  /** When the list was last asked for, by performance.now(), and which asking that was. */
+  /** When the list was last asked for, by performance.now(), which asking that was, and its end. */
   #askedAt_ms = -Infinity;
+  #asked = 0;
   #asking: Promise<void> = Promise.resolve();
 
   constructor({ pool, bus, now }: TestClocksParts) {
@@ -81,13 +82,16 @@ class KnownClocks implements TestClocks {
 
   #ask(): void {
     this.#askedAt_ms = performance.now();
-    const asking = run<{ merchantId: string }>(this.#pool, owners, []).then((rows) => {
-      // A later asking knows better.
-      if (this.#asking === asking) this.#owners = new Set(rows.map(({ merchantId }) => merchantId));
-    });
-    this.#asking = asking;
+    this.#asked += 1;
+    this.#asking = this.#read(this.#asked);
     // Whoever waits for the list hears that it could not be read; the next call asks again.
-    asking.catch(() => this.#forget());
+    this.#asking.catch(() => this.#forget());
+  }
+
+  async #read(asked: number): Promise<void> {
+    const rows = await run<{ merchantId: string }>(this.#pool, owners, []);
+    // A later asking knows better.
+    if (asked === this.#asked) this.#owners = new Set(rows.map(({ merchantId }) => merchantId));
   }
 
   #timeOf(timed: Timed): Temporal.Instant | Promise<Temporal.Instant> {
