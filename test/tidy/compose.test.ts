@@ -91,7 +91,9 @@ describe('docker-compose.yml', () => {
 
   test('gives each process only settings that the configuration reads, the configuration accepts them, and nothing is kept on its disk', () => {
     const asked = new Set<string>();
-    readConfig(new Proxy({}, { get: (_, name) => void asked.add(String(name)) }));
+    // With an issuer the names of its claims are read, too.
+    const given: Readonly<Record<string, string>> = { OIDC_ISSUER: 'https://id.example', OIDC_AUDIENCE: 'payments' };
+    readConfig(new Proxy({}, { get: (_, name) => (asked.add(String(name)), given[String(name)]) }));
     assert.ok(asked.size > 20, `the configuration read only ${asked.size} names`);
     const folder = mkdtempSync(join(tmpdir(), 'compose-test-'));
     try {
