@@ -227,7 +227,7 @@ export const backgroundJobs = (parts: SubgraphsParts, stopping: AbortSignal): re
     ...reconciliationJobs({ pool: database.pool, now, log, stopping, registries: [simulatorRegistry(database.pool)] }),
     ...alertJobs({ pool: database.pool, bus: parts.bus, now }),
     ...databaseJobs({ pool: database.pool, now, stopping }),
-    ...paymentJobs({ database, banks, clocks, now }),
+    ...paymentJobs({ database, banks, clocks, now, stopping }),
     ...refundJobs({ database, banks, clocks, now }),
     ...clockJobs({
       pool: database.pool,

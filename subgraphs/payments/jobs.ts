@@ -3,7 +3,7 @@ import type { Banks } from '../kernel/banks/route.ts';
 import { earliest, type Timekeeper } from '../kernel/clock/keep-clocks.ts';
 import type { TestClocks } from '../kernel/clock/test-clocks.ts';
 import type { Database } from '../kernel/database/orm.ts';
-import { foldBalances } from '../kernel/ledger/balance.ts';
+import { foldBacklog } from '../kernel/ledger/balance.ts';
 import { done, type Job } from '../kernel/queue/run-job.ts';
 import { abreast } from './abreast.ts';
 import { askBank, findAsksDue, paymentAsks } from './ask-bank.ts';
@@ -17,6 +17,8 @@ export interface PaymentJobs {
   readonly clocks: TestClocks;
   /** The real time. */
   readonly now: () => Temporal.Instant;
+  /** Ends a long run early. */
+  readonly stopping: AbortSignal;
 }
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -48,7 +50,7 @@ const everySecond = (name: string, work: () => Promise<unknown>): Job => ({
 });
 
 /** The jobs of the payments subgraph. */
-export const paymentJobs = ({ database, banks, clocks, now }: PaymentJobs): readonly Job[] => [
+export const paymentJobs = ({ database, banks, clocks, now, stopping }: PaymentJobs): readonly Job[] => [
   {
     name: askBankJob,
     queue: 'bank',
@@ -64,9 +66,7 @@ export const paymentJobs = ({ database, banks, clocks, now }: PaymentJobs): read
   }),
   everySecond('hear-simulator-callbacks', () => hearCallbacks(database, banks, now())),
   everySecond('expire-payments', () => expirePayments(database, banks, now)),
-  everySecond('fold-balances', async () => {
-    while ((await foldBalances(database.pool)) > 0);
-  }),
+  everySecond('fold-balances', () => foldBacklog(database.pool, stopping)),
 ];
 
 /** How payments follow a shop's test clock. */

@@ -22,7 +22,7 @@ const sweepMost = 500;
 const ordersAbreast = 16;
 
 /** The jobs of refunds. */
-export const refundJobs = ({ database, banks, clocks, now }: PaymentJobs): readonly Job[] => [
+export const refundJobs = ({ database, banks, clocks, now }: Omit<PaymentJobs, 'stopping'>): readonly Job[] => [
   {
     name: sendRefundJob,
     queue: 'bank',

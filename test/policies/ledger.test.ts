@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { foldBalances } from '../../subgraphs/kernel/ledger/balance.ts';
+import { foldBacklog, foldBalances } from '../../subgraphs/kernel/ledger/balance.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
 import { finance, openStage, operator, type Stage } from './stage.ts';
 
@@ -92,6 +92,21 @@ test('fifty settlements at once never overdraw: what was booked is what was avai
   }
   const sums = await booked(key);
   assert.deepEqual([sums['merchant'], sums['payout_clearing']], [10, 3 * 990]);
+});
+
+test('a run of the fold ends after its rounds or when it is stopped, whatever is left, and no balance moves', async () => {
+  const key = await stage.merchant('live');
+  const never = new AbortController().signal;
+  await foldBacklog(stage.database.pool, never);
+  const left = async (): Promise<number> => (await stage.rows('select 1 from balance_delta')).length;
+  assert.equal(await left(), 0);
+  for (let index = 0; index < 5; index++) await adjust(key, 10, `delta ${index}`);
+  await foldBacklog(stage.database.pool, AbortSignal.abort(), { most: 2 });
+  assert.deepEqual([await left(), await available(key)], [5, 50], 'stopped');
+  await foldBacklog(stage.database.pool, never, { most: 1, rounds: 2 });
+  assert.deepEqual([await left(), await available(key)], [3, 50], 'two rounds of one');
+  await foldBacklog(stage.database.pool, never, { most: 2 });
+  assert.deepEqual([await left(), await available(key)], [0, 50], 'the second round is not full');
 });
 
 test('the same settlement sent fifty times at once is booked once', async () => {

@@ -44,3 +44,11 @@ export const foldBalances = async (runner: Runner, most = 5_000): Promise<number
   const [row] = await run<{ count: number }>(runner, fold, [most]);
   return row?.count ?? 0;
 };
+
+/**
+ * One run of the fold: rounds of `most` deltas until a round is not full, `rounds` have been, or `stopping`. So a run ends while deltas keep coming, and 200,000
+ * of them in about a second are more than any load makes: what an outage left is gone after a few runs.
+ */
+export const foldBacklog = async (runner: Runner, stopping: AbortSignal, { most = 5_000, rounds = 40 } = {}): Promise<void> => {
+  for (let round = 0; round < rounds && !stopping.aborted; round++) if ((await foldBalances(runner, most)) < most) return;
+};
