@@ -1,4 +1,7 @@
-/** A server that a test can give too much to do: `/burn` keeps its processor busy, `/wait` only waits, `/stream` stays open. Tells its address over the channel. */
+/**
+ * A server that a test can give too much to do: `/burn` keeps its processor busy, `/wait` only waits, `/held` waits for a word over the channel, `/stream` stays open.
+ * Tells its address over the channel.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openHttp } from '../../subgraphs/kernel/service/http.ts';
 import { openLog } from '../../subgraphs/kernel/service/telemetry.ts';
@@ -19,6 +22,12 @@ app.get<{ Querystring: { ms?: string } }>('/burn', async ({ query }) => {
 });
 app.get('/wait', async () => {
   await sleep(wait_ms);
+  return { done: true };
+});
+const released = Promise.withResolvers<void>();
+process.once('message', () => released.resolve());
+app.get('/held', async () => {
+  await released.promise;
   return { done: true };
 });
 app.get('/stream', { config: { load: 'long-lived' } }, (_request, reply) => {
