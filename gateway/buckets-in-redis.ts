@@ -4,8 +4,8 @@
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Redis } from 'ioredis';
 import { Counter } from 'prom-client';
+import { connectRedis } from '../subgraphs/kernel/service/connect-redis.ts';
 import { metrics, type Logger } from '../subgraphs/kernel/service/telemetry.ts';
 import { takenOf, token_us, type Buckets } from './token-bucket.ts';
 
@@ -51,7 +51,7 @@ export interface RedisBucketsParts {
 
 /** Opens the buckets. Fulfils although Redis is away: then nothing is limited until it is there. */
 export const openBucketsInRedis = async ({ url, wait_ms, log }: RedisBucketsParts): Promise<Buckets> => {
-  const redis = new Redis(url, {
+  const redis = connectRedis(url, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,

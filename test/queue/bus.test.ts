@@ -8,7 +8,7 @@ import { openBus } from '../../subgraphs/kernel/queue/bus.ts';
 import { readMessage } from '../../subgraphs/kernel/queue/bus-message.ts';
 import { cut, openJoin } from '../../subgraphs/kernel/queue/notification.ts';
 import type { StreamedEvent, StreamStretch } from '../../subgraphs/kernel/rules/event.ts';
-import { openTestLog, storeKinds, type Stores, type StoreUrls, until } from './stores.ts';
+import { mortalStoreKinds, openTestLog, storeKinds, type Stores, type StoreUrls, until } from './stores.ts';
 
 const event = (sequence: number, payload: Readonly<Record<string, unknown>> = { status: 'succeeded' }): StreamedEvent => ({
   sequence: String(sequence),
@@ -114,9 +114,11 @@ for (const kind of storeKinds) {
       assert.equal(said().filter((line) => line === 'a listener of the bus failed').length, 4);
     });
   });
+}
 
+for (const kind of mortalStoreKinds) {
   test(`the bus on ${kind.name} hears again by itself after its server was killed, and says so once`, { skip: kind.skip }, async (t) => {
-    const store = await kind.openMortal();
+    const store = await kind.open();
     const { log, said } = openTestLog();
     const bus = await openBus({ ...store, log });
     t.after(() => bus.close().finally(() => store.stop()));

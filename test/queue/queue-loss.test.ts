@@ -8,7 +8,7 @@ import { openQueues, type Queues, type QueuesOptions } from '../../subgraphs/ker
 import { done, type Job } from '../../subgraphs/kernel/queue/run-job.ts';
 import { startTestDatabase } from '../support/database.ts';
 import { recorded } from './recorded-job.ts';
-import { openTestLog, storeKinds, type Stores, until } from './stores.ts';
+import { openTestLog, mortalStoreKinds, storeKinds, type Stores, until } from './stores.ts';
 
 for (const kind of storeKinds) {
   describe(`work on ${kind.name}`, { skip: kind.skip, concurrency: 4 }, () => {
@@ -96,9 +96,11 @@ for (const kind of storeKinds) {
       assert.deepEqual(runs[0]?.payload, { payment: 'p1' });
     });
   });
+}
 
+for (const kind of mortalStoreKinds) {
   test(`queues on ${kind.name} go on by themselves after their server was killed, and say so once`, { skip: kind.skip }, async (t) => {
-    const store = await kind.openMortal();
+    const store = await kind.open();
     const { log, said } = openTestLog();
     const wake = recorded('wake');
     const tick = recorded('tick', undefined, { queue: 'schedules', every_ms: 500 });

@@ -1,4 +1,4 @@
-/** The two stores that queues and bus run on, as the same tests need them: real servers, an empty store for each test, and a server that can die. */
+/** The stores that queues and bus run on, as the same tests need them: real servers, an empty store for each test, and a server that can die. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { migrateQueues } from '../../subgraphs/kernel/queue/queues.ts';
 import type { Logger } from '../../subgraphs/kernel/service/telemetry.ts';
 import { startTestDatabase } from '../support/database.ts';
 import { noRedis, startRedis } from '../support/redis.ts';
+import { startRedisCluster } from '../support/redis-cluster.ts';
 
 export interface StoreUrls {
   readonly databaseUrl: string;
@@ -29,13 +30,14 @@ export interface MortalStore extends StoreUrls {
   stop(): Promise<void>;
 }
 
-export interface StoreKind {
-  readonly name: 'postgres' | 'redis';
+interface Kind<Opened> {
+  readonly name: string;
   /** Why its tests cannot run here; false when they can. */
   readonly skip: string | false;
-  open(): Promise<Stores>;
-  openMortal(): Promise<MortalStore>;
+  open(): Promise<Opened>;
 }
+export type StoreKind = Kind<Stores>;
+export type MortalStoreKind = Kind<MortalStore>;
 
 const openPostgres = async (): Promise<Stores> => {
   const database = await startTestDatabase();
@@ -80,9 +82,23 @@ const openMortalRedis = async (): Promise<MortalStore> => {
   return { databaseUrl: nowhere, redisUrl: url, kill: () => server.stop(), revive, stop: () => server.stop() };
 };
 
+const openMortalRedisCluster = async (): Promise<MortalStore> => {
+  const cluster = await startRedisCluster();
+  const nodes = [0, 1, 2];
+  const kill = async (): Promise<void> => void (await Promise.all(nodes.map(cluster.kill)));
+  const revive = async (): Promise<void> => void (await Promise.all(nodes.map(cluster.revive)));
+  return { databaseUrl: nowhere, redisUrl: cluster.url, kill, revive, stop: () => cluster.stop() };
+};
+
 export const storeKinds: readonly StoreKind[] = [
-  { name: 'postgres', skip: false, open: openPostgres, openMortal: openMortalPostgres },
-  { name: 'redis', skip: noRedis, open: openRedis, openMortal: openMortalRedis },
+  { name: 'postgres', skip: false, open: openPostgres },
+  { name: 'redis', skip: noRedis, open: openRedis },
+];
+
+export const mortalStoreKinds: readonly MortalStoreKind[] = [
+  { name: 'postgres', skip: false, open: openMortalPostgres },
+  { name: 'redis', skip: noRedis, open: openMortalRedis },
+  { name: 'a Redis Cluster', skip: noRedis, open: openMortalRedisCluster },
 ];
 
 /** A log whose lines can be read: `said` gives the messages at level warn or above, and those that tell of a return. */

@@ -20,40 +20,50 @@ export interface TestRedis {
  */
 export const noRedis: string | false = process.env['REDIS_SERVER'] ? false : 'REDIS_SERVER does not name a redis-server';
 
+/** A running redis-server. */
+export interface RedisServer {
+  /** Ends it at once. A second call does nothing. */
+  kill(): Promise<void>;
+}
+
+/** Starts a redis-server on loopback and waits until it takes connections. A test file that ends early does not leave it behind. */
+export const runRedis = async (port: number, directory: string, settings: Readonly<Record<string, string>> = {}): Promise<RedisServer> => {
+  const program = process.env['REDIS_SERVER'];
+  if (!program) throw new Error('REDIS_SERVER does not name a redis-server');
+  const all = { bind: '127.0.0.1', port: `${port}`, dir: directory, save: '', appendonly: 'no', 'maxmemory-policy': 'noeviction', ...settings };
+  const server = spawn(
+    program,
+    Object.entries(all).flatMap(([name, value]) => [`--${name}`, value]),
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  const killNow = (): boolean => server.kill('SIGKILL');
+  process.once('exit', killNow);
+  const kill = async (): Promise<void> => {
+    process.off('exit', killNow);
+    if (server.exitCode === null && server.signalCode === null && killNow()) await once(server, 'exit');
+  };
+  await ready(server).catch((error: unknown) => kill().then(() => Promise.reject(error)));
+  return { kill };
+};
+
 /**
  * Starts redis-server and waits until it takes connections. `port` names the port of a server that was stopped before, so that a test can let its
  * Redis come back empty; without it a free one is taken. Throws when the program is missing or does not start.
  */
 export const startRedis = async (port?: number): Promise<TestRedis> => {
-  const program = process.env['REDIS_SERVER'];
-  if (!program) throw new Error('REDIS_SERVER does not name a redis-server');
   const directory = mkdtempSync(join(tmpdir(), 'payments-redis-'));
+  const clean = (): void => rmSync(directory, { recursive: true, force: true });
+  process.once('exit', clean);
   const chosen = port ?? (await freePort());
-  const settings = { bind: '127.0.0.1', port: `${chosen}`, dir: directory, save: '', appendonly: 'no', 'maxmemory-policy': 'noeviction' };
-  const server = spawn(
-    program,
-    Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]),
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  );
-  const kill = (): boolean => server.kill('SIGKILL');
-  const killAndClean = (): void => {
-    kill();
-    rmSync(directory, { recursive: true, force: true });
+  const forget = (): void => {
+    process.off('exit', clean);
+    clean();
   };
-  // A test file that ends early must not leave its server behind.
-  process.once('exit', killAndClean);
-  const stop = async (): Promise<void> => {
-    process.off('exit', killAndClean);
-    if (server.exitCode === null && server.signalCode === null && kill()) await once(server, 'exit');
-    rmSync(directory, { recursive: true, force: true });
-  };
-  try {
-    await ready(server);
-  } catch (error) {
-    await stop();
+  const server = await runRedis(chosen, directory).catch((error: unknown) => {
+    forget();
     throw error;
-  }
-  return { url: `redis://127.0.0.1:${chosen}`, port: chosen, stop };
+  });
+  return { url: `redis://127.0.0.1:${chosen}`, port: chosen, stop: () => server.kill().then(forget) };
 };
 
 const ready = (server: ChildProcess): Promise<void> =>

@@ -97,9 +97,9 @@ const packageRules = (production: ReadonlySet<string>): readonly PackageRule[] =
     allows: ({ from }) => under('subgraphs/', 'test/')(from),
   },
   {
-    says: 'bullmq and ioredis only in kernel/queue, ioredis also in gateway/buckets-in-redis',
+    says: 'bullmq and ioredis only in kernel/queue, ioredis also in kernel/service/connect-redis',
     covers: ({ to }) => ['bullmq', 'ioredis'].includes(to),
-    allows: ({ from, to }) => under('subgraphs/kernel/queue/', 'test/')(from) || (to === 'ioredis' && from === 'gateway/buckets-in-redis.ts'),
+    allows: ({ from, to }) => under('subgraphs/kernel/queue/', 'test/')(from) || (to === 'ioredis' && from === 'subgraphs/kernel/service/connect-redis.ts'),
   },
   {
     says: '@apollo/gateway only in gateway/',

@@ -1,7 +1,8 @@
 /** BullMQ on Redis. Every key has the hash tag `{payments}`, so that the same keys work on a Redis Cluster. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type BackendFactory, createRedisBackend } from 'bullmq';
-import { Redis, type RedisOptions } from 'ioredis';
+import { Cluster } from 'ioredis';
+import { connectRedis, type RedisClient, type RedisManners } from '../service/connect-redis.ts';
 import { type Backend, startPatience_ms } from './backend.ts';
 import type { Outage } from './outage.ts';
 
@@ -23,29 +24,36 @@ export const patient = {
   socketTimeout: patientAnswer_ms,
   disconnectTimeout: hangUp_ms,
   retryStrategy: (attempts: number) => Math.min(attempts * reconnectMin_ms, reconnectMax_ms),
-} satisfies RedisOptions;
+} satisfies RedisManners;
 
 /** Options for a connection whose callers are told at once that Redis is away, instead of waiting for it. */
-export const hasty = { ...patient, enableOfflineQueue: false, maxRetriesPerRequest: 1, socketTimeout: hastyAnswer_ms } satisfies RedisOptions;
+export const hasty = { ...patient, enableOfflineQueue: false, maxRetriesPerRequest: 1, socketTimeout: hastyAnswer_ms } satisfies RedisManners;
 
 /** Opens the store. Rejects when Redis does not answer for 30 seconds. */
 export const openRedisBackend = async (url: string, outage: Outage): Promise<Backend> => {
-  const open = new Set<Redis>();
-  const keep = (client: Redis): Redis => {
+  const open = new Set<RedisClient>();
+  const keep = <Client extends RedisClient>(client: Client): Client => {
     open.add(client.on('error', (error) => outage.began(error)));
     return client;
   };
-  const adding = keep(new Redis(url, hasty)).on('ready', () => outage.ended());
-  let working: Redis | undefined;
-  const connectWorkers = (): Redis => {
+  const adding = keep(connectRedis(url, hasty));
+  adding.on('ready', () => outage.ended());
+  let working: RedisClient | undefined;
+  const connectWorkers = (): RedisClient => {
     // Workers wait for Redis: BullMQ demands that their requests are retried for ever.
-    const client = keep(new Redis(url, { ...patient, maxRetriesPerRequest: null }));
-    const duplicate = client.duplicate.bind(client);
+    const client = keep(connectRedis(url, { ...patient, maxRetriesPerRequest: null }));
     // BullMQ makes itself a blocking connection for each worker. They are kept, to be ended even when Redis is away and BullMQ cannot.
-    client.duplicate = (options) => keep(duplicate(options));
+    if (client instanceof Cluster) {
+      const duplicate = client.duplicate.bind(client);
+      client.duplicate = (nodes, options) => keep(duplicate(nodes, options));
+    } else {
+      const duplicate = client.duplicate.bind(client);
+      client.duplicate = (options) => keep(duplicate(options));
+    }
     return client;
   };
-  const ask = async (): Promise<void> => void (await adding.ping());
+  // In a cluster it is the node with the queues that must answer.
+  const ask = async (): Promise<void> => void (await adding.exists(`${prefix}:ask`));
   const close = async (): Promise<void> => {
     for (const client of open) client.disconnect();
   };
@@ -61,5 +69,5 @@ export const openRedisBackend = async (url: string, outage: Outage): Promise<Bac
 };
 
 /** Whether the connection is ready before our patience ends. What goes wrong meanwhile is told by its `error` events. */
-export const isReady = (client: Redis): Promise<boolean> =>
+export const isReady = (client: RedisClient): Promise<boolean> =>
   Promise.race([new Promise<true>((resolve) => client.once('ready', () => resolve(true))), delay(startPatience_ms, false as const, { ref: false })]);

@@ -1,5 +1,5 @@
 /** The bus on Redis: PUBLISH on one connection, SUBSCRIBE on another. */
-import { Redis } from 'ioredis';
+import { connectRedis } from '../service/connect-redis.ts';
 import { hasty, isReady, patient } from './backend-redis.ts';
 import type { Wire, WireOptions } from './bus.ts';
 
@@ -8,8 +8,10 @@ const heartbeat_ms = 15_000;
 
 /** Fulfils when every channel is heard. Rejects when Redis does not answer for 30 seconds. */
 export const openRedisWire = async (url: string, { channels, hear, began, ended }: WireOptions): Promise<Wire> => {
-  const sending = new Redis(url, hasty).on('error', began);
-  const hearing = new Redis(url, patient).on('error', began).on('ready', ended).on('message', hear);
+  const sending = connectRedis(url, hasty);
+  sending.on('error', began);
+  const hearing = connectRedis(url, patient);
+  hearing.on('error', began).on('ready', ended).on('message', hear);
   const heartbeat = setInterval(() => void (hearing.status === 'ready' && hearing.ping().catch(began)), heartbeat_ms).unref();
   const close = async (): Promise<void> => {
     clearInterval(heartbeat);

@@ -29,7 +29,7 @@ export interface Config {
   readonly dataDir: string;
   /** Null: the embedded PostgreSQL in `dataDir`. */
   readonly databaseUrl: string | null;
-  /** Null: BullMQ and the bus run on PostgreSQL. */
+  /** One server, or nodes of a cluster with commas between them. Null: BullMQ and the bus run on PostgreSQL. */
   readonly redisUrl: string | null;
   /** Base address that buyers and merchants see, without a slash at the end; null: http://host:port. */
   readonly publicUrl: string | null;
@@ -106,6 +106,16 @@ class Reader {
     if (value === null) return fallback;
     const found = values.find((candidate) => candidate === value);
     if (found) return found;
+  /** One address, or several with commas between them. */
+  urls(name: string, protocols: readonly string[]): string | null {
+    const value = this.text(name);
+    if (value === null) return null;
+    const addresses = value.split(',').map((address) => address.trim().replace(/\/$/, ''));
+    if (addresses.every((address) => URL.canParse(address) && protocols.includes(new URL(address).protocol))) return addresses.join(',');
+    this.mistakes.push(`${name} must be an address with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}, or several with commas between them`);
+    return null;
+  }
+
     this.mistakes.push(`${name} must be one of ${values.join(', ')}, got "${value}"`);
     return fallback;
   }
@@ -154,7 +164,7 @@ export const readConfig = (environment: Environment): Config => {
     host: read.text('HOST') ?? '127.0.0.1',
     dataDir: read.text('DATA_DIR') ?? '.data',
     databaseUrl,
-    redisUrl: read.url('REDIS_URL', ['redis:', 'rediss:']),
+    redisUrl: read.urls('REDIS_URL', ['redis:', 'rediss:']),
     publicUrl: read.url('PUBLIC_URL', ['http:', 'https:']),
     operatorToken: read.text('OPERATOR_TOKEN'),
     oidc: readOidc(read),
