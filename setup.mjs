@@ -24,6 +24,7 @@ const commands = {
   test: { program: ['test/run.ts'], drains: true },
   check: { program: ['test/check.ts'] },
   bench: { program: ['test/bench/run.ts'] },
+  acquirer: { program: ['test/acquirer/main.ts'] },
   generate: { program: ['schema/build.ts'] },
   format: { program: ['node_modules/oxfmt/bin/oxfmt'] },
 };

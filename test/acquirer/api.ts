@@ -1,0 +1,246 @@
+/** The acquirer's API: an order or a question in, its answer out. What is asked must be as described; so must what is answered. */
+import { randomUUID } from 'node:crypto';
+import { kopecks, paymentView, payoutView, refundView, type Amount, type BookedPayment, type BookedPayout, type BookedRefund, type Books } from './books.ts';
+import { mistakeIn, type Described } from './description.ts';
+import { decide, giveUpHold, payNow, type Tell } from './settle.ts';
+
+export interface ApiRequest {
+  readonly method: string;
+  /** After the base address, as `/payments`. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly key: string | null;
+  readonly body: any;
+}
+
+export interface ApiResponse {
+  readonly status: number;
+  readonly body: any;
+}
+
+export interface ApiParts {
+  readonly books: Books;
+  /** Where buyers confirm. */
+  readonly base: string;
+  readonly tell: Tell;
+}
+
+/** A card that is asked to confirm itself on the acquirer's page; every other card pays at once. */
+export const cardWith3ds = '2200000000000053';
+
+const pageDefault = 10;
+
+export const apiError = (status: number, code: string, description: string, parameter?: string): ApiResponse => ({
+  status,
+  body: {
+    type: 'error',
+    id: randomUUID(),
+    code,
+    description,
+    ...(parameter === undefined ? {} : { parameter }),
+    ...(status >= 429 ? { retry_after: 50 } : {}),
+  },
+});
+
+const notFound = apiError(404, 'not_found', 'There is no such object', 'id');
+
+const over = (amount: Amount, most_rub: bigint): boolean => kopecks(amount) > most_rub * 100n || kopecks(amount) < 100n;
+
+const paymentMost_rub = (type: string): bigint => (type === 'bank_card' ? 350_000n : 700_000n);
+
+const createPayment = ({ books, base, tell }: ApiParts, { body }: ApiRequest): ApiResponse => {
+  const { payment_method_data: data, payment_method_id: savedId, confirmation } = body;
+  const saved = savedId === undefined ? null : books.methods.get(savedId);
+  if (saved === undefined) return apiError(400, 'invalid_request', 'The saved method is unknown', 'payment_method_id');
+  const type: string = saved?.type ?? data.type;
+  if (over(body.amount, paymentMost_rub(type))) return apiError(400, 'invalid_request', 'The amount is beyond the limit', 'amount.value');
+  const number: string | null = data?.card?.number ?? null;
+  const id = books.id();
+  const payment: BookedPayment = {
+    id,
+    status: 'pending',
+    amount: body.amount,
+    createdAt: new Date(),
+    capture: body.capture,
+    method: { type, id: savedId ?? id, saved: saved !== null, last4: saved?.last4 ?? number?.slice(-4) ?? null },
+    confirmation: needsBuyer(type, number, saved !== null) ? { type: confirmation.type, returnUrl: confirmation.return_url } : null,
+    saves: saved !== null || body.save_payment_method === true,
+    metadata: body.metadata,
+    cancellation: null,
+  };
+  books.payments.set(id, payment);
+  if (!payment.confirmation) payNow(books, payment, tell);
+  return { status: 200, body: paymentView(payment, base) };
+};
+
+const needsBuyer = (type: string, number: string | null, isSaved: boolean): boolean =>
+  !isSaved && (type !== 'bank_card' || number === null || number === cardWith3ds);
+
+const createRefund = ({ books, tell }: ApiParts, { body }: ApiRequest): ApiResponse => {
+  const payment = books.payments.get(body.payment_id);
+  if (payment?.status !== 'succeeded') return apiError(400, 'invalid_request', 'The payment cannot be refunded', 'payment_id');
+  if (kopecks(body.amount) > books.remainder(payment)) return apiError(400, 'invalid_request', 'The amount is more than is left', 'amount');
+  const refund: BookedRefund = {
+    id: books.id(),
+    paymentId: payment.id,
+    status: 'pending',
+    amount: body.amount,
+    createdAt: new Date(),
+    metadata: body.metadata,
+    cancellation: null,
+  };
+  books.refunds.set(refund.id, refund);
+  decide(refund, 'refund', tell);
+  return { status: 200, body: refundView(refund) };
+};
+
+const createPayout = ({ books, tell }: ApiParts, { body }: ApiRequest): ApiResponse => {
+  const { payout_destination_data: to } = body;
+  if (to.type === 'sbp' && /^0+$/.test(to.bank_id)) return apiError(400, 'invalid_request', 'There is no such participant', 'payout_destination_data.bank_id');
+  if (over(body.amount, 500_000n)) return apiError(400, 'invalid_request', 'The amount is beyond the limit', 'amount.value');
+  const destination =
+    to.type === 'sbp'
+      ? { ...to, recipient_checked: body.personal_data !== undefined }
+      : { type: 'bank_card', card: { first6: to.card.number.slice(0, 6), last4: to.card.number.slice(-4), card_type: 'Mir' } };
+  const payout: BookedPayout = {
+    id: books.id('po-'),
+    status: 'pending',
+    amount: body.amount,
+    createdAt: new Date(),
+    destination,
+    metadata: body.metadata,
+    cancellation: null,
+  };
+  books.payouts.set(payout.id, payout);
+  decide(payout, 'payout', tell);
+  return { status: 200, body: payoutView(payout) };
+};
+
+interface Listed {
+  readonly id: string;
+  readonly createdAt: Date;
+}
+
+/** One page, the newest first, as the acquirer lists. */
+const listOf = <Item extends Listed>(
+  items: Iterable<Item>,
+  query: URLSearchParams,
+  fits: (item: Item) => boolean,
+  view: (item: Item) => object,
+): ApiResponse => {
+  const from = query.get('created_at.gte');
+  const until = query.get('created_at.lte');
+  const within = ({ createdAt }: Item): boolean => (!from || createdAt >= new Date(from)) && (!until || createdAt <= new Date(until));
+  const fitting = [...items].filter((item) => within(item) && fits(item)).toReversed();
+  const start = Number(query.get('cursor') ?? 0);
+  const stop = start + Number(query.get('limit') ?? pageDefault);
+  const next = stop < fitting.length ? { next_cursor: String(stop) } : {};
+  return { status: 200, body: { type: 'list', items: fitting.slice(start, stop).map(view), ...next } };
+};
+
+const sbpBanks = {
+  type: 'list',
+  items: [
+    { bank_id: '100000000111', name: 'Сбербанк', bic: '044525225' },
+    { bank_id: '100000000004', name: 'Т-Банк', bic: '044525974' },
+  ],
+};
+
+interface ApiRoute {
+  readonly method: 'GET' | 'POST';
+  readonly path: RegExp;
+  readonly asks: Described | null;
+  readonly answers: Described;
+  readonly run: (parts: ApiParts, request: ApiRequest, id: string) => ApiResponse;
+}
+
+const route = (method: ApiRoute['method'], path: RegExp, asks: ApiRoute['asks'], answers: Described, run: ApiRoute['run']): ApiRoute => ({
+  method,
+  path,
+  asks,
+  answers,
+  run,
+});
+
+const routes: readonly ApiRoute[] = [
+  route('POST', /^\/payments$/, 'CreatePayment', 'Payment', createPayment),
+  route('GET', /^\/payments$/, null, 'PaymentList', ({ books, base }, { query }) =>
+    listOf(
+      books.payments.values(),
+      query,
+      () => true,
+      (one) => paymentView(one, base),
+    ),
+  ),
+  route('GET', /^\/payments\/([\w-]+)$/, null, 'Payment', ({ books, base }, _, id) => {
+    const payment = books.payments.get(id);
+    return payment ? { status: 200, body: paymentView(payment, base) } : notFound;
+  }),
+  route('POST', /^\/payments\/([\w-]+)\/cancel$/, 'CancelPayment', 'Payment', ({ books, base, tell }, _, id) => {
+    const payment = books.payments.get(id);
+    if (!payment) return notFound;
+    return giveUpHold(payment, tell) ? { status: 200, body: paymentView(payment, base) } : apiError(400, 'invalid_request', 'The payment cannot be cancelled');
+  }),
+  route('POST', /^\/refunds$/, 'CreateRefund', 'Refund', createRefund),
+  route('GET', /^\/refunds$/, null, 'RefundList', ({ books }, { query }) =>
+    listOf(books.refunds.values(), query, ({ paymentId }) => paymentId === query.get('payment_id'), refundView),
+  ),
+  route('GET', /^\/refunds\/([\w-]+)$/, null, 'Refund', ({ books }, _, id) => {
+    const refund = books.refunds.get(id);
+    return refund ? { status: 200, body: refundView(refund) } : notFound;
+  }),
+  route('POST', /^\/payouts$/, 'CreatePayout', 'Payout', createPayout),
+  route('GET', /^\/payouts\/search$/, null, 'PayoutList', ({ books }, { query }) =>
+    listOf(books.payouts.values(), query, ({ metadata }) => metadata['operation_id'] === query.get('metadata[operation_id]'), payoutView),
+  ),
+  route('GET', /^\/payouts\/([\w-]+)$/, null, 'Payout', ({ books }, _, id) => {
+    const payout = books.payouts.get(id);
+    return payout ? { status: 200, body: payoutView(payout) } : notFound;
+  }),
+  route('POST', /^\/personal_data$/, 'CreatePersonalData', 'PersonalData', ({ books }) => ({
+    status: 200,
+    body: { id: books.id('pd-'), type: 'sbp_payout_recipient', status: 'waiting_for_operation', created_at: new Date().toISOString() },
+  })),
+  route('GET', /^\/sbp_banks$/, null, 'SbpBankList', () => ({ status: 200, body: sbpBanks })),
+];
+
+/** Whose operation an idempotency key made: the call, and the object's id. */
+interface Remembered {
+  readonly asked: string;
+  readonly path: string;
+  readonly response: ApiResponse;
+}
+
+/** Opens the API on its books. A repeated key is answered with the object as it is now, and does nothing. */
+export const openApi = (parts: ApiParts): ((request: ApiRequest) => ApiResponse) => {
+  const { books } = parts;
+  const keys = new Map<string, Remembered>();
+  const run = (request: ApiRequest): ApiResponse => {
+    const found = routes.find(({ method, path }) => method === request.method && path.test(request.path));
+    if (!found) return apiError(405, 'method_not_allowed', 'There is no such operation');
+    const mistake = found.asks && (mistakeIn(found.asks, request.body) ?? mistakeIn('IdempotenceKey', request.key));
+    if (mistake) books.violations.push(`asked ${request.path}: ${mistake}`);
+    if (mistake) return apiError(400, 'invalid_request', mistake);
+    const response = found.run(parts, request, found.path.exec(request.path)?.[1] ?? '');
+    const wrong = mistakeIn(response.status === 200 ? found.answers : 'Error', response.body);
+    if (wrong) books.violations.push(`answered ${request.path}: ${wrong}`);
+    return response;
+  };
+  return (request) => {
+    if (request.method === 'GET' || request.key === null) return run(request);
+    const asked = JSON.stringify(request.body);
+    const before = keys.get(request.key);
+    if (!before) {
+      const response = run(request);
+      keys.set(request.key, { asked, path: request.path, response });
+      return response;
+    }
+    if (before.asked !== asked || before.path !== request.path) {
+      books.violations.push(`asked ${request.path}: another order under a key that was used`);
+      return apiError(400, 'invalid_request', 'The key was used for another order', 'Idempotence-Key');
+    }
+    const { id } = before.response.body;
+    const now = before.response.status === 200 && /^\/(payments|refunds|payouts)$/.test(request.path);
+    return now ? run({ ...request, method: 'GET', path: `${request.path}/${id}` }) : before.response;
+  };
+};

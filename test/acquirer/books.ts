@@ -1,0 +1,143 @@
+/** The emulated acquirer's own books: what it was ordered, what became of it, and whose money moved. Kept in memory. */
+import { randomUUID } from 'node:crypto';
+
+export interface Amount {
+  readonly value: string;
+  readonly currency: string;
+}
+
+type Metadata = Readonly<Record<string, string>>;
+
+interface Cancellation {
+  readonly party: string;
+  readonly reason: string;
+}
+
+export interface BookedPayment {
+  readonly id: string;
+  status: 'pending' | 'waiting_for_capture' | 'succeeded' | 'canceled';
+  readonly amount: Amount;
+  readonly createdAt: Date;
+  readonly capture: boolean;
+  /** Whether its method is saved when it is paid. */
+  readonly saves: boolean;
+  readonly method: { readonly type: string; readonly id: string; saved: boolean; readonly last4: string | null };
+  readonly confirmation: { readonly type: 'qr' | 'redirect'; readonly returnUrl: string } | null;
+  readonly metadata: Metadata;
+  cancellation: Cancellation | null;
+}
+
+export interface BookedRefund {
+  readonly id: string;
+  readonly paymentId: string;
+  status: 'pending' | 'succeeded' | 'canceled';
+  readonly amount: Amount;
+  readonly createdAt: Date;
+  readonly metadata: Metadata;
+  cancellation: Cancellation | null;
+}
+
+export interface BookedPayout {
+  readonly id: string;
+  status: 'pending' | 'succeeded' | 'canceled';
+  readonly amount: Amount;
+  readonly createdAt: Date;
+  readonly destination: object;
+  readonly metadata: Metadata;
+  cancellation: Cancellation | null;
+}
+
+/** Kopecks of a decimal text. */
+export const kopecks = ({ value }: Amount): bigint => BigInt(value.replace('.', ''));
+
+/** What the last two digits of an amount stand for, as with the simulator; null: it succeeds. 06 waits for ever, 07 for a while. */
+export const fateOf = (amount: Amount): string | null => {
+  const fates: Record<string, string> = {
+    '01': 'general_decline',
+    '02': 'insufficient_funds',
+    '03': 'card_expired',
+    '04': 'fraud_suspected',
+    '06': 'never',
+    '07': 'late',
+  };
+  return fates[amount.value.slice(-2)] ?? null;
+};
+
+export class Books {
+  readonly payments = new Map<string, BookedPayment>();
+  readonly refunds = new Map<string, BookedRefund>();
+  readonly payouts = new Map<string, BookedPayout>();
+  /** Saved methods: their type. */
+  readonly methods = new Map<string, { readonly type: string; readonly last4: string | null }>();
+  /** What was asked or answered against the description. */
+  readonly violations: string[] = [];
+
+  /** What is left of a payment to be given back. */
+  remainder(payment: BookedPayment): bigint {
+    const given = [...this.refunds.values()].filter((refund) => refund.paymentId === payment.id && refund.status !== 'canceled');
+    return kopecks(payment.amount) - given.reduce((sum, refund) => sum + kopecks(refund.amount), 0n);
+  }
+
+  /** An id with as many characters as the acquirer's. */
+  id(prefix = ''): string {
+    return `${prefix}${randomUUID()}`;
+  }
+}
+
+const cancelled = (cancellation: Cancellation | null) => (cancellation ? { cancellation_details: cancellation } : {});
+
+const methodView = ({ status, method }: BookedPayment) => ({
+  type: method.type,
+  id: method.id,
+  saved: method.saved,
+  status: method.saved ? 'active' : 'inactive',
+  ...(method.last4 === null ? {} : { card: { first6: '220000', last4: method.last4, expiry_year: '2030', expiry_month: '12', card_type: 'Mir' } }),
+  ...(method.type === 'sbp' && status === 'succeeded'
+    ? { sbp_operation_id: method.id.replaceAll('-', '').toUpperCase(), payer_bank_details: { bank_id: '100000000111', bic: '044525225' } }
+    : {}),
+});
+
+/** A payment as the API shows it. `base` is where buyers confirm. */
+export const paymentView = (payment: BookedPayment, base: string): object => {
+  const { id, status, amount, createdAt, confirmation, metadata, cancellation, method } = payment;
+  const url = `${base}/confirm/${id}`;
+  const isOpen = status === 'pending' && confirmation !== null;
+  return {
+    id,
+    status,
+    amount,
+    created_at: createdAt.toISOString(),
+    paid: status === 'succeeded' || status === 'waiting_for_capture',
+    test: true,
+    refundable: status === 'succeeded',
+    recipient: { account_id: '100500', gateway_id: '100700' },
+    payment_method: methodView(payment),
+    metadata,
+    ...(isOpen ? { confirmation: confirmation.type === 'qr' ? { type: 'qr', confirmation_data: url } : { type: 'redirect', confirmation_url: url } } : {}),
+    ...(method.type === 'bank_card' && status !== 'pending' && status !== 'canceled'
+      ? { authorization_details: { rrn: String(kopecks(amount) + 600_000_000_000n), three_d_secure: { applied: confirmation !== null } } }
+      : {}),
+    ...cancelled(cancellation),
+  };
+};
+
+export const refundView = ({ id, paymentId, status, amount, createdAt, metadata, cancellation }: BookedRefund): object => ({
+  id,
+  payment_id: paymentId,
+  status,
+  amount,
+  created_at: createdAt.toISOString(),
+  metadata,
+  ...cancelled(cancellation),
+});
+
+export const payoutView = ({ id, status, amount, createdAt, destination, metadata, cancellation }: BookedPayout): object => ({
+  id,
+  status,
+  amount,
+  payout_destination: destination,
+  created_at: createdAt.toISOString(),
+  metadata,
+  test: true,
+  ...cancelled(cancellation),
+});

@@ -1,0 +1,21 @@
+/** `npm run acquirer`: the emulated acquirer as a process of its own, a development tool. Its settings are in the README, "Live mode on a laptop". */
+import { serveAcquirer } from './serve-acquirer.ts';
+
+const text = (name: string): string | null => process.env[`ACQUIRER_${name}`] || null;
+const confirmAfter = text('CONFIRM_AFTER_MS');
+
+const acquirer = await serveAcquirer({
+  port: Number(text('PORT') ?? 4_100),
+  host: text('HOST') ?? '127.0.0.1',
+  publicUrl: text('PUBLIC_URL'),
+  callbackUrl: text('CALLBACK_URL'),
+  confirmAfter_ms: confirmAfter === null ? null : Number(confirmAfter),
+  seed: Number(text('SEED') ?? 1),
+  accounts: (text('ACCOUNTS') ?? 'shop:secret,gateway:secret').split(','),
+});
+process.stdout.write(`The emulated acquirer: ${acquirer.url}/v3\n`);
+
+const stop = (): void => void acquirer.close().then(() => process.exit(0));
+process.once('SIGTERM', stop);
+process.once('SIGINT', stop);
+process.once('disconnect', stop);

@@ -1,0 +1,59 @@
+/** The emulated acquirer as a process beside the service in tests. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { eventually } from '../support/merchant.ts';
+import type { FaultSettings } from './faults.ts';
+
+export const shopAccount = { id: '100500', secret: 'secret-of-the-shop' } as const;
+export const gatewayAccount = { id: '100700', secret: 'secret-of-the-gateway' } as const;
+
+export interface AcquirerBooks {
+  readonly payments: readonly any[];
+  readonly refunds: readonly any[];
+  readonly payouts: readonly any[];
+  /** What was asked or answered otherwise than the description says. */
+  readonly violations: readonly string[];
+}
+
+export interface Acquirer {
+  /** Its base address, as the connector is configured with. */
+  readonly api: string;
+  books(): Promise<AcquirerBooks>;
+  faults(settings: FaultSettings): Promise<void>;
+  /** Where notifications go; whether buyers confirm by themselves, and after how long. */
+  callbacks(settings: { readonly callbackUrl?: string | null; readonly confirmAfter_ms?: number | null }): Promise<void>;
+  /** What a buyer does on the confirmation page. */
+  confirm(url: string, decision: 'pay' | 'refuse'): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const send = async (url: string, body: string, type: string): Promise<void> => {
+  const answer = await fetch(url, { method: 'POST', headers: { 'content-type': type }, body });
+  await answer.arrayBuffer();
+  if (!answer.ok) throw new Error(`${url} answered ${answer.status}`);
+};
+
+/** Starts it; `environment` adds to the process's. */
+export const startAcquirer = async (environment: Readonly<Record<string, string>> = {}): Promise<Acquirer> => {
+  const accounts = [shopAccount, gatewayAccount].map(({ id, secret }) => `${id}:${secret}`).join(',');
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts')], {
+    env: { ACQUIRER_PORT: '0', ACQUIRER_ACCOUNTS: accounts, ...environment },
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
+  let said = '';
+  child.stdout?.on('data', (text: Buffer) => (said += text.toString()));
+  const base = await eventually(() => /(http:\/\/\S+)\/v3/.exec(said)?.[1], 'the acquirer', 60_000);
+  return {
+    api: `${base}/v3`,
+    books: async () => (await fetch(`${base}/admin/books`)).json() as Promise<AcquirerBooks>,
+    faults: (settings) => send(`${base}/admin/faults`, JSON.stringify(settings), 'application/json'),
+    callbacks: (settings) => send(`${base}/admin/callbacks`, JSON.stringify(settings), 'application/json'),
+    confirm: (url, decision) => send(url, `decision=${decision}`, 'application/x-www-form-urlencoded'),
+    stop: async () => {
+      if (child.exitCode !== null) return;
+      child.kill();
+      await once(child, 'exit');
+    },
+  };
+};
