@@ -2,16 +2,13 @@
  * The jobs that deliver webhooks. `deliver-webhooks` works one lane until nothing in it is due; `sweep-webhooks` wakes the lanes that have something
  * due, so that retries happen and losing every queue loses nothing. Jobs only wake: what is due is in the table.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Bell } from '../kernel/queue/bell.ts';
 import { done, type Job } from '../kernel/queue/run-job.ts';
-import { attemptDelivery, claimDeliveries, deliveryLimits, type DeliveryParts, findDueLanes } from './deliver-webhook.ts';
+import { type ClaimLane, findDueLanes, openClaims } from './claim-deliveries.ts';
+import { attemptDelivery, deliveryLimits, type DeliveryParts } from './deliver-webhook.ts';
 import { webhooksInFlightPerLane_max, webhookSweep_ms } from './rules/webhook.ts';
 import { openAttemptStore } from './store-attempts.ts';
 import { openTargets, type TargetRules } from './webhook-target.ts';
-
-/** How long a lane whose attempts end one by one waits before it claims others. */
-const claimGather_ms = 5;
 
 export const deliverJob = 'deliver-webhooks';
 export const sweepJob = 'sweep-webhooks';
@@ -23,6 +20,15 @@ export interface WebhookJobsParts extends Omit<DeliveryParts, 'targets' | 'limit
   readonly stopping: AbortSignal;
   /** For tests that cannot wait for the real ones. */
   readonly limits?: DeliveryParts['limits'];
+}
+
+/** What the lanes of one process share. */
+interface Lanes {
+  readonly parts: DeliveryParts;
+  readonly claim: ClaimLane;
+  /** The bell of each lane that is at work. */
+  readonly bells: Map<string, Bell>;
+  readonly stopping: AbortSignal;
 }
 
 interface LanePayload {
@@ -38,13 +44,14 @@ const parseLane = (payload: unknown): LanePayload => {
 export const webhookJobs = ({ privateTargets, wake, stopping, ...given }: WebhookJobsParts): Job[] => {
   const storeAttempt = openAttemptStore(given.pool);
   const parts: DeliveryParts = { ...given, storeAttempt, targets: openTargets({ privateTargets }), limits: given.limits ?? deliveryLimits };
+  const claim = openClaims(parts);
   const bells = new Map<string, Bell>();
   const deliver: Job<LanePayload> = {
     name: deliverJob,
     queue: 'webhooks',
     parse: parseLane,
     run: async ({ lane }) => {
-      await deliverLane(parts, lane, bells, stopping);
+      await deliverLane({ parts, claim, bells, stopping }, lane);
       return done;
     },
   };
@@ -66,7 +73,7 @@ export const webhookJobs = ({ privateTargets, wake, stopping, ...given }: Webhoo
  * Delivers what is due in the lane until nothing is. One run per lane and process: another wake-up only makes the running one look again, so that a
  * receiver that hangs never holds more than one of the queue's places.
  */
-const deliverLane = async (parts: DeliveryParts, lane: string, bells: Map<string, Bell>, stopping: AbortSignal): Promise<void> => {
+const deliverLane = async ({ parts, claim, bells, stopping }: Lanes, lane: string): Promise<void> => {
   const running = bells.get(lane);
   if (running) return running.ring();
   const bell = new Bell();
@@ -75,7 +82,7 @@ const deliverLane = async (parts: DeliveryParts, lane: string, bells: Map<string
   try {
     for (;;) {
       const free = webhooksInFlightPerLane_max - inFlight.size;
-      const claimed = free > 0 && !stopping.aborted ? await claimDeliveries(parts, lane, free) : [];
+      const claimed = free > 0 && !stopping.aborted ? await claim(lane, free) : [];
       for (const delivery of claimed) {
         const attempt = attemptDelivery(parts, delivery).finally(() => {
           inFlight.delete(attempt);
@@ -86,8 +93,6 @@ const deliverLane = async (parts: DeliveryParts, lane: string, bells: Map<string
       if (inFlight.size === 0 && !bell.rung) return;
       // Rings: an attempt ended, or a wake-up came. Without either, a retry may have become due meanwhile.
       await bell.wait(webhookSweep_ms);
-      // What ends together is replaced together: a claim is a transaction, however many it takes.
-      if (inFlight.size > 0) await sleep(claimGather_ms);
     }
   } finally {
     bells.delete(lane);

@@ -5,7 +5,8 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
-import { attemptDelivery, claimDeliveries, type DeliveryParts } from '../../subgraphs/merchants/deliver-webhook.ts';
+import { claimDeliveries } from '../../subgraphs/merchants/claim-deliveries.ts';
+import { attemptDelivery, type DeliveryParts } from '../../subgraphs/merchants/deliver-webhook.ts';
 import { openAttemptStore } from '../../subgraphs/merchants/store-attempts.ts';
 import { openTargets } from '../../subgraphs/merchants/webhook-target.ts';
 import { eventually, startReceiver } from './receiver.ts';
@@ -129,7 +130,7 @@ describe('a claim', () => {
     await relayQuietly(25);
     const parts = partsWith(400);
     const claims = async (): Promise<string[]> => {
-      const claimed = await Promise.all([4, 10, 7, 10].map((most) => claimDeliveries(parts, lane, most)));
+      const claimed = await Promise.all([4, 10, 7, 10].map((most) => claimDeliveries(parts, [{ lane, most }])));
       return claimed.flat().map(({ id }) => id);
     };
     const first = await claims();
@@ -146,10 +147,10 @@ describe('a claim', () => {
     const { id: lane } = await stage.addEndpoint(shop, receiver.url);
     const { eventId } = await writeEvent(stage.pool, shop);
     await relayQuietly(1);
-    const [late] = await claimDeliveries(partsWith(100), lane, 1);
+    const [late] = await claimDeliveries(partsWith(100), [{ lane, most: 1 }]);
     await sleep(150);
     const inTime: DeliveryParts = { ...partsWith(5_000), limits: { deadline_ms: 2_000, leaseMargin_ms: 5_000 } };
-    const [next] = await claimDeliveries(inTime, lane, 1);
+    const [next] = await claimDeliveries(inTime, [{ lane, most: 1 }]);
     assert.ok(late && next && late.id === next.id);
     await attemptDelivery({ ...inTime }, late);
     assert.equal(await statusOf(eventId), 'pending 0');

@@ -9,7 +9,7 @@ import { type Relay, startRelay } from '../../subgraphs/kernel/queue/relay.ts';
 import type { Bus, StreamedEvent, WebhookEvent } from '../../subgraphs/kernel/rules/event.ts';
 import { openLog } from '../../subgraphs/kernel/service/telemetry.ts';
 import { seal } from '../../subgraphs/kernel/service/vault.ts';
-import type { DeliveryLimits } from '../../subgraphs/merchants/deliver-webhook.ts';
+import type { DeliveryLimits } from '../../subgraphs/merchants/claim-deliveries.ts';
 import { merchantsEntities } from '../../subgraphs/merchants/entities.ts';
 import { makeDeliveries } from '../../subgraphs/merchants/make-deliveries.ts';
 import type { SignatureFormat } from '../../subgraphs/merchants/rules/webhook.ts';

@@ -1,0 +1,215 @@
+/**
+ * Claiming deliveries: which of those that are due become this process's, and until when.
+ *
+ * A claimed row is leased: whoever claimed it may die, and when the lease is over it is due again under the same event id. The lease's end is also
+ * the proof of ownership when the result is stored. Leases run on the database's clock, retries on the delivery's own.
+ */
+import type pg from 'pg';
+import type { Timeline } from '../kernel/clock/due.ts';
+import { inTransaction, run } from '../kernel/database/statement.ts';
+import { type SignatureFormat, webhooksInFlightPerLane_max } from './rules/webhook.ts';
+
+/** The limits of delivery; those of `rules/webhook.ts`, save in tests that cannot wait so long. */
+export interface DeliveryLimits {
+  readonly deadline_ms: number;
+  readonly leaseMargin_ms: number;
+}
+
+export interface ClaimParts {
+  readonly pool: pg.Pool;
+  /** The clock that retries follow. */
+  readonly now: () => Temporal.Instant;
+  readonly limits: DeliveryLimits;
+}
+
+/** What is sent, and whose secret signs it. */
+export interface Message {
+  readonly body: string;
+  readonly secretSealed: string;
+  /** The secret before a rotation, while the two overlap (decision D-73). */
+  readonly previousSealed: string | null;
+  readonly signature: SignatureFormat;
+}
+
+/** A delivery that is this process's until `leaseUntil`. */
+export interface ClaimedDelivery {
+  readonly merchantId: string;
+  readonly id: string;
+  readonly lane: string;
+  readonly eventId: string;
+  readonly url: string;
+  /** Attempts made before this one. */
+  readonly attempts: number;
+  /** Those of them that were made before the last resend. */
+  readonly attemptsBefore: number;
+  readonly leaseUntil: Temporal.Instant;
+  /** What is sent; null when the event or the endpoint is gone. */
+  readonly message: Message | null;
+}
+
+/** Claims due deliveries of one lane, at most so many. */
+export type ClaimLane = (lane: string, most: number) => Promise<readonly ClaimedDelivery[]>;
+
+/** A lane that asks, and how many deliveries it has room for. */
+interface Asking {
+  readonly lane: string;
+  readonly most: number;
+}
+
+interface Waiting extends Asking {
+  readonly answer: PromiseWithResolvers<readonly ClaimedDelivery[]>;
+}
+
+/** From one claim to the next of a process: a claim is a transaction, however much it takes. */
+const claimPause_ms = 5;
+const lanesPerClaim_max = 100;
+
+/** Opens the claiming of one process: lanes that ask at nearly the same time are served by one transaction. A lane that asks alone does not wait. */
+export const openClaims = (parts: ClaimParts): ClaimLane => {
+  let waiting: Waiting[] = [];
+  let isClaiming = false;
+  let last_ms = -Infinity;
+  const serve = async (): Promise<void> => {
+    const served = waiting.slice(0, lanesPerClaim_max);
+    waiting = waiting.slice(lanesPerClaim_max);
+    last_ms = performance.now();
+    try {
+      const claimed = Map.groupBy(await claimDeliveries(parts, served), ({ lane }) => lane);
+      for (const { lane, answer } of served) answer.resolve(claimed.get(lane) ?? []);
+    } catch (error) {
+      for (const { answer } of served) answer.reject(error);
+    }
+    isClaiming = false;
+    if (waiting.length > 0) begin();
+  };
+  const begin = (): void => {
+    isClaiming = true;
+    setTimeout(() => void serve(), Math.max(0, last_ms + claimPause_ms - performance.now()));
+  };
+  return (lane, most) => {
+    const answer = Promise.withResolvers<readonly ClaimedDelivery[]>();
+    waiting.push({ lane, most, answer });
+    if (!isClaiming) begin();
+    return answer.promise;
+  };
+};
+
+/**
+ * Claims due deliveries of lanes, each named once, oldest first: at most `most` of each, and at most so many that a lane never has more than its share in
+ * flight, whoever claimed them. The lanes' locks come first and the claim in a statement of its own, so that it sees what the last holders claimed.
+ */
+export const claimDeliveries = (parts: ClaimParts, asking: readonly Asking[]): Promise<readonly ClaimedDelivery[]> =>
+  inTransaction(parts.pool, async (client) => {
+    const lanes = asking.map(({ lane }) => lane);
+    const most = asking.map((asked) => asked.most);
+    await run(client, lockLanes, [lanes]);
+    const rows = await run<ClaimedRow>(client, claimDue, [lanes, parts.now(), most, webhooksInFlightPerLane_max, leaseOf(parts)]);
+    return rows.map(claimed);
+  });
+
+/** Claims deliveries that are due by the test clock of a shop, oldest first: at most as many as a lane may have in flight. */
+export const claimDeliveriesOf = async (parts: ClaimParts, { merchantId, shopId }: NonNullable<Timeline>): Promise<readonly ClaimedDelivery[]> => {
+  const most = webhooksInFlightPerLane_max;
+  const rows = await run<ClaimedRow>(parts.pool, claimDueOfShop, [shopId, parts.now(), most, most, leaseOf(parts), merchantId]);
+  return rows.map(claimed);
+};
+
+const leaseOf = ({ limits: { deadline_ms, leaseMargin_ms } }: ClaimParts): number => deadline_ms + leaseMargin_ms;
+
+/** Lanes that have a delivery which is due by the real time and nobody's. */
+export const findDueLanes = async ({ pool, now }: Pick<ClaimParts, 'pool' | 'now'>): Promise<readonly string[]> => {
+  const rows = await run<{ lane: string }>(pool, dueLanes, [now()]);
+  return rows.map(({ lane }) => lane);
+};
+
+interface ClaimedRow extends Omit<ClaimedDelivery, 'message'> {
+  readonly body: string | null;
+  readonly secretSealed: string | null;
+  readonly previousSealed: string | null;
+  readonly signature: SignatureFormat | null;
+}
+
+const claimed = ({ body, secretSealed, previousSealed, signature, ...row }: ClaimedRow): ClaimedDelivery => ({
+  ...row,
+  message: body !== null && secretSealed !== null ? { body, secretSealed, previousSealed, signature: signature ?? 'v2' } : null,
+});
+
+// In one order, so that two processes never wait for each other. A claim that a crash of PostgreSQL loses is made again, so nobody waits for the disk; and
+// the claim's plan does not depend on its values, but would be made anew for each of them.
+const lockLanes = {
+  name: 'webhook.lockLanes',
+  text: `
+    with setting as materialized (select set_config('synchronous_commit', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true))
+    select pg_advisory_xact_lock(key) from setting, (
+      select distinct hashtextextended('webhook-lane/' || lane, 0) as key from unnest($1::text[]) as lane order by key
+    ) as keys`,
+};
+
+// The inner limit is a constant, else the planner expects a tenth of the lane to be taken and sorts all of it.
+// An endpoint's address, secret and format are those of now, so that a correction and a rotation reach what is still on its way. A payment's own
+// address is signed as the shop's oldest active endpoint is, or else with the shop's own secret (decision D-71).
+const claim = (asking: string, whose: string, inFlight: string): string => `
+    with due as materialized (
+      select oldest.merchant_id, oldest.id from ${asking} cross join lateral (
+        select merchant_id, id from (
+          select merchant_id, id from webhook_delivery
+          where ${whose} and status = 'pending' and next_attempt_at <= $2 and (lease_until is null or lease_until <= statement_timestamp())
+          order by next_attempt_at limit ${webhooksInFlightPerLane_max} for update skip locked
+        ) as oldest_due
+        limit greatest(0, least(asking.most, $4::int - (select count(*) from webhook_delivery where ${inFlight} and lease_until > statement_timestamp())))
+      ) as oldest
+    ), claimed as (
+      update webhook_delivery as delivery set lease_until = statement_timestamp() + $5::int * interval '1 millisecond'
+      from due where delivery.merchant_id = due.merchant_id and delivery.id = due.id
+      returning delivery.*
+    )
+    select claimed.merchant_id as "merchantId", claimed.id, claimed.lane, event_id as "eventId", coalesce(endpoint.url, claimed.url) as url, attempts,
+      attempts_before as "attemptsBefore", lease_until as "leaseUntil", event.webhook_body as body,
+      signing.secret_sealed as "secretSealed", case when signing.previous_until > $2 then signing.previous_sealed end as "previousSealed", signing.signature
+    from claimed
+    left join event on event.merchant_id = claimed.merchant_id and event.id = claimed.event_id
+    left join shop on shop.merchant_id = claimed.merchant_id and shop.id = claimed.shop_id
+    left join webhook_endpoint as endpoint on endpoint.merchant_id = claimed.merchant_id and endpoint.id = claimed.endpoint_id and endpoint.active
+    left join lateral (
+      select endpoint.secret_sealed, endpoint.previous_secret_sealed as previous_sealed, endpoint.previous_until, endpoint.signature
+      where endpoint.id is not null
+      union all
+      (select secret_sealed, previous_secret_sealed, previous_until, signature from webhook_endpoint as candidate
+      where claimed.endpoint_id is null and candidate.merchant_id = claimed.merchant_id and candidate.shop_id = claimed.shop_id and candidate.active
+      order by created_at, id limit 1)
+      union all
+      select shop.webhook_secret_sealed, shop.previous_webhook_secret_sealed, shop.previous_webhook_until, null where claimed.endpoint_id is null
+      limit 1
+    ) as signing on true`;
+
+// A shop with a test clock has its own time, and its own claim. A case is not made a join: the event is looked at only where there is a clock.
+const byTestClock = (delivery: string): string => `case
+  when exists (select from test_clock where test_clock.merchant_id = ${delivery}.merchant_id and test_clock.shop_id = ${delivery}.shop_id)
+  then exists (select from event where event.merchant_id = ${delivery}.merchant_id and event.id = ${delivery}.event_id and event.mode = 'test')
+  else false end`;
+const ofLane = 'lane = asking.lane';
+const ofShop = 'merchant_id = $6 and shop_id = $1';
+const claimDue = {
+  name: 'webhook.claimDue',
+  text: claim('unnest($1::text[], $3::int[]) as asking (lane, most)', `${ofLane} and not ${byTestClock('webhook_delivery')}`, ofLane),
+};
+const claimDueOfShop = {
+  name: 'webhook.claimDueOfShop',
+  text: claim('(select $3::int as most) as asking', `${ofShop} and ${byTestClock('webhook_delivery')}`, ofShop),
+};
+
+// Steps from lane to lane along the index: a lane with a million rows that are due costs as much as one with a single row.
+const dueLanes = {
+  name: 'webhook.dueLanes',
+  text: `
+    with recursive lane_with_work as (
+      (select lane from webhook_delivery where status = 'pending' order by lane limit 1)
+      union all
+      select (select next.lane from webhook_delivery as next where next.status = 'pending' and next.lane > last.lane order by next.lane limit 1)
+      from lane_with_work as last where last.lane is not null
+    )
+    select lane from lane_with_work where lane is not null and exists (
+      select from webhook_delivery as delivery
+      where delivery.lane = lane_with_work.lane and status = 'pending' and next_attempt_at <= $1 and (lease_until is null or lease_until <= now())
+        and not ${byTestClock('delivery')})`,
+};
