@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { MikroORM, type EntityManager, type EntitySchema, UnderscoreNamingStrategy } from '@mikro-orm/postgresql';
 import { Migrator } from '@mikro-orm/migrations';
+import { applyMigrations } from './migrate.ts';
 import type pg from 'pg';
 
 export interface Database {
@@ -38,13 +39,12 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
   return { orm, pool, url: options.url, fork: () => orm.em.fork(), close: () => orm.close(true) };
 };
 
-/** Applies what is missing. Safe to run in several processes at once: an advisory lock lets one through at a time. Returns the names applied. */
+/** Applies what is missing, beside a running service. Safe to run in several processes at once: an advisory lock lets one through at a time. Returns the names applied. */
 export const migrate = async (database: Database): Promise<readonly string[]> => {
   const client = await database.pool.connect();
   try {
     await client.query("select pg_advisory_lock(hashtext('payment-service/migrate'))");
-    const applied = await database.orm.migrator.up();
-    return applied.map(({ name }) => name);
+    return await applyMigrations(database.orm);
   } finally {
     await client.query("select pg_advisory_unlock(hashtext('payment-service/migrate'))");
     client.release();

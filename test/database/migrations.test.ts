@@ -1,0 +1,131 @@
+/** Migrations beside a running service: what they may contain, and that they give way. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { Migration } from '@mikro-orm/migrations';
+import { globSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { judgeMigrations, type JudgedMigration } from './migration-rules.ts';
+import { migrate, openDatabase } from '../../subgraphs/kernel/database/orm.ts';
+import { entities } from '../../subgraphs/open-subgraphs.ts';
+import { startTestDatabase } from '../support/database.ts';
+import { eventually } from '../support/merchant.ts';
+import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
+
+/** Everything up to here is the first release: it was never applied beside a program that ran. */
+const firstRelease = 'Migration20261121999999';
+const folder = join(import.meta.dirname, '../../subgraphs/kernel/database/migrations');
+
+let migrated: MigratedDatabase;
+before(async () => void (migrated = await startMigratedDatabase()));
+after(() => migrated.close());
+
+const read = async (file: string): Promise<JudgedMigration> => {
+  const name = basename(file, '.ts');
+  const exported: Readonly<Record<string, unknown>> = await import(file);
+  const made = Object.values(exported).find(
+    (value): value is new (...given: ConstructorParameters<typeof Migration>) => Migration =>
+      typeof value === 'function' && value.prototype instanceof Migration,
+  );
+  assert.ok(made, `${name} exports no migration`);
+  const { orm } = migrated.database;
+  const migration = new made(orm.em.getDriver(), orm.config);
+  await migration.up();
+  return { name, statements: migration.getQueries().map(String), isTransactional: migration.isTransactional() };
+};
+
+const judge = (statement: string, { name = 'Migration20270101000000_later', isTransactional = true } = {}): readonly string[] =>
+  judgeMigrations([{ name, statements: [statement], isTransactional }]);
+
+describe('a migration after the first release', () => {
+  test('has no statement that stops the service or breaks the version that still runs', async () => {
+    const migrations = await Promise.all(globSync(join(folder, 'Migration*.ts')).toSorted().map(read));
+    const statements = migrations.flatMap((migration) => migration.statements);
+    assert.ok(statements.length > 100, `saw only ${statements.length} statements`);
+    assert.deepEqual(judgeMigrations(migrations.filter(({ name }) => name > firstRelease)), []);
+    // The rules are not blind: the first release would break most of them.
+    assert.ok(judgeMigrations(migrations).length > 20);
+  });
+
+  const dangerous = [
+    'create index payment_by_rrn on payment (rrn)',
+    'create unique index payment_by_rrn on payment (rrn)',
+    'drop index payment_rrn',
+    'alter table payment add column token uuid default gen_random_uuid()',
+    'alter table payment add column number bigserial',
+    'alter table payment add column doubled bigint generated always as (amount * 2) stored',
+    'alter table payment add column reason text not null',
+    'alter table payment alter column order_id set not null',
+    'alter table payment alter column order_id type varchar(64)',
+    'alter table payment rename column rrn to reference',
+    'alter table payment rename to payments',
+    'alter table payment drop column rrn',
+    'drop table refund',
+    'alter table payment alter column version drop default',
+    'alter table payment add constraint payment_sum check (amount > 0)',
+    'alter table payment add constraint payment_once unique (merchant_id, rrn)',
+    'alter table payment add check (amount > 0)',
+    "update payment set rrn = ''",
+    'delete from event where sequence is null',
+    'insert into refund select * from refund_old',
+    'truncate event',
+    'lock table payment',
+  ];
+  for (const statement of dangerous) {
+    test(`may not: ${statement}`, () => assert.notEqual(judge(statement).length, 0));
+  }
+
+  test('may not make an index concurrently in a transaction, nor anything beside it', () => {
+    const index = 'create index concurrently payment_by_rrn on payment (rrn)';
+    assert.equal(judge(index).length, 1);
+    assert.deepEqual(judge(index, { isTransactional: false }), []);
+    assert.equal(judgeMigrations([{ name: 'Migration20270101000000_two', statements: [index, 'select 1'], isTransactional: false }]).length, 1);
+  });
+
+  test('may expand: columns that may be empty or have a constant, tables of its own with whatever they need, checks that are validated later', () => {
+    const name = 'Migration20270101000000_expand';
+    const statements = [
+      'alter table payment add column note text, add column kept boolean not null default false, add column noted_at timestamptz(3) default now()',
+      'create table note (merchant_id uuid not null, id uuid not null, text text not null, primary key (merchant_id, id))',
+      'create index note_text on note (merchant_id, text)',
+      'alter table note add constraint note_text check (length(text) < 100)',
+      'alter table payment add constraint payment_note_present check (note is not null) not valid',
+    ];
+    const validate = {
+      name: 'Migration20270102000000_validate',
+      statements: ['alter table payment validate constraint payment_note_present'],
+      isTransactional: true,
+    };
+    const forbid = { name: 'Migration20270103000000_forbid', statements: ['alter table payment alter column note set not null'], isTransactional: true };
+    assert.deepEqual(judgeMigrations([{ name, statements, isTransactional: true }, validate, forbid]), []);
+    assert.equal(judgeMigrations([{ name, statements, isTransactional: true }, forbid]).length, 1, 'not before the check is validated');
+    const together = [...statements, ...validate.statements];
+    assert.equal(judgeMigrations([{ name, statements: together, isTransactional: true }]).length, 1, 'not in the transaction that adds the check');
+  });
+
+  test('may drop a column when its name says that it contracts', () => {
+    assert.deepEqual(judge('alter table payment drop column rrn', { name: 'Migration20270101000000_contract_rrn' }), []);
+  });
+});
+
+test('a migration that waits for a lock gives way to those behind it, and is applied when the lock is free', async (t) => {
+  const target = await startTestDatabase();
+  t.after(() => target.stop());
+  const database = await openDatabase({ url: target.url, entities, pool: 8 });
+  t.after(() => database.close());
+  const holder = await database.pool.connect();
+  // Nobody else can make the first table of the first migration until this transaction ends.
+  await holder.query('begin');
+  await holder.query('create table api_key (id int)');
+  const isWaiting = async (): Promise<boolean> =>
+    (await database.pool.query("select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like 'create table%'"))
+      .rows.length > 0;
+  const migrating = migrate(database);
+  try {
+    await eventually(isWaiting, 'the wait for the lock');
+    await eventually(async () => !(await isWaiting()), 'the end of the wait');
+  } finally {
+    await holder.query('rollback');
+    holder.release();
+  }
+  assert.ok((await migrating).length > 10);
+});
