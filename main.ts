@@ -84,7 +84,7 @@ const drainOnSignals = (running: Running, log: Logger): void => {
     setTimeout(() => {
       log.fatal({ drain_ms: running.config.drain_ms }, 'the drain took too long');
       process.exit(1);
-    }, running.config.drain_ms).unref();
+    }, running.config.drainDelay_ms + running.config.drain_ms).unref();
     running.close().then(
       () => {
         say('Stopped.');

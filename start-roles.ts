@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { SubgraphName } from './schema/sources.ts';
 import { withAlerts } from './gateway/alert-subscriptions.ts';
@@ -72,6 +73,7 @@ export const settle = (config: Config, roles: Roles): Settled => {
 };
 
 interface Opened {
+  /** Of PostgreSQL itself, past any pooler. */
   readonly url: string;
   readonly database: Database;
 }
@@ -84,14 +86,20 @@ const openRecord = async (config: Settled, stack: AsyncDisposableStack, progress
     stack.defer(() => embedded.stop());
     url = embedded.url;
   }
-  const database = await openDatabase({ url, entities, pool: config.databasePool });
+  const { databasePool: pool, databaseDirectUrl: directUrl, namedStatements } = config;
+  const database = await openDatabase({ url, entities, pool, directUrl, namedStatements });
   stack.defer(() => database.close());
-  return { url, database };
+  return { url: directUrl ?? url, database };
 };
+
+/** One connection holds the lock, another works. */
+const migrationPool = 2;
 
 const migrateAll = async (config: Settled, { url, database }: Opened, progress: Progress): Promise<void> => {
   progress('Migrations ...');
-  const applied = await migrate(database);
+  // Their locks and their settings are those of sessions.
+  const direct = url === database.url ? database : await openDatabase({ url, entities, pool: migrationPool });
+  const applied = await migrate(direct).finally(() => direct !== database && direct.close());
   await migrateQueues(url, config.redisUrl);
   progress(applied.length === 0 ? 'Migrations: up to date' : `Migrations: applied ${applied.join(', ')}`);
 };
@@ -136,7 +144,7 @@ const startWorker = async (parts: SubgraphsParts, stack: AsyncDisposableStack): 
   await queues.work(backgroundJobs(parts, stopping.signal));
   stack.defer(watchBooks(database.pool));
   stack.defer(watchWebhookBacklog(database.pool));
-  const relay = startRelay({ pool: database.pool, bus, log, makeDeliveries, wake: (lanes) => wakeLanes(queues, lanes) });
+  const relay = startRelay({ pool: database.sessions, bus, log, makeDeliveries, wake: (lanes) => wakeLanes(queues, lanes) });
   stack.defer(() => relay.stop());
   const following = followRecurringPayments(parts);
   stack.defer(() => following.stop());
@@ -213,7 +221,9 @@ const listen = async (
   { bus, log }: Pick<EdgeParts, 'bus' | 'log'>,
   stack: AsyncDisposableStack,
 ): Promise<void> => {
+  let leaving = false;
   const ready = async (): Promise<readonly string[]> => {
+    if (leaving) return ['shutting down'];
     if (!parts) return [];
     const [migrated, queued] = await Promise.all([isMigrated(parts.database).catch(() => false), parts.queues.ready()]);
     return [...(migrated ? [] : ['database']), ...(queued ? [] : ['queues'])];
@@ -226,6 +236,11 @@ const listen = async (
   if (executors) await registerEdge(app, config, roles, { executors, bus, log }, stack);
   stack.defer(() => app.close());
   await app.listen({ port: config.port, host: config.host });
+  stack.defer(async () => {
+    leaving = true;
+    // Nobody sends calls to a process that is a worker alone.
+    if (roles.edge.size > 0 || roles.subgraphs.length > 0) await delay(config.drainDelay_ms);
+  });
 };
 
 /** Starts the roles of this process. Whatever fails on the way takes down what was started before it. */
@@ -237,7 +252,7 @@ export const startRoles = async (config: Settled, roles: Roles, log: Logger, pro
   let demo: DemoMerchant | null = null;
   if (roles.edge.size > 0 || roles.subgraphs.length > 0 || roles.worker) {
     progress('Roles ...');
-    const databaseUrl = opened?.url ?? config.databaseUrl ?? '';
+    const databaseUrl = opened?.url ?? config.databaseDirectUrl ?? config.databaseUrl ?? '';
     const bus = await openBus({ redisUrl: config.redisUrl, databaseUrl, log });
     stack.defer(() => bus.close());
     const parts = opened && (await openParts({ config, roles, log, stack }, opened, bus));

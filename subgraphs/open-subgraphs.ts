@@ -231,6 +231,7 @@ export const backgroundJobs = (parts: SubgraphsParts, stopping: AbortSignal): re
     ...refundJobs({ database, banks, clocks, now }),
     ...clockJobs({
       pool: database.pool,
+      sessions: database.sessions,
       now,
       keepers: [paymentKeeper({ database, banks }), refundKeeper({ database, banks }), subscriptionKeeper(charging), webhookKeeper(receivers)],
       wake: (shops) => queues.addMany(keepClockJob, shops),

@@ -25,6 +25,8 @@ export interface Timekeeper {
 
 export interface ClockParts {
   readonly pool: pg.Pool;
+  /** Sessions of PostgreSQL itself: the lock on a clock belongs to one. */
+  readonly sessions: pg.Pool;
   /** The real time. */
   readonly now: () => Temporal.Instant;
   readonly keepers: readonly Timekeeper[];
@@ -105,7 +107,7 @@ const keep = async (parts: ClockParts, shop: Shop): Promise<JobOutcome> => {
 
 /** Keeps a clock unless another process does. */
 const keepAlone = async (parts: ClockParts, shop: Shop): Promise<JobOutcome> => {
-  const client = await parts.pool.connect();
+  const client = await parts.sessions.connect();
   let broken = true;
   try {
     const name = `test-clock/${shop.merchantId}/${shop.shopId}`;

@@ -34,9 +34,18 @@ const parameter = (value: unknown): unknown => {
   return typeof value === 'bigint' ? value.toString() : value;
 };
 
+const unnamed = new WeakSet<Runner>();
+
+/** Has this pool send its statements without names, each to be planned anew: for a pooler of transactions that does not know prepared statements. */
+export const sendUnnamed = (pool: pg.Pool): void => {
+  unnamed.add(pool);
+  pool.on('connect', (client) => unnamed.add(client));
+};
+
 /** Runs a statement. The caller names the row's shape: it is the list of columns in the text. */
 export const run = async <Found extends object>(runner: Runner, statement: Statement, values: readonly unknown[]): Promise<Found[]> => {
-  const { rows } = await runner.query<Found>({ name: statement.name, text: statement.text, values: values.map(parameter), types });
+  const { name, text } = statement;
+  const { rows } = await runner.query<Found>({ ...(unnamed.has(runner) ? {} : { name }), text, values: values.map(parameter), types });
   return rows;
 };
 

@@ -58,6 +58,12 @@ export interface Config {
   readonly overload: OverloadLimits;
   /** Connections to PostgreSQL of this process's pool. */
   readonly databasePool: number;
+  /** Address of PostgreSQL itself where `databaseUrl` is a pooler of transactions: for migrations, LISTEN and locks of sessions. Null: the same. */
+  readonly databaseDirectUrl: string | null;
+  /** Whether `databaseUrl` knows prepared statements. */
+  readonly namedStatements: boolean;
+  /** How long a process that is to end still takes calls, and says on `/readyz` that it is leaving: so long may a balancer need to see that. */
+  readonly drainDelay_ms: number;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -101,11 +107,6 @@ class Reader {
     return null;
   }
 
-  oneOf<Value extends string>(name: string, values: readonly Value[], fallback: Value): Value {
-    const value = this.text(name);
-    if (value === null) return fallback;
-    const found = values.find((candidate) => candidate === value);
-    if (found) return found;
   /** One address, or several with commas between them. */
   urls(name: string, protocols: readonly string[]): string | null {
     const value = this.text(name);
@@ -116,6 +117,11 @@ class Reader {
     return null;
   }
 
+  oneOf<Value extends string>(name: string, values: readonly Value[], fallback: Value): Value {
+    const value = this.text(name);
+    if (value === null) return fallback;
+    const found = values.find((candidate) => candidate === value);
+    if (found) return found;
     this.mistakes.push(`${name} must be one of ${values.join(', ')}, got "${value}"`);
     return fallback;
   }
@@ -179,8 +185,12 @@ export const readConfig = (environment: Environment): Config => {
     rateLimitWait_ms: read.integer('RATE_LIMIT_WAIT_MS', 50, 1, 10_000),
     overload: { inFlight_max: read.integer('OVERLOAD_IN_FLIGHT', 1_000, 1, 1_000_000), loopDelay_max_ms: read.integer('OVERLOAD_DELAY_MS', 500, 1, 60_000) },
     databasePool: read.integer('DATABASE_POOL', 16, 2, 1_000),
+    databaseDirectUrl: read.url('DATABASE_DIRECT_URL', ['postgres:', 'postgresql:']),
+    namedStatements: read.oneOf('DATABASE_NAMED_STATEMENTS', ['on', 'off'], 'on') === 'on',
+    drainDelay_ms: read.integer('DRAIN_DELAY_MS', 0, 0, 600_000),
   };
   if (databaseUrl && !config.secretKey) read.mistakes.push('SECRET_KEY is required with DATABASE_URL: every process must have the same');
+  if (config.databaseDirectUrl && !databaseUrl) read.mistakes.push('DATABASE_URL is required with DATABASE_DIRECT_URL');
   if (config.operatorToken !== null && config.operatorToken.length < 16) read.mistakes.push('OPERATOR_TOKEN must have at least 16 characters');
   if (read.mistakes.length > 0) throw new ConfigError(read.mistakes);
   return config;
