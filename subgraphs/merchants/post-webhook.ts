@@ -1,5 +1,5 @@
 /** One POST to a receiver. Contract "Webhooks": success is decided by the status; the answer's body is only kept for the merchant to read. */
-import { request, type Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import { webhookAnswerKept_max_chars, webhookAnswerRead_max_bytes } from './rules/webhook.ts';
 
 /** What a receiver answered, or why there is nothing. */
@@ -22,38 +22,84 @@ export interface Post {
 }
 
 /** Sends it. Never throws: what went wrong is the answer's `error`. A status that came in time counts, whatever happens to the body after it. */
-export const postWebhook = async (targets: Dispatcher, post: Post): Promise<Answer> => {
-  const started = performance.now();
-  const duration_ms = (): number => Math.round(performance.now() - started);
-  let status: number | null = null;
-  try {
-    const signal = AbortSignal.timeout(post.deadline_ms);
-    const { url, headers, body } = post;
-    const response = await Promise.race([request(url, { dispatcher: targets, method: 'POST', headers, body, signal }), deadlineOf(signal)]);
-    status = response.statusCode;
-    const head = await readHead(response.body);
-    return { status, error: null, head, duration_ms: duration_ms() };
-  } catch (error) {
-    return { status, error: inWords(error, post.deadline_ms), head: null, duration_ms: duration_ms() };
-  }
-};
+export const postWebhook = (targets: Dispatcher, post: Post): Promise<Answer> =>
+  new Promise((resolve) => {
+    const exchange = new Exchange(post.deadline_ms, resolve);
+    try {
+      const { origin, pathname, search } = new URL(post.url);
+      targets.dispatch({ origin, path: `${pathname}${search}`, method: 'POST', headers: post.headers, body: post.body }, exchange);
+    } catch (error) {
+      exchange.fail(error);
+    }
+  });
 
-/** Rejects when the signal is aborted. A request hears of that only once it has its connection, which a silent receiver may never complete. */
-const deadlineOf = (signal: AbortSignal): Promise<never> =>
-  new Promise((_, reject) => signal.addEventListener('abort', () => reject(new DOMException('the deadline is over', 'TimeoutError')), { once: true }));
+/** One request and its answer, as undici tells of them: no stream is made of a body of a few bytes. */
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly #started_ms = performance.now();
+  readonly #deadline_ms: number;
+  readonly #resolve: (answer: Answer) => void;
+  readonly #timer: NodeJS.Timeout;
+  readonly #chunks: Buffer[] = [];
+  #read_bytes = 0;
+  #controller: Dispatcher.DispatchController | null = null;
+  #status: number | null = null;
+  #isOver = false;
 
-/** Reads as much as is read and gives what is kept of it. Leaving the loop early drops the connection. */
-const readHead = async (body: AsyncIterable<Uint8Array>): Promise<string> => {
-  const chunks: Uint8Array[] = [];
-  let read_bytes = 0;
-  for await (const chunk of body) {
-    chunks.push(chunk);
-    read_bytes += chunk.length;
-    if (read_bytes >= webhookAnswerRead_max_bytes) break;
+  constructor(deadline_ms: number, resolve: (answer: Answer) => void) {
+    this.#deadline_ms = deadline_ms;
+    this.#resolve = resolve;
+    this.#timer = setTimeout(() => this.#drop(new DOMException('the deadline is over', 'TimeoutError')), deadline_ms);
   }
-  // PostgreSQL's text cannot hold a zero.
-  return Buffer.concat(chunks).toString('utf8').replaceAll('\0', '').slice(0, webhookAnswerKept_max_chars);
-};
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    // It got its connection too late: a silent receiver may take very long to complete one.
+    if (this.#isOver) controller.abort(new Error('the deadline is over'));
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
+    // Below 200 an answer is only announced.
+    if (status >= 200) this.#status = status;
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    this.#read_bytes += chunk.length;
+    if (this.#read_bytes < webhookAnswerRead_max_bytes || this.#isOver) return;
+    this.#end(null);
+    this.#controller?.abort(new Error('enough has been read'));
+  }
+
+  onResponseEnd(): void {
+    this.#end(null);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.fail(error);
+  }
+
+  /** Ends it with what went wrong. */
+  fail(error: unknown): void {
+    this.#end(inWords(error, this.#deadline_ms));
+  }
+
+  #drop(reason: Error): void {
+    this.fail(reason);
+    this.#controller?.abort(reason);
+  }
+
+  #end(error: string | null): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    const head = error === null ? keptOf(this.#chunks) : null;
+    this.#resolve({ status: this.#status, error, head, duration_ms: Math.round(performance.now() - this.#started_ms) });
+  }
+}
+
+/** What is kept of a body. PostgreSQL's text cannot hold a zero. */
+const keptOf = (chunks: readonly Buffer[]): string =>
+  chunks.length === 0 ? '' : Buffer.concat(chunks).toString('utf8').replaceAll('\0', '').slice(0, webhookAnswerKept_max_chars);
 
 const inWords = (error: unknown, deadline_ms: number): string => {
   if (!(error instanceof Error)) return 'unknown error';
