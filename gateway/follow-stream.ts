@@ -3,7 +3,7 @@
  * may die after it has numbered events and before it has told of them; each message says what it comes behind, and now and then one says where the stream
  * stands. Invariant 1: PostgreSQL has the facts, so whatever is missing is read there.
  */
-import { streamKinds, type Bus, type StreamedEvent } from '../subgraphs/kernel/rules/event.ts';
+import { liveKinds, type Bus, type StreamedEvent } from '../subgraphs/kernel/rules/event.ts';
 import type { Logger } from '../subgraphs/kernel/service/telemetry.ts';
 import type { ReadEventsAfter } from './live-events.ts';
 
@@ -22,7 +22,7 @@ const later = (one: bigint, other: bigint): bigint => (one > other ? one : other
 
 /** Begins with the first message that comes; gives the way to end. What cannot be read is tried again at the next message. */
 export const followStream = ({ bus, readEventsAfter, take, log }: FollowParts): (() => void) => {
-  const everything = { audience: {}, kinds: new Set(streamKinds) };
+  const everything = { audience: {}, kinds: new Set(liveKinds) };
   /** All events up to this number have been taken; null before the first message. */
   let position: bigint | null = null;
   /** The last number that was told of. */

@@ -2,7 +2,7 @@
  * The source of the live stream: events of `follow-stream`, fanned out to those who may hear them (architecture section 4).
  * Everything is bounded. A slow reader loses its oldest events and is told how many; `after` resumes from memory, or from the store when that is older.
  */
-import type { Bus, StreamedEvent, StreamKind } from '../subgraphs/kernel/rules/event.ts';
+import type { Bus, StreamedEvent, LiveKind } from '../subgraphs/kernel/rules/event.ts';
 import { liveSubscribers, type Logger } from '../subgraphs/kernel/service/telemetry.ts';
 import { EventRing } from './event-ring.ts';
 import { followStream } from './follow-stream.ts';
@@ -14,7 +14,7 @@ export const readerBuffer_max = 1_000;
 
 export interface LiveFilter {
   readonly audience: Audience;
-  readonly kinds: ReadonlySet<StreamKind>;
+  readonly kinds: ReadonlySet<LiveKind>;
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Subscriptions of the graph, without a transport: a subscription's document becomes the results that its client is to see. */
 import { GraphQLError, type ExecutionResult } from 'graphql';
 import { isRefused } from '../subgraphs/kernel/rules/refusal.ts';
-import { streamKinds, type StreamKind } from '../subgraphs/kernel/rules/event.ts';
+import { liveKinds, type LiveKind } from '../subgraphs/kernel/rules/event.ts';
 import { lacks } from '../subgraphs/kernel/service/access.ts';
 import type { Call } from '../subgraphs/kernel/service/principal.ts';
 import type { Logger } from '../subgraphs/kernel/service/telemetry.ts';
@@ -47,13 +47,14 @@ export const openLiveSubscriptions = ({ supergraph, liveEvents, log }: LiveSubsc
 
 const refusal = (code: string, message: string): GraphQLError => new GraphQLError(message, { extensions: { code } });
 
-const kindsOfField: Readonly<Record<string, readonly StreamKind[]>> = {
+const kindsOfField: Readonly<Record<string, readonly LiveKind[]>> = {
   paymentCreated: ['payment.created'],
   paymentStatusChanged: ['payment.status_changed'],
   payoutCreated: ['payout.created'],
   payoutStatusChanged: ['payout.status_changed'],
   refundCreated: ['refund.created'],
-  events: streamKinds,
+  subscriptionStatusChanged: ['subscription.status_changed'],
+  events: liveKinds,
 };
 
 const filterOf = ({ field, arguments: { kinds: asked, merchantId } }: LiveSelection, { principal }: Call): LiveFilter | GraphQLError => {
@@ -63,7 +64,9 @@ const filterOf = ({ field, arguments: { kinds: asked, merchantId } }: LiveSelect
   if (isRefused(audience)) return refusal(audience.code, audience.message);
   const kinds = Array.isArray(asked) ? asked.map((kind) => kindOfGraph(String(kind))) : kindsOfField[field];
   if (!kinds) throw new Error(`no events belong to the subscription ${field}`);
-  return { audience, kinds: new Set(kinds) };
+  // Among all kinds, what the caller may not subscribe to by itself is left out.
+  const heard = lacks('Subscription.subscriptionStatusChanged', principal) === null ? kinds : kinds.filter((kind) => kind !== 'subscription.status_changed');
+  return { audience, kinds: new Set(heard) };
 };
 
 interface ResultsParts {

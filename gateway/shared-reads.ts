@@ -1,7 +1,7 @@
 /** Re-reads events for subscribers: equal (query, variables, rights) are executed once per event and shared by all who want it. */
 import { createHash } from 'node:crypto';
 import { execute, print, type ExecutionResult } from 'graphql';
-import type { StreamedEvent, StreamKind } from '../subgraphs/kernel/rules/event.ts';
+import type { LiveKind, StreamedEvent } from '../subgraphs/kernel/rules/event.ts';
 import { Lru } from '../subgraphs/kernel/service/lru.ts';
 import type { Call, Principal } from '../subgraphs/kernel/service/principal.ts';
 import type { LiveSelection } from './live-selection.ts';
@@ -75,12 +75,13 @@ const readThroughGraph =
   (event) =>
     supergraph.execute({ document: query, variables: { ...variables, [idVariable]: event.sequence } }, call);
 
-const typeOfKind: Readonly<Record<StreamKind, string>> = {
+const typeOfKind: Readonly<Record<LiveKind, string>> = {
   'payment.created': 'PaymentCreatedEvent',
   'payment.status_changed': 'PaymentStatusChangedEvent',
   'payout.created': 'PayoutCreatedEvent',
   'payout.status_changed': 'PayoutStatusChangedEvent',
   'refund.created': 'RefundCreatedEvent',
+  'subscription.status_changed': 'SubscriptionStatusChangedEvent',
 };
 
 /** What came over the bus holds every field of the event itself: nothing is asked for. */

@@ -2,22 +2,23 @@
 import { randomUUID } from 'node:crypto';
 import type { LiveEventKind } from '../schema/generated/operations.ts';
 import { dotted } from '../schema/wire.ts';
-import { streamKinds, type StreamedEvent, type StreamKind } from '../subgraphs/kernel/rules/event.ts';
+import { liveKinds, type LiveKind, type StreamedEvent } from '../subgraphs/kernel/rules/event.ts';
 import type { ReadEventsAfter } from './live-events.ts';
 import type { Supergraph } from './supergraph.ts';
 
 /** The stream's kind as the graph names it: enum values hold no dot. */
-export const kindInGraph: Readonly<Record<StreamKind, LiveEventKind>> = {
+export const kindInGraph: Readonly<Record<LiveKind, LiveEventKind>> = {
   'payment.created': 'payment_created',
   'payment.status_changed': 'payment_status_changed',
   'payout.created': 'payout_created',
   'payout.status_changed': 'payout_status_changed',
   'refund.created': 'refund_created',
+  'subscription.status_changed': 'subscription_status_changed',
 };
 
 /** The stream's kind that the graph names so. Throws when there is none. */
-export const kindOfGraph = (name: string): StreamKind => {
-  const kind = streamKinds.find((known) => known === dotted(name));
+export const kindOfGraph = (name: string): LiveKind => {
+  const kind = liveKinds.find((known) => known === dotted(name));
   if (!kind) throw new Error(`no kind of the stream is named ${name}`);
   return kind;
 };

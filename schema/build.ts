@@ -69,7 +69,7 @@ const rowTypes: Record<SubgraphName, Record<string, string>> = {
     }),
     ApiKeyHolder: '../../subgraphs/merchants/find-merchants.ts#KeyHolder',
     Shop: '../../subgraphs/kernel/database/entities.ts#Shop as ShopRow',
-    LiveEventKind: '../../subgraphs/kernel/rules/event.ts#StreamKind',
+    LiveEventKind: '../../subgraphs/kernel/rules/event.ts#LiveKind',
     WebhookEvent: '../../subgraphs/kernel/rules/event.ts#WebhookEvent as WebhookEventName',
     LedgerEntry: '../../subgraphs/merchants/read-ledger.ts#LedgerRow',
     ReconciliationRun: '../../subgraphs/merchants/reconciliation/entities.ts#ReconciliationRun as ReconciliationRunRow',
@@ -83,12 +83,14 @@ const rowTypes: Record<SubgraphName, Record<string, string>> = {
     Payment: reference,
     Refund: reference,
     Payout: reference,
+    BillingSubscription: reference,
     LiveEvent: eventRow,
     PaymentCreatedEvent: eventRow,
     PaymentStatusChangedEvent: eventRow,
     PayoutCreatedEvent: eventRow,
     PayoutStatusChangedEvent: eventRow,
     RefundCreatedEvent: eventRow,
+    SubscriptionStatusChangedEvent: eventRow,
   },
 };
 

@@ -3,7 +3,7 @@ import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } f
 import type { ApiKey as ApiKeyRow, Merchant as MerchantRow, WebhookEndpoint as WebhookEndpointRow, WebhookDelivery as WebhookDeliveryRow, WebhookAttempt as WebhookAttemptRow, AuditEntry as AuditEntryRow } from '../../subgraphs/merchants/entities.ts';
 import type { KeyHolder } from '../../subgraphs/merchants/find-merchants.ts';
 import type { Shop as ShopRow } from '../../subgraphs/kernel/database/entities.ts';
-import type { StreamKind, WebhookEvent as WebhookEventName } from '../../subgraphs/kernel/rules/event.ts';
+import type { LiveKind, WebhookEvent as WebhookEventName } from '../../subgraphs/kernel/rules/event.ts';
 import type { LedgerRow } from '../../subgraphs/merchants/read-ledger.ts';
 import type { ReconciliationRun as ReconciliationRunRow, ReconciliationDifference as ReconciliationDifferenceRow } from '../../subgraphs/merchants/reconciliation/entities.ts';
 import type { Alert as AlertRow } from '../../subgraphs/kernel/alerts/entities.ts';
@@ -68,13 +68,14 @@ export type WebhookEvent =
   | 'payout.succeeded'
   | 'payout.failed';
 
-/** Kinds of the live stream: intermediate changes included. A different list from the webhook events. */
+/** Kinds of the live stream: intermediate changes included. A different list from the webhook events; the last one is told in the graph alone, not by SSE. */
 export type LiveEventKind =
   | 'payment.created'
   | 'payment.status_changed'
   | 'payout.created'
   | 'payout.status_changed'
-  | 'refund.created';
+  | 'refund.created'
+  | 'subscription.status_changed';
 
 /** pending while attempts are left, delivered after a 2xx, failed when they ran out. */
 export type DeliveryStatus =
@@ -271,6 +272,11 @@ export type Payout = {
   id: Scalars['ID']['output'];
 };
 
+export type BillingSubscription = {
+  merchantId: Scalars['ID']['output'];
+  id: Scalars['ID']['output'];
+};
+
 /** One shop's part of the merchant's balance. */
 export type ShopBalance = {
   shopId: Scalars['ID']['output'];
@@ -416,6 +422,18 @@ export type RefundCreatedEvent = LiveEvent & {
   mode: Mode;
   payload: Scalars['JSONObject']['output'];
   refund: Refund;
+};
+
+/** A subscription became active, past due, paused or cancelled. */
+export type SubscriptionStatusChangedEvent = LiveEvent & {
+  id: Scalars['ID']['output'];
+  kind: LiveEventKind;
+  at: Scalars['DateTime']['output'];
+  merchantId: Scalars['ID']['output'];
+  shopId: Scalars['ID']['output'];
+  mode: Mode;
+  payload: Scalars['JSONObject']['output'];
+  subscription: BillingSubscription;
 };
 
 /** A key as it is shown once. */
@@ -1470,7 +1488,9 @@ export type Subscription = {
   payoutStatusChanged: PayoutStatusChangedEvent;
   /** `after` and the reach are those of paymentCreated. */
   refundCreated: RefundCreatedEvent;
-  /** All kinds, or those asked for. */
+  /** `after` and the reach are those of paymentCreated; keys need a scope of recurring billing. */
+  subscriptionStatusChanged: SubscriptionStatusChangedEvent;
+  /** All kinds that the caller may subscribe to, or those asked for. */
   events: LiveEvent;
 };
 
@@ -1500,6 +1520,12 @@ export type SubscriptionpayoutStatusChangedArgs = {
 
 
 export type SubscriptionrefundCreatedArgs = {
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+  after: InputMaybe<Scalars['ID']['input']>;
+};
+
+
+export type SubscriptionsubscriptionStatusChangedArgs = {
   merchantId: InputMaybe<Scalars['ID']['input']>;
   after: InputMaybe<Scalars['ID']['input']>;
 };
@@ -1760,7 +1786,7 @@ export type ResolversTypes = {
   PaymentMethod: PaymentMethod;
   LedgerEntryType: LedgerEntryType;
   WebhookEvent: ResolverTypeWrapper<WebhookEventName>;
-  LiveEventKind: ResolverTypeWrapper<StreamKind>;
+  LiveEventKind: ResolverTypeWrapper<LiveKind>;
   DeliveryStatus: DeliveryStatus;
   WebhookSignature: WebhookSignature;
   RefusalCode: RefusalCode;
@@ -1781,6 +1807,7 @@ export type ResolversTypes = {
   Payment: ResolverTypeWrapper<EntityReference>;
   Refund: ResolverTypeWrapper<EntityReference>;
   Payout: ResolverTypeWrapper<EntityReference>;
+  BillingSubscription: ResolverTypeWrapper<EntityReference>;
   ShopBalance: ResolverTypeWrapper<ShopBalance>;
   Balance: ResolverTypeWrapper<Balance>;
   LedgerEntry: ResolverTypeWrapper<LedgerRow>;
@@ -1795,6 +1822,7 @@ export type ResolversTypes = {
   PayoutCreatedEvent: ResolverTypeWrapper<EventRow>;
   PayoutStatusChangedEvent: ResolverTypeWrapper<EventRow>;
   RefundCreatedEvent: ResolverTypeWrapper<EventRow>;
+  SubscriptionStatusChangedEvent: ResolverTypeWrapper<EventRow>;
   ApiKeyIssued: ResolverTypeWrapper<ApiKeyIssued>;
   ShopSigningSecretRotated: ResolverTypeWrapper<Omit<ShopSigningSecretRotated, 'shop'> & { shop: ResolversTypes['Shop'] }>;
   WebhookEndpointCreated: ResolverTypeWrapper<Omit<WebhookEndpointCreated, 'endpoint'> & { endpoint: ResolversTypes['WebhookEndpoint'] }>;
@@ -1893,6 +1921,7 @@ export type ResolversParentTypes = {
   Payment: EntityReference;
   Refund: EntityReference;
   Payout: EntityReference;
+  BillingSubscription: EntityReference;
   ShopBalance: ShopBalance;
   Balance: Balance;
   LedgerEntry: LedgerRow;
@@ -1907,6 +1936,7 @@ export type ResolversParentTypes = {
   PayoutCreatedEvent: EventRow;
   PayoutStatusChangedEvent: EventRow;
   RefundCreatedEvent: EventRow;
+  SubscriptionStatusChangedEvent: EventRow;
   ApiKeyIssued: ApiKeyIssued;
   ShopSigningSecretRotated: Omit<ShopSigningSecretRotated, 'shop'> & { shop: ResolversParentTypes['Shop'] };
   WebhookEndpointCreated: Omit<WebhookEndpointCreated, 'endpoint'> & { endpoint: ResolversParentTypes['WebhookEndpoint'] };
@@ -1992,7 +2022,7 @@ export interface JSONObjectScalarConfig extends GraphQLScalarTypeConfig<Resolver
 
 export type WebhookEventResolvers = { payment_succeeded: 'payment.succeeded', payment_failed: 'payment.failed', payment_cancelled: 'payment.cancelled', payment_expired: 'payment.expired', payment_refunded: 'payment.refunded', payout_succeeded: 'payout.succeeded', payout_failed: 'payout.failed' };
 
-export type LiveEventKindResolvers = { payment_created: 'payment.created', payment_status_changed: 'payment.status_changed', payout_created: 'payout.created', payout_status_changed: 'payout.status_changed', refund_created: 'refund.created' };
+export type LiveEventKindResolvers = { payment_created: 'payment.created', payment_status_changed: 'payment.status_changed', payout_created: 'payout.created', payout_status_changed: 'payout.status_changed', refund_created: 'refund.created', subscription_status_changed: 'subscription.status_changed' };
 
 export type RefusedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Refused'] = ResolversParentTypes['Refused']> = {
   code?: Resolver<ResolversTypes['RefusalCode'], ParentType, ContextType>;
@@ -2113,6 +2143,11 @@ export type PayoutResolvers<ContextType = SubgraphContext, ParentType extends Re
   id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
 };
 
+export type BillingSubscriptionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['BillingSubscription'] = ResolversParentTypes['BillingSubscription']> = {
+  merchantId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+};
+
 export type ShopBalanceResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ShopBalance'] = ResolversParentTypes['ShopBalance']> = {
   shopId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   shopName?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
@@ -2169,7 +2204,7 @@ export type ApiKeyHolderResolvers<ContextType = SubgraphContext, ParentType exte
 };
 
 export type LiveEventResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['LiveEvent'] = ResolversParentTypes['LiveEvent']> = {
-  __resolveType: TypeResolveFn<'PaymentCreatedEvent' | 'PaymentStatusChangedEvent' | 'PayoutCreatedEvent' | 'PayoutStatusChangedEvent' | 'RefundCreatedEvent', ParentType, ContextType>;
+  __resolveType: TypeResolveFn<'PaymentCreatedEvent' | 'PaymentStatusChangedEvent' | 'PayoutCreatedEvent' | 'PayoutStatusChangedEvent' | 'RefundCreatedEvent' | 'SubscriptionStatusChangedEvent', ParentType, ContextType>;
 };
 
 export type PaymentCreatedEventResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PaymentCreatedEvent'] = ResolversParentTypes['PaymentCreatedEvent']> = {
@@ -2229,6 +2264,18 @@ export type RefundCreatedEventResolvers<ContextType = SubgraphContext, ParentTyp
   mode?: Resolver<ResolversTypes['Mode'], ParentType, ContextType>;
   payload?: Resolver<ResolversTypes['JSONObject'], ParentType, ContextType>;
   refund?: Resolver<ResolversTypes['Refund'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type SubscriptionStatusChangedEventResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['SubscriptionStatusChangedEvent'] = ResolversParentTypes['SubscriptionStatusChangedEvent']> = {
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  kind?: Resolver<ResolversTypes['LiveEventKind'], ParentType, ContextType>;
+  at?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  merchantId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  shopId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  mode?: Resolver<ResolversTypes['Mode'], ParentType, ContextType>;
+  payload?: Resolver<ResolversTypes['JSONObject'], ParentType, ContextType>;
+  subscription?: Resolver<ResolversTypes['BillingSubscription'], ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 };
 
@@ -2665,6 +2712,7 @@ export type SubscriptionResolvers<ContextType = SubgraphContext, ParentType exte
   payoutCreated?: SubscriptionResolver<ResolversTypes['PayoutCreatedEvent'], "payoutCreated", ParentType, ContextType, Partial<SubscriptionpayoutCreatedArgs>>;
   payoutStatusChanged?: SubscriptionResolver<ResolversTypes['PayoutStatusChangedEvent'], "payoutStatusChanged", ParentType, ContextType, Partial<SubscriptionpayoutStatusChangedArgs>>;
   refundCreated?: SubscriptionResolver<ResolversTypes['RefundCreatedEvent'], "refundCreated", ParentType, ContextType, Partial<SubscriptionrefundCreatedArgs>>;
+  subscriptionStatusChanged?: SubscriptionResolver<ResolversTypes['SubscriptionStatusChangedEvent'], "subscriptionStatusChanged", ParentType, ContextType, Partial<SubscriptionsubscriptionStatusChangedArgs>>;
   events?: SubscriptionResolver<ResolversTypes['LiveEvent'], "events", ParentType, ContextType, Partial<SubscriptioneventsArgs>>;
 };
 
@@ -2688,6 +2736,7 @@ export type Resolvers<ContextType = SubgraphContext> = {
   Payment?: PaymentResolvers<ContextType>;
   Refund?: RefundResolvers<ContextType>;
   Payout?: PayoutResolvers<ContextType>;
+  BillingSubscription?: BillingSubscriptionResolvers<ContextType>;
   ShopBalance?: ShopBalanceResolvers<ContextType>;
   Balance?: BalanceResolvers<ContextType>;
   LedgerEntry?: LedgerEntryResolvers<ContextType>;
@@ -2701,6 +2750,7 @@ export type Resolvers<ContextType = SubgraphContext> = {
   PayoutCreatedEvent?: PayoutCreatedEventResolvers<ContextType>;
   PayoutStatusChangedEvent?: PayoutStatusChangedEventResolvers<ContextType>;
   RefundCreatedEvent?: RefundCreatedEventResolvers<ContextType>;
+  SubscriptionStatusChangedEvent?: SubscriptionStatusChangedEventResolvers<ContextType>;
   ApiKeyIssued?: ApiKeyIssuedResolvers<ContextType>;
   ShopSigningSecretRotated?: ShopSigningSecretRotatedResolvers<ContextType>;
   WebhookEndpointCreated?: WebhookEndpointCreatedResolvers<ContextType>;

@@ -47,13 +47,14 @@ export type LedgerEntryType =
   | 'settlement'
   | 'adjustment';
 
-/** Kinds of the live stream: intermediate changes included. A different list from the webhook events. */
+/** Kinds of the live stream: intermediate changes included. A different list from the webhook events; the last one is told in the graph alone, not by SSE. */
 export type LiveEventKind =
   | 'payment_created'
   | 'payment_status_changed'
   | 'payout_created'
   | 'payout_status_changed'
-  | 'refund_created';
+  | 'refund_created'
+  | 'subscription_status_changed';
 
 /** Which world an operation lives in. `test` is answered by the simulator, `live` by a real acquirer. */
 export type Mode =
@@ -329,6 +330,7 @@ export type StreamEventsSubscription = { events:
     | { id: string, kind: LiveEventKind, at: string, payload: Record<string, unknown> }
     | { id: string, kind: LiveEventKind, at: string, payload: Record<string, unknown> }
     | { id: string, kind: LiveEventKind, at: string, payload: Record<string, unknown> }
+    | { id: string, kind: LiveEventKind, at: string, payload: Record<string, unknown> }
    };
 
 export type FindApiKeyHolderQueryVariables = Exact<{
@@ -350,6 +352,7 @@ export type ReadEventsAfterQueryVariables = Exact<{
 
 
 export type ReadEventsAfterQuery = { liveEventsAfter: Array<
+    | { id: string, kind: LiveEventKind, at: string, merchantId: string, shopId: string, mode: Mode, payload: Record<string, unknown> }
     | { id: string, kind: LiveEventKind, at: string, merchantId: string, shopId: string, mode: Mode, payload: Record<string, unknown> }
     | { id: string, kind: LiveEventKind, at: string, merchantId: string, shopId: string, mode: Mode, payload: Record<string, unknown> }
     | { id: string, kind: LiveEventKind, at: string, merchantId: string, shopId: string, mode: Mode, payload: Record<string, unknown> }

@@ -1,6 +1,6 @@
 /** The event log as the live stream tells it: one event by its sequence, and what came after one. */
 import { columns, run, type Runner, type Statement } from '../kernel/database/statement.ts';
-import type { StreamKind } from '../kernel/rules/event.ts';
+import type { LiveKind } from '../kernel/rules/event.ts';
 import type { Mode } from '../kernel/rules/mode.ts';
 
 export interface EventRow {
@@ -10,7 +10,7 @@ export interface EventRow {
   readonly shopId: string;
   readonly mode: Mode;
   readonly subjectId: string;
-  readonly streamKind: StreamKind;
+  readonly streamKind: LiveKind;
   readonly payload: Record<string, unknown>;
   readonly createdAt: Temporal.Instant;
 }
@@ -44,7 +44,7 @@ export interface EventFilter {
   readonly shopId?: string | null | undefined;
   readonly mode?: Mode | null | undefined;
   readonly subjectId?: string | null | undefined;
-  readonly kinds?: readonly StreamKind[] | null | undefined;
+  readonly kinds?: readonly LiveKind[] | null | undefined;
 }
 
 /** The events behind `after`, oldest first, at most `most`; null when `after` is not an event of the last 24 hours. */

@@ -4,7 +4,7 @@ import type { Shop } from '../kernel/database/entities.ts';
 import { isUuid } from '../kernel/database/load-by-key.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { ratesOf } from '../kernel/ledger/rate.ts';
-import type { Bus, StreamKind } from '../kernel/rules/event.ts';
+import type { Bus, LiveKind } from '../kernel/rules/event.ts';
 import type { Policies } from '../kernel/policies/policies.ts';
 import { mayReadMerchant, type EntityLoaders, type EntityReference } from '../kernel/service/entities.ts';
 import { perCall } from '../kernel/service/per-call.ts';
@@ -85,6 +85,7 @@ const closedLists = {
     payout_created: 'payout.created',
     payout_status_changed: 'payout.status_changed',
     refund_created: 'refund.created',
+    subscription_status_changed: 'subscription.status_changed',
   },
 } as const;
 
@@ -125,7 +126,8 @@ const typeOfKind = {
   'payout.created': 'PayoutCreatedEvent',
   'payout.status_changed': 'PayoutStatusChangedEvent',
   'refund.created': 'RefundCreatedEvent',
-} as const satisfies Record<StreamKind, string>;
+  'subscription.status_changed': 'SubscriptionStatusChangedEvent',
+} as const satisfies Record<LiveKind, string>;
 
 const eventTypes = {
   LiveEvent: { __resolveType: ({ streamKind }: EventRow) => typeOfKind[streamKind] },
@@ -134,6 +136,7 @@ const eventTypes = {
   PayoutCreatedEvent: { ...told, payout: subject },
   PayoutStatusChangedEvent: { ...told, payout: subject },
   RefundCreatedEvent: { ...told, refund: subject },
+  SubscriptionStatusChangedEvent: { ...told, subscription: subject },
 };
 
 /** Whether an event is the caller's to hear: a key's own shop and mode, an operator's merchant, a buyer's payment. */

@@ -26,11 +26,11 @@ const cancelled = (
   if (subscription.status === 'cancelled') {
     // Its binding payment, cancelled a moment ago, may have told first: the merchant's own reason stands.
     const toldFirst = subscription.cancelReason === ('binding_cancelled' satisfies EndReason) && reason !== null;
-    return toldFirst ? { patch: { cancelReason: reason } } : 'unchanged';
+    return toldFirst ? { patch: { cancelReason: reason }, at: now } : 'unchanged';
   }
   const patch = ended(subscription, 'cancelled', now, reason);
   const binding = openBinding(charges);
-  return binding && isUnmade ? { patch, charge: { ...binding, status: 'cancelled', askAt: null, settledAt: now } } : { patch };
+  return binding && isUnmade ? { patch, charge: { ...binding, status: 'cancelled', askAt: null, settledAt: now }, at: now } : { patch, at: now };
 };
 
 /**

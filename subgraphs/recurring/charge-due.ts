@@ -38,12 +38,12 @@ const beginning = (before: Subscription, now: Temporal.Instant): SubscriptionCha
   const { charge, patch } = begun(before);
   const due = { merchantId, subscriptionId: id, ...charge, shopId, mode, kind: 'subscription_charge', amount, currency } as const;
   const open = { status: 'open', paymentId: paymentOf(due), failureCode: null, askAt: leaseFrom(now), createdAt: now, settledAt: null } as const;
-  return { before, patch, charge: { ...due, ...open } };
+  return { before, patch, charge: { ...due, ...open }, at: now };
 };
 
 /** What becomes of a subscription that is due: its charge begins, or there is nothing left to charge. */
 const dueChange = (before: Subscription, token: Token | null | undefined, now: Temporal.Instant): SubscriptionChange =>
-  token?.status === 'active' ? beginning(before, now) : { before, patch: ended(before, 'charging_ended', now, 'token_cancelled' satisfies EndReason) };
+  token?.status === 'active' ? beginning(before, now) : { before, patch: ended(before, 'charging_ended', now, 'token_cancelled' satisfies EndReason), at: now };
 
 interface Round {
   readonly charges: readonly SubscriptionCharge[];

@@ -29,7 +29,7 @@ const change = (
     const result = await changeSubscription(client, { merchantId, subscriptionId: id }, (subscription, charges) => {
       before = subscription;
       const patch = decide(subscription, charges);
-      return patch === 'unchanged' || isRefused(patch) ? patch : { patch };
+      return patch === 'unchanged' || isRefused(patch) ? patch : { patch, at: acting.now() };
     });
     if (isRefused(result)) return result;
     const state = (subscription: Subscription | null) => subscription && { status: subscription.status, next_charge_at: subscription.nextChargeAt };

@@ -34,7 +34,7 @@ const changeOf = (before: Subscription, charge: SubscriptionCharge, payment: Cha
   const { id, at } = payment;
   const patch = charge.kind === 'subscription_init' ? bindingSettled(before, payment.status, at) : settled(before, charge, end, at);
   const failureCode = end.kind === 'failed' ? end.failureCode : null;
-  return { before, patch, charge: { ...charge, status: statusOf[end.kind], paymentId: id, failureCode, askAt: null, settledAt: at } };
+  return { before, patch, charge: { ...charge, status: statusOf[end.kind], paymentId: id, failureCode, askAt: null, settledAt: at }, at };
 };
 
 const load: Statement = {

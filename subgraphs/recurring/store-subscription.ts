@@ -1,10 +1,11 @@
 /**
  * How subscriptions and their charges are written. `storeSubscriptions` is the only writer of an existing subscription: one statement moves as many as it is
- * given, each with the charge that the same fact begins or settles, and leaves out those that somebody else has written since they were read (their
+ * given, each with the charge that the same fact begins or settles and the event of a new status, and leaves out those that somebody else has written since they were read (their
  * version has grown). Rows are locked in the order of their keys, so that two of these never wait for each other.
  */
 import type pg from 'pg';
 import { dueOn, type Timeline } from '../kernel/clock/due.ts';
+import { eventRow, insertEvents, type OutboxEvent } from '../kernel/database/outbox.ts';
 import { columnNames, columns, rowJson, run, type Runner, type Statement } from '../kernel/database/statement.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import { chargeNames, findCharges, loadSubscriptions, subscriptionNames } from './find-subscriptions.ts';
@@ -21,6 +22,8 @@ export interface SubscriptionChange {
   readonly before: Subscription;
   readonly patch: StandingPatch;
   readonly charge?: SubscriptionCharge;
+  /** When it happens. */
+  readonly at: Temporal.Instant;
 }
 
 /** The columns that change during a subscription's life. */
@@ -51,8 +54,15 @@ const store: Statement = {
     charged as (insert into subscription_charge select charge.* from jsonb_populate_recordset(null::subscription_charge, $2::jsonb) as charge
         join moved on moved.merchant_id = charge.merchant_id and moved.id = charge.subscription_id
       on conflict (merchant_id, subscription_id, period, attempt) do update set status = excluded.status, failure_code = excluded.failure_code,
-        payment_id = excluded.payment_id, ask_at = excluded.ask_at, settled_at = excluded.settled_at)
+        payment_id = excluded.payment_id, ask_at = excluded.ask_at, settled_at = excluded.settled_at),
+    told as (${insertEvents('$3', 'select from moved where moved.merchant_id = row.merchant_id and moved.id = row.subject_id')})
     select id from moved`,
+};
+
+/** What a new status tells: live consoles alone; merchants hear of the charges' payments. */
+const statusEvents = ({ before: { merchantId, shopId, mode, id, status: from }, patch: { status = from }, at }: SubscriptionChange): readonly OutboxEvent[] => {
+  if (status === from) return [];
+  return [{ merchantId, shopId, mode, subjectId: id, stream: { kind: 'subscription.status_changed', payload: { id, status } }, webhook: null, at }];
 };
 
 /** Writes the changes whose subscriptions are still as they were read; gives the ids of those. Nothing has happened to the others. */
@@ -60,7 +70,11 @@ export const storeSubscriptions = async (runner: Runner, changes: readonly Subsc
   if (changes.length === 0) return new Set();
   const after = changes.map(({ before, patch }) => rowJson(subscriptionNames, { ...before, ...patch, version: before.version + 1 }));
   const charges = changes.flatMap(({ charge }) => (charge ? [rowJson(chargeNames, charge)] : []));
-  const stored = await run<{ id: string }>(runner, store, [JSON.stringify(after), JSON.stringify(charges)]);
+  const stored = await run<{ id: string }>(runner, store, [
+    JSON.stringify(after),
+    JSON.stringify(charges),
+    JSON.stringify(changes.flatMap(statusEvents).map(eventRow)),
+  ]);
   return new Set(stored.map(({ id }) => id));
 };
 

@@ -13,7 +13,7 @@ import { openAddressOf } from '../../gateway/caller-address.ts';
 import { kindInGraph } from '../../gateway/stored-events.ts';
 import { openSupergraph, type Supergraph } from '../../gateway/supergraph.ts';
 import { readSubgraphSdl, subgraphNames, type SubgraphName } from '../../schema/sources.ts';
-import type { Bus, BusMessages, BusTopic, StreamedEvent, StreamKind } from '../../subgraphs/kernel/rules/event.ts';
+import type { Bus, BusMessages, BusTopic, StreamedEvent, LiveKind } from '../../subgraphs/kernel/rules/event.ts';
 import { resolvableEntities, type EntityLoaders } from '../../subgraphs/kernel/service/entities.ts';
 import { localExecutor } from '../../subgraphs/kernel/service/local-executor.ts';
 import { scopes, type Call, type Principal } from '../../subgraphs/kernel/service/principal.ts';
@@ -96,7 +96,7 @@ export class World {
   }
 
   /** Makes an event with the next sequence number without telling anybody. */
-  store(parts: Partial<StreamedEvent> & { readonly kind?: StreamKind } = {}): StreamedEvent {
+  store(parts: Partial<StreamedEvent> & { readonly kind?: LiveKind } = {}): StreamedEvent {
     const event: StreamedEvent = {
       sequence: String(this.events.length * 10 + 10),
       kind: 'payment.created',
@@ -136,7 +136,8 @@ export class World {
 /** The fields of a live event that subgraphs give: its entity by key alone. */
 const graphEvent = ({ sequence, kind, subjectId, at, ...event }: StreamedEvent): Record<string, unknown> => {
   const subject = { merchantId: event.merchantId, id: subjectId };
-  const typeName = { payment: 'Payment', payout: 'Payout', refund: 'Refund' }[kind.split('.')[0] ?? ''] ?? '';
+  const [field = ''] = kind.split('.');
+  const typeName = `${field.charAt(0).toUpperCase()}${field.slice(1)}`;
   const change = kind.endsWith('.created') ? 'Created' : 'StatusChanged';
   return {
     ...event,
@@ -144,7 +145,7 @@ const graphEvent = ({ sequence, kind, subjectId, at, ...event }: StreamedEvent):
     id: sequence,
     kind: kindInGraph[kind],
     at: Temporal.Instant.from(at),
-    [typeName.toLowerCase()]: subject,
+    [field]: subject,
   };
 };
 

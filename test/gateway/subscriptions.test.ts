@@ -1,11 +1,12 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
+import type { GraphQLError } from 'graphql';
 import { operationsPerSocket_max } from '../../gateway/graph-protocol.ts';
-import { streamKinds } from '../../subgraphs/kernel/rules/event.ts';
+import { liveKinds } from '../../subgraphs/kernel/rules/event.ts';
 import { liveSubscribers } from '../../subgraphs/kernel/service/telemetry.ts';
 import { bearer, hear, letIn, say } from './raw-socket.ts';
 import { connect, listen, serveGraph, until, listening, readers } from './serve-graph.ts';
-import { operatorToken, otherShopKey } from './small-graph.ts';
+import { operatorToken, otherShopKey, testKey } from './small-graph.ts';
 
 /** How many subscriptions are open in this process. */
 const subscriptions = async (): Promise<number> => (await liveSubscribers.get()).values[0]?.value ?? 0;
@@ -83,17 +84,17 @@ describe('a subscription', () => {
     assert.equal(world.count('liveEvent'), 0);
   });
 
-  test('of each of the five fields hears its own kind, and the union those that it asks for', async (t) => {
+  test('of each of the six fields hears its own kind, and the union those that it asks for', async (t) => {
     const { world, socketUrl } = await serveGraph(t);
     const client = connect(t, socketUrl);
-    const fields = ['paymentCreated', 'paymentStatusChanged', 'payoutCreated', 'payoutStatusChanged', 'refundCreated'] as const;
+    const fields = ['paymentCreated', 'paymentStatusChanged', 'payoutCreated', 'payoutStatusChanged', 'refundCreated', 'subscriptionStatusChanged'] as const;
     const each: Awaited<ReturnType<typeof listen>>[] = [];
     for (const field of fields) each.push(await listen(client, `subscription { ${field} { kind } }`));
     const all = await listen(client, 'subscription { events { kind } }');
     const some = await listen(client, 'subscription { events(kinds: [payout_created, refund_created]) { kind } }');
-    for (const kind of streamKinds) await world.happen({ kind });
+    for (const kind of liveKinds) await world.happen({ kind });
     const heard = await Promise.all(each.map((results) => results.next()));
-    const kinds = ['payment_created', 'payment_status_changed', 'payout_created', 'payout_status_changed', 'refund_created'];
+    const kinds = ['payment_created', 'payment_status_changed', 'payout_created', 'payout_status_changed', 'refund_created', 'subscription_status_changed'];
     assert.deepEqual(
       heard.map(({ data }, index) => data?.[fields[index] ?? '']),
       kinds.map((kind) => ({ kind })),
@@ -101,12 +102,26 @@ describe('a subscription', () => {
     for (const kind of kinds) assert.deepEqual((await all.next()).data, { events: { kind } });
     for (const kind of ['payout_created', 'refund_created']) assert.deepEqual((await some.next()).data, { events: { kind } });
     // The next one comes straight behind: none of another kind was in between.
-    for (const kind of streamKinds) await world.happen({ kind });
+    for (const kind of liveKinds) await world.happen({ kind });
     const again = await Promise.all([...each, some].map((results) => results.next()));
     assert.deepEqual(
       again.map(({ data }) => Object.values(data ?? {})),
       [...kinds, 'payout_created'].map((kind) => [{ kind }]),
     );
+  });
+
+  test('tells a key without a scope of recurring billing nothing of subscriptions', async (t) => {
+    const { world, socketUrl } = await serveGraph(t);
+    world.setKey(testKey, { ...world.holderOf(testKey), scopes: ['api:sbp'] });
+    const client = connect(t, socketUrl);
+    const all = await listen(client, 'subscription { events { kind } }');
+    await world.happen({ kind: 'subscription.status_changed' });
+    await world.happen({ kind: 'refund.created' });
+    assert.deepEqual((await all.next()).data, { events: { kind: 'refund_created' } });
+    await assert.rejects(client.iterate({ query: 'subscription { subscriptionStatusChanged { kind } }' }).next(), ([refusal]: readonly GraphQLError[]) => {
+      assert.equal(refusal?.extensions['code'], 'scope_required');
+      return true;
+    });
   });
 
   test('of a key hears its shop and mode; of an operator all, or one merchant', async (t) => {

@@ -8,6 +8,7 @@
  *   priced 10_002                                -> from now on the bank declines (decision D-30)
  *   pause, resume, cancel [reason]               -> paused
  *   charges                                      -> 1.1 succeeded, 2.1 failed insufficient_funds
+ *   told                                         -> active past_due: what live consoles have heard of it
  *   upcoming                                     -> 2027-01-21 2027-02-21 ...
  *   taken                                        -> 30_000: what has arrived in the merchant's balance
  */
@@ -120,6 +121,14 @@ class Life {
     return charges.map(({ period, attempt, status, failureCode }) => `${period}.${attempt} ${status}${failureCode ? ` ${failureCode}` : ''}`).join(', ');
   }
 
+  async #told(): Promise<string> {
+    const { rows } = await this.#stage.database.pool.query<{ status: string }>(
+      `select payload->>'status' as status from event where subject_id = $1 and stream_kind = 'subscription.status_changed' order by created_at`,
+      [this.#id.id],
+    );
+    return rows.map(({ status }) => status).join(' ');
+  }
+
   async #expire(): Promise<string> {
     const { database, banks } = this.#stage;
     this.#stage.pass({ minutes: 61 });
@@ -166,6 +175,8 @@ class Life {
         return this.#cancel(rest);
       case 'charges':
         return this.#charges();
+      case 'told':
+        return this.#told();
       case 'upcoming':
         return upcomingDates(await readSubscription(this.#stage, this.#id))
           .map(day)

@@ -5,7 +5,7 @@ import { Supergraph } from '@apollo/federation-internals';
 import { GraphQLEnumType, GraphQLUnionType, Kind, isObjectType, validate, visit, type DocumentNode } from 'graphql';
 import { readOperations, readSubgraphSdl, subgraphNames } from '../../schema/sources.ts';
 import { dotted } from '../../schema/wire.ts';
-import { streamKinds, webhookEvents } from '../../subgraphs/kernel/rules/event.ts';
+import { liveKinds, webhookEvents } from '../../subgraphs/kernel/rules/event.ts';
 import { failureCodes } from '../../subgraphs/kernel/rules/failure-code.ts';
 import { modes } from '../../subgraphs/kernel/rules/mode.ts';
 import { ledgerTypes } from '../../subgraphs/kernel/rules/postings.ts';
@@ -103,7 +103,7 @@ describe('the schema', () => {
     ['PaymentMethod', paymentMethods],
     ['LedgerEntryType', ledgerTypes],
     ['WebhookEvent', webhookEvents, dotted],
-    ['LiveEventKind', streamKinds, dotted],
+    ['LiveEventKind', liveKinds, dotted],
   ];
   for (const [type, list, spelled = String] of closedLists) {
     test(`spells ${type} as the rules do`, () => assert.deepEqual(valuesOf(type).map(spelled), list));
@@ -111,7 +111,7 @@ describe('the schema', () => {
 
   test('has an event type for every kind of the stream', () => {
     const types = Object.values(schema.getTypeMap()).filter((type) => isObjectType(type) && type.getInterfaces().some(({ name }) => name === 'LiveEvent'));
-    const expected = streamKinds.map(
+    const expected = liveKinds.map(
       (kind) =>
         kind
           .split(/[._]/)

@@ -3,7 +3,7 @@ import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { InstantType } from './instant.ts';
 import type { Row } from './statement.ts';
 import type { Mode } from '../rules/mode.ts';
-import type { StreamKind, WebhookEvent } from '../rules/event.ts';
+import type { LiveKind, WebhookEvent } from '../rules/event.ts';
 import type { Follower } from '../rules/follower.ts';
 
 /** Something that happened. The outbox is the part of the table that has no sequence yet. */
@@ -22,7 +22,7 @@ export const Event = defineEntity({
     /** The payment, payout or refund. */
     subjectId: p.uuid(),
     /** The stream's side; null when the event is not on the stream. */
-    streamKind: p.text().$type<StreamKind>().nullable(),
+    streamKind: p.text().$type<LiveKind>().nullable(),
     payload: p.json<Record<string, unknown>>().nullable(),
     /** The webhook's side: frozen bytes; null when there is no webhook. */
     webhookEvent: p.text().$type<WebhookEvent>().nullable(),

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
-import type { StreamKind, WebhookEvent } from '../rules/event.ts';
+import type { LiveKind, WebhookEvent } from '../rules/event.ts';
 import type { Follower } from '../rules/follower.ts';
 import type { Mode } from '../rules/mode.ts';
 
@@ -14,7 +14,7 @@ export interface OutboxEvent {
   readonly shopId: string;
   readonly mode: Mode;
   readonly subjectId: string;
-  readonly stream: { readonly kind: StreamKind; readonly payload: Readonly<Record<string, unknown>> } | null;
+  readonly stream: { readonly kind: LiveKind; readonly payload: Readonly<Record<string, unknown>> } | null;
   /** `data` is the public JSON of the object at this moment; `url` the payment's own target. */
   readonly webhook: { readonly event: WebhookEvent; readonly data: unknown; readonly url: string | null } | null;
   /** Who must not miss it; absent for most. */

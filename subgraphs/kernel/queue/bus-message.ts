@@ -1,6 +1,6 @@
 /** Messages of the bus as text. What comes in is checked: another process may run another version, or may not be ours at all. */
 import { alertKinds, type AlertKind } from '../rules/alert.ts';
-import { type BusMessages, type BusTopic, type StreamedEvent, streamKinds, type ToldAlert } from '../rules/event.ts';
+import { type BusMessages, type BusTopic, type StreamedEvent, liveKinds, type ToldAlert } from '../rules/event.ts';
 import { modes } from '../rules/mode.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -36,7 +36,7 @@ const readEvent = (value: unknown): StreamedEvent => {
   if (Number.isNaN(Date.parse(at))) throw new Error('expected a time in at');
   return {
     sequence: digitsOf(fields, 'sequence'),
-    kind: oneOf(fields, 'kind', streamKinds),
+    kind: oneOf(fields, 'kind', liveKinds),
     merchantId: textOf(fields, 'merchantId'),
     shopId: textOf(fields, 'shopId'),
     mode: oneOf(fields, 'mode', modes),
@@ -74,7 +74,7 @@ const readers: { readonly [Topic in BusTopic]: (value: unknown) => BusMessages[T
     const { events } = fields;
     if (!Array.isArray(events)) throw new Error('expected a list of events');
     // A newer version may have kinds that this one does not know: they are left out, the others are told.
-    const known = events.filter((event) => streamKinds.some((kind) => kind === fieldsOf(event)['kind']));
+    const known = events.filter((event) => liveKinds.some((kind) => kind === fieldsOf(event)['kind']));
     return { behind: digitsOf(fields, 'behind'), last: digitsOf(fields, 'last'), events: known.map(readEvent) };
   },
   outbox: () => null,

@@ -12,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { run } from '../database/statement.ts';
-import type { Bus, StreamedEvent, StreamKind, StreamStretch } from '../rules/event.ts';
+import type { Bus, StreamedEvent, LiveKind, StreamStretch } from '../rules/event.ts';
 import type { Mode } from '../rules/mode.ts';
 import type { Logger } from '../service/telemetry.ts';
 import { Bell } from './bell.ts';
@@ -158,7 +158,7 @@ const hasWork = async (client: pg.PoolClient): Promise<boolean> => {
 
 interface NumberedRow {
   readonly sequence: bigint;
-  readonly kind: StreamKind | null;
+  readonly kind: LiveKind | null;
   readonly merchantId: string;
   readonly shopId: string;
   readonly mode: Mode;

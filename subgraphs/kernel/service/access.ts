@@ -133,6 +133,7 @@ export const access: Readonly<Record<string, Access>> = {
   'Subscription.payoutCreated': { key: free, operator: 'viewer' },
   'Subscription.payoutStatusChanged': { key: free, operator: 'viewer' },
   'Subscription.refundCreated': { key: free, operator: 'viewer' },
+  'Subscription.subscriptionStatusChanged': { key: eitherRecurrent, operator: 'viewer' },
   'Subscription.events': { key: free, operator: 'viewer', buyer: true },
 };
 
