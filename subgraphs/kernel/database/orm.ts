@@ -2,13 +2,17 @@
 import { fileURLToPath } from 'node:url';
 import { MikroORM, type EntityManager, type EntitySchema, UnderscoreNamingStrategy } from '@mikro-orm/postgresql';
 import { Migrator } from '@mikro-orm/migrations';
+import { makePartitions } from '../retention/keep-partitions.ts';
 import { applyMigrations } from './migrate.ts';
-import type pg from 'pg';
+import pg from 'pg';
+import { sendUnnamed } from './statement.ts';
 
 export interface Database {
   readonly orm: MikroORM;
   /** The ORM's own pool. */
   readonly pool: pg.Pool;
+  /** Connections that are sessions of PostgreSQL itself, for locks that outlive a transaction: the same pool, unless there is a pooler in between. */
+  readonly sessions: pg.Pool;
   readonly url: string;
   /** An entity manager with an identity map of its own: one per call. */
   fork(): EntityManager;
@@ -20,7 +24,22 @@ export interface DatabaseOptions {
   readonly entities: readonly EntitySchema[];
   /** Connections at most. */
   readonly pool: number;
+  /** Address that leads past a pooler of transactions. Absent: `url` is PostgreSQL itself. */
+  readonly directUrl?: string | null;
+  /** False: the pooler does not know prepared statements. */
+  readonly namedStatements?: boolean;
 }
+
+/** The relay has one, and each run of a job that keeps a test clock. */
+const sessionsMax = 12;
+
+const openSessions = (url: string): pg.Pool => {
+  const pool = new pg.Pool({ connectionString: url, max: sessionsMax, keepAlive: true });
+  // Who holds a session sees by its next statement that it is lost; an idle one is made anew.
+  pool.on('connect', (client) => client.on('error', () => {}));
+  pool.on('error', () => {});
+  return pool;
+};
 
 /** Connects to the database. Nothing is migrated: see `migrate`. */
 export const openDatabase = async (options: DatabaseOptions): Promise<Database> => {
@@ -33,10 +52,17 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
     extensions: [Migrator],
     pool: { min: 0, max: options.pool },
     migrations: { path: migrations, pathTs: migrations, emit: 'ts', snapshot: false, disableForeignKeys: false, allOrNothing: true, silent: true },
-    schemaGenerator: { disableForeignKeys: false, ignoreSchema: ['bullmq'] },
+    schemaGenerator: { disableForeignKeys: false, ignoreSchema: ['bullmq', 'partitions'] },
   });
   const pool = await orm.em.getConnection().getNativeClient();
-  return { orm, pool, url: options.url, fork: () => orm.em.fork(), close: () => orm.close(true) };
+  if (options.namedStatements === false) sendUnnamed(pool);
+  const { url, directUrl } = options;
+  const sessions = directUrl && directUrl !== url ? openSessions(directUrl) : pool;
+  const close = async (): Promise<void> => {
+    if (sessions !== pool) await sessions.end();
+    await orm.close(true);
+  };
+  return { orm, pool, sessions, url, fork: () => orm.em.fork(), close };
 };
 
 /** Applies what is missing, beside a running service. Safe to run in several processes at once: an advisory lock lets one through at a time. Returns the names applied. */
@@ -44,7 +70,9 @@ export const migrate = async (database: Database): Promise<readonly string[]> =>
   const client = await database.pool.connect();
   try {
     await client.query("select pg_advisory_lock(hashtext('payment-service/migrate'))");
-    return await applyMigrations(database.orm);
+    const applied = await applyMigrations(database.orm);
+    await makePartitions(database.pool, Temporal.Now.instant());
+    return applied;
   } finally {
     await client.query("select pg_advisory_unlock(hashtext('payment-service/migrate'))");
     client.release();
