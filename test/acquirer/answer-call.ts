@@ -1,4 +1,5 @@
 /** An answer of the API over HTTP, with its fault. */
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -13,6 +14,10 @@ const hang_ms = 60_000;
 export const send = (response: ServerResponse, status: number, body: string, type = 'application/json'): void => {
   response.writeHead(status, { 'content-type': `${type}; charset=utf-8` }).end(body);
 };
+
+/** Another operation's id than was ordered. */
+const confused = ({ status, body }: ApiResponse): ApiResponse =>
+  status === 200 && body.metadata ? { status, body: { ...body, metadata: { ...body.metadata, operation_id: randomUUID() } } } : { status, body };
 
 /** A kopeck more than was ordered. */
 const falsified = ({ status, body }: ApiResponse): ApiResponse => {
@@ -30,6 +35,8 @@ export const answerCall = async (fault: FaultKind | null, response: ServerRespon
       return tell(run());
     case 'wrong_amount':
       return tell(falsified(run()));
+    case 'wrong_id':
+      return tell(confused(run()));
     case 'slow':
       await delay(slow_ms);
       return tell(run());
@@ -40,6 +47,13 @@ export const answerCall = async (fault: FaultKind | null, response: ServerRespon
     case 'error_after':
       run();
       return tell(apiError(500, 'internal_server_error', 'It was done'));
+    case 'closed_before':
+      response.destroy();
+      return;
+    case 'closed_after':
+      run();
+      response.destroy();
+      return;
     case 'timeout_before':
       await hang();
       return;

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { kopecks, paymentView, payoutView, refundView, type Amount, type BookedPayment, type BookedPayout, type BookedRefund, type Books } from './books.ts';
 import { mistakeIn, type Described } from './description.ts';
+import type { openPublished } from './published.ts';
 import { decide, giveUpHold, payNow, type Tell } from './settle.ts';
 
 export interface ApiRequest {
@@ -20,6 +21,8 @@ export interface ApiResponse {
 
 export interface ApiParts {
   readonly books: Books;
+  /** Holds exchanges to the acquirer's published description too; null: there is no copy of it. */
+  readonly published: ReturnType<typeof openPublished> | null;
   /** Where buyers confirm. */
   readonly base: string;
   readonly tell: Tell;
@@ -213,7 +216,7 @@ interface Remembered {
 
 /** Opens the API on its books. A repeated key is answered with the object as it is now, and does nothing. */
 export const openApi = (parts: ApiParts): ((request: ApiRequest) => ApiResponse) => {
-  const { books } = parts;
+  const { books, published } = parts;
   const keys = new Map<string, Remembered>();
   const run = (request: ApiRequest): ApiResponse => {
     const found = routes.find(({ method, path }) => method === request.method && path.test(request.path));
@@ -224,6 +227,7 @@ export const openApi = (parts: ApiParts): ((request: ApiRequest) => ApiResponse)
     const response = found.run(parts, request, found.path.exec(request.path)?.[1] ?? '');
     const wrong = mistakeIn(response.status === 200 ? found.answers : 'Error', response.body);
     if (wrong) books.violations.push(`answered ${request.path}: ${wrong}`);
+    books.violations.push(...(published?.(request, response) ?? []));
     return response;
   };
   return (request) => {

@@ -69,7 +69,7 @@ export class Books {
   readonly payouts = new Map<string, BookedPayout>();
   /** Saved methods: their type. */
   readonly methods = new Map<string, { readonly type: string; readonly last4: string | null }>();
-  /** What was asked or answered against the description. */
+  /** What was asked or answered against the descriptions. */
   readonly violations: string[] = [];
 
   /** What is left of a payment to be given back. */

@@ -1,5 +1,16 @@
 /** How the emulated acquirer misbehaves: by a rate for every call, or once for the next call that fits. */
-export const faultKinds = ['timeout_before', 'timeout_after', 'error_before', 'error_after', 'too_many', 'wrong_amount', 'slow'] as const;
+export const faultKinds = [
+  'timeout_before',
+  'timeout_after',
+  'error_before',
+  'error_after',
+  'closed_before',
+  'closed_after',
+  'too_many',
+  'wrong_amount',
+  'wrong_id',
+  'slow',
+] as const;
 export type FaultKind = (typeof faultKinds)[number];
 
 export const callbackFaults = ['duplicate', 'reordered', 'lost'] as const;

@@ -10,6 +10,7 @@ const acquirer = await serveAcquirer({
   publicUrl: text('PUBLIC_URL'),
   callbackUrl: text('CALLBACK_URL'),
   confirmAfter_ms: confirmAfter === null ? null : Number(confirmAfter),
+  publishedFile: text('PUBLISHED'),
   seed: Number(text('SEED') ?? 1),
   accounts: (text('ACCOUNTS') ?? 'shop:secret,gateway:secret').split(','),
 });

@@ -1,28 +1,73 @@
-/** The acquirer's page on which a buyer confirms or refuses. */
+/** The acquirer's page on which a buyer confirms or refuses. It works without scripts. */
 import { cardWith3ds } from './api.ts';
-import type { BookedPayment } from './books.ts';
+import { kopecks, type BookedPayment } from './books.ts';
 
 const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => `&#${character.codePointAt(0)};`);
 
-const titles: Readonly<Record<string, string>> = { sbp: 'Система быстрых платежей', bank_card: '3-D Secure', tinkoff_bank: 'T-Pay', sberbank: 'SberPay' };
-const words = { waiting_for_capture: 'Деньги удержаны', succeeded: 'Оплачено', canceled: 'Платёж отменён' } as const;
+interface Look {
+  readonly title: string;
+  readonly mark: string;
+  readonly colour: string;
+}
 
-const style = `:root{color-scheme:light dark}*{box-sizing:border-box}body{margin:0;min-height:100vh;display:grid;place-items:center;padding:1rem;
-font:1rem/1.5 system-ui,sans-serif;background:light-dark(#eef1f6,#0f1218);color:light-dark(#141821,#e9edf5)}
-main{width:min(24rem,100%);padding:2rem;border-radius:1.25rem;background:light-dark(#fff,#1a1f29);box-shadow:0 1px 2px #0001,0 12px 40px #0002}
-p{margin:0;color:light-dark(#5d6675,#98a2b3)}h1{margin:.25rem 0 1.5rem;font-size:2.25rem;line-height:1.1;font-variant-numeric:tabular-nums}
-form{display:grid;gap:.75rem}button,a{display:block;width:100%;padding:.875rem;border:0;border-radius:.75rem;font:600 1rem system-ui,sans-serif;text-align:center;text-decoration:none;cursor:pointer}
-button:first-of-type,a{background:#2f6bff;color:#fff}button:last-of-type:not(:first-of-type){background:light-dark(#eef1f6,#262d3a);color:inherit}
-:focus-visible{outline:3px solid #7aa2ff;outline-offset:2px}small{display:block;margin-top:1.5rem;color:light-dark(#5d6675,#98a2b3)}`;
+const looks: Readonly<Record<string, Look>> = {
+  sbp: { title: 'Система быстрых платежей', mark: 'СБП', colour: '#5b57a2' },
+  bank_card: { title: 'Подтверждение по карте', mark: '3DS', colour: '#2f6bff' },
+  tinkoff_bank: { title: 'Оплата через T-Pay', mark: 'T', colour: '#b98a00' },
+  sberbank: { title: 'Оплата через SberPay', mark: 'S', colour: '#21a038' },
+};
+const someBank: Look = { title: 'Банк', mark: '₽', colour: '#5d6675' };
 
-const choice = `<form method="post"><button name="decision" value="pay">Подтвердить</button><button name="decision" value="refuse">Отказаться</button></form>`;
+const ends = {
+  waiting_for_capture: { sign: '✓', word: 'Деньги удержаны', kind: 'good' },
+  succeeded: { sign: '✓', word: 'Оплачено', kind: 'good' },
+  canceled: { sign: '✕', word: 'Платёж не прошёл', kind: 'bad' },
+} as const;
+
+const style = `:root{color-scheme:light dark;--ink:light-dark(#141821,#eef1f7);--soft:light-dark(#5d6675,#9aa5b8);--line:light-dark(#e6e9f0,#2a3140);--good:light-dark(#127a3d,#4cc77f);--bad:light-dark(#b3261e,#ff8a80)}
+*{box-sizing:border-box}body{margin:0;min-height:100dvh;display:grid;grid-template-rows:auto 1fr;font:1rem/1.5 system-ui,sans-serif;background:light-dark(#eef1f6,#0d1016);color:var(--ink)}
+aside{padding:.5rem 1rem;text-align:center;font-size:.8125rem;background:light-dark(#fff4d6,#3a2f10);color:light-dark(#6b4e00,#ffdf8f)}
+main{align-self:end;width:100%;padding:1.75rem 1.25rem 2rem;border-radius:1.5rem 1.5rem 0 0;background:light-dark(#fff,#171c26);box-shadow:0 0 3rem #0002}
+header{display:flex;align-items:center;gap:.75rem}header b{display:grid;place-items:center;flex:none;width:2.75rem;height:2.75rem;border-radius:.875rem;background:var(--mark);color:#fff;font-size:.8125rem}
+h1{margin:0;font-size:1.0625rem;line-height:1.3}.sum{margin:1.5rem 0 1rem;font-size:2.5rem;font-weight:700;line-height:1;letter-spacing:-.02em;font-variant-numeric:tabular-nums}
+dl{margin:0 0 1.5rem;border-top:1px solid var(--line)}dl div{display:flex;justify-content:space-between;gap:1rem;padding:.75rem 0;border-bottom:1px solid var(--line)}dt{color:var(--soft)}dd{margin:0;text-align:right;overflow-wrap:anywhere}
+form{display:grid;gap:.75rem}button,a{display:block;width:100%;min-height:3.25rem;padding:.875rem 1rem;border:0;border-radius:.875rem;font:600 1rem/1.5 system-ui,sans-serif;text-align:center;text-decoration:none;cursor:pointer}
+.yes,a{background:#2f6bff;color:#fff}.yes:hover,a:hover{background:#1f57e0}.no{background:light-dark(#eef1f6,#262d3a);color:inherit}.no:hover{background:light-dark(#e3e7ef,#30384a)}
+:focus-visible{outline:3px solid #7aa2ff;outline-offset:2px}.end{display:flex;align-items:center;gap:.75rem;margin:0 0 1.5rem;font-size:1.125rem;font-weight:600}.good{color:var(--good)}.bad{color:var(--bad)}
+.end span{display:grid;place-items:center;width:2rem;height:2rem;border:2px solid;border-radius:50%;font-size:1rem}small{display:block;margin-top:1.25rem;color:var(--soft);font-size:.8125rem}
+@media(min-width:40rem){main{align-self:center;justify-self:center;width:26rem;padding:2rem;border-radius:1.5rem}}`;
+
+const choice =
+  '<form method="post"><button class="yes" name="decision" value="pay">Подтвердить</button><button class="no" name="decision" value="refuse">Отказаться</button></form>';
+
+const rubles = (payment: BookedPayment): string => {
+  const [whole = '', part = ''] = payment.amount.value.split('.');
+  const grouped = whole.replaceAll(/\B(?=(\d{3})+$)/g, '\u{a0}');
+  const isWhole = kopecks(payment.amount) % 100n === 0n;
+  return `${isWhole ? grouped : `${grouped},${part}`}\u{a0}${payment.amount.currency === 'RUB' ? '₽' : payment.amount.currency}`;
+};
+
+const row = (name: string, value: string): string => `<div><dt>${name}</dt><dd>${escaped(value)}</dd></div>`;
+
+const bodyOf = (payment: BookedPayment): string => {
+  const { status, confirmation, method, createdAt, id } = payment;
+  const back = confirmation ? `<a href="${escaped(confirmation.returnUrl)}">Вернуться в магазин</a>` : '';
+  const end = status === 'pending' ? null : ends[status];
+  const below = end ? `<p class="end ${end.kind}" role="status"><span aria-hidden="true">${end.sign}</span>${end.word}</p>${back}` : choice;
+  const rows = [
+    confirmation && URL.canParse(confirmation.returnUrl) ? row('Получатель', new URL(confirmation.returnUrl).host) : '',
+    method.last4 === null ? '' : row('Карта', `•••• ${method.last4}`),
+    row('Платёж', id.slice(0, 8)),
+    row('Создан', `${createdAt.toISOString().slice(0, 16).replace('T', ' ')} UTC`),
+  ];
+  const hint = end || method.type !== 'bank_card' ? '' : `<small>Карта ${cardWith3ds} приходит на эту страницу, другие оплачивают сразу.</small>`;
+  return `<p class="sum">${escaped(rubles(payment))}</p><dl>${rows.join('')}</dl>${below}${hint}`;
+};
 
 /** The page of a payment; `null` when there is none. */
 export const confirmationPage = (payment: BookedPayment | null): string => {
-  const amount = payment ? `${payment.amount.value.replace('.', ',')} ${payment.amount.currency}` : 'Нет такого платежа';
-  const back = payment?.confirmation ? `<a href="${escaped(payment.confirmation.returnUrl)}">Вернуться в магазин</a>` : '';
-  const below = !payment ? '' : payment.status === 'pending' ? choice : `<p>${words[payment.status]}</p><br>${back}`;
-  return `<!doctype html><html lang="ru"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>Подтверждение платежа</title>
-<style>${style}</style></head><body><main><p>${titles[payment?.method.type ?? ''] ?? 'Банк'}</p><h1>${escaped(amount)}</h1>${below}
-<small>Эмулятор банка: деньги не списываются. Карта ${cardWith3ds} приходит сюда, другие оплачивают сразу.</small></main></body></html>`;
+  const { title, mark, colour } = looks[payment?.method.type ?? ''] ?? someBank;
+  return `<!doctype html><html lang="ru"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${title}</title>
+<style>${style}</style></head><body><aside>Эмулятор банка для разработки: деньги не списываются</aside><main style="--mark:${colour}">
+<header><b aria-hidden="true">${mark}</b><h1>${title}</h1></header>${payment ? bodyOf(payment) : '<p class="sum">Нет такого платежа</p>'}</main></body></html>`;
 };

@@ -11,6 +11,7 @@ import { openCallbacks } from './callbacks.ts';
 import { mistakeIn } from './description.ts';
 import { openFaults, seeded, type Faults } from './faults.ts';
 import { confirmationPage } from './page.ts';
+import { openPublished } from './published.ts';
 import { payNow, refuseToPay, type Tell } from './settle.ts';
 
 export interface AcquirerSettings {
@@ -23,6 +24,8 @@ export interface AcquirerSettings {
   /** Buyers confirm by themselves after so long; null: on the page. */
   readonly confirmAfter_ms: number | null;
   readonly seed: number;
+  /** A copy of the acquirer's own OpenAPI description, to which everything is then held as well. */
+  readonly publishedFile: string | null;
   /** Accounts as `id:secret`: the shop's and the payout gateway's. */
   readonly accounts: readonly string[];
 }
@@ -99,7 +102,7 @@ const administer = async (acquirer: Acquirer, request: IncomingMessage, response
   send(response, 200, '{}');
 };
 
-const openAcquirer = ({ seed, accounts, callbackUrl, confirmAfter_ms }: AcquirerSettings, base: string): Acquirer => {
+const openAcquirer = ({ seed, accounts, callbackUrl, confirmAfter_ms, publishedFile }: AcquirerSettings, base: string): Acquirer => {
   const books = new Books();
   const faults = openFaults(seeded(seed));
   const viewOf: Acquirer['viewOf'] = (object) => {
@@ -114,7 +117,9 @@ const openAcquirer = ({ seed, accounts, callbackUrl, confirmAfter_ms }: Acquirer
     notify(event, view);
   };
   const authorizations = new Set(accounts.map((account) => `Basic ${Buffer.from(account).toString('base64')}`));
-  const acquirer: Acquirer = { books, faults, tell, viewOf, authorizations, api: openApi({ books, base, tell }), habits: { callbackUrl, confirmAfter_ms } };
+  const published = publishedFile === null ? null : openPublished(publishedFile);
+  const api = openApi({ books, published, base, tell });
+  const acquirer: Acquirer = { books, faults, tell, viewOf, authorizations, api, habits: { callbackUrl, confirmAfter_ms } };
   return acquirer;
 };
 

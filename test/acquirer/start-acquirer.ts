@@ -1,6 +1,7 @@
 /** The emulated acquirer as a process beside the service in tests. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../support/merchant.ts';
 import type { FaultSettings } from './faults.ts';
@@ -28,6 +29,10 @@ export interface Acquirer {
   stop(): Promise<void>;
 }
 
+/** A copy of the acquirer's own description, when the folder beside the project has it: then everything is held to it, too. */
+const published = join(import.meta.dirname, '../../../shared/data/yookassa-openapi.yaml');
+export const publishedFile: string | null = existsSync(published) ? published : null;
+
 const send = async (url: string, body: string, type: string): Promise<void> => {
   const answer = await fetch(url, { method: 'POST', headers: { 'content-type': type }, body });
   await answer.arrayBuffer();
@@ -38,7 +43,7 @@ const send = async (url: string, body: string, type: string): Promise<void> => {
 export const startAcquirer = async (environment: Readonly<Record<string, string>> = {}): Promise<Acquirer> => {
   const accounts = [shopAccount, gatewayAccount].map(({ id, secret }) => `${id}:${secret}`).join(',');
   const child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts')], {
-    env: { ACQUIRER_PORT: '0', ACQUIRER_ACCOUNTS: accounts, ...environment },
+    env: { ACQUIRER_PORT: '0', ACQUIRER_ACCOUNTS: accounts, ACQUIRER_PUBLISHED: publishedFile ?? '', ...environment },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   let said = '';
