@@ -54,8 +54,7 @@ const withChosenVariants = (document: any, schema: unknown): unknown => {
     type: 'object',
     required: [propertyName],
     properties: { [propertyName]: { enum: chosen.map(([value]) => value) } },
-    // oxlint-disable-next-line unicorn/no-thenable -- `then` is a word of JSON Schema
-    allOf: chosen.map(([value, $ref]) => ({ if: { properties: { [propertyName]: { const: value } } }, then: { $ref } })),
+    oneOf: chosen.map(([value, $ref]) => ({ properties: { [propertyName]: { const: value } }, $ref })),
   };
 };
 
