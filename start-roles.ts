@@ -21,8 +21,7 @@ import { openSupergraph } from './gateway/supergraph.ts';
 import { registerCheckout } from './rest-facade/checkout/register-checkout.ts';
 import { openEventStream } from './rest-facade/event-stream.ts';
 import { registerRestFacade } from './rest-facade/server.ts';
-import { openBanks } from './subgraphs/kernel/banks/route.ts';
-import { openSimulator } from './subgraphs/kernel/banks/simulator.ts';
+import { openEveryBank } from './subgraphs/kernel/banks/open-every-bank.ts';
 import { startEmbeddedPostgres } from './subgraphs/kernel/database/embedded-postgres.ts';
 import { watchBooks } from './subgraphs/kernel/ledger/books/watch-books.ts';
 import { isMigrated, migrate, openDatabase, type Database } from './subgraphs/kernel/database/orm.ts';
@@ -117,7 +116,7 @@ const openParts = async (starting: Starting, { url, database }: Opened, bus: Bus
   const { redisUrl, webhookPrivateTargets, publicUrl, secrets, drain_ms } = config;
   const queues = await openQueues({ redisUrl, databaseUrl: url, log, jobs: wakeableJobs, drain_ms: drain_ms / 2 });
   stack.defer(() => queues.close());
-  const banks = openBanks(openSimulator(database), database.pool);
+  const banks = openEveryBank(config, database, stack);
   const policies = openPolicies({ pool: database.pool, bus, fingerprintKey: secrets.fingerprint });
   stack.defer(() => policies.close());
   const now = (): Temporal.Instant => Temporal.Now.instant();
@@ -200,7 +199,8 @@ const registerEdge = async (app: FastifyInstance, config: Settled, roles: Roles,
   }
   if (roles.edge.has('rest-facade')) {
     const openStream = openEventStream(app, { liveSubscriptions, authenticator, bus, log });
-    await registerRestFacade(app, { supergraph, authenticator, limiter, openStream, log });
+    const bankCallbacks = { addressOf, yookassaNetworks: config.yookassa ? config.yookassaNetworks : null };
+    await registerRestFacade(app, { supergraph, authenticator, limiter, openStream, bankCallbacks, log });
   }
   if (roles.edge.has('checkout')) {
     registerCheckout(app, { supergraph, pageSecret: config.secrets.page, liveEvents, log });

@@ -41,3 +41,6 @@ export const networkOf = (address: string): string => {
   const whole = [...groups, ...Array.from({ length: zeros }, () => '0'), ...behind];
   return `${whole.slice(0, 4).join(':')}::/64`;
 };
+
+/** Tells whether an address is in one of these networks: addresses and CIDR blocks. */
+export const openNetworks = (networks: readonly string[]): ((address: string) => boolean) => openAddressList(networks);

@@ -1,6 +1,7 @@
 /** The REST API on a server: the table's routes behind the key, the contract and its pages. */
 import type { FastifyInstance } from 'fastify';
 import type { Authenticator } from '../gateway/authenticate.ts';
+import { takeBankCallbacks, type BankCallbackParts } from './bank-callback.ts';
 import { authenticate, type Caller } from './authenticate.ts';
 import { openCall, type CallParts } from './call.ts';
 import { readContract, type Contract } from './read-contract.ts';
@@ -10,6 +11,8 @@ import { routes, type Route } from './routes.ts';
 import { serveDocs } from './serve-docs.ts';
 
 export interface RestFacadeParts extends CallParts {
+  /** Absent: no bank tells us anything here. */
+  readonly bankCallbacks?: BankCallbackParts;
   readonly authenticator: Pick<Authenticator, 'ofHeader' | 'holds' | 'checkRequest'>;
 }
 
@@ -20,7 +23,7 @@ declare module 'fastify' {
   }
 }
 
-/** Adds every documented route, `/docs` and `/v1/public/openapi.json`. Throws when a route is not in the contract. */
+/** Adds every documented route, `/docs`, `/v1/public/openapi.json`, and where banks tell us something. Throws when a route is not in the contract. */
 export const registerRestFacade = async (app: FastifyInstance, parts: RestFacadeParts): Promise<void> => {
   const contract = readContract();
   await app.register(async (scope) => {
@@ -31,6 +34,7 @@ export const registerRestFacade = async (app: FastifyInstance, parts: RestFacade
     for (const route of routes) addRoute(scope, route, contract, parts);
   });
   serveDocs(app, contract);
+  if (parts.bankCallbacks) await takeBankCallbacks(app, parts.bankCallbacks, parts);
 };
 
 const addRoute = (scope: FastifyInstance, route: Route, contract: Contract, parts: RestFacadeParts): void => {

@@ -36,7 +36,7 @@ import { askBankJob, paymentJobs, paymentKeeper } from './payments/jobs.ts';
 import { refundJobs, refundKeeper, sendRefundJob } from './payments/refund-jobs.ts';
 import { paymentsSubgraph, type PaymentsParts } from './payments/resolvers.ts';
 import { payoutsEntities } from './payouts/entities.ts';
-import { payoutJobs, sendPayoutsJob } from './payouts/jobs.ts';
+import { payoutJobs, payoutKeeper, sendPayoutsJob } from './payouts/jobs.ts';
 import { payoutsSubgraph } from './payouts/resolvers.ts';
 import { openPayments } from './recurring/ask-payments.ts';
 import { recurringEntities } from './recurring/entities.ts';
@@ -233,7 +233,13 @@ export const backgroundJobs = (parts: SubgraphsParts, stopping: AbortSignal): re
       pool: database.pool,
       sessions: database.sessions,
       now,
-      keepers: [paymentKeeper({ database, banks }), refundKeeper({ database, banks }), subscriptionKeeper(charging), webhookKeeper(receivers)],
+      keepers: [
+        paymentKeeper({ database, banks }),
+        refundKeeper({ database, banks }),
+        payoutKeeper({ database, banks, log }),
+        subscriptionKeeper(charging),
+        webhookKeeper(receivers),
+      ],
       wake: (shops) => queues.addMany(keepClockJob, shops),
       stopping,
     }),

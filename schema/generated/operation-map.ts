@@ -3,6 +3,8 @@ import type * as operations from './operations.ts';
 
 /** The named queries and mutations: what each takes and gives. */
 export interface OperationMap {
+  AskBankOfPayment: { variables: operations.AskBankOfPaymentMutationVariables; result: operations.AskBankOfPaymentMutation };
+  AskBankOfPayout: { variables: operations.AskBankOfPayoutMutationVariables; result: operations.AskBankOfPayoutMutation };
   GetCheckout: { variables: operations.GetCheckoutQueryVariables; result: operations.GetCheckoutQuery };
   ChooseCheckoutMethod: { variables: operations.ChooseCheckoutMethodMutationVariables; result: operations.ChooseCheckoutMethodMutation };
   PayCheckout: { variables: operations.PayCheckoutMutationVariables; result: operations.PayCheckoutMutation };

@@ -239,6 +239,22 @@ export type TokenStatus =
   | 'active'
   | 'cancelled';
 
+export type AskBankOfPaymentMutationVariables = Exact<{
+  merchantId: string | number;
+  id: string | number;
+}>;
+
+
+export type AskBankOfPaymentMutation = { bankPaymentAsk: boolean };
+
+export type AskBankOfPayoutMutationVariables = Exact<{
+  merchantId: string | number;
+  id: string | number;
+}>;
+
+
+export type AskBankOfPayoutMutation = { bankPayoutAsk: boolean };
+
 export type CheckoutFieldsFragment = { paymentId: string, publicId: string, shopName: string, orderId: string, description: string | null, amount: number, currency: string, mode: Mode, method: PaymentMethod, methods: Array<PaymentMethod>, status: PaymentStatus, deadline: string, step: BankStep | null, stepUrl: string | null, failureCode: string | null, returnTo: string | null, plannedOutcome: SimulatorOutcome | null, plannedFailureCode: string | null, saves: boolean, verification: boolean };
 
 export type GetCheckoutQueryVariables = Exact<{ [key: string]: never; }>;

@@ -469,6 +469,11 @@ export type QueryrefundsArgs = {
 };
 
 export type Mutation = {
+  /**
+   * Asks the bank what became of a live payment, and of its refunds that are pending, and applies its answers. What made the service ask is not believed and
+   * may be repeated. False when there is no such payment. For the service itself alone.
+   */
+  bankPaymentAsk: Scalars['Boolean']['output'];
   /** Makes a payment that binds a method, or charges a saved one, once for each idempotency key. For the service itself alone. */
   recurringPaymentCreate: RecurringPaymentResult;
   /** Cancels a binding's payment while it is pending, else refuses with not_pending. For the service itself alone. */
@@ -487,6 +492,12 @@ export type Mutation = {
   checkoutOutcomePlan: CheckoutResult;
   /** Test mode: what a buyer would do at the bank (enter the 3-D Secure code, confirm in the app). False declines. */
   checkoutSimulatorConfirm: CheckoutResult;
+};
+
+
+export type MutationbankPaymentAskArgs = {
+  merchantId: Scalars['ID']['input'];
+  id: Scalars['ID']['input'];
 };
 
 
@@ -947,6 +958,7 @@ export type QueryResolvers<ContextType = SubgraphContext, ParentType extends Res
 };
 
 export type MutationResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Mutation'] = ResolversParentTypes['Mutation']> = {
+  bankPaymentAsk?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType, RequireFields<MutationbankPaymentAskArgs, 'merchantId' | 'id'>>;
   recurringPaymentCreate?: Resolver<ResolversTypes['RecurringPaymentResult'], ParentType, ContextType, RequireFields<MutationrecurringPaymentCreateArgs, 'input'>>;
   recurringPaymentCancel?: Resolver<ResolversTypes['RecurringPaymentResult'], ParentType, ContextType, RequireFields<MutationrecurringPaymentCancelArgs, 'reference'>>;
   paymentCreate?: Resolver<ResolversTypes['PaymentCreateResult'], ParentType, ContextType, RequireFields<MutationpaymentCreateArgs, 'input'>>;

@@ -276,12 +276,20 @@ export type QuerypayoutSearchArgs = {
 };
 
 export type Mutation = {
+  /** Has the bank asked at once about a live payout that it has accepted. False when there is nothing to ask. For the service itself alone. */
+  bankPayoutAsk: Scalars['Boolean']['output'];
   /** Creates a payout out of the available balance. Contract: POST /v1/public/payouts. */
   payoutCreate: PayoutCreateResult;
   /** Creates 1 to 1,000 payouts of one method, each standing alone (decision D-52). */
   payoutBatchCreate: PayoutBatchCreateResult;
   /** Takes the SBP directory over from the bank behind a connector; participants that it does not name stay. Every process has it within a minute. */
   sbpBanksRefresh: SbpBanksRefreshResult;
+};
+
+
+export type MutationbankPayoutAskArgs = {
+  merchantId: Scalars['ID']['input'];
+  id: Scalars['ID']['input'];
 };
 
 
@@ -601,6 +609,7 @@ export type QueryResolvers<ContextType = SubgraphContext, ParentType extends Res
 };
 
 export type MutationResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Mutation'] = ResolversParentTypes['Mutation']> = {
+  bankPayoutAsk?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType, RequireFields<MutationbankPayoutAskArgs, 'merchantId' | 'id'>>;
   payoutCreate?: Resolver<ResolversTypes['PayoutCreateResult'], ParentType, ContextType, RequireFields<MutationpayoutCreateArgs, 'input'>>;
   payoutBatchCreate?: Resolver<ResolversTypes['PayoutBatchCreateResult'], ParentType, ContextType, RequireFields<MutationpayoutBatchCreateArgs, 'method' | 'items'>>;
   sbpBanksRefresh?: Resolver<ResolversTypes['SbpBanksRefreshResult'], ParentType, ContextType, RequireFields<MutationsbpBanksRefreshArgs, 'connector'>>;

@@ -1,12 +1,16 @@
 /** Asks the bank what became of a payment, and applies the answer. Decision D-32: asked again until the answer is final, for a while also after its session expired. */
+import type { PaymentQuestion } from '../kernel/banks/bank.ts';
 import type { Banks } from '../kernel/banks/route.ts';
 import { dueOn, type Timeline } from '../kernel/clock/due.ts';
 import type { Database } from '../kernel/database/orm.ts';
+import { minorUnits } from '../kernel/rules/money.ts';
 import { isCharge } from '../kernel/rules/recurring.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import { applyBankAnswer } from './apply-bank-answer.ts';
 import type { Payment } from './entities.ts';
 import { orderCharge } from './recurring-charge.ts';
+import { isVoided } from './recurring-verification.ts';
+import { sessionTtl_min } from './rules/payment.ts';
 import { findPayment, type PaymentKey } from './store-payment.ts';
 
 /**
@@ -19,6 +23,13 @@ const isOpenQuestion = ({ status, kind, processingUntil, capturedAt, askAt }: Pa
   return status === 'expired' ? processingUntil !== null : status === 'failed' && askAt !== null;
 };
 
+/** The question to the bank, with what was ordered. A session is ordered when its time begins. */
+const questionAbout = (payment: Payment, now: Temporal.Instant): PaymentQuestion => {
+  const { merchantId, id: operationId, amount, currency, bankRef: reference, processingUntil, createdAt } = payment;
+  const orderedAt = processingUntil?.subtract({ minutes: sessionTtl_min }) ?? createdAt;
+  return { merchantId, operationId, reference, amount: minorUnits(amount), currency, orderedAt, voided: isVoided(payment), now };
+};
+
 /** Asks about one payment; the payment as it is afterwards. One that was never at the bank, or whose end is known, is left as it is. */
 export const askBank = async (database: Database, banks: Banks, key: PaymentKey, now: Temporal.Instant): Promise<Payment | Refused> => {
   const found = await findPayment(database.pool, key, now);
@@ -27,8 +38,7 @@ export const askBank = async (database: Database, banks: Banks, key: PaymentKey,
   if (!isOpenQuestion(payment)) return payment;
   const bank = banks.holding(payment);
   if (isRefused(bank)) return bank;
-  const { merchantId, id: operationId } = payment;
-  const answer = await (isCharge(payment.kind) ? orderCharge(bank, payment, now) : bank.ask({ merchantId, operationId, now }));
+  const answer = await (isCharge(payment.kind) ? orderCharge(bank, payment, now) : bank.ask(questionAbout(payment, now)));
   return applyBankAnswer(database, key, bank.connector, answer, now);
 };
 

@@ -88,7 +88,12 @@ export const createPayment = async (
   database: Database,
   policies: PolicyLists,
   key: KeyPrincipal,
-  request: { readonly input: PaymentInput; readonly idempotency?: { key: string; fingerprint?: string | null | undefined } | null | undefined },
+  request: {
+    readonly input: PaymentInput;
+    readonly idempotency?: { key: string; fingerprint?: string | null | undefined } | null | undefined;
+    /** Why no bank serves the method; what was created before is still answered. */
+    readonly unserved?: Refused | null;
+  },
   now: Temporal.Instant,
 ): Promise<CreatedPayment | Refused> => {
   const claim = claimOf(request.idempotency, 'paymentCreate', request.input);
@@ -99,7 +104,7 @@ export const createPayment = async (
   const find = async (paymentId: string): Promise<Payment | null> =>
     (await findPayment(database.pool, { merchantId: key.merchantId, paymentId }, now))?.payment ?? null;
   // What was created before something was put on a list is still answered to a repeated call.
-  const bar = barred(policies, key, terms);
+  const bar = barred(policies, key, terms) ?? request.unserved ?? null;
   const amountUsdt = policies.inUsdt(terms.amount, terms.currency, now);
   const make = async () => (bar ? null : insert(database, key, { ...terms, id, amountUsdt }, claim, now));
   const created = await madeOnce(database.pool, { caller: key, claim, find }, make);

@@ -12,6 +12,7 @@ import { perCall } from '../kernel/service/per-call.ts';
 import type { BuyerPrincipal, Principal } from '../kernel/service/principal.ts';
 import { keyOf, merchantOf, orThrow, reachOf, refusal } from '../kernel/service/reach.ts';
 import { cancelPayment } from './cancel-payment.ts';
+import { bankMutations } from './bank-resolvers.ts';
 import { checkoutView } from './checkout-view.ts';
 import { createPayment } from './create-payment.ts';
 import type { Payment, Refund } from './entities.ts';
@@ -26,6 +27,7 @@ import { mayHaveRefunds } from './rules/refund.ts';
 import { confirmSimulator } from './confirm-simulator.ts';
 import type { RefundKey } from './send-refund.ts';
 import { searchPayments } from './search-payments.ts';
+import { servingBank } from './serving-bank.ts';
 import { findPayment, findRefunds, type PaymentKey } from './store-payment.ts';
 
 export interface PaymentsParts {
@@ -62,7 +64,7 @@ export const paymentsSubgraph = (parts: PaymentsParts): { name: 'payments'; reso
     Refund: refundFields(parts),
     RecurringPayment: recurringFields,
     Query: { ...queries(parts), ...recurringQueries(parts) },
-    Mutation: { ...mutations(parts), ...checkoutMutations(parts), ...recurringMutations(parts) },
+    Mutation: { ...mutations(parts), ...checkoutMutations(parts), ...recurringMutations(parts), ...bankMutations(parts) },
   },
   entities: {
     Payment: (references) => loadPayments(parts.database.pool, references),
@@ -135,8 +137,11 @@ const queries = ({ database, banks }: PaymentsParts): QueryResolvers => ({
 
 const mutations = (parts: PaymentsParts): MutationResolvers => ({
   paymentCreate: async (_, { input, idempotency }, { principal, now }) => {
-    const { database, wakeRelay } = parts;
-    const created = await createPayment(database, await parts.policies.current(), keyOf(principal), { input, idempotency }, now());
+    const { database, banks, wakeRelay } = parts;
+    const key = keyOf(principal);
+    const serving = await servingBank(banks, key, input.method ?? 'any');
+    const unserved = serving && isRefused(serving) ? serving : null;
+    const created = await createPayment(database, await parts.policies.current(), key, { input, idempotency, unserved }, now());
     if (isRefused(created)) return created;
     const { payment, replayed } = created;
     if (!replayed) wakeRelay();
@@ -147,7 +152,7 @@ const mutations = (parts: PaymentsParts): MutationResolvers => ({
       mode: payment.mode,
       idempotent: replayed,
       simulator: payment.plannedOutcome,
-      bank: payment.mode === 'live' ? payment.bankName : null,
+      bank: payment.mode === 'live' ? (payment.bankName ?? (serving && !isRefused(serving) ? serving.bankName : null)) : null,
       bankRef: payment.mode === 'live' ? payment.bankRef : null,
       failureCode: payment.failureCode,
       failureMessage: null,

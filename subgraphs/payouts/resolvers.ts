@@ -10,6 +10,7 @@ import { keyOf, merchantOf, orThrow, reachOf, refusal } from '../kernel/service/
 import { createPayoutBatch, type ItemResult } from './create-payout-batch.ts';
 import { createPayout, type CreatedPayout, type CreatingParts } from './create-payout.ts';
 import { listPayouts, loadPayouts } from './find-payouts.ts';
+import { hurryPayout } from './hurry-payout.ts';
 import { recipientView } from './payout-view.ts';
 import { refreshSbpBanks } from './refresh-sbp-banks.ts';
 import { searchPayouts } from './search-payouts.ts';
@@ -86,6 +87,12 @@ const mutations = (parts: PayoutsParts, directory: SbpDirectory): MutationResolv
       results: [...results],
       idempotent: replayed,
     };
+  },
+  bankPayoutAsk: async (_, { merchantId, id }, { now }) => {
+    if (!isUuid(merchantId) || !isUuid(id)) return false;
+    const hurried = await hurryPayout(parts.database, merchantId, id, now());
+    if (hurried) parts.wakeSenders();
+    return hurried;
   },
   sbpBanksRefresh: async (_, { connector }, context) => {
     const refreshed = await refreshSbpBanks(parts, context, connector);

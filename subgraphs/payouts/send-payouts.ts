@@ -65,7 +65,9 @@ const askOrOrder = (parts: SendingParts, bank: Bank, payout: Payout, now: Tempor
   const recipient = keptRecipient(payout);
   const { merchantId, id: operationId, bankRef: reference } = payout;
   if (recipient && reference === null) return orderPayout(parts, bank, payout, recipient, now);
-  return callForPayout(parts.log, payout.id, () => bank.askPayout({ merchantId, operationId, reference, now }));
+  return callForPayout(parts.log, payout.id, () =>
+    bank.askPayout({ merchantId, operationId, reference, amount: minorUnits(payout.amount), currency: payout.currency, now }),
+  );
 };
 
 /** Does what a payout is due for. */

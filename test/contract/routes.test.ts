@@ -14,7 +14,7 @@ const contract = readContract();
 const named = separateOperations(readOperations());
 const sdl = subgraphNames.flatMap((name) => readSubgraphSdl(name).definitions);
 
-/** Operations that no merchant's route stands for: the hosted page, what the service asks itself, and the ledger's route when it answers with a file. */
+/** Operations that no merchant's route stands for: the hosted page, what the service asks itself (also when a bank calls), and the ledger's route when it answers with a file. */
 const ownOperations = [
   'GetCheckout',
   'ChooseCheckoutMethod',
@@ -25,6 +25,8 @@ const ownOperations = [
   'NoteApiKeyUse',
   'ReadEventsAfter',
   'ExportLedger',
+  'AskBankOfPayment',
+  'AskBankOfPayout',
 ];
 
 /** `Mutation.paymentCreate` of a named operation. */

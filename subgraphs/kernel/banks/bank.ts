@@ -73,6 +73,18 @@ export interface Question {
   readonly now: Temporal.Instant;
 }
 
+/** A payment that is asked about: what was ordered, so that the bank's words can be compared with it. */
+export interface PaymentQuestion extends Question {
+  /** The bank's own reference, once it gave one; without it the bank is searched for the operation. */
+  readonly reference: string | null;
+  readonly amount: MinorUnits;
+  readonly currency: string;
+  /** When the session was ordered. */
+  readonly orderedAt: Temporal.Instant;
+  /** The payment only proves a card: it is to be authorised and given up again. */
+  readonly voided: boolean;
+}
+
 export type BankAnswer =
   | {
       readonly kind: 'approved';
@@ -118,7 +130,7 @@ export interface Bank extends PayoutBank, TokenBank {
   readonly bankName: string;
   readonly methods: readonly BuyerMethod[];
   openSession(order: SessionOrder): Promise<SessionAnswer>;
-  ask(question: Question): Promise<BankAnswer>;
+  ask(question: PaymentQuestion): Promise<BankAnswer>;
   /** Orders a refund, or asks what became of it: a repeated order is answered with where the first one stands. Nothing else is needed after a crash. */
   refund(order: RefundOrder): Promise<RefundAnswer>;
 }

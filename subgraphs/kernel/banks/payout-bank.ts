@@ -34,6 +34,9 @@ export interface PayoutQuestion {
   readonly operationId: string;
   /** The bank's own reference, once it gave one. */
   readonly reference: string | null;
+  /** What was ordered, so that the bank's words can be compared with it. */
+  readonly amount: MinorUnits;
+  readonly currency: string;
   readonly now: Temporal.Instant;
 }
 

@@ -140,6 +140,8 @@ const refundAnswer = ({ reference, outcome, failureCode, answerAt }: Found, now:
 };
 
 export interface Simulator extends Bank {
+  /** It knows its own orders: the operation's id is enough. */
+  ask(question: Question): Promise<BankAnswer>;
   /** What a buyer does at the bank: confirms (or refuses) now. False when there is nothing to confirm any more. */
   confirm(question: Question, approve: boolean): Promise<boolean>;
   /** What it tells by itself, as planned. */

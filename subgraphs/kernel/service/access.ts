@@ -32,6 +32,7 @@ export const access: Readonly<Record<string, Access>> = {
   'Mutation.paymentCancel': { key: free },
   'Mutation.refundCreate': { key: free },
   'Query.recurringPayments': { service: true },
+  'Mutation.bankPaymentAsk': { service: true },
   'Mutation.recurringPaymentCreate': { service: true },
   'Mutation.recurringPaymentCancel': { service: true },
   'Mutation.checkoutMethodChoose': { buyer: true },
@@ -46,6 +47,7 @@ export const access: Readonly<Record<string, Access>> = {
   // The scope of the payout's own method is checked where the method is known: in the operation.
   'Mutation.payoutCreate': { key: anyPayout },
   'Mutation.payoutBatchCreate': { key: anyPayout },
+  'Mutation.bankPayoutAsk': { service: true },
   'Mutation.sbpBanksRefresh': { operator: 'admin', platform: true },
 
   'Query.billingSubscription': { key: eitherRecurrent, operator: 'viewer' },

@@ -1,0 +1,20 @@
+/** Amounts as YooKassa writes them: rubles with a point and two digits. Converted digit by digit, never as floating point numbers. */
+import type { MinorUnits } from '../../rules/money.ts';
+
+/** An amount as its API has it. */
+export interface WireAmount {
+  readonly value: string;
+  readonly currency: string;
+}
+
+/** Minor units as a decimal text: 10050n is `100.50`. */
+export const wireAmount = (amount: MinorUnits, currency: string): WireAmount => ({
+  value: `${amount / 100n}.${String(amount % 100n).padStart(2, '0')}`,
+  currency,
+});
+
+/** Whether what the bank repeats is what was ordered, to the kopeck. */
+export const isSameAmount = (told: WireAmount, ordered: MinorUnits, currency: string): boolean => {
+  const [, whole, part] = /^(\d{1,16})\.(\d{2})$/.exec(told.value) ?? [];
+  return whole !== undefined && part !== undefined && BigInt(whole) * 100n + BigInt(part) === ordered && told.currency === currency;
+};

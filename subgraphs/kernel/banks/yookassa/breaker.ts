@@ -1,0 +1,33 @@
+/**
+ * Stops calling an acquirer that does not answer, so that callers are told at once and it can recover. A call that is not made is safe: it surely reached
+ * nobody, and is made later under the same idempotency key.
+ */
+export interface Breaker {
+  /** Whether a call may be made now; while it is open, one trial at a time. */
+  lets(): boolean;
+  /** What became of a call that was let. */
+  note(answered: boolean): void;
+}
+
+/** As many calls in a row without an answer open it. */
+const failuresMost = 10;
+/** How long it stays open before a trial. */
+const pause_ms = 5_000;
+
+/** A breaker of one acquirer in this process. `now_ms` is a clock that never goes back. */
+export const openBreaker = (now_ms: () => number = () => performance.now()): Breaker => {
+  let failures = 0;
+  let trialAt_ms = -Infinity;
+  return {
+    lets: () => {
+      if (failures < failuresMost) return true;
+      if (now_ms() < trialAt_ms) return false;
+      trialAt_ms = now_ms() + pause_ms;
+      return true;
+    },
+    note: (answered) => {
+      failures = answered ? 0 : failures + 1;
+      if (failures === failuresMost) trialAt_ms = now_ms() + pause_ms;
+    },
+  };
+};

@@ -1,0 +1,121 @@
+/**
+ * Calls to YooKassa's API over HTTP: one pool of kept connections, Basic authorisation, deadlines, an idempotency key on every POST. Decision D-32: whatever
+ * may have reached the bank and has no clear answer is `unknown`. Nothing that is sent or received is logged: it may hold a card.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { Pool } from 'undici';
+import type { Breaker } from './breaker.ts';
+
+/** A shop or a payout gateway with its secret key. */
+export interface Account {
+  readonly id: string;
+  readonly secret: string;
+}
+
+/** How to reach YooKassa. */
+export interface YooKassaConfig {
+  /** Its base address, as `https://api.yookassa.ru/v3`. */
+  readonly url: string;
+  readonly shop: Account;
+  /** Null: no payouts. */
+  readonly payouts: Account | null;
+  /** How long one attempt of a call may take; a call has at most two. */
+  readonly attempt_ms: number;
+}
+
+export interface ApiCall {
+  readonly account: Account;
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  /** Present: a POST, with its idempotency key of 1 to 64 characters. Equal calls under one key are one operation for 24 hours. */
+  readonly post?: { readonly key: string; readonly body: object };
+  readonly signal?: AbortSignal;
+}
+
+export type ApiAnswer =
+  | { readonly kind: 'answered'; readonly body: unknown }
+  /** It was surely not accepted. */
+  | { readonly kind: 'refused'; readonly status: number; readonly code: string; readonly parameter: string | null }
+  | { readonly kind: 'unknown' };
+
+export interface Client {
+  call(call: ApiCall): Promise<ApiAnswer>;
+  close(): Promise<void>;
+}
+
+const connect_ms = 3_000;
+const callMost_ms = 10_000;
+const retryMost_ms = 2_000;
+const retryUsual_ms = 300;
+
+/** Statuses that say that nothing was accepted; others may follow an effect. */
+const refusals: ReadonlySet<number> = new Set([400, 401, 403, 404, 405, 410, 415, 422]);
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+};
+
+interface Attempt {
+  readonly answer: ApiAnswer;
+  /** How long the bank asks to wait before the call is repeated. */
+  readonly retryAfter_ms: number | null;
+}
+
+const read = (status: number, body: unknown): Attempt => {
+  const told = isRecord(body) ? body : {};
+  const { code, parameter, retry_after: wait } = told;
+  if (status === 200 && isRecord(body)) return { answer: { kind: 'answered', body }, retryAfter_ms: null };
+  if (refusals.has(status)) {
+    const named = typeof code === 'string' ? code : String(status);
+    return { answer: { kind: 'refused', status, code: named, parameter: typeof parameter === 'string' ? parameter : null }, retryAfter_ms: null };
+  }
+  return { answer: { kind: 'unknown' }, retryAfter_ms: typeof wait === 'number' && wait >= 0 ? wait : retryUsual_ms };
+};
+
+/** Opens the client; nothing is called until it is asked to. */
+export const openClient = ({ url, attempt_ms }: Pick<YooKassaConfig, 'url' | 'attempt_ms'>, breaker: Breaker): Client => {
+  const { origin, pathname } = new URL(url);
+  const base = pathname.replace(/\/$/, '');
+  const pool = new Pool(origin, { connections: 32, keepAliveTimeout: 30_000, connect: { timeout: connect_ms }, allowH2: false });
+
+  const attempt = async ({ account, path, query = {}, post, signal }: ApiCall, deadline: AbortSignal): Promise<Attempt> => {
+    const authorization = `Basic ${Buffer.from(`${account.id}:${account.secret}`).toString('base64')}`;
+    const signals = [deadline, AbortSignal.timeout(attempt_ms), ...(signal ? [signal] : [])];
+    const response = await pool.request({
+      method: post ? 'POST' : 'GET',
+      path: `${base}${path}`,
+      query,
+      headers: { authorization, ...(post ? { 'content-type': 'application/json', 'idempotence-key': post.key } : {}) },
+      ...(post ? { body: JSON.stringify(post.body) } : {}),
+      signal: AbortSignal.any(signals),
+    });
+    return read(response.statusCode, parsed(await response.body.text()));
+  };
+
+  const once = async (call: ApiCall, deadline: AbortSignal): Promise<Attempt> => {
+    if (!breaker.lets()) return { answer: { kind: 'unknown' }, retryAfter_ms: null };
+    const ended = await attempt(call, deadline).catch((): Attempt => ({ answer: { kind: 'unknown' }, retryAfter_ms: retryUsual_ms }));
+    breaker.note(ended.answer.kind !== 'unknown');
+    return ended;
+  };
+
+  return {
+    call: async (call) => {
+      const deadline = AbortSignal.timeout(callMost_ms);
+      const first = await once(call, deadline);
+      const { retryAfter_ms } = first;
+      if (first.answer.kind !== 'unknown' || retryAfter_ms === null || retryAfter_ms > retryMost_ms) return first.answer;
+      // The same call under the same key: it cannot be done twice.
+      await delay(retryAfter_ms);
+      if (deadline.aborted || call.signal?.aborted) return first.answer;
+      return (await once(call, deadline)).answer;
+    },
+    close: () => pool.destroy(),
+  };
+};

@@ -1,0 +1,183 @@
+/**
+ * Payments at YooKassa: by SBP (a QR code), cards (the card goes straight there; 3-D Secure on its page), T-Pay and SberPay (its page). Decisions D-32, D-33.
+ * A card that only proves itself is authorised without being captured, and the authorisation is cancelled (decision D-66).
+ */
+import type { Bank, BankAnswer, Card, PayerTraits, PaymentQuestion, SessionAnswer, SessionOrder } from '../bank.ts';
+import type { BankStep, BuyerMethod } from '../../rules/buyer.ts';
+import type { ChargeAnswer, ChargeOrder, TokenBank } from '../token-bank.ts';
+import { wireAmount } from './amount.ts';
+import type { Account, ApiAnswer, Client } from './client.ts';
+import type { CheckEcho, Ordered } from './echo.ts';
+import { paymentFailure, refusedOrder } from './failures.ts';
+import { readPage, readPayment, type WirePayment } from './wire.ts';
+
+export interface PaymentCalls {
+  readonly client: Client;
+  readonly shop: Account;
+  readonly checkEcho: CheckEcho;
+}
+
+const wireMethods: Readonly<Record<BuyerMethod, string>> = { sbp: 'sbp', cards: 'bank_card', tpay: 'tinkoff_bank', sberpay: 'sberbank' };
+
+/** How often a payment that waits for its buyer is asked about; notifications come sooner. */
+const askEvery_s = 15;
+/** After this an order that is not in the bank's list never arrived. */
+const arrivesWithin_s = 60;
+/** How much of the list is read: within the minutes around an order. */
+const pagesMost = 100;
+
+const unknown = { kind: 'unknown' } as const;
+
+const wireCard = ({ number, expiry, cvc, holder }: Card) => {
+  const [month = '', year = ''] = expiry.split('/').map((part) => part.trim());
+  const cardholder = /^[a-zA-Z '-]{1,26}$/.test(holder) ? { cardholder: holder } : {};
+  return { card: { number: number.replaceAll(/\D/g, ''), expiry_month: month, expiry_year: `20${year}`, csc: cvc, ...cardholder } };
+};
+
+const metadataOf = ({ merchantId, operationId }: Pick<Ordered, 'merchantId' | 'operationId'>) => ({
+  merchant_id: merchantId,
+  operation_id: operationId,
+  operation: 'payment',
+});
+
+/** Whether a payment proves a card, and is not to be captured. */
+const isVoided = ({ save, method }: Pick<SessionOrder, 'save' | 'method'>): boolean => save?.verification === true && method === 'cards';
+
+const sessionBody = (order: SessionOrder) => ({
+  amount: wireAmount(order.amount, order.currency),
+  capture: !isVoided(order),
+  payment_method_data: { type: wireMethods[order.method], ...(order.card ? wireCard(order.card) : {}) },
+  confirmation: { type: order.method === 'sbp' ? 'qr' : 'redirect', return_url: order.pageUrl },
+  metadata: metadataOf(order),
+  ...(order.save ? { save_payment_method: true } : {}),
+});
+
+const stepOf = (order: SessionOrder, { confirmationUrl }: WirePayment): { readonly step: BankStep; readonly stepUrl: string | null } => {
+  if (confirmationUrl === null) return { step: 'wait', stepUrl: null };
+  switch (order.method) {
+    case 'sbp':
+      return { step: 'qr', stepUrl: confirmationUrl };
+    case 'cards':
+      return { step: 'three_d_secure', stepUrl: confirmationUrl };
+    case 'tpay':
+    case 'sberpay':
+      return { step: 'redirect', stepUrl: confirmationUrl };
+  }
+};
+
+const traitsOf = ({ cardBrand, cardLast4, payerBankId }: WirePayment): PayerTraits => ({
+  cardBrand,
+  cardMask: cardLast4 === null ? null : `**** **** **** ${cardLast4}`,
+  cardHolder: null,
+  phoneMask: null,
+  payerBank: payerBankId,
+});
+
+const refusal = (answer: ApiAnswer & { kind: 'refused' }): BankAnswer & { kind: 'declined' } => ({
+  kind: 'declined',
+  // 401 and 403 are about our own account, not about the buyer.
+  failureCode: answer.status === 401 || answer.status === 403 ? 'method_unavailable' : refusedOrder(answer.parameter),
+  bankCode: answer.code,
+});
+
+const declined = ({ cancellation }: WirePayment): BankAnswer & { kind: 'declined' } => ({
+  kind: 'declined',
+  failureCode: paymentFailure(cancellation),
+  bankCode: cancellation.reason,
+});
+
+const approved = (payment: WirePayment): BankAnswer & { kind: 'approved' } => ({
+  kind: 'approved',
+  reference: payment.id,
+  rrn: payment.rrn ?? payment.sbpOperationId,
+  traits: traitsOf(payment),
+  ...(payment.isSaved && payment.methodId !== null ? { savedReference: payment.methodId } : {}),
+});
+
+/** It waits, and is not asked about by itself any more: a person has been told. */
+const stopped = { kind: 'pending', askAt: null } as const;
+
+const standing = async (calls: PaymentCalls, ordered: Ordered, payment: WirePayment | null): Promise<ChargeAnswer> => {
+  if (!payment) return unknown;
+  if (!(await calls.checkEcho(ordered, payment))) return stopped;
+  switch (payment.status) {
+    case 'succeeded':
+      return approved(payment);
+    case 'canceled':
+      return declined(payment);
+    case 'pending':
+    case 'waiting_for_capture':
+      return { kind: 'pending', askAt: ordered.now.add({ seconds: askEvery_s }) };
+  }
+};
+
+const isOurVoid = ({ status, cancellation }: WirePayment): boolean => status === 'canceled' && cancellation.reason === 'canceled_by_merchant';
+
+/** The card was authorised: the authorisation is given up, and the method is proved when that is certain. */
+const voidAuthorisation = async (calls: PaymentCalls, asked: PaymentQuestion, payment: WirePayment): Promise<BankAnswer> => {
+  const answer = await calls.client.call({ account: calls.shop, path: `/payments/${payment.id}/cancel`, post: { key: `${asked.operationId}-void`, body: {} } });
+  const after = answer.kind === 'answered' ? readPayment(answer.body) : null;
+  return after && isOurVoid(after) ? approved(after) : unknown;
+};
+
+const settle = async (calls: PaymentCalls, asked: PaymentQuestion, payment: WirePayment): Promise<BankAnswer> => {
+  if (!asked.voided) return standing(calls, asked, payment);
+  if (!(await calls.checkEcho(asked, payment))) return stopped;
+  if (payment.status === 'waiting_for_capture') return voidAuthorisation(calls, asked, payment);
+  return isOurVoid(payment) ? approved(payment) : standing(calls, asked, payment);
+};
+
+/** Looks for an order whose answer was lost among the payments of its minutes. Null: it is not there; `unknown`: the list could not be read. */
+const search = async ({ client, shop }: PaymentCalls, { operationId, orderedAt }: PaymentQuestion): Promise<WirePayment | null | typeof unknown> => {
+  const around = { 'created_at.gte': orderedAt.subtract({ seconds: 30 }).toString(), 'created_at.lte': orderedAt.add({ minutes: 2 }).toString(), limit: '100' };
+  let cursor: string | null = null;
+  for (let page = 0; page < pagesMost; page++) {
+    const answer: ApiAnswer = await client.call({ account: shop, path: '/payments', query: cursor === null ? around : { ...around, cursor } });
+    const read = answer.kind === 'answered' ? readPage(answer.body, readPayment) : null;
+    if (!read) return unknown;
+    const found = read.items.find((payment) => payment.operationId === operationId);
+    if (found) return found;
+    if (read.nextCursor === null) return null;
+    cursor = read.nextCursor;
+  }
+  return unknown;
+};
+
+const openSession = async (calls: PaymentCalls, order: SessionOrder): Promise<SessionAnswer> => {
+  const answer = await calls.client.call({ account: calls.shop, path: '/payments', post: { key: order.operationId, body: sessionBody(order) } });
+  if (answer.kind === 'refused') return refusal(answer);
+  const payment = answer.kind === 'answered' ? readPayment(answer.body) : null;
+  if (!payment || !(await calls.checkEcho(order, payment))) return unknown;
+  if (payment.status === 'canceled') return declined(payment);
+  const { cardBrand, cardMask } = traitsOf(payment);
+  const traits = { cardBrand, cardMask, cardHolder: order.card?.holder ?? null };
+  const askAt = payment.status === 'pending' ? order.now.add({ seconds: askEvery_s }) : order.now;
+  return { kind: 'opened', reference: payment.id, ...stepOf(order, payment), traits, askAt };
+};
+
+const ask = async (calls: PaymentCalls, asked: PaymentQuestion): Promise<BankAnswer> => {
+  if (asked.reference !== null) {
+    const answer = await calls.client.call({ account: calls.shop, path: `/payments/${asked.reference}` });
+    const payment = answer.kind === 'answered' ? readPayment(answer.body) : null;
+    return payment ? settle(calls, asked, payment) : unknown;
+  }
+  const found = await search(calls, asked);
+  if (found && 'kind' in found) return unknown;
+  if (found) return settle(calls, asked, found);
+  return Temporal.Instant.compare(asked.orderedAt.add({ seconds: arrivesWithin_s }), asked.now) < 0 ? { kind: 'unseen' } : unknown;
+};
+
+const charge = async (calls: PaymentCalls, order: ChargeOrder): Promise<ChargeAnswer> => {
+  const body = { amount: wireAmount(order.amount, order.currency), capture: true, payment_method_id: order.savedReference, metadata: metadataOf(order) };
+  const answer = await calls.client.call({ account: calls.shop, path: '/payments', post: { key: order.operationId, body } });
+  if (answer.kind === 'refused') return refusal(answer);
+  return standing(calls, order, answer.kind === 'answered' ? readPayment(answer.body) : null);
+};
+
+/** The part of the port that takes money. */
+export const yooKassaPayments = (calls: PaymentCalls): Pick<Bank, 'openSession' | 'ask'> & TokenBank => ({
+  savable: ['cards', 'sbp', 'tpay'],
+  openSession: (order) => openSession(calls, order),
+  ask: (question) => ask(calls, question),
+  charge: (order) => charge(calls, order),
+});

@@ -1,0 +1,126 @@
+/**
+ * Payouts at YooKassa: by SBP and to cards, through a gateway of their own; accounts it cannot pay. Contract "Payouts"; decisions D-32, D-53.
+ * Its idempotency keys last a day: an order that is older is looked for, and not given again.
+ */
+import type { PayoutAnswer, PayoutBank, PayoutOrder, PayoutQuestion } from '../payout-bank.ts';
+import type { MinorUnits } from '../../rules/money.ts';
+import { wireAmount } from './amount.ts';
+import type { Account, ApiAnswer, Client } from './client.ts';
+import type { CheckEcho } from './echo.ts';
+import { payoutFailure } from './failures.ts';
+import { readId, readPage, readPayout, readSbpBank, type WirePayout } from './wire.ts';
+
+export interface PayoutCalls {
+  readonly client: Client;
+  readonly gateway: Account;
+  readonly checkEcho: CheckEcho;
+}
+
+const askEvery_s = 30;
+/** Less than the day for which a key is remembered. */
+const keyKept_h = 23;
+
+const unknown = { kind: 'unknown' } as const;
+
+interface Expected extends PayoutQuestion {
+  readonly amount: MinorUnits;
+  readonly currency: string;
+}
+
+const standing = async ({ checkEcho }: PayoutCalls, expected: Expected, payout: WirePayout | null): Promise<PayoutAnswer> => {
+  if (!payout) return unknown;
+  const reference = payout.id;
+  if (!(await checkEcho(expected, payout))) return { kind: 'pending', reference, askAt: null };
+  switch (payout.status) {
+    case 'succeeded':
+      return { kind: 'approved', reference };
+    case 'pending':
+      return { kind: 'pending', reference, askAt: expected.now.add({ seconds: askEvery_s }) };
+    case 'canceled':
+      return { kind: 'declined', failureCode: payoutFailure(payout.cancellation), reference };
+  }
+};
+
+const refusal = ({ status, parameter }: ApiAnswer & { kind: 'refused' }): PayoutAnswer => {
+  if (status === 401 || status === 403) return unknown;
+  if (parameter?.includes('bank_id')) return { kind: 'misrouted' };
+  const failureCode = parameter?.startsWith('amount') ? 'payout_limit_exceeded' : parameter?.includes('card') ? 'invalid_card_number' : 'processing_error';
+  return { kind: 'declined', failureCode, reference: null };
+};
+
+/** A full name as its three parts: surname, name, patronymic. Null: it cannot be told apart. */
+const namesOf = (fullName: string) => {
+  const [last, first, ...middle] = fullName.trim().split(/\s+/);
+  if (!last || !first) return null;
+  return { last_name: last, first_name: first, ...(middle.length > 0 ? { middle_name: middle.join(' ') } : {}) };
+};
+
+/** Stores who receives an SBP payout, and gives the id; null without a name; else why the payout cannot go on. */
+const personalData = async ({ client, gateway }: PayoutCalls, order: PayoutOrder): Promise<string | null | PayoutAnswer> => {
+  const names = order.recipient.way === 'sbp' && order.recipient.fullName ? namesOf(order.recipient.fullName) : null;
+  if (!names) return null;
+  const post = { key: `${order.operationId}-name`, body: { type: 'sbp_payout_recipient', ...names } };
+  const answer = await client.call({ account: gateway, path: '/personal_data', post, signal: order.signal });
+  if (answer.kind === 'refused') return answer.status === 400 ? { kind: 'declined', failureCode: 'recipient_check_failed', reference: null } : unknown;
+  return (answer.kind === 'answered' ? readId(answer.body) : null) ?? unknown;
+};
+
+const destinationOf = ({ recipient }: PayoutOrder) => {
+  switch (recipient.way) {
+    case 'sbp':
+      return { type: 'sbp', phone: recipient.phone.replace('+', ''), bank_id: recipient.bankId };
+    case 'card':
+      return { type: 'bank_card', card: { number: recipient.cardNumber } };
+    case 'account':
+      return null;
+  }
+};
+
+const search = async (calls: PayoutCalls, expected: Expected): Promise<PayoutAnswer> => {
+  const query = { 'metadata[operation_id]': expected.operationId, limit: '10' };
+  const answer = await calls.client.call({ account: calls.gateway, path: '/payouts/search', query });
+  const page = answer.kind === 'answered' ? readPage(answer.body, readPayout) : null;
+  if (!page) return unknown;
+  const found = page.items.find((payout) => payout.operationId === expected.operationId);
+  return found ? standing(calls, expected, found) : { kind: 'unseen' };
+};
+
+const pay = async (calls: PayoutCalls, order: PayoutOrder): Promise<PayoutAnswer> => {
+  const expected = { ...order, reference: null };
+  if (Temporal.Instant.compare(order.madeAt.add({ hours: keyKept_h }), order.now) < 0) return search(calls, expected);
+  const destination = destinationOf(order);
+  if (!destination) return { kind: 'declined', failureCode: 'method_unavailable', reference: null };
+  const personal = await personalData(calls, order);
+  if (typeof personal === 'object' && personal !== null) return personal;
+  const body = {
+    amount: wireAmount(order.amount, order.currency),
+    payout_destination_data: destination,
+    metadata: { merchant_id: order.merchantId, operation_id: order.operationId, operation: 'payout' },
+    ...(personal === null ? {} : { personal_data: [{ id: personal }] }),
+  };
+  const answer = await calls.client.call({ account: calls.gateway, path: '/payouts', post: { key: order.operationId, body }, signal: order.signal });
+  if (answer.kind === 'refused') return refusal(answer);
+  return standing(calls, expected, answer.kind === 'answered' ? readPayout(answer.body) : null);
+};
+
+const askPayout = async (calls: PayoutCalls, question: Expected): Promise<PayoutAnswer> => {
+  if (question.reference === null) return search(calls, question);
+  const answer = await calls.client.call({ account: calls.gateway, path: `/payouts/${question.reference}` });
+  return standing(calls, question, answer.kind === 'answered' ? readPayout(answer.body) : null);
+};
+
+/** The part of the port that pays out. Without a gateway nothing can be paid out: shops need another acquirer's route. */
+export const yooKassaPayouts = (calls: PayoutCalls | null): PayoutBank => {
+  if (!calls) return { payoutWays: [], pay: async () => unknown, askPayout: async () => unknown };
+  return {
+    payoutWays: ['sbp', 'card'],
+    pay: (order) => pay(calls, order),
+    askPayout: (question) => askPayout(calls, question),
+    listSbpBanks: async (signal) => {
+      const answer = await calls.client.call({ account: calls.gateway, path: '/sbp_banks', signal });
+      const page = answer.kind === 'answered' ? readPage(answer.body, readSbpBank) : null;
+      if (!page) throw new Error('YooKassa gave no list of SBP banks');
+      return page.items;
+    },
+  };
+};

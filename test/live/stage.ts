@@ -1,0 +1,114 @@
+/** A service whose live mode goes to the emulated acquirer, both as processes of their own, and a merchant with a live key. */
+import assert from 'node:assert/strict';
+import { gatewayAccount, shopAccount, startAcquirer, type Acquirer } from '../acquirer/start-acquirer.ts';
+import { askGraph, callRest, eventually, makeMerchant, type Answer, type Merchant } from '../support/merchant.ts';
+import { startService, type Service } from '../support/service.ts';
+
+export interface LiveMerchant extends Merchant {
+  /** The same shop's test key. */
+  readonly testKey: string;
+}
+
+export interface LiveStage {
+  readonly service: Service;
+  readonly acquirer: Acquirer;
+  readonly merchant: LiveMerchant;
+  close(): Promise<void>;
+}
+
+const refusedOr = 'code message';
+
+/** Asks as the operator; throws on a refusal. */
+export const operate = async (service: Service, mutation: string, variables: Record<string, unknown>): Promise<any> => {
+  const [answer] = Object.values<any>(await askGraph(service, mutation, variables));
+  assert.equal(answer.code, undefined, JSON.stringify(answer));
+  return answer;
+};
+
+export const enableLive = (service: Service, merchantId: string): Promise<unknown> =>
+  operate(service, `mutation ($m: ID!) { merchantLiveEnable(merchantId: $m) { ... on Refused { ${refusedOr} } } }`, { m: merchantId });
+
+const routes = {
+  payment: ['sbp', 'cards', 'tpay', 'sberpay'],
+  recurrent: ['sbp', 'cards'],
+  payout: ['sbp', 'card'],
+} as const;
+
+/** Routes a shop's live operations to YooKassa. */
+export const routeToYooKassa = async (service: Service, { id, shopId }: Pick<Merchant, 'id' | 'shopId'>): Promise<void> => {
+  for (const [operation, methods] of Object.entries(routes)) {
+    for (const method of methods) {
+      const set = `mutation ($m: ID!, $s: ID!, $o: BankOperation!, $w: RouteMethod!) {
+        bankRouteSet(merchantId: $m, shopId: $s, operation: $o, method: $w, connector: "yookassa") { ... on Refused { ${refusedOr} } } }`;
+      await operate(service, set, { m: id, s: shopId, o: operation, w: method });
+    }
+  }
+};
+
+/** A merchant whose shop has a live key; nothing is enabled or routed yet. */
+export const makeLiveMerchant = async (service: Service): Promise<LiveMerchant> => {
+  const made = await makeMerchant(service);
+  const issue =
+    'mutation ($m: ID!, $s: ID!) { apiKeyIssue(merchantId: $m, shopId: $s, mode: live) { ... on ApiKeyIssued { secret } ... on Refused { code } } }';
+  const { secret: key } = await operate(service, issue, { m: made.id, s: made.shopId });
+  return { ...made, key, testKey: made.key, call: (method, path, body, headers) => callRest({ rest: service.rest, key }, method, path, body, headers) };
+};
+
+/** Starts everything; `environment` adds to the service's. */
+export const openLiveStage = async (environment: Readonly<Record<string, string>> = {}): Promise<LiveStage> => {
+  const acquirer = await startAcquirer();
+  const service = await startService('one', {
+    YOOKASSA_URL: acquirer.api,
+    YOOKASSA_SHOP_ID: shopAccount.id,
+    YOOKASSA_SECRET_KEY: shopAccount.secret,
+    YOOKASSA_GATEWAY_ID: gatewayAccount.id,
+    YOOKASSA_GATEWAY_SECRET_KEY: gatewayAccount.secret,
+    YOOKASSA_TIMEOUT_MS: '500',
+    YOOKASSA_CALLBACK_NETWORKS: '127.0.0.1',
+    ...environment,
+  });
+  await acquirer.callbacks({ callbackUrl: `${service.rest}/callbacks/yookassa` });
+  const merchant = await makeLiveMerchant(service);
+  await enableLive(service, merchant.id);
+  await routeToYooKassa(service, merchant);
+  return { service, acquirer, merchant, close: async () => void (await Promise.all([service.stop(), acquirer.stop()])) };
+};
+
+/** What a buyer's browser sends on the hosted page; the answered state. */
+export const onPage = async (paymentUrl: string, step: 'pay' | 'method', body: unknown = {}): Promise<any> => {
+  const response = await fetch(`${paymentUrl}/${step}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: new URL(paymentUrl).origin },
+    body: JSON.stringify(body),
+  });
+  const state: any = await response.json();
+  assert.equal(response.status, 200, JSON.stringify(state));
+  return state;
+};
+
+/** A card; one number is asked to confirm itself at the acquirer. */
+export const cardOf = (number = '2200000000000004') => ({ number, expiry: '12/30', cvc: '123', holder: 'IVAN PETROV' });
+
+export interface Ordered {
+  readonly payment: any;
+  readonly url: string;
+}
+
+/** Creates a live payment. */
+export const order = async (merchant: LiveMerchant, amount: number, method = 'sbp', orderId?: string): Promise<Ordered> => {
+  const body = { amount, order_id: orderId ?? `A-${crypto.randomUUID()}`, method };
+  const created: Answer = await merchant.call('POST', '/payments', body);
+  assert.equal(created.status, 201, JSON.stringify(created.body));
+  return { payment: created.body.payment, url: created.body.payment_url };
+};
+
+/** Waits until a payment has a status. */
+export const untilStatus = (merchant: Pick<Merchant, 'call'>, id: string, status: string, patience_ms = 30_000): Promise<any> =>
+  eventually(
+    async () => {
+      const { body } = await merchant.call('GET', `/payments/${id}`);
+      return body.status === status && body;
+    },
+    `${id} as ${status}`,
+    patience_ms,
+  );
