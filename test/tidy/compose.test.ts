@@ -17,6 +17,7 @@ import { readText, root } from './tree.ts';
 interface Service {
   readonly image: string;
   readonly build?: string;
+  readonly profiles?: readonly string[];
   readonly command?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly secrets?: readonly string[];
@@ -154,8 +155,21 @@ describe('docker-compose.yml', () => {
     for (const [, { environment = {} }] of trusting) assert.deepEqual([filledIn(environment['TRUSTED_PROXIES'] ?? '')], subnets);
   });
 
+  test('has an emulated acquirer for development alone: under a profile, from the sources, published to this machine, needed by nobody', () => {
+    const { acquirer, ...installed } = compose.services;
+    assert.deepEqual([acquirer?.profiles, acquirer?.build], [['development'], undefined]);
+    assert.ok(Object.values(installed).every(({ profiles, depends_on = {} }) => profiles === undefined && !('acquirer' in depends_on)));
+    assert.ok(acquirer?.command?.every((word) => word === 'node' || existsSync(join(root, word))));
+    assert.ok(acquirer?.ports?.every((port) => port.startsWith('127.0.0.1:')));
+    const read = [...readText('test/acquirer/main.ts').matchAll(/text\('([A-Z_]+)'\)/g)].map(([, name]) => `ACQUIRER_${name}`);
+    assert.deepEqual(
+      Object.keys(acquirer?.environment ?? {}).filter((name) => !read.includes(name)),
+      [],
+    );
+  });
+
   test('publishes one port, that of the front', () => {
-    const published = Object.entries(compose.services).filter(([, { ports }]) => ports !== undefined);
+    const published = Object.entries(compose.services).filter(([, { ports, profiles }]) => ports !== undefined && profiles === undefined);
     assert.deepEqual(
       published.map(([name, { ports }]) => [name, ports?.length]),
       [['front', 1]],
