@@ -42,11 +42,14 @@ type Environment = Readonly<Record<string, string>>;
 /** The tests' machine may be busy with other tests: being late is no reason to refuse them. The overload tests set their own limits. */
 const calm = { OVERLOAD_DELAY_MS: '30000' };
 
+/** What processes have of this one's environment: where programs are, and what Node has compiled already. */
+const inherited = Object.fromEntries(['PATH', 'NODE_COMPILE_CACHE'].flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
+
 /** Starts one process of the service. It has not been waited for. */
 export const spawnProcess = (name: string, port: number, environment: Environment): ServiceProcess => {
   const child = spawn(process.execPath, ['main.ts', ...(name === 'all' ? [] : name.split(' '))], {
     cwd: root,
-    env: { PATH: process.env['PATH'] ?? '', PORT: String(port), OPERATOR_TOKEN: operatorToken, LOG_LEVEL: 'warn', ...calm, ...environment },
+    env: { ...inherited, PORT: String(port), OPERATOR_TOKEN: operatorToken, LOG_LEVEL: 'warn', ...calm, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let said = '';
