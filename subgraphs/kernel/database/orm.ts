@@ -49,12 +49,13 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
     namingStrategy: UnderscoreNamingStrategy,
     forceUtcTimezone: true,
     extensions: [Migrator],
+    // Before the first connection is made.
+    ...(options.namedStatements === false ? { driverOptions: { onPoolCreated: sendUnnamed } } : {}),
     pool: { min: 0, max: options.pool },
     migrations: { path: migrations, pathTs: migrations, emit: 'ts', snapshot: false, disableForeignKeys: false, allOrNothing: true, silent: true },
     schemaGenerator: { disableForeignKeys: false, ignoreSchema: ['bullmq', 'partitions'] },
   });
   const pool = await orm.em.getConnection().getNativeClient();
-  if (options.namedStatements === false) sendUnnamed(pool);
   const { url, directUrl } = options;
   const sessions = directUrl && directUrl !== url ? openSessions(directUrl) : pool;
   const close = async (): Promise<void> => {
