@@ -78,7 +78,8 @@ const relayAsHolder = async (stopping: AbortSignal, parts: RelayParts, bell: Bel
   const client = await parts.pool.connect();
   let held = false;
   // A connection that breaks while idle says so by this event; the next statement on it fails, which is soon enough.
-  client.on('error', (error) => parts.log.warn({ err: error }, 'the relay lost its connection'));
+  const hear = (error: unknown): void => parts.log.warn({ err: error }, 'the relay lost its connection');
+  client.on('error', hear);
   try {
     held = await takeLock(client);
     if (!held) return;
@@ -87,6 +88,8 @@ const relayAsHolder = async (stopping: AbortSignal, parts: RelayParts, bell: Bel
     const lost = new Promise<never>((_, reject) => client.once('end', () => reject(new Error('the relay lost its session'))));
     await Promise.race([relayBatches(stopping, parts, client, bell), lost]);
   } finally {
+    // Who stands by is given the same client again and again.
+    client.off('error', hear);
     // Closing the session gives the lock back, whatever state it is in.
     client.release(held);
   }
