@@ -197,6 +197,11 @@ const payoutScope = (body: unknown): Scope | null => {
   return method === 'payouts_sbp' || method === 'payouts_card' || method === 'payouts_account' ? payoutScopes[method] : null;
 };
 
+type BatchItem = Omit<PayoutCreateInput, 'amount'> & { readonly amount?: number };
+
+/** Decision D-52: an amount that is missing or below 1 is the failure of its item alone. The graph, which knows no negative amounts, is asked for nothing. */
+const batchAmount = ({ amount = 0 }: BatchItem): number => Math.max(amount, 0);
+
 const payouts = [
   row<'CreatePayout', PayoutCreateInput>({
     method: 'POST',
@@ -222,7 +227,7 @@ const payouts = [
             result.idempotent,
           ),
   }),
-  row<'CreatePayoutBatch', { method: PayoutMethod; items: PayoutCreateInput[] }>({
+  row<'CreatePayoutBatch', { method: PayoutMethod; items: BatchItem[] }>({
     method: 'POST',
     path: '/v1/public/payouts/batch',
     operation: 'CreatePayoutBatch',
@@ -230,7 +235,11 @@ const payouts = [
     idempotent: true,
     bodyScope: payoutScope,
     bodyLimit_bytes: batchBodyLimit_bytes,
-    variables: ({ body: { method, items }, idempotency }) => ({ method, items: items.map((item) => ({ ...item, method })), idempotency }),
+    variables: ({ body: { method, items }, idempotency }) => ({
+      method,
+      items: items.map((item) => ({ ...item, amount: batchAmount(item), method })),
+      idempotency,
+    }),
     answer: ({ payoutBatchCreate: result }) => {
       if (result.__typename === 'Refused') return result;
       const results = result.results.map(({ payoutId, index, status, method, amount, code, error }) => ({

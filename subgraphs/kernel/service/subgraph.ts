@@ -6,6 +6,7 @@ import { readSubgraphSdl, type SubgraphName } from '../../../schema/sources.ts';
 import { access, lacks } from './access.ts';
 import { resolveEntities, type EntityLoaders } from './entities.ts';
 import { strangerCheck } from './named-merchant.ts';
+import { assertPlainTexts } from './plain-texts.ts';
 import type { Call } from './principal.ts';
 
 /** What a resolver gets beside its arguments. One per call. */
@@ -70,10 +71,11 @@ const guardField = (type: GraphQLObjectType, fieldName: string): readonly string
   if (!access[coordinate]) return [`no access row for ${coordinate}`];
   if (!field || !resolve) return [`no resolver for ${coordinate}`];
   const namesStranger = strangerCheck(field);
-  field.resolve = (source, args, context: SubgraphContext, info) => {
+  field.resolve = (source, args: Readonly<Record<string, unknown>>, context: SubgraphContext, info) => {
     const lack = lacks(coordinate, context.principal);
-    if (lack === null) return namesStranger(args, context.principal) ?? resolve(source, args, context, info);
-    throw new GraphQLError(lack, { extensions: { code: context.principal.kind === 'key' ? 'scope_required' : 'forbidden' } });
+    if (lack !== null) throw new GraphQLError(lack, { extensions: { code: context.principal.kind === 'key' ? 'scope_required' : 'forbidden' } });
+    assertPlainTexts(args);
+    return namesStranger(args, context.principal) ?? resolve(source, args, context, info);
   };
   return [];
 };

@@ -72,7 +72,8 @@ const fieldMistake = (method: PayoutMethod, { written, fits, expected, requiredB
 
 const mistakeIn = (method: PayoutMethod, input: PayoutInput): string | null => {
   const { amount, currency, fullName } = input;
-  if (amount < 1n || amount > largestAmount) return `amount: expected an integer from 1 to ${largestAmount}, got ${amount}`;
+  if (amount < 1n) return `amount: required, expected an integer from 1 to ${largestAmount}, got nothing above 0`;
+  if (amount > largestAmount) return `amount: expected an integer from 1 to ${largestAmount}, got ${amount}`;
   if ((currency ?? payoutCurrency) !== payoutCurrency) return `currency: payouts are made in ${payoutCurrency}, got another currency`;
   if (typeof fullName === 'string' && (fullName === '' || fullName.length > nameMax_chars || !isPlainText(fullName))) {
     return `full_name: expected 1 to ${nameMax_chars} characters, got ${fullName.length}`;

@@ -1,0 +1,115 @@
+/** What the fuzzers work on: the service on a database that can be looked into, a merchant with things of every kind, and a stranger with the same. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
+import { pay, payByCard, confirmAtBank } from '../support/buyer.ts';
+import { rotateSigningSecret } from '../support/cabinet.ts';
+import { startTestDatabase } from '../support/database.ts';
+import { eventually, makeMerchant, type Merchant } from '../support/merchant.ts';
+import { operatorToken, startService, type Service } from '../support/service.ts';
+import { openExchange, type Came } from './exchange.ts';
+import { cardNumbers } from './odd-values.ts';
+
+/** A merchant, the ids of what it has, and its secrets. */
+export interface Inhabitant extends Merchant {
+  /** By the noun of the path that takes them. */
+  readonly ids: Readonly<Record<string, readonly string[]>>;
+  readonly signingSecret: string;
+  /** Also the secret of its webhook endpoint. */
+  readonly secrets: readonly string[];
+}
+
+/** The ids of whatever kind. */
+export const allIds = (ids: Inhabitant['ids']): readonly string[] => Object.values(ids).flat();
+
+const settle = async (service: Service): Promise<Inhabitant> => {
+  const merchant = await makeMerchant(service);
+  const signingSecret = await rotateSigningSecret(service, merchant);
+  const endpointSecret = await merchant.endpoint('https://shop.example/hook');
+  const make = async (path: string, body: object): Promise<any> => (await merchant.call('POST', path, body)).body;
+  // One whose id nobody learns: its money stays when everything else is given back.
+  const kept = await make('/payments', { amount: 50_000_000, method: 'sbp', order_id: 'kept' });
+  await pay(kept.payment_url);
+  const paid = await make('/payments', { amount: 50_000_000, method: 'sbp', order_id: 'paid' });
+  await pay(paid.payment_url);
+  const other = await make('/payments', { amount: 10_000, description: 'never paid' });
+  const isPaid = async ({ payment: { id } }: any) => (await merchant.call('GET', `/payments/${id}`)).body.status === 'succeeded';
+  await eventually(async () => (await isPaid(kept)) && (await isPaid(paid)), 'the payments');
+  const refund = await make(`/payments/${paid.payment.id}/refund`, { amount: 1_000 });
+  const payout = await make('/payouts', { amount: 1_000, phone: '+79161234567', bank_id: '100000000111' });
+  const bound = await make('/tokens', { customer_ref: 'bound' });
+  await payByCard(bound.pay_url);
+  await confirmAtBank(bound.pay_url);
+  const waiting = await make('/tokens', { customer_ref: 'waiting' });
+  const begun = await make('/subscriptions', { amount: 1_000, customer_ref: 'bound' });
+  await eventually(
+    async () => (await merchant.call('GET', '/tokens?customer_ref=bound')).body.items.some((token: any) => token.status === 'active'),
+    'the token',
+  );
+  const ids = {
+    payments: [paid.payment.id, other.payment.id],
+    refunds: [refund.id],
+    payouts: [payout.payout.id],
+    tokens: [bound.card.id, waiting.card.id],
+    subscriptions: [begun.subscription.id],
+  };
+  for (const id of allIds(ids)) assert.match(id, /^[0-9a-f-]{36}$/);
+  return { ...merchant, ids, signingSecret, secrets: [merchant.key, signingSecret, endpointSecret] };
+};
+
+/** A stack, a path of ours, a statement or an address of the database: what says something of the inside. */
+const inside =
+  /\n\s+at |\.ts:\d+|node_modules|file:\/\/\/|\bselect .+ from |\binsert into |violates |relation "|postgres(?:ql)?:\/\/|\beconn|(?<!Syntax )Error: /i;
+
+/** Opens the world. `close` removes everything that was made here. */
+export const openWorld = async () => {
+  await using opening = new AsyncDisposableStack();
+  const database = await startTestDatabase();
+  opening.defer(() => database.stop());
+  const service = await startService('one', {
+    DATABASE_URL: database.url,
+    SECRET_KEY: randomBytes(32).toString('base64'),
+    // So that a call can come from an address of its own: whoever fails too often is barred (decision D-11).
+    TRUSTED_PROXIES: '127.0.0.1',
+  });
+  opening.defer(() => service.stop());
+  const pool = new pg.Pool({ connectionString: database.url, max: 2 });
+  opening.defer(() => pool.end());
+  const { exchange, close } = openExchange(service.rest);
+  opening.defer(close);
+  const [merchant, stranger] = await Promise.all([settle(service), settle(service)]);
+  const secrets = [...merchant.secrets, ...stranger.secrets, database.url];
+  const opened = opening.move();
+  return {
+    service,
+    exchange,
+    merchant,
+    stranger,
+    /** What of our secrets or our inside a text gives away; null when nothing. */
+    leakIn: (text: string): string | null =>
+      [operatorToken, ...secrets].some((secret) => text.includes(secret)) ? 'a secret' : (inside.exec(text)?.[0] ?? null),
+    /** What the service logged of a request. */
+    logOf: ({ headers }: Came): string =>
+      service.processes
+        .flatMap((part) => part.output().split('\n'))
+        .filter((line) => line.includes(`"${String(headers['x-request-id'])}"`))
+        .join('\n'),
+    /** Fails unless the books are right, the service is ready, and its log holds no secret and no card's number. */
+    assertWell: async (): Promise<void> => {
+      let differences: unknown = null;
+      await eventually(async () => (differences = await checkBooks({ pool })).length === 0, 'right books').catch(() => assert.deepEqual(differences, []));
+      const [{ count: postings } = { count: 0 }] = (await pool.query<{ count: number }>('select count(*)::int as count from posting')).rows;
+      assert.ok(postings > 4, `the books hold ${postings} postings`);
+      assert.equal((await fetch(`${service.rest}/readyz`)).status, 200);
+      for (const part of service.processes) {
+        const said = [...secrets, ...cardNumbers].find((secret) => part.output().includes(secret));
+        assert.equal(said, undefined, 'the log holds a secret or a card number');
+        assert.equal(part.child.exitCode, null);
+      }
+    },
+    close: () => opened.disposeAsync(),
+  };
+};
+
+export type World = Awaited<ReturnType<typeof openWorld>>;
