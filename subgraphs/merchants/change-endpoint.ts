@@ -76,10 +76,10 @@ const endPending: Statement = {
     with ended as (
       update webhook_delivery set status = 'failed', attempts = attempts + 1, next_attempt_at = null, lease_until = null
       where merchant_id = $1 and lane = $2 and status = 'pending' and (lease_until is null or lease_until <= statement_timestamp())
-      returning merchant_id, id, attempts
+      returning merchant_id, id, attempts, created_at
     ), noted as (
-      insert into webhook_attempt (merchant_id, delivery_id, number, at, duration_ms, error)
-      select merchant_id, id, attempts, $3, 0, $4 from ended
+      insert into webhook_attempt (merchant_id, delivery_id, number, at, duration_ms, error, created_at)
+      select merchant_id, id, attempts, $3, 0, $4, created_at from ended
       returning number
     )
     select count(*)::int as ended from noted`,

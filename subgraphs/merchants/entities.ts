@@ -94,9 +94,10 @@ export const WebhookDeliveryEntity = defineEntity({
     nextAttemptAt: moment().nullable(),
     leaseUntil: moment().nullable(),
     deliveredAt: moment().nullable(),
-    createdAt: moment(),
+    /** That of its event, and a part of the keys: which partition it is in. */
+    createdAt: moment().primary(),
   },
-  uniques: [{ name: 'webhook_delivery_once', properties: ['merchantId', 'eventId', 'lane'] }],
+  uniques: [{ name: 'webhook_delivery_once', properties: ['merchantId', 'eventId', 'lane', 'createdAt'] }],
   indexes: [
     { name: 'webhook_delivery_due', properties: ['lane', 'nextAttemptAt'], where: "status = 'pending'" },
     { name: 'webhook_delivery_leased', properties: ['lane'], where: 'lease_until is not null' },
@@ -121,6 +122,8 @@ export const WebhookAttemptEntity = defineEntity({
     status: p.integer().nullable(),
     error: p.text().nullable(),
     responseHead: p.text().nullable(),
+    /** That of its delivery, with which it goes. */
+    createdAt: moment().primary(),
   },
 });
 export type WebhookAttempt = Row<InferEntity<typeof WebhookAttemptEntity>>;

@@ -32,7 +32,7 @@ const insertDeliveries = {
         (merchant_id, id, event_id, webhook_event, shop_id, subject_id, endpoint_id, lane, url, status, attempts, next_attempt_at, created_at)
       select merchant_id, uuidv7(), id, webhook_event, shop_id, subject_id, endpoint_id, coalesce(lane, url), url, 'pending', 0, created_at, created_at
       from target
-      on conflict (merchant_id, event_id, lane) do nothing
+      on conflict (merchant_id, event_id, lane, created_at) do nothing
       returning lane
     )
     select distinct lane from made`,

@@ -97,9 +97,9 @@ const storeAttempts = {
       set status = result.status, attempts = attempts + 1, next_attempt_at = result.next_attempt_at, delivered_at = result.delivered_at, lease_until = null
       from result
       where delivery.merchant_id = result.merchant_id and delivery.id = result.id and delivery.lease_until = result.lease_until and delivery.status = 'pending'
-      returning delivery.merchant_id, delivery.id, attempts
+      returning delivery.merchant_id, delivery.id, attempts, delivery.created_at
     )
-    insert into webhook_attempt (merchant_id, delivery_id, number, at, duration_ms, status, error, response_head)
-    select merchant_id, id, attempts, at, duration_ms, answer_status, error, response_head from settled join result using (merchant_id, id)
+    insert into webhook_attempt (merchant_id, delivery_id, number, at, duration_ms, status, error, response_head, created_at)
+    select merchant_id, id, attempts, at, duration_ms, answer_status, error, response_head, created_at from settled join result using (merchant_id, id)
     returning delivery_id as "deliveryId"`,
 };

@@ -79,7 +79,7 @@ export const writeFailed = async (
   const deliveryId = randomUUID();
   await stage.pool.query(
     `insert into webhook_delivery (merchant_id, id, event_id, webhook_event, shop_id, subject_id, endpoint_id, lane, url, status, attempts, created_at)
-     values ($1, $2, $3, 'payment.succeeded', $4, gen_random_uuid(), $5, $6, 'http://127.0.0.1:1/', 'failed', 9, now())`,
+     select $1, $2, id, 'payment.succeeded', $4, gen_random_uuid(), $5, $6, 'http://127.0.0.1:1/', 'failed', 9, created_at from event where id = $3`,
     [merchantId, deliveryId, written.eventId, shopId, endpointId, endpointId],
   );
   return { deliveryId, ...written };

@@ -31,7 +31,8 @@ export const Event = defineEntity({
     webhookUrl: p.text().nullable(),
     /** Which part of the service must not miss it; null for most. */
     follower: p.text().$type<Follower>().nullable(),
-    createdAt: p.type(InstantType).$type<Temporal.Instant>(),
+    /** Which partition it is in: a part of the key, though the id alone is unique. */
+    createdAt: p.type(InstantType).$type<Temporal.Instant>().primary(),
   },
   indexes: [
     { name: 'event_outbox', properties: ['position'], where: 'sequence is null' },

@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { MikroORM, type EntityManager, type EntitySchema, UnderscoreNamingStrategy } from '@mikro-orm/postgresql';
 import { Migrator } from '@mikro-orm/migrations';
+import { makePartitions } from '../retention/keep-partitions.ts';
 import { applyMigrations } from './migrate.ts';
 import pg from 'pg';
 import { sendUnnamed } from './statement.ts';
@@ -71,6 +72,7 @@ export const migrate = async (database: Database): Promise<readonly string[]> =>
   try {
     await client.query("select pg_advisory_lock(hashtext('payment-service/migrate'))");
     const applied = await applyMigrations(database.orm);
+    await makePartitions(database.pool, Temporal.Now.instant());
     return applied;
   } finally {
     await client.query("select pg_advisory_unlock(hashtext('payment-service/migrate'))");

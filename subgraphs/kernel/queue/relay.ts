@@ -174,7 +174,11 @@ interface NumberedRow {
 const streamed = ({ sequence, kind, payload, at, ...rest }: NumberedRow): StreamedEvent[] =>
   kind === null ? [] : [{ ...rest, sequence: sequence.toString(), kind, payload: payload ?? {}, at: rfc3339(at) }];
 
-const newestSequence = { name: 'relay.newestSequence', text: 'select max(sequence) as newest from event' };
+// Where every event has reached its age and is gone, the sequence itself knows.
+const newestSequence = {
+  name: 'relay.newestSequence',
+  text: `select coalesce((select max(sequence) from event), (select last_value from event_sequence_seq where is_called)) as newest`,
+};
 
 const outboxHasRows = { name: 'relay.outboxHasRows', text: 'select exists (select from event where sequence is null) as waiting' };
 
@@ -183,10 +187,11 @@ const numberOldest = {
   name: 'relay.numberOldest',
   text: `
     with batch as materialized (
-      select merchant_id, id, nextval('event_sequence_seq') as sequence
-      from (select merchant_id, id from event where sequence is null order by position limit $1) as oldest
+      select merchant_id, id, created_at, nextval('event_sequence_seq') as sequence
+      from (select merchant_id, id, created_at from event where sequence is null order by position limit $1) as oldest
     ), numbered as (
       update event set sequence = batch.sequence from batch where event.merchant_id = batch.merchant_id and event.id = batch.id
+        and event.created_at = batch.created_at
       returning event.*
     )
     select sequence, stream_kind as kind, merchant_id as "merchantId", shop_id as "shopId", mode, subject_id as "subjectId", created_at as at, payload

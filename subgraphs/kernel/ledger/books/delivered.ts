@@ -24,6 +24,7 @@ const eventDelivered: Check = {
       ) as target
       where fact.sequence is not null and fact.webhook_event is not null
         and not exists (select from webhook_delivery as delivery where delivery.merchant_id = fact.merchant_id and delivery.event_id = fact.id
+          and delivery.created_at = fact.created_at
           and delivery.endpoint_id is not distinct from target.endpoint_id))
     select merchant_id as "merchantId", shop_id as "shopId", mode, id::text as "subjectId",
       'the event ' || webhook_event || ' of ' || subject_id || ' has no delivery to ' || coalesce('the endpoint ' || endpoint_id, 'its own address') as detail
