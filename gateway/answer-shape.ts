@@ -23,6 +23,9 @@ import { CannotCompile } from './cannot-compile.ts';
 
 type Path = readonly (string | number)[];
 
+/** An abstract type is written out once for each of its types, and within each of them again: names beyond this many would be a program too large to be fast. */
+const names_max = 20_000;
+
 /** Shapes the data. What had to be null against the schema is told in `errors`. Throws when a list is no list. */
 export type AnswerShape = (data: object, errors: GraphQLError[]) => Record<string, unknown> | null;
 
@@ -77,6 +80,7 @@ class ShapeWriter {
 
   #fresh(kind: string): string {
     this.#names += 1;
+    if (this.#names > names_max) throw new CannotCompile('an answer of too many parts');
     return `${kind}${this.#names}`;
   }
 

@@ -13,6 +13,7 @@ import type { PreparedDocument, SubgraphExecutor } from '../subgraphs/kernel/ser
 import type { Logger } from '../subgraphs/kernel/service/telemetry.ts';
 import { CannotCompile } from './cannot-compile.ts';
 import { compileOperation } from './compiled-operation.ts';
+import { compileRepeated, type GatewayExecutor } from './compile-repeated.ts';
 import { subgraphSource } from './subgraph-source.ts';
 
 export interface SupergraphParts {
@@ -20,6 +21,8 @@ export interface SupergraphParts {
   readonly supergraphSdl: string;
   readonly executors: Readonly<Record<SubgraphName, SubgraphExecutor>>;
   readonly log: Logger;
+  /** False: ad-hoc documents run on the stock executor however often they come, to compare with. */
+  readonly compilesRepeated?: boolean;
 }
 
 /** A document to run. It is parsed already; plans and prepared parts are kept for as long as the document object is. */
@@ -40,7 +43,7 @@ export interface CompiledOperation<Name extends OperationName = OperationName> {
 export interface Supergraph {
   /** What clients see. */
   readonly apiSchema: GraphQLSchema;
-  /** Runs any query or mutation on the stock executor. Never rejects. */
+  /** Runs any query or mutation: compiled where its document object has come before, else on the stock executor. Never rejects. */
   execute(request: GraphRequest, call: Call): Promise<ExecutionResult>;
   /** For Apollo Server; its context value is the `Call`. */
   readonly apolloGateway: GatewayInterface;
@@ -53,7 +56,7 @@ export interface Supergraph {
 }
 
 /** Opens the supergraph over its subgraphs. Throws when a named operation does not fit the schema. */
-export const openSupergraph = async ({ supergraphSdl, executors, log }: SupergraphParts): Promise<Supergraph> => {
+export const openSupergraph = async ({ supergraphSdl, executors, log, compilesRepeated = true }: SupergraphParts): Promise<Supergraph> => {
   const sources: Readonly<Record<string, GraphQLDataSource>> = Object.fromEntries(subgraphNames.map((name) => [name, subgraphSource(executors[name])]));
   const gateway = new ApolloGateway({
     supergraphSdl,
@@ -63,11 +66,12 @@ export const openSupergraph = async ({ supergraphSdl, executors, log }: Supergra
     // Composition has validated it when it was built, and a test proves it fresh.
     validateSupergraph: false,
   });
-  const { schema: apiSchema, executor: stock } = await gateway.load();
-  const executor = withoutValues(stock);
-  const execute = stockExecute(apiSchema, executor, log);
+  const { schema: apiSchema, executor: found } = await gateway.load();
+  const stock = withoutValues(found);
   const plan = gatewayPlanner(gateway);
   const compile = (document: DocumentNode): PreparedDocument => compileOperation({ document, plan: plan(document), apiSchema, executors });
+  const executor = compilesRepeated ? compileRepeated({ apiSchema, stock, compile }) : stock;
+  const execute = bareExecute(apiSchema, executor, log);
   const { operations, compiledNames, fallbackNames } = prepareOperations(readNamedOperations(apiSchema), compile, execute);
   return {
     apiSchema,
@@ -132,18 +136,16 @@ const unknownSubgraph = (name: string): never => {
   throw new Error(`the supergraph names a subgraph that is not ours: ${name}`);
 };
 
-type StockExecutor = (context: GatewayGraphQLRequestContext) => Promise<ExecutionResult>;
-
 /** The stock executor, which checks variables itself, with their values left out of what it says of them (decision D-06). */
 const withoutValues =
-  (executor: StockExecutor): StockExecutor =>
+  (executor: GatewayExecutor): GatewayExecutor =>
   async (context) => {
     const result = await executor(context);
     return result.errors && !('data' in result) ? { ...result, errors: result.errors.map(presentInputError) } : result;
   };
 
-/** The stock executor without Apollo Server around it: documents are validated once and hashed once. */
-const stockExecute = (schema: GraphQLSchema, executor: StockExecutor, logger: Logger): Supergraph['execute'] => {
+/** The executor without Apollo Server around it: documents are validated once and hashed once. */
+const bareExecute = (schema: GraphQLSchema, executor: GatewayExecutor, logger: Logger): Supergraph['execute'] => {
   const known = new WeakMap<DocumentNode, { readonly queryHash: string; readonly errors: readonly GraphQLError[] }>();
   const examine = (document: DocumentNode) => {
     const before = known.get(document);
@@ -171,7 +173,7 @@ const stockExecute = (schema: GraphQLSchema, executor: StockExecutor, logger: Lo
 };
 
 /** The gateway, which is loaded once and for all, as Apollo Server wants to load it. */
-const loadedGateway = (apiSchema: GraphQLSchema, coreSupergraphSdl: string, executor: StockExecutor): GatewayInterface => {
+const loadedGateway = (apiSchema: GraphQLSchema, coreSupergraphSdl: string, executor: GatewayExecutor): GatewayInterface => {
   const listeners = new Set<Parameters<GatewayInterface['onSchemaLoadOrUpdate']>[0]>();
   return {
     onSchemaLoadOrUpdate: (listener) => {
