@@ -37,6 +37,7 @@ import { localOperatorToken, localSecretKey } from './subgraphs/kernel/service/l
 import { serveSubgraph, subgraphPath } from './subgraphs/kernel/service/serve-subgraph.ts';
 import type { SubgraphExecutor } from './subgraphs/kernel/service/subgraph.ts';
 import type { Logger } from './subgraphs/kernel/service/telemetry.ts';
+import { startTracing } from './subgraphs/kernel/service/start-tracing.ts';
 import { backgroundJobs, entities, followRecurringPayments, openSubgraph, wakeableJobs, wakeLanes, type SubgraphsParts } from './subgraphs/open-subgraphs.ts';
 import { ensureDemoMerchant, type DemoMerchant } from './subgraphs/merchants/demo-merchant.ts';
 import { makeDeliveries } from './subgraphs/merchants/make-deliveries.ts';
@@ -247,6 +248,7 @@ const listen = async (
 export const startRoles = async (config: Settled, roles: Roles, log: Logger, progress: Progress): Promise<Running> => {
   await using starting = new AsyncDisposableStack();
   const stack = starting;
+  await startTracing(config, roles, log, stack);
   const opened = isOnRecord(roles) ? await openRecord(config, stack, progress) : null;
   if (opened && roles.migrate) await migrateAll(config, opened, progress);
   let demo: DemoMerchant | null = null;

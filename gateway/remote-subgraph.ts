@@ -5,6 +5,7 @@ import type { Call } from '../subgraphs/kernel/service/principal.ts';
 import { principalHeader, principalSigner, requestIdHeader } from '../subgraphs/kernel/service/principal-header.ts';
 import type { SubgraphExecutor } from '../subgraphs/kernel/service/subgraph.ts';
 import type { Logger } from '../subgraphs/kernel/service/telemetry.ts';
+import { spanned } from '../subgraphs/kernel/service/tracing.ts';
 
 const connectTimeout_ms = 2_000;
 /** Longer than a bank may take within a call (decision D-31: 10 s). */
@@ -24,13 +25,15 @@ export const remoteExecutor = (url: string, principalSecret: Buffer, log: Logger
   const { origin, pathname: path } = new URL(url);
   const pool = new Pool(origin, { connections, connect: { timeout: connectTimeout_ms }, headersTimeout: answerTimeout_ms, bodyTimeout: answerTimeout_ms });
   const sign = principalSigner(principalSecret);
-  const ask = async (body: string, call: Call): Promise<ExecutionResult> => {
-    const headers = { 'content-type': 'application/json', [principalHeader]: await sign(call.principal), [requestIdHeader]: call.requestId };
-    const response = await pool.request({ method: 'POST', path, headers, body });
-    const text = await response.body.text();
-    if (response.statusCode !== 200) throw new Error(`answered ${response.statusCode}`);
-    return readResult(JSON.parse(text));
-  };
+  const ask = (body: string, call: Call): Promise<ExecutionResult> =>
+    spanned({ kind: 'client', name: `POST ${path}` }, async (span) => {
+      const traced = span ? { traceparent: span.traceparent } : {};
+      const headers = { 'content-type': 'application/json', [principalHeader]: await sign(call.principal), [requestIdHeader]: call.requestId, ...traced };
+      const response = await pool.request({ method: 'POST', path, headers, body });
+      const text = await response.body.text();
+      if (response.statusCode !== 200) throw new Error(`answered ${response.statusCode}`);
+      return readResult(JSON.parse(text));
+    });
   return {
     prepare: (document) => {
       const query = JSON.stringify(print(document));

@@ -11,6 +11,7 @@ import type { Call } from '../subgraphs/kernel/service/principal.ts';
 import { presentInputError } from '../subgraphs/kernel/service/present-errors.ts';
 import type { PreparedDocument, SubgraphExecutor } from '../subgraphs/kernel/service/subgraph.ts';
 import type { Logger } from '../subgraphs/kernel/service/telemetry.ts';
+import { currentSpan, spanned } from '../subgraphs/kernel/service/tracing.ts';
 import { CannotCompile } from './cannot-compile.ts';
 import { compileOperation } from './compiled-operation.ts';
 import { compileRepeated, type GatewayExecutor } from './compile-repeated.ts';
@@ -121,15 +122,24 @@ const prepareOperations = (
     if (getOperationAST(document)?.operation === 'subscription') continue;
     const name = text as OperationName;
     try {
-      operations.set(name, compile(document));
+      operations.set(name, traced(name, compile(document)));
       compiledNames.push(name);
     } catch (error) {
       if (!(error instanceof CannotCompile)) throw error;
-      operations.set(name, (variables, call) => execute({ document, variables }, call));
+      operations.set(
+        name,
+        traced(name, (variables, call) => execute({ document, variables }, call)),
+      );
       fallbackNames.push(name);
     }
   }
   return { operations, compiledNames, fallbackNames };
+};
+
+/** An operation of ours in a span of its own. */
+const traced = (name: OperationName, run: PreparedDocument): PreparedDocument => {
+  const start = { kind: 'internal', name: `operation ${name}` } as const;
+  return (variables, call) => (currentSpan() ? spanned(start, () => run(variables, call)) : run(variables, call));
 };
 
 const unknownSubgraph = (name: string): never => {

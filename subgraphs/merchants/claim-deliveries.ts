@@ -37,6 +37,8 @@ export interface ClaimedDelivery {
   readonly id: string;
   readonly lane: string;
   readonly eventId: string;
+  /** The payment, payout or refund that it tells of. */
+  readonly subjectId: string;
   readonly url: string;
   /** Attempts made before this one. */
   readonly attempts: number;
@@ -163,7 +165,8 @@ const claim = (asking: string, whose: string, inFlight: string): string => `
       from due where delivery.merchant_id = due.merchant_id and delivery.id = due.id
       returning delivery.*
     )
-    select claimed.merchant_id as "merchantId", claimed.id, claimed.lane, event_id as "eventId", coalesce(endpoint.url, claimed.url) as url, attempts,
+    select claimed.merchant_id as "merchantId", claimed.id, claimed.lane, event_id as "eventId", claimed.subject_id as "subjectId",
+      coalesce(endpoint.url, claimed.url) as url, attempts,
       attempts_before as "attemptsBefore", lease_until as "leaseUntil", event.webhook_body as body,
       signing.secret_sealed as "secretSealed", case when signing.previous_until > $2 then signing.previous_sealed end as "previousSealed", signing.signature
     from claimed

@@ -3,7 +3,9 @@
  * origin of a payment's own address. Contract "Webhooks"; decisions D-70 to D-72.
  */
 import type { Dispatcher } from 'undici';
+import { inTraceOf } from '../kernel/database/subject-trace.ts';
 import { type Logger, webhookAttempts } from '../kernel/service/telemetry.ts';
+import { tracing, type Span } from '../kernel/service/tracing.ts';
 import { unseal } from '../kernel/service/vault.ts';
 import type { ClaimedDelivery, ClaimParts, DeliveryLimits, Message } from './claim-deliveries.ts';
 import { type Answer, postWebhook } from './post-webhook.ts';
@@ -23,13 +25,21 @@ export interface DeliveryParts extends ClaimParts {
 }
 
 /** Sends one claimed delivery and stores what came of it. Never rejects: what could not be stored is due again when the lease is over. */
-export const attemptDelivery = async (parts: DeliveryParts, delivery: ClaimedDelivery): Promise<void> => {
+export const attemptDelivery = (parts: DeliveryParts, delivery: ClaimedDelivery): Promise<void> => {
+  if (!tracing()) return attempt(parts, delivery, null);
+  const start = { kind: 'client', name: 'webhook', values: { 'psp.event_id': delivery.eventId, 'psp.attempt': delivery.attempts + 1 } } as const;
+  return inTraceOf(parts.pool, delivery, start, (span) => attempt(parts, delivery, span));
+};
+
+const attempt = async (parts: DeliveryParts, delivery: ClaimedDelivery, span: Span | null): Promise<void> => {
   const { id: deliveryId, eventId, merchantId } = delivery;
   const { log } = parts;
   const about = { deliveryId, eventId, merchantId };
   const at = parts.now();
   try {
     const { attempted, answer } = await send(parts, delivery);
+    if (answer.status === null) span?.fail('no_answer');
+    else span?.note({ 'http.response.status_code': answer.status });
     const next = afterAttempt(attempted, delivery.attempts - delivery.attemptsBefore + 1, parts.now(), Math.random());
     const stored = await store(parts, delivery, at, answer, next);
     webhookAttempts.inc({ result: next.status === 'pending' ? 'retry' : next.status });

@@ -3,6 +3,7 @@ import type { PaymentQuestion } from '../kernel/banks/bank.ts';
 import type { Banks } from '../kernel/banks/route.ts';
 import { dueOn, type Timeline } from '../kernel/clock/due.ts';
 import type { Database } from '../kernel/database/orm.ts';
+import { inTraceOf } from '../kernel/database/subject-trace.ts';
 import { minorUnits } from '../kernel/rules/money.ts';
 import { isCharge } from '../kernel/rules/recurring.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
@@ -31,7 +32,12 @@ const questionAbout = (payment: Payment, now: Temporal.Instant): PaymentQuestion
 };
 
 /** Asks about one payment; the payment as it is afterwards. One that was never at the bank, or whose end is known, is left as it is. */
-export const askBank = async (database: Database, banks: Banks, key: PaymentKey, now: Temporal.Instant): Promise<Payment | Refused> => {
+export const askBank = (database: Database, banks: Banks, key: PaymentKey, now: Temporal.Instant): Promise<Payment | Refused> => {
+  const { merchantId, paymentId: subjectId } = key;
+  return inTraceOf(database.pool, { merchantId, subjectId }, { kind: 'internal', name: 'ask bank' }, () => askAndApply(database, banks, key, now));
+};
+
+const askAndApply = async (database: Database, banks: Banks, key: PaymentKey, now: Temporal.Instant): Promise<Payment | Refused> => {
   const found = await findPayment(database.pool, key, now);
   if (!found) return refused('not_found', 'there is no such payment');
   const { payment } = found;

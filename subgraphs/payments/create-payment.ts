@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { Database } from '../kernel/database/orm.ts';
 import { claimOf, insertClaim, madeOnce, type IdempotencyClaim } from '../kernel/database/idempotency.ts';
 import { columns, run, type Statement } from '../kernel/database/statement.ts';
+import { rememberTrace } from '../kernel/database/subject-trace.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import type { PolicyLists } from '../kernel/policies/policies.ts';
 import type { KeyPrincipal } from '../kernel/service/principal.ts';
@@ -67,6 +68,7 @@ const insert = async (
     terms.plan?.failureCode ?? null,
     terms.amountUsdt,
   ]);
+  if (payment) await rememberTrace(database.pool, { merchantId: key.merchantId, subjectId: payment.id });
   return payment ?? null;
 };
 

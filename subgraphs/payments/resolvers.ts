@@ -4,6 +4,7 @@ import type { Banks } from '../kernel/banks/route.ts';
 import type { TestClocks } from '../kernel/clock/test-clocks.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { isUuid } from '../kernel/database/load-by-key.ts';
+import { inTraceOf } from '../kernel/database/subject-trace.ts';
 import type { Policies } from '../kernel/policies/policies.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import type { EntityLoaders } from '../kernel/service/entities.ts';
@@ -183,6 +184,9 @@ const mutations = (parts: PaymentsParts): MutationResolvers => ({
 const checkoutMutations = (parts: PaymentsParts): MutationResolvers => {
   const { database, banks, policies, wakeRelay, askLater } = parts;
   const view = (changed: Payment | Refused) => (isRefused(changed) ? changed : checkoutView(changed, banks));
+  /** What the buyer does is in the payment's trace. */
+  const byBuyer = <Result>({ merchantId, paymentId }: PaymentKey, name: string, work: () => Promise<Result>): Promise<Result> =>
+    inTraceOf(database.pool, { merchantId, subjectId: paymentId }, { kind: 'internal', name }, work);
   return {
     checkoutMethodChoose: async (_, { method }, { principal, now }) => {
       const chosen = buyerMethod(method);
@@ -193,10 +197,12 @@ const checkoutMutations = (parts: PaymentsParts): MutationResolvers => {
       view(await planOutcome(database, buyerOf(principal), outcome, failureCode ?? null, now())),
     checkoutPay: async (_, { card }, { principal, now }) => {
       const key = buyerOf(principal);
-      const opened = await openSession(database, banks, await policies.current(), { key, card: card ?? null, pageUrl: pageUrl(parts, key), now: now() });
-      wakeRelay();
-      if (!isRefused(opened) && opened.askAt) askLater(key, Math.max(0, opened.askAt.epochMilliseconds - now().epochMilliseconds));
-      return view(opened);
+      return byBuyer(key, 'open session', async () => {
+        const opened = await openSession(database, banks, await policies.current(), { key, card: card ?? null, pageUrl: pageUrl(parts, key), now: now() });
+        wakeRelay();
+        if (!isRefused(opened) && opened.askAt) askLater(key, Math.max(0, opened.askAt.epochMilliseconds - now().epochMilliseconds));
+        return view(opened);
+      });
     },
     checkoutSimulatorConfirm: async (_, { approve }, { principal, now }) => {
       const confirmed = await confirmSimulator(database, banks, buyerOf(principal), approve, now());

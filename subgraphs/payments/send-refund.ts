@@ -6,6 +6,7 @@ import type { RefundAnswer } from '../kernel/banks/bank.ts';
 import type { Banks } from '../kernel/banks/route.ts';
 import { dueOn, type Timeline } from '../kernel/clock/due.ts';
 import type { Database } from '../kernel/database/orm.ts';
+import { inTraceOf } from '../kernel/database/subject-trace.ts';
 import { minorUnits } from '../kernel/rules/money.ts';
 import { isRefused } from '../kernel/rules/refusal.ts';
 import { applyRefundAnswer } from './apply-refund-answer.ts';
@@ -35,7 +36,12 @@ const order = async (banks: Banks, payment: Payment, refund: Refund, now: Tempor
 };
 
 /** The refund as it is afterwards; null when there is none. Anything but a pending one is left as it is. */
-export const sendRefund = async (database: Database, banks: Banks, { merchantId, refundId }: RefundKey, now: Temporal.Instant): Promise<Refund | null> => {
+export const sendRefund = (database: Database, banks: Banks, key: RefundKey, now: Temporal.Instant): Promise<Refund | null> => {
+  const { merchantId, refundId: subjectId } = key;
+  return inTraceOf(database.pool, { merchantId, subjectId }, { kind: 'internal', name: 'send refund' }, () => sendAndApply(database, banks, key, now));
+};
+
+const sendAndApply = async (database: Database, banks: Banks, { merchantId, refundId }: RefundKey, now: Temporal.Instant): Promise<Refund | null> => {
   const [refund] = await loadRefunds(database.pool, [{ merchantId, id: refundId }]);
   if (refund?.status !== 'pending') return refund ?? null;
   const [payment] = await loadPayments(database.pool, [{ merchantId, id: refund.paymentId }]);

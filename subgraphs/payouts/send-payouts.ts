@@ -9,6 +9,7 @@ import type { Banks } from '../kernel/banks/route.ts';
 import { dueOn, inRealTime, ofShop, type Timeline } from '../kernel/clock/due.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { columns, run, type Statement } from '../kernel/database/statement.ts';
+import { inTraceOf } from '../kernel/database/subject-trace.ts';
 import { minorUnits } from '../kernel/rules/money.ts';
 import { timedPlanOfAmount } from '../kernel/rules/plan.ts';
 import type { KeptRecipient, Recipient } from '../kernel/rules/recipient.ts';
@@ -72,10 +73,13 @@ const askOrOrder = (parts: SendingParts, bank: Bank, payout: Payout, now: Tempor
 
 /** Does what a payout is due for. */
 const sendPayout = async (parts: SendingParts, payout: Payout, now: () => Temporal.Instant): Promise<void> => {
-  const bank = parts.banks.holding(payout);
-  // A connector that this installation lost tells nothing: the payout waits for it.
-  const answer: PayoutAnswer = isRefused(bank) ? { kind: 'unknown' } : await askOrOrder(parts, bank, payout, now());
-  await applyPayoutAnswer(parts.database, payout, answer, now());
+  const { merchantId, id: subjectId } = payout;
+  await inTraceOf(parts.database.pool, { merchantId, subjectId }, { kind: 'internal', name: 'send payout' }, async () => {
+    const bank = parts.banks.holding(payout);
+    // A connector that this installation lost tells nothing: the payout waits for it.
+    const answer: PayoutAnswer = isRefused(bank) ? { kind: 'unknown' } : await askOrOrder(parts, bank, payout, now());
+    await applyPayoutAnswer(parts.database, payout, answer, now());
+  });
 };
 
 const take = (whose: string): string => `update payout set sent_at = coalesce(payout.sent_at, $1), ask_at = $2

@@ -9,6 +9,7 @@ import type { Mode } from '../rules/mode.ts';
 import type { BankOperation, RouteMethod } from '../rules/route.ts';
 import type { Bank } from './bank.ts';
 import type { Simulator } from './simulator.ts';
+import { tracedBank } from './traced-bank.ts';
 
 interface ShopInMode {
   readonly merchantId: string;
@@ -40,8 +41,9 @@ const routesOf: Statement = {
 const unrouted = refused('route_not_configured', 'no acquirer is configured for this shop, method and operation');
 
 /** The banks of this installation: the simulator for test mode, and connectors to real acquirers for live mode. */
-export const openBanks = (simulator: Simulator, pool: Runner, connectors: readonly Bank[] = []): Banks => {
-  const byName = new Map(connectors.map((bank) => [bank.connector, bank]));
+export const openBanks = (simulated: Simulator, pool: Runner, connectors: readonly Bank[] = []): Banks => {
+  const simulator = tracedBank(simulated);
+  const byName = new Map(connectors.map((bank) => [bank.connector, tracedBank(bank)]));
   /** The banks behind a shop's routes, the preferred first. */
   const routes = async ({ merchantId, shopId, mode }: ShopInMode, operation: BankOperation) => {
     const found = await run<{ method: RouteMethod; connector: string }>(pool, routesOf, [merchantId, shopId, mode, operation]);

@@ -110,4 +110,17 @@ export const ShopEntity = defineEntity({
 });
 export type Shop = Row<InferEntity<typeof ShopEntity>>;
 
-export const kernelEntities = [Event, FollowerPosition, FollowedLater, IdempotencyKey, ShopEntity];
+/** The trace in which a payment, refund or payout was made (`subject-trace.ts`). */
+export const SubjectTrace = defineEntity({
+  name: 'SubjectTrace',
+  tableName: 'subject_trace',
+  properties: {
+    merchantId: p.uuid().primary(),
+    subjectId: p.uuid().primary(),
+    traceparent: p.text(),
+    createdAt: p.type(InstantType).$type<Temporal.Instant>(),
+  },
+  indexes: [{ name: 'subject_trace_age', properties: ['createdAt'] }],
+});
+
+export const kernelEntities = [Event, FollowerPosition, FollowedLater, IdempotencyKey, ShopEntity, SubjectTrace];

@@ -9,6 +9,7 @@ import type pg from 'pg';
 import { isRefused, refused, type Refused } from '../rules/refusal.ts';
 import type { Mode } from '../rules/mode.ts';
 import { inTransaction, run, type Runner, type Statement } from './statement.ts';
+import { rememberTrace } from './subject-trace.ts';
 
 /** What a caller sent to make a creation safe to repeat. */
 export interface IdempotencyClaim {
@@ -130,7 +131,10 @@ export const createOnce = async <Made extends object>(
   const values = claim && [caller.merchantId, caller.mode, claim.key, claim.fingerprint, caller.shopId, resourceId, at];
   const claimAndMake = async (client: pg.PoolClient): Promise<Made | Refused | null> => {
     const taken = values !== null && (await run(client, claimAlone, values)).length === 0;
-    return taken ? null : make(client);
+    if (taken) return null;
+    const made = await make(client);
+    if (!isRefused(made)) await rememberTrace(client, { merchantId: caller.merchantId, subjectId: resourceId });
+    return made;
   };
   // What was refused leaves nothing behind, its claim included (decision D-22).
   const isMade = (made: Made | Refused | null): boolean => made !== null && !isRefused(made);

@@ -2,6 +2,7 @@
 import type pg from 'pg';
 import { done, type Job } from '../queue/run-job.ts';
 import { forgetKeys } from './idempotency.ts';
+import { forgetTraces } from './subject-trace.ts';
 
 export interface DatabaseJobs {
   readonly pool: pg.Pool;
@@ -22,6 +23,16 @@ export const databaseJobs = ({ pool, now, stopping }: DatabaseJobs): readonly Jo
     parse: () => null,
     run: async () => {
       while (!stopping.aborted && (await forgetKeys(pool, now(), batchMost_rows)) === batchMost_rows);
+      return done;
+    },
+  },
+  {
+    name: 'forget-subject-traces',
+    queue: 'schedules',
+    every_ms: 3_600_000,
+    parse: () => null,
+    run: async () => {
+      while (!stopping.aborted && (await forgetTraces(pool, now(), batchMost_rows)) === batchMost_rows);
       return done;
     },
   },

@@ -4,6 +4,7 @@
  */
 import pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
+import { currentSpan, spanned } from '../service/tracing.ts';
 
 export interface Statement {
   /** Unique in the program: PostgreSQL keeps the plan under it. */
@@ -43,7 +44,18 @@ export const sendUnnamed = (pool: pg.Pool): void => {
 };
 
 /** Runs a statement. The caller names the row's shape: it is the list of columns in the text. */
-export const run = async <Found extends object>(runner: Runner, statement: Statement, values: readonly unknown[]): Promise<Found[]> => {
+export const run = <Found extends object>(runner: Runner, statement: Statement, values: readonly unknown[]): Promise<Found[]> => {
+  if (!currentSpan()) return send<Found>(runner, statement, values);
+  // Neither the values nor the rows: they may be anybody's data.
+  const said = { 'db.system.name': 'postgresql', 'db.query.summary': statement.name };
+  return spanned({ kind: 'client', name: `sql ${statement.name}`, values: said }, async (span) => {
+    const rows = await send<Found>(runner, statement, values);
+    span?.note({ 'db.response.returned_rows': rows.length });
+    return rows;
+  });
+};
+
+const send = async <Found extends object>(runner: Runner, statement: Statement, values: readonly unknown[]): Promise<Found[]> => {
   const { name, text } = statement;
   const { rows } = await runner.query<Found>({ ...(unnamed.has(runner) ? {} : { name }), text, values: values.map(parameter), types });
   return rows;

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type DefaultJobOptions, Queue } from 'bullmq';
 import type { Logger } from '../service/telemetry.ts';
+import { spanned } from '../service/tracing.ts';
 import type { Backend, JobPayload, StoredQueue } from './backend.ts';
 import { migratePostgresBackend, openPostgresBackend } from './backend-postgres.ts';
 import { openRedisBackend } from './backend-redis.ts';
@@ -142,7 +143,12 @@ const openAdding = (queues: Record<QueueName, StoredQueue>, queueOf: ReadonlyMap
     }
   };
   return {
-    add: async (job, payload, { delay_ms = 0 } = {}) => wake(find(job).add(job, payload, { delay: delay_ms })),
+    // The trace goes beside the payload, and the job's run is in it (`work.ts`).
+    add: (job, payload, { delay_ms = 0 } = {}) =>
+      spanned({ kind: 'producer', name: `add ${job}` }, (span) => {
+        const traced = span ? { telemetry: { metadata: span.traceparent } } : {};
+        return wake(find(job).add(job, payload, { delay: delay_ms, ...traced }));
+      }),
     addMany: async (job, payloads) => {
       const queue = find(job);
       const added = payloads.map((payload) => ({ name: job, data: payload, opts: { deduplication: { id: idOf(job, payload), keepLastIfActive: true } } }));

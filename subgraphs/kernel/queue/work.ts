@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type BackendFactory, DelayedError, type IQueueBackend, type Job as QueuedJob, UnrecoverableError, Worker } from 'bullmq';
 import type { Logger } from '../service/telemetry.ts';
+import { continued } from '../service/tracing.ts';
 import type { JobPayload } from './backend.ts';
 import type { Outage } from './outage.ts';
 import { done, type Job, type QueueName, runJob, type RunOutcome } from './run-job.ts';
@@ -86,7 +87,8 @@ const runOf = ({ jobs, log }: WorkerOptions): ((queued: QueuedJob) => Promise<Ru
       log.warn({ job: queued.name }, 'a job that this process does not know');
       return { outcome: 'threw' };
     }
-    if (!queued.repeatJobKey) return runJob(job, queued.data, log);
+    const start = { kind: 'consumer', name: `job ${job.name}` } as const;
+    if (!queued.repeatJobKey) return continued(queued.opts.telemetry?.metadata, start, () => runJob(job, queued.data, log));
     // A turn that outlasts its interval must not fill the queue with itself.
     if (turnsNow.has(job.name)) return done;
     turnsNow.add(job.name);

@@ -2,11 +2,11 @@
  * Configuration: read once from the environment, checked whole, every mistake listed at once.
  * Secrets come from the environment or from a file (`<NAME>_FILE`), never from an argument.
  */
-import { readFileSync } from 'node:fs';
 import { hkdfSync } from 'node:crypto';
-import { readAddressEntry } from './address-list.ts';
 import type { YooKassaConfig } from '../banks/yookassa/client.ts';
 import type { OverloadLimits } from './overload.ts';
+import { Reader, type Environment } from './read-variables.ts';
+import { readTracing, type TracingConfig } from './tracing-config.ts';
 
 /** The issuer of the tokens of operators and cabinet users. */
 export interface OidcConfig {
@@ -57,11 +57,13 @@ export interface Config {
   readonly rateLimitWait_ms: number;
   /** What of load a public process takes before it answers 503. */
   readonly overload: OverloadLimits;
-  /** Connections to PostgreSQL of this process's pool. */
   /** The account at YooKassa that live mode uses; null: this installation has none. */
   readonly yookassa: YooKassaConfig | null;
   /** Whence YooKassa's notifications are taken. */
   readonly yookassaNetworks: readonly string[];
+  /** Where traces go; null: nothing is traced. */
+  readonly tracing: TracingConfig | null;
+  /** Connections to PostgreSQL of this process's pool. */
   readonly databasePool: number;
   /** Address of PostgreSQL itself where `databaseUrl` is a pooler of transactions: for migrations, LISTEN and locks of sessions. Null: the same. */
   readonly databaseDirectUrl: string | null;
@@ -69,85 +71,6 @@ export interface Config {
   readonly namedStatements: boolean;
   /** How long a process that is to end still takes calls, and says on `/readyz` that it is leaving: so long may a balancer need to see that. */
   readonly drainDelay_ms: number;
-}
-
-type Environment = Readonly<Record<string, string | undefined>>;
-
-class Reader {
-  readonly mistakes: string[] = [];
-  readonly #environment: Environment;
-
-  constructor(environment: Environment) {
-    this.#environment = environment;
-  }
-
-  text(name: string): string | null {
-    const file = this.#environment[`${name}_FILE`];
-    const value = this.#environment[name];
-    if (file && value) this.mistakes.push(`${name} and ${name}_FILE are both set; set one`);
-    if (!file) return value || null;
-    try {
-      return readFileSync(file, 'utf8').trim();
-    } catch {
-      this.mistakes.push(`${name}_FILE names a file that cannot be read`);
-      return null;
-    }
-  }
-
-  integer(name: string, fallback: number, least: number, most: number): number {
-    const value = this.text(name);
-    if (value === null) return fallback;
-    const number = Number(value);
-    if (/^\d+$/.test(value) && number >= least && number <= most) return number;
-    this.mistakes.push(`${name} must be an integer from ${least} to ${most}, got "${value}"`);
-    return fallback;
-  }
-
-  url(name: string, protocols: readonly string[]): string | null {
-    const value = this.text(name);
-    if (value === null) return null;
-    // The value may hold a password: it is not repeated.
-    if (URL.canParse(value) && protocols.includes(new URL(value).protocol)) return value.replace(/\/$/, '');
-    this.mistakes.push(`${name} must be an address with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`);
-    return null;
-  }
-
-  /** One address, or several with commas between them. */
-  urls(name: string, protocols: readonly string[]): string | null {
-    const value = this.text(name);
-    if (value === null) return null;
-    const addresses = value.split(',').map((address) => address.trim().replace(/\/$/, ''));
-    if (addresses.every((address) => URL.canParse(address) && protocols.includes(new URL(address).protocol))) return addresses.join(',');
-    this.mistakes.push(`${name} must be an address with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}, or several with commas between them`);
-    return null;
-  }
-
-  oneOf<Value extends string>(name: string, values: readonly Value[], fallback: Value): Value {
-    const value = this.text(name);
-    if (value === null) return fallback;
-    const found = values.find((candidate) => candidate === value);
-    if (found) return found;
-    this.mistakes.push(`${name} must be one of ${values.join(', ')}, got "${value}"`);
-    return fallback;
-  }
-
-  addresses(name: string): readonly string[] {
-    const entries = (this.text(name) ?? '').split(/[\s,]+/).filter((entry) => entry !== '');
-    return entries.flatMap((entry) => {
-      const read = readAddressEntry(entry);
-      if (read === null) this.mistakes.push(`${name} must hold IPv4 or IPv6 addresses or CIDR blocks, got "${entry}"`);
-      return read ?? [];
-    });
-  }
-
-  key(name: string): Buffer | null {
-    const value = this.text(name);
-    if (value === null) return null;
-    const bytes = Buffer.from(value, 'base64');
-    if (bytes.length === 32) return bytes;
-    this.mistakes.push(`${name} must be 32 bytes in base64 (openssl rand -base64 32), got ${bytes.length} bytes`);
-    return null;
-  }
 }
 
 /** The issuer, when one is named. Its name is compared with that in its tokens, so that a slash at the end counts. */
@@ -210,6 +133,7 @@ export const readConfig = (environment: Environment): Config => {
     overload: { inFlight_max: read.integer('OVERLOAD_IN_FLIGHT', 1_000, 1, 1_000_000), loopDelay_max_ms: read.integer('OVERLOAD_DELAY_MS', 500, 1, 60_000) },
     yookassa: readYooKassa(read),
     yookassaNetworks: read.text('YOOKASSA_CALLBACK_NETWORKS') === null ? yookassaNetworks : read.addresses('YOOKASSA_CALLBACK_NETWORKS'),
+    tracing: readTracing(read),
     databasePool: read.integer('DATABASE_POOL', 16, 2, 1_000),
     databaseDirectUrl: read.url('DATABASE_DIRECT_URL', ['postgres:', 'postgresql:']),
     namedStatements: read.oneOf('DATABASE_NAMED_STATEMENTS', ['on', 'off'], 'on') === 'on',

@@ -10,6 +10,7 @@ import { answerParserError, apiVersion, envelopeOf } from './http-errors.ts';
 import { methodsByPath, type AllowedMethods } from './http-methods.ts';
 import { shedLoad, type OverloadLimits } from './overload.ts';
 import { httpRequests, metrics, requestIdOf, type Logger } from './telemetry.ts';
+import { traceRequests } from './trace-requests.ts';
 
 const usualPatience: Patience = { headers_ms: 15_000, request_ms: 30_000, check_ms: 5_000 };
 /** Longer than the idle time of the usual load balancers, so that they close first. */
@@ -63,6 +64,7 @@ export const openHttp = ({ config, log, ready, overload, patience = usualPatienc
   app.server.on('checkExpectation', (request, response) => app.routing(request, response));
   const allowed = methodsByPath();
   app.addHook('onRoute', ({ url, method }) => allowed.add(url, method));
+  traceRequests(app);
   answerEverything(app, log, allowed, headers);
   if (overload) shedLoad(app, overload, log);
   observe(app, log);

@@ -23,6 +23,7 @@ import type { Call } from './principal.ts';
 import { presentErrors } from './present-errors.ts';
 import type { SubgraphContext, SubgraphExecutor } from './subgraph.ts';
 import type { Logger } from './telemetry.ts';
+import { currentSpan, spanned, type SpanStart } from './tracing.ts';
 
 type Run = (variables: Readonly<Record<string, unknown>>, context: SubgraphContext) => ExecutionResult | Promise<ExecutionResult>;
 
@@ -32,7 +33,9 @@ type Run = (variables: Readonly<Record<string, unknown>>, context: SubgraphConte
  */
 export const localExecutor = (schema: GraphQLSchema, contextOf: (call: Call) => SubgraphContext | Promise<SubgraphContext>, log: Logger): SubgraphExecutor => ({
   prepare: (document) => {
-    const run = prepareRun(schema, document);
+    const prepared = prepareRun(schema, document);
+    const start = spanStart(schema, document);
+    const run: Run = (variables, context) => (currentSpan() ? spanned(start, async () => prepared(variables, context)) : prepared(variables, context));
     return async (variables, call) => {
       try {
         const context = contextOf(call);
@@ -46,6 +49,15 @@ export const localExecutor = (schema: GraphQLSchema, contextOf: (call: Call) => 
     };
   },
 });
+
+/** A document's span is named by its root fields: its own name and its aliases are the caller's words. */
+const spanStart = (schema: GraphQLSchema, document: DocumentNode): SpanStart => {
+  const operation = getOperationAST(document);
+  const known = operation && schema.getRootType(operation.operation)?.getFields();
+  const named = (operation?.selectionSet.selections ?? []).flatMap((chosen) => (chosen.kind === Kind.FIELD ? [chosen.name.value] : []));
+  const fields = named.filter((name) => name === '_entities' || known?.[name]);
+  return { kind: 'internal', name: `subgraph ${[...new Set(fields)].join(' ') || 'document'}` };
+};
 
 const prepareRun = (schema: GraphQLSchema, document: DocumentNode): Run => {
   const errors = mistakesOf(schema, document);

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { pino, type Logger } from 'pino';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { Config } from './config.ts';
+import { currentSpan } from './tracing.ts';
 
 export type { Logger } from 'pino';
 
@@ -10,14 +11,18 @@ export type { Logger } from 'pino';
 const redacted = ['authorization', 'cookie', 'x-psp-signature', 'secret', 'cardPan', 'card_pan', 'card', 'cvc', 'number', 'token'];
 
 /**
- * A JSON logger with redaction. `role` names the part of the service. Everything goes to `file` when one is given, and what a person must
- * see (warnings and worse) to stderr too; else everything goes to stdout.
+ * A JSON logger with redaction. `role` names the part of the service; a line that is written within a trace has its `traceId`. Everything goes to `file` when one is
+ * given, and what a person must see (warnings and worse) to stderr too; else everything goes to stdout.
  */
 export const openLog = (config: Pick<Config, 'logLevel'>, role: string, file: string | null = null): Logger => {
   const level = config.logLevel;
   const options = {
     level,
     base: { role },
+    mixin: () => {
+      const span = currentSpan();
+      return span ? { traceId: span.traceId } : {};
+    },
     timestamp: pino.stdTimeFunctions.isoTime,
     redact: { paths: redacted.flatMap((name) => [`["${name}"]`, `*["${name}"]`, `*.*["${name}"]`]), censor: '[redacted]' },
   };

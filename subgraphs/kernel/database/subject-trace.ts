@@ -1,0 +1,62 @@
+/**
+ * The trace of a payment, refund or payout: that of the call which made it, kept in a row of its own, so that the bank's answer, the background's questions and the
+ * webhook are in it, whichever process gets to them, when, and whatever queue was lost. Where traces are not kept nothing is written and nothing read.
+ */
+import { continued, currentSpan, tracing, type Span, type SpanStart } from '../service/tracing.ts';
+import { run, type Runner, type Statement } from './statement.ts';
+
+/** What has a trace. */
+export interface TracedSubject {
+  readonly merchantId: string;
+  readonly subjectId: string;
+}
+
+/** Longer than a webhook is tried. */
+const kept_h = 8 * 24;
+
+const remember: Statement = {
+  name: 'subject_trace_remember',
+  text: 'insert into subject_trace (merchant_id, subject_id, traceparent, created_at) values ($1, $2, $3, now()) on conflict do nothing',
+};
+
+const find: Statement = {
+  name: 'subject_trace_find',
+  text: 'select traceparent from subject_trace where merchant_id = $1 and subject_id = $2',
+};
+
+const forget: Statement = {
+  name: 'subject_trace_forget',
+  text: `with forgotten as (delete from subject_trace where ctid = any (array(
+      select ctid from subject_trace where created_at < $1 order by created_at limit $2 for update skip locked)) returning 1)
+    select count(*)::int as count from forgotten`,
+};
+
+/** Keeps the current trace as the subject's, if it is one that is kept. The first one stays. */
+export const rememberTrace = async (runner: Runner, { merchantId, subjectId }: TracedSubject): Promise<void> => {
+  const span = currentSpan();
+  if (span?.isKept) await run(runner, remember, [merchantId, subjectId, span.traceparent]);
+};
+
+const traceOf = async (runner: Runner, { merchantId, subjectId }: TracedSubject): Promise<string | null> => {
+  const [row] = await run<{ traceparent: string }>(runner, find, [merchantId, subjectId]);
+  return row?.traceparent ?? null;
+};
+
+/** Runs `work` in a span of the subject's own trace; without one, in the current trace. */
+export const inTraceOf = async <Result>(
+  runner: Runner,
+  subject: TracedSubject,
+  start: SpanStart,
+  work: (span: Span | null) => Promise<Result>,
+): Promise<Result> => {
+  if (!tracing()) return work(null);
+  // A trace that cannot be looked up keeps nobody from working.
+  const traceparent = await traceOf(runner, subject).catch(() => null);
+  return continued(traceparent, start, work);
+};
+
+/** Removes up to `most` traces that have reached their age, oldest first. Returns how many. */
+export const forgetTraces = async (runner: Runner, now: Temporal.Instant, most: number): Promise<number> => {
+  const [row] = await run<{ count: number }>(runner, forget, [now.subtract({ hours: kept_h }), most]);
+  return row?.count ?? 0;
+};

@@ -1,0 +1,87 @@
+/**
+ * Traces: what one call came to, through every part of the service. This file is all that the parts know of tracing; it has no package behind it. Without an
+ * endpoint to send traces to nothing is opened, and what stands here costs a comparison.
+ *
+ * Spans hold names from the program's own text, ids, numbers and statuses: never what a caller wrote, never an error's message. Inside a process the current span
+ * follows the call; between ours it travels as `traceparent` (W3C Trace Context). It does not leave for merchants' receivers, nor for acquirers.
+ */
+
+export type SpanKind = 'server' | 'internal' | 'client' | 'producer' | 'consumer';
+
+/** What a span says beside its name. */
+export type SpanValues = Readonly<Record<string, string | number | boolean>>;
+
+export interface SpanStart {
+  readonly kind: SpanKind;
+  /** One of few: without ids. */
+  readonly name: string;
+  readonly values?: SpanValues;
+}
+
+/** Where a span belongs. */
+export interface SpanPlace {
+  /** The span above it, here or, by its `traceparent`, elsewhere; null: it begins a trace. */
+  readonly below: Span | string | null;
+  /** Another span that it has to do with, as its `traceparent`; what is none is left out. */
+  readonly beside?: string | undefined;
+}
+
+export interface Span {
+  readonly traceId: string;
+  /** How the span is named to other processes. */
+  readonly traceparent: string;
+  /** Whether it is kept: a sampler may have decided against it. */
+  readonly isKept: boolean;
+  note(values: SpanValues): void;
+  /** Marks it as failed; `why` is a word of the program's own, as an error's class or code. */
+  fail(why: string): void;
+  /** Ends it; once is enough. */
+  end(): void;
+}
+
+export interface Tracing {
+  begin(start: SpanStart, place: SpanPlace): Span;
+  /** Runs `work` with the span as the current one, for all that it begins. */
+  within<Result>(span: Span, work: () => Result): Result;
+  current(): Span | null;
+  /** Sends what is left, for a few seconds at most. */
+  close(): Promise<void>;
+}
+
+let open: Tracing | null = null;
+
+/** Traces from now on by `tracing`, or no more: one for a process, set before anything is served. */
+export const traceBy = (tracing: Tracing | null): void => void (open = tracing);
+
+/** What traces this process; null when nothing does. */
+export const tracing = (): Tracing | null => open;
+
+/** The span that the call is in; null outside of a trace. */
+export const currentSpan = (): Span | null => open?.current() ?? null;
+
+const carried = async <Result>(by: Tracing, span: Span, work: (span: Span) => Promise<Result>): Promise<Result> => {
+  try {
+    return await by.within(span, () => work(span));
+  } catch (error) {
+    span.fail(error instanceof Error ? error.name : 'thrown');
+    throw error;
+  } finally {
+    span.end();
+  }
+};
+
+/** Runs `work` in a span below the current one; outside of a trace it is only run. A rejection marks the span as failed. */
+export const spanned = <Result>(start: SpanStart, work: (span: Span | null) => Promise<Result>): Promise<Result> => {
+  const above = open?.current();
+  return open && above ? carried(open, open.begin(start, { below: above }), work) : work(null);
+};
+
+/**
+ * Runs `work` in a span of the trace that a `traceparent` names: that of a payment, whatever asks about it now. The span that was current is noted beside it.
+ * Without a `traceparent`, or when it is the current trace anyway, this is `spanned`.
+ */
+export const continued = <Result>(traceparent: string | null | undefined, start: SpanStart, work: (span: Span | null) => Promise<Result>): Promise<Result> => {
+  const now = open?.current();
+  if (!open || !traceparent || (now && traceparent.includes(now.traceId))) return spanned(start, work);
+  return carried(open, open.begin(start, { below: traceparent, beside: now?.traceparent }), work);
+};
