@@ -44,6 +44,8 @@ export interface ClaimedDelivery {
   readonly attempts: number;
   /** Those of them that were made before the last resend. */
   readonly attemptsBefore: number;
+  /** The moment of its event, by which both are found. */
+  readonly createdAt: Temporal.Instant;
   readonly leaseUntil: Temporal.Instant;
   /** What is sent; null when the event or the endpoint is gone. */
   readonly message: Message | null;
@@ -152,9 +154,9 @@ const lockLanes = {
 // address is signed as the shop's oldest active endpoint is, or else with the shop's own secret (decision D-71).
 const claim = (asking: string, whose: string, inFlight: string): string => `
     with due as materialized (
-      select oldest.merchant_id, oldest.id from ${asking} cross join lateral (
-        select merchant_id, id from (
-          select merchant_id, id from webhook_delivery
+      select oldest.merchant_id, oldest.id, oldest.created_at from ${asking} cross join lateral (
+        select merchant_id, id, created_at from (
+          select merchant_id, id, created_at from webhook_delivery
           where ${whose} and status = 'pending' and next_attempt_at <= $2 and (lease_until is null or lease_until <= statement_timestamp())
           order by next_attempt_at limit ${webhooksInFlightPerLane_max} for update skip locked
         ) as oldest_due
@@ -162,15 +164,15 @@ const claim = (asking: string, whose: string, inFlight: string): string => `
       ) as oldest
     ), claimed as (
       update webhook_delivery as delivery set lease_until = statement_timestamp() + $5::int * interval '1 millisecond'
-      from due where delivery.merchant_id = due.merchant_id and delivery.id = due.id
+      from due where delivery.merchant_id = due.merchant_id and delivery.id = due.id and delivery.created_at = due.created_at
       returning delivery.*
     )
     select claimed.merchant_id as "merchantId", claimed.id, claimed.lane, event_id as "eventId", claimed.subject_id as "subjectId",
       coalesce(endpoint.url, claimed.url) as url, attempts,
-      attempts_before as "attemptsBefore", lease_until as "leaseUntil", event.webhook_body as body,
+      attempts_before as "attemptsBefore", claimed.created_at as "createdAt", lease_until as "leaseUntil", event.webhook_body as body,
       signing.secret_sealed as "secretSealed", case when signing.previous_until > $2 then signing.previous_sealed end as "previousSealed", signing.signature
     from claimed
-    left join event on event.merchant_id = claimed.merchant_id and event.id = claimed.event_id
+    left join event on event.merchant_id = claimed.merchant_id and event.id = claimed.event_id and event.created_at = claimed.created_at
     left join shop on shop.merchant_id = claimed.merchant_id and shop.id = claimed.shop_id
     left join webhook_endpoint as endpoint on endpoint.merchant_id = claimed.merchant_id and endpoint.id = claimed.endpoint_id and endpoint.active
     left join lateral (

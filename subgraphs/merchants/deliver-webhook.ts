@@ -86,6 +86,7 @@ const store = (parts: DeliveryParts, delivery: ClaimedDelivery, at: Temporal.Ins
   parts.storeAttempt({
     merchantId: delivery.merchantId,
     deliveryId: delivery.id,
+    createdAt: delivery.createdAt,
     leaseUntil: delivery.leaseUntil,
     status: next.status,
     nextAttemptAt: next.status === 'pending' ? next.nextAttemptAt : null,

@@ -10,6 +10,8 @@ import { run } from '../kernel/database/statement.ts';
 export interface AttemptResult {
   readonly merchantId: string;
   readonly deliveryId: string;
+  /** That of the delivery. */
+  readonly createdAt: Temporal.Instant;
   /** The end of the lease under which it was made. */
   readonly leaseUntil: Temporal.Instant;
   readonly status: string;
@@ -81,6 +83,7 @@ const storeBatch = async (pool: pg.Pool, results: readonly AttemptResult[]): Pro
     column(({ answerStatus }) => answerStatus),
     column(({ error }) => error),
     column(({ answerHead }) => answerHead),
+    column(({ createdAt }) => textOf(createdAt)),
   ]);
   return new Set(rows.map(({ deliveryId }) => deliveryId));
 };
@@ -90,14 +93,15 @@ const storeAttempts = {
   text: `
     with result as materialized (
       select * from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::text[], $5::timestamptz[], $6::timestamptz[], $7::timestamptz[], $8::int[], $9::int[],
-        $10::text[], $11::text[])
-        as result (merchant_id, id, lease_until, status, next_attempt_at, delivered_at, at, duration_ms, answer_status, error, response_head)
+        $10::text[], $11::text[], $12::timestamptz[])
+        as result (merchant_id, id, lease_until, status, next_attempt_at, delivered_at, at, duration_ms, answer_status, error, response_head, created_at)
     ), settled as (
       update webhook_delivery as delivery
       set status = result.status, attempts = attempts + 1, next_attempt_at = result.next_attempt_at, delivered_at = result.delivered_at, lease_until = null
       from result
-      where delivery.merchant_id = result.merchant_id and delivery.id = result.id and delivery.lease_until = result.lease_until and delivery.status = 'pending'
-      returning delivery.merchant_id, delivery.id, attempts, delivery.created_at
+      where delivery.merchant_id = result.merchant_id and delivery.id = result.id and delivery.created_at = result.created_at
+        and delivery.lease_until = result.lease_until and delivery.status = 'pending'
+      returning delivery.merchant_id, delivery.id, attempts
     )
     insert into webhook_attempt (merchant_id, delivery_id, number, at, duration_ms, status, error, response_head, created_at)
     select merchant_id, id, attempts, at, duration_ms, answer_status, error, response_head, created_at from settled join result using (merchant_id, id)

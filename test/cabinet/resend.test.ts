@@ -91,11 +91,18 @@ describe('a resend', () => {
     const receiver = await startReceiver(context, (response) => response.end());
     const world = await makeWorld(desk, receiver.url);
     const { body } = await writeFailed(desk, world);
+    // Each delivery is found with its event by the moment that both have.
+    await desk.stage.pool.query(
+      `insert into event (merchant_id, id, sequence, shop_id, mode, subject_id, webhook_event, webhook_body, created_at)
+       select merchant_id, id, 0, shop_id, mode, subject_id, webhook_event, webhook_body, date_trunc('milliseconds', now()) - (n || ' minutes')::interval
+       from event cross join generate_series(1, 2500) n where merchant_id = $1 and webhook_event is not null`,
+      [world.merchantId],
+    );
     await desk.stage.pool.query(
       `insert into webhook_delivery (merchant_id, id, event_id, webhook_event, shop_id, subject_id, endpoint_id, lane, url, status, attempts, created_at)
-       select d.merchant_id, gen_random_uuid(), d.event_id, d.webhook_event, d.shop_id, d.subject_id, d.endpoint_id, d.lane || ':' || n, d.url, 'failed', 9,
-         now() - (n || ' minutes')::interval
-       from webhook_delivery d cross join generate_series(1, 2500) n where d.id = $1`,
+       select d.merchant_id, gen_random_uuid(), d.event_id, d.webhook_event, d.shop_id, d.subject_id, d.endpoint_id, d.lane || ':' || e.created_at, d.url, 'failed', 9,
+         e.created_at
+       from webhook_delivery d join event e on e.merchant_id = d.merchant_id and e.id = d.event_id and e.sequence = 0 where d.id = $1`,
       [world.deliveryId],
     );
     const since = Temporal.Now.instant().subtract({ minutes: 2_400, seconds: 30 }).toString({ fractionalSecondDigits: 3 });
