@@ -25,6 +25,7 @@ const commands = {
   check: { program: ['test/check.ts'] },
   bench: { program: ['test/bench/run.ts'] },
   acquirer: { program: ['test/acquirer/main.ts'] },
+  chaos: { program: ['test/chaos/main.ts'] },
   generate: { program: ['schema/build.ts'] },
   format: { program: ['node_modules/oxfmt/bin/oxfmt'] },
 };

@@ -3,8 +3,8 @@
  * The move is written before the bank is called, so that a crash in between leaves a payment that is asked about, never one that the bank
  * may be paid for behind our back. The card goes straight to the bank and is kept nowhere.
  */
-import type { Bank, Card, SessionAnswer } from '../kernel/banks/bank.ts';
-import type { Banks } from '../kernel/banks/route.ts';
+import type { Bank, Card, SessionAnswer, SessionOrder } from '../kernel/banks/bank.ts';
+import type { Banks, Candidates } from '../kernel/banks/route.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { cardMistake } from '../kernel/rules/card.ts';
 import type { BuyerMethod } from '../kernel/rules/buyer.ts';
@@ -37,7 +37,6 @@ const begin = (database: Database, bank: Bank, method: BuyerMethod, { key, card,
     if (!status) return refused('not_pending', `the payment is ${payment.status}`);
     if (Temporal.Instant.compare(payment.expiresAt, now) <= 0) return refused('not_pending', 'the payment link has expired');
     if (pageMethod(payment) !== method) return refused('bad_request', `the method of this payment is ${payment.method}`);
-    if (!bank.methods.includes(method)) return refused('method_unsupported', `${bank.bankName} does not take ${method}`);
     const mistake = method === 'cards' ? (card ? cardMistake(card, now) : 'card: required when paying by card') : null;
     if (mistake) return refused('bad_request', mistake);
     const askAt = now.add({ seconds: lostSession_s });
@@ -68,6 +67,32 @@ const record = (database: Database, key: PaymentKey, answer: SessionAnswer & { k
     };
   });
 
+/** The next bank takes the place of one that surely did not accept the order. Written before it is called, as the first one is; a payment that ended meanwhile stays. */
+const passOn = (database: Database, key: PaymentKey, from: Bank, to: Bank, { askAt, now }: { askAt: Temporal.Instant; now: Temporal.Instant }) =>
+  changePayment(database, key, now, ({ payment }) => {
+    if (payment.status !== 'processing' || payment.connector !== from.connector || payment.bankRef !== null)
+      return refused('not_pending', 'the session has ended');
+    return { patch: { bankName: to.bankName, connector: to.connector, askAt }, postings: [], events: () => [] };
+  });
+
+/**
+ * Orders the session at the bank that the row names, and at the next one only when that bank surely did not accept it: an order whose result is unknown stays
+ * where it is. Gives the last answer, and whose it is.
+ */
+const orderSession = async (database: Database, key: PaymentKey, [first, ...others]: Candidates, order: SessionOrder) => {
+  let bank = first;
+  let answer = await bank.openSession(order);
+  for (const [index, next] of others.entries()) {
+    if (answer.kind !== 'unaccepted') break;
+    // Each call has the time of one before the session counts as lost.
+    const askAt = order.now.add({ seconds: lostSession_s * (index + 2) });
+    if (isRefused(await passOn(database, key, bank, next, { askAt, now: order.now }))) break;
+    bank = next;
+    answer = await bank.openSession(order);
+  }
+  return { bank, answer: answer.kind === 'unaccepted' ? answer.otherwise : answer };
+};
+
 /** Opens the session; refuses with `not_pending`, `bad_request`, `aml_blocked` (a card on a block list, decision D-40), `method_unsupported` or `route_not_configured`. A bank without an answer leaves it processing (D-32). */
 export const openSession = async (database: Database, banks: Banks, policies: PolicyLists, request: SessionRequest): Promise<Payment | Refused> => {
   const { key, card, pageUrl, now } = request;
@@ -78,9 +103,9 @@ export const openSession = async (database: Database, banks: Banks, policies: Po
   if (!method) return refused('bad_request', 'choose a payment method first');
   const { merchantId, shopId, mode } = found.payment;
   if (method === 'cards' && card && policies.isBlocked(merchantId, 'card', card.number)) return refused('aml_blocked', 'this card is not accepted');
-  const bank = await banks.route({ merchantId, shopId, mode, operation: isBinding(found.payment.kind) ? 'recurrent' : 'payment', method });
-  if (isRefused(bank)) return bank;
-  const payment = await begin(database, bank, method, request);
+  const candidates = await banks.candidates({ merchantId, shopId, mode, operation: isBinding(found.payment.kind) ? 'recurrent' : 'payment', method });
+  if (isRefused(candidates)) return candidates;
+  const payment = await begin(database, candidates[0], method, request);
   if (isRefused(payment)) return payment;
   const planned = payment.plannedOutcome && timedPlan({ outcome: payment.plannedOutcome, failureCode: payment.plannedFailureCode }, payment.amount);
   const { id, amount, currency, metadata } = payment;
@@ -102,7 +127,7 @@ export const openSession = async (database: Database, banks: Banks, policies: Po
     sessionUntil,
     now,
   };
-  const answer = await bank.openSession(order);
+  const { bank, answer } = await orderSession(database, key, candidates, order);
   switch (answer.kind) {
     case 'opened':
       return record(database, key, answer, now);

@@ -8,7 +8,6 @@ import type { Bank } from '../kernel/banks/bank.ts';
 import type { Banks } from '../kernel/banks/route.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { columns, run, type Statement } from '../kernel/database/statement.ts';
-import { rememberTrace } from '../kernel/database/subject-trace.ts';
 import type { PolicyLists } from '../kernel/policies/policies.ts';
 import { savedText } from '../kernel/rules/recurring.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
@@ -89,16 +88,13 @@ const insert = async (
     session.askAt,
     randomUUID(),
   ]);
-  if (payment) await rememberTrace(database.pool, { merchantId: input.merchantId, subjectId: payment.id });
   return payment ?? null;
 };
 
 /** The bank that binds, or the one that has what is charged, whatever the routes say by then. */
 const bankFor = async (banks: Banks, { merchantId, shopId, mode }: RecurringInput, { by }: RecurringTerms): Promise<Bank | Refused> => {
   if ('charges' in by) return banks.holding({ mode, connector: by.charges.connector });
-  const bank = await banks.route({ merchantId, shopId, mode, operation: 'recurrent', method: by.binds });
-  if (isRefused(bank) || bank.savable.includes(by.binds)) return bank;
-  return refused('method_unsupported', `${bank.bankName} does not save ${by.binds}`);
+  return banks.route({ merchantId, shopId, mode, operation: 'recurrent', method: by.binds });
 };
 
 /** What an earlier call with the same key made; null when there is nothing, a conflict when it asked for something else. */

@@ -1,12 +1,12 @@
 /** Calls to a bank about payouts, within their deadline. Decision D-32: whatever goes wrong with a call is an unknown answer, never a failure. */
-import type { PayoutAnswer, RecipientVerdict } from '../kernel/banks/payout-bank.ts';
+import type { PayoutOrderAnswer, RecipientVerdict } from '../kernel/banks/payout-bank.ts';
 import type { Logger } from '../kernel/service/telemetry.ts';
 import { callDeadline_s } from './rules/payout.ts';
 
 const unknown = { kind: 'unknown' } as const;
 
 /** Waits for a call until its deadline. What it threw is named in the log, and not repeated: it may hold what was sent. */
-const within = async <Answer extends PayoutAnswer | RecipientVerdict>(
+const within = async <Answer extends PayoutOrderAnswer | RecipientVerdict>(
   deadline_ms: number,
   log: Logger,
   payoutId: string | null,
@@ -24,8 +24,11 @@ const within = async <Answer extends PayoutAnswer | RecipientVerdict>(
 };
 
 /** An order, or a question about one. */
-export const callForPayout = (log: Logger, payoutId: string, call: (signal: AbortSignal) => Promise<PayoutAnswer>): Promise<PayoutAnswer> =>
-  within(callDeadline_s * 1_000, log, payoutId, call);
+export const callForPayout = <Answer extends PayoutOrderAnswer>(
+  log: Logger,
+  payoutId: string,
+  call: (signal: AbortSignal) => Promise<Answer>,
+): Promise<Answer | typeof unknown> => within(callDeadline_s * 1_000, log, payoutId, call);
 
 /** How long a caller waits for the bank's word on a recipient. */
 const checkDeadline_ms = 5_000;

@@ -26,13 +26,9 @@ const barredRecipient = (policies: PolicyLists, merchantId: string, recipient: R
   }
 };
 
-/** The bank for payouts of a method; `route_not_configured`, or `method_unsupported` when the bank of the route cannot pay so. */
-export const payoutBank = async (banks: Banks, { merchantId, shopId, mode }: KeyPrincipal, method: PayoutMethod): Promise<Bank | Refused> => {
-  const way = wayOf[method];
-  const bank = await banks.route({ merchantId, shopId, mode, operation: 'payout', method: way });
-  if (isRefused(bank) || bank.payoutWays.includes(way)) return bank;
-  return refused('method_unsupported', `${bank.bankName} does not make payouts by ${method}`);
-};
+/** The bank for payouts of a method; `route_not_configured`, or `method_unsupported` when no bank of the shop's routes can pay so. */
+export const payoutBank = (banks: Banks, { merchantId, shopId, mode }: KeyPrincipal, method: PayoutMethod): Promise<Bank | Refused> =>
+  banks.route({ merchantId, shopId, mode, operation: 'payout', method: wayOf[method] });
 
 /** What the bank says of a recipient, where it has such a question. A card's number goes to the bank once, with the order. */
 const recipientVerdict = async (bank: Bank, recipient: Recipient, log: Logger): Promise<RecipientVerdict> => {

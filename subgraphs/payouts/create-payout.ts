@@ -20,7 +20,7 @@ import { loadPayouts } from './find-payouts.ts';
 import { openPayouts, type Draft } from './open-payouts.ts';
 import { payoutTerms, type PayoutInput } from './rules/create.ts';
 import { callDeadline_s, type PayoutMethod } from './rules/payout.ts';
-import { orderPayout } from './send-payouts.ts';
+import { orderPayout } from './order-payout.ts';
 
 export interface CreatingParts {
   readonly database: Database;
@@ -72,7 +72,8 @@ export const payCard = async (
   { payout, recipient, since_ms, now }: { payout: Payout; recipient: CardRecipient; since_ms: number; now: () => Temporal.Instant },
 ): Promise<Payout> => {
   if (performance.now() - since_ms > callDeadline_s * 1_000) return payout;
-  return applyPayoutAnswer(parts.database, payout, await orderPayout(parts, bank, payout, recipient, now()), now());
+  const ordered = await orderPayout(parts, bank, { payout, recipient, isFirst: true, now });
+  return applyPayoutAnswer(parts.database, ordered.payout, ordered.answer, now());
 };
 
 /** Decision D-53: the payout stands, failed, and is read by its id or a replay of its key. */

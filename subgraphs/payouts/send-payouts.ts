@@ -4,28 +4,19 @@
  * Card payouts are given by the process that made them (`create-payout`); here they are only asked about, since nobody has the number any more.
  */
 import type { Bank } from '../kernel/banks/bank.ts';
-import type { PayoutAnswer } from '../kernel/banks/payout-bank.ts';
-import type { Banks } from '../kernel/banks/route.ts';
 import { dueOn, inRealTime, ofShop, type Timeline } from '../kernel/clock/due.ts';
-import type { Database } from '../kernel/database/orm.ts';
 import { columns, run, type Statement } from '../kernel/database/statement.ts';
-import { inTraceOf } from '../kernel/database/subject-trace.ts';
 import { minorUnits } from '../kernel/rules/money.ts';
-import { timedPlanOfAmount } from '../kernel/rules/plan.ts';
-import type { KeptRecipient, Recipient } from '../kernel/rules/recipient.ts';
+import type { KeptRecipient } from '../kernel/rules/recipient.ts';
 import { isRefused } from '../kernel/rules/refusal.ts';
-import type { Logger } from '../kernel/service/telemetry.ts';
 import { applyPayoutAnswer } from './apply-payout-answer.ts';
 import { callForPayout } from './call-bank.ts';
 import type { Payout } from './entities.ts';
 import { payoutNames } from './find-payouts.ts';
+import { orderPayout, type Ordered, type OrderingParts } from './order-payout.ts';
 import { lease_s } from './rules/payout.ts';
 
-export interface SendingParts {
-  readonly database: Database;
-  readonly banks: Banks;
-  readonly log: Logger;
-}
+export type SendingParts = OrderingParts;
 
 /** The recipient as it was kept; null for a card, whose number was not. */
 const keptRecipient = (payout: Payout): KeptRecipient | null => {
@@ -40,51 +31,31 @@ const keptRecipient = (payout: Payout): KeptRecipient | null => {
   }
 };
 
-/** Gives an order to the bank. */
-export const orderPayout = (
-  { log }: Pick<SendingParts, 'log'>,
-  bank: Bank,
-  payout: Payout,
-  recipient: Recipient,
-  now: Temporal.Instant,
-): Promise<PayoutAnswer> =>
-  callForPayout(log, payout.id, (signal) =>
-    bank.pay({
-      merchantId: payout.merchantId,
-      operationId: payout.id,
-      amount: minorUnits(payout.amount),
-      currency: payout.currency,
-      recipient,
-      planned: payout.mode === 'test' ? timedPlanOfAmount(payout.amount) : null,
-      madeAt: payout.createdAt,
-      now,
-      signal,
-    }),
-  );
+/** A payout that is this worker's for the time of a lease. */
+type Taken = Payout & {
+  /** Whether it was given to no bank before. */
+  readonly isFirst: boolean;
+};
 
-const askOrOrder = (parts: SendingParts, bank: Bank, payout: Payout, now: Temporal.Instant): Promise<PayoutAnswer> => {
+const askOrOrder = async (parts: SendingParts, bank: Bank, { isFirst, ...payout }: Taken, now: () => Temporal.Instant): Promise<Ordered> => {
   const recipient = keptRecipient(payout);
   const { merchantId, id: operationId, bankRef: reference } = payout;
-  if (recipient && reference === null) return orderPayout(parts, bank, payout, recipient, now);
-  return callForPayout(parts.log, payout.id, () =>
-    bank.askPayout({ merchantId, operationId, reference, amount: minorUnits(payout.amount), currency: payout.currency, now }),
-  );
+  if (recipient && reference === null) return orderPayout(parts, bank, { payout, recipient, isFirst, now });
+  const question = { merchantId, operationId, reference, amount: minorUnits(payout.amount), currency: payout.currency, now: now() };
+  return { payout, answer: await callForPayout(parts.log, payout.id, () => bank.askPayout(question)) };
 };
 
 /** Does what a payout is due for. */
-const sendPayout = async (parts: SendingParts, payout: Payout, now: () => Temporal.Instant): Promise<void> => {
-  const { merchantId, id: subjectId } = payout;
-  await inTraceOf(parts.database.pool, { merchantId, subjectId }, { kind: 'internal', name: 'send payout' }, async () => {
-    const bank = parts.banks.holding(payout);
-    // A connector that this installation lost tells nothing: the payout waits for it.
-    const answer: PayoutAnswer = isRefused(bank) ? { kind: 'unknown' } : await askOrOrder(parts, bank, payout, now());
-    await applyPayoutAnswer(parts.database, payout, answer, now());
-  });
+const sendPayout = async (parts: SendingParts, taken: Taken, now: () => Temporal.Instant): Promise<void> => {
+  const bank = parts.banks.holding(taken);
+  // A connector that this installation lost tells nothing: the payout waits for it.
+  const { payout, answer } = isRefused(bank) ? { payout: taken, answer: { kind: 'unknown' } as const } : await askOrOrder(parts, bank, taken, now);
+  await applyPayoutAnswer(parts.database, payout, answer, now());
 };
 
 const take = (whose: string): string => `update payout set sent_at = coalesce(payout.sent_at, $1), ask_at = $2
-  from (select merchant_id, id from payout as waiting where ask_at <= $1 and ${whose} order by ask_at limit $3 for update of waiting skip locked) due
-  where payout.merchant_id = due.merchant_id and payout.id = due.id returning ${columns(payoutNames, 'payout')}`;
+  from (select merchant_id, id, sent_at from payout as waiting where ask_at <= $1 and ${whose} order by ask_at limit $3 for update of waiting skip locked) due
+  where payout.merchant_id = due.merchant_id and payout.id = due.id returning ${columns(payoutNames, 'payout')}, due.sent_at is null as "isFirst"`;
 const takeAny: Statement = { name: 'payouts_take', text: take(inRealTime('waiting')) };
 const takeOfShop: Statement = { name: 'payouts_take_of_shop', text: take(ofShop('waiting', 4)) };
 
@@ -104,7 +75,7 @@ export const sendDuePayouts = async (parts: SendingParts, now: () => Temporal.In
   const at = now();
   const values = [at, at.add({ seconds: lease_s }), page];
   const { pool } = parts.database;
-  const due = await (timeline ? run<Payout>(pool, takeOfShop, [...values, timeline.merchantId, timeline.shopId]) : run<Payout>(pool, takeAny, values));
+  const due = await (timeline ? run<Taken>(pool, takeOfShop, [...values, timeline.merchantId, timeline.shopId]) : run<Taken>(pool, takeAny, values));
   const sent = await Promise.allSettled(due.map((payout) => sendPayout(parts, payout, now)));
   const failed = sent.find((result) => result.status === 'rejected');
   if (failed) throw failed.reason;

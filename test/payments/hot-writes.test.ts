@@ -153,7 +153,7 @@ test('a live payment shows the bank’s id under bank_ref', async () => {
   const key = await migrated.merchant('live');
   const { payment } = await create(key, { amount: 10_000n, method: 'sbp', metadata: { bank_ref: 'mine' } });
   const bank = banks().simulator;
-  const live = { ...banks(), route: () => Promise.resolve(bank), holding: () => bank };
+  const live = { ...banks(), candidates: () => Promise.resolve([bank] as const), holding: () => bank };
   const opened = granted(
     await openSession(migrated.database, live, noPolicies, { key: keyOf(payment), card: null, pageUrl: 'https://pay.example/p', now: at(1) }),
   );

@@ -23,8 +23,9 @@ const set = ({ merchantId, shopId }: KeyPrincipal, variables: Record<string, unk
 /** What happens when a buyer goes on to the bank with a new payment. */
 const pay = async (key: KeyPrincipal, method: string): Promise<string> => {
   const creating =
-    'mutation ($method: PaymentMethod!) { paymentCreate(input: { amount: 10000, method: $method }) { ... on PaymentCreated { payment { id } } } }';
-  const { payment } = await stage.ask('payments', key, creating, { method });
+    'mutation ($method: PaymentMethod!) { paymentCreate(input: { amount: 10000, method: $method }) { ... on PaymentCreated { payment { id } } ... on Refused { code } } }';
+  const { payment, code } = await stage.ask('payments', key, creating, { method });
+  if (code) return code;
   const card = { number: '4111111111111111', expiry: '12/30', cvc: '123', holder: 'A B' };
   const buyer = { kind: 'buyer', merchantId: key.merchantId, paymentId: payment.id } as const;
   const paying = 'mutation ($card: CardInput) { checkoutPay(card: $card) { ... on Checkout { status } ... on Refused { code } } }';

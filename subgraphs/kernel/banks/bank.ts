@@ -53,6 +53,17 @@ export interface SessionOrder {
   readonly now: Temporal.Instant;
 }
 
+/**
+ * Nobody accepted the order, surely: it never left us (no connection, an open circuit breaker), or the bank turned our account away before it looked at the order
+ * (401, 403), and no earlier attempt of the same call may have arrived. Another bank may be given it; `otherwise` is what it means when none is.
+ */
+export interface Unaccepted<Otherwise> {
+  readonly kind: 'unaccepted';
+  readonly otherwise: Otherwise;
+}
+
+type SessionNotOpened = { readonly kind: 'declined'; readonly failureCode: FailureCode; readonly bankCode: string } | { readonly kind: 'unknown' };
+
 export type SessionAnswer =
   | {
       readonly kind: 'opened';
@@ -63,8 +74,8 @@ export type SessionAnswer =
       /** When asking makes sense; null: only a callback or the sweep will tell. */
       readonly askAt: Temporal.Instant | null;
     }
-  | { readonly kind: 'declined'; readonly failureCode: FailureCode; readonly bankCode: string }
-  | { readonly kind: 'unknown' };
+  | SessionNotOpened
+  | Unaccepted<SessionNotOpened>;
 
 /** Which operation is asked about. */
 export interface Question {

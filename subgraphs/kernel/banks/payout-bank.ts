@@ -51,6 +51,9 @@ export type PayoutAnswer =
   | { readonly kind: 'unseen' }
   | { readonly kind: 'unknown' };
 
+/** What comes of an order. `unaccepted` as in `bank.ts`: surely nobody has it, and another bank may be given it. */
+export type PayoutOrderAnswer = PayoutAnswer | { readonly kind: 'unaccepted' };
+
 /** What a bank says of a recipient before anything is paid. */
 export type RecipientVerdict = Extract<PayoutAnswer, { readonly kind: 'declined' | 'misrouted' | 'unknown' }> | { readonly kind: 'acceptable' };
 
@@ -59,7 +62,7 @@ export interface PayoutBank {
   /** Asks whether a recipient can be paid; nothing moves. Absent where the bank has no such question: then only the order itself tells. */
   checkRecipient?(recipient: KeptRecipient, signal: AbortSignal): Promise<RecipientVerdict>;
   /** Orders a payout. A repeated order is answered with where the first one stands. */
-  pay(order: PayoutOrder): Promise<PayoutAnswer>;
+  pay(order: PayoutOrder): Promise<PayoutOrderAnswer>;
   /** The participants of SBP as the bank knows them. Absent where the bank gives no list. */
   listSbpBanks?(signal: AbortSignal): Promise<readonly SbpBank[]>;
   /** Asks what became of an order. */

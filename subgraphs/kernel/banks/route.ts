@@ -1,21 +1,25 @@
 /**
- * Which bank serves an operation. Contract "Modes": test keys reach the simulator, live keys a real acquirer. In live mode the shop's routes decide
- * among the connectors of this installation; without one that fits it is `route_not_configured`.
+ * Which banks serve an operation. Contract "Modes": test keys reach the simulator, live keys a real acquirer. In live mode the shop's routes decide
+ * among the connectors of this installation, and a connector's declared capabilities which of them can: without a route it is `route_not_configured`, with
+ * routes to banks that cannot do it `method_unsupported`. The second bank is for an order that the first surely did not accept (`unaccepted`), never for one
+ * whose result is unknown; which bank has an operation is on its row before that bank is called.
  */
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import { buyerMethods, type BuyerMethod } from '../rules/buyer.ts';
-import { refused, type Refused } from '../rules/refusal.ts';
+import { isRefused, refused, type Refused } from '../rules/refusal.ts';
 import type { Mode } from '../rules/mode.ts';
 import type { BankOperation, RouteMethod } from '../rules/route.ts';
 import type { Bank } from './bank.ts';
 import type { Simulator } from './simulator.ts';
-import { tracedBank } from './traced-bank.ts';
 
 interface ShopInMode {
   readonly merchantId: string;
   readonly shopId: string;
   readonly mode: Mode;
 }
+
+/** Banks that can serve an operation, the preferred first. */
+export type Candidates = readonly [Bank, ...Bank[]];
 
 /** What is to be served. */
 export interface Errand extends ShopInMode {
@@ -25,7 +29,9 @@ export interface Errand extends ShopInMode {
 
 export interface Banks {
   readonly simulator: Simulator;
-  /** The bank that a new operation goes to, or `route_not_configured`. */
+  /** The banks that can serve a new operation, the preferred first: at least one, or `route_not_configured` or `method_unsupported`. */
+  candidates(errand: Errand): Promise<Candidates | Refused>;
+  /** The preferred one of them. */
   route(errand: Errand): Promise<Bank | Refused>;
   /** The methods by which a buyer can pay a shop now; none without a route. */
   offered(shop: ShopInMode): Promise<readonly BuyerMethod[]>;
@@ -40,10 +46,44 @@ const routesOf: Statement = {
 
 const unrouted = refused('route_not_configured', 'no acquirer is configured for this shop, method and operation');
 
+const has = (capabilities: readonly RouteMethod[], method: RouteMethod): boolean => capabilities.includes(method);
+
+/** Whether a bank declares that it can do an operation by a method. */
+export const canServe = ({ methods, savable, payoutWays }: Bank, { operation, method }: Pick<Errand, 'operation' | 'method'>): boolean => {
+  switch (operation) {
+    case 'payment':
+    case 'refund':
+      return has(methods, method);
+    case 'recurrent':
+      return has(savable, method);
+    case 'payout':
+      return has(payoutWays, method);
+  }
+};
+
+const doing: Readonly<Record<BankOperation, string>> = { payment: 'take', refund: 'give back by', recurrent: 'save', payout: 'make payouts by' };
+
+const unsupported = (banks: readonly Bank[], { operation, method }: Pick<Errand, 'operation' | 'method'>): Refused => {
+  const names = [...new Set(banks.map(({ bankName }) => bankName))].join(', ');
+  return refused('method_unsupported', `${names} ${banks.length === 1 ? 'does' : 'do'} not ${doing[operation]} ${method}`);
+};
+
+/** Those of the routed banks that can do it; a method that nobody whom the shop's routes name can do is unsupported, whether it has a route or not. */
+const choose = (
+  routes: readonly { readonly method: RouteMethod; readonly bank: Bank }[],
+  errand: Pick<Errand, 'operation' | 'method'>,
+): Candidates | Refused => {
+  const routed = routes.filter(({ method }) => method === errand.method).map(({ bank }) => bank);
+  const [first, ...others] = routed.filter((bank) => canServe(bank, errand));
+  if (first) return [first, ...others];
+  if (routed.length > 0) return unsupported(routed, errand);
+  const known = [...new Set(routes.map(({ bank }) => bank))];
+  return known.length > 0 && !known.some((bank) => canServe(bank, errand)) ? unsupported(known, errand) : unrouted;
+};
+
 /** The banks of this installation: the simulator for test mode, and connectors to real acquirers for live mode. */
-export const openBanks = (simulated: Simulator, pool: Runner, connectors: readonly Bank[] = []): Banks => {
-  const simulator = tracedBank(simulated);
-  const byName = new Map(connectors.map((bank) => [bank.connector, tracedBank(bank)]));
+export const openBanks = (simulator: Simulator, pool: Runner, connectors: readonly Bank[] = []): Banks => {
+  const byName = new Map(connectors.map((bank) => [bank.connector, bank]));
   /** The banks behind a shop's routes, the preferred first. */
   const routes = async ({ merchantId, shopId, mode }: ShopInMode, operation: BankOperation) => {
     const found = await run<{ method: RouteMethod; connector: string }>(pool, routesOf, [merchantId, shopId, mode, operation]);
@@ -52,12 +92,16 @@ export const openBanks = (simulated: Simulator, pool: Runner, connectors: readon
       return bank ? [{ method, bank }] : [];
     });
   };
+  const candidates: Banks['candidates'] = async ({ operation, method, ...shop }) => {
+    const open = shop.mode === 'test' ? [{ method, bank: simulator }] : await routes(shop, operation);
+    return choose(open, { operation, method });
+  };
   return {
     simulator,
-    route: async ({ operation, method, ...shop }) => {
-      if (shop.mode === 'test') return simulator;
-      const found = (await routes(shop, operation)).find((route) => route.method === method);
-      return found?.bank ?? unrouted;
+    candidates,
+    route: async (errand) => {
+      const found = await candidates(errand);
+      return isRefused(found) ? found : found[0];
     },
     offered: async (shop) => {
       if (shop.mode === 'test') return simulator.methods;

@@ -34,8 +34,10 @@ export interface ApiCall {
 
 export type ApiAnswer =
   | { readonly kind: 'answered'; readonly body: unknown }
-  /** It was surely not accepted. */
-  | { readonly kind: 'refused'; readonly status: number; readonly code: string; readonly parameter: string | null }
+  /** It was surely not accepted. `isCertain`: nor was any earlier attempt of this call, whatever the bank says of this one. */
+  | { readonly kind: 'refused'; readonly status: number; readonly code: string; readonly parameter: string | null; readonly isCertain: boolean }
+  /** It surely never left us: no attempt got a connection, or the breaker is open. */
+  | { readonly kind: 'unreached' }
   | { readonly kind: 'unknown' };
 
 export interface Client {
@@ -73,9 +75,36 @@ const read = (status: number, body: unknown): Attempt => {
   if (status === 200 && isRecord(body)) return { answer: { kind: 'answered', body }, retryAfter_ms: null };
   if (refusals.has(status)) {
     const named = typeof code === 'string' ? code : String(status);
-    return { answer: { kind: 'refused', status, code: named, parameter: typeof parameter === 'string' ? parameter : null }, retryAfter_ms: null };
+    return {
+      answer: { kind: 'refused', status, code: named, parameter: typeof parameter === 'string' ? parameter : null, isCertain: true },
+      retryAfter_ms: null,
+    };
   }
   return { answer: { kind: 'unknown' }, retryAfter_ms: typeof wait === 'number' && wait >= 0 ? wait : retryUsual_ms };
+};
+
+/** What went wrong before a connection stood, so that nothing was sent. */
+const unconnected: ReadonlySet<string> = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
+
+const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '');
+
+const broken = (error: unknown): Attempt => ({
+  answer: { kind: unconnected.has(codeOf(error)) ? 'unreached' : 'unknown' },
+  retryAfter_ms: retryUsual_ms,
+});
+
+/** What a repeated call comes to: what is said of the second attempt is not certain of the first, when that may have arrived. */
+const together = (first: ApiAnswer, second: ApiAnswer): ApiAnswer => {
+  if (first.kind !== 'unknown') return second;
+  switch (second.kind) {
+    case 'unreached':
+      return first;
+    case 'refused':
+      return { ...second, isCertain: false };
+    case 'answered':
+    case 'unknown':
+      return second;
+  }
 };
 
 /** Opens the client; nothing is called until it is asked to. */
@@ -99,9 +128,9 @@ export const openClient = ({ url, attempt_ms }: Pick<YooKassaConfig, 'url' | 'at
   };
 
   const once = async (call: ApiCall, deadline: AbortSignal): Promise<Attempt> => {
-    if (!breaker.lets()) return { answer: { kind: 'unknown' }, retryAfter_ms: null };
-    const ended = await attempt(call, deadline).catch((): Attempt => ({ answer: { kind: 'unknown' }, retryAfter_ms: retryUsual_ms }));
-    breaker.note(ended.answer.kind !== 'unknown');
+    if (!breaker.lets()) return { answer: { kind: 'unreached' }, retryAfter_ms: null };
+    const ended = await attempt(call, deadline).catch(broken);
+    breaker.note(ended.answer.kind === 'answered' || ended.answer.kind === 'refused');
     return ended;
   };
 
@@ -110,11 +139,11 @@ export const openClient = ({ url, attempt_ms }: Pick<YooKassaConfig, 'url' | 'at
       const deadline = AbortSignal.timeout(callMost_ms);
       const first = await once(call, deadline);
       const { retryAfter_ms } = first;
-      if (first.answer.kind !== 'unknown' || retryAfter_ms === null || retryAfter_ms > retryMost_ms) return first.answer;
+      if (retryAfter_ms === null || retryAfter_ms > retryMost_ms) return first.answer;
       // The same call under the same key: it cannot be done twice.
       await delay(retryAfter_ms);
       if (deadline.aborted || call.signal?.aborted) return first.answer;
-      return (await once(call, deadline)).answer;
+      return together(first.answer, (await once(call, deadline)).answer);
     },
     close: () => pool.destroy(),
   };

@@ -73,10 +73,12 @@ const traitsOf = ({ cardBrand, cardLast4, payerBankId }: WirePayment): PayerTrai
   payerBank: payerBankId,
 });
 
+/** 401 and 403 are about our own account, not about the buyer or the order. */
+const isAboutUs = ({ status }: ApiAnswer & { kind: 'refused' }): boolean => status === 401 || status === 403;
+
 const refusal = (answer: ApiAnswer & { kind: 'refused' }): BankAnswer & { kind: 'declined' } => ({
   kind: 'declined',
-  // 401 and 403 are about our own account, not about the buyer.
-  failureCode: answer.status === 401 || answer.status === 403 ? 'method_unavailable' : refusedOrder(answer.parameter),
+  failureCode: isAboutUs(answer) ? 'method_unavailable' : refusedOrder(answer.parameter),
   bankCode: answer.code,
 });
 
@@ -143,9 +145,15 @@ const search = async ({ client, shop }: PaymentCalls, { operationId, orderedAt }
   return unknown;
 };
 
+const notOpened = (answer: ApiAnswer & { kind: 'refused' }): SessionAnswer => {
+  if (!isAboutUs(answer)) return refusal(answer);
+  return answer.isCertain ? { kind: 'unaccepted', otherwise: refusal(answer) } : unknown;
+};
+
 const openSession = async (calls: PaymentCalls, order: SessionOrder): Promise<SessionAnswer> => {
   const answer = await calls.client.call({ account: calls.shop, path: '/payments', post: { key: order.operationId, body: sessionBody(order) } });
-  if (answer.kind === 'refused') return refusal(answer);
+  if (answer.kind === 'unreached') return { kind: 'unaccepted', otherwise: unknown };
+  if (answer.kind === 'refused') return notOpened(answer);
   const payment = answer.kind === 'answered' ? readPayment(answer.body) : null;
   if (!payment || !(await calls.checkEcho(order, payment))) return unknown;
   if (payment.status === 'canceled') return declined(payment);
@@ -170,7 +178,8 @@ const ask = async (calls: PaymentCalls, asked: PaymentQuestion): Promise<BankAns
 const charge = async (calls: PaymentCalls, order: ChargeOrder): Promise<ChargeAnswer> => {
   const body = { amount: wireAmount(order.amount, order.currency), capture: true, payment_method_id: order.savedReference, metadata: metadataOf(order) };
   const answer = await calls.client.call({ account: calls.shop, path: '/payments', post: { key: order.operationId, body } });
-  if (answer.kind === 'refused') return refusal(answer);
+  // The order is also the question: an account that is turned away now says nothing of an order that was accepted before.
+  if (answer.kind === 'refused') return isAboutUs(answer) ? unknown : refusal(answer);
   return standing(calls, order, answer.kind === 'answered' ? readPayment(answer.body) : null);
 };
 

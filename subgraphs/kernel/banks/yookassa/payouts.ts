@@ -2,7 +2,7 @@
  * Payouts at YooKassa: by SBP and to cards, through a gateway of their own; accounts it cannot pay. Contract "Payouts"; decisions D-32, D-53.
  * Its idempotency keys last a day: an order that is older is looked for, and not given again.
  */
-import type { PayoutAnswer, PayoutBank, PayoutOrder, PayoutQuestion } from '../payout-bank.ts';
+import type { PayoutAnswer, PayoutBank, PayoutOrder, PayoutOrderAnswer, PayoutQuestion } from '../payout-bank.ts';
 import type { MinorUnits } from '../../rules/money.ts';
 import { wireAmount } from './amount.ts';
 import type { Account, ApiAnswer, Client } from './client.ts';
@@ -41,8 +41,9 @@ const standing = async ({ checkEcho }: PayoutCalls, expected: Expected, payout: 
   }
 };
 
-const refusal = ({ status, parameter }: ApiAnswer & { kind: 'refused' }): PayoutAnswer => {
-  if (status === 401 || status === 403) return unknown;
+const refusal = ({ status, parameter, isCertain }: ApiAnswer & { kind: 'refused' }): PayoutOrderAnswer => {
+  // 401 and 403 are about our own account, and say nothing of an order that was accepted before.
+  if (status === 401 || status === 403) return isCertain ? { kind: 'unaccepted' } : unknown;
   if (parameter?.includes('bank_id')) return { kind: 'misrouted' };
   const failureCode = parameter?.startsWith('amount') ? 'payout_limit_exceeded' : parameter?.includes('card') ? 'invalid_card_number' : 'processing_error';
   return { kind: 'declined', failureCode, reference: null };
@@ -56,11 +57,12 @@ const namesOf = (fullName: string) => {
 };
 
 /** Stores who receives an SBP payout, and gives the id; null without a name; else why the payout cannot go on. */
-const personalData = async ({ client, gateway }: PayoutCalls, order: PayoutOrder): Promise<string | null | PayoutAnswer> => {
+const personalData = async ({ client, gateway }: PayoutCalls, order: PayoutOrder): Promise<string | null | PayoutOrderAnswer> => {
   const names = order.recipient.way === 'sbp' && order.recipient.fullName ? namesOf(order.recipient.fullName) : null;
   if (!names) return null;
   const post = { key: `${order.operationId}-name`, body: { type: 'sbp_payout_recipient', ...names } };
   const answer = await client.call({ account: gateway, path: '/personal_data', post, signal: order.signal });
+  if (answer.kind === 'unreached') return { kind: 'unaccepted' };
   if (answer.kind === 'refused') return answer.status === 400 ? { kind: 'declined', failureCode: 'recipient_check_failed', reference: null } : unknown;
   return (answer.kind === 'answered' ? readId(answer.body) : null) ?? unknown;
 };
@@ -85,7 +87,7 @@ const search = async (calls: PayoutCalls, expected: Expected): Promise<PayoutAns
   return found ? standing(calls, expected, found) : { kind: 'unseen' };
 };
 
-const pay = async (calls: PayoutCalls, order: PayoutOrder): Promise<PayoutAnswer> => {
+const pay = async (calls: PayoutCalls, order: PayoutOrder): Promise<PayoutOrderAnswer> => {
   const expected = { ...order, reference: null };
   if (Temporal.Instant.compare(order.madeAt.add({ hours: keyKept_h }), order.now) < 0) return search(calls, expected);
   const destination = destinationOf(order);
@@ -99,6 +101,7 @@ const pay = async (calls: PayoutCalls, order: PayoutOrder): Promise<PayoutAnswer
     ...(personal === null ? {} : { personal_data: [{ id: personal }] }),
   };
   const answer = await calls.client.call({ account: calls.gateway, path: '/payouts', post: { key: order.operationId, body }, signal: order.signal });
+  if (answer.kind === 'unreached') return { kind: 'unaccepted' };
   if (answer.kind === 'refused') return refusal(answer);
   return standing(calls, expected, answer.kind === 'answered' ? readPayout(answer.body) : null);
 };

@@ -1,0 +1,90 @@
+/** Whether our books and the acquirer's agree when a chaos run is over: operation by operation, and in the sums. */
+import assert from 'node:assert/strict';
+import type { Pool } from 'pg';
+import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
+import { kopecks } from '../acquirer/books.ts';
+import type { AcquirerBooks } from '../acquirer/start-acquirer.ts';
+import { registryOf } from '../crash/books.ts';
+import type { LiveMerchant } from '../live/stage.ts';
+
+type Row = Readonly<Record<string, any>>;
+
+const succeeded = ({ status }: Row): boolean => status === 'succeeded';
+const sumOf = (rows: readonly Row[]): bigint => rows.reduce((sum, { amount }) => sum + (typeof amount === 'object' ? kopecks(amount) : BigInt(amount)), 0n);
+const operationOf = ({ metadata }: Row): string => metadata.operation_id;
+
+/** What the bank has by our operations' ids; an operation that it has twice is money moved twice. */
+const onceEach = (what: string, rows: readonly Row[], known: ReadonlySet<string>): ReadonlyMap<string, Row> => {
+  const byOperation = new Map(rows.map((row) => [operationOf(row), row]));
+  const twice = [...Map.groupBy(rows, operationOf)].filter(([, same]) => same.length > 1).map(([id]) => id);
+  assert.deepEqual(twice, [], `${what} that the bank has twice`);
+  assert.deepEqual(
+    [...byOperation.keys()].filter((id) => !known.has(id)),
+    [],
+    `${what} that the bank has and we do not`,
+  );
+  return byOperation;
+};
+
+/** Statuses at the bank that fit each of ours; `none`: it never had the operation. A verification that was voided is `refunded` here and cancelled there. */
+const fitting: Readonly<Record<string, readonly string[]>> = {
+  succeeded: ['succeeded'],
+  refunded: ['succeeded'],
+  failed: ['canceled', 'none'],
+};
+
+const compareEach = (what: string, ours: readonly Row[], theirs: ReadonlyMap<string, Row>): void => {
+  const differing = ours.flatMap((row) => {
+    const there = theirs.get(row['id']);
+    const status = there?.['status'] ?? 'none';
+    const isFitting = fitting[row['status']]?.includes(status) && (!there || kopecks(there['amount']) === BigInt(row['amount']));
+    return isFitting ? [] : [`${row['id']} ${row['status']} ${row['amount']} here, ${status} ${there?.['amount'].value} there`];
+  });
+  assert.deepEqual(differing, [], `${what} that differ`);
+};
+
+/** What is not final and not waiting for its turn either: `overdue` is a moment that everything due before should have been looked at. */
+const stuck = `select 'payment' as kind, id::text, status, ask_at::text, row_to_json(payment)::text as row from payment where status in ('pending', 'processing') and (ask_at is null or ask_at < $1)
+  union all select 'refund', id::text, status, ask_at::text, row_to_json(refund)::text from refund where status = 'pending' and (ask_at is null or ask_at < $1)
+  union all select 'payout', id::text, status, ask_at::text, row_to_json(payout)::text from payout where status = 'pending' and (ask_at is null or ask_at < $1)`;
+
+export const openOperations = `select (select count(*) from payment where status in ('pending', 'processing'))
+  + (select count(*) from refund where status = 'pending') + (select count(*) from payout where status = 'pending') as open`;
+
+/** What nothing will look at again. */
+export const stuckOperations = async (pool: Pool, overdue: Temporal.Instant): Promise<readonly Row[]> =>
+  (await pool.query<Row>(stuck, [overdue.toString()])).rows;
+
+/** Compares everything; gives the sums that agreed, in kopecks. */
+export const compareWithBank = async (pool: Pool, merchant: LiveMerchant, bank: AcquirerBooks) => {
+  const [payments, refunds, payouts, ledger] = await Promise.all(['/payments', '/refunds', '/payouts', '/ledger'].map((path) => registryOf(merchant, path)));
+  assert.ok(payments && refunds && payouts && ledger);
+  const idsOf = (rows: readonly Row[]): ReadonlySet<string> => new Set(rows.map(({ id }) => id));
+  const isVoid = ({ verification }: Row): boolean => verification;
+  const { rows: bindings } = await pool.query<Row>('select id, verification from payment where verification');
+  const voided = idsOf(bindings.filter(isVoid));
+  const late = payments.filter(({ metadata }) => metadata.late_success === 'true');
+  const paidThere = onceEach('payments', bank.payments, idsOf(payments));
+  compareEach(
+    'payments',
+    payments.filter(({ id }) => !voided.has(id) && !idsOf(late).has(id)),
+    paidThere,
+  );
+  const ordinary = refunds.filter(({ payment_id: id }) => !voided.has(id));
+  compareEach('refunds', ordinary, onceEach('refunds', bank.refunds, idsOf(refunds)));
+  compareEach('payouts', payouts, onceEach('payouts', bank.payouts, idsOf(payouts)));
+
+  const sums = {
+    paid: sumOf(bank.payments.filter(succeeded)),
+    refunded: sumOf(bank.refunds.filter(succeeded)),
+    paidOut: sumOf(bank.payouts.filter(succeeded)),
+  };
+  const booked = (type: string): bigint => sumOf(ledger.filter((entry) => entry.type === type));
+  assert.deepEqual({ paid: booked('payment'), refunded: -booked('refund'), paidOut: -booked('payout') }, sums, 'our ledger and the books of the bank');
+  const { body: balance } = await merchant.call('GET', '/balance');
+  const fees = booked('fee') + booked('payout_fee');
+  assert.equal(BigInt(balance.balance), sums.paid - sums.refunded - sums.paidOut + fees, 'the balance is what the bank holds for us, less the fees');
+  assert.equal(balance.available, balance.balance, 'nothing is set aside any more');
+  assert.deepEqual(await checkBooks({ pool }), []);
+  return { ...sums, fees, late: late.length, payments: payments.length, refunds: ordinary.length, payouts: payouts.length };
+};

@@ -1,0 +1,127 @@
+/**
+ * What the merchant of a chaos run and its buyers do: payments, refunds, charges of saved cards and payouts, each with an idempotency key of its own and insisted
+ * on until it is answered, as an honest client does whose connection breaks.
+ */
+import { AssertionError } from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
+import { seeded } from '../acquirer/faults.ts';
+import { cardOf, type LiveMerchant } from '../live/stage.ts';
+import { eventually, type Answer } from '../support/merchant.ts';
+
+export type Kind = 'payment' | 'refund' | 'charge' | 'payout';
+const kinds: readonly Kind[] = ['payment', 'payment', 'refund', 'payout', 'payment', 'charge', 'payout', 'refund', 'payment', 'charge'];
+
+/** What has been done, and of what the rest can be made. */
+export interface Done {
+  readonly counts: Record<Kind, number>;
+  /** Answers that refused an operation, by their codes. */
+  readonly refusals: Map<string, number>;
+  readonly tokens: readonly string[];
+}
+
+type Random = () => number;
+const oneOf = <Item>(items: readonly Item[], random: Random): Item | undefined => items[Math.floor(random() * items.length)];
+
+/** Asks again until there is an answer that is not about the service's own state. */
+const insist = async (call: () => Promise<Answer>): Promise<Answer> => {
+  for (;;) {
+    const answer = await call().catch((error: unknown) => {
+      // An answer came, and is not what the description says.
+      if (error instanceof AssertionError) throw error;
+      return null;
+    });
+    const isBusy = answer && (answer.status >= 500 || answer.status === 429 || answer.body?.error?.code === 'idempotent_in_progress');
+    // A payout that could not be routed is answered with 502: it is done.
+    if (answer && (!isBusy || answer.body?.error?.code === 'router_error')) return answer;
+    await delay(100);
+  }
+};
+
+/** What a buyer's browser sends; again until the page answers. */
+const goOn = async (paymentUrl: string, card: object | null): Promise<void> => {
+  for (;;) {
+    const answer = await fetch(`${paymentUrl}/pay`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', origin: new URL(paymentUrl).origin },
+      body: JSON.stringify(card ? { card } : {}),
+    }).catch(() => null);
+    await answer?.arrayBuffer().catch(() => null);
+    // 409: an earlier request, whose answer was lost, has opened the session.
+    if (answer && (answer.ok || answer.status === 409)) return;
+    await delay(100);
+  }
+};
+
+/** Some fail at the bank (01), some succeed after a while (07), most at once. */
+const amountOf = (random: Random, least: number): number => {
+  const rubles = least + Math.floor(random() * 400);
+  const fate = random();
+  return rubles * 100 + (fate < 0.08 ? 1 : fate < 0.2 ? 7 : 0);
+};
+
+const pay = async (merchant: LiveMerchant, random: Random, key: string): Promise<Answer> => {
+  const method = oneOf(['sbp', 'sbp', 'cards', 'tpay'], random) ?? 'sbp';
+  const answer = await insist(() => merchant.call('POST', '/payments', { amount: amountOf(random, 100), method }, { 'idempotency-key': key }));
+  if (answer.status < 300) await goOn(answer.body.payment_url, method === 'cards' ? cardOf() : null);
+  return answer;
+};
+
+const giveBack = async (merchant: LiveMerchant, random: Random, key: string): Promise<Answer> => {
+  const { body } = await insist(() => merchant.call('GET', '/payments?status=succeeded&limit=100'));
+  const payment = oneOf<any>(body.items, random);
+  // A tenth of the refunds is of all that is left.
+  const amount = random() < 0.1 ? undefined : amountOf(random, 1) % 1_000;
+  return insist(() => merchant.call('POST', `/payments/${payment.id}/refund`, amount && amount >= 100 ? { amount } : {}, { 'idempotency-key': key }));
+};
+
+const payOut = (merchant: LiveMerchant, random: Random, key: string): Promise<Answer> => {
+  const to = random() < 0.6 ? { phone: '+79161234567', bank_id: '100000000111' } : { method: 'payouts_card', card_pan: cardOf().number };
+  const amount = amountOf(random, 10);
+  return insist(() => merchant.call('POST', '/payouts', { amount, ...to }, { 'idempotency-key': key }));
+};
+
+const charge = (merchant: LiveMerchant, random: Random, key: string, tokens: readonly string[]): Promise<Answer> => {
+  const [amount, token] = [amountOf(random, 50), oneOf(tokens, random)];
+  return insist(() => merchant.call('POST', `/tokens/${token}/charge`, { amount }, { 'idempotency-key': key }));
+};
+
+/** Money to pay out, and cards that can be charged, before anything goes wrong. */
+export const prepare = async (merchant: LiveMerchant): Promise<readonly string[]> => {
+  for (const index of Array.from({ length: 8 }, (_, place) => place)) {
+    const { body } = await merchant.call('POST', '/payments', { amount: 69_000_000, method: 'sbp', order_id: `first-${index}` });
+    await goOn(body.payment_url, null);
+  }
+  for (const customer of ['c-1', 'c-2', 'c-3']) {
+    const { body } = await merchant.call('POST', '/tokens', { customer_ref: customer });
+    await goOn(body.pay_url, cardOf());
+  }
+  const active = async (): Promise<any[]> => (await merchant.call('GET', '/tokens')).body.items.filter(({ status }: any) => status === 'active');
+  await eventually(async () => (await active()).length === 3, 'the saved cards', 60_000);
+  await eventually(async () => (await merchant.call('GET', '/payments?status=succeeded')).body.items.length >= 8, 'the first money', 60_000);
+  return (await active()).map(({ id }) => id);
+};
+
+/** Does so many operations, some at a time; what each of them is follows from the seed. */
+export const doAll = async (
+  merchant: LiveMerchant,
+  { operations, abreast, seed, print }: { operations: number; abreast: number; seed: number; print: (line: string) => void },
+  tokens: readonly string[],
+) => {
+  const done: Done = { counts: { payment: 0, refund: 0, charge: 0, payout: 0 }, refusals: new Map(), tokens };
+  const indices = Array.from({ length: operations }, (_, index) => index).values();
+  const work = async (): Promise<void> => {
+    for (const index of indices) {
+      const random = seeded(seed + index);
+      const kind = kinds[index % kinds.length] ?? 'payment';
+      const key = `${kind}-${index}`;
+      const does = { payment: pay, refund: giveBack, payout: payOut, charge: (...of: [LiveMerchant, Random, string]) => charge(...of, tokens) };
+      const answer = await does[kind](merchant, random, key);
+      done.counts[kind] += 1;
+      if (index % 200 === 199) print(`${index + 1} operations`);
+      const code: unknown = answer.status < 300 ? null : answer.body?.error?.code;
+      if (typeof code === 'string') done.refusals.set(code, (done.refusals.get(code) ?? 0) + 1);
+    }
+  };
+  await Promise.all(Array.from({ length: abreast }, work));
+  return done;
+};

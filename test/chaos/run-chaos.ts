@@ -1,0 +1,137 @@
+/**
+ * A chaos run: live payments, refunds, charges and payouts through the emulated acquirer, 10 % of the calls and notifications with each kind of fault, processes
+ * of the service killed all the while. When it is over and everything has been settled by itself, the two sets of books must agree to the kopeck.
+ */
+import assert from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { seeded, type FaultSettings } from '../acquirer/faults.ts';
+import { enableLive, makeLiveMerchant, operate, routeToYooKassa, type LiveMerchant } from '../live/stage.ts';
+import { compareWithBank, openOperations, stuckOperations } from './agree.ts';
+import { fastTime_ms, type Speed } from './fast-time.ts';
+import { doAll, prepare } from './orders.ts';
+import { openWorld, parts, type World } from './world.ts';
+
+export interface ChaosPlan {
+  readonly operations: number;
+  /** How many are under way at once. */
+  readonly abreast: number;
+  /** The least number of kills; they go on until all operations were asked for. */
+  readonly kills: number;
+  /** How long the processes are left alone between two kills, at most. */
+  readonly calm_ms: number;
+  /** How many times faster than the real time the run's time passes. */
+  readonly times: number;
+  readonly seed: number;
+  /** How long everything may take to settle. */
+  readonly patience_ms: number;
+  readonly print: (line: string) => void;
+}
+
+/** 10 % of each kind; an answer that fails, breaks off or lies does so in one of two ways, each with half of that. */
+const rates: NonNullable<FaultSettings['rates']> = {
+  timeout_before: 0.1,
+  timeout_after: 0.1,
+  error_before: 0.05,
+  error_after: 0.05,
+  closed_before: 0.05,
+  closed_after: 0.05,
+  too_many: 0.1,
+  wrong_amount: 0.05,
+  wrong_id: 0.05,
+  slow: 0.1,
+  duplicate: 0.1,
+  reordered: 0.1,
+  lost: 0.1,
+};
+const noRates = Object.fromEntries(Object.keys(rates).map((kind) => [kind, 0]));
+
+const openMerchant = async ({ service }: World): Promise<LiveMerchant> => {
+  const merchant = await makeLiveMerchant(service);
+  await enableLive(service, merchant.id);
+  await routeToYooKassa(service, merchant);
+  const rate = 'mutation ($m: ID!, $r: RatedMethod!) { rateSet(merchantId: $m, method: $r, rateBps: 250) { ... on Refused { code message } } }';
+  for (const method of ['sbp', 'cards', 'tpay', 'recurrent', 'payouts_sbp']) await operate(service, rate, { m: merchant.id, r: method });
+  return merchant;
+};
+
+/** Kills one process after the other, by the seed, until `isOver` and there were enough. */
+const killAll = async (world: World, { seed, kills, calm_ms }: ChaosPlan, isOver: () => boolean): Promise<number> => {
+  const random = seeded(seed);
+  let killed = 0;
+  for (; killed < kills || !isOver(); killed++) {
+    await delay(calm_ms * (0.3 + 0.7 * random()));
+    await world.killAndStart(parts[Math.floor(random() * parts.length)] ?? 'front');
+  }
+  return killed;
+};
+
+/** The bank tells again what it has, as it does for a day: an operation that was stopped for an amount that differed is asked about once more. */
+const tellAgain = async ({ acquirer, service }: World): Promise<void> => {
+  const { payments, refunds, payouts } = await acquirer.books();
+  const told = [
+    ...payments.map((object) => ['payment', object]),
+    ...refunds.map((object) => ['refund', object]),
+    ...payouts.map((object) => ['payout', object]),
+  ];
+  for (const [kind, object] of told) {
+    const body = JSON.stringify({ type: 'notification', event: `${kind}.${object.status}`, object });
+    const answer = await fetch(`${service.rest}/callbacks/yookassa`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    await answer.arrayBuffer();
+  }
+};
+
+const settle = async (world: World, pool: pg.Pool, { patience_ms, print }: ChaosPlan): Promise<void> => {
+  const began_ms = performance.now();
+  const open = async (): Promise<number> => Number((await pool.query<{ open: string }>(openOperations)).rows[0]?.open);
+  for (let look = 0; (await open()) > 0; look++) {
+    if (performance.now() - began_ms > patience_ms) break;
+    if (look % 20 === 10) await tellAgain(world);
+    await delay(250);
+  }
+  print(`settled ${((performance.now() - began_ms) / 1_000).toFixed(1)} s after the last fault, ${await open()} left open`);
+};
+
+const live = async (plan: ChaosPlan, speed: Speed, world: World, pool: pg.Pool) => {
+  const { acquirer } = world;
+  const merchant = await openMerchant(world);
+  const tokens = await prepare(merchant);
+  await acquirer.faults({ rates });
+  let isOver = false;
+  const began_ms = performance.now();
+  const working = doAll(merchant, plan, tokens).finally(() => (isOver = true));
+  const [done, killed] = await Promise.all([working, killAll(world, plan, () => isOver)]);
+  await acquirer.faults({ rates: noRates });
+  const took_s = ((performance.now() - began_ms) / 1_000).toFixed(1);
+  plan.print(
+    `${plan.operations} operations and ${killed} kills in ${took_s} s: ${JSON.stringify({ ...done.counts, refused: Object.fromEntries(done.refusals) })}`,
+  );
+  await settle(world, pool, plan);
+  const overdue = Temporal.Instant.fromEpochMilliseconds(fastTime_ms(speed)).subtract({ seconds: 60 });
+  assert.deepEqual(await stuckOperations(pool, overdue), [], 'nothing waits that nobody will look at');
+  const agreed = await compareWithBank(pool, merchant, await acquirer.books());
+  assert.deepEqual((await acquirer.books()).violations, []);
+  plan.print(
+    `agreed to the kopeck: ${Object.entries(agreed)
+      .map(([name, value]) => `${name} ${value}`)
+      .join(', ')}`,
+  );
+  return { done, killed, agreed };
+};
+
+/** Runs it; throws with the seed when the books do not agree. */
+export const runChaos = async (plan: ChaosPlan) => {
+  plan.print(`chaos with the seed ${plan.seed}`);
+  const speed = { began_ms: Date.now(), times: plan.times };
+  const world = await openWorld(speed, plan.seed);
+  const pool = new pg.Pool({ connectionString: world.databaseUrl, max: 4 });
+  try {
+    return await live(plan, speed, world, pool);
+  } catch (error) {
+    plan.print(world.output());
+    throw error;
+  } finally {
+    await pool.end();
+    await world.close();
+  }
+};
