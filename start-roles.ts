@@ -117,7 +117,7 @@ const openParts = async (starting: Starting, { url, database }: Opened, bus: Bus
   const { redisUrl, webhookPrivateTargets, publicUrl, secrets, drain_ms } = config;
   const queues = await openQueues({ redisUrl, databaseUrl: url, log, jobs: wakeableJobs, drain_ms: drain_ms / 2 });
   stack.defer(() => queues.close());
-  const banks = openEveryBank(config, database, stack);
+  const banks = openEveryBank(config, secrets.vault, database, stack);
   const policies = openPolicies({ pool: database.pool, bus, fingerprintKey: secrets.fingerprint });
   stack.defer(() => policies.close());
   const now = (): Temporal.Instant => Temporal.Now.instant();
@@ -200,7 +200,7 @@ const registerEdge = async (app: FastifyInstance, config: Settled, roles: Roles,
   }
   if (roles.edge.has('rest-facade')) {
     const openStream = openEventStream(app, { liveSubscriptions, authenticator, bus, log });
-    const bankCallbacks = { addressOf, yookassaNetworks: config.yookassa ? config.yookassaNetworks : null };
+    const bankCallbacks = { addressOf, yookassaNetworks: config.yookassa.networks };
     await registerRestFacade(app, { supergraph, authenticator, limiter, openStream, bankCallbacks, log });
   }
   if (roles.edge.has('checkout')) {

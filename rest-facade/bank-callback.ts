@@ -12,8 +12,8 @@ import type { Logger } from '../subgraphs/kernel/service/telemetry.ts';
 
 export interface BankCallbackParts {
   readonly addressOf: AddressOf;
-  /** Whence YooKassa's notifications come; null: this installation has no account there. */
-  readonly yookassaNetworks: readonly string[] | null;
+  /** Whence YooKassa's notifications come. */
+  readonly yookassaNetworks: readonly string[];
 }
 
 const bodyLimit_bytes = 65_536;
@@ -43,7 +43,6 @@ export const takeBankCallbacks = async (
   { addressOf, yookassaNetworks }: BankCallbackParts,
   { supergraph, log }: { readonly supergraph: Pick<Supergraph, 'operation'>; readonly log: Logger },
 ): Promise<void> => {
-  if (yookassaNetworks === null) return;
   const isYooKassa = openNetworks(yookassaNetworks);
   const askOfPayment = supergraph.operation('AskBankOfPayment');
   const askOfPayout = supergraph.operation('AskBankOfPayout');

@@ -221,6 +221,7 @@ export const backgroundJobs = (parts: SubgraphsParts, stopping: AbortSignal): re
       deliverJob,
       lanes.map((lane) => ({ lane })),
     );
+  const keeping = { database, banks, log };
   const receivers = { pool: database.pool, vaultKey: secrets.vault, privateTargets: parts.webhookPrivateTargets, log };
   return [
     ...booksJobs({ pool: database.pool, now, log, stopping }),
@@ -233,13 +234,7 @@ export const backgroundJobs = (parts: SubgraphsParts, stopping: AbortSignal): re
       pool: database.pool,
       sessions: database.sessions,
       now,
-      keepers: [
-        paymentKeeper({ database, banks }),
-        refundKeeper({ database, banks }),
-        payoutKeeper({ database, banks, log }),
-        subscriptionKeeper(charging),
-        webhookKeeper(receivers),
-      ],
+      keepers: [paymentKeeper(keeping), refundKeeper(keeping), payoutKeeper(keeping), subscriptionKeeper(charging), webhookKeeper(receivers)],
       wake: (shops) => queues.addMany(keepClockJob, shops),
       stopping,
     }),

@@ -604,6 +604,26 @@ export type BankRoute = {
   createdAt: Scalars['DateTime']['output'];
 };
 
+/** What an account at an acquirer is for: what comes in, with its refunds, or what is paid out. */
+export type BankAccountPurpose =
+  | 'payments'
+  | 'payouts';
+
+/** A merchant's own account at an acquirer. Its secret is sealed and never shown. Without one the account that the service is configured with serves the merchant. */
+export type BankAccount = {
+  merchantId: Scalars['ID']['output'];
+  /** The connector's name. */
+  connector: Scalars['String']['output'];
+  purpose: BankAccountPurpose;
+  /** The shop, gateway or terminal at the acquirer. */
+  account: Scalars['String']['output'];
+  /** Whether new orders go to it. One that was replaced or removed is still asked about what it has. */
+  active: Scalars['Boolean']['output'];
+  createdAt: Scalars['DateTime']['output'];
+  /** When its secret was last set, or it was retired. */
+  changedAt: Scalars['DateTime']['output'];
+};
+
 export type BankRouteConnection = {
   nodes: Array<BankRoute>;
   pageInfo: PageInfo;
@@ -833,6 +853,10 @@ export type RateSetResult = RateRecord | Refused;
 
 export type BankRouteSetResult = BankRoute | Refused;
 
+export type BankAccountSetResult = BankAccount | Refused;
+
+export type BankAccountRemoveResult = BankAccount | Refused;
+
 export type BankRouteRemoveResult = PolicyRemoved | Refused;
 
 export type BlockEntryAddResult = BlockEntry | Refused;
@@ -894,6 +918,8 @@ export type Query = {
   testClock: Maybe<TestClock>;
   /** Routes to banks of a merchant, or of one of its shops, newest first. An operator names the merchant. */
   bankRoutes: BankRouteConnection;
+  /** A merchant's own accounts at acquirers, those in force first. An operator names the merchant. */
+  bankAccounts: Array<BankAccount>;
   /** The block list for all merchants when none is named, else the merchant's own; newest first. */
   blockEntries: BlockEntryConnection;
   /** Words that no description may hold, newest first. */
@@ -1047,6 +1073,11 @@ export type QuerybankRoutesArgs = {
 };
 
 
+export type QuerybankAccountsArgs = {
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+};
+
+
 export type QueryblockEntriesArgs = {
   merchantId: InputMaybe<Scalars['ID']['input']>;
   kind: InputMaybe<BlockKind>;
@@ -1157,6 +1188,16 @@ export type Mutation = {
   bankRouteSet: BankRouteSetResult;
   /** Removes a route. What its bank has already is still asked there. */
   bankRouteRemove: BankRouteRemoveResult;
+  /**
+   * Sets a merchant's own account at an acquirer, or replaces its secret, which is sealed at once and never shown again. Another account that was in force gets no
+   * new order from then on. The next call to the acquirer uses it. Refuses with not_found or bad_request.
+   */
+  bankAccountSet: BankAccountSetResult;
+  /**
+   * Takes a merchant's own account out of use: the account that the service is configured with serves it from then on. What the account has already is still
+   * asked there. Refuses with not_found.
+   */
+  bankAccountRemove: BankAccountRemoveResult;
   /** Blocks something for all merchants, or for one. It holds in every process within a second. What is blocked already stays as it is. */
   blockEntryAdd: BlockEntryAddResult;
   /** Takes something off the list of all merchants, or off a merchant's. */
@@ -1417,6 +1458,22 @@ export type MutationbankRouteSetArgs = {
 export type MutationbankRouteRemoveArgs = {
   merchantId: Scalars['ID']['input'];
   id: Scalars['ID']['input'];
+};
+
+
+export type MutationbankAccountSetArgs = {
+  merchantId: Scalars['ID']['input'];
+  connector: Scalars['String']['input'];
+  purpose?: BankAccountPurpose;
+  account: Scalars['String']['input'];
+  secret: Scalars['String']['input'];
+};
+
+
+export type MutationbankAccountRemoveArgs = {
+  merchantId: Scalars['ID']['input'];
+  connector: Scalars['String']['input'];
+  purpose?: BankAccountPurpose;
 };
 
 
@@ -1741,6 +1798,14 @@ export type ResolversUnionTypes<_RefType extends Record<string, unknown>> = {
     | ( BankRouteRow )
     | ( Refused )
   ;
+  BankAccountSetResult:
+    | ( BankAccount )
+    | ( Refused )
+  ;
+  BankAccountRemoveResult:
+    | ( BankAccount )
+    | ( Refused )
+  ;
   BankRouteRemoveResult:
     | ( PolicyRemoved )
     | ( Refused )
@@ -1854,6 +1919,8 @@ export type ResolversTypes = {
   BankOperation: BankOperation;
   RouteMethod: RouteMethod;
   BankRoute: ResolverTypeWrapper<BankRouteRow>;
+  BankAccountPurpose: BankAccountPurpose;
+  BankAccount: ResolverTypeWrapper<BankAccount>;
   BankRouteConnection: ResolverTypeWrapper<Omit<BankRouteConnection, 'nodes'> & { nodes: Array<ResolversTypes['BankRoute']> }>;
   BlockKind: BlockKind;
   BlockEntry: ResolverTypeWrapper<BlockEntryRow>;
@@ -1885,6 +1952,8 @@ export type ResolversTypes = {
   ReconciliationDifferenceResolveResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['ReconciliationDifferenceResolveResult']>;
   RateSetResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['RateSetResult']>;
   BankRouteSetResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['BankRouteSetResult']>;
+  BankAccountSetResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['BankAccountSetResult']>;
+  BankAccountRemoveResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['BankAccountRemoveResult']>;
   BankRouteRemoveResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['BankRouteRemoveResult']>;
   BlockEntryAddResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['BlockEntryAddResult']>;
   BlockEntryRemoveResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['BlockEntryRemoveResult']>;
@@ -1965,6 +2034,7 @@ export type ResolversParentTypes = {
   RateRecord: RateRow;
   RateRecordConnection: Omit<RateRecordConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['RateRecord']> };
   BankRoute: BankRouteRow;
+  BankAccount: BankAccount;
   BankRouteConnection: Omit<BankRouteConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['BankRoute']> };
   BlockEntry: BlockEntryRow;
   BlockEntryConnection: Omit<BlockEntryConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['BlockEntry']> };
@@ -1991,6 +2061,8 @@ export type ResolversParentTypes = {
   ReconciliationDifferenceResolveResult: ResolversUnionTypes<ResolversParentTypes>['ReconciliationDifferenceResolveResult'];
   RateSetResult: ResolversUnionTypes<ResolversParentTypes>['RateSetResult'];
   BankRouteSetResult: ResolversUnionTypes<ResolversParentTypes>['BankRouteSetResult'];
+  BankAccountSetResult: ResolversUnionTypes<ResolversParentTypes>['BankAccountSetResult'];
+  BankAccountRemoveResult: ResolversUnionTypes<ResolversParentTypes>['BankAccountRemoveResult'];
   BankRouteRemoveResult: ResolversUnionTypes<ResolversParentTypes>['BankRouteRemoveResult'];
   BlockEntryAddResult: ResolversUnionTypes<ResolversParentTypes>['BlockEntryAddResult'];
   BlockEntryRemoveResult: ResolversUnionTypes<ResolversParentTypes>['BlockEntryRemoveResult'];
@@ -2433,6 +2505,17 @@ export type BankRouteResolvers<ContextType = SubgraphContext, ParentType extends
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 };
 
+export type BankAccountResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['BankAccount'] = ResolversParentTypes['BankAccount']> = {
+  merchantId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  connector?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  purpose?: Resolver<ResolversTypes['BankAccountPurpose'], ParentType, ContextType>;
+  account?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  active?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  createdAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  changedAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
 export type BankRouteConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['BankRouteConnection'] = ResolversParentTypes['BankRouteConnection']> = {
   nodes?: Resolver<Array<ResolversTypes['BankRoute']>, ParentType, ContextType>;
   pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
@@ -2603,6 +2686,14 @@ export type BankRouteSetResultResolvers<ContextType = SubgraphContext, ParentTyp
   __resolveType: TypeResolveFn<'BankRoute' | 'Refused', ParentType, ContextType>;
 };
 
+export type BankAccountSetResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['BankAccountSetResult'] = ResolversParentTypes['BankAccountSetResult']> = {
+  __resolveType: TypeResolveFn<'BankAccount' | 'Refused', ParentType, ContextType>;
+};
+
+export type BankAccountRemoveResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['BankAccountRemoveResult'] = ResolversParentTypes['BankAccountRemoveResult']> = {
+  __resolveType: TypeResolveFn<'BankAccount' | 'Refused', ParentType, ContextType>;
+};
+
 export type BankRouteRemoveResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['BankRouteRemoveResult'] = ResolversParentTypes['BankRouteRemoveResult']> = {
   __resolveType: TypeResolveFn<'PolicyRemoved' | 'Refused', ParentType, ContextType>;
 };
@@ -2655,6 +2746,7 @@ export type QueryResolvers<ContextType = SubgraphContext, ParentType extends Res
   rateHistory?: Resolver<ResolversTypes['RateRecordConnection'], ParentType, ContextType, RequireFields<QueryrateHistoryArgs, 'first'>>;
   testClock?: Resolver<Maybe<ResolversTypes['TestClock']>, ParentType, ContextType, RequireFields<QuerytestClockArgs, 'shopId'>>;
   bankRoutes?: Resolver<ResolversTypes['BankRouteConnection'], ParentType, ContextType, RequireFields<QuerybankRoutesArgs, 'first'>>;
+  bankAccounts?: Resolver<Array<ResolversTypes['BankAccount']>, ParentType, ContextType, Partial<QuerybankAccountsArgs>>;
   blockEntries?: Resolver<ResolversTypes['BlockEntryConnection'], ParentType, ContextType, RequireFields<QueryblockEntriesArgs, 'first'>>;
   forbiddenPurposes?: Resolver<ResolversTypes['ForbiddenPurposeConnection'], ParentType, ContextType, RequireFields<QueryforbiddenPurposesArgs, 'first'>>;
   exchangeRates?: Resolver<ResolversTypes['ExchangeRateConnection'], ParentType, ContextType, RequireFields<QueryexchangeRatesArgs, 'first'>>;
@@ -2696,6 +2788,8 @@ export type MutationResolvers<ContextType = SubgraphContext, ParentType extends 
   rateSet?: Resolver<ResolversTypes['RateSetResult'], ParentType, ContextType, RequireFields<MutationrateSetArgs, 'method' | 'rateBps'>>;
   bankRouteSet?: Resolver<ResolversTypes['BankRouteSetResult'], ParentType, ContextType, RequireFields<MutationbankRouteSetArgs, 'merchantId' | 'shopId' | 'mode' | 'operation' | 'method' | 'connector' | 'priority' | 'active'>>;
   bankRouteRemove?: Resolver<ResolversTypes['BankRouteRemoveResult'], ParentType, ContextType, RequireFields<MutationbankRouteRemoveArgs, 'merchantId' | 'id'>>;
+  bankAccountSet?: Resolver<ResolversTypes['BankAccountSetResult'], ParentType, ContextType, RequireFields<MutationbankAccountSetArgs, 'merchantId' | 'connector' | 'purpose' | 'account' | 'secret'>>;
+  bankAccountRemove?: Resolver<ResolversTypes['BankAccountRemoveResult'], ParentType, ContextType, RequireFields<MutationbankAccountRemoveArgs, 'merchantId' | 'connector' | 'purpose'>>;
   blockEntryAdd?: Resolver<ResolversTypes['BlockEntryAddResult'], ParentType, ContextType, RequireFields<MutationblockEntryAddArgs, 'kind' | 'value' | 'reason'>>;
   blockEntryRemove?: Resolver<ResolversTypes['BlockEntryRemoveResult'], ParentType, ContextType, RequireFields<MutationblockEntryRemoveArgs, 'id'>>;
   forbiddenPurposeAdd?: Resolver<ResolversTypes['ForbiddenPurposeAddResult'], ParentType, ContextType, RequireFields<MutationforbiddenPurposeAddArgs, 'word' | 'reason'>>;
@@ -2779,6 +2873,7 @@ export type Resolvers<ContextType = SubgraphContext> = {
   RateRecord?: RateRecordResolvers<ContextType>;
   RateRecordConnection?: RateRecordConnectionResolvers<ContextType>;
   BankRoute?: BankRouteResolvers<ContextType>;
+  BankAccount?: BankAccountResolvers<ContextType>;
   BankRouteConnection?: BankRouteConnectionResolvers<ContextType>;
   BlockEntry?: BlockEntryResolvers<ContextType>;
   BlockEntryConnection?: BlockEntryConnectionResolvers<ContextType>;
@@ -2805,6 +2900,8 @@ export type Resolvers<ContextType = SubgraphContext> = {
   ReconciliationDifferenceResolveResult?: ReconciliationDifferenceResolveResultResolvers<ContextType>;
   RateSetResult?: RateSetResultResolvers<ContextType>;
   BankRouteSetResult?: BankRouteSetResultResolvers<ContextType>;
+  BankAccountSetResult?: BankAccountSetResultResolvers<ContextType>;
+  BankAccountRemoveResult?: BankAccountRemoveResultResolvers<ContextType>;
   BankRouteRemoveResult?: BankRouteRemoveResultResolvers<ContextType>;
   BlockEntryAddResult?: BlockEntryAddResultResolvers<ContextType>;
   BlockEntryRemoveResult?: BlockEntryRemoveResultResolvers<ContextType>;

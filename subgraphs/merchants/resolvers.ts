@@ -20,6 +20,7 @@ import { findDeliveries, findKeyHolder, findShops, loadMerchants, loadShops, loa
 import { findEvent, findEventsBehind, type EventRow } from './read-events.ts';
 import { keyMutations, shopKeyFields } from './key-resolvers.ts';
 import { rateLimitMutations } from './limit-merchant.ts';
+import { bankAccountMutations, bankAccountQueries } from './set-bank-account.ts';
 import { policyMutations, policyQueries } from './policy-resolvers.ts';
 import type { ClockVerbs } from './test-clocks.ts';
 import { reconciliationFields, reconciliationMutations, reconciliationQueries } from './reconciliation-resolvers.ts';
@@ -50,8 +51,22 @@ export const merchantsSubgraph = (parts: MerchantsParts): { name: 'merchants'; r
       ...typeFields(parts),
       ...alertFields,
       ...reconciliationFields,
-      Query: { ...queries(parts), ...clockQueries(parts), ...policyQueries(parts), ...alertQueries(parts), ...reconciliationQueries(parts) },
-      Mutation: { ...mutations(parts), ...clockMutations(parts), ...policyMutations(parts), ...alertMutations(parts), ...reconciliationMutations(parts) },
+      Query: {
+        ...queries(parts),
+        ...clockQueries(parts),
+        ...policyQueries(parts),
+        ...bankAccountQueries(parts),
+        ...alertQueries(parts),
+        ...reconciliationQueries(parts),
+      },
+      Mutation: {
+        ...mutations(parts),
+        ...clockMutations(parts),
+        ...policyMutations(parts),
+        ...bankAccountMutations(parts),
+        ...alertMutations(parts),
+        ...reconciliationMutations(parts),
+      },
     },
     entities: {
       Merchant: (references) =>

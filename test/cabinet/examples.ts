@@ -12,6 +12,7 @@ const merchant = ({ merchantId }: World): string => `merchantId: ${text(merchant
 const endpoint = ({ merchantId, endpointId }: World): string => `merchantId: ${text(merchantId)}, id: ${text(endpointId)}`;
 
 const route = (world: World): string => `${shop(world)}, operation: payment, method: sbp, connector: "somebank"`;
+const account = (world: World): string => `${merchant(world)}, connector: "somebank", account: "100500", secret: "somebank-secret"`;
 const clock = (world: World): string => `${shop(world)}, at: "2026-11-22T00:00:00Z"`;
 const block = (world: World): string => `${merchant(world)}, kind: card, value: "4111111111111111", reason: "Fraud"`;
 const adjustment = (world: World): string => `${shop(world)}, mode: live, amount: 500, reason: "Correction", reference: "R-1"`;
@@ -82,6 +83,11 @@ export const examples: Readonly<Record<string, (world: World, desk: Desk) => str
   testClockResume: clocked,
   testClockRemove: clocked,
   rateSet: (world) => `${merchant(world)}, method: sbp, rateBps: 90`,
+  bankAccountSet: account,
+  bankAccountRemove: async (world, desk) => {
+    await desk.ask(`mutation { bankAccountSet(${account(world)}) { __typename } }`);
+    return `${merchant(world)}, connector: "somebank"`;
+  },
   bankRouteSet: route,
   bankRouteRemove: async (world, desk) => `${merchant(world)}, id: ${await made(desk, `bankRouteSet(${route(world)})`, 'BankRoute')}`,
   blockEntryAdd: block,

@@ -9,6 +9,7 @@ import { scopes } from '../../subgraphs/kernel/service/principal.ts';
 /** Values of closed lists: a column's, or a table's column. What is not named here gets a text that gives its row away. */
 const closed: Readonly<Record<string, unknown>> = {
   mode: 'test',
+  purpose: 'payments',
   currency: 'RUB',
   method: 'cards',
   status: 'succeeded',

@@ -1,5 +1,6 @@
 /** The simulator's own records: what a bank would keep on its side. */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
+import type { AccountPurpose } from './bank-accounts.ts';
 import { InstantType } from '../database/instant.ts';
 import type { Row } from '../database/statement.ts';
 import type { FailureCode } from '../rules/failure-code.ts';
@@ -69,6 +70,26 @@ export const BankRouteEntity = defineEntity({
 });
 export type BankRoute = Row<InferEntity<typeof BankRouteEntity>>;
 
+/** A merchant's own account at an acquirer. At most one of a purpose is active; the others are asked about what they have. */
+export const BankAccountEntity = defineEntity({
+  name: 'BankAccount',
+  tableName: 'bank_account',
+  properties: {
+    merchantId: p.uuid().primary(),
+    connector: p.text().primary(),
+    purpose: p.text().$type<AccountPurpose>().primary(),
+    /** The shop, gateway or terminal there. */
+    account: p.text().primary(),
+    secretSealed: p.text(),
+    active: p.boolean(),
+    createdAt: moment(),
+    changedAt: moment(),
+  },
+  uniques: [{ name: 'bank_account_active', properties: ['merchantId', 'connector', 'purpose'], where: 'active' }],
+  checks: [{ name: 'bank_account_purpose', expression: "purpose = any (array['payments'::text, 'payouts'::text])" }],
+});
+export type BankAccount = Row<InferEntity<typeof BankAccountEntity>>;
+
 /** A participant of SBP as an acquirer last named it; the service's own list stands under these. */
 export const SbpBankEntity = defineEntity({
   name: 'SbpBank',
@@ -84,4 +105,4 @@ export const SbpBankEntity = defineEntity({
   checks: [{ name: 'sbp_bank_member', expression: "member_id ~ '^[0-9]{12}$'::text" }],
 });
 
-export const banksEntities = [SimulatorOperationEntity, SimulatorCallbackEntity, BankRouteEntity, SbpBankEntity];
+export const banksEntities = [SimulatorOperationEntity, SimulatorCallbackEntity, BankRouteEntity, BankAccountEntity, SbpBankEntity];

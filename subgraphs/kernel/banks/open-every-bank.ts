@@ -1,13 +1,15 @@
-/** The banks of this process: the simulator for test mode, and for live mode the acquirers whose accounts are configured. */
+/** The banks of this process: the simulator for test mode, and for live mode the acquirers that this installation can reach. */
 import type { Database } from '../database/orm.ts';
 import type { Config } from '../service/config.ts';
+import { openAccounts } from './bank-accounts.ts';
 import { openBanks, type Banks } from './route.ts';
 import { openSimulator } from './simulator.ts';
-import { openYooKassa } from './yookassa/open-yookassa.ts';
+import { connector, openYooKassa } from './yookassa/open-yookassa.ts';
 
-/** Opens them; `stack` closes their connections. */
-export const openEveryBank = ({ yookassa: account }: Pick<Config, 'yookassa'>, database: Database, stack: AsyncDisposableStack): Banks => {
-  const yookassa = account && openYooKassa(account, database.pool);
-  if (yookassa) stack.defer(() => yookassa.close());
-  return openBanks(openSimulator(database), database.pool, yookassa ? [yookassa] : []);
+/** Opens them; `stack` closes their connections. The accounts are the merchants' own, else those of the configuration; `vaultKey` opens the former. */
+export const openEveryBank = ({ yookassa }: Pick<Config, 'yookassa'>, vaultKey: Buffer, database: Database, stack: AsyncDisposableStack): Banks => {
+  const { shop: payments, payouts } = yookassa;
+  const bank = openYooKassa(yookassa, openAccounts(database.pool, vaultKey, connector, { payments, payouts }), database.pool);
+  stack.defer(() => bank.close());
+  return openBanks(openSimulator(database), database.pool, [bank]);
 };

@@ -103,6 +103,7 @@ export const access: Readonly<Record<string, Access>> = {
   'Query.testClock': { operator: 'viewer' },
   'Query.rateHistory': { operator: 'viewer' },
   'Query.bankRoutes': { operator: 'viewer' },
+  'Query.bankAccounts': { operator: 'viewer' },
   'Query.blockEntries': { operator: 'viewer' },
   'Query.forbiddenPurposes': { operator: 'viewer', platform: true },
   'Query.exchangeRates': { operator: 'viewer' },
@@ -113,6 +114,8 @@ export const access: Readonly<Record<string, Access>> = {
   'Mutation.testClockResume': { operator: 'support' },
   'Mutation.testClockRemove': { operator: 'support' },
   'Mutation.rateSet': { operator: 'finance', platform: true },
+  'Mutation.bankAccountSet': { operator: 'admin', platform: true },
+  'Mutation.bankAccountRemove': { operator: 'admin', platform: true },
   'Mutation.bankRouteSet': { operator: 'admin', platform: true },
   'Mutation.bankRouteRemove': { operator: 'admin', platform: true },
   // A cabinet user may block on its own merchant's list: the audited change refuses the others.

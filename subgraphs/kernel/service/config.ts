@@ -3,7 +3,7 @@
  * Secrets come from the environment or from a file (`<NAME>_FILE`), never from an argument.
  */
 import { hkdfSync } from 'node:crypto';
-import type { YooKassaConfig } from '../banks/yookassa/client.ts';
+import { readYooKassa, type YooKassaConfig } from '../banks/yookassa/config.ts';
 import type { OverloadLimits } from './overload.ts';
 import { Reader, type Environment } from './read-variables.ts';
 import { readTracing, type TracingConfig } from './tracing-config.ts';
@@ -57,10 +57,8 @@ export interface Config {
   readonly rateLimitWait_ms: number;
   /** What of load a public process takes before it answers 503. */
   readonly overload: OverloadLimits;
-  /** The account at YooKassa that live mode uses; null: this installation has none. */
-  readonly yookassa: YooKassaConfig | null;
-  /** Whence YooKassa's notifications are taken. */
-  readonly yookassaNetworks: readonly string[];
+  /** How YooKassa is reached, and the accounts there of merchants without their own. */
+  readonly yookassa: YooKassaConfig;
   /** Where traces go; null: nothing is traced. */
   readonly tracing: TracingConfig | null;
   /** Connections to PostgreSQL of this process's pool. */
@@ -82,25 +80,6 @@ const readOidc = (read: Reader): OidcConfig | null => {
   if (issuer === null && (audience !== null || jwksUrl !== null)) read.mistakes.push('OIDC_ISSUER is required with OIDC_AUDIENCE and OIDC_JWKS_URL');
   if (issuer === null || audience === null) return null;
   return { issuer, audience, jwksUrl, rolesClaim: read.text('OIDC_ROLES_CLAIM') ?? 'roles', merchantClaim: read.text('OIDC_MERCHANT_CLAIM') ?? 'merchant_id' };
-};
-
-/** The networks that YooKassa publishes as its own. */
-const yookassaNetworks = '185.71.76.0/27 185.71.77.0/27 77.75.153.0/25 77.75.154.128/25 77.75.156.11 77.75.156.35 2a02:5180::/32'.split(' ');
-
-/** The account at YooKassa, when one is named: a shop, and for payouts a gateway. */
-const readYooKassa = (read: Reader): YooKassaConfig | null => {
-  const account = (id: string, secret: string) => {
-    const [named, key] = [read.text(id), read.text(secret)];
-    if (named === null && key === null) return null;
-    if (named === null || key === null) read.mistakes.push(`${id} and ${secret} are required together`);
-    return { id: named ?? '', secret: key ?? '' };
-  };
-  const url = read.url('YOOKASSA_URL', ['https:', 'http:']) ?? 'https://api.yookassa.ru/v3';
-  const shop = account('YOOKASSA_SHOP_ID', 'YOOKASSA_SECRET_KEY');
-  const payouts = account('YOOKASSA_GATEWAY_ID', 'YOOKASSA_GATEWAY_SECRET_KEY');
-  const attempt_ms = read.integer('YOOKASSA_TIMEOUT_MS', 8_000, 100, 9_000);
-  if (!shop && payouts) read.mistakes.push('YOOKASSA_SHOP_ID is required with YOOKASSA_GATEWAY_ID');
-  return shop && { url, shop, payouts, attempt_ms };
 };
 
 /** Reads the configuration. Throws one error that lists every mistake. */
@@ -132,7 +111,6 @@ export const readConfig = (environment: Environment): Config => {
     rateLimitWait_ms: read.integer('RATE_LIMIT_WAIT_MS', 50, 1, 10_000),
     overload: { inFlight_max: read.integer('OVERLOAD_IN_FLIGHT', 1_000, 1, 1_000_000), loopDelay_max_ms: read.integer('OVERLOAD_DELAY_MS', 500, 1, 60_000) },
     yookassa: readYooKassa(read),
-    yookassaNetworks: read.text('YOOKASSA_CALLBACK_NETWORKS') === null ? yookassaNetworks : read.addresses('YOOKASSA_CALLBACK_NETWORKS'),
     tracing: readTracing(read),
     databasePool: read.integer('DATABASE_POOL', 16, 2, 1_000),
     databaseDirectUrl: read.url('DATABASE_DIRECT_URL', ['postgres:', 'postgresql:']),

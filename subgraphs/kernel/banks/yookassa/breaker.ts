@@ -2,11 +2,16 @@
  * Stops calling an acquirer that does not answer, so that callers are told at once and it can recover. A call that is not made is safe: it surely reached
  * nobody, and is made later under the same idempotency key.
  */
+import { Gauge } from 'prom-client';
+import { metrics } from '../../service/telemetry.ts';
+
 export interface Breaker {
   /** Whether a call may be made now; while it is open, one trial at a time. */
   lets(): boolean;
   /** What became of a call that was let. */
   note(answered: boolean): void;
+  /** Whether calls are withheld, trials apart. */
+  isOpen(): boolean;
 }
 
 /** As many calls in a row without an answer open it. */
@@ -29,5 +34,32 @@ export const openBreaker = (now_ms: () => number = () => performance.now()): Bre
       failures = answered ? 0 : failures + 1;
       if (failures === failuresMost) trialAt_ms = now_ms() + pause_ms;
     },
+    isOpen: () => failures >= failuresMost,
+  };
+};
+
+const watched = new Map<string, Breaker>();
+const gaugeName = 'bank_breaker_open';
+
+const addGauge = (): void => {
+  const gauge = new Gauge({
+    name: gaugeName,
+    help: '1 while calls to an acquirer are withheld because it does not answer, by connector, in this process.',
+    labelNames: ['connector'],
+    collect() {
+      for (const [connector, breaker] of watched) this.set({ connector }, breaker.isOpen() ? 1 : 0);
+    },
+    registers: [],
+  });
+  metrics.registerMetric(gauge);
+};
+
+/** Adds an acquirer's breaker to the gauge `bank_breaker_open` of this process. Gives what takes it off again. */
+export const watchBreaker = (connector: string, breaker: Breaker): (() => void) => {
+  if (watched.size === 0) addGauge();
+  watched.set(connector, breaker);
+  return () => {
+    watched.delete(connector);
+    if (watched.size === 0) metrics.removeSingleMetric(gaugeName);
   };
 };

@@ -4,24 +4,9 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'undici';
+import type { Account } from '../bank-accounts.ts';
 import type { Breaker } from './breaker.ts';
-
-/** A shop or a payout gateway with its secret key. */
-export interface Account {
-  readonly id: string;
-  readonly secret: string;
-}
-
-/** How to reach YooKassa. */
-export interface YooKassaConfig {
-  /** Its base address, as `https://api.yookassa.ru/v3`. */
-  readonly url: string;
-  readonly shop: Account;
-  /** Null: no payouts. */
-  readonly payouts: Account | null;
-  /** How long one attempt of a call may take; a call has at most two. */
-  readonly attempt_ms: number;
-}
+import type { YooKassaConfig } from './config.ts';
 
 export interface ApiCall {
   readonly account: Account;

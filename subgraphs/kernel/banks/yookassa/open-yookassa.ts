@@ -1,8 +1,10 @@
 /** The connector to YooKassa API v3, behind the port of every acquirer. */
+import type { AccountPurpose, AccountsOf } from '../bank-accounts.ts';
 import type { Bank } from '../bank.ts';
 import type { Runner } from '../../database/statement.ts';
-import { openBreaker } from './breaker.ts';
-import { openClient, type YooKassaConfig } from './client.ts';
+import { openBreaker, watchBreaker } from './breaker.ts';
+import { openClient } from './client.ts';
+import type { YooKassaConfig } from './config.ts';
 import { openCheckEcho } from './echo.ts';
 import { yooKassaPayments } from './payments.ts';
 import { yooKassaPayouts } from './payouts.ts';
@@ -12,19 +14,26 @@ export interface YooKassa extends Bank {
   close(): Promise<void>;
 }
 
-/** Opens the connector; nothing is called until it is asked to. Alerts are raised on `pool`. */
-export const openYooKassa = (config: YooKassaConfig, pool: Runner): YooKassa => {
-  const { shop, payouts } = config;
-  const client = openClient(config, openBreaker());
+/** The connector's name: in routes, in accounts and before the bank's own codes. */
+export const connector = 'yookassa';
+
+/** Opens the connector; nothing is called until it is asked to. Alerts are raised on `pool`; `accountsOf` says whose account serves a merchant. */
+export const openYooKassa = (config: Omit<YooKassaConfig, 'shop' | 'networks'>, accountsOf: AccountsOf, pool: Runner): YooKassa => {
+  const breaker = openBreaker();
+  const client = openClient(config, breaker);
   const checkEcho = openCheckEcho(pool);
-  const calls = { client, shop, checkEcho };
+  const stopWatching = watchBreaker(connector, breaker);
+  const calling = (purpose: AccountPurpose) => async (merchantId: string) => ({ client, checkEcho, accounts: await accountsOf(merchantId, purpose) });
   return {
-    connector: 'yookassa',
+    connector,
     bankName: 'YooKassa',
     methods: ['sbp', 'cards', 'tpay', 'sberpay'],
-    ...yooKassaPayments(calls),
-    ...yooKassaRefunds(calls),
-    ...yooKassaPayouts(payouts && { client, gateway: payouts, checkEcho }),
-    close: () => client.close(),
+    ...yooKassaPayments(calling('payments')),
+    ...yooKassaRefunds(calling('payments')),
+    ...yooKassaPayouts(calling('payouts'), { client, gateway: config.payouts }),
+    close: async () => {
+      stopWatching();
+      await client.close();
+    },
   };
 };

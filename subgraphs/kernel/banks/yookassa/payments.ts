@@ -6,7 +6,9 @@ import type { Bank, BankAnswer, Card, PayerTraits, PaymentQuestion, SessionAnswe
 import type { BankStep, BuyerMethod } from '../../rules/buyer.ts';
 import type { ChargeAnswer, ChargeOrder, TokenBank } from '../token-bank.ts';
 import { wireAmount } from './amount.ts';
-import type { Account, ApiAnswer, Client } from './client.ts';
+import type { Account } from '../bank-accounts.ts';
+import { askEach, holderOf, type Caller } from './accounts.ts';
+import type { ApiAnswer, Client } from './client.ts';
 import type { CheckEcho, Ordered } from './echo.ts';
 import { paymentFailure, refusedOrder } from './failures.ts';
 import { readPage, readPayment, type WirePayment } from './wire.ts';
@@ -183,10 +185,27 @@ const charge = async (calls: PaymentCalls, order: ChargeOrder): Promise<ChargeAn
   return standing(calls, order, answer.kind === 'answered' ? readPayment(answer.body) : null);
 };
 
+/** Whose shop serves a merchant, with what calls need beside. */
+export type PaymentCaller = Caller & Pick<PaymentCalls, 'checkEcho'>;
+
+const noAccount = { kind: 'declined', failureCode: 'method_unavailable', bankCode: 'no_account' } as const;
+
 /** The part of the port that takes money. */
-export const yooKassaPayments = (calls: PaymentCalls): Pick<Bank, 'openSession' | 'ask'> & TokenBank => ({
+export const yooKassaPayments = (callerOf: (merchantId: string) => Promise<PaymentCaller>): Pick<Bank, 'openSession' | 'ask'> & TokenBank => ({
   savable: ['cards', 'sbp', 'tpay'],
-  openSession: (order) => openSession(calls, order),
-  ask: (question) => ask(calls, question),
-  charge: (order) => charge(calls, order),
+  openSession: async (order) => {
+    const { accounts, ...caller } = await callerOf(order.merchantId);
+    return accounts.current ? openSession({ ...caller, shop: accounts.current }, order) : noAccount;
+  },
+  ask: async (question) => {
+    const { accounts, ...caller } = await callerOf(question.merchantId);
+    if (question.reference === null) return askEach(accounts.all, 'unseen', (shop) => ask({ ...caller, shop }, question));
+    const shop = await holderOf({ ...caller, accounts }, `/payments/${question.reference}`);
+    return shop ? ask({ ...caller, shop }, question) : unknown;
+  },
+  charge: async (order) => {
+    const { accounts, ...caller } = await callerOf(order.merchantId);
+    const shop = await holderOf({ ...caller, accounts }, `/payment_methods/${order.savedReference}`);
+    return shop ? charge({ ...caller, shop }, order) : unknown;
+  },
 });

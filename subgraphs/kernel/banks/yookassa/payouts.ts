@@ -5,7 +5,9 @@
 import type { PayoutAnswer, PayoutBank, PayoutOrder, PayoutOrderAnswer, PayoutQuestion } from '../payout-bank.ts';
 import type { MinorUnits } from '../../rules/money.ts';
 import { wireAmount } from './amount.ts';
-import type { Account, ApiAnswer, Client } from './client.ts';
+import type { Account } from '../bank-accounts.ts';
+import { askEach, holderOf, type Caller } from './accounts.ts';
+import type { ApiAnswer, Client } from './client.ts';
 import type { CheckEcho } from './echo.ts';
 import { payoutFailure } from './failures.ts';
 import { readId, readPage, readPayout, readSbpBank, type WirePayout } from './wire.ts';
@@ -112,18 +114,42 @@ const askPayout = async (calls: PayoutCalls, question: Expected): Promise<Payout
   return standing(calls, question, answer.kind === 'answered' ? readPayout(answer.body) : null);
 };
 
-/** The part of the port that pays out. Without a gateway nothing can be paid out: shops need another acquirer's route. */
-export const yooKassaPayouts = (calls: PayoutCalls | null): PayoutBank => {
-  if (!calls) return { payoutWays: [], pay: async () => unknown, askPayout: async () => unknown };
+/** What the bank says of SBP's participants, when the platform has an account to ask with. */
+const directoryOf = ({ client, gateway }: { readonly client: Client; readonly gateway: Account | null }): Pick<PayoutBank, 'listSbpBanks'> => {
+  if (!gateway) return {};
   return {
-    payoutWays: ['sbp', 'card'],
-    pay: (order) => pay(calls, order),
-    askPayout: (question) => askPayout(calls, question),
     listSbpBanks: async (signal) => {
-      const answer = await calls.client.call({ account: calls.gateway, path: '/sbp_banks', signal });
+      const answer = await client.call({ account: gateway, path: '/sbp_banks', signal });
       const page = answer.kind === 'answered' ? readPage(answer.body, readSbpBank) : null;
       if (!page) throw new Error('YooKassa gave no list of SBP banks');
       return page.items;
     },
   };
 };
+
+type PayoutCaller = Caller & Pick<PayoutCalls, 'checkEcho'>;
+
+/** Orders at the current account, when no other one that the merchant had may have the order already. */
+const payOnce = async ({ accounts, ...caller }: PayoutCaller, order: PayoutOrder) => {
+  const { current, all } = accounts;
+  const others = all.filter(({ id }) => id !== current?.id);
+  const earlier = await askEach(others, 'unseen', (gateway) => search({ ...caller, gateway }, { ...order, reference: null }));
+  if (!current || (others.length > 0 && earlier.kind !== 'unseen')) return earlier;
+  return pay({ ...caller, gateway: current }, order);
+};
+
+/** The part of the port that pays out, by the merchant's gateway. The directory of SBP is read with the platform's. */
+export const yooKassaPayouts = (
+  callerOf: (merchantId: string) => Promise<PayoutCaller>,
+  platform: { readonly client: Client; readonly gateway: Account | null },
+): PayoutBank => ({
+  payoutWays: ['sbp', 'card'],
+  pay: async (order) => payOnce(await callerOf(order.merchantId), order),
+  askPayout: async (question) => {
+    const { accounts, ...caller } = await callerOf(question.merchantId);
+    if (question.reference === null) return askEach(accounts.all, 'unseen', (gateway) => askPayout({ ...caller, gateway }, question));
+    const gateway = await holderOf({ ...caller, accounts }, `/payouts/${question.reference}`);
+    return gateway ? askPayout({ ...caller, gateway }, question) : unknown;
+  },
+  ...directoryOf(platform),
+});

@@ -3,10 +3,11 @@
  * so that a refund without a reference is looked for among the payment's refunds before it is ordered.
  */
 import type { Bank, RefundAnswer, RefundOrder } from '../bank.ts';
+import { holderOf } from './accounts.ts';
 import { wireAmount } from './amount.ts';
 import type { ApiAnswer } from './client.ts';
 import { refundFailure } from './failures.ts';
-import type { PaymentCalls } from './payments.ts';
+import type { PaymentCaller, PaymentCalls } from './payments.ts';
 import { readPage, readRefund, type WireRefund } from './wire.ts';
 
 /** How often a pending refund is asked about. */
@@ -66,5 +67,11 @@ const refund = async (calls: PaymentCalls, order: RefundOrder): Promise<RefundAn
   return standing(calls, order, refundOf(answer));
 };
 
-/** The part of the port that gives money back. */
-export const yooKassaRefunds = (calls: PaymentCalls): Pick<Bank, 'refund'> => ({ refund: (order) => refund(calls, order) });
+/** The part of the port that gives money back: by the account that has the payment. */
+export const yooKassaRefunds = (callerOf: (merchantId: string) => Promise<PaymentCaller>): Pick<Bank, 'refund'> => ({
+  refund: async (order) => {
+    const caller = await callerOf(order.merchantId);
+    const shop = order.payment.reference === null ? null : await holderOf(caller, `/payments/${order.payment.reference}`);
+    return shop ? refund({ ...caller, shop }, order) : unknown;
+  },
+});

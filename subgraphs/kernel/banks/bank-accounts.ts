@@ -1,0 +1,41 @@
+/**
+ * Whose account at an acquirer serves a merchant: its own, else the platform's. An account that was replaced or removed gets no new order, and is still
+ * asked about what it has: a payment is known to the account alone that took it. Read for each call, so that a new secret holds at once everywhere.
+ */
+import { run, type Runner, type Statement } from '../database/statement.ts';
+import { unseal } from '../service/vault.ts';
+
+export const accountPurposes = ['payments', 'payouts'] as const;
+
+/** What an account is for: acquirers have separate ones for what comes in and what goes out. */
+export type AccountPurpose = (typeof accountPurposes)[number];
+
+/** A shop, a gateway or a terminal there, with its secret. */
+export interface Account {
+  readonly id: string;
+  readonly secret: string;
+}
+
+/** The accounts of a merchant: where new orders go (null: nowhere), and all that may know what was ordered, the likeliest first. */
+export interface Accounts {
+  readonly current: Account | null;
+  readonly all: readonly Account[];
+}
+
+export type AccountsOf = (merchantId: string, purpose: AccountPurpose) => Promise<Accounts>;
+
+const read: Statement = {
+  name: 'bank_accounts_of_merchant',
+  text: `select account, secret_sealed as sealed, active from bank_account where merchant_id = $1 and connector = $2 and purpose = $3
+    order by active desc, changed_at desc`,
+};
+
+/** Opens the look-up for one connector; `platform` is the account that the configuration names. */
+export const openAccounts =
+  (pool: Runner, vaultKey: Buffer, connector: string, platform: Readonly<Record<AccountPurpose, Account | null>>): AccountsOf =>
+  async (merchantId, purpose) => {
+    const rows = await run<{ account: string; sealed: string; active: boolean }>(pool, read, [merchantId, connector, purpose]);
+    const own = rows.map(({ account, sealed, active }) => ({ id: account, secret: unseal(vaultKey, sealed), active }));
+    const shared = platform[purpose];
+    return { current: own.find(({ active }) => active) ?? shared, all: shared ? [...own, shared] : own };
+  };

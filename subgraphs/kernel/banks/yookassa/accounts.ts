@@ -1,0 +1,45 @@
+/**
+ * Which account a call is made with. New orders go to the merchant's current account. What was ordered before may be with another one, when the merchant's
+ * account was changed since: then each is asked, and an order is not repeated at a second account while the first may have it.
+ */
+import type { Account, Accounts } from '../bank-accounts.ts';
+import type { ApiAnswer, Client } from './client.ts';
+
+/** An account here, and the client to call with it. */
+export interface Caller {
+  readonly client: Client;
+  readonly accounts: Accounts;
+}
+
+/** Statuses by which an account says that an object is not its own. */
+const foreign: ReadonlySet<number> = new Set([401, 403, 404]);
+
+const isForeign = (answer: ApiAnswer): boolean => answer.kind === 'refused' && foreign.has(answer.status);
+
+/** The account that knows the object at `path`; null when none says so. A single account is not asked: it is the only one that can. */
+export const holderOf = async ({ client, accounts: { all } }: Caller, path: string): Promise<Account | null> => {
+  if (all.length <= 1) return all[0] ?? null;
+  for (const account of all) {
+    const answer = await client.call({ account, path });
+    if (!isForeign(answer)) return answer.kind === 'answered' ? account : null;
+  }
+  return null;
+};
+
+/**
+ * Asks one account after the other about an order whose answer was lost, until one has it. `absent` tells the answer of an account that surely does not; the
+ * order is absent only when all of them say so.
+ */
+export const askEach = async <Answer extends { readonly kind: string }>(
+  accounts: readonly Account[],
+  absent: Answer['kind'],
+  ask: (account: Account) => Promise<Answer>,
+): Promise<Answer | { readonly kind: 'unknown' }> => {
+  let last: Answer | null = null;
+  for (const account of accounts) {
+    const answer = await ask(account);
+    if (answer.kind !== absent && answer.kind !== 'unknown') return answer;
+    if (last?.kind !== 'unknown') last = answer;
+  }
+  return last ?? { kind: 'unknown' };
+};
