@@ -18,7 +18,7 @@ const oddCharacters = ['\0', '\ud800', '\udfff', '\u202e', '\u2028', '\ufeff', '
 export const oddText: fc.Arbitrary<string> = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 20 }),
   // What a database does not take.
-  fc.constantFrom('\0', 'a\0', '\ud800', 'a\udfff'),
+  { weight: 3, arbitrary: fc.constantFrom('\0', 'a\0', '\ud800', 'a\udfff') },
   fc.array(fc.oneof(fc.constantFrom(...oddCharacters), fc.string({ maxLength: 3 })), { maxLength: 8 }).map((parts) => parts.join('')),
   fc.constantFrom('', ' ', '0', '-1', 'null', 'undefined', 'NaN', '__proto__', 'constructor', 'toString', '../../etc/passwd', "' or 1=1 --", '1e309', '٣'),
   fc.constantFrom('9999-12-31', '0000-00-00', '+010000-01-01', '2026-02-30', '2026-11-21T25:00:00Z', 'https://', 'https://[::1', 'javascript:alert(1)'),
@@ -98,10 +98,10 @@ const fittingObject = ({ properties, required = [], additionalProperties }: Sche
 
 interface Mutation {
   readonly at: number;
-  readonly how: 'replace' | 'leave out' | 'add' | 'wrap';
+  readonly how: 'replace' | 'leave out' | 'add' | 'wrap' | 'other text';
   readonly name: string;
   readonly value: unknown;
-  /** What replaces a text, or a text under it: an odd one goes further than a value of another type. */
+  /** What replaces a text: an odd one goes further than a value of another type. */
   readonly text: string;
 }
 
@@ -125,11 +125,14 @@ const mutate = (original: unknown, mutations: readonly Mutation[]): unknown => {
   // The copy keeps written numbers as they are.
   const whole: Record<string, unknown> = { body: copied(original) };
   for (const { at, how, name, value, text } of mutations) {
-    const places = placesIn(whole).slice(0, 1_000);
+    const places = placesIn(whole)
+      .filter(([holder, name]) => how !== 'other text' || typeof holder[name] === 'string')
+      .slice(0, 1_000);
     const [holder, key] = places[at % places.length] ?? [whole, 'body'];
     // A copy, since one value may come twice and even into itself; defined, since a name may be __proto__.
     const put = (place: string, item: unknown) => Object.defineProperty(holder, place, { value: item, enumerable: true, configurable: true, writable: true });
-    if (how === 'replace') put(key, typeof holder[key] === 'string' && typeof value !== 'string' && at % 3 > 0 ? text : copied(value));
+    if (how === 'replace') put(key, copied(value));
+    else if (how === 'other text') put(key, text);
     else if (how === 'leave out') delete holder[key];
     else if (how === 'wrap') put(key, [holder[key]]);
     else put(name, copied(value));
@@ -143,11 +146,13 @@ const copied = (value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, copied(item)]));
 };
 
-/** Values with up to three mistakes in them; one in three has none. */
-export const mutated = (values: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
-  fc
-    .tuple(values, fc.oneof(fc.constant([]), fc.array(mutation, { minLength: 1, maxLength: 1 }), fc.array(mutation, { minLength: 1, maxLength: 3 })))
-    .map(([value, mutations]) => mutate(value, mutations));
+const otherText: fc.Arbitrary<Mutation> = mutation.map((made) => ({ ...made, how: 'other text' }));
+
+/** Values with up to three mistakes in them; some have none, some only an odd text. */
+export const mutated = (values: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> => {
+  const mutations = [fc.constant([]), fc.tuple(otherText), fc.tuple(mutation), fc.array(mutation, { minLength: 2, maxLength: 3 })];
+  return fc.tuple(values, fc.oneof(...mutations)).map(([value, made]) => mutate(value, made));
+};
 
 /** What becomes of a text on its way: most of the time nothing, else bytes that are lost, changed, doubled, or in front of it. */
 export const damaged = (texts: fc.Arbitrary<string>, mostly: number): fc.Arbitrary<Buffer> =>
