@@ -21,18 +21,27 @@ export const createRequest = (key: string): string => requestText('POST', '/v1/p
 /** Reads a payment over REST. */
 export const readRequest = (key: string, id: string): string => requestText('GET', `/v1/public/payments/${id}`, headersOf(key));
 
+/** A page of fifty payments over REST. */
+export const listRequest = (key: string): string => requestText('GET', '/v1/public/payments?limit=50', headersOf(key));
+
 const documents = separateOperations(parse(readFileSync(join(import.meta.dirname, '../../schema/operations/payments.graphql'), 'utf8')));
 
-const graphRequest = (name: 'CreatePayment' | 'GetPayment', variables: object): string => {
+/** A document over GraphQL. */
+export const graphText = (query: string, variables: object, key = 'none', operationName?: string): string =>
+  requestText('POST', '/graphql', headersOf(key), { ...(operationName === undefined ? {} : { operationName }), query, variables });
+
+/** The document that is behind a REST route, over GraphQL. */
+export const namedDocument = (name: 'CreatePayment' | 'GetPayment' | 'ListPayments', variables: object, key?: string): string => {
   const document = documents[name];
   if (!document) throw new Error(`there is no operation ${name}`);
-  return requestText('POST', '/graphql', headersOf('none'), { operationName: name, query: print(document), variables });
+  return graphText(print(document), variables, key, name);
 };
 
-/** The same over GraphQL, with the document that is behind the REST route. */
-export const createDocument = (): string => {
+/** Creates a payment over GraphQL, with the document that is behind the REST route. */
+export const createDocument = (key?: string): string => {
   const { order_id: orderId, return_url: returnUrl, ...input } = paymentBody;
-  return graphRequest('CreatePayment', { input: { ...input, orderId, returnUrl }, idempotency: null });
+  return namedDocument('CreatePayment', { input: { ...input, orderId, returnUrl }, idempotency: null }, key);
 };
 
-export const readDocument = (id: string): string => graphRequest('GetPayment', { id });
+/** Reads a payment in the same way. */
+export const readDocument = (id: string, key?: string): string => namedDocument('GetPayment', { id }, key);

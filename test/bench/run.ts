@@ -9,6 +9,7 @@ import { eventRows } from './event-rows.ts';
 import { openLoad } from './load.ts';
 import { memoryRows } from './memory-row.ts';
 import { payoutRows } from './payout-rows.ts';
+import { peerRows } from './peer-rows.ts';
 import { planOf, type Bench } from './plan.ts';
 import { keep, tableOf, type Row } from './report.ts';
 import { recurringRows } from './recurring-row.ts';
@@ -17,7 +18,7 @@ import { spreadRows } from './spread-rows.ts';
 import { startRows } from './start-rows.ts';
 import { openWorld, type World } from './world.ts';
 
-const partNames = ['create', 'read', 'csv', 'memory', 'start', 'registry', 'payouts', 'spread', 'events', 'recurring'] as const;
+const partNames = ['create', 'read', 'csv', 'memory', 'start', 'registry', 'payouts', 'spread', 'events', 'recurring', 'peers'] as const;
 type Part = (typeof partNames)[number];
 
 const overPostgres: readonly (readonly [Part, (world: World, bench: Bench) => Promise<readonly Row[]>])[] = [
@@ -44,6 +45,7 @@ const measure = async (parts: ReadonlySet<Part>, bench: Bench): Promise<readonly
   for (const operation of ['create', 'read'] as const) if (parts.has(operation)) rows.push(...(await constantRows(operation, bench)));
   if (parts.has('start')) rows.push(...(await startRows(bench)));
   if (parts.has('registry')) rows.push(...(await registryRows(bench)));
+  if (parts.has('peers')) rows.push(...(await peerRows(bench)));
   if (parts.has('events')) rows.push(...(await eventRows(bench)));
   return rows;
 };

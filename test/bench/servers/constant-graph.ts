@@ -5,7 +5,7 @@ import { Kind, type GraphQLSchema } from 'graphql';
 import { readSubgraphSdl, subgraphNames, type SubgraphName } from '../../../schema/sources.ts';
 import type { ApiKeyHolder } from '../../../gateway/authenticate.ts';
 import { openSupergraph, type Supergraph } from '../../../gateway/supergraph.ts';
-import { resolvableEntities } from '../../../subgraphs/kernel/service/entities.ts';
+import { resolvableEntities, type EntityLoader } from '../../../subgraphs/kernel/service/entities.ts';
 import { localExecutor } from '../../../subgraphs/kernel/service/local-executor.ts';
 import { scopes, type Call, type KeyPrincipal } from '../../../subgraphs/kernel/service/principal.ts';
 import { buildSubgraph, type SubgraphContext, type SubgraphExecutor } from '../../../subgraphs/kernel/service/subgraph.ts';
@@ -99,7 +99,24 @@ const holder: ApiKeyHolder = {
 };
 
 const created = { __typename: 'PaymentCreated', payment, paymentUrl, mode: 'test', idempotent: false, simulator: 'succeeded' };
+/** A page of payments of a few shops. */
+export const listed = { payments: 50, shops: 5 } as const;
+const shopIds = Array.from({ length: listed.shops }, (_, index) => shopId.replace(/02$/, `a${index}`));
+const page = Array.from({ length: listed.payments }, (_, index) => ({
+  ...payment,
+  id: `${payment.id.slice(0, -2)}${index + 10}`,
+  shopId: shopIds[index % listed.shops] ?? shopId,
+}));
+const shopOf = (id: string): object => ({
+  merchantId,
+  id,
+  name: 'Tea & Cakes',
+  terminalId: payment.terminalId,
+  terminalName: 'Terminal',
+  createdAt: payment.createdAt,
+});
 const answers: Readonly<Record<string, object>> = {
+  payments: { nodes: page, pageInfo: { hasNextPage: true, endCursor: 'next' } },
   paymentCreate: { ...created, bank: null, bankRef: null, failureCode: null, failureMessage: null },
   payment,
   apiKeyHolder: holder,
@@ -119,18 +136,22 @@ export const constantSchema = (name: SubgraphName): GraphQLSchema => {
       ? [[definition.name.value, Object.fromEntries((definition.fields ?? []).map((field) => [field.name.value, resolverOf(field.name.value)]))]]
       : [],
   );
-  const own = name === 'payments' ? { Payment: { refunds: async () => [], net: () => null } } : {};
-  const entities = Object.fromEntries(resolvableEntities(sdl).map((type) => [type, async () => []]));
+  const shop = (of: Payment): object => ({ merchantId, id: of.shopId });
+  const own = name === 'payments' ? { Payment: { refunds: async () => [], net: () => null, shop } } : {};
+  const loaderOf = (type: string): EntityLoader => (type === 'Shop' ? async (references) => references.map(({ id }) => shopOf(id)) : async () => []);
+  const entities = Object.fromEntries(resolvableEntities(sdl).map((type) => [type, loaderOf(type)]));
   return buildSubgraph({ name, resolvers: { ...Object.fromEntries(rootFields), ...own }, entities });
 };
 
 // Nothing here is in a database.
 const contextOf = (call: Call): SubgraphContext => ({ ...call, now: () => payment.createdAt });
 
-/** The supergraph over such subgraphs. */
-export const openConstantGraph = (): Promise<Supergraph> => {
-  const executor = (name: SubgraphName): SubgraphExecutor => localExecutor(constantSchema(name), contextOf, silent);
+/** Such a subgraph in this process. */
+export const constantExecutor = (name: SubgraphName): SubgraphExecutor => localExecutor(constantSchema(name), contextOf, silent);
+
+/** The supergraph over such subgraphs, or over others. */
+export const openConstantGraph = (executorOf: (name: SubgraphName) => SubgraphExecutor = constantExecutor): Promise<Supergraph> => {
   // Every name is there: the list is that of the type.
-  const executors = Object.fromEntries(subgraphNames.map((name) => [name, executor(name)])) as Record<SubgraphName, SubgraphExecutor>;
+  const executors = Object.fromEntries(subgraphNames.map((name) => [name, executorOf(name)])) as Record<SubgraphName, SubgraphExecutor>;
   return openSupergraph({ supergraphSdl, executors, log: silent });
 };

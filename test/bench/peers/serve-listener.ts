@@ -1,0 +1,12 @@
+/** A peer's server on a port of its own; its address is told to whoever has started it. */
+import type { Server } from 'node:http';
+
+/** Listens on the loopback, and ends with the process that has started this one. */
+export const serveListener = (server: Server): void => {
+  process.once('disconnect', () => process.exit(0));
+  server.keepAliveTimeout = 60_000;
+  server.listen(0, '127.0.0.1', () => {
+    const address = server.address();
+    if (address !== null && typeof address === 'object') process.send?.(`http://127.0.0.1:${address.port}`);
+  });
+};

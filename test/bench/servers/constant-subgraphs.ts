@@ -1,0 +1,28 @@
+/** The constant subgraphs over HTTP, for every gateway alike: who says nothing of itself is the key that is measured. Our own edge says who asks, and is believed. */
+import fastify from 'fastify';
+import { parse } from 'graphql';
+import { subgraphNames } from '../../../schema/sources.ts';
+import { subgraphPath } from '../../../subgraphs/kernel/service/serve-subgraph.ts';
+import type { PreparedDocument } from '../../../subgraphs/kernel/service/subgraph.ts';
+import { principalHeader, principalReader } from '../../../subgraphs/kernel/service/principal-header.ts';
+import { serve } from '../child-server.ts';
+import { constantExecutor, principal as keyPrincipal } from './constant-graph.ts';
+
+interface Asked {
+  readonly query: string;
+  readonly variables?: Readonly<Record<string, unknown>>;
+}
+
+const readPrincipal = principalReader(Buffer.alloc(32, 7));
+const app = fastify({ bodyLimit: 4_194_304 });
+for (const name of subgraphNames) {
+  const executor = constantExecutor(name);
+  const prepared = new Map<string, PreparedDocument>();
+  app.post<{ Body: Asked }>(subgraphPath(name), async ({ headers, body: { query, variables } }) => {
+    const principal = (await readPrincipal(headers[principalHeader])) ?? keyPrincipal;
+    const run = prepared.get(query) ?? executor.prepare(parse(query, { noLocation: true }));
+    prepared.set(query, run);
+    return run(variables ?? {}, { principal, requestId: 'bench' });
+  });
+}
+await serve(app);

@@ -1,0 +1,28 @@
+/** Our edge, REST and graph with every check, over subgraphs in another process at SUBGRAPHS. */
+import { openAuthenticator } from '../../../gateway/authenticate.ts';
+import { openBucketsInMemory } from '../../../gateway/buckets-in-memory.ts';
+import { openAddressOf } from '../../../gateway/caller-address.ts';
+import { openLiveEvents } from '../../../gateway/live-events.ts';
+import { openLiveSubscriptions } from '../../../gateway/live-subscriptions.ts';
+import { limitBy } from '../../../gateway/rate-limit.ts';
+import { remoteExecutor } from '../../../gateway/remote-subgraph.ts';
+import { registerGateway } from '../../../gateway/server.ts';
+import { storedEvents } from '../../../gateway/stored-events.ts';
+import { registerRestFacade } from '../../../rest-facade/server.ts';
+import { openHttp } from '../../../subgraphs/kernel/service/http.ts';
+import { subgraphPath } from '../../../subgraphs/kernel/service/serve-subgraph.ts';
+import { authenticatorParts, localBus } from '../../gateway/small-graph.ts';
+import { serve } from '../child-server.ts';
+import { openConstantGraph, silent } from './constant-graph.ts';
+
+const { SUBGRAPHS = '' } = process.env;
+const supergraph = await openConstantGraph((name) => remoteExecutor(`${SUBGRAPHS}${subgraphPath(name)}`, Buffer.alloc(32, 7), silent));
+const bus = localBus();
+const authenticator = openAuthenticator({ ...authenticatorParts, supergraph, bus, operatorToken: null });
+const limiter = limitBy(openBucketsInMemory(), openAddressOf([]));
+const liveEvents = openLiveEvents({ bus, readEventsAfter: storedEvents(supergraph), log: silent });
+const liveSubscriptions = openLiveSubscriptions({ supergraph, liveEvents, log: silent });
+const app = openHttp({ config: { publicUrl: null }, log: silent, ready: async () => true });
+await registerGateway(app, { supergraph, authenticator, limiter, liveSubscriptions, log: silent });
+await registerRestFacade(app, { supergraph, authenticator, limiter, openStream: () => null, log: silent });
+await serve(app);
