@@ -72,10 +72,10 @@ export const compileRequest = (route: Route, operation: ContractOperation): ((re
     // Fastify parses the query into an object of texts, and of lists where a name comes twice.
     const readQuery = query(request.query as Fields);
     if ('mistake' in readQuery) return refuse('bad_request', readQuery.mistake);
-    const fields = parsed.value === undefined ? {} : parsed.value;
+    const fields = parsed.value === undefined ? {} : body.meant(parsed.value);
     const mistake = body.check(fields);
     if (mistake !== null) return refuse('bad_request', mistake);
-    const idempotency = readIdempotency(request, route, id, parsed.value);
+    const idempotency = readIdempotency(request, route, id, fields);
     if (idempotency && 'code' in idempotency) return idempotency;
     return { id, query: readQuery.query, body: body.shape(fields as Fields), idempotency };
   };

@@ -193,7 +193,7 @@ const payoutScopes: Readonly<Record<PayoutMethod, Scope>> = {
 
 /** The scope of the payout's method; null when the method is not one, which validation says then. */
 const payoutScope = (body: unknown): Scope | null => {
-  const method = typeof body === 'object' && body !== null && 'method' in body ? body.method : 'payouts_sbp';
+  const method = typeof body === 'object' && body !== null && 'method' in body && body.method !== null ? body.method : 'payouts_sbp';
   return method === 'payouts_sbp' || method === 'payouts_card' || method === 'payouts_account' ? payoutScopes[method] : null;
 };
 

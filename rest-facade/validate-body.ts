@@ -1,10 +1,15 @@
-/** Bodies against the contract: decision D-04 (unknown fields), D-05 (integers), D-06 (messages). */
+/**
+ * Bodies against the contract: decision D-04 (unknown fields), D-05 (integers), D-06 (messages). An optional field that is null is one that was left
+ * out: typed clients send it so, and the answers have null for what is absent.
+ */
 import { compileSchema } from './compile-schema.ts';
 import type { Schema } from './read-contract.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
 export interface BodyRules {
+  /** The body as it is meant: without optional fields that are null. What is no object, and what the contract does not name, stays as it is. */
+  meant(body: unknown): unknown;
   /** Null for a body that fits, else what is wrong with it. */
   check(body: unknown): string | null;
   /** A body that fits, with GraphQL's field names and the contract's defaults. */
@@ -32,7 +37,25 @@ const compileShape = (schema: Schema): ((body: Fields) => Record<string, unknown
   };
 };
 
-const compileOne = (schema: Schema): BodyRules => ({ check: compileSchema(schema, 'the body'), shape: compileShape(schema) });
+const compileMeant = ({ properties = {}, required = [] }: Schema): ((body: unknown) => unknown) => {
+  const optional = new Set(Object.keys(properties).filter((name) => !required.includes(name)));
+  const items = new Map(Object.entries(properties).flatMap(([name, field]) => (field.items?.properties ? [[name, compileMeant(field.items)]] : [])));
+  return (body) => {
+    if (!isObject(body) || (items.size === 0 && !Object.values(body).includes(null))) return body;
+    const fields = Object.entries(body).filter(([name, value]) => value !== null || !optional.has(name));
+    const meantItems = (name: string, value: unknown) => {
+      const item = items.get(name);
+      return item && Array.isArray(value) ? value.map(item) : value;
+    };
+    return Object.fromEntries(fields.map(([name, value]) => [name, meantItems(name, value)]));
+  };
+};
+
+const compileOne = (schema: Schema): BodyRules => ({
+  meant: compileMeant(schema),
+  check: compileSchema(schema, 'the body'),
+  shape: compileShape(schema),
+});
 
 /** The field whose one value tells a variant from the others: `method` of a payout. */
 const tagOf = (variants: readonly Schema[]): string => {
@@ -52,7 +75,11 @@ const compileVariants = (variants: readonly Schema[]): BodyRules => {
     required: fallback === undefined ? [tag] : [],
   });
   const variantOf = (body: unknown): BodyRules => (isObject(body) ? byTag.get(body[tag] ?? fallback) : undefined) ?? asAny;
-  return { check: (body) => asAny.check(body) ?? variantOf(body).check(body), shape: (body) => variantOf(body).shape(body) };
+  return {
+    meant: (body) => variantOf(body).meant(body),
+    check: (body) => asAny.check(body) ?? variantOf(body).check(body),
+    shape: (body) => variantOf(body).shape(body),
+  };
 };
 
 const noFields: Schema = { type: 'object', additionalProperties: false, properties: {} };

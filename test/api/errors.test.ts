@@ -133,10 +133,22 @@ describe('what looks odd and is right is taken', () => {
     '{"amount":1,"metadata":{"constructor":"a","price":"1.50"}}',
     `{"amount":1,"metadata":{"a":"${'я'.repeat(500)}"}}`,
     '{"amount":1,"order_id":"\\ud83d\\ude00","description":""}',
+    // A scheme has no case.
+    '{"amount":1,"return_url":"HTTPS://shop.example/back","webhook_url":"Https://shop.example/hook"}',
+    '{"amount":1,"currency":null,"method":null,"order_id":null,"return_url":null,"webhook_url":null,"ttl_minutes":null,"metadata":null}',
   ];
   for (const body of bodies) {
     test(body.slice(0, 80), async () => assert.equal((await send('/payments', body)).status, 201));
   }
+
+  test('a field that is null says the same as none, also to an idempotency key', async () => {
+    const asked = { 'idempotency-key': 'null' };
+    assert.equal((await send('/payments', '{"amount":1,"order_id":null}', asked)).status, 201);
+    assert.equal((await send('/payments', '{"amount":1}', asked)).status, 200);
+    assert.match((await send('/payouts', '{"amount":1,"method":null}')).message, /^phone: required/);
+    const batch = await send('/payouts/batch', '{"method":"payouts_sbp","items":[{"amount":null,"full_name":null}]}');
+    assert.deepEqual([batch.status, JSON.parse(batch.text).results[0].code], [201, 'bad_request']);
+  });
 
   test('a content type with a charset', async () => {
     assert.equal((await send('/payments', '{"amount":1}', { 'content-type': 'application/json; charset=UTF-8' })).status, 201);
