@@ -70,7 +70,11 @@ export class Books {
   /** Saved methods: their type. */
   readonly methods = new Map<string, { readonly type: string; readonly last4: string | null }>();
   /** What was asked or answered against the descriptions. */
-  readonly violations: string[] = [];
+  readonly violations: string[];
+
+  constructor(violations: string[]) {
+    this.violations = violations;
+  }
 
   /** What is left of a payment to be given back. */
   remainder(payment: BookedPayment): bigint {

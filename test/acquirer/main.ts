@@ -13,8 +13,10 @@ const acquirer = await serveAcquirer({
   publishedFile: text('PUBLISHED'),
   seed: Number(text('SEED') ?? 1),
   accounts: (text('ACCOUNTS') ?? 'shop:secret,gateway:secret').split(','),
+  terminal: text('TERMINAL') ?? 'terminal',
+  password: text('PASSWORD') ?? 'password',
 });
-process.stdout.write(`The emulated acquirer: ${acquirer.url}/v3\n`);
+process.stdout.write(`The emulated acquirers: YooKassa ${acquirer.url}/v3, T-Bank ${acquirer.url}/v2\n`);
 
 const stop = (): void => void acquirer.close().then(() => process.exit(0));
 process.once('SIGTERM', stop);

@@ -1,6 +1,18 @@
 /** The acquirer's page on which a buyer confirms or refuses. It works without scripts. */
-import { cardWith3ds } from './api.ts';
-import { kopecks, type BookedPayment } from './books.ts';
+
+/** What the page shows of a payment. */
+export interface Shown {
+  readonly id: string;
+  readonly look: keyof typeof looks;
+  /** Kopecks. */
+  readonly amount: bigint;
+  readonly status: 'open' | keyof typeof ends;
+  readonly last4: string | null;
+  readonly returnUrl: string | null;
+  readonly createdAt: Date;
+  /** For whoever develops with it. */
+  readonly hint: string | null;
+}
 
 const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => `&#${character.codePointAt(0)};`);
 
@@ -10,18 +22,19 @@ interface Look {
   readonly colour: string;
 }
 
-const looks: Readonly<Record<string, Look>> = {
+const looks = {
   sbp: { title: 'Система быстрых платежей', mark: 'СБП', colour: '#5b57a2' },
   bank_card: { title: 'Подтверждение по карте', mark: '3DS', colour: '#2f6bff' },
   tinkoff_bank: { title: 'Оплата через T-Pay', mark: 'T', colour: '#b98a00' },
   sberbank: { title: 'Оплата через SberPay', mark: 'S', colour: '#21a038' },
-};
+  page: { title: 'Оплата картой', mark: 'T', colour: '#b98a00' },
+} as const satisfies Record<string, Look>;
 const someBank: Look = { title: 'Банк', mark: '₽', colour: '#5d6675' };
 
 const ends = {
-  waiting_for_capture: { sign: '✓', word: 'Деньги удержаны', kind: 'good' },
-  succeeded: { sign: '✓', word: 'Оплачено', kind: 'good' },
-  canceled: { sign: '✕', word: 'Платёж не прошёл', kind: 'bad' },
+  held: { sign: '✓', word: 'Деньги удержаны', kind: 'good' },
+  paid: { sign: '✓', word: 'Оплачено', kind: 'good' },
+  failed: { sign: '✕', word: 'Платёж не прошёл', kind: 'bad' },
 } as const;
 
 const style = `:root{color-scheme:light dark;--ink:light-dark(#141821,#eef1f7);--soft:light-dark(#5d6675,#9aa5b8);--line:light-dark(#e6e9f0,#2a3140);--good:light-dark(#127a3d,#4cc77f);--bad:light-dark(#b3261e,#ff8a80)}
@@ -40,34 +53,32 @@ form{display:grid;gap:.75rem}button,a{display:block;width:100%;min-height:3.25re
 const choice =
   '<form method="post"><button class="yes" name="decision" value="pay">Подтвердить</button><button class="no" name="decision" value="refuse">Отказаться</button></form>';
 
-const rubles = (payment: BookedPayment): string => {
-  const [whole = '', part = ''] = payment.amount.value.split('.');
-  const grouped = whole.replaceAll(/\B(?=(\d{3})+$)/g, '\u{a0}');
-  const isWhole = kopecks(payment.amount) % 100n === 0n;
-  return `${isWhole ? grouped : `${grouped},${part}`}\u{a0}${payment.amount.currency === 'RUB' ? '₽' : payment.amount.currency}`;
+const rubles = (amount: bigint): string => {
+  const grouped = String(amount / 100n).replaceAll(/\B(?=(\d{3})+$)/g, '\u{a0}');
+  const part = amount % 100n;
+  return `${part === 0n ? grouped : `${grouped},${String(part).padStart(2, '0')}`}\u{a0}₽`;
 };
 
 const row = (name: string, value: string): string => `<div><dt>${name}</dt><dd>${escaped(value)}</dd></div>`;
 
-const bodyOf = (payment: BookedPayment): string => {
-  const { status, confirmation, method, createdAt, id } = payment;
-  const back = confirmation ? `<a href="${escaped(confirmation.returnUrl)}">Вернуться в магазин</a>` : '';
-  const end = status === 'pending' ? null : ends[status];
+const bodyOf = ({ id, amount, status, last4, returnUrl, createdAt, hint }: Shown): string => {
+  const back = returnUrl === null ? '' : `<a href="${escaped(returnUrl)}">Вернуться в магазин</a>`;
+  const end = status === 'open' ? null : ends[status];
   const below = end ? `<p class="end ${end.kind}" role="status"><span aria-hidden="true">${end.sign}</span>${end.word}</p>${back}` : choice;
   const rows = [
-    confirmation && URL.canParse(confirmation.returnUrl) ? row('Получатель', new URL(confirmation.returnUrl).host) : '',
-    method.last4 === null ? '' : row('Карта', `•••• ${method.last4}`),
-    row('Платёж', id.slice(0, 8)),
+    returnUrl !== null && URL.canParse(returnUrl) ? row('Получатель', new URL(returnUrl).host) : '',
+    last4 === null ? '' : row('Карта', `•••• ${last4}`),
+    row('Платёж', id.slice(0, 10)),
     row('Создан', `${createdAt.toISOString().slice(0, 16).replace('T', ' ')} UTC`),
   ];
-  const hint = end || method.type !== 'bank_card' ? '' : `<small>Карта ${cardWith3ds} приходит на эту страницу, другие оплачивают сразу.</small>`;
-  return `<p class="sum">${escaped(rubles(payment))}</p><dl>${rows.join('')}</dl>${below}${hint}`;
+  const note = end || hint === null ? '' : `<small>${escaped(hint)}</small>`;
+  return `<p class="sum">${rubles(amount)}</p><dl>${rows.join('')}</dl>${below}${note}`;
 };
 
 /** The page of a payment; `null` when there is none. */
-export const confirmationPage = (payment: BookedPayment | null): string => {
-  const { title, mark, colour } = looks[payment?.method.type ?? ''] ?? someBank;
+export const confirmationPage = (shown: Shown | null): string => {
+  const { title, mark, colour } = shown ? looks[shown.look] : someBank;
   return `<!doctype html><html lang="ru"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${title}</title>
 <style>${style}</style></head><body><aside>Эмулятор банка для разработки: деньги не списываются</aside><main style="--mark:${colour}">
-<header><b aria-hidden="true">${mark}</b><h1>${title}</h1></header>${payment ? bodyOf(payment) : '<p class="sum">Нет такого платежа</p>'}</main></body></html>`;
+<header><b aria-hidden="true">${mark}</b><h1>${title}</h1></header>${shown ? bodyOf(shown) : '<p class="sum">Нет такого платежа</p>'}</main></body></html>`;
 };

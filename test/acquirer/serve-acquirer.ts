@@ -1,46 +1,28 @@
 /**
- * The emulated acquirer: a development tool that speaks the part of YooKassa API v3 which the connector uses. `/v3` is its API, `/confirm/<id>` the buyer's page,
- * `/admin/books`, `/admin/faults` and `/admin/callbacks` are for tests and people. It moves no money and knows no real card.
+ * The emulated acquirers: a development tool. `/v3` is YooKassa's API and `/v2` T-Bank's, the parts that the connectors use; `/confirm/<id>` and `/pay/<id>` are
+ * their pages for buyers; `/admin/books`, `/admin/faults` and `/admin/callbacks` are for tests and people. No money is moved, and no real card is known.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { answerCall, send } from './answer-call.ts';
-import { apiError, openApi, type ApiRequest, type ApiResponse } from './api.ts';
-import { Books, paymentView, payoutView, refundView, type BookedPayment, type BookedPayout, type BookedRefund } from './books.ts';
-import { openCallbacks } from './callbacks.ts';
-import { mistakeIn } from './description.ts';
-import { openFaults, seeded, type Faults } from './faults.ts';
+import { send } from './answer-call.ts';
+import { readJson, type Emulated, type Habits, type Surroundings } from './emulated.ts';
+import { emulateYooKassa, type YooKassaSettings } from './emulate-yookassa.ts';
+import { openFaults, seeded } from './faults.ts';
 import { confirmationPage } from './page.ts';
-import { openPublished } from './published.ts';
-import { payNow, refuseToPay, type Tell } from './settle.ts';
+import { emulateTBank, type TBankSettings } from './tbank/emulate-tbank.ts';
 
-export interface AcquirerSettings {
+export interface AcquirerSettings extends YooKassaSettings, TBankSettings, Habits {
   readonly port: number;
   readonly host: string;
   /** Where people reach it; null: where it listens. */
   readonly publicUrl: string | null;
-  /** Where notifications go; null: nowhere, until `/admin/callbacks` says. */
-  readonly callbackUrl: string | null;
-  /** Buyers confirm by themselves after so long; null: on the page. */
-  readonly confirmAfter_ms: number | null;
   readonly seed: number;
-  /** A copy of the acquirer's own OpenAPI description, to which everything is then held as well. */
-  readonly publishedFile: string | null;
-  /** Accounts as `id:secret`: the shop's and the payout gateway's. */
-  readonly accounts: readonly string[];
 }
 
-/** What can be changed while it runs. */
-type Habits = Pick<AcquirerSettings, 'callbackUrl' | 'confirmAfter_ms'>;
-
-interface Acquirer {
-  readonly books: Books;
-  readonly faults: Faults;
-  readonly tell: Tell;
-  readonly api: (request: ApiRequest) => ApiResponse;
-  readonly authorizations: ReadonlySet<string>;
-  habits: Habits;
-  readonly viewOf: (object: BookedPayment | BookedRefund | BookedPayout) => object;
+interface Acquirers extends Surroundings {
+  readonly yookassa: Emulated;
+  readonly tbank: Emulated;
+  change(habits: Partial<Habits>): void;
 }
 
 const readBody = async (request: IncomingMessage): Promise<string> => {
@@ -49,85 +31,46 @@ const readBody = async (request: IncomingMessage): Promise<string> => {
   return Buffer.concat(chunks).toString();
 };
 
-const readJson = (text: string): any => {
-  try {
-    return text === '' ? null : JSON.parse(text);
-  } catch {
-    return null;
-  }
+const showPage = (emulated: Emulated, request: IncomingMessage, response: ServerResponse, id: string, text: string): void => {
+  if (request.method === 'POST') emulated.decide(id, new URLSearchParams(text).get('decision') === 'pay' ? 'pay' : 'refuse');
+  const shown = emulated.shown(id);
+  send(response, shown ? 200 : 404, confirmationPage(shown), 'text/html');
 };
 
-const callApi = async (acquirer: Acquirer, request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> => {
-  const { books, faults, habits, authorizations } = acquirer;
-  const text = await readBody(request);
-  if (!authorizations.has(request.headers.authorization ?? ''))
-    return answerCall(null, response, () => apiError(401, 'invalid_credentials', 'Unknown account'));
-  const key = request.headers['idempotence-key'];
-  const asked: ApiRequest = {
-    method: request.method ?? 'GET',
-    path: url.pathname.slice('/v3'.length),
-    query: url.searchParams,
-    key: typeof key === 'string' ? key : null,
-    body: readJson(text),
-  };
-  await answerCall(faults.ofCall(asked.method, asked.path), response, () => {
-    const before = books.payments.size;
-    const done = acquirer.api(asked);
-    const made = books.payments.size > before ? [...books.payments.values()].at(-1) : null;
-    if (made && habits.confirmAfter_ms !== null) setTimeout(() => payNow(books, made, acquirer.tell), habits.confirmAfter_ms).unref();
-    return done;
-  });
-};
-
-const showPage = async ({ books, tell }: Acquirer, request: IncomingMessage, response: ServerResponse, id: string): Promise<void> => {
-  const payment = books.payments.get(id) ?? null;
-  if (request.method === 'POST' && payment) {
-    const decision = new URLSearchParams(await readBody(request)).get('decision');
-    if (decision === 'pay') payNow(books, payment, tell);
-    else refuseToPay(payment, tell);
-  }
-  send(response, payment ? 200 : 404, confirmationPage(payment), 'text/html');
-};
-
-const administer = async (acquirer: Acquirer, request: IncomingMessage, response: ServerResponse, path: string): Promise<void> => {
-  const { books, faults, viewOf } = acquirer;
-  if (path === '/admin/books') {
-    const [payments, refunds, payouts] = [books.payments, books.refunds, books.payouts].map((booked) => [...booked.values()].map(viewOf));
-    return send(response, 200, JSON.stringify({ payments, refunds, payouts, violations: books.violations }));
-  }
-  const body = readJson(await readBody(request)) ?? {};
+const administer = ({ yookassa, tbank, faults, violations, change }: Acquirers, response: ServerResponse, path: string, text: string): void => {
+  if (path === '/admin/books') return send(response, 200, JSON.stringify({ ...yookassa.books(), tbank: tbank.books(), violations }));
+  const body = readJson(text) ?? {};
   if (path === '/admin/faults') faults.set(body);
-  else if (path === '/admin/callbacks') acquirer.habits = { ...acquirer.habits, ...body };
+  else if (path === '/admin/callbacks') change(body);
   else return send(response, 404, '{}');
   send(response, 200, '{}');
 };
 
-const openAcquirer = ({ seed, accounts, callbackUrl, confirmAfter_ms, publishedFile }: AcquirerSettings, base: string): Acquirer => {
-  const books = new Books();
-  const faults = openFaults(seeded(seed));
-  const viewOf: Acquirer['viewOf'] = (object) => {
-    if ('method' in object) return paymentView(object, base);
-    return 'paymentId' in object ? refundView(object) : payoutView(object);
+const openAcquirers = (settings: AcquirerSettings, base: string): Acquirers => {
+  let habits: Habits = { callbackUrl: settings.callbackUrl, confirmAfter_ms: settings.confirmAfter_ms };
+  const around: Surroundings = { base, faults: openFaults(seeded(settings.seed)), habits: () => habits, violations: [] };
+  const change = (changed: Partial<Habits>): void => {
+    habits = { ...habits, ...changed };
   };
-  const notify = openCallbacks(() => acquirer.habits.callbackUrl, faults);
-  const tell: Tell = (event, object) => {
-    const view = viewOf(object);
-    const wrong = mistakeIn('Notification', { type: 'notification', event, object: view });
-    if (wrong) books.violations.push(`told: ${wrong}`);
-    notify(event, view);
-  };
-  const authorizations = new Set(accounts.map((account) => `Basic ${Buffer.from(account).toString('base64')}`));
-  const published = publishedFile === null ? null : openPublished(publishedFile);
-  const api = openApi({ books, published, base, tell });
-  const acquirer: Acquirer = { books, faults, tell, viewOf, authorizations, api, habits: { callbackUrl, confirmAfter_ms } };
-  return acquirer;
+  return { ...around, change, yookassa: emulateYooKassa(settings, around), tbank: emulateTBank(settings, around) };
 };
 
-const serve = (acquirer: Acquirer, request: IncomingMessage, response: ServerResponse): Promise<void> => {
+const serve = async (acquirers: Acquirers, request: IncomingMessage, response: ServerResponse): Promise<void> => {
   const url = new URL(request.url ?? '/', 'http://acquirer');
-  if (url.pathname.startsWith('/v3/')) return callApi(acquirer, request, response, url);
-  if (url.pathname.startsWith('/confirm/')) return showPage(acquirer, request, response, url.pathname.slice('/confirm/'.length));
-  return administer(acquirer, request, response, url.pathname);
+  const text = await readBody(request);
+  const [, room = '', id = ''] = url.pathname.split('/');
+  switch (room) {
+    case 'v3':
+      return acquirers.yookassa.call(request, response, url, text);
+    case 'v2':
+      return acquirers.tbank.call(request, response, url, text);
+    case 'confirm':
+      return showPage(acquirers.yookassa, request, response, id, text);
+    case 'pay':
+      return showPage(acquirers.tbank, request, response, id, text);
+    default:
+      return administer(acquirers, response, url.pathname, text);
+  }
 };
 
 /** Starts it; gives its base address and how to end it. */
@@ -138,10 +81,10 @@ export const serveAcquirer = async (settings: AcquirerSettings): Promise<{ reado
   const address = server.address();
   const port = typeof address === 'object' && address ? address.port : settings.port;
   const base = settings.publicUrl ?? `http://${settings.host}:${port}`;
-  const acquirer = openAcquirer(settings, base);
+  const acquirers = openAcquirers(settings, base);
   server.on('request', (request, response) => {
-    serve(acquirer, request, response).catch((error: unknown) => {
-      acquirer.books.violations.push(`broke: ${String(error)}`);
+    serve(acquirers, request, response).catch((error: unknown) => {
+      acquirers.violations.push(`broke: ${String(error)}`);
       response.destroy();
     });
   });

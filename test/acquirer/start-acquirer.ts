@@ -9,17 +9,22 @@ import type { FaultSettings } from './faults.ts';
 export const shopAccount = { id: '100500', secret: 'secret-of-the-shop' } as const;
 export const gatewayAccount = { id: '100700', secret: 'secret-of-the-gateway' } as const;
 
+export const tbankTerminal = { id: 'TBankEmulator', password: 'password-of-the-terminal' } as const;
+
 export interface AcquirerBooks {
   readonly payments: readonly any[];
   readonly refunds: readonly any[];
   readonly payouts: readonly any[];
+  readonly tbank: { readonly payments: readonly any[]; readonly cancels: readonly any[]; readonly cards: readonly any[] };
   /** What was asked or answered otherwise than the description says. */
   readonly violations: readonly string[];
 }
 
 export interface Acquirer {
-  /** Its base address, as the connector is configured with. */
+  /** YooKassa's base address, as the connector is configured with. */
   readonly api: string;
+  /** T-Bank's. */
+  readonly tbankApi: string;
   books(): Promise<AcquirerBooks>;
   faults(settings: FaultSettings): Promise<void>;
   /** Where notifications go; whether buyers confirm by themselves, and after how long. */
@@ -43,7 +48,14 @@ const send = async (url: string, body: string, type: string): Promise<void> => {
 export const startAcquirer = async (environment: Readonly<Record<string, string>> = {}): Promise<Acquirer> => {
   const accounts = [shopAccount, gatewayAccount].map(({ id, secret }) => `${id}:${secret}`).join(',');
   const child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts')], {
-    env: { ACQUIRER_PORT: '0', ACQUIRER_ACCOUNTS: accounts, ACQUIRER_PUBLISHED: publishedFile ?? '', ...environment },
+    env: {
+      ACQUIRER_PORT: '0',
+      ACQUIRER_ACCOUNTS: accounts,
+      ACQUIRER_TERMINAL: tbankTerminal.id,
+      ACQUIRER_PASSWORD: tbankTerminal.password,
+      ACQUIRER_PUBLISHED: publishedFile ?? '',
+      ...environment,
+    },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   let said = '';
@@ -51,6 +63,7 @@ export const startAcquirer = async (environment: Readonly<Record<string, string>
   const base = await eventually(() => /(http:\/\/\S+)\/v3/.exec(said)?.[1], 'the acquirer', 60_000);
   return {
     api: `${base}/v3`,
+    tbankApi: `${base}/v2`,
     books: async () => (await fetch(`${base}/admin/books`)).json() as Promise<AcquirerBooks>,
     faults: (settings) => send(`${base}/admin/faults`, JSON.stringify(settings), 'application/json'),
     callbacks: (settings) => send(`${base}/admin/callbacks`, JSON.stringify(settings), 'application/json'),

@@ -1,0 +1,93 @@
+/** YooKassa emulated: the part of its API v3 that the connector uses. */
+import { answerCall } from './answer-call.ts';
+import { apiError, cardWith3ds, openApi, type ApiRequest } from './api.ts';
+import { Books, kopecks, paymentView, payoutView, refundView, type BookedPayment, type BookedPayout, type BookedRefund } from './books.ts';
+import { openCallbacks } from './callbacks.ts';
+import { mistakeIn } from './description.ts';
+import { readJson, type Emulated, type Surroundings } from './emulated.ts';
+import type { Shown } from './page.ts';
+import { openPublished } from './published.ts';
+import { payNow, refuseToPay, type Tell } from './settle.ts';
+import { yookassaDialect } from './yookassa-dialect.ts';
+
+export interface YooKassaSettings {
+  /** A copy of the acquirer's own OpenAPI description, to which everything is then held as well. */
+  readonly publishedFile: string | null;
+  /** Accounts as `id:secret`: the shop's and the payout gateway's. */
+  readonly accounts: readonly string[];
+}
+
+const looks: Readonly<Record<string, Shown['look']>> = { sbp: 'sbp', bank_card: 'bank_card', tinkoff_bank: 'tinkoff_bank', sberbank: 'sberbank' };
+const statuses = { pending: 'open', waiting_for_capture: 'held', succeeded: 'paid', canceled: 'failed' } as const;
+
+const shownOf = ({ id, method, amount, status, confirmation, createdAt }: BookedPayment): Shown => ({
+  id,
+  look: looks[method.type] ?? 'bank_card',
+  amount: kopecks(amount),
+  status: statuses[status],
+  last4: method.last4,
+  returnUrl: confirmation?.returnUrl ?? null,
+  createdAt,
+  hint: method.type === 'bank_card' ? `Карта ${cardWith3ds} приходит на эту страницу, другие оплачивают сразу.` : null,
+});
+
+/** The notifications of its ends. */
+const openTell = (viewOf: (object: BookedPayment | BookedRefund | BookedPayout) => object, { faults, habits, violations }: Surroundings): Tell => {
+  const notify = openCallbacks(faults, (status) => status === 200);
+  return (event, object) => {
+    const notification = { type: 'notification', event, object: viewOf(object) };
+    const wrong = mistakeIn('Notification', notification);
+    if (wrong) violations.push(`told: ${wrong}`);
+    notify(habits().callbackUrl, notification);
+  };
+};
+
+/** Opens it. */
+export const emulateYooKassa = ({ publishedFile, accounts }: YooKassaSettings, around: Surroundings): Emulated => {
+  const { base, faults, habits, violations } = around;
+  const books = new Books(violations);
+  const viewOf = (object: BookedPayment | BookedRefund | BookedPayout): object => {
+    if ('method' in object) return paymentView(object, base);
+    return 'paymentId' in object ? refundView(object) : payoutView(object);
+  };
+  const tell = openTell(viewOf, around);
+  const api = openApi({ books, published: publishedFile === null ? null : openPublished(publishedFile), base, tell });
+  const authorizations = new Set(accounts.map((account) => `Basic ${Buffer.from(account).toString('base64')}`));
+  return {
+    call: async (request, response, url, text) => {
+      if (!authorizations.has(request.headers.authorization ?? ''))
+        return answerCall(yookassaDialect, null, response, () => apiError(401, 'invalid_credentials', 'Unknown account'));
+      const key = request.headers['idempotence-key'];
+      const asked: ApiRequest = {
+        method: request.method ?? 'GET',
+        path: url.pathname.slice('/v3'.length),
+        query: url.searchParams,
+        key: typeof key === 'string' ? key : null,
+        body: readJson(text),
+      };
+      await answerCall(yookassaDialect, faults.ofCall(asked.method, asked.path), response, () => {
+        const before = books.payments.size;
+        const done = api(asked);
+        const made = books.payments.size > before ? [...books.payments.values()].at(-1) : null;
+        const { confirmAfter_ms } = habits();
+        if (made && confirmAfter_ms !== null) setTimeout(() => payNow(books, made, tell), confirmAfter_ms).unref();
+        return done;
+      });
+    },
+    shown: (id) => {
+      const payment = books.payments.get(id);
+      return payment ? shownOf(payment) : null;
+    },
+    decide: (id, decision) => {
+      const payment = books.payments.get(id);
+      if (!payment) return;
+      if (decision === 'pay') payNow(books, payment, tell);
+      else refuseToPay(payment, tell);
+    },
+    books: () => ({
+      payments: [...books.payments.values()].map(viewOf),
+      refunds: [...books.refunds.values()].map(viewOf),
+      payouts: [...books.payouts.values()].map(viewOf),
+    }),
+  };
+};

@@ -1,0 +1,158 @@
+/** T-Bank's API: a message in, its answer out. What is asked must be signed and as `tbank.yaml` describes it; so must what is answered. */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { parse } from 'yaml';
+import type { ApiResponse } from '../api.ts';
+import { codeOf, type BookedOrder, type TBankBooks } from './books.ts';
+import { cancelPart, pay, type TellStatus } from './settle.ts';
+
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+ajv.addSchema({ ...parse(readFileSync(join(import.meta.dirname, 'tbank.yaml'), 'utf8')), $id: 'tbank' });
+
+/** What of a value is not as described, in words; null when it is. */
+export const mistakeIn = (name: string, value: unknown): string | null => {
+  const check = ajv.getSchema(`tbank#/$defs/${name}`);
+  if (!check) throw new Error(`${name} is not described`);
+  return check(value) ? null : (check.errors ?? []).map(({ instancePath, message }) => `${name}${instancePath} ${message ?? ''}`).join('; ');
+};
+
+/** The signature as the bank describes it, computed independently of the connector. */
+export const signatureOf = (message: Readonly<Record<string, unknown>>, password: string): string => {
+  const names = [...Object.keys(message).filter((name) => name !== 'Token' && typeof message[name] !== 'object'), 'Password'];
+  names.sort((one, other) => (one < other ? -1 : 1));
+  return createHash('sha256')
+    .update(names.map((name) => (name === 'Password' ? password : String(message[name]))).join(''))
+    .digest('hex');
+};
+
+export interface TBankParts {
+  readonly books: TBankBooks;
+  readonly terminal: string;
+  readonly password: string;
+  readonly base: string;
+  readonly tell: TellStatus;
+  readonly violations: string[];
+}
+
+export const refusal = (code: string, message: string, more: object = {}): ApiResponse => ({
+  status: 200,
+  body: { Success: false, ErrorCode: code, Message: message, ...more },
+});
+
+const answered = (body: object): ApiResponse => ({ status: 200, body: { Success: true, ErrorCode: '0', ...body } });
+
+const view = ({ terminal }: TBankParts, { id, orderId, status, amount }: BookedOrder) => ({
+  TerminalKey: terminal,
+  Status: status,
+  PaymentId: id,
+  OrderId: orderId,
+  Amount: amount,
+});
+
+const init = (parts: TBankParts, asked: any): ApiResponse => {
+  const payment: BookedOrder = {
+    id: parts.books.id(),
+    orderId: asked.OrderId,
+    amount: asked.Amount,
+    status: 'NEW',
+    errorCode: '0',
+    twoStages: asked.PayType === 'T',
+    route: 'card',
+    customer: asked.CustomerKey ?? null,
+    notificationUrl: asked.NotificationURL ?? null,
+    returnUrl: asked.SuccessURL ?? null,
+    dueAt: asked.RedirectDueDate === undefined ? null : new Date(asked.RedirectDueDate),
+    createdAt: new Date(),
+    refunded: 0,
+    paidBy: null,
+  };
+  parts.books.payments.set(payment.id, payment);
+  return answered({ ...view(parts, payment), PaymentURL: `${parts.base}/pay/${payment.id}` });
+};
+
+const getQr = (parts: TBankParts, payment: BookedOrder): ApiResponse => {
+  payment.route = 'sbp';
+  const { TerminalKey, OrderId, PaymentId } = view(parts, payment);
+  return answered({ TerminalKey, OrderId, PaymentId, Data: `${parts.base}/pay/${payment.id}` });
+};
+
+const charge = (parts: TBankParts, payment: BookedOrder, rebillId: string): ApiResponse => {
+  if (payment.status !== 'NEW') return refusal('8', 'The payment is in another state', view(parts, payment));
+  if (!parts.books.cards.some((card) => card.rebillId === rebillId)) return refusal('3012', 'The card is not saved');
+  // What takes its time is under way, and cannot be charged again.
+  payment.status = 'FORM_SHOWED';
+  pay(parts.books, payment, 'charge', parts.tell);
+  const { status, errorCode }: BookedOrder = payment;
+  return status === 'REJECTED' ? refusal(errorCode, 'Refused', view(parts, payment)) : answered(view(parts, payment));
+};
+
+const cancel = (parts: TBankParts, payment: BookedOrder, asked: any): ApiResponse => {
+  const key: string | null = payment.route === 'sbp' ? null : (asked.ExternalRequestId ?? null);
+  const wasDone = key !== null && (payment.status === 'REVERSED' || parts.books.cancels.some((one) => one.key === key && one.paymentId === payment.id));
+  const amount: number = asked.Amount ?? payment.amount;
+  if (!wasDone && !cancelPart(parts.books, payment, amount, key, parts.tell)) return refusal(codeOf(amount) === null ? '8' : '3028', 'It cannot be cancelled');
+  const { Amount, ...told } = view(parts, payment);
+  return answered({ ...told, OriginalAmount: Amount, NewAmount: Amount - payment.refunded });
+};
+
+const checkOrder = ({ books, terminal }: TBankParts, orderId: string): ApiResponse => {
+  const payments = books.ofOrder(orderId);
+  if (payments.length === 0) return refusal('255', 'There is no such order');
+  const shown = payments.map(({ id, amount, status, errorCode, route, paidBy }) => ({
+    PaymentId: id,
+    Amount: amount,
+    Status: status,
+    Success: status !== 'REJECTED',
+    ErrorCode: errorCode,
+    ...(paidBy === null ? {} : route === 'sbp' ? { SbpPaymentId: `B${id.padStart(31, '0')}` } : { RRN: `6${id.padStart(11, '0')}` }),
+  }));
+  return answered({ TerminalKey: terminal, OrderId: orderId, Payments: shown });
+};
+
+const getCardList = ({ books }: TBankParts, customer: string): ApiResponse => {
+  const cards = books.cards.filter((card) => card.customer === customer);
+  if (!cards.length && ![...books.payments.values()].some((payment) => payment.customer === customer)) return refusal('7', 'There is no such customer');
+  return {
+    status: 200,
+    body: cards.map(({ rebillId, pan }) => ({ CardId: rebillId, Pan: pan, Status: 'A', RebillId: rebillId, CardType: 0, ExpDate: '1230' })),
+  };
+};
+
+const ofPayment = (parts: TBankParts, asked: any, run: (payment: BookedOrder) => ApiResponse): ApiResponse => {
+  const payment = parts.books.payments.get(asked.PaymentId);
+  return payment ? run(payment) : refusal('9999', 'There is no such payment');
+};
+
+const methods: Readonly<Record<string, (parts: TBankParts, asked: any) => ApiResponse>> = {
+  Init: init,
+  GetQr: (parts, asked) => ofPayment(parts, asked, (payment) => getQr(parts, payment)),
+  Charge: (parts, asked) => ofPayment(parts, asked, (payment) => charge(parts, payment, asked.RebillId)),
+  Cancel: (parts, asked) => ofPayment(parts, asked, (payment) => cancel(parts, payment, asked)),
+  CheckOrder: (parts, asked) => checkOrder(parts, asked.OrderId),
+  GetCardList: (parts, asked) => getCardList(parts, asked.CustomerKey),
+};
+
+/** Answers a signed message of a method. */
+export const callMethod = (parts: TBankParts, method: string, asked: any): ApiResponse => {
+  const run = methods[method];
+  if (!run) return { status: 404, body: {} };
+  const mistake = mistakeIn(method, asked);
+  if (mistake) parts.violations.push(`asked ${mistake}`);
+  if (mistake) return refusal('9', 'Wrong parameters');
+  if (asked.TerminalKey !== parts.terminal) return refusal('205', 'There is no such terminal');
+  if (asked.Token !== signatureOf(asked, parts.password)) return refusal('204', 'Wrong token');
+  const answer = run(parts, asked);
+  const wrong = mistakeIn(answer.body.Success === false ? 'Error' : `${method}Answer`, answer.body);
+  if (wrong) parts.violations.push(`answered ${wrong}`);
+  return answer;
+};
+
+/** Where T-Pay is opened for a payment; it takes no signature. */
+export const openLink = ({ books, base }: TBankParts, id: string): ApiResponse => {
+  const payment = books.payments.get(id);
+  if (!payment) return refusal('9999', 'There is no such payment');
+  payment.route = 'tpay';
+  return { status: 200, body: { Success: true, ErrorCode: '0', Params: { RedirectUrl: `${base}/pay/${id}`, WebQR: `${base}/pay/${id}` } } };
+};

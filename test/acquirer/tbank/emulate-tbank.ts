@@ -1,0 +1,106 @@
+/** T-Bank's internet acquiring emulated: the part of its API that the connector uses, and its payment page. */
+import { randomUUID } from 'node:crypto';
+import { answerCall, type Dialect } from '../answer-call.ts';
+import type { ApiResponse } from '../api.ts';
+import { openCallbacks } from '../callbacks.ts';
+import { readJson, type Emulated, type Surroundings } from '../emulated.ts';
+import type { Shown } from '../page.ts';
+import { callMethod, mistakeIn, openLink, signatureOf, type TBankParts } from './api.ts';
+import { TBankBooks, type BookedOrder } from './books.ts';
+import { pay, refuse, type TellStatus } from './settle.ts';
+
+export interface TBankSettings {
+  /** The terminal and its password. */
+  readonly terminal: string;
+  readonly password: string;
+}
+
+const changed = (answer: ApiResponse, change: (body: any) => object): ApiResponse =>
+  answer.body.Success === true ? { status: answer.status, body: { ...answer.body, ...change(answer.body) } } : answer;
+
+/** How T-Bank's API fails. */
+const dialect: Dialect = {
+  tooMany: () => ({ status: 429, body: { Success: false, ErrorCode: '119', Message: 'Too many requests' } }),
+  broken: (what) => ({ status: 500, body: { Message: what } }),
+  confused: (answer) => changed(answer, (body) => (body.OrderId === undefined ? {} : { OrderId: randomUUID() })),
+  falsified: (answer) =>
+    changed(answer, ({ Amount, Payments }) => ({
+      ...(Amount === undefined ? {} : { Amount: Amount + 1 }),
+      ...(Payments === undefined ? {} : { Payments: Payments.map((payment: any) => ({ ...payment, Amount: payment.Amount + 1 })) }),
+    })),
+};
+
+const shownAs: Readonly<Partial<Record<BookedOrder['status'], Shown['status']>>> = {
+  NEW: 'open',
+  FORM_SHOWED: 'open',
+  AUTHORIZED: 'held',
+  REJECTED: 'failed',
+  DEADLINE_EXPIRED: 'failed',
+};
+const looks = { card: 'page', sbp: 'sbp', tpay: 'tinkoff_bank' } as const;
+
+const shownOf = ({ id, route, amount, status, returnUrl, createdAt }: BookedOrder): Shown => ({
+  id,
+  look: looks[route],
+  amount: BigInt(amount),
+  status: shownAs[status] ?? 'paid',
+  last4: route === 'card' ? '0004' : null,
+  returnUrl,
+  createdAt,
+  hint: route === 'card' ? 'Здесь покупатель вводит карту; эмулятор платит всегда одной и той же.' : null,
+});
+
+/** What merchants are told of a payment, signed. */
+const notificationOf = ({ books, terminal, password }: TBankParts, { id, orderId, status, amount, errorCode, customer }: BookedOrder): object => {
+  const card = books.cards.find((each) => each.customer === customer);
+  const told = {
+    TerminalKey: terminal,
+    OrderId: orderId,
+    Success: status !== 'REJECTED',
+    Status: status,
+    PaymentId: Number(id),
+    ErrorCode: errorCode,
+    Amount: amount,
+    ...(card ? { RebillId: Number(card.rebillId), Pan: card.pan } : {}),
+  };
+  return { ...told, Token: signatureOf(told, password) };
+};
+
+/** Opens it. */
+export const emulateTBank = ({ terminal, password }: TBankSettings, { base, faults, habits, violations }: Surroundings): Emulated => {
+  const books = new TBankBooks();
+  const notify = openCallbacks(faults, (status, text) => status === 200 && text === 'OK');
+  const tell: TellStatus = (payment) => {
+    const notification = notificationOf(parts, payment);
+    const wrong = mistakeIn('Notification', notification);
+    if (wrong) violations.push(`told ${wrong}`);
+    notify(payment.notificationUrl, notification);
+  };
+  const parts: TBankParts = { books, terminal, password, base, tell, violations };
+  const answer = (method: string, text: string): ApiResponse => {
+    const done = callMethod(parts, method, readJson(text) ?? {});
+    const made = method === 'Init' ? books.payments.get(done.body.PaymentId) : undefined;
+    const { confirmAfter_ms } = habits();
+    // One without a page to return to has no buyer: it is charged.
+    if (made?.returnUrl && confirmAfter_ms !== null) setTimeout(() => pay(books, made, 'buyer', tell), confirmAfter_ms).unref();
+    return done;
+  };
+  return {
+    call: (request, response, url, text) => {
+      const [, , method = '', , id = ''] = url.pathname.split('/');
+      const fault = faults.ofCall(request.method ?? 'GET', url.pathname);
+      return answerCall(dialect, fault, response, () => (method === 'TinkoffPay' ? openLink(parts, id) : answer(method, text)));
+    },
+    shown: (id) => {
+      const payment = books.payments.get(id);
+      return payment ? shownOf(payment) : null;
+    },
+    decide: (id, decision) => {
+      const payment = books.payments.get(id);
+      if (!payment) return;
+      if (decision === 'pay') pay(books, payment, 'buyer', tell);
+      else refuse(payment, tell);
+    },
+    books: () => ({ payments: [...books.payments.values()], cancels: books.cancels, cards: books.cards }),
+  };
+};

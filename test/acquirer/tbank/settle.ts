@@ -1,0 +1,86 @@
+/** What becomes of payments and refunds at the emulated T-Bank; each step that merchants are told of is told. */
+import { codeOf, waitOf, type BookedCancel, type BookedOrder, type TBankBooks } from './books.ts';
+
+/** Tells the merchant of a payment's new status. */
+export type TellStatus = (payment: BookedOrder) => void;
+
+const late_ms = 1_500;
+/** How long a refund by SBP takes. */
+const sbpRefund_ms = 300;
+
+const isOpen = ({ status }: BookedOrder): boolean => status === 'NEW' || status === 'FORM_SHOWED';
+
+const reject = (payment: BookedOrder, errorCode: string, tell: TellStatus): void => {
+  payment.status = 'REJECTED';
+  payment.errorCode = errorCode;
+  tell(payment);
+};
+
+const expire = (payment: BookedOrder, tell: TellStatus): void => {
+  payment.status = 'DEADLINE_EXPIRED';
+  tell(payment);
+};
+
+const succeed = (books: TBankBooks, payment: BookedOrder, by: 'buyer' | 'charge', tell: TellStatus): void => {
+  if (!isOpen(payment)) return;
+  payment.paidBy = by;
+  if (payment.customer !== null && payment.route === 'card') {
+    const rebillId = String(700_000_000 + books.cards.length);
+    books.cards.push({ customer: payment.customer, rebillId, pan: '220000******0004' });
+  }
+  payment.status = payment.twoStages ? 'AUTHORIZED' : 'CONFIRMED';
+  tell(payment);
+};
+
+/** The payment is paid, or its amount has another fate. One that has ended, or whose time is over, stays as it is. */
+export const pay = (books: TBankBooks, payment: BookedOrder, by: 'buyer' | 'charge', tell: TellStatus): void => {
+  if (!isOpen(payment)) return;
+  if (payment.dueAt && payment.dueAt < new Date()) return expire(payment, tell);
+  const code = codeOf(payment.amount);
+  if (code !== null) return reject(payment, code, tell);
+  const wait = waitOf(payment.amount);
+  if (wait === 'late') setTimeout(() => succeed(books, payment, by, tell), late_ms).unref();
+  if (wait === null) succeed(books, payment, by, tell);
+};
+
+/** The buyer refuses on the page. */
+export const refuse = (payment: BookedOrder, tell: TellStatus): void => {
+  if (isOpen(payment)) reject(payment, '101', tell);
+};
+
+const giveBack = (payment: BookedOrder, cancel: BookedCancel, tell: TellStatus): void => {
+  cancel.status = 'succeeded';
+  payment.refunded += cancel.amount;
+  payment.status = payment.refunded === payment.amount ? 'REFUNDED' : 'PARTIAL_REFUNDED';
+  tell(payment);
+};
+
+const endBySbp = (payment: BookedOrder, cancel: BookedCancel, tell: TellStatus): void => {
+  if (codeOf(cancel.amount) === null) return giveBack(payment, cancel, tell);
+  cancel.status = 'failed';
+  payment.status = payment.refunded > 0 ? 'PARTIAL_REFUNDED' : 'CONFIRMED';
+  tell(payment);
+};
+
+/** Gives money of a payment back, at once by card, later by SBP; false when it is refused. */
+export const cancelPart = (books: TBankBooks, payment: BookedOrder, amount: number, key: string | null, tell: TellStatus): boolean => {
+  if (payment.status === 'AUTHORIZED') {
+    payment.status = 'REVERSED';
+    tell(payment);
+    return true;
+  }
+  const under = books.cancels.filter(({ paymentId, status }) => paymentId === payment.id && status === 'pending').reduce((sum, each) => sum + each.amount, 0);
+  const isPaid = ['CONFIRMED', 'PARTIAL_REFUNDED', 'ASYNC_REFUNDING'].includes(payment.status);
+  if (!isPaid || amount < 1 || amount > payment.amount - payment.refunded - under) return false;
+  const cancel: BookedCancel = { paymentId: payment.id, orderId: payment.orderId, amount, key, status: 'pending' };
+  if (payment.route !== 'sbp' && codeOf(amount) !== null) return false;
+  books.cancels.push(cancel);
+  if (payment.route !== 'sbp') {
+    giveBack(payment, cancel, tell);
+    return true;
+  }
+  payment.status = 'ASYNC_REFUNDING';
+  if (waitOf(amount) === 'never') return true;
+  setTimeout(() => endBySbp(payment, cancel, tell), waitOf(amount) === 'late' ? late_ms : sbpRefund_ms).unref();
+  return true;
+};
