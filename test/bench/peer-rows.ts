@@ -52,8 +52,8 @@ type Name = 'ours' | 'Apollo' | 'Hive' | 'Mercurius';
 const programs: Readonly<Record<Name, string>> = {
   ours: 'edge-remote.ts',
   Apollo: 'peer-apollo.ts',
-  Hive: '../peers/hive.ts',
-  Mercurius: '../peers/mercurius.ts',
+  Hive: '../peers/hive.mjs',
+  Mercurius: '../peers/mercurius.mjs',
 };
 
 interface Running {

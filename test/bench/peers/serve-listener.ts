@@ -1,6 +1,9 @@
 /** A peer's server on a port of its own; its address is told to whoever has started it. */
 import type { Server } from 'node:http';
 
+/** Where the subgraphs are. */
+export const subgraphsUrl = process.env['SUBGRAPHS'] ?? '';
+
 /** Listens on the loopback, and ends with the process that has started this one. */
 export const serveListener = (server: Server): void => {
   process.once('disconnect', () => process.exit(0));
