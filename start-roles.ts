@@ -23,7 +23,7 @@ import { openEventStream } from './rest-facade/event-stream.ts';
 import { registerRestFacade } from './rest-facade/server.ts';
 import { openEveryBank } from './subgraphs/kernel/banks/open-every-bank.ts';
 import { startEmbeddedPostgres } from './subgraphs/kernel/database/embedded-postgres.ts';
-import { watchBooks } from './subgraphs/kernel/ledger/books/watch-books.ts';
+import { watchWorker } from './subgraphs/kernel/observability/watch-worker.ts';
 import { isMigrated, migrate, openDatabase, type Database } from './subgraphs/kernel/database/orm.ts';
 import { openBus } from './subgraphs/kernel/queue/bus.ts';
 import { openPolicies } from './subgraphs/kernel/policies/policies.ts';
@@ -142,7 +142,7 @@ const startWorker = async (parts: SubgraphsParts, stack: AsyncDisposableStack): 
   const { database, bus, queues, log } = parts;
   const stopping = new AbortController();
   await queues.work(backgroundJobs(parts, stopping.signal));
-  stack.defer(watchBooks(database.pool));
+  stack.defer(watchWorker({ pool: database.pool, queues }));
   stack.defer(watchWebhookBacklog(database.pool));
   const relay = startRelay({ pool: database.sessions, bus, log, makeDeliveries, wake: (lanes) => wakeLanes(queues, lanes) });
   stack.defer(() => relay.stop());

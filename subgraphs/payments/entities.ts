@@ -129,6 +129,7 @@ export const RefundEntity = defineEntity({
     { name: 'refund_filter', properties: ['merchantId', 'shopId', 'mode', 'status', 'createdAt', 'id'] },
     { name: 'refund_payment', properties: ['merchantId', 'paymentId', 'createdAt', 'id'] },
     { name: 'refund_ask_due', properties: ['askAt'], where: 'ask_at is not null' },
+    { name: 'refund_pending', properties: ['createdAt'], where: "status = 'pending'" },
   ],
   checks: [
     { name: 'refund_amount', expression: 'amount >= 1 and amount <= 9007199254740991' },

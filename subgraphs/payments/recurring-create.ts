@@ -8,6 +8,7 @@ import type { Bank } from '../kernel/banks/bank.ts';
 import type { Banks } from '../kernel/banks/route.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { columns, run, type Statement } from '../kernel/database/statement.ts';
+import { rememberTrace } from '../kernel/database/subject-trace.ts';
 import type { PolicyLists } from '../kernel/policies/policies.ts';
 import { savedText } from '../kernel/rules/recurring.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
@@ -88,6 +89,7 @@ const insert = async (
     session.askAt,
     randomUUID(),
   ]);
+  if (payment) await rememberTrace(database.pool, { merchantId: input.merchantId, subjectId: payment.id });
   return payment ?? null;
 };
 

@@ -46,6 +46,7 @@ export const PayoutEntity = defineEntity({
     { name: 'payout_registry', properties: ['merchantId', 'shopId', 'mode', 'createdAt', 'id'] },
     { name: 'payout_filter', properties: ['merchantId', 'shopId', 'mode', 'status', 'method', 'createdAt', 'id'] },
     { name: 'payout_ask_due', properties: ['askAt'], where: 'ask_at is not null' },
+    { name: 'payout_pending', properties: ['createdAt'], where: "status = 'pending'" },
   ],
   checks: [
     { name: 'payout_amount', expression: 'amount >= 1 and amount <= 9007199254740991' },

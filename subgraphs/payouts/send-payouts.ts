@@ -6,6 +6,7 @@
 import type { Bank } from '../kernel/banks/bank.ts';
 import { dueOn, inRealTime, ofShop, type Timeline } from '../kernel/clock/due.ts';
 import { columns, run, type Statement } from '../kernel/database/statement.ts';
+import { inTraceOf } from '../kernel/database/subject-trace.ts';
 import { minorUnits } from '../kernel/rules/money.ts';
 import type { KeptRecipient } from '../kernel/rules/recipient.ts';
 import { isRefused } from '../kernel/rules/refusal.ts';
@@ -47,10 +48,13 @@ const askOrOrder = async (parts: SendingParts, bank: Bank, { isFirst, ...payout 
 
 /** Does what a payout is due for. */
 const sendPayout = async (parts: SendingParts, taken: Taken, now: () => Temporal.Instant): Promise<void> => {
-  const bank = parts.banks.holding(taken);
-  // A connector that this installation lost tells nothing: the payout waits for it.
-  const { payout, answer } = isRefused(bank) ? { payout: taken, answer: { kind: 'unknown' } as const } : await askOrOrder(parts, bank, taken, now);
-  await applyPayoutAnswer(parts.database, payout, answer, now());
+  const { merchantId, id: subjectId } = taken;
+  await inTraceOf(parts.database.pool, { merchantId, subjectId }, { kind: 'internal', name: 'send payout' }, async () => {
+    const bank = parts.banks.holding(taken);
+    // A connector that this installation lost tells nothing: the payout waits for it.
+    const { payout, answer } = isRefused(bank) ? { payout: taken, answer: { kind: 'unknown' } as const } : await askOrOrder(parts, bank, taken, now);
+    await applyPayoutAnswer(parts.database, payout, answer, now());
+  });
 };
 
 const take = (whose: string): string => `update payout set sent_at = coalesce(payout.sent_at, $1), ask_at = $2

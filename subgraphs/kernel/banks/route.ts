@@ -11,6 +11,7 @@ import type { Mode } from '../rules/mode.ts';
 import type { BankOperation, RouteMethod } from '../rules/route.ts';
 import type { Bank } from './bank.ts';
 import type { Simulator } from './simulator.ts';
+import { watchedBank } from './watched-bank.ts';
 
 interface ShopInMode {
   readonly merchantId: string;
@@ -82,8 +83,9 @@ const choose = (
 };
 
 /** The banks of this installation: the simulator for test mode, and connectors to real acquirers for live mode. */
-export const openBanks = (simulator: Simulator, pool: Runner, connectors: readonly Bank[] = []): Banks => {
-  const byName = new Map(connectors.map((bank) => [bank.connector, bank]));
+export const openBanks = (simulated: Simulator, pool: Runner, connectors: readonly Bank[] = []): Banks => {
+  const simulator = watchedBank(simulated);
+  const byName = new Map(connectors.map((bank) => [bank.connector, watchedBank(bank)]));
   /** The banks behind a shop's routes, the preferred first. */
   const routes = async ({ merchantId, shopId, mode }: ShopInMode, operation: BankOperation) => {
     const found = await run<{ method: RouteMethod; connector: string }>(pool, routesOf, [merchantId, shopId, mode, operation]);

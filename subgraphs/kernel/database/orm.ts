@@ -5,6 +5,7 @@ import { Migrator } from '@mikro-orm/migrations';
 import { makePartitions } from '../retention/keep-partitions.ts';
 import { applyMigrations } from './migrate.ts';
 import pg from 'pg';
+import { watchPool } from '../observability/watch-pool.ts';
 import { sendUnnamed } from './statement.ts';
 
 export interface Database {
@@ -59,7 +60,9 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
   const pool = await orm.em.getConnection().getNativeClient();
   const { url, directUrl } = options;
   const sessions = directUrl && directUrl !== url ? openSessions(directUrl) : pool;
+  const forget = watchPool(pool);
   const close = async (): Promise<void> => {
+    forget();
     if (sessions !== pool) await sessions.end();
     await orm.close(true);
   };

@@ -2,7 +2,7 @@
  * Jobs as style rule 10 has them: a job answers done, retry in, or give up. Payloads are ids, never amounts, never secrets.
  * Invariant 1 of ARCHITECTURE.md: a job only wakes; PostgreSQL has the rows and sweeps find what was lost, so a run that is given up loses nothing.
  */
-import { jobRuns, type Logger } from '../service/telemetry.ts';
+import { jobDuration, jobRuns, type Logger } from '../service/telemetry.ts';
 
 /** What a run of a job came to. */
 export type JobOutcome =
@@ -40,7 +40,9 @@ export type RunOutcome = JobOutcome | { readonly outcome: 'threw' };
  * A payload that is not the job's is given up: it would be no better the next time.
  */
 export const runJob = async (job: Job, payload: unknown, log: Logger): Promise<RunOutcome> => {
+  const end = jobDuration.startTimer({ job: job.name });
   const outcome = await attempt(job, payload, log);
+  end();
   jobRuns.inc({ job: job.name, outcome: outcome.outcome });
   if (outcome.outcome === 'give_up') log.warn({ job: job.name, payload, why: outcome.why }, 'a job was given up');
   return outcome;

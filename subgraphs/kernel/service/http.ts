@@ -3,6 +3,7 @@
  * D-03), health, metrics, limits on slow clients, and a drain that lets calls in flight end.
  */
 import type { ServerResponse } from 'node:http';
+import { Gauge } from 'prom-client';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { errorJson } from '../../../schema/wire.ts';
 import type { Config } from './config.ts';
@@ -96,9 +97,25 @@ const sendMissing = (request: FastifyRequest, reply: FastifyReply, allowed: Allo
     .send(errorJson('method_not_allowed', `${request.method} is not possible here, ${methods.join(', ')} is`));
 };
 
+/** What each server of this process is answering. */
+const servers = new Set<ReadonlySet<ServerResponse>>();
+
+metrics.registerMetric(
+  new Gauge({
+    name: 'http_requests_in_flight',
+    help: 'HTTP requests that are being answered, streams among them.',
+    registers: [],
+    collect() {
+      this.set(servers.values().reduce((total, { size }) => total + size, 0));
+    },
+  }),
+);
+
 /** The headers of every answer, and the envelope of every one that is not 2xx. */
 const answerEverything = (app: FastifyInstance, log: Logger, allowed: AllowedMethods, headers: Readonly<Record<string, string>>): void => {
   const inFlight = new Set<ServerResponse>();
+  servers.add(inFlight);
+  app.addHook('onClose', async () => void servers.delete(inFlight));
   let draining = false;
   app.addHook('preClose', async () => {
     draining = true;

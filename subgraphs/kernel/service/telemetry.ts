@@ -1,6 +1,6 @@
 /** Logs, metrics and request ids. Decision D-07: every response carries a request id, in logs too. */
 import { randomUUID } from 'node:crypto';
-import { pino, type Logger } from 'pino';
+import { pino, stdSerializers, type Logger } from 'pino';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { Config } from './config.ts';
 import { currentSpan } from './tracing.ts';
@@ -9,6 +9,15 @@ export type { Logger } from 'pino';
 
 /** Paths that must never be logged, wherever they appear. */
 const redacted = ['authorization', 'cookie', 'x-psp-signature', 'secret', 'cardPan', 'card_pan', 'card', 'cvc', 'number', 'token'];
+
+/** What PostgreSQL says of a row that it refuses holds the row; the driver keeps it beside the message. */
+const ofRows = ['detail', 'where', 'hint', 'internalQuery', 'query', 'parameters'];
+
+const errorWithoutRows = (thrown: unknown): unknown => {
+  if (!(thrown instanceof Error)) return thrown;
+  const told = Object.entries(stdSerializers.err(thrown)).filter(([name]) => !ofRows.includes(name));
+  return Object.fromEntries(told);
+};
 
 /**
  * A JSON logger with redaction. `role` names the part of the service; a line that is written within a trace has its `traceId`. Everything goes to `file` when one is
@@ -19,6 +28,7 @@ export const openLog = (config: Pick<Config, 'logLevel'>, role: string, file: st
   const options = {
     level,
     base: { role },
+    serializers: { err: errorWithoutRows, error: errorWithoutRows },
     mixin: () => {
       const span = currentSpan();
       return span ? { traceId: span.traceId } : {};
@@ -57,6 +67,28 @@ export const webhookAttempts = new Counter({
 });
 
 export const jobRuns = new Counter({ name: 'job_runs_total', help: 'Job runs by name and outcome.', labelNames: ['job', 'outcome'], registers: [metrics] });
+
+export const jobDuration = new Histogram({
+  name: 'job_duration_seconds',
+  help: 'Duration of job runs by name.',
+  labelNames: ['job'],
+  buckets: [0.001, 0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 60],
+  registers: [metrics],
+});
+
+export const bankCalls = new Histogram({
+  name: 'bank_call_duration_seconds',
+  help: 'Duration of calls to acquirers by connector, call and what came of them: the kind of the answer, or threw.',
+  labelNames: ['connector', 'call', 'answer'],
+  buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20],
+  registers: [metrics],
+});
+
+export const internalErrors = new Counter({
+  name: 'internal_errors_total',
+  help: 'Calls of the graph that a subgraph failed to answer, which may be answered with 200.',
+  registers: [metrics],
+});
 
 export const liveSubscribers = new Gauge({ name: 'live_subscribers', help: 'Open live subscriptions (graphql-ws and SSE).', registers: [metrics] });
 

@@ -1,0 +1,43 @@
+/** Calls to acquirers as spans and in the metrics. What is sent and what comes back stays out of both: it may hold a card. */
+import { bankCalls } from '../service/telemetry.ts';
+import { spanned } from '../service/tracing.ts';
+import type { Bank } from './bank.ts';
+
+/** The calls of the port that go to the acquirer. */
+const calls = ['openSession', 'ask', 'refund', 'charge', 'pay', 'askPayout', 'checkRecipient', 'listSbpBanks'] as const satisfies readonly (keyof Bank)[];
+
+type Called = (...given: readonly unknown[]) => Promise<unknown>;
+
+const kindOf = (answer: unknown): string =>
+  typeof answer === 'object' && answer !== null && 'kind' in answer && typeof answer.kind === 'string' ? answer.kind : 'answered';
+
+/** The bank, its calls watched: how long each takes, and what kind of an answer it gets (approved, declined, unknown). */
+export const watchedBank = <Some extends Bank>(bank: Some): Some => {
+  const { connector } = bank;
+  const watched = calls.flatMap((name) => {
+    const call = bank[name];
+    if (typeof call !== 'function') return [];
+    // The port's calls differ in what they take; here it is only passed on.
+    const plain = call.bind(bank) as Called;
+    const timed: Called = async (...given) => {
+      const end = bankCalls.startTimer({ connector, call: name });
+      let answered = 'threw';
+      try {
+        const answer = await plain(...given);
+        answered = kindOf(answer);
+        return answer;
+      } finally {
+        end({ answer: answered });
+      }
+    };
+    const start = { kind: 'client', name: `bank ${name}`, values: { 'psp.connector': connector } } as const;
+    const traced: Called = (...given) =>
+      spanned(start, async (span) => {
+        const answer = await timed(...given);
+        span?.note({ 'psp.bank_answer': kindOf(answer) });
+        return answer;
+      });
+    return [[name, traced] as const];
+  });
+  return { ...bank, ...Object.fromEntries(watched) };
+};

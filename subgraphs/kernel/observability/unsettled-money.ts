@@ -1,0 +1,81 @@
+/** Money whose end is not known yet, by how long that has been so. Decision D-32: unknown is not failed, so that somebody must watch what stays unknown. */
+import { Gauge } from 'prom-client';
+import { run, type Runner, type Statement } from '../database/statement.ts';
+import type { Mode } from '../rules/mode.ts';
+import { metrics } from '../service/telemetry.ts';
+
+export const unsettledKinds = ['payment', 'refund', 'payout'] as const;
+/** Up to ten minutes, an hour, a day, and longer. */
+export const unsettledAges = ['10m', '1h', '1d', 'older'] as const;
+type Age = (typeof unsettledAges)[number];
+
+interface Unsettled {
+  readonly kind: (typeof unsettledKinds)[number];
+  readonly mode: Mode;
+  readonly currency: string;
+  readonly age: Age;
+  readonly count: number;
+  /** In minor units: a sum that a metric's floating point may round. */
+  readonly amount: number;
+}
+
+// A payment's time runs from the session's end: until then its buyer may take as long as it lasts. Each part reads a partial index of what is not final.
+const unsettled: Statement = {
+  name: 'unsettled_money',
+  text: `
+    with waiting as (
+      select 'payment' as kind, mode, currency, amount, processing_until as since from payment where status = 'processing'
+      union all
+      select 'refund', refund.mode, payment.currency, refund.amount, refund.created_at from refund
+        join payment on payment.merchant_id = refund.merchant_id and payment.id = refund.payment_id where refund.status = 'pending'
+      union all
+      select 'payout', mode, currency, amount, created_at from payout where status = 'pending'
+    ), aged as (
+      select *, case when since > now() - interval '10 minutes' then '10m' when since > now() - interval '1 hour' then '1h'
+        when since > now() - interval '1 day' then '1d' else 'older' end as age
+      from waiting
+    )
+    select kind, mode, currency, age, count(*)::int as count, sum(amount)::float8 as amount from aged group by kind, mode, currency, age`,
+};
+
+/** Reads it: what has no row has nothing that waits. */
+export const readUnsettled = (runner: Runner): Promise<readonly Unsettled[]> => run<Unsettled>(runner, unsettled, []);
+
+/**
+ * Adds the gauges `money_unsettled` (by kind, mode and age) and `money_unsettled_minor_units` (by currency, too) to the metrics of this process. They are read when
+ * they are scraped, so every process that has them tells the same: take the maximum over processes. While the database is away they keep what they told last.
+ * Gives what takes them off again.
+ */
+export const watchUnsettledMoney = (runner: Runner): (() => void) => {
+  let reading: Promise<readonly Unsettled[] | null> | null = null;
+  /** One look for both gauges of a scrape. */
+  const look = (): Promise<readonly Unsettled[] | null> =>
+    (reading ??= readUnsettled(runner)
+      .catch(() => null)
+      .finally(() => (reading = null)));
+  const counts = new Gauge({
+    name: 'money_unsettled',
+    help: 'Payments at a bank, refunds and payouts whose end is not known, by age: payments since the end of their session, the others since they were made.',
+    labelNames: ['kind', 'mode', 'age'],
+    registers: [],
+    async collect() {
+      const found = await look();
+      if (!found) return;
+      for (const kind of unsettledKinds) for (const mode of ['live', 'test']) for (const age of unsettledAges) this.set({ kind, mode, age }, 0);
+      for (const { kind, mode, age, count } of found) this.inc({ kind, mode, age }, count);
+    },
+  });
+  const amounts = new Gauge({
+    name: 'money_unsettled_minor_units',
+    help: 'Sum of payments, refunds and payouts whose end is not known, by age, in minor units.',
+    labelNames: ['kind', 'mode', 'currency', 'age'],
+    registers: [],
+    async collect() {
+      const found = await look();
+      if (found) this.reset();
+      for (const { kind, mode, currency, age, amount } of found ?? []) this.set({ kind, mode, currency, age }, amount);
+    },
+  });
+  for (const gauge of [counts, amounts]) metrics.registerMetric(gauge);
+  return () => ['money_unsettled', 'money_unsettled_minor_units'].forEach((name) => metrics.removeSingleMetric(name));
+};

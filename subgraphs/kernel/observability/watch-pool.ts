@@ -1,0 +1,36 @@
+/** How much of this process's connections to PostgreSQL is in use. */
+import type pg from 'pg';
+import { Gauge } from 'prom-client';
+import { metrics } from '../service/telemetry.ts';
+
+const watched = new Set<pg.Pool>();
+
+const sum = (count: (pool: pg.Pool) => number): number => watched.values().reduce((total, pool) => total + count(pool), 0);
+
+const connections = new Gauge({
+  name: 'database_pool_connections',
+  help: 'Connections to PostgreSQL of this process, by state: busy, idle, and free to be made.',
+  labelNames: ['state'],
+  registers: [],
+  collect() {
+    const [open, idle, most] = [sum(({ totalCount }) => totalCount), sum(({ idleCount }) => idleCount), sum(({ options }) => options.max)];
+    for (const [state, count] of Object.entries({ busy: open - idle, idle, unmade: most - open })) this.set({ state }, count);
+  },
+});
+
+const waiting = new Gauge({
+  name: 'database_pool_waiting',
+  help: 'Calls of this process that wait for a connection to PostgreSQL.',
+  registers: [],
+  collect() {
+    this.set(sum(({ waitingCount }) => waitingCount));
+  },
+});
+
+for (const gauge of [connections, waiting]) metrics.registerMetric(gauge);
+
+/** Counts a pool in; gives what leaves it out again. */
+export const watchPool = (pool: pg.Pool): (() => void) => {
+  watched.add(pool);
+  return () => void watched.delete(pool);
+};

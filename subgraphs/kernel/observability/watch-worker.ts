@@ -1,0 +1,35 @@
+/** What a worker tells of the whole service beside its own work: the books, money that waits, the queues. */
+import { Gauge } from 'prom-client';
+import type { Runner } from '../database/statement.ts';
+import { watchBooks } from '../ledger/books/watch-books.ts';
+import type { Queues } from '../queue/queues.ts';
+import { queueNames } from '../queue/run-job.ts';
+import { metrics } from '../service/telemetry.ts';
+import { watchUnsettledMoney } from './unsettled-money.ts';
+
+export interface WatchedWorker {
+  readonly pool: Runner;
+  readonly queues: Pick<Queues, 'depths'>;
+}
+
+/** Adds the gauge `queue_jobs_waiting`, by queue: jobs that wait for a free worker. While the store is away it keeps what it told last. */
+const watchQueues = (queues: Pick<Queues, 'depths'>): (() => void) => {
+  const gauge = new Gauge({
+    name: 'queue_jobs_waiting',
+    help: 'Jobs that wait for a free worker, by queue.',
+    labelNames: ['queue'],
+    registers: [],
+    async collect() {
+      const depths = await queues.depths().catch(() => null);
+      for (const queue of depths ? queueNames : []) this.set({ queue }, depths?.[queue] ?? 0);
+    },
+  });
+  metrics.registerMetric(gauge);
+  return () => metrics.removeSingleMetric('queue_jobs_waiting');
+};
+
+/** Adds the gauges of the books, of alerts, of unsettled money and of the queues to the metrics of this process. Gives what takes them off again. */
+export const watchWorker = ({ pool, queues }: WatchedWorker): (() => void) => {
+  const forgotten = [watchBooks(pool), watchUnsettledMoney(pool), watchQueues(queues)];
+  return () => forgotten.forEach((forget) => forget());
+};
