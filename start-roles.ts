@@ -114,7 +114,7 @@ interface Starting {
 
 const openParts = async (starting: Starting, { url, database }: Opened, bus: Bus): Promise<SubgraphsParts> => {
   const { config, log, stack } = starting;
-  const { redisUrl, webhookPrivateTargets, publicUrl, secrets, drain_ms } = config;
+  const { redisUrl, webhookPrivateTargets, eventsKept_days, publicUrl, secrets, drain_ms } = config;
   const queues = await openQueues({ redisUrl, databaseUrl: url, log, jobs: wakeableJobs, drain_ms: drain_ms / 2 });
   stack.defer(() => queues.close());
   const banks = openEveryBank(config, secrets.vault, database, stack);
@@ -123,7 +123,7 @@ const openParts = async (starting: Starting, { url, database }: Opened, bus: Bus
   const now = (): Temporal.Instant => Temporal.Now.instant();
   const clocks = openTestClocks({ pool: database.pool, bus, now });
   stack.defer(() => clocks.close());
-  const parts = { database, banks, policies, clocks, bus, queues, secrets, publicUrl, webhookPrivateTargets, now, log, payments: null };
+  const parts = { database, banks, policies, clocks, bus, queues, secrets, publicUrl, webhookPrivateTargets, eventsKept_days, now, log, payments: null };
   return { ...parts, payments: openExecutor('payments', starting, parts) };
 };
 

@@ -18,6 +18,7 @@ import { ledgerEntities } from './kernel/ledger/entities.ts';
 import { policiesEntities } from './kernel/policies/entities.ts';
 import type { Policies } from './kernel/policies/policies.ts';
 import type { Queues } from './kernel/queue/queues.ts';
+import { retentionJobs } from './kernel/retention/jobs.ts';
 import type { Job } from './kernel/queue/run-job.ts';
 import type { Bus } from './kernel/rules/event.ts';
 import type { Secrets } from './kernel/service/config.ts';
@@ -82,6 +83,8 @@ export interface SubgraphsParts {
   /** Address of the hosted pages, without a slash at the end. */
   readonly publicUrl: string;
   readonly webhookPrivateTargets: boolean;
+  /** How long events, their deliveries and attempts are kept. */
+  readonly eventsKept_days: number;
   /** The real time. */
   readonly now: () => Temporal.Instant;
   readonly log: Logger;
@@ -228,6 +231,7 @@ export const backgroundJobs = (parts: SubgraphsParts, stopping: AbortSignal): re
     ...reconciliationJobs({ pool: database.pool, now, log, stopping, registries: [simulatorRegistry(database.pool)] }),
     ...alertJobs({ pool: database.pool, bus: parts.bus, now }),
     ...databaseJobs({ pool: database.pool, now, stopping }),
+    ...retentionJobs({ pool: database.pool, now, stopping, eventsKept_days: parts.eventsKept_days }),
     ...paymentJobs({ database, banks, clocks, now, stopping }),
     ...refundJobs({ database, banks, clocks, now }),
     ...clockJobs({

@@ -68,6 +68,7 @@ export const openGraphStage = async () => {
     secrets,
     publicUrl: 'https://pay.example',
     webhookPrivateTargets: true,
+    eventsKept_days: 90,
     now,
     log,
     payments: null,

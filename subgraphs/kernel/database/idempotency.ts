@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { isRefused, refused, type Refused } from '../rules/refusal.ts';
 import type { Mode } from '../rules/mode.ts';
+import { keysKept_days } from '../rules/retention.ts';
 import { inTransaction, run, type Runner, type Statement } from './statement.ts';
 import { rememberTrace } from './subject-trace.ts';
 
@@ -35,7 +36,7 @@ export const idempotencyKeyMax_chars = 64;
 /** Decision D-21: how long a call waits for an earlier one with the same key. */
 export const claimPatience_ms = 5_000;
 /** Decision D-23. */
-export const keyLife_days = 30;
+export const keyLife_days = keysKept_days;
 
 /** Reads the argument of a mutation; the fingerprint is made of the input when the caller gave none. Null without a key. */
 export const claimOf = (

@@ -1,6 +1,7 @@
 /** What the kernel's own tables need in the background. */
 import type pg from 'pg';
 import { done, type Job } from '../queue/run-job.ts';
+import { removedRows } from '../retention/removed-rows.ts';
 import { forgetKeys } from './idempotency.ts';
 import { forgetTraces } from './subject-trace.ts';
 
@@ -14,6 +15,15 @@ export interface DatabaseJobs {
 /** Small enough that a batch is over in milliseconds and never in the way of a payment. */
 const batchMost_rows = 1_000;
 
+/** Removes batches until one is not full; what was removed counts for the metrics. */
+const forgetAll = async (table: string, stopping: AbortSignal, forgetBatch: () => Promise<number>): Promise<void> => {
+  let count = batchMost_rows;
+  while (!stopping.aborted && count === batchMost_rows) {
+    count = await forgetBatch();
+    removedRows.inc({ table }, count);
+  }
+};
+
 /** Removes what has reached its age. A run that is stopped half way loses nothing: the next one goes on. */
 export const databaseJobs = ({ pool, now, stopping }: DatabaseJobs): readonly Job[] => [
   {
@@ -22,7 +32,7 @@ export const databaseJobs = ({ pool, now, stopping }: DatabaseJobs): readonly Jo
     every_ms: 60_000,
     parse: () => null,
     run: async () => {
-      while (!stopping.aborted && (await forgetKeys(pool, now(), batchMost_rows)) === batchMost_rows);
+      await forgetAll('idempotency_key', stopping, () => forgetKeys(pool, now(), batchMost_rows));
       return done;
     },
   },
@@ -32,7 +42,7 @@ export const databaseJobs = ({ pool, now, stopping }: DatabaseJobs): readonly Jo
     every_ms: 3_600_000,
     parse: () => null,
     run: async () => {
-      while (!stopping.aborted && (await forgetTraces(pool, now(), batchMost_rows)) === batchMost_rows);
+      await forgetAll('subject_trace', stopping, () => forgetTraces(pool, now(), batchMost_rows));
       return done;
     },
   },

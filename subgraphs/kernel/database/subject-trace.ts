@@ -2,6 +2,7 @@
  * The trace of a payment, refund or payout: that of the call which made it, kept in a row of its own, so that the bank's answer, the background's questions and the
  * webhook are in it, whichever process gets to them, when, and whatever queue was lost. Where traces are not kept nothing is written and nothing read.
  */
+import { tracesKept_days } from '../rules/retention.ts';
 import { continued, currentSpan, tracing, type Span, type SpanStart } from '../service/tracing.ts';
 import { run, type Runner, type Statement } from './statement.ts';
 
@@ -11,8 +12,7 @@ export interface TracedSubject {
   readonly subjectId: string;
 }
 
-/** Longer than a webhook is tried. */
-const kept_h = 8 * 24;
+const kept_h = tracesKept_days * 24;
 
 const remember: Statement = {
   name: 'subject_trace_remember',

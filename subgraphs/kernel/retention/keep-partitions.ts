@@ -16,15 +16,16 @@ const monthsAhead = 2;
 /** Who wants to write waits behind us as long as we wait. */
 const lockPatience_ms = 200;
 const statement_ms = 20_000;
-/** More rows than these are not moved out of the default partition while nobody may write to it: their month stays there. */
-const moved_max = 10_000;
+/** More rows than these are not moved out of the default partition while everybody waits: their month stays there. */
+const moved_max = 2_000;
 
 /** What must not be dropped although it is old, as SQL over a partition: somebody still has to do something with it. */
 const stillNeeded: Readonly<Record<PartitionedTable, (partition: string) => string>> = {
   event: (partition) => `select from ${partition} where sequence is null
     union all select from ${partition} where follower is not null and sequence > (select min(sequence) from follower_position)`,
   webhook_delivery: (partition) => `select from ${partition} where status = 'pending'`,
-  webhook_attempt: (partition) => `select from ${partition} where false`,
+  // Attempts go after the deliveries of their month.
+  webhook_attempt: (partition) => `select from pg_class where oid = to_regclass('${partition.replace('attempt', 'delivery')}')`,
 };
 
 const monthOf = (moment: Temporal.Instant): Temporal.PlainYearMonth => moment.toZonedDateTimeISO('UTC').toPlainDate().toPlainYearMonth();
@@ -52,22 +53,27 @@ const exists = async (client: pg.Pool | pg.PoolClient, query: string): Promise<b
   return rows[0]?.found === true;
 };
 
-/** Makes one partition and moves into it what waited for it in the default one. */
-const makePartition = (pool: pg.Pool, table: PartitionedTable, month: Temporal.PlainYearMonth): Promise<boolean> =>
-  inPatience(pool, async (client) => {
-    const [partition, fallback] = [partitionOf(table, month), `partitions.${table}_default`];
-    const [since, until] = [startOf(month).toString(), startOf(month.add({ months: 1 })).toString()];
-    const within = `from ${fallback} where created_at >= '${since}' and created_at < '${until}'`;
-    await client.query(`lock table only ${table} in share update exclusive mode`);
+/**
+ * Makes one partition and moves into it what waited for it in the default one. What is moved nobody may read meanwhile: who had looked up the partitions before would
+ * find the rows in neither.
+ */
+const makePartition = async (pool: pg.Pool, table: PartitionedTable, month: Temporal.PlainYearMonth): Promise<boolean> => {
+  const [partition, fallback] = [partitionOf(table, month), `partitions.${table}_default`];
+  const [since, until] = [startOf(month).toString(), startOf(month.add({ months: 1 })).toString()];
+  const within = `from ${fallback} where created_at >= '${since}' and created_at < '${until}'`;
+  const hasRows = await exists(pool, `select ${within}`);
+  return inPatience(pool, async (client) => {
+    await client.query(`lock table only ${table} in ${hasRows ? 'access' : 'share update'} exclusive mode`);
     if (await exists(client, `select from pg_class where oid = to_regclass('${partition}')`)) return false;
     await client.query(`lock table ${fallback} in access exclusive mode`);
-    if (await exists(client, `select ${within} offset ${moved_max}`)) return false;
+    if (await exists(client, `select ${within} offset ${hasRows ? moved_max : 0}`)) return false;
     await client.query(`create table ${partition} (like ${table} including defaults including constraints)
       with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000)`);
     await client.query(`with moved as (delete ${within} returning *) insert into ${partition} select * from moved`);
     await client.query(`alter table ${table} attach partition ${partition} for values from ('${since}') to ('${until}')`);
     return true;
   });
+};
 
 /** The partitions whose whole month is before `cutoff`, oldest first, with how many rows PostgreSQL thinks they have. */
 const agedPartitions = async (pool: pg.Pool, table: PartitionedTable, cutoff: Temporal.Instant): Promise<readonly { name: string; rows: number }[]> => {

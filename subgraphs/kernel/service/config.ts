@@ -4,6 +4,7 @@
  */
 import { hkdfSync } from 'node:crypto';
 import { readYooKassa, type YooKassaConfig } from '../banks/yookassa/config.ts';
+import { eventsKeptDefault_days, eventsKeptLeast_days } from '../rules/retention.ts';
 import type { OverloadLimits } from './overload.ts';
 import { Reader, type Environment } from './read-variables.ts';
 import { readTracing, type TracingConfig } from './tracing-config.ts';
@@ -63,6 +64,8 @@ export interface Config {
   readonly tracing: TracingConfig | null;
   /** Connections to PostgreSQL of this process's pool. */
   readonly databasePool: number;
+  /** How long events, webhook deliveries and their attempts are kept. */
+  readonly eventsKept_days: number;
   /** Address of PostgreSQL itself where `databaseUrl` is a pooler of transactions: for migrations, LISTEN and locks of sessions. Null: the same. */
   readonly databaseDirectUrl: string | null;
   /** Whether `databaseUrl` knows prepared statements. */
@@ -113,6 +116,7 @@ export const readConfig = (environment: Environment): Config => {
     yookassa: readYooKassa(read),
     tracing: readTracing(read),
     databasePool: read.integer('DATABASE_POOL', 16, 2, 1_000),
+    eventsKept_days: read.integer('RETENTION_EVENTS_DAYS', eventsKeptDefault_days, eventsKeptLeast_days, 3_650),
     databaseDirectUrl: read.url('DATABASE_DIRECT_URL', ['postgres:', 'postgresql:']),
     namedStatements: read.oneOf('DATABASE_NAMED_STATEMENTS', ['on', 'off'], 'on') === 'on',
     drainDelay_ms: read.integer('DRAIN_DELAY_MS', 0, 0, 600_000),

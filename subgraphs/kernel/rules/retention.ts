@@ -1,0 +1,67 @@
+/**
+ * What is kept how long: every table is in this list (a test compares it with the schema, and OPERATIONS.md with it). Decision D-23 settles idempotency keys, D-76
+ * needs a day of events, and the retries of webhooks four; the rest is decided here. Money is never removed.
+ */
+
+/** Days, and how what is older goes: whole months at once, or rows in batches. Or why a table loses nothing by its age. */
+export type Retention =
+  | { readonly days: number; readonly by: 'months' | 'batches' }
+  | { readonly kept: 'for ever' | 'while it is needed'; readonly why: string };
+
+/** Unless the installation says otherwise (RETENTION_EVENTS_DAYS). */
+export const eventsKeptDefault_days = 90;
+export const eventsKeptLeast_days = 7;
+/** Decision D-23. */
+export const keysKept_days = 30;
+/** Longer than a webhook is tried. */
+export const tracesKept_days = 8;
+/** A year and a month: what an auditor of the year before still asks for. */
+export const registriesKept_days = 400;
+export const alertsKept_days = 400;
+
+const forEver = (why: string): Retention => ({ kept: 'for ever', why });
+const whileNeeded = (why: string): Retention => ({ kept: 'while it is needed', why });
+const events: Retention = { days: eventsKeptDefault_days, by: 'months' };
+const money = forEver('money and what it was for; personal data in it is erased when asked for');
+const settings = whileNeeded('until an operator changes it');
+
+export const retention = {
+  event: events,
+  webhook_delivery: events,
+  webhook_attempt: events,
+  idempotency_key: { days: keysKept_days, by: 'batches' },
+  subject_trace: { days: tracesKept_days, by: 'batches' },
+  reconciliation_line: { days: registriesKept_days, by: 'batches' },
+  alert: { days: alertsKept_days, by: 'batches' },
+  payment: money,
+  refund: money,
+  payout: money,
+  posting: money,
+  balance: money,
+  balance_delta: whileNeeded('until it is folded into the balance, within seconds'),
+  subscription: money,
+  subscription_charge: money,
+  token: money,
+  audit_entry: forEver('PostgreSQL itself refuses to change or remove an entry'),
+  reconciliation_run: forEver('proof that it was done'),
+  reconciliation_part: forEver('digests that make an upload repeatable'),
+  reconciliation_difference: forEver('proof of what was found, and what became of it'),
+  merchant: forEver('whose money it is'),
+  shop: forEver('whose money it is'),
+  api_key: forEver('digests: who called, in the audit log'),
+  rate: forEver('what a fee was taken by'),
+  exchange_rate: forEver('what an amount was shown as'),
+  bank_account: settings,
+  bank_route: settings,
+  block_entry: settings,
+  forbidden_word: settings,
+  policy_version: settings,
+  sbp_bank: settings,
+  webhook_endpoint: settings,
+  test_clock: settings,
+  follower_position: whileNeeded('one row for each follower'),
+  followed_later: whileNeeded('until its effects succeed'),
+  books_walk: whileNeeded('one row for each walk'),
+  simulator_operation: whileNeeded('the simulated bank: a refund may come at any time'),
+  simulator_callback: whileNeeded('until it was told'),
+} as const satisfies Readonly<Record<string, Retention>>;

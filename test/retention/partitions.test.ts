@@ -1,0 +1,133 @@
+/** Months of events: made before they are needed, dropped when they have reached their age, and never in the way of an event. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { insertEvents, eventRow } from '../../subgraphs/kernel/database/outbox.ts';
+import { dropPartitions, makePartitions, partitionedTables } from '../../subgraphs/kernel/retention/keep-partitions.ts';
+import { keepEvents } from '../../subgraphs/kernel/retention/jobs.ts';
+import { makeDeliveries } from '../../subgraphs/merchants/make-deliveries.ts';
+import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
+import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
+
+let migrated: MigratedDatabase;
+let key: KeyPrincipal;
+let numbers = 0;
+before(async () => {
+  migrated = await startMigratedDatabase();
+  key = await migrated.merchant();
+});
+after(() => migrated.close());
+
+const pool = () => migrated.database.pool;
+const at = (text: string): Temporal.Instant => Temporal.Instant.from(text);
+const stay = new AbortController().signal;
+const keep = (now: Temporal.Instant) => keepEvents({ pool: pool(), now: () => now, stopping: stay, eventsKept_days: 90 });
+
+/** An event with one delivery and one attempt, numbered unless it is still in the outbox; gives its id. */
+const happen = async (moment: string, { status = 'delivered', relayed = true, shopId = key.shopId } = {}): Promise<string> => {
+  const { merchantId } = key;
+  const subjectId = randomUUID();
+  const webhook = { event: 'payment.succeeded', data: {}, url: 'http://127.0.0.1:1/x' } as const;
+  const row = eventRow({ merchantId, shopId, mode: 'test', subjectId, stream: null, webhook, at: at(moment) });
+  await pool().query(insertEvents('$1', 'select 1'), [JSON.stringify([row])]);
+  const [{ id } = { id: '' }] = (await pool().query<{ id: string }>('select id from event where subject_id = $1', [subjectId])).rows;
+  if (!relayed) return id;
+  numbers += 1;
+  const number = numbers;
+  await pool().query('update event set sequence = $2 where id = $1', [id, number]);
+  const client = await pool().connect();
+  await makeDeliveries(client, BigInt(number), BigInt(number)).finally(() => client.release());
+  await pool().query('update webhook_delivery set status = $2 where event_id = $1', [id, status]);
+  await pool().query(
+    `insert into webhook_attempt (merchant_id, delivery_id, number, at, duration_ms, created_at)
+     select merchant_id, id, 1, now(), 1, created_at from webhook_delivery where event_id = $1`,
+    [id],
+  );
+  return id;
+};
+
+/** In which partitions the event, its delivery and its attempt are; empty texts where they are gone. */
+const placesOf = async (id: string): Promise<string> => {
+  const { rows } = await pool().query<{ places: string }>(
+    `select concat_ws(' ', (select tableoid::regclass from event where id = $1), (select tableoid::regclass from webhook_delivery where event_id = $1),
+       (select a.tableoid::regclass from webhook_attempt a join webhook_delivery d on d.id = a.delivery_id where d.event_id = $1)) as places`,
+    [id],
+  );
+  return (rows[0]?.places ?? '').replaceAll('partitions.', '');
+};
+
+const inMonth = (month: string): string => partitionedTables.map((table) => `${table}_${month}`).join(' ');
+const monthsOf = async (): Promise<string[]> => {
+  const { rows } = await pool().query<{ name: string }>("select relname as name from pg_class where relname ~ '^event_\\d{4}_\\d\\d$' order by 1");
+  return rows.map(({ name }) => name);
+};
+
+describe('a month of events', () => {
+  test('has its partitions since the migration, and the two months to come have theirs', async () => {
+    const now = Temporal.Now.instant().toString().slice(0, 7).replace('-', '_');
+    assert.equal((await monthsOf()).length, 3);
+    assert.equal(await placesOf(await happen(Temporal.Now.instant().toString())), inMonth(now));
+  });
+
+  test('that has no partition takes its events all the same, and gets them when it has one', async () => {
+    const id = await happen('2031-05-10T00:00:00Z');
+    const beside = await happen('2031-09-01T00:00:00Z');
+    assert.equal(await placesOf(id), inMonth('default'));
+    await makePartitions(pool(), at('2031-03-31T23:59:59Z'));
+    assert.equal(await placesOf(id), inMonth('2031_05'));
+    assert.equal(await placesOf(beside), inMonth('default'));
+    assert.equal(await makePartitions(pool(), at('2031-03-31T23:59:59Z')), 0);
+  });
+
+  test('is made once, however many workers make it at the same moment, while events come', async () => {
+    const now = at('2033-01-01T00:00:00Z');
+    const coming = Promise.all(Array.from({ length: 20 }, () => happen('2033-01-15T00:00:00Z')));
+    const made = await Promise.all([makePartitions(pool(), now), makePartitions(pool(), now), makePartitions(pool(), now)]);
+    const ids = await coming;
+    await makePartitions(pool(), now);
+    assert.ok(made.reduce((sum, count) => sum + count, 0) <= 9);
+    for (const id of ids) assert.equal(await placesOf(id), inMonth('2033_01'));
+  });
+
+  test('is dropped whole when its last event is old enough, and not a day before', async () => {
+    await makePartitions(pool(), at('2028-01-01T00:00:00Z'));
+    const [first, last, next] = [await happen('2028-01-01T00:00:00Z'), await happen('2028-01-31T23:59:59Z'), await happen('2028-02-01T00:00:00Z')];
+    const dropped: string[] = [];
+    const drop = (cutoff: string) => dropPartitions(pool(), at(cutoff), (table) => dropped.push(table));
+    await drop('2028-01-31T23:59:59Z');
+    assert.equal(await placesOf(first), inMonth('2028_01'));
+    await drop('2028-02-01T00:00:00Z');
+    assert.deepEqual([await placesOf(first), await placesOf(last), await placesOf(next)], ['', '', inMonth('2028_02')]);
+    assert.deepEqual(dropped.filter((table) => table === 'event').length >= 1, true);
+  });
+
+  test('is kept while one of its events is not relayed or a delivery is on its way', async () => {
+    await makePartitions(pool(), at('2034-01-01T00:00:00Z'));
+    const unrelayed = await happen('2034-01-10T00:00:00Z', { relayed: false });
+    const pending = await happen('2034-02-10T00:00:00Z', { status: 'pending' });
+    await keep(at('2034-12-01T00:00:00Z'));
+    assert.equal(await placesOf(unrelayed), 'event_2034_01');
+    assert.equal(await placesOf(pending), 'webhook_delivery_2034_02 webhook_attempt_2034_02');
+    await pool().query('update event set sequence = 0 where id = $1', [unrelayed]);
+    await pool().query(`update webhook_delivery set status = 'failed' where event_id = $1`, [pending]);
+    await keep(at('2034-12-01T00:00:00Z'));
+    assert.deepEqual([await placesOf(unrelayed), await placesOf(pending)], ['', '']);
+  });
+});
+
+test('what is old in a default partition goes in batches: not what is on its way, nor what a test clock still lives by', async () => {
+  const old = await happen('2020-01-01T00:00:00Z');
+  const pending = await happen('2020-01-02T00:00:00Z', { status: 'pending' });
+  const unrelayed = await happen('2020-01-03T00:00:00Z', { relayed: false });
+  const clocked = randomUUID();
+  await pool().query('insert into test_clock (merchant_id, shop_id, clock_at, set_at, frozen, created_at) values ($1, $2, now(), now(), true, now())', [
+    key.merchantId,
+    clocked,
+  ]);
+  const lived = await happen('2020-01-04T00:00:00Z', { shopId: clocked });
+  await keep(Temporal.Now.instant());
+  assert.deepEqual(
+    [await placesOf(old), await placesOf(pending), await placesOf(unrelayed), await placesOf(lived)],
+    ['', 'webhook_delivery_default webhook_attempt_default', 'event_default', inMonth('default')],
+  );
+});

@@ -1,0 +1,78 @@
+/** What is kept how long: the closed list against the schema and the guide, and the jobs that enforce it in batches. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { platformMerchantId } from '../../subgraphs/kernel/rules/platform.ts';
+import { alertsKept_days, registriesKept_days, retention, type Retention } from '../../subgraphs/kernel/rules/retention.ts';
+import { forgetPapers } from '../../subgraphs/kernel/retention/jobs.ts';
+import { metrics } from '../../subgraphs/kernel/service/telemetry.ts';
+import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
+
+let migrated: MigratedDatabase;
+before(async () => void (migrated = await startMigratedDatabase()));
+after(() => migrated.close());
+
+const count = async (text: string): Promise<number> =>
+  (await migrated.database.pool.query<{ count: number }>(`select count(*)::int as count ${text}`)).rows[0]?.count ?? 0;
+
+test('every table is in the list of what is kept how long, and nothing else is', async () => {
+  const { rows } = await migrated.database.pool.query<{ name: string }>(
+    "select table_name as name from information_schema.tables where table_schema = 'public' and table_name <> 'mikro_orm_migrations' order by 1",
+  );
+  assert.ok(rows.length > 30, `saw only ${rows.length} tables`);
+  assert.deepEqual(
+    rows.map(({ name }) => name),
+    Object.keys(retention).toSorted(),
+  );
+});
+
+const told = (kept: Retention): string => ('days' in kept ? `${kept.days} days, in ${kept.by}` : `${kept.kept}: ${kept.why}`);
+
+test('the operations guide says of every table what the list says', () => {
+  const guide = readFileSync(join(import.meta.dirname, '../../OPERATIONS.md'), 'utf8');
+  const lines = guide.split('\n').filter((line) => /^\| `[a-z_]+` \|/.test(line));
+  const written = Object.entries(retention).map(([table, kept]) => `| \`${table}\` | ${told(kept)} |`);
+  assert.deepEqual(
+    written.filter((line) => !lines.includes(line)),
+    [],
+  );
+});
+
+test('old lines of matched registries and old resolved alerts are removed in batches, and counted; what is unresolved stays', async () => {
+  const { pool } = migrated.database;
+  const runs = { old: randomUUID(), open: randomUUID(), fresh: randomUUID() };
+  for (const [name, id] of Object.entries(runs)) {
+    const days = name === 'fresh' ? registriesKept_days - 1 : registriesKept_days + 1;
+    await pool.query(
+      `insert into reconciliation_run (id, connector, mode, reference, since, until, status, lines, matched, differences, created_at, created_by)
+       values ($1, 'x', 'live', $2, now() - interval '1 day', now(), $3, 2500, 0, 0, now() - $4 * interval '1 day', 'o')`,
+      [id, name, name === 'open' ? 'open' : 'matched', days],
+    );
+    await pool.query(
+      `insert into reconciliation_line (run_id, part, line, reference, kind, amount, currency, status, at)
+       select $1, 1, n, n::text, 'payment', 1, 'RUB', 'succeeded', now() from generate_series(1, 2500) as n`,
+      [id],
+    );
+  }
+  for (const [days, resolved] of [
+    [alertsKept_days + 2, true],
+    [alertsKept_days + 2, false],
+    [1, true],
+  ] as const) {
+    await pool.query(
+      `insert into alert (merchant_id, id, kind, subject_id, detail, raised_at, resolved_at, resolved_by, note)
+       values ($1, gen_random_uuid(), 'books_differ', gen_random_uuid(), 'd', now() - $2 * interval '1 day',
+         case when $3 then now() - ($2 - 1) * interval '1 day' end, case when $3 then 'o' end, case when $3 then 'n' end)`,
+      [platformMerchantId, days, resolved],
+    );
+  }
+  await forgetPapers({ pool, now: () => Temporal.Now.instant(), stopping: new AbortController().signal });
+  assert.equal(await count(`from reconciliation_line where run_id = '${runs.old}'`), 0);
+  assert.equal(await count('from reconciliation_line'), 5_000);
+  assert.deepEqual([await count('from reconciliation_run'), await count('from alert')], [3, 2]);
+  const seen = await metrics.metrics();
+  assert.match(seen, /retention_removed_rows_total\{table="reconciliation_line"\} 2500/);
+  assert.match(seen, /retention_removed_rows_total\{table="alert"\} 1/);
+});
