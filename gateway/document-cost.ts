@@ -2,8 +2,8 @@
  * What an operation may cost at most, estimated before it runs: the objects that it could answer with. A list with `first` counts as many, another list
  * as many as it mostly has; a scalar comes with its object and counts nothing.
  */
-import { getNamedType, getNullableType, getOperationAST, getVariableValues, isCompositeType, isListType, isIntrospectionType } from 'graphql';
-import type { DocumentNode, GraphQLError, GraphQLOutputType, GraphQLSchema } from 'graphql';
+import { getNamedType, getNullableType, getOperationAST, getVariableValues, isCompositeType, isListType, isIntrospectionType, Kind } from 'graphql';
+import type { DocumentNode, GraphQLError, GraphQLOutputType, GraphQLSchema, OperationDefinitionNode, TypeNode } from 'graphql';
 import { getComplexity, type ComplexityEstimator } from 'graphql-query-complexity';
 import { exceeded } from './document-limits.ts';
 
@@ -31,13 +31,32 @@ export interface OperationToRun {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
+/** How many runs that were not too costly are remembered of one document. */
+const remembered = 100;
+const rememberedLength_max = 200;
+
+/** Runs that were not too costly, by document: its operation and the values that decide the cost. Apollo Server keeps one document object for each text. */
+const fitting = new WeakMap<DocumentNode, Set<string>>();
+
+const namedTypeOf = (type: TypeNode): string => (type.kind === Kind.NAMED_TYPE ? type.name.value : namedTypeOf(type.type));
+
+/** What of the variables decides the cost: `first` is an Int, and a condition a Boolean. One that is absent has its default, which null has not. */
+const decisiveValues = ({ name, variableDefinitions = [] }: OperationDefinitionNode, variables: OperationToRun['variables']): string => {
+  const decisive = variableDefinitions.filter(({ type }) => ['Int', 'Boolean'].includes(namedTypeOf(type)));
+  const values = decisive.map(({ variable }) => (variable.name.value in variables ? [variables[variable.name.value]] : []));
+  return JSON.stringify([name?.value, values]);
+};
+
 /**
  * Why an operation of a valid document is too costly; null when it is not. Variables that cannot be read cost nothing: the operation will be refused
  * for them, in words that do not repeat their values.
  */
 export const tooCostly = (schema: GraphQLSchema, { document, operationName, variables }: OperationToRun): GraphQLError | null => {
   const operation = getOperationAST(document, operationName);
-  if (!operation || getVariableValues(schema, operation.variableDefinitions ?? [], variables).errors) return null;
+  if (!operation) return null;
+  const run = decisiveValues(operation, variables);
+  const known = fitting.get(document) ?? new Set<string>();
+  if (known.has(run) || getVariableValues(schema, operation.variableDefinitions ?? [], variables).errors) return null;
   const cost = getComplexity({
     schema,
     query: document,
@@ -45,5 +64,7 @@ export const tooCostly = (schema: GraphQLSchema, { document, operationName, vari
     estimators: [estimate],
     ...(operation.name ? { operationName: operation.name.value } : {}),
   });
-  return cost > operationCost_max ? exceeded('an estimated cost', cost, operationCost_max, operation) : null;
+  if (cost > operationCost_max) return exceeded('an estimated cost', cost, operationCost_max, operation);
+  if (known.size < remembered && run.length <= rememberedLength_max) fitting.set(document, known.add(run));
+  return null;
 };
