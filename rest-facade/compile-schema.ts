@@ -7,7 +7,7 @@ const currencies = new Set(Intl.supportedValuesOf('currency'));
 
 /** A day that exists and that a record can hold. */
 const isDay = (text: string): boolean => {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text < '0001-01-01' || text > '9998-12-31') return false;
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text < '0001-01-01') return false;
   try {
     return Temporal.PlainDate.from(text).toString() === text;
   } catch {

@@ -70,9 +70,12 @@ export const pageOf = <Row extends Position>(
   return { nodes, pageInfo: { hasNextPage, endCursor: hasNextPage && last ? cursorOf(last, filters) : null } };
 };
 
-/** A day that exists, and whose end has a four-digit year. */
+/** The last day that can be written: whoever means "without an end" sends it. */
+const lastDay = '9999-12-31';
+
+/** A day that exists. */
 const day = (text: string): Temporal.PlainDate | null => {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text < '0001-01-01' || text > '9998-12-31') return null;
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text < '0001-01-01') return null;
   try {
     return Temporal.PlainDate.from(text, { overflow: 'reject' });
   } catch {
@@ -94,7 +97,7 @@ export const spanOf = (from: string | null | undefined, to: string | null | unde
   if (to && !last) return refused('bad_request', `to: expected a day as YYYY-MM-DD, got ${to}`);
   if (first && last && Temporal.PlainDate.compare(first, last) > 0) return refused('bad_request', 'from: expected a day that is not after to');
   const start = (date: Temporal.PlainDate): Temporal.Instant => date.toZonedDateTime('UTC').toInstant();
-  return { since: first && start(first), until: last && start(last.add({ days: 1 })) };
+  return { since: first && start(first), until: last && to !== lastDay ? start(last.add({ days: 1 })) : null };
 };
 
 /** Checks a page size; `bad_request` outside 1 to `most`. */
