@@ -188,7 +188,8 @@ const charge = async (calls: PaymentCalls, order: ChargeOrder): Promise<ChargeAn
 /** Whose shop serves a merchant, with what calls need beside. */
 export type PaymentCaller = Caller & Pick<PaymentCalls, 'checkEcho'>;
 
-const noAccount = { kind: 'declined', failureCode: 'method_unavailable', bankCode: 'no_account' } as const;
+/** Nothing was sent: another bank may have the order. */
+const noAccount = { kind: 'unaccepted', otherwise: { kind: 'declined', failureCode: 'method_unavailable', bankCode: 'no_account' } } as const;
 
 /** The part of the port that takes money. */
 export const yooKassaPayments = (callerOf: (merchantId: string) => Promise<PaymentCaller>): Pick<Bank, 'openSession' | 'ask'> & TokenBank => ({

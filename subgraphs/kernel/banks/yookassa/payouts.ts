@@ -130,8 +130,9 @@ const directoryOf = ({ client, gateway }: { readonly client: Client; readonly ga
 type PayoutCaller = Caller & Pick<PayoutCalls, 'checkEcho'>;
 
 /** Orders at the current account, when no other one that the merchant had may have the order already. */
-const payOnce = async ({ accounts, ...caller }: PayoutCaller, order: PayoutOrder) => {
+const payOnce = async ({ accounts, ...caller }: PayoutCaller, order: PayoutOrder): Promise<PayoutOrderAnswer> => {
   const { current, all } = accounts;
+  if (all.length === 0) return { kind: 'unaccepted' };
   const others = all.filter(({ id }) => id !== current?.id);
   const earlier = await askEach(others, 'unseen', (gateway) => search({ ...caller, gateway }, { ...order, reference: null }));
   if (!current || (others.length > 0 && earlier.kind !== 'unseen')) return earlier;

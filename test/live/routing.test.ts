@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { pino } from 'pino';
+import type { Bank } from '../../subgraphs/kernel/banks/bank.ts';
+import type { AccountsOf } from '../../subgraphs/kernel/banks/bank-accounts.ts';
+import { openBanks, type Banks } from '../../subgraphs/kernel/banks/route.ts';
+import { openSimulator } from '../../subgraphs/kernel/banks/simulator.ts';
+import { openYooKassa, type YooKassa } from '../../subgraphs/kernel/banks/yookassa/open-yookassa.ts';
+import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
+import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import type { BankOperation, RouteMethod } from '../../subgraphs/kernel/rules/route.ts';
+import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
+import { createPayment } from '../../subgraphs/payments/create-payment.ts';
+import type { Payment } from '../../subgraphs/payments/entities.ts';
+import { openSession } from '../../subgraphs/payments/open-session.ts';
+import { createPayout } from '../../subgraphs/payouts/create-payout.ts';
+import type { Payout } from '../../subgraphs/payouts/entities.ts';
+import { loadPayouts } from '../../subgraphs/payouts/find-payouts.ts';
+import { sendDuePayouts } from '../../subgraphs/payouts/send-payouts.ts';
+import type { PayoutInput } from '../../subgraphs/payouts/rules/create.ts';
+import { gatewayAccount, shopAccount, startAcquirer, type Acquirer } from '../acquirer/start-acquirer.ts';
+import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
+
+const granted = <Result extends object>(result: Result | Refused): Result => {
+  if (isRefused(result)) assert.fail(`${result.code}: ${result.message}`);
+  return result;
+};
+
+const start = Temporal.Instant.from('2026-11-21T10:00:00Z');
+const sbp: PayoutInput = { amount: 10_000n, method: 'payouts_sbp', phone: '+79161234567', bankId: '100000000111' };
+const card: PayoutInput = { amount: 10_000n, method: 'payouts_card', cardPan: '2200000000000004' };
+
+describe('two acquirers behind the routes of one shop', () => {
+  let migrated: MigratedDatabase;
+  let acquirers: readonly [Acquirer, Acquirer];
+  const opened: YooKassa[] = [];
+  before(async () => {
+    [migrated, ...acquirers] = await Promise.all([startMigratedDatabase(), startAcquirer(), startAcquirer()]);
+  });
+  after(async () => {
+    await Promise.all([...opened.map((bank) => bank.close()), ...acquirers.map((acquirer) => acquirer.stop())]);
+    await migrated.close();
+  });
+
+  /** A connector to an address under a name, with the right account there, with one that is turned away, or with none. */
+  const connect = (connector: string, url: string, account: 'right' | 'wrong' | 'none' = 'right'): Bank => {
+    const accountsOf: AccountsOf = async (_, purpose) => {
+      if (account === 'none') return { current: null, all: [] };
+      const right = purpose === 'payments' ? shopAccount : gatewayAccount;
+      const current = account === 'right' ? right : { ...right, secret: 'not the secret' };
+      return { current, all: [current] };
+    };
+    const bank = openYooKassa({ url, payouts: gatewayAccount, attempt_ms: 400 }, accountsOf, migrated.database.pool);
+    opened.push(bank);
+    return { ...bank, connector, bankName: connector };
+  };
+  const first = (): Bank => connect('first', acquirers[0].api);
+  const second = (): Bank => connect('second', acquirers[1].api);
+  const turnedAway = (): Bank => connect('first', acquirers[0].api, 'wrong');
+  const accountless = (): Bank => connect('first', acquirers[0].api, 'none');
+  /** Nobody listens there. */
+  const gone = async (): Promise<Bank> => connect('first', `http://127.0.0.1:${await freePort()}/v3`);
+
+  const banksOf = (...banks: readonly Bank[]): Banks => openBanks(openSimulator(migrated.database), migrated.database.pool, banks);
+
+  const routeTo = async (key: KeyPrincipal, operation: BankOperation, method: RouteMethod, connectors: readonly string[]): Promise<void> => {
+    for (const [priority, connector] of connectors.entries()) {
+      await migrated.database.pool.query(
+        `insert into bank_route (merchant_id, id, shop_id, mode, operation, method, connector, priority, active, created_at)
+         values ($1, gen_random_uuid(), $2, 'live', $3, $4, $5, $6, true, now())`,
+        [key.merchantId, key.shopId, operation, method, connector, priority],
+      );
+    }
+  };
+  const merchant = async (): Promise<KeyPrincipal> => {
+    const key = await migrated.merchant('live');
+    await routeTo(key, 'payment', 'sbp', ['first', 'second']);
+    for (const method of ['sbp', 'card'] as const) await routeTo(key, 'payout', method, ['first', 'second']);
+    const funding = `insert into balance_delta (merchant_id, id, shop_id, mode, currency, account, amount) values ($1, gen_random_uuid(), $2, 'live', 'RUB', 'merchant', 100000)`;
+    await migrated.database.pool.query(funding, [key.merchantId, key.shopId]);
+    return key;
+  };
+
+  /** How many orders of an operation each acquirer has. */
+  const orders = async (kind: 'payments' | 'payouts', id: string): Promise<readonly number[]> => {
+    const books = await Promise.all(acquirers.map((acquirer) => acquirer.books()));
+    return books.map((book) => book[kind].filter(({ metadata }) => metadata.operation_id === id).length);
+  };
+
+  const pay = async (banks: Banks): Promise<Payment> => {
+    const key = await merchant();
+    const { payment } = granted(await createPayment(migrated.database, noPolicies, key, { input: { amount: 10_000n, method: 'sbp' } }, start));
+    const request = { key: { merchantId: key.merchantId, paymentId: payment.id }, card: null, pageUrl: 'https://pay.example/p', now: start };
+    return granted(await openSession(migrated.database, banks, noPolicies, request));
+  };
+
+  const parts = (banks: Banks) => ({ database: migrated.database, banks, log: pino({ level: 'silent' }), fingerprintKey: randomBytes(32) });
+  const payOut = async (key: KeyPrincipal, banks: Banks, input: PayoutInput): Promise<Payout> =>
+    granted(await createPayout(parts(banks), { key, policies: noPolicies, now: () => start }, input, null)).payout;
+  const send = (banks: Banks, at = start): Promise<number> => sendDuePayouts(parts(banks), () => at);
+  const again = async ({ merchantId, id }: Payout): Promise<Payout> => (await loadPayouts(migrated.database.pool, [{ merchantId, id }]))[0] ?? assert.fail();
+
+  test('a payment goes to the second when the first cannot be reached, turns our account away or has none of ours; it is on the row before the second is called', async () => {
+    for (const refusing of [await gone(), turnedAway(), accountless()]) {
+      const seen: (string | null)[] = [];
+      const next = second();
+      const watched: Bank = {
+        ...next,
+        openSession: async (order) => {
+          const { rows } = await migrated.database.pool.query<{ connector: string }>('select connector from payment where id = $1', [order.operationId]);
+          seen.push(rows[0]?.connector ?? null);
+          return next.openSession(order);
+        },
+      };
+      const payment = await pay(banksOf(refusing, watched));
+      assert.deepEqual([payment.status, payment.connector, payment.bankName, payment.step], ['processing', 'second', 'second', 'qr']);
+      assert.deepEqual([seen, await orders('payments', payment.id)], [['second'], [0, 1]]);
+    }
+  });
+
+  test('an order whose result is unknown stays at its bank, whether it arrived or not', async () => {
+    for (const fault of ['timeout_before', 'timeout_after', 'error_after', 'closed_after'] as const) {
+      const lost = { fault, method: 'POST', path: '/payments' } as const;
+      await acquirers[0].faults({ next: [lost, lost] });
+      const payment = await pay(banksOf(first(), second()));
+      assert.deepEqual([payment.status, payment.connector], ['processing', 'first'], fault);
+      assert.equal((await orders('payments', payment.id))[1], 0, fault);
+    }
+  });
+
+  test('with an open circuit breaker a payment goes to the second at once', async () => {
+    const dead = await gone();
+    for (let call = 0; call < 5; call++) assert.equal((await pay(banksOf(dead))).connector, 'first');
+    const began_ms = performance.now();
+    assert.equal((await pay(banksOf(dead, second()))).connector, 'second');
+    assert.ok(performance.now() - began_ms < 10_000);
+  });
+
+  test('a payout, by SBP and to a card, goes to the second when the first surely has not accepted it, once', async () => {
+    const cases = [
+      [sbp, await gone()],
+      [card, await gone()],
+      [sbp, turnedAway()],
+      [card, accountless()],
+    ] as const;
+    for (const [input, refusing] of cases) {
+      const banks = banksOf(refusing, second());
+      const made = await payOut(await merchant(), banks, input);
+      await send(banks);
+      const paid = await again(made);
+      assert.deepEqual([paid.status, paid.connector, await orders('payouts', made.id)], ['succeeded', 'second', [0, 1]]);
+    }
+  });
+
+  test('a payout whose first order may have arrived is never given to the second, even when the first cannot be reached any more', async () => {
+    const key = await merchant();
+    const lost = { fault: 'timeout_before', method: 'POST', path: '/payouts' } as const;
+    await acquirers[0].faults({ next: [lost, lost] });
+    const made = await payOut(key, banksOf(first(), second()), sbp);
+    await send(banksOf(first(), second()));
+    assert.deepEqual([(await again(made)).status, (await again(made)).connector], ['pending', 'first']);
+    for (let minute = 1; minute < 4; minute++) await send(banksOf(await gone(), second()), start.add({ minutes: minute }));
+    assert.deepEqual([(await again(made)).connector, await orders('payouts', made.id)], ['first', [0, 0]]);
+    await send(banksOf(first(), second()), start.add({ minutes: 10 }));
+    assert.deepEqual([(await again(made)).status, await orders('payouts', made.id)], ['succeeded', [1, 0]]);
+  });
+
+  test('a worker that lost its lease passes nothing on: who took the payout up has it', async () => {
+    const key = await merchant();
+    const other = first();
+    const stale: Bank = {
+      ...other,
+      pay: async () => {
+        // It sleeps, and another worker gives the order meanwhile, whose answer is lost; then it finds that its own never left.
+        const lost = { fault: 'timeout_after', method: 'POST', path: '/payouts' } as const;
+        await acquirers[0].faults({ next: [lost, { ...lost, fault: 'timeout_before' }] });
+        await send(banksOf(other, second()), start.add({ seconds: 31 }));
+        return { kind: 'unaccepted' };
+      },
+    };
+    const made = await payOut(key, banksOf(stale, second()), sbp);
+    await send(banksOf(stale, second()));
+    assert.deepEqual([(await again(made)).status, (await again(made)).connector, await orders('payouts', made.id)], ['pending', 'first', [1, 0]]);
+    await send(banksOf(other, second()), start.add({ minutes: 2 }));
+    assert.deepEqual([(await again(made)).status, await orders('payouts', made.id)], ['succeeded', [1, 0]]);
+  });
+
+  test('a payout that nobody has accepted waits with its money set aside, and goes to whichever bank is there first', async () => {
+    const key = await merchant();
+    const down = banksOf(await gone(), { ...(await gone()), connector: 'second' });
+    const made = await payOut(key, down, sbp);
+    await send(down);
+    const waiting = await again(made);
+    assert.deepEqual([waiting.status, waiting.sentAt, waiting.connector], ['pending', null, 'first']);
+    const partly = banksOf(await gone(), second());
+    await send(partly, start.add({ seconds: 15 }));
+    assert.deepEqual([(await again(made)).status, (await again(made)).connector, await orders('payouts', made.id)], ['succeeded', 'second', [0, 1]]);
+  });
+
+  test('what the preferred bank cannot do goes to the one that can; what none of them can is unsupported, with or without a route', async () => {
+    const key = await merchant();
+    const { shopId, merchantId } = key;
+    const errand = { merchantId, shopId, mode: 'live', operation: 'payout' } as const;
+    const cardless: Bank = { ...first(), payoutWays: ['sbp'] };
+    const chosen = await banksOf(cardless, second()).route({ ...errand, method: 'card' });
+    assert.equal('connector' in chosen && chosen.connector, 'second');
+    const code = async (banks: Banks, method: RouteMethod): Promise<unknown> =>
+      ((found) => 'code' in found && found.code)(await banks.route({ ...errand, method }));
+    assert.equal(await code(banksOf(cardless), 'card'), 'method_unsupported');
+    assert.equal(await code(banksOf(first(), second()), 'account'), 'method_unsupported', 'neither of them pays to accounts');
+    await routeTo(key, 'payout', 'account', ['first']);
+    assert.equal(await code(banksOf(first()), 'account'), 'method_unsupported');
+    assert.equal(await code(banksOf({ ...first(), payoutWays: ['account'] }), 'sbp'), 'method_unsupported');
+    const bare = await migrated.merchant('live');
+    const unrouted = await banksOf(first()).route({ ...errand, merchantId: bare.merchantId, shopId: bare.shopId, method: 'sbp' });
+    assert.equal('code' in unrouted && unrouted.code, 'route_not_configured');
+  });
+});
