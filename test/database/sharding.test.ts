@@ -90,11 +90,11 @@ describe('every table that grows with the merchants', () => {
 const watchWrites = async (): Promise<void> => {
   await stage.pool.query('create unlogged table written (transaction xid8, "table" text, merchant_id uuid)');
   await stage.pool.query(`create function note_written() returns trigger as $$ begin
-      insert into written select pg_current_xact_id(), tg_table_name, (to_jsonb(coalesce(new, old)) ->> tg_argv[0])::uuid; return null; end; $$ language plpgsql`);
+      insert into written select pg_current_xact_id(), tg_argv[1], (to_jsonb(coalesce(new, old)) ->> tg_argv[0])::uuid; return null; end; $$ language plpgsql`);
   for (const table of await spreadTables()) {
     if (table === 'written') continue;
     await stage.pool.query(
-      `create trigger note_written after insert or update or delete on ${table} for each row execute function note_written('${shardKey(table)}')`,
+      `create trigger note_written after insert or update or delete on ${table} for each row execute function note_written('${shardKey(table)}', '${table}')`,
     );
   }
 };
