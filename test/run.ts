@@ -4,12 +4,14 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, globSync, statSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, relative, resolve, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { startTestDatabase } from './support/database.ts';
+import { searchLogs } from './support/log-leaks.ts';
 import { findOutsidePrograms } from './support/outside-programs.ts';
 
 type Summary = { readonly counts: Readonly<Record<string, number>>; readonly duration_ms: number };
@@ -88,6 +90,16 @@ const timed = async <Result>(work: () => Result | Promise<Result>): Promise<read
   return [await work(), performance.now() - began_ms];
 };
 
+/** Whether nothing private is in the logs of the services that were started; says how much was looked at, and what was found. */
+const logsAreClean = (folder: string, whole: boolean): boolean => {
+  const { lines, leaks } = searchLogs(folder);
+  rmSync(folder, { recursive: true, force: true });
+  print(`\nlogs of the services: ${lines} lines, ${leaks.length === 0 ? 'nothing private in them' : `${leaks.length} leaks`}`);
+  for (const leak of leaks.slice(0, 20)) print(`  ${leak}`);
+  // Tests that log nothing at all have not been looked at.
+  return leaks.length === 0 && (!whole || lines > 100);
+};
+
 /** Runs what was asked for and gives the exit code. */
 const main = async (args: readonly string[], stopped: AbortSignal): Promise<number> => {
   const named = args.filter((argument) => !argument.startsWith('--'));
@@ -103,18 +115,21 @@ const main = async (args: readonly string[], stopped: AbortSignal): Promise<numb
   const [checked, checking_ms] = whole ? await timed(() => check(stopped)) : [true, 0];
   const [database, starting_ms] = await timed(startTestDatabase);
   process.env['TEST_POSTGRES_URL'] = database.url;
+  const logs = (process.env['TEST_LOGS'] = mkdtempSync(join(tmpdir(), 'payments-logs-')));
   const [outcome, testing_ms] = await timed(() => runTests(files, stopped)).finally(() => database.stop());
 
   print('\ntime taken:');
   const took = { 'outside programs': finding_ms, check: checking_ms, database: starting_ms, tests: testing_ms };
   for (const [part, part_ms] of [...Object.entries(took), ...outcome.folders]) print(`  ${part.padEnd(20)} ${seconds(part_ms).padStart(8)}`);
   printSkipped(outcome, missing);
+  const clean = logsAreClean(logs, whole);
   const skips = noSkips ? outcome.skipped.length + (whole ? missing.length : 0) : 0;
   if (!checked) print('\nFAILED: npm run check, see above');
+  if (!clean) print('\nFAILED: something private was logged, or nothing at all, see above');
   if (skips > 0) print('\nFAILED: something was not tested, and this run allows no skips');
   print(`\n${files.length} test files`);
   printCounts(outcome);
-  return checked && outcome.passed && skips === 0 && !stopped.aborted ? 0 : 1;
+  return checked && clean && outcome.passed && skips === 0 && !stopped.aborted ? 0 : 1;
 };
 
 const stopping = new AbortController();

@@ -5,12 +5,13 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
 import { startTestDatabase } from './database.ts';
+import { keepLog } from './log-leaks.ts';
 import { startRedis } from './redis.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -49,11 +50,12 @@ const inherited = Object.fromEntries(['PATH', 'NODE_COMPILE_CACHE'].flatMap((nam
 export const spawnProcess = (name: string, port: number, environment: Environment): ServiceProcess => {
   const child = spawn(process.execPath, ['main.ts', ...(name === 'all' ? [] : name.split(' '))], {
     cwd: root,
-    env: { ...inherited, PORT: String(port), OPERATOR_TOKEN: operatorToken, LOG_LEVEL: 'warn', ...calm, ...environment },
+    env: { ...inherited, PORT: String(port), OPERATOR_TOKEN: operatorToken, LOG_LEVEL: 'info', ...calm, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let said = '';
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text: Buffer) => (said += text.toString()));
+  child.once('close', () => keepLog(name, said));
   return { name, url: `http://127.0.0.1:${port}`, child, output: () => said };
 };
 
@@ -85,6 +87,8 @@ const startOne = async (environment: Environment): Promise<Service> => {
   const all = spawnProcess('all', await freePort(), { DATA_DIR: dataDir, ...environment });
   const stop = async (): Promise<void> => {
     await stopProcess(all);
+    const log = join(dataDir, 'service.log');
+    if (existsSync(log)) keepLog('all', readFileSync(log, 'utf8'));
     rmSync(dataDir, { recursive: true, force: true });
   };
   await untilReady(all).catch((error: unknown) => stop().then(() => Promise.reject(error)));

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { openLog } from '../../subgraphs/kernel/service/telemetry.ts';
+import { leaksIn } from '../support/log-leaks.ts';
+import { startTestDatabase } from '../support/database.ts';
+
+describe('the search of all logs', () => {
+  const line = (said: string): string =>
+    JSON.stringify({ level: 40, time: '2026-11-21T10:00:00.000Z', requestId: '0192f0c1-1111-7222-8333-444455556666', msg: said });
+  for (const [what, said] of [
+    ['a card number', 'paid by 4111111111111111'],
+    ['an account number', 'to 40817810900000012345'],
+    ['a phone', 'to +79161234567'],
+    ['an API key', 'with sk_test_0123456789abcdefghijklmn'],
+    ['a secret', 'signed with whs_0123456789abcdef0123456789abcdef'],
+    ['a page', 'https://pay.example/pay/0123456789abcdef0123456789'],
+    ['a password', 'postgresql://service:hunter2@db/payments'],
+    ['a name', 'for Серафима'],
+  ] as const)
+    test(`finds ${what}`, () => assert.equal(leaksIn(line(said)).length, 1));
+
+  test('finds a private field, and not one that is redacted', () => {
+    assert.equal(leaksIn(JSON.stringify({ card: { cvc: '123' } })).length, 1);
+    assert.equal(leaksIn(JSON.stringify({ card: '[redacted]' })).length, 0);
+  });
+
+  test('lets ids, moments and numbers be, and what is printed for a person', () => {
+    assert.deepEqual(leaksIn(line('payment P-4111111111111111 in 1234567890123456 ns')), []);
+    assert.deepEqual(leaksIn('  Test key  sk_test_0123456789abcdefghijklmn'), []);
+  });
+});
+
+test('an error from PostgreSQL is logged without the row that was refused', async () => {
+  const database = await startTestDatabase();
+  const folder = mkdtempSync(join(tmpdir(), 'payments-log-'));
+  const client = new pg.Client({ connectionString: database.url });
+  try {
+    await client.connect();
+    await client.query('create table person (name text not null, phone text check (length(phone) < 5))');
+    const thrown: unknown = await client.query(`insert into person values ('Theodora Wexcombe', '+79161234567')`).catch((error: unknown) => error);
+    assert.match(String((thrown as { detail?: string }).detail), /Theodora/, 'the driver tells it');
+    const file = join(folder, 'service.log');
+    openLog({ logLevel: 'info' }, 'test', file).info({ err: thrown, error: thrown }, 'refused');
+    const told = readFileSync(file, 'utf8');
+    assert.match(told, /person_phone_check/);
+    assert.doesNotMatch(told, /Theodora|79161234567/);
+  } finally {
+    await client.end();
+    await database.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

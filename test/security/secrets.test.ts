@@ -1,0 +1,76 @@
+/** Where secrets come from, and how what proves somebody is compared. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { ConfigError, readConfig } from '../../subgraphs/kernel/service/config.ts';
+import { readText, root, typescriptFiles } from '../tidy/tree.ts';
+
+describe('a secret', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'payments-secrets-'));
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  const key = Buffer.alloc(32, 7).toString('base64');
+  const given: Readonly<Record<string, string>> = {
+    SECRET_KEY: key,
+    OPERATOR_TOKEN: 'an-operator-token',
+    DATABASE_URL: 'postgresql://service:hunter2@db/payments',
+    REDIS_URL: 'redis://:hunter2@redis:6379',
+    OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20collector',
+    YOOKASSA_SECRET_KEY: 'live_key',
+  };
+  const beside = { YOOKASSA_SHOP_ID: '1', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
+  const inFiles = Object.fromEntries(
+    Object.entries(given).map(([name, value]) => {
+      const path = join(folder, name);
+      writeFileSync(path, `${value}\n`);
+      return [`${name}_FILE`, path];
+    }),
+  );
+
+  test('comes from the environment or from a file that it names, with the same result', () => {
+    const direct = readConfig({ ...given, ...beside });
+    assert.deepEqual(readConfig({ ...inFiles, ...beside }), direct);
+    assert.deepEqual([direct.operatorToken, direct.tracing?.headers], ['an-operator-token', { authorization: 'Bearer collector' }]);
+  });
+
+  test('that is given twice, or whose file cannot be read, is a mistake that does not repeat it', () => {
+    for (const environment of [{ ...inFiles, ...given, ...beside }, { SECRET_KEY_FILE: join(folder, 'none') }, { DATABASE_URL: 'mysql://service:hunter2@db' }])
+      assert.throws(
+        () => readConfig(environment),
+        (error) => error instanceof ConfigError && !/hunter2|an-operator-token|live_key/.test(error.message),
+      );
+  });
+
+  test('is no argument: the command line takes names of roles alone', () => {
+    const { status, stderr } = spawnSync(process.execPath, ['main.ts', 'gateway', `--operator-token=${given['OPERATOR_TOKEN']}`], {
+      cwd: root,
+      encoding: 'utf8',
+    });
+    assert.equal(status, 2);
+    assert.match(stderr, /no such role/);
+  });
+});
+
+/** Comparisons of what is no secret: digests of what a caller asked for, which only tell two requests apart. */
+const open = ['subgraphs/kernel/database/keyset.ts', 'subgraphs/merchants/reconciliation/upload-registry.ts'];
+const compared = /\b(?:\w*(?:signature|digest|hmac|mac|bearer|token|secret|password)) [!=]== (?!null|undefined|''|'|typeof|\d)/i;
+
+test('what proves somebody is compared in constant time, never by ===', () => {
+  const sources = typescriptFiles().filter((path) => /^(?:subgraphs|gateway|rest-facade)\//.test(path) && !open.includes(path));
+  const lines = sources.flatMap((path) =>
+    readText(path)
+      .split('\n')
+      .map((line, index) => ({ at: `${path}:${index + 1}`, line })),
+  );
+  assert.ok(lines.length > 10_000, `saw only ${lines.length} lines`);
+  assert.deepEqual(
+    lines.filter(({ line }) => compared.test(line)).map(({ at }) => at),
+    [],
+  );
+  assert.match('if (signature === expected) return true;', compared, 'the check sees');
+  const constant = sources.filter((path) => readText(path).includes('timingSafeEqual('));
+  for (const path of ['gateway/authenticate.ts', 'gateway/check-caller.ts', 'subgraphs/kernel/service/page-token.ts']) assert.ok(constant.includes(path), path);
+});
