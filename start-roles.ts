@@ -22,6 +22,7 @@ import { registerCheckout } from './rest-facade/checkout/register-checkout.ts';
 import { openEventStream } from './rest-facade/event-stream.ts';
 import { registerRestFacade } from './rest-facade/server.ts';
 import { openEveryBank } from './subgraphs/kernel/banks/open-every-bank.ts';
+import { readNotification } from './subgraphs/kernel/banks/tbank/read-notification.ts';
 import { startEmbeddedPostgres } from './subgraphs/kernel/database/embedded-postgres.ts';
 import { watchWorker } from './subgraphs/kernel/observability/watch-worker.ts';
 import { isMigrated, migrate, openDatabase, type Database } from './subgraphs/kernel/database/orm.ts';
@@ -200,7 +201,9 @@ const registerEdge = async (app: FastifyInstance, config: Settled, roles: Roles,
   }
   if (roles.edge.has('rest-facade')) {
     const openStream = openEventStream(app, { liveSubscriptions, authenticator, bus, log });
-    const bankCallbacks = { addressOf, yookassaNetworks: config.yookassa.networks };
+    const { yookassa, tbank } = config;
+    const readTBank = tbank && ((body: unknown) => readNotification(tbank, body));
+    const bankCallbacks = { addressOf, yookassaNetworks: yookassa.networks, readTBank };
     await registerRestFacade(app, { supergraph, authenticator, limiter, openStream, bankCallbacks, log });
   }
   if (roles.edge.has('checkout')) {

@@ -1,6 +1,7 @@
 /**
- * Where an acquirer tells us that something has happened: POST /callbacks/yookassa. It is not signed, so that nothing it says is believed: it is taken only from
- * the acquirer's own networks, and makes us ask the acquirer about the operation that it names. Duplicates, reordering and lost ones are harmless.
+ * Where an acquirer tells us that something has happened: POST /callbacks/yookassa, which is not signed and taken only from the acquirer's own networks, and
+ * POST /callbacks/tbank/<merchant>, which is signed. Nothing that they say is believed: they make us ask the acquirer about the operation that they name.
+ * Duplicates, reordering and lost ones are harmless.
  */
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
@@ -14,9 +15,12 @@ export interface BankCallbackParts {
   readonly addressOf: AddressOf;
   /** Whence YooKassa's notifications come. */
   readonly yookassaNetworks: readonly string[];
+  /** Our operation's id in a notification that T-Bank signed, null in any other; null: this installation has no terminal there. */
+  readonly readTBank: ((body: unknown) => string | null) | null;
 }
 
 const bodyLimit_bytes = 65_536;
+const unasked = 'a notification of a bank led to no answer; the schedules will ask';
 
 interface Told {
   readonly merchantId: string;
@@ -40,21 +44,31 @@ const readNotification = (body: unknown): Told | null => {
 /** Adds the route. What is accepted is answered 200 at once; the bank is asked afterwards, and by the schedules when that fails. */
 export const takeBankCallbacks = async (
   app: FastifyInstance,
-  { addressOf, yookassaNetworks }: BankCallbackParts,
+  { addressOf, yookassaNetworks, readTBank }: BankCallbackParts,
   { supergraph, log }: { readonly supergraph: Pick<Supergraph, 'operation'>; readonly log: Logger },
 ): Promise<void> => {
   const isYooKassa = openNetworks(yookassaNetworks);
   const askOfPayment = supergraph.operation('AskBankOfPayment');
   const askOfPayout = supergraph.operation('AskBankOfPayout');
-  const ask = async ({ merchantId, operationId: id, isPayout }: Told): Promise<void> => {
-    const call: Call = { principal: { kind: 'service', name: 'bank-callback' }, requestId: randomUUID() };
-    const { errors } = await (isPayout ? askOfPayout : askOfPayment).run({ merchantId, id }, call);
-    if (errors?.length) log.warn({ operationId: id, requestId: call.requestId }, 'a notification of YooKassa led to no answer; the schedules will ask');
+  const call = async ({ merchantId, operationId: id, isPayout }: Told): Promise<void> => {
+    const service: Call = { principal: { kind: 'service', name: 'bank-callback' }, requestId: randomUUID() };
+    const { errors } = await (isPayout ? askOfPayout : askOfPayment).run({ merchantId, id }, service);
+    if (errors?.length) log.warn({ operationId: id, requestId: service.requestId }, unasked);
   };
+  const ask = (told: Told): void => void call(told).catch((error: unknown) => log.warn({ err: error }, unasked));
   app.post('/callbacks/yookassa', { bodyLimit: bodyLimit_bytes }, async (request, reply) => {
     if (!isYooKassa(addressOf(request.raw))) return reply.code(403).send();
     const told = readNotification(request.body);
-    if (told) void ask(told).catch((error: unknown) => log.warn({ err: error }, 'a notification of YooKassa led to no answer; the schedules will ask'));
+    if (told) ask(told);
     return reply.code(200).send();
+  });
+  if (!readTBank) return;
+  app.post<{ Params: { merchantId: string } }>('/callbacks/tbank/:merchantId', { bodyLimit: bodyLimit_bytes }, async (request, reply) => {
+    const operationId = readTBank(request.body);
+    if (operationId === null) return reply.code(403).send();
+    const { merchantId } = request.params;
+    // The address is not signed, the operation is: a wrong merchant has no such operation.
+    if (uuid.test(merchantId) && uuid.test(operationId)) ask({ merchantId, operationId, isPayout: false });
+    return reply.code(200).type('text/plain').send('OK');
   });
 };

@@ -300,6 +300,8 @@ export type Checkout = {
   saves: Scalars['Boolean']['output'];
   /** Whether the payment only proves the method and nothing is kept of it. */
   verification: Scalars['Boolean']['output'];
+  /** Whether paying by card needs `card` of `checkoutPay`; false where the buyer types it on the bank's own page. */
+  asksCard: Scalars['Boolean']['output'];
 };
 
 /** A card as the buyer typed it. It goes to the bank and is never stored or logged. */
@@ -909,6 +911,7 @@ export type CheckoutResolvers<ContextType = SubgraphContext, ParentType extends 
   plannedFailureCode?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   saves?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   verification?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  asksCard?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 };
 

@@ -5,7 +5,7 @@ import { dueOn, type Timeline } from '../kernel/clock/due.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { inTraceOf } from '../kernel/database/subject-trace.ts';
 import { minorUnits } from '../kernel/rules/money.ts';
-import { isCharge } from '../kernel/rules/recurring.ts';
+import { isBinding, isCharge } from '../kernel/rules/recurring.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import { applyBankAnswer } from './apply-bank-answer.ts';
 import type { Payment } from './entities.ts';
@@ -28,7 +28,17 @@ const isOpenQuestion = ({ status, kind, processingUntil, capturedAt, askAt }: Pa
 const questionAbout = (payment: Payment, now: Temporal.Instant): PaymentQuestion => {
   const { merchantId, id: operationId, amount, currency, bankRef: reference, processingUntil, createdAt } = payment;
   const orderedAt = processingUntil?.subtract({ minutes: sessionTtl_min }) ?? createdAt;
-  return { merchantId, operationId, reference, amount: minorUnits(amount), currency, orderedAt, voided: isVoided(payment), now };
+  return {
+    merchantId,
+    operationId,
+    reference,
+    amount: minorUnits(amount),
+    currency,
+    orderedAt,
+    voided: isVoided(payment),
+    saves: isBinding(payment.kind),
+    now,
+  };
 };
 
 /** Asks about one payment; the payment as it is afterwards. One that was never at the bank, or whose end is known, is left as it is. */

@@ -2,9 +2,17 @@
 import type { Checkout } from '../../schema/generated/payments.ts';
 import type { Banks } from '../kernel/banks/route.ts';
 import { isBinding } from '../kernel/rules/recurring.ts';
+import { isRefused } from '../kernel/rules/refusal.ts';
 import type { Payment } from './entities.ts';
 import { choices, pageMethod } from './rules/checkout.ts';
 import { isFinal, returnTo } from './rules/payment.ts';
+
+/** Whether the buyer types a card here: not where the bank that will serve it has a page of its own for that. */
+const asksCard = async ({ merchantId, shopId, mode, kind, status }: Payment, banks: Banks): Promise<boolean> => {
+  if (mode === 'test' || status !== 'pending') return true;
+  const bank = await banks.route({ merchantId, shopId, mode, operation: isBinding(kind) ? 'recurrent' : 'payment', method: 'cards' });
+  return isRefused(bank) || bank.cardsOn === 'our_page';
+};
 
 /** Makes the view. In test mode the tester sees the plan. */
 export const checkoutView = async (payment: Payment, banks: Banks): Promise<Checkout & { readonly __typename: 'Checkout' }> => {
@@ -34,5 +42,6 @@ export const checkoutView = async (payment: Payment, banks: Banks): Promise<Chec
     plannedFailureCode: test ? payment.plannedFailureCode : null,
     saves: isBinding(payment.kind),
     verification: payment.verification,
+    asksCard: await asksCard(payment, banks),
   };
 };

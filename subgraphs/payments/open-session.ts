@@ -37,7 +37,7 @@ const begin = (database: Database, bank: Bank, method: BuyerMethod, { key, card,
     if (!status) return refused('not_pending', `the payment is ${payment.status}`);
     if (Temporal.Instant.compare(payment.expiresAt, now) <= 0) return refused('not_pending', 'the payment link has expired');
     if (pageMethod(payment) !== method) return refused('bad_request', `the method of this payment is ${payment.method}`);
-    const mistake = method === 'cards' ? (card ? cardMistake(card, now) : 'card: required when paying by card') : null;
+    const mistake = method === 'cards' && bank.cardsOn === 'our_page' ? (card ? cardMistake(card, now) : 'card: required when paying by card') : null;
     if (mistake) return refused('bad_request', mistake);
     const askAt = now.add({ seconds: lostSession_s });
     return {
@@ -93,6 +93,9 @@ const orderSession = async (database: Database, key: PaymentKey, [first, ...othe
   return { bank, answer: answer.kind === 'unaccepted' ? answer.otherwise : answer };
 };
 
+/** The first bank, and those after it that take a card in the same place: the buyer has typed it, or has not. */
+const alike = ([first, ...others]: Candidates): Candidates => [first, ...others.filter(({ cardsOn }) => cardsOn === first.cardsOn)];
+
 /** Opens the session; refuses with `not_pending`, `bad_request`, `aml_blocked` (a card on a block list, decision D-40), `method_unsupported` or `route_not_configured`. A bank without an answer leaves it processing (D-32). */
 export const openSession = async (database: Database, banks: Banks, policies: PolicyLists, request: SessionRequest): Promise<Payment | Refused> => {
   const { key, card, pageUrl, now } = request;
@@ -103,8 +106,9 @@ export const openSession = async (database: Database, banks: Banks, policies: Po
   if (!method) return refused('bad_request', 'choose a payment method first');
   const { merchantId, shopId, mode } = found.payment;
   if (method === 'cards' && card && policies.isBlocked(merchantId, 'card', card.number)) return refused('aml_blocked', 'this card is not accepted');
-  const candidates = await banks.candidates({ merchantId, shopId, mode, operation: isBinding(found.payment.kind) ? 'recurrent' : 'payment', method });
-  if (isRefused(candidates)) return candidates;
+  const serving = await banks.candidates({ merchantId, shopId, mode, operation: isBinding(found.payment.kind) ? 'recurrent' : 'payment', method });
+  if (isRefused(serving)) return serving;
+  const candidates = alike(serving);
   const payment = await begin(database, candidates[0], method, request);
   if (isRefused(payment)) return payment;
   const planned = payment.plannedOutcome && timedPlan({ outcome: payment.plannedOutcome, failureCode: payment.plannedFailureCode }, payment.amount);
@@ -120,7 +124,7 @@ export const openSession = async (database: Database, banks: Banks, policies: Po
     amount: minorUnits(amount),
     currency,
     method,
-    card,
+    card: candidates[0].cardsOn === 'our_page' ? card : null,
     planned,
     callbacks,
     pageUrl,

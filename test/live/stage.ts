@@ -28,22 +28,31 @@ export const operate = async (service: Service, mutation: string, variables: Rec
 export const enableLive = (service: Service, merchantId: string): Promise<unknown> =>
   operate(service, `mutation ($m: ID!) { merchantLiveEnable(merchantId: $m) { ... on Refused { ${refusedOr} } } }`, { m: merchantId });
 
-const routes = {
+const yookassaRoutes = {
   payment: ['sbp', 'cards', 'tpay', 'sberpay'],
   recurrent: ['sbp', 'cards'],
   payout: ['sbp', 'card'],
 } as const;
 
-/** Routes a shop's live operations to YooKassa. */
-export const routeToYooKassa = async (service: Service, { id, shopId }: Pick<Merchant, 'id' | 'shopId'>): Promise<void> => {
+/** Routes a shop's live operations, by their methods, to a bank. */
+export const routeTo = async (
+  service: Service,
+  connector: string,
+  { id, shopId }: Pick<Merchant, 'id' | 'shopId'>,
+  routes: Readonly<Record<string, readonly string[]>>,
+): Promise<void> => {
   for (const [operation, methods] of Object.entries(routes)) {
     for (const method of methods) {
-      const set = `mutation ($m: ID!, $s: ID!, $o: BankOperation!, $w: RouteMethod!) {
-        bankRouteSet(merchantId: $m, shopId: $s, operation: $o, method: $w, connector: "yookassa") { ... on Refused { ${refusedOr} } } }`;
-      await operate(service, set, { m: id, s: shopId, o: operation, w: method });
+      const set = `mutation ($m: ID!, $s: ID!, $o: BankOperation!, $w: RouteMethod!, $c: String!) {
+        bankRouteSet(merchantId: $m, shopId: $s, operation: $o, method: $w, connector: $c) { ... on Refused { ${refusedOr} } } }`;
+      await operate(service, set, { m: id, s: shopId, o: operation, w: method, c: connector });
     }
   }
 };
+
+/** Routes a shop's live operations to YooKassa. */
+export const routeToYooKassa = (service: Service, merchant: Pick<Merchant, 'id' | 'shopId'>): Promise<void> =>
+  routeTo(service, 'yookassa', merchant, yookassaRoutes);
 
 /** A merchant whose shop has a live key; nothing is enabled or routed yet. */
 export const makeLiveMerchant = async (service: Service): Promise<LiveMerchant> => {
@@ -54,8 +63,13 @@ export const makeLiveMerchant = async (service: Service): Promise<LiveMerchant> 
   return { ...made, key, testKey: made.key, call: (method, path, body, headers) => callRest({ rest: service.rest, key }, method, path, body, headers) };
 };
 
-/** Starts everything; `environment` adds to the service's. */
-export const openLiveStage = async (environment: Readonly<Record<string, string>> = {}): Promise<LiveStage> => {
+type Variables = Readonly<Record<string, string>>;
+
+/** Starts everything; `environment` adds to the service's, `route` says which banks serve the merchant. */
+export const openLiveStage = async (
+  environment: Variables | ((acquirer: Acquirer) => Variables) = {},
+  route: (service: Service, merchant: LiveMerchant) => Promise<void> = routeToYooKassa,
+): Promise<LiveStage> => {
   const acquirer = await startAcquirer();
   const service = await startService('one', {
     YOOKASSA_URL: acquirer.api,
@@ -65,12 +79,12 @@ export const openLiveStage = async (environment: Readonly<Record<string, string>
     YOOKASSA_GATEWAY_SECRET_KEY: gatewayAccount.secret,
     YOOKASSA_TIMEOUT_MS: '500',
     YOOKASSA_CALLBACK_NETWORKS: '127.0.0.1',
-    ...environment,
+    ...(typeof environment === 'function' ? environment(acquirer) : environment),
   });
   await acquirer.callbacks({ callbackUrl: `${service.rest}/callbacks/yookassa` });
   const merchant = await makeLiveMerchant(service);
   await enableLive(service, merchant.id);
-  await routeToYooKassa(service, merchant);
+  await route(service, merchant);
   return { service, acquirer, merchant, close: async () => void (await Promise.all([service.stop(), acquirer.stop()])) };
 };
 

@@ -58,7 +58,8 @@ const pay = async (form) => {
   const data = new FormData(form);
   const chosen = data.get('method');
   const method = chosen ?? data.get('fixed-method');
-  const card = method === 'cards' ? readCard() : undefined;
+  // Without fields for it the card is typed on the bank's page.
+  const card = method === 'cards' && form.querySelector('.card-fields') ? readCard() : undefined;
   if (card === null) return;
   await alone(form.querySelector('.primary'), async () => {
     if (chosen !== null && !(await post('method', { method: chosen }))) return;

@@ -11,7 +11,11 @@ const payable = ['sbp', 'cards', 'tpay', 'sberpay'] as const satisfies readonly 
 /** The method when a buyer can pay by it; null for `any` and `recurrent`. */
 export const payableMethod = (method: string): PayableMethod | null => payable.find((candidate) => candidate === method) ?? null;
 
-const choice = (method: PayableMethod, chosen: boolean, words: Words, test: boolean): Html =>
+/** The card's fields where the buyer types a card here, and not on the bank's page. */
+const fieldsOf = (method: PayableMethod, { asksCard, mode }: Checkout, words: Words): Html | false =>
+  method === 'cards' && asksCard && cardFields(words, mode === 'test');
+
+const choice = (method: PayableMethod, chosen: boolean, words: Words, checkout: Checkout): Html =>
   html` <div class="method">
     <input type="radio" name="method" id="method-${method}" value="${method}" ${chosen && html`checked`} />
     <label for="method-${method}">
@@ -21,12 +25,12 @@ const choice = (method: PayableMethod, chosen: boolean, words: Words, test: bool
       >
       <span class="dot" aria-hidden="true"></span>
     </label>
-    ${method === 'cards' && cardFields(words, test)}
+    ${fieldsOf(method, checkout, words)}
   </div>`;
 
-const picker = (methods: readonly PayableMethod[], words: Words, test: boolean): Html =>
+const picker = (methods: readonly PayableMethod[], words: Words, checkout: Checkout): Html =>
   html` <h2 class="panel-title" tabindex="-1" id="methods-title">${words.chooseMethod}</h2>
-    <fieldset class="methods" aria-labelledby="methods-title">${methods.map((method, index) => choice(method, index === 0, words, test))}</fieldset>`;
+    <fieldset class="methods" aria-labelledby="methods-title">${methods.map((method, index) => choice(method, index === 0, words, checkout))}</fieldset>`;
 
 const payButton = (checkout: Checkout, words: Words): Html =>
   html` ${consentView(checkout, words)}
@@ -36,11 +40,12 @@ const payButton = (checkout: Checkout, words: Words): Html =>
     </button>`;
 
 /** A method that is fixed already: the card's form, or one button on the way to the bank. */
-const single = (method: PayableMethod, words: Words, test: boolean, button: Html): Html => {
+const single = (method: PayableMethod, words: Words, checkout: Checkout, button: Html): Html => {
+  const fields = fieldsOf(method, checkout, words);
   const title = html`<h2 class="panel-title" tabindex="-1">${words.methods[method].name}</h2>`;
-  const text = words.beforePaying[method];
+  const text = method === 'cards' && !checkout.asksCard ? words.cardAtBank : words.beforePaying[method];
   const fixed = html`<input type="hidden" name="fixed-method" value="${method}" />`;
-  return method === 'cards'
+  return fields
     ? html`${fixed}
         <div class="card-head">
           ${methodMarks[method]}
@@ -49,7 +54,7 @@ const single = (method: PayableMethod, words: Words, test: boolean, button: Html
             <p class="before-paying">${text}</p>
           </div>
         </div>
-        ${cardFields(words, test)} ${button}`
+        ${fields} ${button}`
     : html`${fixed}
         <div class="step">
           <div class="step-mark">${methodMarks[method]}</div>
@@ -69,13 +74,12 @@ const nothingToDo = ({ title, text }: Said): Html =>
  * The form of a pending payment. Without page.js its button stays disabled: a card must never leave by a plain form submission.
  */
 export const payForm = (checkout: Checkout, words: Words): Html => {
-  const test = checkout.mode === 'test';
   const fixed = payableMethod(checkout.method);
   const methods = checkout.methods.map(payableMethod).filter((method) => method !== null);
   if (checkout.method === 'recurrent') return nothingToDo(words.noBuyer);
   if (methods.length === 0) return nothingToDo(words.noMethods);
   const button = payButton(checkout, words);
   return html`<form id="pay" class="pay-form" novalidate>
-    ${fixed ? single(fixed, words, test, button) : html`${picker(methods, words, test)} ${button}`}
+    ${fixed ? single(fixed, words, checkout, button) : html`${picker(methods, words, checkout)} ${button}`}
   </form>`;
 };

@@ -36,6 +36,7 @@ export const en: Words = {
     tpay: 'We will open T-Pay so that you can confirm in T-Bank.',
     sberpay: 'We will open SberPay so that you can confirm in SberBank Online.',
   },
+  cardAtBank: 'You enter the card details on the bank’s page.',
   noBuyer: { title: 'Nothing is needed from you', text: 'This payment is charged to a saved method. The page shows how it ends.' },
   noMethods: { title: 'Paying is not possible yet', text: 'The shop has not set up this way to pay. Tell the shop, or try again later.' },
   pay: (amount) => `Pay ${amount}`,

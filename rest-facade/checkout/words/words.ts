@@ -87,6 +87,8 @@ export interface Words {
   readonly chooseMethod: string;
   readonly methods: Readonly<Record<PayableMethod, { readonly name: string; readonly hint: string }>>;
   readonly beforePaying: Readonly<Record<PayableMethod, string>>;
+  /** Before paying by a card that is typed on the bank's page. */
+  readonly cardAtBank: string;
   readonly noBuyer: Said;
   readonly noMethods: Said;
   readonly pay: (amount: string) => string;

@@ -94,6 +94,8 @@ export interface PaymentQuestion extends Question {
   readonly orderedAt: Temporal.Instant;
   /** The payment only proves a card: it is to be authorised and given up again. */
   readonly voided: boolean;
+  /** The method is saved when the payment succeeds: some banks must be asked for its reference. */
+  readonly saves: boolean;
 }
 
 export type BankAnswer =
@@ -140,6 +142,8 @@ export interface Bank extends PayoutBank, TokenBank {
   /** What merchants and buyers read. */
   readonly bankName: string;
   readonly methods: readonly BuyerMethod[];
+  /** Where a buyer types a card: on our page, and `SessionOrder.card` has it, or on the bank's, and it never comes to us. */
+  readonly cardsOn: 'our_page' | 'bank_page';
   openSession(order: SessionOrder): Promise<SessionAnswer>;
   ask(question: PaymentQuestion): Promise<BankAnswer>;
   /** Orders a refund, or asks what became of it: a repeated order is answered with where the first one stands. Nothing else is needed after a crash. */

@@ -105,4 +105,17 @@ export const SbpBankEntity = defineEntity({
   checks: [{ name: 'sbp_bank_member', expression: "member_id ~ '^[0-9]{12}$'::text" }],
 });
 
-export const banksEntities = [SimulatorOperationEntity, SimulatorCallbackEntity, BankRouteEntity, BankAccountEntity, SbpBankEntity];
+/** An order that went out to a bank that has no idempotency key for it (`claim-order`). */
+const BankOrderEntity = defineEntity({
+  name: 'BankOrder',
+  tableName: 'bank_order',
+  properties: {
+    merchantId: p.uuid().primary(),
+    /** What the order belongs to: a refund's payment. */
+    subjectId: p.uuid().primary(),
+    operationId: p.uuid().primary(),
+    sentAt: moment(),
+  },
+});
+
+export const banksEntities = [SimulatorOperationEntity, SimulatorCallbackEntity, BankRouteEntity, BankAccountEntity, SbpBankEntity, BankOrderEntity];

@@ -177,6 +177,7 @@ export const openSimulator = (database: Pick<Database, 'pool'>): Simulator => ({
   connector: 'simulator',
   bankName: 'Simulator',
   methods: ['sbp', 'cards', 'tpay', 'sberpay'],
+  cardsOn: 'our_page',
   ...simulatorPayouts(database.pool),
   ...simulatorTokens(database),
   callbacks: openCallbacks(database.pool),

@@ -3,6 +3,7 @@
  * Secrets come from the environment or from a file (`<NAME>_FILE`), never from an argument.
  */
 import { hkdfSync } from 'node:crypto';
+import { readTBank, type TBankConfig } from '../banks/tbank/config.ts';
 import { readYooKassa, type YooKassaConfig } from '../banks/yookassa/config.ts';
 import { eventsKeptDefault_days, eventsKeptLeast_days } from '../rules/retention.ts';
 import type { OverloadLimits } from './overload.ts';
@@ -60,6 +61,8 @@ export interface Config {
   readonly overload: OverloadLimits;
   /** How YooKassa is reached, and the accounts there of merchants without their own. */
   readonly yookassa: YooKassaConfig;
+  /** How T-Bank is reached; null: this installation has no terminal there. */
+  readonly tbank: TBankConfig | null;
   /** Where traces go; null: nothing is traced. */
   readonly tracing: TracingConfig | null;
   /** Connections to PostgreSQL of this process's pool. */
@@ -114,6 +117,7 @@ export const readConfig = (environment: Environment): Config => {
     rateLimitWait_ms: read.integer('RATE_LIMIT_WAIT_MS', 50, 1, 10_000),
     overload: { inFlight_max: read.integer('OVERLOAD_IN_FLIGHT', 1_000, 1, 1_000_000), loopDelay_max_ms: read.integer('OVERLOAD_DELAY_MS', 500, 1, 60_000) },
     yookassa: readYooKassa(read),
+    tbank: readTBank(read),
     tracing: readTracing(read),
     databasePool: read.integer('DATABASE_POOL', 16, 2, 1_000),
     eventsKept_days: read.integer('RETENTION_EVENTS_DAYS', eventsKeptDefault_days, eventsKeptLeast_days, 3_650),

@@ -84,8 +84,8 @@ const charge = (parts: TBankParts, payment: BookedOrder, rebillId: string): ApiR
   // What takes its time is under way, and cannot be charged again.
   payment.status = 'FORM_SHOWED';
   pay(parts.books, payment, 'charge', parts.tell);
-  const { status, errorCode }: BookedOrder = payment;
-  return status === 'REJECTED' ? refusal(errorCode, 'Refused', view(parts, payment)) : answered(view(parts, payment));
+  const charged = view(parts, payment);
+  return charged.Status === 'REJECTED' ? refusal(payment.errorCode, 'Refused', charged) : answered(charged);
 };
 
 const cancel = (parts: TBankParts, payment: BookedOrder, asked: any): ApiResponse => {

@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'undici';
 import type { Account } from '../bank-accounts.ts';
-import type { Breaker } from './breaker.ts';
+import type { Breaker } from '../breaker.ts';
 import type { YooKassaConfig } from './config.ts';
 
 export interface ApiCall {

@@ -1,20 +1,9 @@
-/**
- * What the bank repeats of an operation must be what was ordered. A difference stops the operation: nothing moves, and operators are told
- * (issue "Integrity").
- */
-import { raiseAlert } from '../../alerts/raise-alert.ts';
+/** YooKassa's objects in the comparison that every bank's are in: what is ordered and what is repeated must be the same. */
 import type { Runner } from '../../database/statement.ts';
-import type { MinorUnits } from '../../rules/money.ts';
+import { openCheckEcho as openForBank, type Ordered } from '../check-echo.ts';
 import { isSameAmount, type WireAmount } from './amount.ts';
 
-/** What was ordered. */
-export interface Ordered {
-  readonly merchantId: string;
-  readonly operationId: string;
-  readonly amount: MinorUnits;
-  readonly currency: string;
-  readonly now: Temporal.Instant;
-}
+export type { Ordered } from '../check-echo.ts';
 
 interface Echo {
   readonly id: string;
@@ -26,11 +15,10 @@ interface Echo {
 export type CheckEcho = (ordered: Ordered, told: Echo) => Promise<boolean>;
 
 /** Opens the comparison, which raises its alerts on `pool`. */
-export const openCheckEcho =
-  (pool: Runner): CheckEcho =>
-  async ({ merchantId, operationId, amount, currency, now }, told) => {
-    if (told.operationId === operationId && isSameAmount(told.amount, amount, currency)) return true;
-    const detail = `YooKassa's ${told.id} is ${told.amount.value} ${told.amount.currency} for ${told.operationId ?? 'no operation'}; ordered were ${amount} minor units of ${currency} for ${operationId}. Nothing was moved: find out which is right there`;
-    await raiseAlert(pool, { kind: 'bank_echo_differs', merchantId, shopId: null, mode: 'live', subjectId: operationId, detail, at: now });
-    return false;
+export const openCheckEcho = (pool: Runner): CheckEcho => {
+  const check = openForBank(pool, 'YooKassa');
+  return (ordered, { id, operationId, amount }) => {
+    const isSame = isSameAmount(amount, ordered.amount, ordered.currency);
+    return check(ordered, { id, operationId, amount: `${amount.value} ${amount.currency}`, isSame });
   };
+};

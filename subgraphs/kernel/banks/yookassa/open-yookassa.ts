@@ -2,7 +2,7 @@
 import type { AccountPurpose, AccountsOf } from '../bank-accounts.ts';
 import type { Bank } from '../bank.ts';
 import type { Runner } from '../../database/statement.ts';
-import { openBreaker, watchBreaker } from './breaker.ts';
+import { openBreaker, watchBreaker } from '../breaker.ts';
 import { openClient } from './client.ts';
 import type { YooKassaConfig } from './config.ts';
 import { openCheckEcho } from './echo.ts';
@@ -28,6 +28,7 @@ export const openYooKassa = (config: Omit<YooKassaConfig, 'shop' | 'networks'>, 
     connector,
     bankName: 'YooKassa',
     methods: ['sbp', 'cards', 'tpay', 'sberpay'],
+    cardsOn: 'our_page',
     ...yooKassaPayments(calling('payments')),
     ...yooKassaRefunds(calling('payments')),
     ...yooKassaPayouts(calling('payouts'), { client, gateway: config.payouts }),

@@ -1,0 +1,40 @@
+/**
+ * What a bank repeats of an operation must be what was ordered. A difference stops the operation: nothing moves, and operators are told (issue "Integrity").
+ */
+import { raiseAlert } from '../alerts/raise-alert.ts';
+import type { Runner } from '../database/statement.ts';
+import type { MinorUnits } from '../rules/money.ts';
+
+/** What was ordered. */
+export interface Ordered {
+  readonly merchantId: string;
+  readonly operationId: string;
+  readonly amount: MinorUnits;
+  readonly currency: string;
+  readonly now: Temporal.Instant;
+}
+
+/** What the bank repeats. */
+export interface Echo {
+  /** Its own reference. */
+  readonly id: string;
+  /** Our operation's id, as it says. */
+  readonly operationId: string | null;
+  /** The amount in the bank's own notation, for people. */
+  readonly amount: string;
+  /** Whether that is the amount and the currency that were ordered. */
+  readonly isSame: boolean;
+}
+
+/** Whether an object is that of an order. When it is not, an alert is raised, once for the operation. */
+export type CheckEcho = (ordered: Ordered, told: Echo) => Promise<boolean>;
+
+/** Opens the comparison for a bank, which raises its alerts on `pool`. */
+export const openCheckEcho =
+  (pool: Runner, bankName: string): CheckEcho =>
+  async ({ merchantId, operationId, amount, currency, now }, told) => {
+    if (told.operationId === operationId && told.isSame) return true;
+    const detail = `${bankName}'s ${told.id} is ${told.amount} for ${told.operationId ?? 'no operation'}; ordered were ${amount} minor units of ${currency} for ${operationId}. Nothing was moved: find out which is right there`;
+    await raiseAlert(pool, { kind: 'bank_echo_differs', merchantId, shopId: null, mode: 'live', subjectId: operationId, detail, at: now });
+    return false;
+  };

@@ -1,0 +1,30 @@
+/**
+ * Orders to banks that have no idempotency key for them: an order is claimed here, durably, before it goes out, so that however many processes have it in hand and
+ * wherever they die it goes out once.
+ */
+import { run, type Runner, type Statement } from '../database/statement.ts';
+
+/** An order of an operation that belongs to another one, as a refund does to a payment. */
+export interface ClaimedOrder {
+  readonly merchantId: string;
+  readonly subjectId: string;
+  readonly operationId: string;
+  readonly now: Temporal.Instant;
+}
+
+const claim: Statement = {
+  name: 'bank_order.claim',
+  text: `insert into bank_order (merchant_id, subject_id, operation_id, sent_at) values ($1, $2, $3, $4)
+    on conflict (merchant_id, subject_id, operation_id) do update set sent_at = excluded.sent_at where bank_order.sent_at < $5::timestamptz
+    returning 1`,
+};
+
+const count: Statement = { name: 'bank_order.count', text: 'select count(*)::int as orders from bank_order where merchant_id = $1 and subject_id = $2' };
+
+/** Whether the order may go out now: nobody has claimed it, or, with `before`, nobody since then. */
+export const claimOrder = async (pool: Runner, { merchantId, subjectId, operationId, now }: ClaimedOrder, before: Temporal.Instant | null): Promise<boolean> =>
+  (await run(pool, claim, [merchantId, subjectId, operationId, now, before])).length > 0;
+
+/** How many orders of a subject were claimed. */
+export const claimsOf = async (pool: Runner, merchantId: string, subjectId: string): Promise<number> =>
+  (await run<{ orders: number }>(pool, count, [merchantId, subjectId]))[0]?.orders ?? 0;

@@ -1,0 +1,102 @@
+/**
+ * Calls to T-Bank's API over HTTP: one pool of kept connections, a signature in every message, deadlines. It has no idempotency keys: a call is repeated only
+ * where it does nothing twice. Decision D-32: whatever may have reached the bank and has no clear answer is `unknown`. Nothing that is sent or received is logged.
+ */
+import { Pool } from 'undici';
+import type { Breaker } from '../breaker.ts';
+import type { TBankConfig } from './config.ts';
+import { tokenOf } from './token.ts';
+
+type Params = Readonly<Record<string, string | number>>;
+
+export interface ApiCall {
+  /** The method, as `Init`. */
+  readonly method: string;
+  readonly params: Params;
+  /** It may be repeated: it asks, or what it does twice does no harm. */
+  readonly repeatable: boolean;
+}
+
+export type ApiAnswer =
+  | { readonly kind: 'answered'; readonly body: unknown }
+  /** It did not do what was asked; `code` says why. */
+  | { readonly kind: 'refused'; readonly code: string; readonly body: unknown }
+  /** It surely never left us, or our own account was turned away. */
+  | { readonly kind: 'unaccepted'; readonly code: string }
+  | { readonly kind: 'unknown' };
+
+export interface Client {
+  call(call: ApiCall): Promise<ApiAnswer>;
+  /** Reads what needs no signature, at a path after the base address. */
+  read(path: string): Promise<ApiAnswer>;
+  close(): Promise<void>;
+}
+
+const connect_ms = 3_000;
+const headers = { 'content-type': 'application/json' };
+
+/** Codes about our own terminal: it is unknown or blocked, or the token is wrong. */
+const aboutUs: ReadonlySet<string> = new Set(['202', '204', '205', '501']);
+
+const unconnected: ReadonlySet<string> = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
+const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '');
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+};
+
+const read = (status: number, body: unknown): ApiAnswer => {
+  if (status === 401 || status === 403) return { kind: 'unaccepted', code: String(status) };
+  // A list is the answer of GetCardList.
+  if (status === 200 && Array.isArray(body)) return { kind: 'answered', body };
+  if (status !== 200 || !isRecord(body) || typeof body['Success'] !== 'boolean') return { kind: 'unknown' };
+  if (body['Success']) return { kind: 'answered', body };
+  const { ErrorCode: told } = body;
+  const code = typeof told === 'string' || typeof told === 'number' ? String(told) : 'unknown';
+  return aboutUs.has(code) ? { kind: 'unaccepted', code } : { kind: 'refused', code, body };
+};
+
+/** Opens the client; nothing is called until it is asked to. */
+export const openClient = ({ url, terminal, password, attempt_ms }: TBankConfig, breaker: Breaker): Client => {
+  const { origin, pathname } = new URL(url);
+  const base = pathname.replace(/\/$/, '');
+  const pool = new Pool(origin, { connections: 32, keepAliveTimeout: 30_000, connect: { timeout: connect_ms }, allowH2: false });
+
+  const attempt = async (path: string, params: Params | null): Promise<ApiAnswer> => {
+    if (!breaker.lets()) return { kind: 'unaccepted', code: 'breaker_open' };
+    const message = params && { ...params, TerminalKey: terminal };
+    const request = {
+      path: `${base}${path}`,
+      signal: AbortSignal.timeout(attempt_ms),
+      ...(message ? { method: 'POST', headers, body: JSON.stringify({ ...message, Token: tokenOf(message, password) }) } : { method: 'GET' }),
+    };
+    try {
+      const response = await pool.request(request);
+      const answer = read(response.statusCode, parsed(await response.body.text()));
+      breaker.note(answer.kind !== 'unknown');
+      return answer;
+    } catch (error) {
+      breaker.note(false);
+      return unconnected.has(codeOf(error)) ? { kind: 'unaccepted', code: codeOf(error) } : { kind: 'unknown' };
+    }
+  };
+
+  const twice = async (path: string, params: Params | null): Promise<ApiAnswer> => {
+    const first = await attempt(path, params);
+    if (first.kind !== 'unknown') return first;
+    const second = await attempt(path, params);
+    return second.kind === 'unaccepted' ? first : second;
+  };
+
+  return {
+    call: ({ method, params, repeatable }) => (repeatable ? twice : attempt)(`/${method}`, params),
+    read: (path) => twice(path, null),
+    close: () => pool.destroy(),
+  };
+};

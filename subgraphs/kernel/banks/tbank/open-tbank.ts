@@ -1,0 +1,44 @@
+/** The connector to T-Bank's internet acquiring (EACQ), behind the port of every acquirer. It has no payouts: its payouts are a product and an API of their own. */
+import type { Runner } from '../../database/statement.ts';
+import type { Bank } from '../bank.ts';
+import { openBreaker, watchBreaker } from '../breaker.ts';
+import { openCheckEcho } from '../check-echo.ts';
+import { tbankCharges } from './charges.ts';
+import { openClient } from './client.ts';
+import type { TBankConfig } from './config.ts';
+import { tbankPayments } from './payments.ts';
+import { tbankRefunds } from './refunds.ts';
+
+export interface TBank extends Bank {
+  close(): Promise<void>;
+}
+
+/** The connector's name: in routes and before the bank's own codes. */
+const connector = 'tbank';
+
+const unknown = { kind: 'unknown' } as const;
+
+/** Opens the connector; nothing is called until it is asked to. `publicUrl` is where the bank reaches us; alerts are raised on `pool`. */
+export const openTBank = (config: TBankConfig, publicUrl: string, pool: Runner): TBank => {
+  const bankName = 'T-Bank';
+  const breaker = openBreaker();
+  const client = openClient(config, breaker);
+  const stopWatching = watchBreaker(connector, breaker);
+  const calls = { client, pool, checkEcho: openCheckEcho(pool, bankName), callbackUrl: (merchantId: string) => `${publicUrl}/callbacks/tbank/${merchantId}` };
+  return {
+    connector,
+    bankName,
+    methods: ['sbp', 'cards', 'tpay'],
+    cardsOn: 'bank_page',
+    ...tbankPayments(calls),
+    ...tbankCharges(calls),
+    ...tbankRefunds(calls),
+    payoutWays: [],
+    pay: async () => unknown,
+    askPayout: async () => unknown,
+    close: async () => {
+      stopWatching();
+      await client.close();
+    },
+  };
+};
