@@ -6,8 +6,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import { openQueues, type Queues, type QueuesOptions } from '../../subgraphs/kernel/queue/queues.ts';
 import { done, type Job } from '../../subgraphs/kernel/queue/run-job.ts';
+import { Redis } from 'ioredis';
 import { startTestDatabase } from '../support/database.ts';
 import { recorded } from './recorded-job.ts';
+import { noRedis, startRedis } from '../support/redis.ts';
 import { openTestLog, mortalStoreKinds, storeKinds, type Stores, until } from './stores.ts';
 
 for (const kind of storeKinds) {
@@ -131,6 +133,20 @@ for (const kind of mortalStoreKinds) {
     assert.deepEqual(others, ['the queue store is lost; trying until it is back', 'the queue store is back']);
   });
 }
+
+test('schedules that Redis has lost before anybody missed it go on within seconds', { skip: noRedis }, async (t) => {
+  const server = await startRedis();
+  const tick = recorded('tick', undefined, { queue: 'schedules', every_ms: 500 });
+  const queues = await openQueues({ databaseUrl: '', redisUrl: server.url, log: openTestLog().log, jobs: [tick.job] });
+  t.after(() => queues.close().finally(() => server.stop()));
+  await queues.work([tick.job]);
+  await until('it is run', () => tick.runs.length > 1);
+  const client = new Redis(server.url);
+  await client.flushall();
+  client.disconnect();
+  const ticks = tick.runs.length;
+  await until('it is run again', () => tick.runs.length > ticks + 2, 30_000);
+});
 
 test('queues on a database that was not migrated do not open', async (t) => {
   const database = await startTestDatabase();

@@ -1,11 +1,11 @@
-/** The two programs that tests need and npm does not bring: redis-server and Chromium. Taken from PATH, else installed where that is possible. */
+/** The programs that tests need and npm does not bring: redis-server, HAProxy, PgBouncer and Chromium. Taken from PATH, else installed where that is possible. */
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 interface OutsideProgram {
   /** The environment variable that tells the tests where it is. */
-  readonly variable: 'REDIS_SERVER' | 'CHROMIUM';
+  readonly variable: 'REDIS_SERVER' | 'HAPROXY' | 'PGBOUNCER' | 'CHROMIUM';
   readonly names: readonly string[];
   readonly debianPackage: string;
   /** What is not tested without it. */
@@ -19,11 +19,14 @@ const programs: readonly OutsideProgram[] = [
     debianPackage: 'redis-server',
     half: 'everything on Redis: queues, bus, the service as separate processes',
   },
+  { variable: 'HAPROXY', names: ['haproxy'], debianPackage: 'haproxy', half: 'the service as a fleet behind a balancer' },
+  { variable: 'PGBOUNCER', names: ['pgbouncer'], debianPackage: 'pgbouncer', half: 'the service as a fleet behind a pooler' },
   { variable: 'CHROMIUM', names: ['chromium', 'chromium-browser', 'google-chrome'], debianPackage: 'chromium', half: 'the hosted page in a real browser' },
 ];
 
 const findInPath = (names: readonly string[]): string | null => {
-  const folders = (process.env['PATH'] ?? '').split(delimiter).filter(Boolean);
+  // Debian keeps servers where only root's PATH looks.
+  const folders = [...(process.env['PATH'] ?? '').split(delimiter).filter(Boolean), '/usr/sbin'];
   return names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable) ?? null;
 };
 
@@ -51,7 +54,7 @@ const install = (packages: readonly string[]): void => {
 };
 
 /**
- * Sets REDIS_SERVER and CHROMIUM for the tests, each to a path that exists, and gives what cannot be tested here. With `mayInstall`, root on a Debian
+ * Sets REDIS_SERVER, HAPROXY, PGBOUNCER and CHROMIUM for the tests, each to a path that exists, and gives what cannot be tested here. With `mayInstall`, root on a Debian
  * installs what is missing. A variable that is set already is left alone.
  */
 export const findOutsidePrograms = (mayInstall: boolean): readonly string[] => {

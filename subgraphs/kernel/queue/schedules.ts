@@ -4,6 +4,8 @@ import type { Job, QueueName } from './run-job.ts';
 
 /** A store that lost its data also lost its schedules, and the sweeps that repair everything else run on them. */
 const renewal_ms = 60_000;
+/** How often it is looked whether schedules are missing. A node of a cluster may come back empty before anybody has missed it. */
+const look_ms = 2_000;
 
 export interface Schedules {
   /** Puts every schedule back that is not there. Rejects when the store does not answer. */
@@ -11,7 +13,7 @@ export interface Schedules {
   close(): void;
 }
 
-/** Keeps the schedules of `jobs`: call `renew` at the start and when the store is back; it is repeated every minute. */
+/** Keeps the schedules of `jobs`: call `renew` at the start and when the store is back; it is repeated every minute, and when some are missing. */
 export const keepSchedules = (queues: Readonly<Record<QueueName, StoredQueue>>, jobs: readonly Job[]): Schedules => {
   const renew = async (): Promise<void> => {
     for (const { name, queue, every_ms } of jobs) {
@@ -20,7 +22,26 @@ export const keepSchedules = (queues: Readonly<Record<QueueName, StoredQueue>>, 
       await queues[queue].upsertJobScheduler(name, { every: every_ms }, { name, opts: { attempts: 1 } });
     }
   };
+  const wanted = Map.groupBy(
+    jobs.filter(({ every_ms }) => every_ms !== undefined),
+    ({ queue }) => queue,
+  );
+  const isLacking = async (): Promise<boolean> => {
+    for (const [queue, its] of wanted) if ((await queues[queue].getJobSchedulersCount()) < its.length) return true;
+    return false;
+  };
+  let looking = false;
+  const look = async (): Promise<void> => {
+    if (looking) return;
+    looking = true;
+    try {
+      if (await isLacking()) await renew();
+    } finally {
+      looking = false;
+    }
+  };
+  const looks = setInterval(() => void look().catch(() => {}), look_ms).unref();
   // A renewal that fails is no loss: the next one comes, and the outage is already in the log.
   const timer = setInterval(() => void renew().catch(() => {}), renewal_ms).unref();
-  return { renew, close: () => clearInterval(timer) };
+  return { renew, close: () => [timer, looks].forEach(clearInterval) };
 };
