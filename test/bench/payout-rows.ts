@@ -21,7 +21,8 @@ const funds = 1_000_000_000_000;
 
 const headers = (key: string): Readonly<Record<string, string>> => ({ authorization: `Bearer ${key}`, accept: '*/*', 'user-agent': 'bench' });
 
-const fund = async (url: string, merchant: Merchant): Promise<Merchant> => {
+/** Gives a merchant of a service money to pay out. */
+export const fund = async (url: string, merchant: Merchant): Promise<Merchant> => {
   const mutation = `mutation ($m: ID!, $s: ID!, $a: SignedMinorUnits!) { adjustmentRecord(merchantId: $m, shopId: $s, mode: test, amount: $a,
     reason: "bench", reference: "bench") { __typename ... on Refused { message } } }`;
   const { adjustmentRecord } = await askGraph({ graph: url }, mutation, { m: merchant.id, s: merchant.shopId, a: funds });

@@ -32,14 +32,16 @@ export interface BenchPlan {
   /** Payments of the large registry, and how often each kind of page is read. */
   readonly registryPayments: number;
   readonly registryPages: number;
+  /** How long the whole service is under everything at once. */
+  readonly soakMinutes: number;
 }
 
 /** A program of some size takes about so many requests until it is compiled. */
 const warmUp = { requests_max: 20_000, duration_ms: 12_000 };
 const quickWarmUp = { requests_max: 1_000, duration_ms: 1_000 };
 
-/** The plan of a run; a quick one shows that everything works, not what it costs. */
-export const planOf = (quick: boolean): BenchPlan => ({
+/** The plan of a run; a quick one shows that everything works, not what it costs. `minutes` is how long the soak takes when it is not the plan that says so. */
+export const planOf = (quick: boolean, minutes: number | null = null): BenchPlan => ({
   many: { connections, ...(quick ? { rounds: 2, duration_ms: 400, warmUp: quickWarmUp } : { rounds: 7, duration_ms: 1_000, warmUp }) },
   one: { connections: 1, warmUp: null, ...(quick ? { rounds: 1, duration_ms: 300 } : { rounds: 5, duration_ms: 700 }) },
   memoryRequests: quick ? 1_000 : 10_000,
@@ -55,6 +57,7 @@ export const planOf = (quick: boolean): BenchPlan => ({
   csvRounds: quick ? 2 : 5,
   registryPayments: quick ? 200_000 : 5_000_000,
   registryPages: quick ? 60 : 400,
+  soakMinutes: minutes ?? (quick ? 0.2 : 5),
 });
 
 /** What every part of a run is given. */

@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- create read memory start events] [--quick]`: measures the service against baselines in the same run and prints ratios. What it measures it
+ * `npm run bench [-- create read ... peers soak] [--quick] [--minutes=30]`: measures the service against baselines in the same run and prints ratios. What it measures it
  * starts itself, each in processes of its own. No figure here fails anything: machines differ.
  */
 import { constantRows } from './constant-rows.ts';
@@ -14,11 +14,13 @@ import { planOf, type Bench } from './plan.ts';
 import { keep, tableOf, type Row } from './report.ts';
 import { recurringRows } from './recurring-row.ts';
 import { registryRows } from './registry-rows.ts';
+import { soakRows } from './soak-rows.ts';
 import { spreadRows } from './spread-rows.ts';
 import { startRows } from './start-rows.ts';
+import { traceRows } from './trace-rows.ts';
 import { openWorld, type World } from './world.ts';
 
-const partNames = ['create', 'read', 'csv', 'memory', 'start', 'registry', 'payouts', 'spread', 'events', 'recurring', 'peers'] as const;
+const partNames = ['create', 'read', 'csv', 'memory', 'start', 'registry', 'payouts', 'spread', 'trace', 'events', 'recurring', 'peers', 'soak'] as const;
 type Part = (typeof partNames)[number];
 
 const overPostgres: readonly (readonly [Part, (world: World, bench: Bench) => Promise<readonly Row[]>])[] = [
@@ -27,6 +29,7 @@ const overPostgres: readonly (readonly [Part, (world: World, bench: Bench) => Pr
   ['memory', memoryRows],
   ['csv', csvRows],
   ['spread', spreadRows],
+  ['trace', traceRows],
   ['payouts', payoutRows],
   ['recurring', recurringRows],
 ];
@@ -46,6 +49,7 @@ const measure = async (parts: ReadonlySet<Part>, bench: Bench): Promise<readonly
   if (parts.has('start')) rows.push(...(await startRows(bench)));
   if (parts.has('registry')) rows.push(...(await registryRows(bench)));
   if (parts.has('peers')) rows.push(...(await peerRows(bench)));
+  if (parts.has('soak')) rows.push(...(await soakRows(bench)));
   if (parts.has('events')) rows.push(...(await eventRows(bench)));
   return rows;
 };
@@ -61,12 +65,19 @@ const openProgress = (): Bench['progress'] => {
   };
 };
 
+const minutesArgument = /^--minutes=(\d+(?:\.\d+)?)$/;
+
+const minutesOf = (args: readonly string[]): number | null => {
+  const [minutes] = args.flatMap((argument) => minutesArgument.exec(argument)?.[1] ?? []);
+  return minutes === undefined ? null : Number(minutes);
+};
+
 const main = async (args: readonly string[]): Promise<void> => {
-  const unknown = args.filter((argument) => argument !== '--quick' && !partNames.some((name) => name === argument));
-  if (unknown.length > 0) throw new Error(`there is no ${unknown.join(', ')}; there is ${partNames.join(', ')} and --quick`);
+  const unknown = args.filter((argument) => argument !== '--quick' && !minutesArgument.test(argument) && !partNames.some((name) => name === argument));
+  if (unknown.length > 0) throw new Error(`there is no ${unknown.join(', ')}; there is ${partNames.join(', ')}, --quick and --minutes=<of the soak>`);
   const named = partNames.filter((name) => args.includes(name));
   await using load = openLoad();
-  const bench = { plan: planOf(args.includes('--quick')), load, progress: openProgress() };
+  const bench = { plan: planOf(args.includes('--quick'), minutesOf(args)), load, progress: openProgress() };
   const rows = await measure(new Set(named.length > 0 ? named : partNames), bench);
   console.log(
     `\n${tableOf(rows)}\n\nRatios: more is better. A cost's ratio is the baseline's over the subject's. Written to ${keep(rows, Temporal.Now.instant())}`,

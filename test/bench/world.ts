@@ -26,11 +26,30 @@ export interface World extends AsyncDisposable {
 /** Everything that answers requests in one process, and nothing that works in the background: that would run beside the baseline too. */
 const roles = 'gateway rest-facade subgraph payments subgraph payouts subgraph recurring subgraph merchants';
 
+const environmentOn = (databaseUrl: string): Readonly<Record<string, string>> => ({
+  DATABASE_URL: databaseUrl,
+  DATABASE_POOL: `${connections}`,
+  SECRET_KEY: randomBytes(32).toString('base64'),
+  PUBLIC_URL: 'https://pay.example',
+  WEBHOOK_PRIVATE_TARGETS: 'allow',
+  NODE_ENV: 'production',
+});
+
 const startAnswering = async (environment: Readonly<Record<string, string>>): Promise<ServiceProcess> => {
   const migrate = spawnProcess('migrate', 0, environment);
   const [code] = await once(migrate.child, 'exit');
   if (code !== 0) throw new Error(`migrate ended with ${String(code)}:\n${migrate.output()}`);
   return spawnProcess(roles, await freePort(), environment);
+};
+
+/** One more service like the world's, on the same database, with settings of its own; `stack` ends it. */
+export const startBeside = async (databaseUrl: string, settings: Readonly<Record<string, string>>, stack: AsyncDisposableStack): Promise<World['service']> => {
+  const beside = await startAnswering({ ...environmentOn(databaseUrl), ...settings });
+  stack.defer(async () => void (await stopProcess(beside)));
+  await untilReady(beside);
+  const { pid } = beside.child;
+  if (pid === undefined) throw new Error('the service has no process');
+  return { url: beside.url, pid };
 };
 
 /** A merchant who may call as often as anybody may. */
@@ -52,14 +71,7 @@ export const openWorld = async (progress: (text: string) => void): Promise<World
   const database = await startEmbeddedPostgres({ dataDir: directory, progress: () => {} });
   opening.defer(() => database.stop());
   progress('starting the service and the baseline');
-  const service = await startAnswering({
-    DATABASE_URL: database.url,
-    DATABASE_POOL: `${connections}`,
-    SECRET_KEY: randomBytes(32).toString('base64'),
-    PUBLIC_URL: 'https://pay.example',
-    WEBHOOK_PRIVATE_TARGETS: 'allow',
-    NODE_ENV: 'production',
-  });
+  const service = await startAnswering(environmentOn(database.url));
   opening.defer(async () => void (await stopProcess(service)));
   await untilReady(service);
   const merchant = await busyMerchant(service);
