@@ -18,7 +18,7 @@ import { payoutNames } from './find-payouts.ts';
 import { createdEvent, statusEvent } from './payout-view.ts';
 import { reserveEach, type PayoutTerms, type Reservation } from './rules/create.ts';
 import { lostCard_s, type PayoutMethod } from './rules/payout.ts';
-import { payoutOpened } from './rules/postings.ts';
+import { payoutDescription, payoutOpened } from './rules/postings.ts';
 
 /** A payout to be made. */
 export interface Draft {
@@ -103,16 +103,16 @@ const eventsOf = (payout: Payout): readonly OutboxEvent[] =>
   payout.status === 'pending' ? [createdEvent(payout)] : [createdEvent(payout), statusEvent(payout, payout.createdAt)];
 
 /** What the postings of a payout have in common. */
-export const sourceOf = ({ merchantId, shopId, mode, currency, id }: Payout, at: Temporal.Instant): PostingSource => ({
-  merchantId,
-  shopId,
-  mode,
-  currency,
+export const sourceOf = (payout: Payout, at: Temporal.Instant): PostingSource => ({
+  merchantId: payout.merchantId,
+  shopId: payout.shopId,
+  mode: payout.mode,
+  currency: payout.currency,
   sourceKind: 'payout',
-  sourceId: id,
+  sourceId: payout.id,
   paymentId: null,
-  payoutId: id,
-  description: '',
+  payoutId: payout.id,
+  description: payoutDescription(payout),
   at,
 });
 

@@ -84,7 +84,8 @@ for (const size of ['one', 'separate'] as const satisfies readonly Size[]) {
       const { balance, available } = (await merchant.call('GET', '/balance')).body;
       assert.deepEqual([balance, available], [990_000, 990_000]);
       const ledger = (await merchant.call('GET', '/ledger')).body.items;
-      assert.deepEqual(ledger.map((entry: any) => [entry.type, entry.amount, entry.payout_id]).slice(0, -1), [['payout', -10_000, payout.id]]);
+      const movements = ledger.map((entry: any) => [entry.type, entry.amount, entry.payout_id, entry.description]);
+      assert.deepEqual(movements.slice(0, -1), [['payout', -10_000, payout.id, `SBP *${sbp.phone.slice(-4)}`]]);
       await eventually(() => stream.events.filter(({ event }) => event === 'payout.status_changed').length >= 2, 'the stream');
       assert.deepEqual(
         stream.events.filter(({ data }) => data.payload.id === payout.id).map(({ event, data }) => [event, data.payload]),

@@ -4,6 +4,7 @@
  */
 import { plus, type MinorUnits } from '../../kernel/rules/money.ts';
 import type { Posting } from '../../kernel/rules/postings.ts';
+import type { PayoutMethod } from './payout.ts';
 
 interface Amounts {
   readonly amount: MinorUnits;
@@ -25,3 +26,23 @@ export const payoutSucceeded = ({ amount, fee }: Amounts): readonly Posting[] =>
 export const payoutFailed = ({ amount, fee }: Amounts): readonly Posting[] => [
   { type: 'release', from: 'merchant_reserved', to: 'merchant', amount: plus(amount, fee) },
 ];
+
+interface Addressed {
+  readonly method: PayoutMethod;
+  readonly recipientPhone: string | null;
+  readonly recipientAccount: string | null;
+  /** The last 4 digits. */
+  readonly recipientCardMask: string | null;
+}
+
+/** What the ledger says of a payout: the way, and the last 4 digits of whom it goes to. A payout has no public number as a payment has. */
+export const payoutDescription = ({ method, recipientPhone, recipientAccount, recipientCardMask }: Addressed): string => {
+  switch (method) {
+    case 'payouts_sbp':
+      return `SBP *${recipientPhone?.slice(-4) ?? ''}`;
+    case 'payouts_card':
+      return `Card *${recipientCardMask ?? ''}`;
+    case 'payouts_account':
+      return `Account *${recipientAccount?.slice(-4) ?? ''}`;
+  }
+};
