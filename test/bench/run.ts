@@ -11,6 +11,7 @@ import { memoryRows } from './memory-row.ts';
 import { payoutRows } from './payout-rows.ts';
 import { peerRows } from './peer-rows.ts';
 import { planOf, type Bench } from './plan.ts';
+import { processRows } from './process-rows.ts';
 import { keep, tableOf, type Row } from './report.ts';
 import { recurringRows } from './recurring-row.ts';
 import { registryRows } from './registry-rows.ts';
@@ -20,7 +21,22 @@ import { startRows } from './start-rows.ts';
 import { traceRows } from './trace-rows.ts';
 import { openWorld, type World } from './world.ts';
 
-const partNames = ['create', 'read', 'csv', 'memory', 'start', 'registry', 'payouts', 'spread', 'trace', 'events', 'recurring', 'peers', 'soak'] as const;
+const partNames = [
+  'create',
+  'read',
+  'csv',
+  'memory',
+  'start',
+  'registry',
+  'payouts',
+  'spread',
+  'processes',
+  'trace',
+  'events',
+  'recurring',
+  'peers',
+  'soak',
+] as const;
 type Part = (typeof partNames)[number];
 
 const overPostgres: readonly (readonly [Part, (world: World, bench: Bench) => Promise<readonly Row[]>])[] = [
@@ -29,6 +45,7 @@ const overPostgres: readonly (readonly [Part, (world: World, bench: Bench) => Pr
   ['memory', memoryRows],
   ['csv', csvRows],
   ['spread', spreadRows],
+  ['processes', processRows],
   ['trace', traceRows],
   ['payouts', payoutRows],
   ['recurring', recurringRows],
