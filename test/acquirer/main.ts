@@ -1,4 +1,4 @@
-/** `npm run acquirer`: the emulated acquirer as a process of its own, a development tool. Its settings are in the README, "Live mode on a laptop". */
+/** `npm run acquirer`: the emulated acquirer as a process of its own, a development tool. README.md beside it has its settings. */
 import { serveAcquirer } from './serve-acquirer.ts';
 
 const text = (name: string): string | null => process.env[`ACQUIRER_${name}`] || null;
