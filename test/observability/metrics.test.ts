@@ -3,7 +3,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { GraphQLError } from 'graphql';
 import { parse } from 'yaml';
+import { presentErrors } from '../../subgraphs/kernel/service/present-errors.ts';
+import { internalErrors, openLog } from '../../subgraphs/kernel/service/telemetry.ts';
 import { startService, type Service } from '../support/service.ts';
 import { namesIn, readExposition, type Exposed } from './promql.ts';
 import { live } from './scenario.ts';
@@ -38,6 +41,15 @@ const unknownIn = (expr: string, exposed: ReadonlyMap<string, Exposed>): readonl
   const strange = labels.filter((label) => !known.includes(label) && !added.includes(label));
   return [...metrics.filter((name) => !exposed.has(name)), ...strange.map((label) => `{${label}}`)];
 };
+
+test('a failure that nobody meant is counted, and one that was meant is not', async () => {
+  const call = { principal: { kind: 'service', name: 'test' }, requestId: 'test' } as const;
+  const log = openLog({ logLevel: 'silent' }, 'test');
+  const meant = new GraphQLError('no', { extensions: { code: 'bad_request' } });
+  const before = (await internalErrors.get()).values[0]?.value ?? 0;
+  presentErrors({ data: null, errors: [meant, new GraphQLError('', { originalError: new TypeError('x is undefined') })] }, call, log);
+  assert.equal((await internalErrors.get()).values[0]?.value, before + 1);
+});
 
 describe('metrics', () => {
   let service: Service;

@@ -2,7 +2,7 @@
 import { GraphQLError, type ExecutionResult } from 'graphql';
 import type { Call } from './principal.ts';
 import { isDatabaseLost } from '../database/lost.ts';
-import type { Logger } from './telemetry.ts';
+import { internalErrors, type Logger } from './telemetry.ts';
 
 /** Keeps deliberate errors (a GraphQLError with a code), masks and logs the rest: `unavailable` when the database is away, to be tried again. */
 export const presentErrors = (result: ExecutionResult, call: Call, log: Logger): ExecutionResult => {
@@ -25,6 +25,7 @@ const presentError = (error: GraphQLError, call: Call, log: Logger): GraphQLErro
     log.error({ err: error.originalError, path: error.path, requestId: call.requestId }, 'the database did not answer');
     return new GraphQLError('a part of the service did not answer', { ...path, extensions: { code: 'unavailable' } });
   }
+  internalErrors.inc();
   log.error({ err: error.originalError ?? error, path: error.path, requestId: call.requestId }, 'a resolver failed');
   return new GraphQLError('internal error', { ...path, extensions: { code: 'INTERNAL_SERVER_ERROR' } });
 };
