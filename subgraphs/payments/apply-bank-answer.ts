@@ -5,12 +5,12 @@
  */
 import { raiseAlert } from '../kernel/alerts/raise-alert.ts';
 import type { Database } from '../kernel/database/orm.ts';
-import type { BankAnswer } from '../kernel/banks/bank.ts';
+import type { BankAnswer, FoundSession } from '../kernel/banks/bank.ts';
 import { minorUnits } from '../kernel/rules/money.ts';
 import { paymentSucceeded } from '../kernel/rules/postings.ts';
 import type { FailureCode } from '../kernel/rules/failure-code.ts';
 import { isRefused, type Refused } from '../kernel/rules/refusal.ts';
-import { approvalPatch, type Approval } from './approval.ts';
+import { approvalPatch, bankRefMetadata, type Approval } from './approval.ts';
 import type { Payment } from './entities.ts';
 import { changePayment, statusEvents, type Decision } from './change-payment.ts';
 import { feeOf } from './rules/fee.ts';
@@ -57,10 +57,17 @@ const decline = (payment: Payment, connector: string, failureCode: FailureCode, 
   };
 };
 
+/** The answer to the order was lost: the buyer, who still waits on the page, goes on with what the bank tells now. */
+const foundPatch = (payment: Payment, session: FoundSession | undefined) => {
+  if (!session || payment.step !== 'wait' || payment.stepUrl !== null) return {};
+  const { reference, step, stepUrl } = session;
+  return { bankRef: reference, step, stepUrl, metadata: { ...payment.metadata, ...bankRefMetadata(payment, reference) } };
+};
+
 /** Not final. What ended here meanwhile is asked about for a day more, so that money which comes too late is found and returned. */
-const wait = ({ payment }: PaymentInHand, askAt: Temporal.Instant | null, now: Temporal.Instant): Decision => {
+const wait = ({ payment }: PaymentInHand, askAt: Temporal.Instant | null, now: Temporal.Instant, session?: FoundSession): Decision => {
   const next = { postings: [], events: () => [] };
-  if (payment.status === 'processing') return { patch: { askAt }, ...next };
+  if (payment.status === 'processing') return { patch: { askAt, ...foundPatch(payment, session) }, ...next };
   if (!endedUnpaid(payment.status) || payment.askAt === null || payment.finalizedAt === null) return 'unchanged';
   return { patch: { askAt: nextQuestionAfterEnd(payment.finalizedAt, now) }, ...next };
 };
@@ -82,7 +89,7 @@ const decide = (inHand: PaymentInHand, connector: string, answer: BankAnswer, no
     case 'declined':
       return decline(inHand.payment, connector, answer.failureCode, answer.bankCode, now);
     case 'pending':
-      return wait(inHand, answer.askAt, now);
+      return wait(inHand, answer.askAt, now, answer.session);
     case 'unknown':
       return wait(inHand, now.add({ seconds: askAgain_s }), now);
     case 'unseen':

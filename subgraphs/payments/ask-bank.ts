@@ -15,12 +15,13 @@ import { sessionTtl_min } from './rules/payment.ts';
 import { findPayment, type PaymentKey } from './store-payment.ts';
 
 /**
- * Whether the bank may know more of a payment than we do: a session that is open, one that expired before the bank had said how it ended, or one that the
+ * Whether the bank may know more of a payment than we do: a session that is open, an order that was registered for a link that ended before the buyer went on, one that expired before the bank had said how it ended, or one that the
  * bank had not seen when it was asked. The question about a charge of a saved method is its order: after its end it would take the buyer's money.
  */
-const isOpenQuestion = ({ status, kind, processingUntil, capturedAt, askAt }: Payment): boolean => {
+const isOpenQuestion = ({ mode, status, kind, bankRef, processingUntil, capturedAt, askAt }: Payment): boolean => {
   if (status === 'processing') return true;
   if (isCharge(kind) || capturedAt !== null) return false;
+  if (mode === 'live' && bankRef !== null && (status === 'cancelled' || status === 'expired')) return true;
   return status === 'expired' ? processingUntil !== null : status === 'failed' && askAt !== null;
 };
 

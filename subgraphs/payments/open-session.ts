@@ -40,8 +40,9 @@ const begin = (database: Database, bank: Bank, method: BuyerMethod, { key, card,
     const mistake = method === 'cards' && bank.cardsOn === 'our_page' ? (card ? cardMistake(card, now) : 'card: required when paying by card') : null;
     if (mistake) return refused('bad_request', mistake);
     const askAt = now.add({ seconds: lostSession_s });
+    const moved = payment.bankRef !== null && payment.connector !== bank.connector ? unregistered(payment) : {};
     return {
-      patch: { status, step: 'wait', bankName: bank.bankName, connector: bank.connector, processingUntil: sessionEnd(now, payment.expiresAt), askAt },
+      patch: { ...moved, status, step: 'wait', bankName: bank.bankName, connector: bank.connector, processingUntil: sessionEnd(now, payment.expiresAt), askAt },
       postings: [],
       events: (after) => statusEvents(after, [], now),
     };
@@ -67,12 +68,18 @@ const record = (database: Database, key: PaymentKey, answer: SessionAnswer & { k
     };
   });
 
+/** Another bank serves than the one that the order was registered with: that one's reference, whose address nobody was told, is forgotten. */
+const unregistered = ({ metadata }: Payment) => ({
+  bankRef: null,
+  metadata: Object.fromEntries(Object.entries(metadata).filter(([name]) => name !== 'bank_ref')),
+});
+
 /** The next bank takes the place of one that surely did not accept the order. Written before it is called, as the first one is; a payment that ended meanwhile stays. */
 const passOn = (database: Database, key: PaymentKey, from: Bank, to: Bank, { askAt, now }: { askAt: Temporal.Instant; now: Temporal.Instant }) =>
   changePayment(database, key, now, ({ payment }) => {
-    if (payment.status !== 'processing' || payment.connector !== from.connector || payment.bankRef !== null)
+    if (payment.status !== 'processing' || payment.connector !== from.connector || payment.stepUrl !== null || payment.capturedAt !== null)
       return refused('not_pending', 'the session has ended');
-    return { patch: { bankName: to.bankName, connector: to.connector, askAt }, postings: [], events: () => [] };
+    return { patch: { bankName: to.bankName, connector: to.connector, askAt, ...unregistered(payment) }, postings: [], events: () => [] };
   });
 
 /**
@@ -136,6 +143,7 @@ export const openSession = async (database: Database, banks: Banks, policies: Po
     case 'opened':
       return record(database, key, answer, now);
     case 'declined':
+    case 'pending':
     case 'unknown':
       return applyBankAnswer(database, key, bank.connector, answer, now);
   }

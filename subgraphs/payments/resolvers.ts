@@ -28,6 +28,8 @@ import { mayHaveRefunds } from './rules/refund.ts';
 import { confirmSimulator } from './confirm-simulator.ts';
 import type { RefundKey } from './send-refund.ts';
 import { searchPayments } from './search-payments.ts';
+import { openRefresh, settleBefore } from './refresh-payment.ts';
+import { registerOrder } from './register-order.ts';
 import { servingBank } from './serving-bank.ts';
 import { findPayment, findRefunds, type PaymentKey } from './store-payment.ts';
 
@@ -57,21 +59,27 @@ const buyerOf = (principal: Principal): BuyerPrincipal => {
 const isOwn = (principal: Principal, payment: Payment): boolean =>
   principal.kind === 'key' ? payment.shopId === principal.shopId && payment.mode === principal.mode : true;
 
+/** What the resolvers need beside: what asks the bank when somebody reads. */
+type ResolvingParts = PaymentsParts & { readonly refresh: ReturnType<typeof openRefresh> };
+
 /** The resolvers and the entity loaders of the payments subgraph. */
-export const paymentsSubgraph = (parts: PaymentsParts): { name: 'payments'; resolvers: Resolvers; entities: EntityLoaders } => ({
-  name: 'payments',
-  resolvers: {
-    Payment: paymentFields(parts),
-    Refund: refundFields(parts),
-    RecurringPayment: recurringFields,
-    Query: { ...queries(parts), ...recurringQueries(parts) },
-    Mutation: { ...mutations(parts), ...checkoutMutations(parts), ...recurringMutations(parts), ...bankMutations(parts) },
-  },
-  entities: {
-    Payment: (references) => loadPayments(parts.database.pool, references),
-    Refund: (references) => loadRefunds(parts.database.pool, references),
-  },
-});
+export const paymentsSubgraph = (opened: PaymentsParts): { name: 'payments'; resolvers: Resolvers; entities: EntityLoaders } => {
+  const parts = { ...opened, refresh: openRefresh(opened) };
+  return {
+    name: 'payments',
+    resolvers: {
+      Payment: paymentFields(parts),
+      Refund: refundFields(parts),
+      RecurringPayment: recurringFields,
+      Query: { ...queries(parts), ...recurringQueries(parts) },
+      Mutation: { ...mutations(parts), ...checkoutMutations(parts), ...recurringMutations(parts), ...bankMutations(parts) },
+    },
+    entities: {
+      Payment: (references) => loadPayments(parts.database.pool, references),
+      Refund: (references) => loadRefunds(parts.database.pool, references),
+    },
+  };
+};
 
 const pageUrl = (parts: Pick<PaymentsParts, 'publicUrl' | 'pageSecret'>, { merchantId, paymentId }: PaymentKey): string =>
   `${parts.publicUrl}/pay/${signPageToken(parts.pageSecret, { merchantId, paymentId })}`;
@@ -108,10 +116,10 @@ const refundFields = ({ database }: PaymentsParts): RefundResolvers => {
   };
 };
 
-const queries = ({ database, banks }: PaymentsParts): QueryResolvers => ({
-  payment: async (_, { id, merchantId }, { principal }) => {
+const queries = ({ database, banks, refresh }: ResolvingParts): QueryResolvers => ({
+  payment: async (_, { id, merchantId }, { principal, now }) => {
     const [payment] = await loadPayments(database.pool, [{ merchantId: merchantOf(principal, merchantId), id }]);
-    return payment && isOwn(principal, payment) ? payment : null;
+    return payment && isOwn(principal, payment) ? refresh(payment, now()) : null;
   },
   payments: async (_, { status, merchantId, includeTest, ...page }, { principal }) => {
     const reach = await reachOf(database.pool, principal, merchantId, includeTest);
@@ -136,7 +144,7 @@ const queries = ({ database, banks }: PaymentsParts): QueryResolvers => ({
   },
 });
 
-const mutations = (parts: PaymentsParts): MutationResolvers => ({
+const mutations = (parts: ResolvingParts): MutationResolvers => ({
   paymentCreate: async (_, { input, idempotency }, { principal, now }) => {
     const { database, banks, wakeRelay } = parts;
     const key = keyOf(principal);
@@ -144,16 +152,19 @@ const mutations = (parts: PaymentsParts): MutationResolvers => ({
     const unserved = serving && isRefused(serving) ? serving : null;
     const created = await createPayment(database, await parts.policies.current(), key, { input, idempotency, unserved }, now());
     if (isRefused(created)) return created;
-    const { payment, replayed } = created;
+    const { replayed } = created;
+    const page = pageUrl(parts, { merchantId: key.merchantId, paymentId: created.payment.id });
+    const serves = serving !== null && !isRefused(serving) && !replayed;
+    const payment = serves ? await registerOrder(database, serving, created.payment, page, now()) : created.payment;
     if (!replayed) wakeRelay();
     return {
       __typename: 'PaymentCreated',
       payment,
-      paymentUrl: pageUrl(parts, { merchantId: payment.merchantId, paymentId: payment.id }),
+      paymentUrl: page,
       mode: payment.mode,
       idempotent: replayed,
       simulator: payment.plannedOutcome,
-      bank: payment.mode === 'live' ? (payment.bankName ?? (serving && !isRefused(serving) ? serving.bankName : null)) : null,
+      bank: payment.mode === 'live' ? payment.bankName : null,
       bankRef: payment.mode === 'live' ? payment.bankRef : null,
       failureCode: payment.failureCode,
       failureMessage: null,
@@ -169,7 +180,9 @@ const mutations = (parts: PaymentsParts): MutationResolvers => ({
   refundCreate: async (_, { paymentId, amount, reason, idempotency }, { principal, requestId, now }) => {
     const { database, banks, wakeRelay, sendRefundLater } = parts;
     const request = { paymentId, amount: amount ?? null, reason: reason ?? null, requestId, idempotency };
-    const created = await refundPayment(database, banks, keyOf(principal), request, now());
+    const key = keyOf(principal);
+    await settleBefore(parts, key, paymentId, now());
+    const created = await refundPayment(database, banks, key, request, now());
     if (isRefused(created)) return created;
     const { refund, replayed } = created;
     if (!replayed) wakeRelay();

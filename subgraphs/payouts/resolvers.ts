@@ -6,7 +6,9 @@ import type { Policies } from '../kernel/policies/policies.ts';
 import { timedPlanOfAmount } from '../kernel/rules/plan.ts';
 import { isRefused } from '../kernel/rules/refusal.ts';
 import type { EntityLoaders } from '../kernel/service/entities.ts';
+import { Lru } from '../kernel/service/lru.ts';
 import { keyOf, merchantOf, orThrow, reachOf, refusal } from '../kernel/service/reach.ts';
+import type { Payout } from './entities.ts';
 import { createPayoutBatch, type ItemResult } from './create-payout-batch.ts';
 import { createPayout, type CreatedPayout, type CreatingParts } from './create-payout.ts';
 import { listPayouts, loadPayouts } from './find-payouts.ts';
@@ -23,6 +25,19 @@ export interface PayoutsParts extends CreatingParts {
   readonly wakeSenders: () => void;
 }
 
+/** How soon the bank is asked again about the same payout because somebody reads it, in this process. */
+const readPause_ms = 3_000;
+
+/** Whether a reader's payout may have ended at the bank; one that was asked about a moment ago is left. */
+const openWorthAsking = (): ((payout: Payout) => boolean) => {
+  const askedAt_ms = new Lru<string, number>(10_000);
+  return ({ id, mode, status }) => {
+    if (mode !== 'live' || status !== 'pending' || performance.now() - (askedAt_ms.get(id) ?? -Infinity) < readPause_ms) return false;
+    askedAt_ms.set(id, performance.now());
+    return true;
+  };
+};
+
 /** Contract: payout create response. A replay tells it as it is now. */
 const createdView = ({ banks }: PayoutsParts, { payout, replayed }: CreatedPayout) => {
   const bank = banks.holding(payout);
@@ -38,11 +53,14 @@ const createdView = ({ banks }: PayoutsParts, { payout, replayed }: CreatedPayou
   };
 };
 
-const queries = ({ database: { pool } }: PayoutsParts, directory: SbpDirectory): QueryResolvers => ({
-  payout: async (_, { id, merchantId }, { principal }) => {
+const queries = ({ database: { pool }, wakeSenders }: PayoutsParts, directory: SbpDirectory, isWorthAsking = openWorthAsking()): QueryResolvers => ({
+  payout: async (_, { id, merchantId }, { principal, now }) => {
     const [payout] = await loadPayouts(pool, [{ merchantId: merchantOf(principal, merchantId), id }]);
     if (!payout) return null;
-    return principal.kind === 'key' && (payout.shopId !== principal.shopId || payout.mode !== principal.mode) ? null : payout;
+    if (principal.kind === 'key' && (payout.shopId !== principal.shopId || payout.mode !== principal.mode)) return null;
+    // Whoever reads gets what is known; the bank is asked meanwhile (decision D-32).
+    if (isWorthAsking(payout) && (await hurryPayout({ pool }, payout.merchantId, payout.id, now()))) wakeSenders();
+    return payout;
   },
   payouts: async (_, { status, method, merchantId, ...page }, { principal }) => {
     const reach = await reachOf(pool, principal, merchantId);

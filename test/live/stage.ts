@@ -30,8 +30,8 @@ export const enableLive = (service: Service, merchantId: string): Promise<unknow
 
 const yookassaRoutes = {
   payment: ['sbp', 'cards', 'tpay', 'sberpay'],
-  recurrent: ['sbp', 'cards'],
-  payout: ['sbp', 'card'],
+  recurrent: ['sbp', 'cards', 'tpay'],
+  payout: ['sbp', 'card', 'account'],
 } as const;
 
 /** Routes a shop's live operations, by their methods, to a bank. */
@@ -79,6 +79,7 @@ export const openLiveStage = async (
     YOOKASSA_GATEWAY_SECRET_KEY: gatewayAccount.secret,
     YOOKASSA_TIMEOUT_MS: '500',
     YOOKASSA_CALLBACK_NETWORKS: '127.0.0.1',
+    TRUSTED_PROXIES: '127.0.0.1',
     ...(typeof environment === 'function' ? environment(acquirer) : environment),
   });
   await acquirer.callbacks({ callbackUrl: `${service.rest}/callbacks/yookassa` });
@@ -106,6 +107,8 @@ export const cardOf = (number = '2200000000000004') => ({ number, expiry: '12/30
 export interface Ordered {
   readonly payment: any;
   readonly url: string;
+  /** The whole answer. */
+  readonly answer: any;
 }
 
 /** Creates a live payment. */
@@ -113,7 +116,7 @@ export const order = async (merchant: LiveMerchant, amount: number, method = 'sb
   const body = { amount, order_id: orderId ?? `A-${crypto.randomUUID()}`, method };
   const created: Answer = await merchant.call('POST', '/payments', body);
   assert.equal(created.status, 201, JSON.stringify(created.body));
-  return { payment: created.body.payment, url: created.body.payment_url };
+  return { payment: created.body.payment, url: created.body.payment_url, answer: created.body };
 };
 
 /** Waits until a payment has a status. */
@@ -126,3 +129,35 @@ export const untilStatus = (merchant: Pick<Merchant, 'call'>, id: string, status
     `${id} as ${status}`,
     patience_ms,
   );
+
+/** What the hosted page shows now. */
+export const pageState = async (paymentUrl: string): Promise<any> => (await fetch(`${paymentUrl}/state`)).json();
+
+/** What the acquirer has of an operation, once it has it. */
+export const atBank = (stage: Pick<LiveStage, 'acquirer'>, kind: 'payments' | 'refunds' | 'payouts', operationId: string): Promise<any> =>
+  eventually(async () => (await stage.acquirer.books())[kind].find(({ metadata }) => metadata.operation_id === operationId), 'the order at the bank');
+
+/** How many orders the acquirer has of an operation: more than one would be paid twice. */
+export const countAtBank = async ({ acquirer }: Pick<LiveStage, 'acquirer'>, kind: 'payments' | 'refunds' | 'payouts', operationId: string): Promise<number> =>
+  (await acquirer.books())[kind].filter(({ metadata }) => metadata.operation_id === operationId).length;
+
+/** The buyer confirms or refuses on the acquirer's page. */
+export const confirmed = async (stage: Pick<LiveStage, 'acquirer'>, operationId: string, decision: 'pay' | 'refuse'): Promise<void> => {
+  const { confirmation } = await atBank(stage, 'payments', operationId);
+  await stage.acquirer.confirm(confirmation.confirmation_data ?? confirmation.confirmation_url, decision);
+};
+
+/** A payment by SBP that has succeeded. */
+export const paid = async (stage: LiveStage, amount: number): Promise<any> => {
+  const { payment, url } = await order(stage.merchant, amount);
+  await onPage(url, 'pay');
+  await confirmed(stage, payment.id, 'pay');
+  return untilStatus(stage.merchant, payment.id, 'succeeded');
+};
+
+/** The alert of a kind about an operation, once it is raised. */
+export const alertOf = ({ service }: LiveStage, kind: string, subjectId: string): Promise<any> =>
+  eventually(async () => {
+    const { alerts } = await askGraph(service, '{ alerts(first: 100) { nodes { kind subjectId detail } } }');
+    return alerts.nodes.find((alert: any) => alert.kind === kind && alert.subjectId === subjectId);
+  }, `the alert ${kind}`);

@@ -75,6 +75,8 @@ export type SessionAnswer =
       readonly askAt: Temporal.Instant | null;
     }
   | SessionNotOpened
+  /** What the bank says is not what was ordered: it stops, and a person has been told. */
+  | { readonly kind: 'pending'; readonly askAt: null }
   | Unaccepted<SessionNotOpened>;
 
 /** Which operation is asked about. */
@@ -98,6 +100,13 @@ export interface PaymentQuestion extends Question {
   readonly saves: boolean;
 }
 
+/** An open session as the bank has it. */
+export interface FoundSession {
+  readonly reference: string;
+  readonly step: BankStep;
+  readonly stepUrl: string;
+}
+
 export type BankAnswer =
   | {
       readonly kind: 'approved';
@@ -108,8 +117,8 @@ export type BankAnswer =
       readonly savedReference?: string;
     }
   | { readonly kind: 'declined'; readonly failureCode: FailureCode; readonly bankCode: string }
-  /** Not final. `askAt` null: it will not change by itself. */
-  | { readonly kind: 'pending'; readonly askAt: Temporal.Instant | null }
+  /** Not final. `askAt` null: it will not change by itself. `session`: where the buyer goes on, told again for an order whose answer was lost. */
+  | { readonly kind: 'pending'; readonly askAt: Temporal.Instant | null; readonly session?: FoundSession }
   /** The bank surely never saw the operation. */
   | { readonly kind: 'unseen' }
   | { readonly kind: 'unknown' };
@@ -144,6 +153,11 @@ export interface Bank extends PayoutBank, TokenBank {
   readonly methods: readonly BuyerMethod[];
   /** Where a buyer types a card: on our page, and `SessionOrder.card` has it, or on the bank's, and it never comes to us. */
   readonly cardsOn: 'our_page' | 'bank_page';
+  /**
+   * Methods whose order is given as soon as the payment is created (decision D-31), without a card: the same order, given again when the buyer goes on, is then
+   * answered with the same session while it is young enough. Absent: none.
+   */
+  readonly registers?: readonly BuyerMethod[];
   openSession(order: SessionOrder): Promise<SessionAnswer>;
   ask(question: PaymentQuestion): Promise<BankAnswer>;
   /** Orders a refund, or asks what became of it: a repeated order is answered with where the first one stands. Nothing else is needed after a crash. */

@@ -1,5 +1,6 @@
 /**
- * A payment's life. Contract "States and transitions: Payment"; decisions D-31 (when the bank session opens), D-33 (a success
+ * A payment's life. Contract "States and transitions: Payment"; decisions D-31 (when the bank session opens; an
+ * acquirer may refuse the order as the payment is created), D-33 (a success
  * that comes too late moves nothing), D-34 (session TTL).
  * The table decides every status; nothing else does.
  */
@@ -23,7 +24,7 @@ export type PaymentTrigger =
   | 'fully_refunded';
 
 export const paymentMoves = {
-  pending: { session_opened: 'processing', link_elapsed: 'expired', merchant_cancelled: 'cancelled' },
+  pending: { session_opened: 'processing', bank_declined: 'failed', link_elapsed: 'expired', merchant_cancelled: 'cancelled' },
   processing: { bank_approved: 'succeeded', bank_declined: 'failed', session_elapsed: 'expired' },
   succeeded: { fully_refunded: 'refunded' },
   failed: {},

@@ -2,7 +2,7 @@
  * Payments at YooKassa: by SBP (a QR code), cards (the card goes straight there; 3-D Secure on its page), T-Pay and SberPay (its page). Decisions D-32, D-33.
  * A card that only proves itself is authorised without being captured, and the authorisation is cancelled (decision D-66).
  */
-import type { Bank, BankAnswer, Card, PayerTraits, PaymentQuestion, SessionAnswer, SessionOrder } from '../bank.ts';
+import type { Bank, BankAnswer, Card, FoundSession, PayerTraits, PaymentQuestion, SessionAnswer, SessionOrder } from '../bank.ts';
 import type { BankStep, BuyerMethod } from '../../rules/buyer.ts';
 import type { ChargeAnswer, ChargeOrder, TokenBank } from '../token-bank.ts';
 import { wireAmount } from './amount.ts';
@@ -21,6 +21,8 @@ export interface PaymentCalls {
 
 const wireMethods: Readonly<Record<BuyerMethod, string>> = { sbp: 'sbp', cards: 'bank_card', tpay: 'tinkoff_bank', sberpay: 'sberbank' };
 
+/** How long a registered order is fit for a buyer: its hour there less a session here. */
+const registeredFor_min = 40;
 /** How often a payment that waits for its buyer is asked about; notifications come sooner. */
 const askEvery_s = 15;
 /** After this an order that is not in the bank's list never arrived. */
@@ -98,6 +100,13 @@ const approved = (payment: WirePayment): BankAnswer & { kind: 'approved' } => ({
   ...(payment.isSaved && payment.methodId !== null ? { savedReference: payment.methodId } : {}),
 });
 
+/** Where the buyer confirms, in an answer that finds an order again. */
+const sessionOf = ({ id: reference, confirmationType, confirmationUrl: stepUrl, methodType }: WirePayment): { readonly session?: FoundSession } => {
+  if (stepUrl === null) return {};
+  const redirected = methodType === 'bank_card' ? 'three_d_secure' : 'redirect';
+  return { session: { reference, step: confirmationType === 'qr' ? 'qr' : redirected, stepUrl } };
+};
+
 /** It waits, and is not asked about by itself any more: a person has been told. */
 const stopped = { kind: 'pending', askAt: null } as const;
 
@@ -111,7 +120,7 @@ const standing = async (calls: PaymentCalls, ordered: Ordered, payment: WirePaym
       return declined(payment);
     case 'pending':
     case 'waiting_for_capture':
-      return { kind: 'pending', askAt: ordered.now.add({ seconds: askEvery_s }) };
+      return { kind: 'pending', askAt: ordered.now.add({ seconds: askEvery_s }), ...sessionOf(payment) };
   }
 };
 
@@ -152,12 +161,23 @@ const notOpened = (answer: ApiAnswer & { kind: 'refused' }): SessionAnswer => {
   return answer.isCertain ? { kind: 'unaccepted', otherwise: refusal(answer) } : unknown;
 };
 
+/** Whether the order was given so long ago that its hour there would end before the buyer's session here. A card's order is never given before the buyer goes on. */
+const isStale = (answer: ApiAnswer, { card, now }: SessionOrder): boolean => {
+  const payment = answer.kind === 'answered' && card === null ? readPayment(answer.body) : null;
+  if (!payment?.createdAt || (payment.status !== 'pending' && payment.status !== 'canceled')) return false;
+  return Temporal.Instant.compare(payment.createdAt.add({ minutes: registeredFor_min }), now) < 0;
+};
+
 const openSession = async (calls: PaymentCalls, order: SessionOrder): Promise<SessionAnswer> => {
-  const answer = await calls.client.call({ account: calls.shop, path: '/payments', post: { key: order.operationId, body: sessionBody(order) } });
+  const post = (key: string) => calls.client.call({ account: calls.shop, path: '/payments', post: { key, body: sessionBody(order) } });
+  const first = await post(order.operationId);
+  // Registered with the payment, and too old by now: a new attempt. The old one has an address that nobody knows.
+  const answer = isStale(first, order) ? await post(`${order.operationId}-2`) : first;
   if (answer.kind === 'unreached') return { kind: 'unaccepted', otherwise: unknown };
   if (answer.kind === 'refused') return notOpened(answer);
   const payment = answer.kind === 'answered' ? readPayment(answer.body) : null;
-  if (!payment || !(await calls.checkEcho(order, payment))) return unknown;
+  if (!payment) return unknown;
+  if (!(await calls.checkEcho(order, payment))) return stopped;
   if (payment.status === 'canceled') return declined(payment);
   const { cardBrand, cardMask } = traitsOf(payment);
   const traits = { cardBrand, cardMask, cardHolder: order.card?.holder ?? null };
@@ -192,7 +212,9 @@ export type PaymentCaller = Caller & Pick<PaymentCalls, 'checkEcho'>;
 const noAccount = { kind: 'unaccepted', otherwise: { kind: 'declined', failureCode: 'method_unavailable', bankCode: 'no_account' } } as const;
 
 /** The part of the port that takes money. */
-export const yooKassaPayments = (callerOf: (merchantId: string) => Promise<PaymentCaller>): Pick<Bank, 'openSession' | 'ask'> & TokenBank => ({
+export const yooKassaPayments = (callerOf: (merchantId: string) => Promise<PaymentCaller>): Pick<Bank, 'openSession' | 'ask' | 'registers'> & TokenBank => ({
+  // A card goes there with the order, so that its order waits for the buyer.
+  registers: ['sbp', 'tpay', 'sberpay'],
   savable: ['cards', 'sbp', 'tpay'],
   openSession: async (order) => {
     const { accounts, ...caller } = await callerOf(order.merchantId);

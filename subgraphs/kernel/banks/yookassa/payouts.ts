@@ -135,7 +135,8 @@ const payOnce = async ({ accounts, ...caller }: PayoutCaller, order: PayoutOrder
   if (all.length === 0) return { kind: 'unaccepted' };
   const others = all.filter(({ id }) => id !== current?.id);
   const earlier = await askEach(others, 'unseen', (gateway) => search({ ...caller, gateway }, { ...order, reference: null }));
-  if (!current || (others.length > 0 && earlier.kind !== 'unseen')) return earlier;
+  if (others.length > 0 && earlier.kind !== 'unseen') return earlier;
+  if (!current) return { kind: 'unaccepted' };
   return pay({ ...caller, gateway: current }, order);
 };
 

@@ -7,6 +7,14 @@ const isFields = (value: unknown): value is Fields => typeof value === 'object' 
 const fields = (value: unknown): Fields => (isFields(value) ? value : {});
 const text = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
 
+const instant = (value: unknown): Temporal.Instant | null => {
+  try {
+    return typeof value === 'string' ? Temporal.Instant.from(value) : null;
+  } catch {
+    return null;
+  }
+};
+
 /** Who cancelled, and why. */
 export interface Cancellation {
   readonly party: string;
@@ -27,6 +35,10 @@ export interface WirePayment extends WireObject<'pending' | 'waiting_for_capture
   /** Where the buyer confirms: an address, or what the QR code holds. */
   readonly confirmationUrl: string | null;
   readonly confirmationType: string | null;
+  /** What it is paid by, in its own words. */
+  readonly methodType: string | null;
+  /** When it was ordered there. */
+  readonly createdAt: Temporal.Instant | null;
   readonly rrn: string | null;
   readonly methodId: string | null;
   readonly isSaved: boolean;
@@ -66,6 +78,8 @@ export const readPayment = (body: unknown): WirePayment | null => {
     ...object,
     confirmationType: text(type),
     confirmationUrl: text(url) ?? text(data),
+    methodType: text(method['type']),
+    createdAt: instant(fields(body)['created_at']),
     rrn: text(fields(authorization)['rrn']),
     methodId: text(method['id']),
     isSaved: method['saved'] === true,

@@ -1,0 +1,140 @@
+/** Facts about live payments. */
+import assert from 'node:assert/strict';
+import { cardWith3ds } from '../acquirer/api.ts';
+import { eventually } from '../support/merchant.ts';
+import { stage, type Facts } from './shared-stage.ts';
+import { alertOf, atBank, cardOf, confirmed, countAtBank, onPage, order, pageState, untilStatus } from './stage.ts';
+
+export const paymentFacts: Facts = {
+  ...Object.fromEntries(
+    (['sbp', 'tpay', 'sberpay'] as const).map((method) => [
+      `a buyer pays by ${method} when they confirm at the bank, and the bank's word ends it`,
+      async () => {
+        const { merchant } = stage();
+        const { payment, url } = await order(merchant, 125_000, method);
+        const state = await onPage(url, 'pay');
+        assert.equal(state.status, 'processing', JSON.stringify(state));
+        await confirmed(stage(), payment.id, 'pay');
+        const paid = await untilStatus(merchant, payment.id, 'succeeded');
+        const { id } = await atBank(stage(), 'payments', payment.id);
+        assert.deepEqual([paid.metadata.bank_ref, paid.amount], [id, 125_000]);
+        assert.equal(paid.rrn !== null, method === 'sbp');
+      },
+    ]),
+  ),
+
+  'a card pays at once, or after 3-D Secure at the bank; what the bank says of it is kept, the number is not': async () => {
+    const { merchant, service } = stage();
+    const [plain, asked] = [await order(merchant, 10_000, 'cards'), await order(merchant, 20_000, 'cards')];
+    await onPage(plain.url, 'pay', { card: cardOf() });
+    await onPage(asked.url, 'pay', { card: cardOf(cardWith3ds) });
+    const paid = await untilStatus(merchant, plain.payment.id, 'succeeded');
+    assert.deepEqual([paid.customer_card_mask?.slice(-4), paid.customer_card_brand, paid.customer_card_holder], ['0004', 'Mir', 'IVAN PETROV']);
+    await confirmed(stage(), asked.payment.id, 'pay');
+    await untilStatus(merchant, asked.payment.id, 'succeeded');
+    assert.doesNotMatch(service.processes.map((part) => part.output()).join(''), /220000000000/);
+  },
+
+  'what the bank refuses has the reason in our words and in its own': async () => {
+    const { merchant } = stage();
+    const refused = [
+      [10_001, 'pay', 'do_not_honor', 'general_decline'],
+      [10_002, 'pay', 'insufficient_funds', 'insufficient_funds'],
+      [10_000, 'refuse', 'authentication_failed', '3d_secure_failed'],
+    ] as const;
+    for (const [amount, decision, code, raw] of refused) {
+      const { payment, url } = await order(merchant, amount);
+      await onPage(url, 'pay');
+      await confirmed(stage(), payment.id, decision);
+      const failed = await untilStatus(merchant, payment.id, 'failed');
+      assert.deepEqual([failed.metadata.failure_code, failed.metadata.bank_failure_code], [code, `yookassa:${raw}`]);
+    }
+    const card = await order(merchant, 10_003, 'cards');
+    await onPage(card.url, 'pay', { card: cardOf() });
+    const failed = await untilStatus(merchant, card.payment.id, 'failed');
+    assert.equal(failed.metadata.failure_code, 'expired_card');
+    const large = await order(merchant, 35_000_001, 'cards');
+    await onPage(large.url, 'pay', { card: cardOf() });
+    assert.equal((await untilStatus(merchant, large.payment.id, 'failed')).metadata.failure_code, 'limit_exceeded');
+  },
+
+  'an answer that is lost leaves one payment at the bank, which is found and paid': async () => {
+    const { merchant, acquirer } = stage();
+    for (const fault of ['timeout_after', 'error_after', 'too_many', 'timeout_before', 'slow'] as const) {
+      await acquirer.faults({ next: [{ fault, method: 'POST', path: '/payments' }] });
+      const { payment, url } = await order(merchant, 5_000);
+      assert.equal((await onPage(url, 'pay')).status, 'processing', fault);
+      await confirmed(stage(), payment.id, 'pay');
+      await untilStatus(merchant, payment.id, 'succeeded');
+      assert.equal(await countAtBank(stage(), 'payments', payment.id), 1, fault);
+    }
+  },
+
+  'an answer that is lost twice is found among the payments of its minutes when somebody reads, and the buyer goes on with it': async () => {
+    const { merchant, acquirer } = stage();
+    const lost = { fault: 'timeout_after', method: 'POST', path: '/payments' } as const;
+    await acquirer.faults({ next: [lost, lost, lost, lost] });
+    const { payment, url, answer } = await order(merchant, 6_000);
+    assert.deepEqual([payment.status, answer.bank, answer.bank_ref], ['pending', null, null], 'unknown is not failed');
+    assert.equal((await onPage(url, 'pay')).status, 'processing');
+    const read = await merchant.call('GET', `/payments/${payment.id}`);
+    const { id, confirmation } = await atBank(stage(), 'payments', payment.id);
+    assert.deepEqual([read.body.status, read.body.metadata.bank_ref], ['processing', id]);
+    assert.equal((await pageState(url)).stepUrl, confirmation.confirmation_data);
+    await confirmed(stage(), payment.id, 'pay');
+    await untilStatus(merchant, payment.id, 'succeeded');
+    assert.equal(await countAtBank(stage(), 'payments', payment.id), 1);
+  },
+
+  'another amount than was ordered moves nothing and is told to the operators': async () => {
+    const { merchant, acquirer } = stage();
+    const balance = async () => (await merchant.call('GET', '/balance')).body.balance;
+    const { payment, url } = await order(merchant, 7_700);
+    await onPage(url, 'pay');
+    const before = await balance();
+    const wrong = { fault: 'wrong_amount', method: 'GET', path: '/payments/' } as const;
+    await acquirer.faults({ next: [wrong] });
+    await confirmed(stage(), payment.id, 'pay');
+    const alert = await alertOf(stage(), 'bank_echo_differs', payment.id);
+    assert.match(alert.detail, /77\.01 RUB.*7700 minor units/);
+    assert.deepEqual([(await merchant.call('GET', `/payments/${payment.id}`)).body.status, await balance()], ['processing', before]);
+  },
+
+  'what becomes of a payment when the bank refuses its order at once: it has failed, and the merchant is told in the answer': async () => {
+    const { payment, answer } = await order(stage().merchant, 70_000_001, 'tpay');
+    assert.deepEqual([payment.status, answer.failure_code, answer.bank_ref], ['failed', 'limit_exceeded', null]);
+    assert.equal((await stage().merchant.call('GET', `/payments/${payment.id}`)).body.metadata.bank_failure_code, 'yookassa:invalid_request');
+  },
+
+  'a payment that is paid at the bank after the merchant has cancelled it goes back to its buyer, both movements in the ledger': async () => {
+    const { merchant } = stage();
+    const { payment } = await order(merchant, 31_700);
+    assert.equal((await merchant.call('POST', `/payments/${payment.id}/cancel`)).status, 200);
+    await confirmed(stage(), payment.id, 'pay');
+    await alertOf(stage(), 'late_success', payment.id);
+    const late = await eventually(async () => {
+      const { body } = await merchant.call('GET', `/payments/${payment.id}`);
+      return body.amount_refunded === 31_700 && body;
+    }, 'the money on its way back');
+    assert.deepEqual([late.status, late.metadata.late_success, late.fee, late.refunds.length], ['cancelled', 'true', undefined, 1]);
+    const { items } = (await merchant.call('GET', '/ledger?limit=200')).body;
+    const moved = items.filter(({ payment_id: id }: any) => id === payment.id).map(({ type, amount }: any) => `${type} ${amount}`);
+    assert.deepEqual(moved.toSorted(), ['payment 31700', 'refund -31700']);
+    const given = (await stage().acquirer.books()).refunds.filter(({ payment_id: id }) => id === late.metadata.bank_ref);
+    assert.deepEqual(
+      given.map(({ status, amount }) => [status, amount.value]),
+      [['succeeded', '317.00']],
+    );
+  },
+
+  'an order that comes back under another id is believed by nobody: the operators are told, and the buyer pays the one that is ours': async () => {
+    const { merchant, acquirer } = stage();
+    await acquirer.faults({ next: [{ fault: 'wrong_id', method: 'POST', path: '/payments' }] });
+    const { payment, url, answer } = await order(merchant, 7_800);
+    assert.deepEqual([payment.status, answer.bank_ref], ['pending', null]);
+    await alertOf(stage(), 'bank_echo_differs', payment.id);
+    await onPage(url, 'pay');
+    await confirmed(stage(), payment.id, 'pay');
+    await untilStatus(merchant, payment.id, 'succeeded');
+  },
+};

@@ -1,0 +1,76 @@
+/** Facts about live payouts. */
+import assert from 'node:assert/strict';
+import { operatorToken } from '../support/service.ts';
+import { askGraph, eventually } from '../support/merchant.ts';
+import { stage, type Facts } from './shared-stage.ts';
+import { alertOf, countAtBank, paid } from './stage.ts';
+
+const sbp = { method: 'payouts_sbp', phone: '+79161234567', bank_id: '100000000111' };
+const ended = (id: string, status: string): Promise<any> =>
+  eventually(
+    async () => {
+      const { body } = await stage().merchant.call('GET', `/payouts/${id}`);
+      return body.status === status && body;
+    },
+    `the payout ${id} as ${status}`,
+    30_000,
+  );
+const payOut = async (body: object): Promise<any> => {
+  const answer = await stage().merchant.call('POST', '/payouts', body);
+  assert.equal(answer.status, 201, JSON.stringify(answer.body));
+  return answer.body.payout;
+};
+
+export const payoutFacts: Facts = {
+  'money goes out by SBP and to a card, once each, also when the answer to the order is lost': async () => {
+    const { acquirer, service } = stage();
+    await paid(stage(), 900_000);
+    const named = await payOut({ ...sbp, amount: 10_000, full_name: 'Петров Иван Сергеевич' });
+    const card = await payOut({ method: 'payouts_card', amount: 12_000, card_pan: '2200000000000004' });
+    await acquirer.faults({ next: [{ fault: 'timeout_after', method: 'POST', path: '/payouts' }] });
+    const lost = await payOut({ ...sbp, amount: 13_000 });
+    for (const { id } of [named, card, lost]) {
+      const done = await ended(id, 'succeeded');
+      assert.match(done.bank_ref, /^po-/);
+      assert.equal(await countAtBank(stage(), 'payouts', id), 1);
+    }
+    assert.doesNotMatch(service.processes.map((part) => part.output()).join(''), /220000000000/);
+  },
+
+  'what the bank refuses to pay out has failed with the reason, and the money is available again': async () => {
+    const { merchant } = stage();
+    const available = async (): Promise<number> => (await merchant.call('GET', '/balance')).body.available;
+    const before = await available();
+    const unknown = await payOut({ ...sbp, amount: 10_002 });
+    assert.equal((await ended(unknown.id, 'failed')).fail_reason, 'recipient_not_in_sbp');
+    const nowhere = await payOut({ ...sbp, amount: 10_000, bank_id: '000000000000' });
+    assert.equal((await ended(nowhere.id, 'failed')).fail_reason, 'bank_unknown');
+    assert.equal(await available(), before);
+  },
+
+  'an account cannot be paid by this bank': async () => {
+    const account = { method: 'payouts_account', amount: 1_000, account_number: '40702810900000000001', bik: '044525225', full_name: 'OOO Romashka' };
+    const answer = await stage().merchant.call('POST', '/payouts', account);
+    assert.deepEqual([answer.status, answer.body.error?.code], [422, 'method_unsupported']);
+  },
+
+  'a payout of another amount than was ordered stops, and the operators are told': async () => {
+    await stage().acquirer.faults({ next: [{ fault: 'wrong_amount', method: 'POST', path: '/payouts' }] });
+    const { id } = await payOut({ ...sbp, amount: 14_006 });
+    assert.match((await alertOf(stage(), 'bank_echo_differs', id)).detail, /140\.07 RUB.*14006 minor units/);
+    assert.deepEqual([(await stage().merchant.call('GET', `/payouts/${id}`)).body.status, await countAtBank(stage(), 'payouts', id)], ['pending', 1]);
+  },
+
+  'the directory of SBP comes from the bank': async () => {
+    const asked = await askGraph(
+      stage().service,
+      'mutation { sbpBanksRefresh(connector: "yookassa") { ... on SbpBanksRefreshed { named } ... on Refused { code } } }',
+    );
+    assert.equal(asked.sbpBanksRefresh.named, 2);
+  },
+
+  'whether calls to the bank are withheld is among the metrics': async () => {
+    const metrics = await fetch(new URL('/metrics', stage().service.graph), { headers: { authorization: `Bearer ${operatorToken}` } });
+    assert.match(await metrics.text(), /^bank_breaker_open\{connector="yookassa"\} 0$/m);
+  },
+};

@@ -1,0 +1,64 @@
+/** Facts about refunds of live payments. */
+import assert from 'node:assert/strict';
+import { eventually } from '../support/merchant.ts';
+import { stage, type Facts } from './shared-stage.ts';
+import { alertOf, atBank, confirmed, countAtBank, onPage, order, paid } from './stage.ts';
+
+export const refundFacts: Facts = {
+  'money is given back, all or a part, also when the answer to the refund is lost': async () => {
+    const { merchant, acquirer } = stage();
+    const payment = await paid(stage(), 30_000);
+    const refund = (amount: number) => merchant.call('POST', `/payments/${payment.id}/refund`, { amount, reason: 'returned' });
+    const ended = (id: string, status: string) =>
+      eventually(
+        async () => (await merchant.call('GET', `/refunds?limit=50`)).body.items.find((item: any) => item.id === id && item.status === status),
+        `${id} ${status}`,
+        30_000,
+      );
+    const first = await refund(10_000);
+    assert.equal(first.status, 201, JSON.stringify(first.body));
+    await ended((first.body.refund ?? first.body).id, 'succeeded');
+    await acquirer.faults({ next: [{ fault: 'timeout_after', method: 'POST', path: '/refunds' }] });
+    const second = await refund(5_000);
+    await ended((second.body.refund ?? second.body).id, 'succeeded');
+    const refused = await refund(7_001);
+    await ended((refused.body.refund ?? refused.body).id, 'failed');
+    const given = (await acquirer.books()).refunds.filter(({ status }) => status === 'succeeded');
+    assert.equal(given.filter(({ metadata }) => metadata.payment_operation_id === payment.id).length, 2);
+    assert.equal((await merchant.call('GET', `/payments/${payment.id}`)).body.amount_refunded, 15_000);
+  },
+
+  'a refund of another amount than was ordered stops: nothing is given back here, and the operators are told': async () => {
+    const { merchant, acquirer } = stage();
+    const payment = await paid(stage(), 20_000);
+    await acquirer.faults({ next: [{ fault: 'wrong_amount', method: 'POST', path: '/refunds' }] });
+    const { body: refund } = await merchant.call('POST', `/payments/${payment.id}/refund`, { amount: 5_000 });
+    assert.equal(refund.status, 'pending');
+    await alertOf(stage(), 'bank_echo_differs', refund.id);
+    assert.equal(await countAtBank(stage(), 'refunds', refund.id), 1);
+  },
+
+  'a refund that the bank has not decided is asked about when its payment is read': async () => {
+    const { merchant } = stage();
+    const payment = await paid(stage(), 20_000);
+    const { body: refund } = await merchant.call('POST', `/payments/${payment.id}/refund`, { amount: 1_007 });
+    assert.equal(refund.status, 'pending');
+    const given = await eventually(async () => {
+      const { body } = await merchant.call('GET', `/payments/${payment.id}`);
+      return body.amount_refunded === 1_007 && body;
+    }, 'the refund');
+    assert.equal(given.status, 'succeeded');
+  },
+
+  'a payment that was paid a moment ago, and of which nobody has told, can be refunded': async () => {
+    const { merchant, acquirer } = stage();
+    const { payment, url } = await order(merchant, 9_900);
+    await onPage(url, 'pay');
+    await acquirer.faults({ rates: { lost: 1 } });
+    await confirmed(stage(), payment.id, 'pay');
+    const answer = await merchant.call('POST', `/payments/${payment.id}/refund`, {});
+    await acquirer.faults({ rates: { lost: 0 } });
+    assert.deepEqual([answer.status, answer.body.amount], [201, 9_900], JSON.stringify(answer.body));
+    assert.equal((await atBank(stage(), 'refunds', answer.body.id)).status, 'succeeded');
+  },
+};

@@ -1,0 +1,20 @@
+/** Live mode at YooKassa, emulated as a process of its own: one service for all the facts. The last one looks back on all that was said. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { accessFacts } from './access.ts';
+import { accountFacts } from './accounts.ts';
+import { chargeFacts } from './charges.ts';
+import { paymentFacts } from './payments.ts';
+import { payoutFacts } from './payouts.ts';
+import { refundFacts } from './refunds.ts';
+import { stage } from './shared-stage.ts';
+
+for (const facts of [paymentFacts, refundFacts, chargeFacts, payoutFacts, accountFacts, accessFacts]) {
+  for (const [sentence, fact] of Object.entries(facts)) test(sentence, fact);
+}
+
+test('everything that was asked and answered was as the description says', async () => {
+  const { violations, payments } = await stage().acquirer.books();
+  assert.ok(payments.length > 15, `saw only ${payments.length} payments`);
+  assert.deepEqual(violations, []);
+});
