@@ -16,16 +16,20 @@ import { findPayment, type PaymentKey } from './store-payment.ts';
 
 /**
  * Whether the bank may know more of a payment than we do: a session that is open, an order that was registered for a link that ended before the buyer went on, one that expired before the bank had said how it ended, or one that the
- * bank had not seen when it was asked. The question about a charge of a saved method is its order: after its end it would take the buyer's money.
+ * bank had not seen when it was asked.
  */
-const isOpenQuestion = ({ mode, status, kind, bankRef, processingUntil, capturedAt, askAt }: Payment): boolean => {
+const isOpenQuestion = ({ mode, status, bankRef, processingUntil, capturedAt, askAt }: Payment): boolean => {
   if (status === 'processing') return true;
-  if (isCharge(kind) || capturedAt !== null) return false;
+  if (capturedAt !== null) return false;
   if (mode === 'live' && bankRef !== null && (status === 'cancelled' || status === 'expired')) return true;
   return status === 'expired' ? processingUntil !== null : status === 'failed' && askAt !== null;
 };
 
-/** The question to the bank, with what was ordered. A session is ordered when its time begins. */
+/** A charge of a saved method is ordered again until its time is over, and only asked about from then on: an order would take the buyer's money too late. */
+const isOrderedAgain = ({ status, kind, processingUntil }: Payment, now: Temporal.Instant): boolean =>
+  isCharge(kind) && status === 'processing' && processingUntil !== null && Temporal.Instant.compare(now, processingUntil) < 0;
+
+/** The question to the bank, with what was ordered. A session is ordered when its time begins, a charge until its time ends. */
 const questionAbout = (payment: Payment, now: Temporal.Instant): PaymentQuestion => {
   const { merchantId, id: operationId, amount, currency, bankRef: reference, processingUntil, createdAt } = payment;
   const orderedAt = processingUntil?.subtract({ minutes: sessionTtl_min }) ?? createdAt;
@@ -36,6 +40,7 @@ const questionAbout = (payment: Payment, now: Temporal.Instant): PaymentQuestion
     amount: minorUnits(amount),
     currency,
     orderedAt,
+    lastOrderedAt: (isCharge(payment.kind) && processingUntil) || orderedAt,
     voided: isVoided(payment),
     saves: isBinding(payment.kind),
     now,
@@ -55,7 +60,7 @@ const askAndApply = async (database: Database, banks: Banks, key: PaymentKey, no
   if (!isOpenQuestion(payment)) return payment;
   const bank = banks.holding(payment);
   if (isRefused(bank)) return bank;
-  const answer = await (isCharge(payment.kind) ? orderCharge(bank, payment, now) : bank.ask(questionAbout(payment, now)));
+  const answer = await (isOrderedAgain(payment, now) ? orderCharge(bank, payment, now) : bank.ask(questionAbout(payment, now)));
   return applyBankAnswer(database, key, bank.connector, answer, now);
 };
 

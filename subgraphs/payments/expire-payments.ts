@@ -11,7 +11,6 @@ import { dueOn, type Timeline } from '../kernel/clock/due.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { columns, inTransaction, run, type Statement } from '../kernel/database/statement.ts';
 import type { FailureCode } from '../kernel/rules/failure-code.ts';
-import { isCharge } from '../kernel/rules/recurring.ts';
 import { abreast } from './abreast.ts';
 import { askBank } from './ask-bank.ts';
 import { statusEvents } from './change-payment.ts';
@@ -53,7 +52,7 @@ const sessionsStillDue: Statement = {
 interface Ending {
   readonly trigger: PaymentTrigger & ('link_elapsed' | 'session_elapsed');
   readonly failureCode: FailureCode;
-  /** When the bank is asked whether it was paid after all; never about a charge of a saved method, whose question is the order itself. */
+  /** When the bank is asked whether it was paid after all. */
   readonly askAt: Temporal.Instant | null;
 }
 
@@ -63,7 +62,7 @@ const expired = (before: Payment, { trigger, failureCode, askAt }: Ending, now: 
   const metadata = { ...before.metadata, failure_code: failureCode };
   return {
     before,
-    patch: { status, failureCode, finalizedAt: now, askAt: isCharge(before.kind) ? null : askAt, step: null, stepUrl: null, metadata },
+    patch: { status, failureCode, finalizedAt: now, askAt, step: null, stepUrl: null, metadata },
     events: (after) => statusEvents(after, [], now),
   };
 };

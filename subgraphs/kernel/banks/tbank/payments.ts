@@ -156,7 +156,7 @@ const ask = async (calls: PaymentCalls, asked: PaymentQuestion): Promise<BankAns
   if (!payments) return unknown;
   const payment = telling(payments);
   if (payment) return settle(calls, asked, payment);
-  return Temporal.Instant.compare(asked.orderedAt.add({ seconds: arrivesWithin_s }), asked.now) < 0 ? { kind: 'unseen' } : unknown;
+  return Temporal.Instant.compare(asked.lastOrderedAt.add({ seconds: arrivesWithin_s }), asked.now) < 0 ? { kind: 'unseen' } : unknown;
 };
 
 /** The part of the port that takes money from a buyer. */

@@ -141,8 +141,12 @@ const settle = async (calls: PaymentCalls, asked: PaymentQuestion, payment: Wire
 };
 
 /** Looks for an order whose answer was lost among the payments of its minutes. Null: it is not there; `unknown`: the list could not be read. */
-const search = async ({ client, shop }: PaymentCalls, { operationId, orderedAt }: PaymentQuestion): Promise<WirePayment | null | typeof unknown> => {
-  const around = { 'created_at.gte': orderedAt.subtract({ seconds: 30 }).toString(), 'created_at.lte': orderedAt.add({ minutes: 2 }).toString(), limit: '100' };
+const search = async (
+  { client, shop }: PaymentCalls,
+  { operationId, orderedAt, lastOrderedAt }: PaymentQuestion,
+): Promise<WirePayment | null | typeof unknown> => {
+  const [from, until] = [orderedAt.subtract({ seconds: 30 }), lastOrderedAt.add({ minutes: 2 })];
+  const around = { 'created_at.gte': from.toString(), 'created_at.lte': until.toString(), limit: '100' };
   let cursor: string | null = null;
   for (let page = 0; page < pagesMost; page++) {
     const answer: ApiAnswer = await client.call({ account: shop, path: '/payments', query: cursor === null ? around : { ...around, cursor } });
@@ -194,7 +198,7 @@ const ask = async (calls: PaymentCalls, asked: PaymentQuestion): Promise<BankAns
   const found = await search(calls, asked);
   if (found && 'kind' in found) return unknown;
   if (found) return settle(calls, asked, found);
-  return Temporal.Instant.compare(asked.orderedAt.add({ seconds: arrivesWithin_s }), asked.now) < 0 ? { kind: 'unseen' } : unknown;
+  return Temporal.Instant.compare(asked.lastOrderedAt.add({ seconds: arrivesWithin_s }), asked.now) < 0 ? { kind: 'unseen' } : unknown;
 };
 
 const charge = async (calls: PaymentCalls, order: ChargeOrder): Promise<ChargeAnswer> => {
