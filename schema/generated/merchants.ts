@@ -758,6 +758,27 @@ export type AlertConnection = {
 
 export type AlertResolveResult = Alert | Refused;
 
+/** Whose personal data. */
+export type PersonalDataSubject =
+  /** Of all payments, tokens and subscriptions with the merchant's reference of a customer. */
+  | 'customer'
+  | 'payment'
+  | 'payout';
+
+/** What lost its personal data. */
+export type PersonalDataErased = {
+  payments: Scalars['Int']['output'];
+  payouts: Scalars['Int']['output'];
+  tokens: Scalars['Int']['output'];
+  subscriptions: Scalars['Int']['output'];
+  /** What is not final yet and therefore has it still: cancel it or wait, and call again. */
+  left: Scalars['Int']['output'];
+  /** Whether there are more payments of the customer than one call erases: call again. */
+  hasMore: Scalars['Boolean']['output'];
+};
+
+export type PersonalDataEraseResult = PersonalDataErased | Refused;
+
 export type TestClockResult = TestClock | Refused;
 
 export type TestClockRemoveResult = TestClockRemoved | Refused;
@@ -1165,6 +1186,11 @@ export type Mutation = {
   /** Says what became of an alert, in 1 to 500 characters; it no longer counts. Without `merchantId`: one about the platform itself. */
   alertResolve: AlertResolveResult;
   /**
+   * Erases masks, names, phones, accounts, and the merchant's own texts about a buyer or a recipient from what is final: a customer's by the merchant's reference
+   * (1,000 payments in a call), a payment's or a payout's by its id. Money and the books stay. It cannot be undone.
+   */
+  personalDataErase: PersonalDataEraseResult;
+  /**
    * Opens a run for an acquirer's registry of the operations from `since` on and before `until`. The reference, 1 to 100 characters, such as the file's digest, is
    * its idempotency key for the connector and mode: the same again gives the same run.
    */
@@ -1403,6 +1429,14 @@ export type MutationalertResolveArgs = {
   merchantId: InputMaybe<Scalars['ID']['input']>;
   id: Scalars['ID']['input'];
   note: Scalars['String']['input'];
+};
+
+
+export type MutationpersonalDataEraseArgs = {
+  merchantId: Scalars['ID']['input'];
+  subject: PersonalDataSubject;
+  id: Scalars['String']['input'];
+  reason: Scalars['String']['input'];
 };
 
 
@@ -1766,6 +1800,10 @@ export type ResolversUnionTypes<_RefType extends Record<string, unknown>> = {
     | ( AlertRow )
     | ( Refused )
   ;
+  PersonalDataEraseResult:
+    | ( PersonalDataErased )
+    | ( Refused )
+  ;
   TestClockResult:
     | ( TestClock )
     | ( Refused )
@@ -1937,6 +1975,9 @@ export type ResolversTypes = {
   Alert: ResolverTypeWrapper<AlertRow>;
   AlertConnection: ResolverTypeWrapper<Omit<AlertConnection, 'nodes'> & { nodes: Array<ResolversTypes['Alert']> }>;
   AlertResolveResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['AlertResolveResult']>;
+  PersonalDataSubject: PersonalDataSubject;
+  PersonalDataErased: ResolverTypeWrapper<PersonalDataErased>;
+  PersonalDataEraseResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['PersonalDataEraseResult']>;
   TestClockResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['TestClockResult']>;
   TestClockRemoveResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['TestClockRemoveResult']>;
   RegistryOperation: RegistryOperation;
@@ -2049,6 +2090,8 @@ export type ResolversParentTypes = {
   Alert: AlertRow;
   AlertConnection: Omit<AlertConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['Alert']> };
   AlertResolveResult: ResolversUnionTypes<ResolversParentTypes>['AlertResolveResult'];
+  PersonalDataErased: PersonalDataErased;
+  PersonalDataEraseResult: ResolversUnionTypes<ResolversParentTypes>['PersonalDataEraseResult'];
   TestClockResult: ResolversUnionTypes<ResolversParentTypes>['TestClockResult'];
   TestClockRemoveResult: ResolversUnionTypes<ResolversParentTypes>['TestClockRemoveResult'];
   ReconciliationRun: ReconciliationRunRow;
@@ -2611,6 +2654,20 @@ export type AlertResolveResultResolvers<ContextType = SubgraphContext, ParentTyp
   __resolveType: TypeResolveFn<'Alert' | 'Refused', ParentType, ContextType>;
 };
 
+export type PersonalDataErasedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PersonalDataErased'] = ResolversParentTypes['PersonalDataErased']> = {
+  payments?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  payouts?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  tokens?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  subscriptions?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  left?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  hasMore?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type PersonalDataEraseResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PersonalDataEraseResult'] = ResolversParentTypes['PersonalDataEraseResult']> = {
+  __resolveType: TypeResolveFn<'PersonalDataErased' | 'Refused', ParentType, ContextType>;
+};
+
 export type TestClockResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['TestClockResult'] = ResolversParentTypes['TestClockResult']> = {
   __resolveType: TypeResolveFn<'TestClock' | 'Refused', ParentType, ContextType>;
 };
@@ -2781,6 +2838,7 @@ export type MutationResolvers<ContextType = SubgraphContext, ParentType extends 
   webhookDeliveryResend?: Resolver<ResolversTypes['WebhookDeliveryResendResult'], ParentType, ContextType, RequireFields<MutationwebhookDeliveryResendArgs, 'merchantId' | 'id'>>;
   webhookDeliveriesResendFailed?: Resolver<ResolversTypes['WebhookDeliveriesResendResult'], ParentType, ContextType, RequireFields<MutationwebhookDeliveriesResendFailedArgs, 'merchantId' | 'since'>>;
   alertResolve?: Resolver<ResolversTypes['AlertResolveResult'], ParentType, ContextType, RequireFields<MutationalertResolveArgs, 'id' | 'note'>>;
+  personalDataErase?: Resolver<ResolversTypes['PersonalDataEraseResult'], ParentType, ContextType, RequireFields<MutationpersonalDataEraseArgs, 'merchantId' | 'subject' | 'id' | 'reason'>>;
   reconciliationOpen?: Resolver<ResolversTypes['ReconciliationOpenResult'], ParentType, ContextType, RequireFields<MutationreconciliationOpenArgs, 'connector' | 'mode' | 'reference' | 'since' | 'until'>>;
   reconciliationPartAdd?: Resolver<ResolversTypes['ReconciliationPartAddResult'], ParentType, ContextType, RequireFields<MutationreconciliationPartAddArgs, 'runId' | 'part' | 'csv'>>;
   reconciliationMatch?: Resolver<ResolversTypes['ReconciliationMatchResult'], ParentType, ContextType, RequireFields<MutationreconciliationMatchArgs, 'runId'>>;
@@ -2888,6 +2946,8 @@ export type Resolvers<ContextType = SubgraphContext> = {
   Alert?: AlertResolvers<ContextType>;
   AlertConnection?: AlertConnectionResolvers<ContextType>;
   AlertResolveResult?: AlertResolveResultResolvers<ContextType>;
+  PersonalDataErased?: PersonalDataErasedResolvers<ContextType>;
+  PersonalDataEraseResult?: PersonalDataEraseResultResolvers<ContextType>;
   TestClockResult?: TestClockResultResolvers<ContextType>;
   TestClockRemoveResult?: TestClockRemoveResultResolvers<ContextType>;
   ReconciliationRun?: ReconciliationRunResolvers<ContextType>;

@@ -11,6 +11,7 @@ import { perCall } from '../kernel/service/per-call.ts';
 import type { Principal } from '../kernel/service/principal.ts';
 import { keyOf, orThrow } from '../kernel/service/reach.ts';
 import { alertFields, alertMutations, alertQueries } from './alert-resolvers.ts';
+import { eraseMutations } from './erase-resolvers.ts';
 import { balanceQueries } from './balance-resolvers.ts';
 import { cabinetFields, cabinetMutations, cabinetQueries } from './cabinet-resolvers.ts';
 import type { Merchant, WebhookDelivery } from './entities.ts';
@@ -65,6 +66,7 @@ export const merchantsSubgraph = (parts: MerchantsParts): { name: 'merchants'; r
         ...policyMutations(parts),
         ...bankAccountMutations(parts),
         ...alertMutations(parts),
+        ...eraseMutations(parts),
         ...reconciliationMutations(parts),
       },
     },

@@ -33,6 +33,16 @@ const raised = async (desk: Desk, merchantId: string): Promise<string> => {
   return text(alerts.nodes[0].id);
 };
 
+/** A customer whose saved method was cancelled; gives the merchant's reference. */
+const leftCustomer = async ({ stage }: Desk, { merchantId, shopId }: World): Promise<string> => {
+  await stage.pool.query(
+    `insert into token (merchant_id, id, shop_id, mode, customer_ref, method, status, created_at)
+     select merchant_id, gen_random_uuid(), id, 'test', 'c-1', 'cards', 'cancelled', now() from shop where merchant_id::text = $1 and id::text = $2`,
+    [merchantId, shopId],
+  );
+  return 'c-1';
+};
+
 /** The shop, once it has a clock. */
 const clocked = async (world: World, desk: Desk): Promise<string> => {
   await desk.ask(`mutation { testClockCreate(${clock(world)}) { __typename } }`);
@@ -105,6 +115,7 @@ export const examples: Readonly<Record<string, (world: World, desk: Desk) => str
   reconciliationMatch: async (_, desk) => `runId: ${await runOpened(desk)}`,
   reconciliationDifferenceResolve: async (_, desk) => `id: ${await differing(desk)}, note: "Another merchant of ours"`,
   alertResolve: async (world, desk) => `${merchant(world)}, id: ${await raised(desk, world.merchantId)}, note: "Refunded by hand"`,
+  personalDataErase: async (world, desk) => `${merchant(world)}, subject: customer, id: ${text(await leftCustomer(desk, world))}, reason: "Asked for it"`,
   webhookDeliveriesResendFailed: (world) => `${merchant(world)}, since: "2026-01-01T00:00:00Z"`,
 };
 
