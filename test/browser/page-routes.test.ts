@@ -69,7 +69,8 @@ describe('the routes of the hosted page', () => {
 
   test('an unknown or altered token is a page with 404, and 404 in the envelope where JSON is asked for', async () => {
     const altered = payment.url.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'));
-    for (const url of [altered, `${new URL(payment.url).origin}/pay/nonsense`, `${altered}/bank`]) {
+    const others = ['/pay', '/pay/nonsense', '/pay/nonsense/more/of?it=1'].map((path) => `${new URL(payment.url).origin}${path}`);
+    for (const url of [altered, `${altered}/bank`, `${payment.url}/more`, ...others]) {
       const response = await fetch(url);
       assert.deepEqual([response.status, response.headers.get('content-type')], [404, 'text/html; charset=utf-8'], url);
     }
