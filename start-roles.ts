@@ -23,12 +23,12 @@ import { openEventStream } from './rest-facade/event-stream.ts';
 import { registerRestFacade } from './rest-facade/server.ts';
 import { openEveryBank } from './subgraphs/kernel/banks/open-every-bank.ts';
 import { readNotification } from './subgraphs/kernel/banks/tbank/read-notification.ts';
-import { startEmbeddedPostgres } from './subgraphs/kernel/database/embedded-postgres.ts';
+import { migrateAll, openRecord, type Progress, type RecordStore } from './subgraphs/kernel/database/open-record.ts';
 import { watchWorker } from './subgraphs/kernel/observability/watch-worker.ts';
-import { isMigrated, migrate, openDatabase, type Database } from './subgraphs/kernel/database/orm.ts';
+import { isMigrated } from './subgraphs/kernel/database/orm.ts';
 import { openBus } from './subgraphs/kernel/queue/bus.ts';
 import { openPolicies } from './subgraphs/kernel/policies/policies.ts';
-import { migrateQueues, openQueues } from './subgraphs/kernel/queue/queues.ts';
+import { openQueues } from './subgraphs/kernel/queue/queues.ts';
 import { startRelay } from './subgraphs/kernel/queue/relay.ts';
 import { openTestClocks } from './subgraphs/kernel/clock/test-clocks.ts';
 import type { Bus } from './subgraphs/kernel/rules/event.ts';
@@ -45,9 +45,6 @@ import { makeDeliveries } from './subgraphs/merchants/make-deliveries.ts';
 import { watchWebhookBacklog } from './subgraphs/merchants/webhook-backlog.ts';
 
 import type { Roles } from './main.ts';
-
-/** What is told while starting. */
-export type Progress = (text: string) => void;
 
 /** The configuration with what an embedded installation makes for itself. */
 export interface Settled extends Config {
@@ -73,38 +70,6 @@ export const settle = (config: Config, roles: Roles): Settled => {
   };
 };
 
-interface Opened {
-  /** Of PostgreSQL itself, past any pooler. */
-  readonly url: string;
-  readonly database: Database;
-}
-
-const openRecord = async (config: Settled, stack: AsyncDisposableStack, progress: Progress): Promise<Opened> => {
-  let url = config.databaseUrl;
-  if (url === null) {
-    progress('PostgreSQL ...');
-    const embedded = await startEmbeddedPostgres({ dataDir: config.dataDir, progress: (text) => progress(`PostgreSQL: ${text}`) });
-    stack.defer(() => embedded.stop());
-    url = embedded.url;
-  }
-  const { databasePool: pool, databaseDirectUrl: directUrl, namedStatements } = config;
-  const database = await openDatabase({ url, entities, pool, directUrl, namedStatements });
-  stack.defer(() => database.close());
-  return { url: directUrl ?? url, database };
-};
-
-/** One connection holds the lock, another works. */
-const migrationPool = 2;
-
-const migrateAll = async (config: Settled, { url, database }: Opened, progress: Progress): Promise<void> => {
-  progress('Migrations ...');
-  // Their locks and their settings are those of sessions.
-  const direct = url === database.url ? database : await openDatabase({ url, entities, pool: migrationPool });
-  const applied = await migrate(direct).finally(() => direct !== database && direct.close());
-  await migrateQueues(url, config.redisUrl);
-  progress(applied.length === 0 ? 'Migrations: up to date' : `Migrations: applied ${applied.join(', ')}`);
-};
-
 /** What everything that starts in this process is given. */
 interface Starting {
   readonly config: Settled;
@@ -113,7 +78,7 @@ interface Starting {
   readonly stack: AsyncDisposableStack;
 }
 
-const openParts = async (starting: Starting, { url, database }: Opened, bus: Bus): Promise<SubgraphsParts> => {
+const openParts = async (starting: Starting, { url, database }: RecordStore, bus: Bus): Promise<SubgraphsParts> => {
   const { config, log, stack } = starting;
   const { redisUrl, webhookPrivateTargets, eventsKept_days, publicUrl, secrets, drain_ms } = config;
   const queues = await openQueues({ redisUrl, databaseUrl: url, log, jobs: wakeableJobs, drain_ms: drain_ms / 2 });
@@ -252,8 +217,8 @@ export const startRoles = async (config: Settled, roles: Roles, log: Logger, pro
   await using starting = new AsyncDisposableStack();
   const stack = starting;
   await startTracing(config, roles, log, stack);
-  const opened = isOnRecord(roles) ? await openRecord(config, stack, progress) : null;
-  if (opened && roles.migrate) await migrateAll(config, opened, progress);
+  const opened = isOnRecord(roles) ? await openRecord(config, entities, stack, progress) : null;
+  if (opened && roles.migrate) await migrateAll(config, entities, opened, progress);
   let demo: DemoMerchant | null = null;
   if (roles.edge.size > 0 || roles.subgraphs.length > 0 || roles.worker) {
     progress('Roles ...');

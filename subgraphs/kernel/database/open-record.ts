@@ -1,0 +1,48 @@
+/** PostgreSQL, the record of everything, as a process starts: found or started, opened, migrated. */
+import { migrateQueues } from '../queue/queues.ts';
+import type { Config } from '../service/config.ts';
+import { startEmbeddedPostgres } from './embedded-postgres.ts';
+import { migrate, openDatabase, type Database } from './orm.ts';
+
+/** What is told while starting. */
+export type Progress = (text: string) => void;
+
+/** The database of this process. */
+export interface RecordStore {
+  /** Of PostgreSQL itself, past any pooler. */
+  readonly url: string;
+  readonly database: Database;
+}
+
+type RecordConfig = Pick<Config, 'databaseUrl' | 'databaseDirectUrl' | 'databasePool' | 'namedStatements' | 'dataDir' | 'redisUrl'>;
+type Entities = Parameters<typeof openDatabase>[0]['entities'];
+
+/** Opens the database, an embedded one where none is named; `stack` closes it. */
+export const openRecord = async (config: RecordConfig, entities: Entities, stack: AsyncDisposableStack, progress: Progress): Promise<RecordStore> => {
+  let url = config.databaseUrl;
+  if (url === null) {
+    progress('PostgreSQL ...');
+    const embedded = await startEmbeddedPostgres({ dataDir: config.dataDir, progress: (text) => progress(`PostgreSQL: ${text}`) });
+    stack.defer(() => embedded.stop());
+    url = embedded.url;
+  }
+  const { databasePool: pool, databaseDirectUrl: directUrl, namedStatements } = config;
+  const database = await openDatabase({ url, entities, pool, directUrl, namedStatements });
+  stack.defer(() => database.close());
+  return { url: directUrl ?? url, database };
+};
+
+/** One connection holds the lock, another works. */
+const migrationPool = 2;
+
+/** Brings the database and the queues' tables up to date. */
+export const migrateAll = async (config: RecordConfig, entities: Entities, { url, database }: RecordStore, progress: Progress): Promise<void> => {
+  progress('Migrations ...');
+  // Their locks and their settings are those of sessions.
+  const direct = url === database.url ? database : await openDatabase({ url, entities, pool: migrationPool });
+  const applied = await migrate(direct).finally(async () => {
+    if (direct !== database) await direct.close();
+  });
+  await migrateQueues(url, config.redisUrl);
+  progress(applied.length === 0 ? 'Migrations: up to date' : `Migrations: applied ${applied.join(', ')}`);
+};
