@@ -21,6 +21,8 @@ interface Measured {
   readonly graph: string;
   /** The same over our REST API; null: there is no such route. */
   readonly rest: string | null;
+  /** Whether the compiled operation also runs behind a bare route, as the peers run without a key, a limit and our headers. */
+  readonly hasBareRoute: boolean;
   /** Whether Mercurius can serve it. */
   readonly ofPaymentsAlone: boolean;
 }
@@ -30,11 +32,11 @@ const across = `query ($id: ID!) { payment(id: $id) { id status amount createdAt
 const listAcross = `query ($first: Int!) { payments(first: $first) { nodes { id status amount createdAt shop { id name } } pageInfo { hasNextPage endCursor } } }`;
 
 const operations: readonly Measured[] = [
-  { what: 'read', graph: readDocument(id, key), rest: readRequest(key, id), ofPaymentsAlone: true },
-  { what: 'create', graph: createDocument(key), rest: createRequest(key), ofPaymentsAlone: true },
-  { what: 'a list of 50', graph: namedDocument('ListPayments', list, key), rest: listRequest(key), ofPaymentsAlone: true },
-  { what: 'two subgraphs', graph: graphText(across, { id }, key), rest: null, ofPaymentsAlone: false },
-  { what: 'a list of 50 across two', graph: graphText(listAcross, { first: 50 }, key), rest: null, ofPaymentsAlone: false },
+  { what: 'read', graph: readDocument(id, key), rest: readRequest(key, id), hasBareRoute: true, ofPaymentsAlone: true },
+  { what: 'create', graph: createDocument(key), rest: createRequest(key), hasBareRoute: true, ofPaymentsAlone: true },
+  { what: 'a list of 50', graph: namedDocument('ListPayments', list, key), rest: listRequest(key), hasBareRoute: false, ofPaymentsAlone: true },
+  { what: 'two subgraphs', graph: graphText(across, { id }, key), rest: null, hasBareRoute: false, ofPaymentsAlone: false },
+  { what: 'a list of 50 across two', graph: graphText(listAcross, { first: 50 }, key), rest: null, hasBareRoute: false, ofPaymentsAlone: false },
 ];
 
 const folder = join(import.meta.dirname, 'peers');
@@ -48,9 +50,11 @@ const installPeers = (progress: Bench['progress']): boolean => {
   return isThere();
 };
 
-type Name = 'ours' | 'Apollo' | 'Hive' | 'Mercurius';
+type Peer = 'Apollo' | 'Hive' | 'Mercurius';
+type Name = 'ours' | 'bare' | Peer;
 const programs: Readonly<Record<Name, string>> = {
   ours: 'edge-remote.ts',
+  bare: 'compiled-constant.ts',
   Apollo: 'peer-apollo.ts',
   Hive: '../peers/hive.mjs',
   Mercurius: '../peers/mercurius.mjs',
@@ -73,29 +77,39 @@ const startAll = async (names: readonly Name[], stack: AsyncDisposableStack): Pr
 };
 
 /** The aims of issue 9. */
-const compiledAims: Readonly<Record<Exclude<Name, 'ours'>, Aim | null>> = { Apollo: { least: 6 }, Hive: null, Mercurius: { least: 1.6 } };
-const adHocAims: Readonly<Record<Exclude<Name, 'ours'>, Aim | null>> = { Apollo: null, Hive: { least: 1 }, Mercurius: null };
+const compiledAims: Readonly<Record<Peer, Aim | null>> = { Apollo: { least: 6 }, Hive: null, Mercurius: { least: 1.6 } };
+const adHocAims: Readonly<Record<Peer, Aim | null>> = { Apollo: null, Hive: { least: 1 }, Mercurius: null };
+
+/** Our ways to run an operation, each with what it is to reach against each peer. */
+const waysOf = (operation: Measured, subject: (name: Name, what: string, request: string) => Subject) => [
+  ...(operation.rest !== null && operation.hasBareRoute
+    ? [{ way: "compiled, the edge's checks apart", subject: subject('bare', 'our operation', operation.rest), aims: compiledAims }]
+    : []),
+  ...(operation.rest === null ? [] : [{ way: 'compiled, whole REST route', subject: subject('ours', 'our REST', operation.rest), aims: null }]),
+  { way: 'ad-hoc', subject: subject('ours', 'our /graphql', operation.graph), aims: adHocAims },
+];
 
 const rowsOf = async (operation: Measured, running: readonly Running[], bench: Bench): Promise<readonly Row[]> => {
-  const subject = ({ url, pid }: Running, name: string, request: string): Subject =>
-    serverSubject({ name, url, pid, requests: [request], postgres: null }, bench.load);
-  const graphs = running
-    .filter(({ name }) => name !== 'Mercurius' || operation.ofPaymentsAlone)
-    .map((server) => ({ name: server.name, subject: subject(server, server.name === 'ours' ? 'our /graphql' : server.name, operation.graph) }));
-  const ours = running.find(({ name }) => name === 'ours');
-  if (!ours) throw new Error('ours does not run');
-  const rest = operation.rest === null ? null : subject(ours, 'our REST', operation.rest);
-  const subjects = [...graphs.map((graph) => graph.subject), ...(rest ? [rest] : [])];
-  const { many, one } = await measureBoth(subjects, bench, `peers, ${operation.what}`);
-  const adHoc = graphs.find(({ name }) => name === 'ours')?.subject;
-  return graphs.flatMap(({ name, subject: baseline }) => {
-    if (name === 'ours' || !adHoc) return [];
-    const compared = [
-      ...(rest ? [{ what: `${operation.what}, compiled REST`, subject: rest, baseline, aim: compiledAims[name] }] : []),
-      { what: `${operation.what}, ad-hoc`, subject: adHoc, baseline, aim: adHocAims[name] },
-    ];
-    return compared.flatMap((comparison) => comparisonRows(comparison, many, one, connections));
-  });
+  const subject = (name: Name, what: string, request: string): Subject => {
+    const server = running.find((started) => started.name === name);
+    if (!server) throw new Error(`${name} does not run`);
+    return serverSubject({ name: what, url: server.url, pid: server.pid, requests: [request], postgres: null }, bench.load);
+  };
+  const peers = (['Apollo', 'Hive', 'Mercurius'] as const)
+    .filter((name) => running.some((started) => started.name === name) && (name !== 'Mercurius' || operation.ofPaymentsAlone))
+    .map((name) => ({ name, subject: subject(name, name, operation.graph) }));
+  const ways = waysOf(operation, subject);
+  const { many, one } = await measureBoth(
+    [...peers, ...ways].map((side) => side.subject),
+    bench,
+    `peers, ${operation.what}`,
+  );
+  return peers.flatMap(({ name, subject: baseline }) =>
+    ways.flatMap((way) => {
+      const comparison = { what: `${operation.what}, ${way.way}`, subject: way.subject, baseline, aim: way.aims?.[name] ?? null };
+      return comparisonRows(comparison, many, one, connections);
+    }),
+  );
 };
 
 /** The rows of every operation against every peer. Without a registry of packages Hive and Mercurius are left out, which the progress says. */
@@ -103,7 +117,7 @@ export const peerRows = async (bench: Bench): Promise<readonly Row[]> => {
   await using stack = new AsyncDisposableStack();
   const installed = installPeers(bench.progress);
   if (!installed) bench.progress('peers: Hive and Mercurius cannot be installed here and are left out');
-  const running = await startAll(['ours', 'Apollo', ...(installed ? (['Hive', 'Mercurius'] as const) : [])], stack);
+  const running = await startAll(['ours', 'bare', 'Apollo', ...(installed ? (['Hive', 'Mercurius'] as const) : [])], stack);
   const rows: Row[] = [];
   for (const operation of operations) rows.push(...(await rowsOf(operation, running, bench)));
   return rows;

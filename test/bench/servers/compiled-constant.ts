@@ -1,12 +1,17 @@
-/** The compiled operations behind bare routes, over constant subgraphs: the graph's own cost, the edge's checks apart. */
+/** The compiled operations behind bare routes, over constant subgraphs: the graph's own cost, the edge's checks apart. With SUBGRAPHS they are in another process there. */
+import { remoteExecutor } from '../../../gateway/remote-subgraph.ts';
 import { readContract } from '../../../rest-facade/read-contract.ts';
 import { routes, type Route } from '../../../rest-facade/routes.ts';
 import { compileBody } from '../../../rest-facade/validate-body.ts';
+import { subgraphPath } from '../../../subgraphs/kernel/service/serve-subgraph.ts';
 import { serve } from '../child-server.ts';
 import { openBareRoutes } from './bare-routes.ts';
-import { openConstantGraph, principal } from './constant-graph.ts';
+import { constantExecutor, openConstantGraph, principal, silent } from './constant-graph.ts';
 
-const supergraph = await openConstantGraph();
+const { SUBGRAPHS } = process.env;
+const supergraph = await openConstantGraph((name) =>
+  SUBGRAPHS ? remoteExecutor(`${SUBGRAPHS}${subgraphPath(name)}`, Buffer.alloc(32, 7), silent) : constantExecutor(name),
+);
 const call = { principal, requestId: 'bench' };
 
 const runOf = (name: 'CreatePayment' | 'GetPayment') => {
