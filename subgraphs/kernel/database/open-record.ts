@@ -35,14 +35,21 @@ export const openRecord = async (config: RecordConfig, entities: Entities, stack
 /** One connection holds the lock, another works. */
 const migrationPool = 2;
 
+/** Applies the migrations on connections of PostgreSQL itself: their locks and their settings are those of sessions. Gives their names. */
+const migrateDirectly = async ({ url, database }: RecordStore, entities: Entities): Promise<readonly string[]> => {
+  if (url === database.url) return migrate(database);
+  const direct = await openDatabase({ url, entities, pool: migrationPool });
+  try {
+    return await migrate(direct);
+  } finally {
+    await direct.close();
+  }
+};
+
 /** Brings the database and the queues' tables up to date. */
-export const migrateAll = async (config: RecordConfig, entities: Entities, { url, database }: RecordStore, progress: Progress): Promise<void> => {
+export const migrateAll = async (config: RecordConfig, entities: Entities, record: RecordStore, progress: Progress): Promise<void> => {
   progress('Migrations ...');
-  // Their locks and their settings are those of sessions.
-  const direct = url === database.url ? database : await openDatabase({ url, entities, pool: migrationPool });
-  const applied = await migrate(direct).finally(async () => {
-    if (direct !== database) await direct.close();
-  });
-  await migrateQueues(url, config.redisUrl);
+  const applied = await migrateDirectly(record, entities);
+  await migrateQueues(record.url, config.redisUrl);
   progress(applied.length === 0 ? 'Migrations: up to date' : `Migrations: applied ${applied.join(', ')}`);
 };
