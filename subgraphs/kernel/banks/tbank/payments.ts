@@ -101,7 +101,8 @@ const openSession = async (calls: PaymentCalls, order: SessionOrder): Promise<Se
   if (answer.kind === 'unaccepted') return { kind: 'unaccepted', otherwise: unknown };
   if (answer.kind === 'refused') return declinedBy(answer.code);
   const payment = answer.kind === 'answered' ? readPayment(answer.body) : null;
-  if (answer.kind !== 'answered' || !payment || !(await isOrdered(calls, order, payment))) return unknown;
+  if (answer.kind !== 'answered' || !payment) return unknown;
+  if (!(await isOrdered(calls, order, payment))) return stopped;
   const step = await stepOf(calls, order, payment, answer.body);
   // Without an address nobody can pay; what was made is found by its order when it is asked about.
   if (!step) return unknown;
