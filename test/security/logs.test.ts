@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { openLog } from '../../subgraphs/kernel/service/telemetry.ts';
+import { openLog, requestIdOf } from '../../subgraphs/kernel/service/telemetry.ts';
 import { leaksIn } from '../support/log-leaks.ts';
 import { startTestDatabase } from '../support/database.ts';
 
@@ -32,6 +32,11 @@ describe('the search of all logs', () => {
     assert.deepEqual(leaksIn(line('payment P-4111111111111111 in 1234567890123456 ns')), []);
     assert.deepEqual(leaksIn('  Test key  sk_test_0123456789abcdefghijklmn'), []);
   });
+});
+
+test('a request id that could be a card number is not taken, since request ids are logged', () => {
+  for (const id of ['4111111111111111', 'order-4111-1111-1111-1111', 'a.5555555555554444.b']) assert.match(requestIdOf(id), /^[0-9a-f]{8}-/, id);
+  for (const id of ['0192f0c1-1111-7222-8333-444455556666', '4111111111111112', 'checkout:77']) assert.equal(requestIdOf(id), id);
 });
 
 test('an error from PostgreSQL is logged without the row that was refused', async () => {

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { pino, stdSerializers, type Logger } from 'pino';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { isCardNumber } from '../rules/card.ts';
 import type { Config } from './config.ts';
 import { currentSpan } from './tracing.ts';
 
@@ -94,5 +95,9 @@ export const liveSubscribers = new Gauge({ name: 'live_subscribers', help: 'Open
 
 const sane = /^[A-Za-z0-9._:-]{1,128}$/;
 
-/** The caller's request id when it is a sane token, else a new one (decision D-07). */
-export const requestIdOf = (header: string | string[] | undefined): string => (typeof header === 'string' && sane.test(header) ? header : randomUUID());
+/** Request ids are logged, and card numbers are not: digits, in groups or not, that pass the check of card numbers. */
+const holdsCard = (id: string): boolean => (id.match(/(?:\d[._:-]?){12,19}/g) ?? []).some((digits) => isCardNumber(digits.replaceAll(/\D/g, '')));
+
+/** The caller's request id when it is a sane token and could be no card number, else a new one (decision D-07). */
+export const requestIdOf = (header: string | string[] | undefined): string =>
+  typeof header === 'string' && sane.test(header) && !holdsCard(header) ? header : randomUUID();
