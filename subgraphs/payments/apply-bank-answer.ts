@@ -16,7 +16,7 @@ import { changePayment, statusEvents, type Decision } from './change-payment.ts'
 import { feeOf } from './rules/fee.ts';
 import { isVoided, verified } from './recurring-verification.ts';
 import { returnLatePayment } from './return-late-payment.ts';
-import { endedUnpaid, isPaid, nextQuestionAfterEnd, paymentMove } from './rules/payment.ts';
+import { endedUnpaid, isPaid, nextQuestionAfterEnd, paymentMove, type PaymentStatus } from './rules/payment.ts';
 import type { PaymentInHand, PaymentKey } from './store-payment.ts';
 
 /** How long we wait before asking again a bank that gave no answer. */
@@ -25,8 +25,12 @@ const askAgain_s = 10;
 /** A final answer about a payment that is final already: nothing moves, and the bank need not be asked again. */
 const settled = ({ askAt }: Payment): Decision => (askAt === null ? 'unchanged' : { patch: { askAt: null }, postings: [], events: () => [] });
 
+/** The status from which a success counts: an order that was registered and is paid has had its session, whether the buyer came by our page or not. */
+const begun = ({ status, bankRef }: Payment): PaymentStatus =>
+  status === 'pending' && bankRef !== null ? (paymentMove(status, 'session_opened') ?? status) : status;
+
 const approve = ({ payment, rateBps }: PaymentInHand, answer: Approval, now: Temporal.Instant): Decision => {
-  const status = paymentMove(payment.status, 'bank_approved');
+  const status = paymentMove(begun(payment), 'bank_approved');
   // What comes too late is still to be booked: until then the question stays open, so that a crash in between does not lose it.
   if (!status) return payment.capturedAt === null && !isVoided(payment) ? 'unchanged' : settled(payment);
   if (payment.verification) return verified(payment, answer, now);

@@ -15,13 +15,13 @@ import { sessionTtl_min } from './rules/payment.ts';
 import { findPayment, type PaymentKey } from './store-payment.ts';
 
 /**
- * Whether the bank may know more of a payment than we do: a session that is open, an order that was registered for a link that ended before the buyer went on, one that expired before the bank had said how it ended, or one that the
+ * Whether the bank may know more of a payment than we do: a session that is open, an order that was registered before the buyer went on, one that expired before the bank had said how it ended, or one that the
  * bank had not seen when it was asked.
  */
 const isOpenQuestion = ({ mode, status, bankRef, processingUntil, capturedAt, askAt }: Payment): boolean => {
   if (status === 'processing') return true;
   if (capturedAt !== null) return false;
-  if (mode === 'live' && bankRef !== null && (status === 'cancelled' || status === 'expired')) return true;
+  if (mode === 'live' && bankRef !== null && status !== 'failed') return true;
   return status === 'expired' ? processingUntil !== null : status === 'failed' && askAt !== null;
 };
 
@@ -61,6 +61,8 @@ const askAndApply = async (database: Database, banks: Banks, key: PaymentKey, no
   const bank = banks.holding(payment);
   if (isRefused(bank)) return bank;
   const answer = await (isOrderedAgain(payment, now) ? orderCharge(bank, payment, now) : bank.ask(questionAbout(payment, now)));
+  // An order whose buyer has not gone on yet may end at the bank, which says nothing of the link here; that it is paid counts.
+  if (payment.status === 'pending' && answer.kind !== 'approved') return payment;
   return applyBankAnswer(database, key, bank.connector, answer, now);
 };
 

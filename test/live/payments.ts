@@ -127,6 +127,12 @@ export const paymentFacts: Facts = {
     );
   },
 
+  'an order that is paid before its buyer went on from the page is paid': async () => {
+    const { payment } = await order(stage().merchant, 4_200);
+    await confirmed(stage(), payment.id, 'pay');
+    await untilStatus(stage().merchant, payment.id, 'succeeded');
+  },
+
   'an order that comes back under another id is believed by nobody: the operators are told, and the buyer pays the one that is ours': async () => {
     const { merchant, acquirer } = stage();
     await acquirer.faults({ next: [{ fault: 'wrong_id', method: 'POST', path: '/payments' }] });
