@@ -11,6 +11,7 @@ import { applyBankAnswer } from './apply-bank-answer.ts';
 import type { Payment } from './entities.ts';
 import { orderCharge } from './recurring-charge.ts';
 import { isVoided } from './recurring-verification.ts';
+import { buyerMethod, pageMethod } from './rules/checkout.ts';
 import { sessionTtl_min } from './rules/payment.ts';
 import { findPayment, type PaymentKey } from './store-payment.ts';
 
@@ -41,6 +42,7 @@ const questionAbout = (payment: Payment, now: Temporal.Instant): PaymentQuestion
     currency,
     orderedAt,
     lastOrderedAt: (isCharge(payment.kind) && processingUntil) || orderedAt,
+    method: isCharge(payment.kind) ? null : buyerMethod(pageMethod(payment)),
     voided: isVoided(payment),
     saves: isBinding(payment.kind),
     now,

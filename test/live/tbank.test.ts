@@ -108,6 +108,24 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
     }
   });
 
+  test('an order whose answer is lost altogether is found, and its buyer goes on', async () => {
+    const lost = { fault: 'timeout_after', method: 'POST', path: '/v2/Init' } as const;
+    await stage.acquirer.faults({ next: [lost, lost] });
+    const { payment, url } = await order(stage.merchant, 5_100, 'sbp');
+    assert.equal((await onPage(url, 'pay')).step, 'wait');
+    const qr = await eventually(
+      async () => {
+        await stage.merchant.call('GET', `/payments/${payment.id}`);
+        return (await ofOrder(payment.id)).find(({ route }) => route === 'sbp');
+      },
+      'the QR code of the order that was found',
+      60_000,
+    );
+    await stage.acquirer.confirm(pageOf(qr), 'pay');
+    const paid = await untilStatus(stage.merchant, payment.id, 'succeeded', 60_000);
+    assert.deepEqual([paid.metadata.bank_ref, (await ofOrder(payment.id)).length], [qr.id, 2]);
+  });
+
   test('another amount or another order than ours moves nothing and is told to the operators', async () => {
     for (const [fault, said] of [
       ['wrong_amount', /7701 kopecks.*7700 minor units/],

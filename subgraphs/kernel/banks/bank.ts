@@ -96,6 +96,8 @@ export interface PaymentQuestion extends Question {
   readonly orderedAt: Temporal.Instant;
   /** When it may have been ordered last: a charge of a saved method is ordered again while it has no answer. */
   readonly lastOrderedAt: Temporal.Instant;
+  /** How its buyer pays; null: there is no buyer. */
+  readonly method: BuyerMethod | null;
   /** The payment only proves a card: it is to be authorised and given up again. */
   readonly voided: boolean;
   /** The method is saved when the payment succeeds: some banks must be asked for its reference. */

@@ -4,6 +4,7 @@
  * of an order is asked by our own id, with `CheckOrder`, which tells of all that was made for it.
  */
 import type { Bank, BankAnswer, PayerTraits, PaymentQuestion, SessionAnswer, SessionOrder } from '../bank.ts';
+import type { BuyerMethod } from '../../rules/buyer.ts';
 import type { CheckEcho, Ordered } from '../check-echo.ts';
 import type { ApiAnswer, Client } from './client.ts';
 import { failureOf, paymentFailure } from './failures.ts';
@@ -73,7 +74,7 @@ const initParams = (order: SessionOrder, { callbackUrl }: PaymentCalls) => ({
 });
 
 /** Where the buyer pays; null when the bank does not say. */
-const stepOf = async ({ client }: PaymentCalls, { method }: SessionOrder, { id }: WirePayment, init: unknown) => {
+const stepOf = async ({ client }: PaymentCalls, method: BuyerMethod, { id }: WirePayment, init: unknown) => {
   const readable = (answer: ApiAnswer): unknown => (answer.kind === 'answered' ? answer.body : null);
   switch (method) {
     case 'sbp': {
@@ -103,7 +104,7 @@ const openSession = async (calls: PaymentCalls, order: SessionOrder): Promise<Se
   const payment = answer.kind === 'answered' ? readPayment(answer.body) : null;
   if (answer.kind !== 'answered' || !payment) return unknown;
   if (!(await isOrdered(calls, order, payment))) return stopped;
-  const step = await stepOf(calls, order, payment, answer.body);
+  const step = await stepOf(calls, order.method, payment, answer.body);
   // Without an address nobody can pay; what was made is found by its order when it is asked about.
   if (!step) return unknown;
   const traits = { cardBrand: null, cardMask: null, cardHolder: null };
@@ -152,11 +153,24 @@ const settle = async (calls: PaymentCalls, asked: PaymentQuestion, payment: Wire
   }
 };
 
+/** Whether nobody has got the address of anything that was made for an order, and nobody has begun to charge it: nothing will come of it by itself. */
+const isUntouched = ({ reference }: PaymentQuestion, payments: readonly WirePayment[]): boolean =>
+  reference === null && payments.every(({ status }) => status === 'NEW');
+
+/** Where the buyer goes on, for an order whose answer was lost. Null: the bank does not tell it again, as it is with cards. */
+const sessionOf = async (calls: PaymentCalls, asked: PaymentQuestion, method: BuyerMethod, payment: WirePayment): Promise<BankAnswer | null> => {
+  if (!(await isOrdered(calls, asked, payment))) return stopped;
+  const step = await stepOf(calls, method, payment, null);
+  return step && { kind: 'pending', askAt: asked.now.add({ seconds: askEvery_s }), session: { reference: payment.id, ...step } };
+};
+
 const ask = async (calls: PaymentCalls, asked: PaymentQuestion): Promise<BankAnswer> => {
   const payments = await paymentsOf(calls, asked.operationId);
   if (!payments) return unknown;
   const payment = telling(payments);
-  if (payment) return settle(calls, asked, payment);
+  if (payment && !isUntouched(asked, payments)) return settle(calls, asked, payment);
+  const found = payment && asked.method ? await sessionOf(calls, asked, asked.method, payment) : null;
+  if (found) return found;
   return Temporal.Instant.compare(asked.lastOrderedAt.add({ seconds: arrivesWithin_s }), asked.now) < 0 ? { kind: 'unseen' } : unknown;
 };
 
