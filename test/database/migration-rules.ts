@@ -36,7 +36,10 @@ const rules: readonly Rule[] = [
     refuses: /\badd column\b[^,]*\b(big|small)?serial\b|\bgenerated (always|by default) as/,
     why: 'adds a column that is computed for every row: the table is written anew',
   },
-  { refuses: /\badd column\b(?![^,]*\bdefault\b)[^,]*\bnot null\b/, why: 'adds a column that the running program does not fill and that may not be empty' },
+  {
+    refuses: /\badd column\b[^,]*\bnot null\b/,
+    why: 'adds a column that may not be empty: whole rows that the running program writes have nothing there, whatever its default',
+  },
   {
     refuses: /\badd constraint\b(?!.*\bnot valid\b)(?!.*\busing index\b)/,
     why: 'adds a constraint that is checked at once: add it not valid, validate it in a migration of its own',

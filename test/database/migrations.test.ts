@@ -56,6 +56,7 @@ describe('a migration after the first release', () => {
     'alter table payment add column number bigserial',
     'alter table payment add column doubled bigint generated always as (amount * 2) stored',
     'alter table payment add column reason text not null',
+    'alter table payment add column kept boolean not null default false',
     'alter table payment alter column order_id set not null',
     'alter table payment alter column order_id type varchar(64)',
     'alter table payment rename column rrn to reference',
@@ -86,7 +87,7 @@ describe('a migration after the first release', () => {
   test('may expand: columns that may be empty or have a constant, tables of its own with whatever they need, checks that are validated later', () => {
     const name = 'Migration20270101000000_expand';
     const statements = [
-      'alter table payment add column note text, add column kept boolean not null default false, add column noted_at timestamptz(3) default now()',
+      'alter table payment add column note text, add column kept boolean default false, add column noted_at timestamptz(3) default now()',
       'create table note (merchant_id uuid not null, id uuid not null, text text not null, primary key (merchant_id, id))',
       'create index note_text on note (merchant_id, text)',
       'alter table note add constraint note_text check (length(text) < 100)',

@@ -32,7 +32,7 @@ before(async () => {
 });
 after(() => migrated.close());
 
-const query = async (text: string, values: readonly unknown[] = []): Promise<any[]> => (await migrated.database.pool.query<any>(text, [...values])).rows;
+const query = async (text: string, values: readonly unknown[] = []): Promise<any[]> => (await migrated.database.pool.query(text, [...values])).rows;
 const operator: Acting = {
   principal: { kind: 'operator', subject: 'anna', role: 'admin', merchantId: null },
   requestId: 'r',
