@@ -31,6 +31,7 @@ const fitting: Readonly<Record<string, readonly string[]>> = {
   succeeded: ['succeeded'],
   refunded: ['succeeded'],
   failed: ['canceled', 'none'],
+  expired: ['canceled', 'none'],
 };
 
 const compareEach = (what: string, ours: readonly Row[], theirs: ReadonlyMap<string, Row>): void => {
@@ -43,17 +44,24 @@ const compareEach = (what: string, ours: readonly Row[], theirs: ReadonlyMap<str
   assert.deepEqual(differing, [], `${what} that differ`);
 };
 
-/** What is not final and not waiting for its turn either: `overdue` is a moment that everything due before should have been looked at. */
-const stuck = `select 'payment' as kind, id::text, status, ask_at::text, row_to_json(payment)::text as row from payment where status in ('pending', 'processing') and (ask_at is null or ask_at < $1)
-  union all select 'refund', id::text, status, ask_at::text, row_to_json(refund)::text from refund where status = 'pending' and (ask_at is null or ask_at < $1)
-  union all select 'payout', id::text, status, ask_at::text, row_to_json(payout)::text from payout where status = 'pending' and (ask_at is null or ask_at < $1)`;
+const open = `select id::text, ask_at from payment where status in ('pending', 'processing')
+  union all select id::text, ask_at from refund where status = 'pending' union all select id::text, ask_at from payout where status = 'pending'`;
 
-export const openOperations = `select (select count(*) from payment where status in ('pending', 'processing'))
-  + (select count(*) from refund where status = 'pending') + (select count(*) from payout where status = 'pending') as open`;
+/** The operations that are not final. */
+export const openOperations = async (pool: Pool): Promise<readonly Row[]> => (await pool.query<Row>(open)).rows;
 
-/** What nothing will look at again. */
+/** What is not final and nothing will look at again: all that was due before `overdue` should have been. */
 export const stuckOperations = async (pool: Pool, overdue: Temporal.Instant): Promise<readonly Row[]> =>
-  (await pool.query<Row>(stuck, [overdue.toString()])).rows;
+  (await pool.query<Row>(`select * from (${open}) as waiting where ask_at is null or ask_at < $1`, [overdue.toString()])).rows;
+
+/** Operations about which the bank may know more than we do: those that are open, and payments that ended without its final word. */
+export const questionableOperations = async (pool: Pool): Promise<ReadonlySet<string>> => {
+  const { rows } = await pool.query<Row>(
+    `select id from (${open}) as waiting union select payment_id::text from refund where status = 'pending'
+      union select id::text from payment where status in ('expired', 'failed') and captured_at is null`,
+  );
+  return new Set(rows.map(({ id }) => id));
+};
 
 /** Compares everything; gives the sums that agreed, in kopecks. */
 export const compareWithBank = async (pool: Pool, merchant: LiveMerchant, bank: AcquirerBooks) => {

@@ -22,10 +22,14 @@ export interface Done {
 type Random = () => number;
 const oneOf = <Item>(items: readonly Item[], random: Random): Item | undefined => items[Math.floor(random() * items.length)];
 
+/** How long the client waits for an answer. */
+const patience_ms = 20_000;
+const inTime = <Answered>(call: Promise<Answered>): Promise<Answered | null> => Promise.race([call, delay(patience_ms, null, { ref: false })]);
+
 /** Asks again until there is an answer that is not about the service's own state. */
 const insist = async (call: () => Promise<Answer>): Promise<Answer> => {
   for (;;) {
-    const answer = await call().catch((error: unknown) => {
+    const answer = await inTime(call()).catch((error: unknown) => {
       // An answer came, and is not what the description says.
       if (error instanceof AssertionError) throw error;
       return null;
@@ -44,6 +48,7 @@ const goOn = async (paymentUrl: string, card: object | null): Promise<void> => {
       method: 'POST',
       headers: { 'content-type': 'application/json', origin: new URL(paymentUrl).origin },
       body: JSON.stringify(card ? { card } : {}),
+      signal: AbortSignal.timeout(patience_ms),
     }).catch(() => null);
     await answer?.arrayBuffer().catch(() => null);
     // 409: an earlier request, whose answer was lost, has opened the session.
