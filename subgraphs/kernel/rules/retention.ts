@@ -52,6 +52,7 @@ export const retention = {
   rate: forEver('what a fee was taken by'),
   exchange_rate: forEver('what an amount was shown as'),
   bank_account: settings,
+  bank_order: forEver('which orders a bank was given: a repeated one must never pay twice'),
   bank_route: settings,
   block_entry: settings,
   forbidden_word: settings,
