@@ -49,17 +49,23 @@ const questionAbout = (payment: Payment, now: Temporal.Instant): PaymentQuestion
   };
 };
 
+/** Why the bank is asked: somebody says that something has happened or needs to know, or a moment has come that was planned earlier. */
+export type Occasion = 'told' | 'planned';
+
+/** The bank has told something else than was ordered since the question was planned: a person looks into it. */
+const isStopped = ({ mode, status, askAt }: Payment): boolean => mode === 'live' && status === 'processing' && askAt === null;
+
 /** Asks about one payment; the payment as it is afterwards. One that was never at the bank, or whose end is known, is left as it is. */
-export const askBank = (database: Database, banks: Banks, key: PaymentKey, now: Temporal.Instant): Promise<Payment | Refused> => {
+export const askBank = (database: Database, banks: Banks, key: PaymentKey, now: Temporal.Instant, occasion: Occasion = 'told'): Promise<Payment | Refused> => {
   const { merchantId, paymentId: subjectId } = key;
-  return inTraceOf(database.pool, { merchantId, subjectId }, { kind: 'internal', name: 'ask bank' }, () => askAndApply(database, banks, key, now));
+  return inTraceOf(database.pool, { merchantId, subjectId }, { kind: 'internal', name: 'ask bank' }, () => askAndApply(database, banks, key, now, occasion));
 };
 
-const askAndApply = async (database: Database, banks: Banks, key: PaymentKey, now: Temporal.Instant): Promise<Payment | Refused> => {
+const askAndApply = async (database: Database, banks: Banks, key: PaymentKey, now: Temporal.Instant, occasion: Occasion): Promise<Payment | Refused> => {
   const found = await findPayment(database.pool, key, now);
   if (!found) return refused('not_found', 'there is no such payment');
   const { payment } = found;
-  if (!isOpenQuestion(payment)) return payment;
+  if (!isOpenQuestion(payment) || (occasion === 'planned' && isStopped(payment))) return payment;
   const bank = banks.holding(payment);
   if (isRefused(bank)) return bank;
   const answer = await (isOrderedAgain(payment, now) ? orderCharge(bank, payment, now) : bank.ask(questionAbout(payment, now)));

@@ -57,7 +57,7 @@ export const paymentJobs = ({ database, banks, clocks, now, stopping }: PaymentJ
     parse: parseKey,
     run: async (payload) => {
       const key = parseKey(payload);
-      await askBank(database, banks, key, await clocks.timeOf({ kind: 'payment', merchantId: key.merchantId, id: key.paymentId }));
+      await askBank(database, banks, key, await clocks.timeOf({ kind: 'payment', merchantId: key.merchantId, id: key.paymentId }), 'planned');
       return done;
     },
   },

@@ -56,9 +56,12 @@ export const refundFacts: Facts = {
     await onPage(url, 'pay');
     await acquirer.faults({ rates: { lost: 1 } });
     await confirmed(stage(), payment.id, 'pay');
-    const answer = await merchant.call('POST', `/payments/${payment.id}/refund`, {});
+    const answer = await eventually(async () => {
+      const told = await merchant.call('POST', `/payments/${payment.id}/refund`, {});
+      return told.status === 201 && told;
+    }, 'the refund');
     await acquirer.faults({ rates: { lost: 0 } });
-    assert.deepEqual([answer.status, answer.body.amount], [201, 9_900], JSON.stringify(answer.body));
+    assert.equal(answer.body.amount, 9_900);
     assert.equal((await atBank(stage(), 'refunds', answer.body.id)).status, 'succeeded');
   },
 };
