@@ -2,12 +2,13 @@
 import { GraphQLError, NoSchemaIntrospectionCustomRule, parse, specifiedRules, validate, type DocumentNode, type GraphQLSchema } from 'graphql';
 import { Lru } from '../subgraphs/kernel/service/lru.ts';
 import { documentTokens_max, limitDocument } from './document-limits.ts';
+import { finiteNumbers } from './finite-numbers.ts';
 
 const remembered = 1_000;
 
 /** Reads documents against the schema: the document, or what is wrong with it. Without `introspection` a document that asks for the schema is wrong. */
 export const documentReader = (schema: GraphQLSchema, introspection = true): ((text: string) => DocumentNode | readonly GraphQLError[]) => {
-  const rules = [...specifiedRules, limitDocument, ...(introspection ? [] : [NoSchemaIntrospectionCustomRule])];
+  const rules = [...specifiedRules, limitDocument, finiteNumbers, ...(introspection ? [] : [NoSchemaIntrospectionCustomRule])];
   const known = new Lru<string, DocumentNode>(remembered);
   return (text) => {
     const before = known.get(text);

@@ -11,6 +11,7 @@ import { authorizationOf, type Authenticated } from './authenticate.ts';
 import { tooCostly } from './document-cost.ts';
 import { signaturesOf } from './check-caller.ts';
 import { document_bytes_max, documentTokens_max, limitDocument } from './document-limits.ts';
+import { finiteNumbers } from './finite-numbers.ts';
 import type { GraphProtocolParts } from './graph-protocol.ts';
 import { serveGraphiql } from './graphiql.ts';
 import { presentError } from './present-error.ts';
@@ -65,7 +66,7 @@ const openApollo = ({ supergraph, log, introspection = true }: GatewayParts): Ap
     cache: 'bounded',
     includeStacktraceInErrorResponses: false,
     stopOnTerminationSignals: false,
-    validationRules: [limitDocument],
+    validationRules: [limitDocument, finiteNumbers],
     parseOptions: { maxLexicalTokens: documentTokens_max },
     formatError: presentError,
     plugins: [ApolloServerPluginLandingPageDisabled(), logFailures(log), refuseSubscriptions, limitCost],

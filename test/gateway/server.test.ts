@@ -20,6 +20,15 @@ describe('/graphql', () => {
     assert.match(other.headers.get('x-request-id') ?? '', /^[0-9a-f-]{36}$/);
   });
 
+  test('refuses a number that is beyond all numbers, which no plan can hold', async (t) => {
+    const { url } = await serveGraph(t);
+    for (const number of ['1e400', '-1e400', '9'.repeat(400)]) {
+      const response = await post(url, { query: `{ merchant(first: ${number}) { name } }` });
+      assert.equal(response.status, 400);
+      assert.match(await response.text(), /a number is too large/);
+    }
+  });
+
   test('answers a query by GET, to a caller that proves to be no form of a foreign page', async (t) => {
     const { url } = await serveGraph(t);
     const address = `${url}/graphql?query=${encodeURIComponent(query)}`;
