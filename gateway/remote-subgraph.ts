@@ -5,7 +5,7 @@ import type { Call } from '../subgraphs/kernel/service/principal.ts';
 import { principalHeader, principalSigner, requestIdHeader } from '../subgraphs/kernel/service/principal-header.ts';
 import type { SubgraphExecutor } from '../subgraphs/kernel/service/subgraph.ts';
 import type { Logger } from '../subgraphs/kernel/service/telemetry.ts';
-import { spanned } from '../subgraphs/kernel/service/tracing.ts';
+import { currentSpan, spanned } from '../subgraphs/kernel/service/tracing.ts';
 
 const connectTimeout_ms = 2_000;
 /** Longer than a bank may take within a call (decision D-31: 10 s). */
@@ -26,7 +26,9 @@ export const remoteExecutor = (url: string, principalSecret: Buffer, log: Logger
   const pool = new Pool(origin, { connections, connect: { timeout: connectTimeout_ms }, headersTimeout: answerTimeout_ms, bodyTimeout: answerTimeout_ms });
   const sign = principalSigner(principalSecret);
   const ask = (body: string, call: Call): Promise<ExecutionResult> =>
-    spanned({ kind: 'client', name: `POST ${path}` }, async (span) => {
+    spanned({ kind: 'client', name: `POST ${path}` }, async () => {
+      // Also when the trace is not kept: then it is not kept there either.
+      const span = currentSpan();
       const traced = span ? { traceparent: span.traceparent } : {};
       const headers = { 'content-type': 'application/json', [principalHeader]: await sign(call.principal), [requestIdHeader]: call.requestId, ...traced };
       const response = await pool.request({ method: 'POST', path, headers, body });

@@ -70,10 +70,10 @@ const carried = async <Result>(by: Tracing, span: Span, work: (span: Span) => Pr
   }
 };
 
-/** Runs `work` in a span below the current one; outside of a trace it is only run. A rejection marks the span as failed. */
+/** Runs `work` in a span below the current one; outside of a trace, or of one that is kept, it is only run. A rejection marks the span as failed. */
 export const spanned = <Result>(start: SpanStart, work: (span: Span | null) => Promise<Result>): Promise<Result> => {
   const above = open?.current();
-  return open && above ? carried(open, open.begin(start, { below: above }), work) : work(null);
+  return open && above?.isKept ? carried(open, open.begin(start, { below: above }), work) : work(null);
 };
 
 /**
