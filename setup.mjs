@@ -22,6 +22,7 @@ const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 const commands = {
   start: { program: ['main.ts'], drains: true, runtimeOnly: true },
   test: { program: ['test/run.ts'], drains: true },
+  'test:cluster': { program: ['test/run.ts', '--whole-fleet', 'test/cluster'], drains: true },
   check: { program: ['test/check.ts'] },
   bench: { program: ['test/bench/run.ts'] },
   acquirer: { program: ['test/acquirer/main.ts'] },

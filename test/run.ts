@@ -1,6 +1,7 @@
 /**
  * `npm test [-- folder or file ...]`: `npm run check`, then every test. What a test needs from outside is found or installed first; what cannot be tested
- * here is said plainly, and with `--no-skips` or NO_SKIPS=1 a skipped test is a failed run.
+ * here is said plainly, and with `--no-skips` or NO_SKIPS=1 a skipped test is a failed run. `--whole-fleet` (`npm run test:cluster`): each role of the fleet is a
+ * process of its own, and each is lost.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -30,10 +31,10 @@ const filesAtOnce = 2;
 
 const seconds = (took_ms: number): string => `${(took_ms / 1_000).toFixed(1)} s`;
 
-// Benchmarks are not tests, and the tidy tests are a part of the check.
+// Benchmarks are not tests, the tidy tests are a part of the check, and the fleet has a command of its own: it needs a machine to itself.
 const testFiles = (named: readonly string[]): readonly string[] => {
   const patterns = named.map((path) => (statSync(resolve(root, path)).isDirectory() ? `${path}/**/*.test.ts` : path));
-  const everything = () => globSync('test/**/*.test.ts', { cwd: root, exclude: ['test/bench/**', 'test/tidy/**'] });
+  const everything = () => globSync('test/**/*.test.ts', { cwd: root, exclude: ['test/bench/**', 'test/tidy/**', 'test/cluster/fleet.test.ts'] });
   const found = named.length > 0 ? globSync(patterns, { cwd: root }) : everything();
   return found.toSorted().map((path) => resolve(root, path));
 };
@@ -105,13 +106,15 @@ const main = async (args: readonly string[], stopped: AbortSignal): Promise<numb
   const named = args.filter((argument) => !argument.startsWith('--'));
   const noSkips = args.includes('--no-skips') || process.env['NO_SKIPS'] === '1';
   const whole = named.length === 0;
+  const wholeFleet = args.includes('--whole-fleet');
+  if (wholeFleet) process.env['FLEET'] = 'whole';
   const unknown = named.filter((path) => !existsSync(resolve(root, path)));
   if (unknown.length > 0) {
     print(`there is no ${unknown.join(', no ')} here`);
     return 1;
   }
   const files = testFiles(named);
-  const [missing, finding_ms] = await timed(() => findOutsidePrograms(whole));
+  const [missing, finding_ms] = await timed(() => findOutsidePrograms(whole || wholeFleet, wholeFleet));
   const [checked, checking_ms] = whole ? await timed(() => check(stopped)) : [true, 0];
   const [database, starting_ms] = await timed(startTestDatabase);
   process.env['TEST_POSTGRES_URL'] = database.url;
@@ -123,7 +126,7 @@ const main = async (args: readonly string[], stopped: AbortSignal): Promise<numb
   for (const [part, part_ms] of [...Object.entries(took), ...outcome.folders]) print(`  ${part.padEnd(20)} ${seconds(part_ms).padStart(8)}`);
   printSkipped(outcome, missing);
   const clean = logsAreClean(logs, whole);
-  const skips = noSkips ? outcome.skipped.length + (whole ? missing.length : 0) : 0;
+  const skips = noSkips ? outcome.skipped.length + (whole || wholeFleet ? missing.length : 0) : 0;
   if (!checked) print('\nFAILED: npm run check, see above');
   if (!clean) print('\nFAILED: something private was logged, or nothing at all, see above');
   if (skips > 0) print('\nFAILED: something was not tested, and this run allows no skips');

@@ -109,5 +109,5 @@ test('an unknown command is answered with the known ones', async () => {
   child.stderr.on('data', (text: Buffer) => (said += text.toString()));
   const [code] = await once(child, 'close');
   assert.equal(code, 1);
-  assert.match(said, /One of: start, test, check, bench, acquirer, chaos, generate, format/);
+  assert.match(said, /One of: start, test, test:cluster, check, bench, acquirer, chaos, generate, format/);
 });

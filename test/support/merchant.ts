@@ -161,7 +161,7 @@ export const expectedSignature = (secret: string, raw: string, timestamp: string
   return `t=${timestamp},v1=${hmac(raw)},v2=${hmac(`${timestamp}.${raw}`)}`;
 };
 
-/** Reads an event stream until it is closed: the comments, and the events with their ids. */
+/** Reads an event stream until it is closed: the comments, and the events with their ids. `ended` fulfils when the other side has closed it. */
 export const openStream = async (rest: string, key: string, headers: Record<string, string> = {}) => {
   const aborting = new AbortController();
   const response = await fetch(`${rest}/v1/public/events`, { headers: { authorization: `Bearer ${key}`, ...headers }, signal: aborting.signal });
@@ -185,5 +185,5 @@ export const openStream = async (rest: string, key: string, headers: Record<stri
       blocks.filter(Boolean).forEach(take);
     }
   })().catch(() => {});
-  return { response, events, comments, close: () => (aborting.abort(), reading) };
+  return { response, events, comments, ended: reading, close: () => (aborting.abort(), reading) };
 };

@@ -1,0 +1,100 @@
+/** HAProxy and PgBouncer as child processes, on the sample configurations. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { chooseOwner } from '../../subgraphs/kernel/database/embedded/owner.ts';
+import { superuser } from '../../subgraphs/kernel/database/embedded/cluster.ts';
+import { operations, readSample } from './sample-config.ts';
+
+/** Why the fleet cannot be tested here, or false. `npm test` looks for the programs and says where they are. */
+export const noFleet: string | false =
+  process.env['REDIS_SERVER'] && process.env['HAPROXY'] && process.env['PGBOUNCER'] ? false : 'redis-server, haproxy or pgbouncer is not installed';
+
+/** A program between the others that can be killed and started again. */
+export interface Outside {
+  readonly port: number;
+  /** kill -9, and a new one on the same port. */
+  replace(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const patience_ms = 30_000;
+
+const listens = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => resolve((socket.destroy(), true)));
+    socket.once('error', () => resolve(false));
+  });
+
+const keep = async (port: number, launch: () => ChildProcess): Promise<Outside> => {
+  let child: ChildProcess;
+  const begin = async (): Promise<void> => {
+    let said = '';
+    child = launch();
+    const started = child;
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text: Buffer) => (said += text.toString()));
+    const kill = (): boolean => started.kill('SIGKILL');
+    process.once('exit', kill);
+    child.once('exit', () => process.off('exit', kill));
+    const deadline = performance.now() + patience_ms;
+    while (!(await listens(port))) {
+      if (child.exitCode !== null || performance.now() > deadline) throw new Error(`${child.spawnfile} did not start:\n${said}`);
+      await sleep(20);
+    }
+  };
+  const end = async (): Promise<void> => {
+    if (child.exitCode === null && child.signalCode === null && child.kill('SIGKILL')) await once(child, 'exit');
+  };
+  await begin();
+  return { port, replace: () => end().then(begin), stop: end };
+};
+
+/** The operational state of a server that takes calls, in HAProxy's list. */
+const isUp = '2';
+
+const askSocket = async (path: string, command: string): Promise<string> => {
+  const socket = connect(path);
+  socket.end(`${command}\n`);
+  let said = '';
+  for await (const text of socket) said += String(text);
+  return said;
+};
+
+/** Starts HAProxy with these addresses in place of those of the sample; `port` is the public one. `whoIsUp` names the servers that it sends calls to. */
+export const startHaproxy = async (port: number, addresses: ReadonlyMap<string, string>): Promise<Outside & { whoIsUp(): Promise<readonly string[]> }> => {
+  const directory = mkdtempSync(join(tmpdir(), 'payments-haproxy-'));
+  process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
+  const file = join(directory, 'haproxy.cfg');
+  const socket = join(directory, 'admin.sock');
+  writeFileSync(file, readSample('haproxy.cfg', new Map([...addresses, ['/run/haproxy/admin.sock', socket]])));
+  const kept = await keep(port, () => spawn(process.env['HAPROXY'] ?? '', ['-db', '-f', file], { cwd: operations, stdio: ['ignore', 'pipe', 'pipe'] }));
+  const whoIsUp = async (): Promise<readonly string[]> => {
+    const fields = (await askSocket(socket, 'show servers state')).split('\n').map((line) => line.split(' '));
+    return fields.flatMap(([, , , name, , state]) => (name !== undefined && state === isUp ? [name] : []));
+  };
+  return { ...kept, whoIsUp };
+};
+
+/** Starts PgBouncer before the PostgreSQL at `postgresPort`. */
+export const startPgbouncer = async (port: number, postgresPort: number, password: string): Promise<Outside> => {
+  const directory = mkdtempSync(join(tmpdir(), 'payments-pgbouncer-'));
+  process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
+  const users = join(directory, 'userlist.txt');
+  const file = join(directory, 'pgbouncer.ini');
+  writeFileSync(users, `"${superuser}" "${password}"\n`);
+  const addresses = new Map([
+    ['host=haproxy port=5000', `host=127.0.0.1 port=${postgresPort}`],
+    ['listen_addr = *', 'listen_addr = 127.0.0.1'],
+    ['listen_port = 6432', `listen_port = ${port}\nunix_socket_dir =`],
+    ['/etc/pgbouncer/userlist.txt', users],
+  ]);
+  writeFileSync(file, readSample('pgbouncer.ini', addresses));
+  // PgBouncer refuses to run as root.
+  const owner = chooseOwner(directory, join(directory, 'none'));
+  if (owner) for (const path of [directory, users, file]) chownSync(path, owner.uid, owner.gid);
+  return keep(port, () => spawn(process.env['PGBOUNCER'] ?? '', [file], { cwd: '/', stdio: ['ignore', 'pipe', 'pipe'], ...owner }));
+};
