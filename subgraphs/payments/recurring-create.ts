@@ -95,7 +95,7 @@ const insert = async (
 
 /** The bank that binds, or the one that has what is charged, whatever the routes say by then. */
 const bankFor = async (banks: Banks, { merchantId, shopId, mode }: RecurringInput, { by }: RecurringTerms): Promise<Bank | Refused> => {
-  if ('charges' in by) return banks.holding({ mode, connector: by.charges.connector });
+  if ('charges' in by) return (await banks.barred({ merchantId, mode })) ?? banks.holding({ mode, connector: by.charges.connector });
   return banks.route({ merchantId, shopId, mode, operation: 'recurrent', method: by.binds });
 };
 

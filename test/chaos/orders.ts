@@ -66,7 +66,8 @@ const amountOf = (random: Random, least: number): number => {
 
 const pay = async (merchant: LiveMerchant, random: Random, key: string): Promise<Answer> => {
   const method = oneOf(['sbp', 'sbp', 'cards', 'tpay'], random) ?? 'sbp';
-  const answer = await insist(() => merchant.call('POST', '/payments', { amount: amountOf(random, 100), method }, { 'idempotency-key': key }));
+  const amount = amountOf(random, 100);
+  const answer = await insist(() => merchant.call('POST', '/payments', { amount, method }, { 'idempotency-key': key }));
   if (answer.status < 300) await goOn(answer.body.payment_url, method === 'cards' ? cardOf() : null);
   return answer;
 };

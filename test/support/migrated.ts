@@ -6,14 +6,14 @@ import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
 import { scopes } from '../../subgraphs/kernel/service/principal.ts';
 import type { Mode } from '../../subgraphs/kernel/rules/mode.ts';
 import type { Acting } from '../../subgraphs/merchants/audit.ts';
-import { createMerchant } from '../../subgraphs/merchants/change-merchant.ts';
+import { createMerchant, switchLive } from '../../subgraphs/merchants/change-merchant.ts';
 import { createShop } from '../../subgraphs/merchants/change-shop.ts';
 import { entities } from '../../subgraphs/open-subgraphs.ts';
 import { startTestDatabase } from './database.ts';
 
 export interface MigratedDatabase {
   readonly database: Database;
-  /** A new merchant with one shop, as its key would be seen. */
+  /** A new merchant with one shop, as its key would be seen; live mode is on for that of a live key. */
   merchant(mode?: Mode): Promise<KeyPrincipal>;
   close(): Promise<void>;
 }
@@ -31,6 +31,7 @@ export const startMigratedDatabase = async (): Promise<MigratedDatabase> => {
       const made = await createMerchant(database, acting, 'Merchant');
       if (isRefused(made)) throw new Error(made.message);
       const merchantId = made.id;
+      if (mode === 'live') await switchLive({ database, bus: { publish: async () => {} } }, acting, merchantId, true);
       const shop = await createShop({ database, vaultKey }, acting, { merchantId, name: 'Shop', terminalName: 'Terminal' });
       if (isRefused(shop)) throw new Error(shop.message);
       return { kind: 'key', keyId: shop.id, merchantId, shopId: shop.id, mode, scopes };

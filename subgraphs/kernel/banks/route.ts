@@ -30,10 +30,12 @@ export interface Errand extends ShopInMode {
 
 export interface Banks {
   readonly simulator: Simulator;
-  /** The banks that can serve a new operation, the preferred first: at least one, or `route_not_configured` or `method_unsupported`. */
+  /** The banks that can serve a new operation, the preferred first: at least one, or `live_not_enabled`, `route_not_configured` or `method_unsupported`. */
   candidates(errand: Errand): Promise<Candidates | Refused>;
   /** The preferred one of them. */
   route(errand: Errand): Promise<Bank | Refused>;
+  /** `live_not_enabled` when nothing new may begin for a merchant in live mode, whoever begins it; null when it may. */
+  barred(merchant: Pick<ShopInMode, 'merchantId' | 'mode'>): Promise<Refused | null>;
   /** The methods by which a buyer can pay a shop now; none without a route. */
   offered(shop: ShopInMode): Promise<readonly BuyerMethod[]>;
   /** The bank that has an operation already, whatever the routes say by now; `route_not_configured` when this installation has no such connector. */
@@ -42,10 +44,15 @@ export interface Banks {
 
 const routesOf: Statement = {
   name: 'bank_routes_of_shop',
-  text: `select method, connector from bank_route where merchant_id = $1 and shop_id = $2 and mode = $3 and operation = $4 and active order by priority, id`,
+  text: `select route.method, route.connector from merchant left join bank_route route on route.merchant_id = merchant.id
+      and route.shop_id = $2 and route.mode = $3 and route.operation = $4 and route.active
+    where merchant.id = $1 and merchant.live_enabled order by route.priority, route.id`,
 };
+const enabled: Statement = { name: 'bank_live_enabled', text: 'select 1 from merchant where id = $1 and live_enabled' };
 
 const unrouted = refused('route_not_configured', 'no acquirer is configured for this shop, method and operation');
+
+const notEnabled = refused('live_not_enabled', 'live mode is not enabled for this merchant');
 
 const has = (capabilities: readonly RouteMethod[], method: RouteMethod): boolean => capabilities.includes(method);
 
@@ -86,17 +93,18 @@ const choose = (
 export const openBanks = (simulated: Simulator, pool: Runner, connectors: readonly Bank[] = []): Banks => {
   const simulator = watchedBank(simulated);
   const byName = new Map(connectors.map((bank) => [bank.connector, watchedBank(bank)]));
-  /** The banks behind a shop's routes, the preferred first. */
+  /** The banks behind a shop's routes, the preferred first; null when live mode is off for the merchant. */
   const routes = async ({ merchantId, shopId, mode }: ShopInMode, operation: BankOperation) => {
-    const found = await run<{ method: RouteMethod; connector: string }>(pool, routesOf, [merchantId, shopId, mode, operation]);
+    const found = await run<{ method: RouteMethod | null; connector: string | null }>(pool, routesOf, [merchantId, shopId, mode, operation]);
+    if (found.length === 0) return null;
     return found.flatMap(({ method, connector }) => {
-      const bank = byName.get(connector);
-      return bank ? [{ method, bank }] : [];
+      const bank = byName.get(connector ?? '');
+      return bank && method ? [{ method, bank }] : [];
     });
   };
   const candidates: Banks['candidates'] = async ({ operation, method, ...shop }) => {
     const open = shop.mode === 'test' ? [{ method, bank: simulator }] : await routes(shop, operation);
-    return choose(open, { operation, method });
+    return open ? choose(open, { operation, method }) : notEnabled;
   };
   return {
     simulator,
@@ -105,9 +113,10 @@ export const openBanks = (simulated: Simulator, pool: Runner, connectors: readon
       const found = await candidates(errand);
       return isRefused(found) ? found : found[0];
     },
+    barred: async ({ merchantId, mode }) => (mode === 'test' || (await run(pool, enabled, [merchantId])).length > 0 ? null : notEnabled),
     offered: async (shop) => {
       if (shop.mode === 'test') return simulator.methods;
-      const open = await routes(shop, 'payment');
+      const open = (await routes(shop, 'payment')) ?? [];
       return buyerMethods.filter((method) => open.some((route) => route.method === method && route.bank.methods.includes(method)));
     },
     holding: ({ mode, connector }) => (mode === 'test' ? simulator : (byName.get(connector ?? '') ?? unrouted)),
