@@ -1,6 +1,6 @@
 /**
  * The whole service as a fleet: two processes of each role behind HAProxy, PostgreSQL with a synchronous standby, PgBouncer in transaction mode before whichever
- * of them is the primary, and a Redis Cluster of three. HAProxy and PgBouncer run on the samples of `operations/`.
+ * of them is the primary, and a Redis Cluster of three. HAProxy and PgBouncer run on the samples of `subgraphs/kernel/fleet/`.
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';

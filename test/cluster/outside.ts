@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chooseOwner } from '../../subgraphs/kernel/database/embedded/owner.ts';
 import { superuser } from '../../subgraphs/kernel/database/embedded/cluster.ts';
-import { operations, readSample } from './sample-config.ts';
+import { samples, readSample } from './sample-config.ts';
 
 /** Why the fleet cannot be tested here, or false. `npm test` looks for the programs and says where they are. */
 export const noFleet: string | false =
@@ -71,7 +71,7 @@ export const startHaproxy = async (port: number, addresses: ReadonlyMap<string, 
   const file = join(directory, 'haproxy.cfg');
   const socket = join(directory, 'admin.sock');
   writeFileSync(file, readSample('haproxy.cfg', new Map([...addresses, ['/run/haproxy/admin.sock', socket]])));
-  const kept = await keep(port, () => spawn(process.env['HAPROXY'] ?? '', ['-db', '-f', file], { cwd: operations, stdio: ['ignore', 'pipe', 'pipe'] }));
+  const kept = await keep(port, () => spawn(process.env['HAPROXY'] ?? '', ['-db', '-f', file], { cwd: samples, stdio: ['ignore', 'pipe', 'pipe'] }));
   const whoIsUp = async (): Promise<readonly string[]> => {
     const fields = (await askSocket(socket, 'show servers state')).split('\n').map((line) => line.split(' '));
     return fields.flatMap(([, , , name, , state]) => (name !== undefined && state === isUp ? [name] : []));
