@@ -18,7 +18,10 @@ const patterns: Readonly<Record<string, RegExp>> = {
 };
 
 const passesLuhn = (digits: string): boolean => {
-  const doubled = digits.split('').toReversed().map((digit, place) => (place % 2 === 0 ? Number(digit) : (Number(digit) * 2) % 9 || (digit === '0' ? 0 : 9)));
+  const doubled = digits
+    .split('')
+    .toReversed()
+    .map((digit, place) => (place % 2 === 0 ? Number(digit) : (Number(digit) * 2) % 9 || (digit === '0' ? 0 : 9)));
   return doubled.reduce((sum, digit) => sum + digit, 0) % 10 === 0;
 };
 
