@@ -43,7 +43,8 @@ const approve = ({ payment, rateBps }: PaymentInHand, answer: Approval, now: Tem
   };
 };
 
-const decline = (payment: Payment, connector: string, failureCode: FailureCode, bankCode: string, now: Temporal.Instant): Decision => {
+/** A refusal by the bank: the payment's end, or nothing when it has ended. */
+export const decline = (payment: Payment, connector: string, failureCode: FailureCode, bankCode: string, now: Temporal.Instant): Decision => {
   const status = paymentMove(payment.status, 'bank_declined');
   if (!status) return settled(payment);
   return {
@@ -87,9 +88,10 @@ const unseen = (payment: Payment, connector: string, now: Temporal.Instant): Dec
 };
 
 const decide = (inHand: PaymentInHand, connector: string, answer: BankAnswer, now: Temporal.Instant): Decision => {
+  if (answer.kind === 'approved') return approve(inHand, answer, now);
+  // An order that was registered and has ended there ends no link: a buyer who comes now gets a new one.
+  if (inHand.payment.status === 'pending') return 'unchanged';
   switch (answer.kind) {
-    case 'approved':
-      return approve(inHand, answer, now);
     case 'declined':
       return decline(inHand.payment, connector, answer.failureCode, answer.bankCode, now);
     case 'pending':

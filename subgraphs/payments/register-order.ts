@@ -7,7 +7,7 @@ import type { Bank } from '../kernel/banks/bank.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { minorUnits } from '../kernel/rules/money.ts';
 import { isRefused } from '../kernel/rules/refusal.ts';
-import { applyBankAnswer } from './apply-bank-answer.ts';
+import { decline } from './apply-bank-answer.ts';
 import { bankRefMetadata } from './approval.ts';
 import { changePayment } from './change-payment.ts';
 import type { Payment } from './entities.ts';
@@ -34,7 +34,9 @@ export const registerOrder = async (database: Database, bank: Bank, payment: Pay
       return isRefused(registered) ? payment : registered;
     }
     case 'declined': {
-      const failed = await applyBankAnswer(database, key, bank.connector, answer, now);
+      const failed = await changePayment(database, key, now, ({ payment: found }) =>
+        found.status === 'pending' ? decline(found, bank.connector, answer.failureCode, answer.bankCode, now) : 'unchanged',
+      );
       return isRefused(failed) ? payment : failed;
     }
     case 'pending':

@@ -85,7 +85,7 @@ export class LivedPayment {
   #bank(refund: Said): Banks {
     const banks = openBanks(openSimulator(this.#database), this.#database.pool);
     const bank: Bank = { ...banks.simulator, ask: () => Promise.resolve(answers.silent), refund: () => Promise.resolve(refundAnswers[refund]) };
-    return { ...banks, route: () => Promise.resolve(bank), holding: () => bank };
+    return { ...banks, candidates: () => Promise.resolve([bank]), route: () => Promise.resolve(bank), holding: () => bank };
   }
 
   async session(): Promise<void> {

@@ -144,7 +144,7 @@ const openAdding = (queues: Record<QueueName, StoredQueue>, queueOf: ReadonlyMap
   };
   return {
     // The trace goes beside the payload, and the job's run is in it (`work.ts`).
-    add: (job, payload, { delay_ms = 0 } = {}) =>
+    add: async (job, payload, { delay_ms = 0 } = {}) =>
       spanned({ kind: 'producer', name: `add ${job}` }, (span) => {
         const traced = span ? { telemetry: { metadata: span.traceparent } } : {};
         return wake(find(job).add(job, payload, { delay: delay_ms, ...traced }));
