@@ -96,13 +96,13 @@ describe('metrics', () => {
   });
 
   test('every alert has a runbook, and every runbook an alert', () => {
-    const operations = readFileSync(join(root, 'OPERATIONS.md'), 'utf8');
+    const operations = readFileSync(join(root, 'subgraphs/kernel/fleet/OPERATIONS.md'), 'utf8');
     const [, runbooks = ''] = operations.split('\n## Runbooks\n');
     const [own = ''] = runbooks.split('\n## ');
     const headings = [...own.matchAll(/^### (\w+)$/gm)].map(([, name = '']) => name);
     assert.deepEqual(headings.toSorted(), rules.map(({ alert }) => alert).toSorted());
     for (const { alert, annotations, labels } of rules) {
-      assert.equal(annotations.runbook, `OPERATIONS.md#${alert.toLowerCase()}`);
+      assert.equal(annotations.runbook, `subgraphs/kernel/fleet/OPERATIONS.md#${alert.toLowerCase()}`);
       assert.ok(annotations.summary.length > 10 && ['critical', 'warning'].includes(labels.severity));
     }
   });

@@ -31,7 +31,7 @@ test('every table is in the list of what is kept how long, and nothing else is',
 const told = (kept: Retention): string => ('days' in kept ? `${kept.days} days, in ${kept.by}` : `${kept.kept}: ${kept.why}`);
 
 test('the operations guide says of every table what the list says', () => {
-  const guide = readFileSync(join(import.meta.dirname, '../../OPERATIONS.md'), 'utf8');
+  const guide = readFileSync(join(import.meta.dirname, '../../subgraphs/kernel/fleet/OPERATIONS.md'), 'utf8');
   const lines = guide.split('\n').filter((line) => /^\| `[a-z_]+` \|/.test(line));
   const written = Object.entries(retention).map(([table, kept]) => `| \`${table}\` | ${told(kept)} |`);
   assert.deepEqual(

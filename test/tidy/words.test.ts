@@ -13,7 +13,7 @@ const isExhaustive = (path: string): boolean => path.startsWith('subgraphs/kerne
 const exhaustive = new Set([
   // The dated decisions and the runbooks, one for each alert.
   'ARCHITECTURE.md',
-  'OPERATIONS.md',
+  'subgraphs/kernel/fleet/OPERATIONS.md',
   'schema/payments.graphql',
   'schema/merchants.graphql',
   'schema/payouts.graphql',
