@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { issueKey, revokeKey, send, withinASecond } from '../support/cabinet.ts';
 import { askGraph, makeMerchant } from '../support/merchant.ts';
-import { noRedis } from '../support/redis.ts';
 import { startService, type Service } from '../support/service.ts';
 
 const service = await startService('one');
@@ -116,23 +115,6 @@ describe('a revoked key', () => {
     for (const id of ['8c5e0c9a-2f5d-4f67-9a51-3a9b1c7f6e11', 'none']) assert.equal((await revokeKey(service, merchant, id)).code, 'not_found');
     assert.equal((await revokeKey(service, other, key.id)).code, 'not_found');
     assert.equal(await statusOf(service.rest, key.secret), 200);
-  });
-
-  test('is refused within a second by every process, over REST and the graph', { skip: noRedis }, async () => {
-    const separate = await startService('separate', {}, 2);
-    try {
-      const merchant = await makeMerchant(separate);
-      const key = await issueKey(separate, merchant);
-      const graph = async (): Promise<number> =>
-        (await send({ url: `${separate.graph}/graphql?query={__typename}`, key: key.secret, headers: { 'apollo-require-preflight': '1' } })).status;
-      const everywhere = (): Promise<number[]> => Promise.all([...separate.rests.map((rest) => statusOf(rest, key.secret)), graph()]);
-      assert.equal(separate.rests.length, 2);
-      assert.deepEqual(await everywhere(), [200, 200, 200]);
-      await revokeKey(separate, merchant, key.id);
-      await withinASecond([401, 401, 401], everywhere);
-    } finally {
-      await separate.stop();
-    }
   });
 });
 

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { failedAuthentication } from '../../gateway/rate-limit.ts';
 import { askGraph, makeMerchant, setRate, type Answer } from '../support/merchant.ts';
-import { noRedis } from '../support/redis.ts';
 import { startService, type Service } from '../support/service.ts';
 
 /** What an answer says of the limit. */
@@ -155,28 +154,5 @@ describe('an address that fails to authenticate', () => {
     assert.equal(merchant.id, known.id);
     await sleep(1_000);
     assert.equal((await fresh.call('GET', '/balance')).status, 200);
-  });
-});
-
-describe('a merchant of several processes', { skip: noRedis }, () => {
-  let service: Service;
-  before(async () => void (service = await startService('separate', { RATE_LIMIT_WAIT_MS: '10000' }, 2)));
-  after(() => service.stop());
-
-  test('has one burst over two facades, exactly, when both are asked at the same time', async () => {
-    assert.equal(service.rests.length, 2);
-    const burst = 60;
-    const { key } = await makeMerchant(service, { perSecond: 1, burst });
-    const began = performance.now();
-    const ask = async (index: number): Promise<number> => {
-      const response = await fetch(`${service.rests[index % service.rests.length]}/v1/public/balance`, { headers: { authorization: `Bearer ${key}` } });
-      await response.arrayBuffer();
-      return response.status;
-    };
-    const statuses = await Promise.all(Array.from({ length: 3 * burst }, (_, index) => ask(index)));
-    const gained = Math.ceil((performance.now() - began) / 1_000);
-    const granted = statuses.filter((status) => status === 200).length;
-    assert(granted >= burst && granted <= burst + gained, `${granted} were granted in ${gained} s`);
-    assert.equal(statuses.filter((status) => status === 429).length, 3 * burst - granted);
   });
 });

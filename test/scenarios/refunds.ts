@@ -1,19 +1,18 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { pay } from '../support/buyer.ts';
 import { eventually, expectedSignature, makeMerchant, openReceiver, openStream, type Merchant } from '../support/merchant.ts';
-import { noRedis } from '../support/redis.ts';
-import { startService, type Service, type Size } from '../support/service.ts';
+import type { Service } from '../support/service.ts';
 
-for (const size of ['one', 'separate'] as const satisfies readonly Size[]) {
-  describe(`refunds on the service as ${size === 'one' ? 'one process' : 'separate processes with Redis'}`, { skip: size === 'separate' && noRedis }, () => {
+/** Refunds, in parts and many at once, on a service that is started before the tests run. */
+export const refunds = (started: () => Service): void =>
+  void describe('refunds', { concurrency: false }, () => {
     let service: Service;
     let merchant: Merchant;
     before(async () => {
-      service = await startService(size);
+      service = started();
       merchant = await makeMerchant(service);
     });
-    after(() => service.stop());
 
     const paid = async (amount: number): Promise<string> => {
       const created = await merchant.call('POST', '/payments', { amount, method: 'sbp' });
@@ -127,4 +126,3 @@ for (const size of ['one', 'separate'] as const satisfies readonly Size[]) {
       assert.deepEqual([refused.status, refused.body.error.code], [404, 'not_found']);
     });
   });
-}

@@ -1,22 +1,21 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { confirmAtBank, payByCard, pay } from '../support/buyer.ts';
 import { askGraph, eventually, makeMerchant, openReceiver, openStream, type Merchant } from '../support/merchant.ts';
-import { noRedis } from '../support/redis.ts';
-import { operatorToken, startService, type Service, type Size } from '../support/service.ts';
-import { liveSubscription } from './subscription-scenario.ts';
+import { operatorToken, type Service } from '../support/service.ts';
+import { liveSubscription } from './subscription.ts';
 
 const read = `{ tokens(customerRef: "c-1") { status shop { id } bindingPayment { status amount refunds { amount status } } } }`;
 
-for (const size of ['one', 'separate'] as const satisfies readonly Size[]) {
-  describe(`tokens on the service as ${size === 'one' ? 'one process' : 'separate processes with Redis'}`, { skip: size === 'separate' && noRedis }, () => {
+/** Saved methods, charges of them, and a subscription, on a service that is started before the tests run. */
+export const tokens = (started: () => Service): void =>
+  void describe('tokens', { concurrency: false }, () => {
     let service: Service;
     let merchant: Merchant;
     before(async () => {
-      service = await startService(size, { WEBHOOK_PRIVATE_TARGETS: 'allow' });
+      service = started();
       merchant = await makeMerchant(service);
     });
-    after(() => service.stop());
 
     const tokenOf = async (customerRef: string) => (await merchant.call('GET', `/tokens?customer_ref=${customerRef}`)).body.items[0];
     const untilActive = (customerRef: string) =>
@@ -123,4 +122,3 @@ for (const size of ['one', 'separate'] as const satisfies readonly Size[]) {
 
     test("a subscription is started, charged for a year of its shop's own time, paused, resumed and cancelled", () => liveSubscription(service));
   });
-}
