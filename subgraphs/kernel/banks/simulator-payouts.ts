@@ -1,6 +1,6 @@
 /**
  * The simulated bank's payouts. Decision D-30: the amount's last two digits decide; and some recipients have a fate of their own, whatever the amount
- * (README, "The simulator").
+ * (TEST.md beside this file).
  */
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import type { FailureCode } from '../rules/failure-code.ts';
