@@ -1,7 +1,7 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { isGenerated, projectFiles, readText } from './tree.ts';
-import { emptyNames, textFaults, typescriptFaults } from './words.ts';
+import { deadLinks, emptyNames, textFaults, typescriptFaults } from './words.ts';
 
 /** A file is about this long; one that lists facts or styles one after another may be longer. */
 const longestFile_lines = 250;
@@ -41,6 +41,15 @@ describe('words', () => {
   test('no mark of unfinished work and no place on a machine stands in a text', (t) => {
     t.diagnostic(`${texts.length} texts`);
     const faults = texts.filter((path) => !isCheck(path)).flatMap((path) => textFaults(readText(path)).map((fault) => `${path} ${fault}`));
+    assert.deepEqual(faults, []);
+  });
+
+  test('every link from a guide to a file leads somewhere', (t) => {
+    const files = projectFiles();
+    const guides = texts.filter((path) => path.endsWith('.md'));
+    t.diagnostic(`${guides.length} guides`);
+    assert.ok(guides.length > 5, `saw only ${guides.length} guides`);
+    const faults = guides.flatMap((path) => deadLinks(path, readText(path), files).map((link) => `${path} ${link}`));
     assert.deepEqual(faults, []);
   });
 
@@ -97,6 +106,10 @@ describe('the word checks catch', () => {
   ]) {
     test(`nothing in ${JSON.stringify(text)}`, () => assert.deepEqual(typescriptFaults('a.test.ts', text), []));
   }
+  test('a link that leads nowhere, and none that leads to a file or away', () => {
+    const text = 'see [a](b/c.md), [d](../d.md#part), [e](gone.md), [f](#here), [g](https://example.com/x.md)';
+    assert.deepEqual(deadLinks('guides/x.md', text, ['guides/b/c.md', 'd.md']), ['gone.md']);
+  });
   test('nothing in an address that only looks like a place', () => {
     assert.deepEqual(textFaults('COPY --from=build /home/node/app /app\nhttps://example.com/work/x'), []);
   });

@@ -1,4 +1,5 @@
 /** What is read off one file: names that say nothing, marks of unfinished work, waivers, tests that do not run, places on somebody's machine. */
+import { posix } from 'node:path';
 import { Visitor, parseSync } from 'oxc-parser';
 
 /** Words of a path that say nothing about what is there. */
@@ -29,6 +30,13 @@ export const textFaults = (text: string): readonly string[] =>
   textPatterns.flatMap(({ says, finds }) => {
     const found = finds.exec(text);
     return found ? [`line ${text.slice(0, found.index + 1).split('\n').length}: ${says}`] : [];
+  });
+
+/** Links of a Markdown text to files beside it that are not among `files`, all of them paths from the root. */
+export const deadLinks = (path: string, text: string, files: readonly string[]): readonly string[] =>
+  [...text.matchAll(/\]\((?!#|https?:)([^)#\s]+)(?:#[^)]*)?\)/g)].flatMap(([, link = '']) => {
+    const target = posix.join(posix.dirname(path), link);
+    return files.includes(target) ? [] : [link];
   });
 
 /** What is wrong with a TypeScript text beyond that. */
