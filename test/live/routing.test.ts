@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { pino } from 'pino';
 import type { Bank } from '../../subgraphs/kernel/banks/bank.ts';
-import type { AccountsOf } from '../../subgraphs/kernel/banks/bank-accounts.ts';
+import { openAccounts, type AccountsOf } from '../../subgraphs/kernel/banks/bank-accounts.ts';
 import { openBanks, type Banks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator.ts';
 import { openYooKassa, type YooKassa } from '../../subgraphs/kernel/banks/yookassa/open-yookassa.ts';
@@ -12,6 +12,7 @@ import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import type { BankOperation, RouteMethod } from '../../subgraphs/kernel/rules/route.ts';
 import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
+import { seal } from '../../subgraphs/kernel/service/vault.ts';
 import { createPayment } from '../../subgraphs/payments/create-payment.ts';
 import type { Payment } from '../../subgraphs/payments/entities.ts';
 import { openSession } from '../../subgraphs/payments/open-session.ts';
@@ -45,13 +46,14 @@ describe('two acquirers behind the routes of one shop', () => {
   });
 
   /** A connector to an address under a name, with the right account there, with one that is turned away, or with none. */
-  const connect = (connector: string, url: string, account: 'right' | 'wrong' | 'none' = 'right', attempt_ms = 9_000): Bank => {
-    const accountsOf: AccountsOf = async (_, purpose) => {
+  const connect = (connector: string, url: string, account: 'right' | 'wrong' | 'none' | AccountsOf = 'right', attempt_ms = 9_000): Bank => {
+    const fixed: AccountsOf = async (_, purpose) => {
       if (account === 'none') return { current: null, all: [] };
       const right = purpose === 'payments' ? shopAccount : gatewayAccount;
       const current = account === 'right' ? right : { ...right, secret: 'not the secret' };
       return { current, all: [current] };
     };
+    const accountsOf = typeof account === 'function' ? account : fixed;
     const bank = openYooKassa({ url, payouts: gatewayAccount, attempt_ms }, accountsOf, migrated.database.pool);
     opened.push(bank);
     return { ...bank, connector, bankName: connector };
@@ -203,6 +205,25 @@ describe('two acquirers behind the routes of one shop', () => {
     const partly = banksOf(await gone(), second());
     await send(partly, start.add({ seconds: 15 }));
     assert.deepEqual([(await again(made)).status, (await again(made)).connector, await orders('payouts', made.id)], ['succeeded', 'second', [0, 1]]);
+  });
+
+  test('a payout of a merchant who has an account for payments alone is refused at once, and nothing is set aside; the payments go there', async () => {
+    const [key, vaultKey, { pool }] = [await merchant(), randomBytes(32), migrated.database];
+    const own = `insert into bank_account (merchant_id, connector, purpose, account, secret_sealed, active, created_at, changed_at)
+      values ($1, 'first', 'payments', $2, $3, true, now(), now())`;
+    await pool.query(own, [key.merchantId, shopAccount.id, seal(vaultKey, shopAccount.secret)]);
+    const banks = banksOf(connect('first', acquirers[0].api, openAccounts(pool, vaultKey, 'first', { payments: null, payouts: null })));
+    for (const input of [sbp, card]) {
+      const refused = await createPayout(parts(banks), { key, policies: noPolicies, now: () => start }, input, null);
+      assert.ok(isRefused(refused));
+      assert.deepEqual([refused.code, refused.message], ['route_not_configured', 'no account at first is configured for payouts of this merchant']);
+    }
+    const { rows } = await pool.query('select 1 from payout where merchant_id = $1', [key.merchantId]);
+    const { merchantId, shopId, mode } = key;
+    const serving = await banks.route({ merchantId, shopId, mode, operation: 'payment', method: 'sbp' });
+    assert.deepEqual([rows, 'connector' in serving && serving.connector, await banks.offered({ merchantId, shopId, mode })], [[], 'first', ['sbp']]);
+    const nobody = banksOf(accountless());
+    assert.deepEqual(await nobody.offered({ merchantId, shopId, mode }), [], 'no page offers what nobody would take');
   });
 
   test('what the preferred bank cannot do goes to the one that can; what none of them can is unsupported, with or without a route', async () => {

@@ -2,6 +2,7 @@
  * The port to an acquirer. The simulator and every real connector implement it.
  * Decision D-32: a call that may have reached the bank and has no answer is `unknown`, never a failure.
  */
+import type { AccountPurpose } from './bank-accounts.ts';
 import type { BankStep, BuyerMethod, PlannedCallbacks } from '../rules/buyer.ts';
 import type { FailureCode } from '../rules/failure-code.ts';
 import type { MinorUnits } from '../rules/money.ts';
@@ -162,6 +163,8 @@ export interface Bank extends PayoutBank, TokenBank {
    * answered with the same session while it is young enough. Absent: none.
    */
   readonly registers?: readonly BuyerMethod[];
+  /** Whether an account there takes a merchant's new orders: its own, or the platform's. Absent: one of the installation's takes everybody's. */
+  hasAccount?(merchantId: string, purpose: AccountPurpose): Promise<boolean>;
   openSession(order: SessionOrder): Promise<SessionAnswer>;
   ask(question: PaymentQuestion): Promise<BankAnswer>;
   /** Orders a refund, or asks what became of it: a repeated order is answered with where the first one stands. Nothing else is needed after a crash. */

@@ -1,7 +1,7 @@
 /**
  * Which banks serve an operation. Contract "Modes": test keys reach the simulator, live keys a real acquirer. In live mode the shop's routes decide
  * among the connectors of this installation, and a connector's declared capabilities which of them can: without a route it is `route_not_configured`, with
- * routes to banks that cannot do it `method_unsupported`. The second bank is for an order that the first surely did not accept (`unaccepted`), never for one
+ * routes to banks that cannot do it `method_unsupported`; a bank where nobody has an account for the merchant is as if it had no route. The second bank is for an order that the first surely did not accept (`unaccepted`), never for one
  * whose result is unknown; which bank has an operation is on its row before that bank is called.
  */
 import { run, type Runner, type Statement } from '../database/statement.ts';
@@ -89,6 +89,19 @@ const choose = (
   return known.length > 0 && !known.some((bank) => canServe(bank, errand)) ? unsupported(known, errand) : unrouted;
 };
 
+/** Whether a bank has an account for what is to be served. */
+const hasAccount = async (bank: Bank, { merchantId, operation }: Pick<Errand, 'merchantId' | 'operation'>): Promise<boolean> =>
+  (await bank.hasAccount?.(merchantId, operation === 'payout' ? 'payouts' : 'payments')) ?? true;
+
+/** Those of the banks that have an account for it. A payout without one would wait with its money set aside, and nobody would send it. */
+const withAccount = async (banks: Candidates, errand: Pick<Errand, 'merchantId' | 'operation'>): Promise<Candidates | Refused> => {
+  const has = await Promise.all(banks.map((bank) => hasAccount(bank, errand)));
+  const [first, ...others] = banks.filter((_, place) => has[place]);
+  if (first) return [first, ...others];
+  const names = banks.map(({ bankName }) => bankName).join(', ');
+  return refused('route_not_configured', `no account at ${names} is configured for ${errand.operation === 'payout' ? 'payouts' : 'payments'} of this merchant`);
+};
+
 /** The banks of this installation: the simulator for test mode, and connectors to real acquirers for live mode. */
 export const openBanks = (simulated: Simulator, pool: Runner, connectors: readonly Bank[] = []): Banks => {
   const simulator = watchedBank(simulated);
@@ -104,7 +117,9 @@ export const openBanks = (simulated: Simulator, pool: Runner, connectors: readon
   };
   const candidates: Banks['candidates'] = async ({ operation, method, ...shop }) => {
     const open = shop.mode === 'test' ? [{ method, bank: simulator }] : await routes(shop, operation);
-    return open ? choose(open, { operation, method }) : notEnabled;
+    if (!open) return notEnabled;
+    const chosen = choose(open, { operation, method });
+    return isRefused(chosen) ? chosen : withAccount(chosen, { operation, merchantId: shop.merchantId });
   };
   return {
     simulator,
@@ -117,7 +132,10 @@ export const openBanks = (simulated: Simulator, pool: Runner, connectors: readon
     offered: async (shop) => {
       if (shop.mode === 'test') return simulator.methods;
       const open = (await routes(shop, 'payment')) ?? [];
-      return buyerMethods.filter((method) => open.some((route) => route.method === method && route.bank.methods.includes(method)));
+      const banks = [...new Set(open.map(({ bank }) => bank))];
+      const has = await Promise.all(banks.map((bank) => hasAccount(bank, { merchantId: shop.merchantId, operation: 'payment' })));
+      const ready = open.filter(({ bank }) => has[banks.indexOf(bank)]);
+      return buyerMethods.filter((method) => ready.some((route) => route.method === method && route.bank.methods.includes(method)));
     },
     holding: ({ mode, connector }) => (mode === 'test' ? simulator : (byName.get(connector ?? '') ?? unrouted)),
   };
