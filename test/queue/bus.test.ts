@@ -87,29 +87,41 @@ for (const kind of storeKinds) {
     test('topics are heard apart, and a listener hears nothing after it has left', async (t) => {
       const bus = await open(t, await stores.fresh());
       const heard: string[] = [];
-      const leave = bus.subscribe('keys', ({ merchantId }) => heard.push(merchantId));
+      const leave = bus.subscribe('streams', ({ keyId }) => heard.push(keyId));
       bus.subscribe('outbox', (message) => heard.push(String(message)));
       await bus.publish('outbox', null);
-      await bus.publish('keys', { merchantId: 'm1' });
+      await bus.publish('streams', { keyId: 'm1', streamId: 's1' });
       await until('both were heard', () => heard.length === 2);
       assert.deepEqual(heard, ['null', 'm1']);
       leave();
-      await bus.publish('keys', { merchantId: 'm2' });
+      await bus.publish('streams', { keyId: 'm2', streamId: 's1' });
       await delay(300);
       assert.equal(heard.length, 2);
+    });
+
+    test('what must be forgotten is forgotten in this process before publish fulfils, and in every process later', async (t) => {
+      const urls = await stores.fresh();
+      const [here, there] = await Promise.all([open(t, urls), open(t, urls)]);
+      const heard: string[] = [];
+      here.subscribe('keys', ({ merchantId }) => heard.push(`here ${merchantId}`));
+      there.subscribe('keys', ({ merchantId }) => heard.push(`there ${merchantId}`));
+      const published = here.publish('keys', { merchantId: 'm1' });
+      assert.deepEqual(heard, ['here m1']);
+      await published;
+      await until('the other process has heard it', () => heard.includes('there m1'));
     });
 
     test('a listener that fails hinders no other, and is told of in the log', async (t) => {
       const { log, said } = openTestLog();
       const bus = await open(t, await stores.fresh(), log);
       const heard: string[] = [];
-      bus.subscribe('keys', () => {
+      bus.subscribe('streams', () => {
         throw new Error('no');
       });
-      bus.subscribe('keys', async () => Promise.reject(new Error('later')));
-      bus.subscribe('keys', ({ merchantId }) => heard.push(merchantId));
-      await bus.publish('keys', { merchantId: 'm1' });
-      await bus.publish('keys', { merchantId: 'm2' });
+      bus.subscribe('streams', async () => Promise.reject(new Error('later')));
+      bus.subscribe('streams', ({ keyId }) => heard.push(keyId));
+      await bus.publish('streams', { keyId: 'm1', streamId: 's1' });
+      await bus.publish('streams', { keyId: 'm2', streamId: 's1' });
       await until('both were heard', () => heard.length === 2);
       assert.equal(said().filter((line) => line === 'a listener of the bus failed').length, 4);
     });
@@ -123,17 +135,17 @@ for (const kind of mortalStoreKinds) {
     const bus = await openBus({ ...store, log });
     t.after(() => bus.close().finally(() => store.stop()));
     const heard: string[] = [];
-    bus.subscribe('keys', ({ merchantId }) => heard.push(merchantId));
-    await bus.publish('keys', { merchantId: 'before' });
+    bus.subscribe('streams', ({ keyId }) => heard.push(keyId));
+    await bus.publish('streams', { keyId: 'before', streamId: 's1' });
     await until('it was heard', () => heard.length === 1);
     await store.kill();
     await until('it is known to be lost', () => said().length === 1);
-    for (let wakes = 0; wakes < 50; wakes += 1) await bus.publish('keys', { merchantId: 'dropped' });
+    for (let wakes = 0; wakes < 50; wakes += 1) await bus.publish('streams', { keyId: 'dropped', streamId: 's1' });
     await delay(500);
     await store.revive();
     await until('it is back', () => said().length === 2);
     await until('it hears again', async () => {
-      await bus.publish('keys', { merchantId: 'after' });
+      await bus.publish('streams', { keyId: 'after', streamId: 's1' });
       await delay(100);
       return heard.includes('after');
     });

@@ -37,7 +37,8 @@ interface Ear<Topic extends BusTopic> {
 type Ears = { readonly [Topic in BusTopic]: Ear<Topic> };
 
 /**
- * Opens the bus: fulfils when this process hears every topic. Messages of one process arrive in the order of `publish`, its own too, each once.
+ * Opens the bus: fulfils when this process hears every topic. Messages of one process arrive in the order of `publish`, its own too, each once; what only
+ * says that something must be forgotten is heard here before `publish` fulfils, even while the bus is away, and once more with the others.
  * `publish` never rejects: while the bus is away its messages are dropped, and the log says once that it is lost and once that it is back.
  * Rejects when the other side does not answer for 30 seconds.
  */
@@ -60,8 +61,10 @@ export const openBus = async ({ redisUrl, databaseUrl, log }: BusOptions): Promi
   const wire = await (redisUrl ? openRedisWire(redisUrl, options) : openPostgresWire(databaseUrl, options));
   return {
     publish: async (topic, message) => {
+      const text = writeMessage(message);
+      if (forgetting.has(topic)) ears[topic].hear(text);
       try {
-        await wire.send(channelOf(topic), writeMessage(message));
+        await wire.send(channelOf(topic), text);
         outage.ended();
       } catch (error) {
         outage.began(error);
@@ -77,6 +80,9 @@ export const openBus = async ({ redisUrl, databaseUrl, log }: BusOptions): Promi
     },
   };
 };
+
+/** A change holds in the process that made it from its answer on: the next call must not meet what was cached before. */
+const forgetting: ReadonlySet<BusTopic> = new Set<BusTopic>(['keys', 'policies']);
 
 /** Also begins the name after LISTEN. */
 const channelPrefix = 'payments_bus_';
