@@ -10,7 +10,7 @@ import { openLog, type Logger } from './subgraphs/kernel/service/telemetry.ts';
 import { isEmbedded, settle, startRoles, type Running } from './start-roles.ts';
 
 /** What a process can be. `subgraph` is followed by its name. */
-export const roleNames = ['all', 'gateway', 'rest-facade', 'checkout', 'subgraph', 'worker', 'migrate'] as const;
+const roleNames = ['all', 'gateway', 'rest-facade', 'checkout', 'subgraph', 'worker', 'migrate'] as const;
 
 export interface Roles {
   readonly edge: ReadonlySet<'gateway' | 'rest-facade' | 'checkout'>;

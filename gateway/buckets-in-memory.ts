@@ -3,7 +3,7 @@ import { Lru } from '../subgraphs/kernel/service/lru.ts';
 import { takenOf, token_us, type Buckets } from './token-bucket.ts';
 
 /** The buckets that were not used for longest are forgotten, which fills them. */
-export const buckets_max = 100_000;
+const buckets_max = 100_000;
 
 /** Opens the buckets. `now_us` is a clock that only goes forward, in microseconds. */
 export const openBucketsInMemory = (now_us: () => number = () => performance.now() * 1_000): Buckets => {

@@ -10,7 +10,7 @@ import { metrics, type Logger } from '../subgraphs/kernel/service/telemetry.ts';
 import { takenOf, token_us, type Buckets } from './token-bucket.ts';
 
 /** How long Redis is left alone after it did not answer, before one more call asks it. */
-export const limiterPause_ms = 250;
+const limiterPause_ms = 250;
 /** How long a start waits for the connection. What comes before it is not limited. */
 const connectPatience_ms = 2_000;
 const reconnectMin_ms = 50;

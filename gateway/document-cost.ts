@@ -10,7 +10,7 @@ import { exceeded } from './document-limits.ts';
 /** A page of 200 payments, each with its shop, merchant, refunds, and deliveries with their attempts, costs 24,600. */
 export const operationCost_max = 25_000;
 /** Objects that a list without `first` is taken for. */
-export const listSize = 10;
+const listSize = 10;
 
 const isList = (type: GraphQLOutputType): boolean => isListType(getNullableType(type));
 

@@ -8,7 +8,7 @@ import type { Logger } from '../subgraphs/kernel/service/telemetry.ts';
 import type { ReadEventsAfter } from './live-events.ts';
 
 /** Events read from the store at a time. */
-export const mendingPage = 500;
+const mendingPage = 500;
 
 export interface FollowParts {
   readonly bus: Bus;

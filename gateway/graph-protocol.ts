@@ -18,7 +18,7 @@ import { documentReader } from './read-document.ts';
 import type { Supergraph } from './supergraph.ts';
 
 /** Of one key, operator or buyer in this process. */
-export const socketsPerCaller_max = 100;
+const socketsPerCaller_max = 100;
 /** Running at the same time; with the former, what one caller can have of subscriptions. */
 export const operationsPerSocket_max = 50;
 /** How long a client may take for its first message. */

@@ -4,10 +4,10 @@ import { Lru } from '../subgraphs/kernel/service/lru.ts';
 import type { ApiKeyHolder } from './authenticate.ts';
 
 export const heldKey_ms = 30_000;
-export const heldKeys_max = 10_000;
+const heldKeys_max = 10_000;
 export const unknownKey_ms = 1_000;
 /** Apart from the known keys, so that guessing does not push those out. */
-export const unknownKeys_max = 1_000;
+const unknownKeys_max = 1_000;
 
 export interface KeyHoldersParts {
   /** Asks the merchants subgraph for the key with this digest; null when it is unknown or revoked. */

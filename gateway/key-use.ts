@@ -5,7 +5,7 @@ import type { Logger } from '../subgraphs/kernel/service/telemetry.ts';
 export const keyUseTold_ms = 60_000;
 export const keyUseGather_ms = 5_000;
 /** How long a process that ends waits for its last word to be heard. */
-export const keyUseClose_ms = 1_000;
+const keyUseClose_ms = 1_000;
 const rememberedKeys_max = 10_000;
 
 /** A key that has been used. */

@@ -9,8 +9,8 @@ import { followStream } from './follow-stream.ts';
 import { nameOfAudience, namesOfAudiences, type Audience } from './live-audience.ts';
 import { LiveReader, type Told } from './live-reader.ts';
 
-export const rememberedEvents_max = 10_000;
-export const readerBuffer_max = 1_000;
+const rememberedEvents_max = 10_000;
+const readerBuffer_max = 1_000;
 
 export interface LiveFilter {
   readonly audience: Audience;

@@ -9,15 +9,15 @@ import type { OidcConfig } from '../subgraphs/kernel/service/config.ts';
 import type { Authenticated, BearerReader } from './authenticate.ts';
 
 /** Asymmetric ones alone: with a shared secret whoever can check a token could make one. */
-export const tokenAlgorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'] as const;
+const tokenAlgorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'] as const;
 /** How far the issuer's clock may be from ours. */
-export const clockTolerance_s = 5;
+const clockTolerance_s = 5;
 /** The issuer's keys are read anew after this. */
-export const issuerKeys_ms = 600_000;
+const issuerKeys_ms = 600_000;
 /** A token of an unknown key has the keys read anew, but not more often than this: floods of such tokens cost the issuer nothing. */
-export const issuerCooldown_ms = 10_000;
+const issuerCooldown_ms = 10_000;
 /** How long the issuer may take for an answer. */
-export const issuerDeadline_ms = 3_000;
+const issuerDeadline_ms = 3_000;
 
 /** The limits of reading from the issuer; those above, save in tests that cannot wait so long. */
 export interface IssuerLimits {

@@ -9,7 +9,7 @@ import { kindInGraph } from './stored-events.ts';
 import type { Supergraph } from './supergraph.ts';
 
 /** Results kept for each group of equal subscribers: the slower of them read what the fastest has caused. */
-export const sharedResults_max = 64;
+const sharedResults_max = 64;
 
 /** Reads one event with the selection; `data.liveEvent` is null when the event is gone or not the caller's. */
 export type ReadEvent = (event: StreamedEvent) => Promise<ExecutionResult>;

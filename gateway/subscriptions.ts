@@ -13,9 +13,9 @@ import { document_bytes_max } from './document-limits.ts';
 import { openGraphProtocol, type Connection, type GraphProtocolParts } from './graph-protocol.ts';
 
 /** A connection that has not answered a ping by the next one is dead. */
-export const socketPing_ms = 20_000;
+const socketPing_ms = 20_000;
 /** How long a client has to answer a close before its socket is cut. */
-export const socketClose_ms = 800;
+const socketClose_ms = 800;
 /** WebSocket: going away. */
 const goingAway = 1001;
 

@@ -83,7 +83,7 @@ const refusalOf = (error: GraphQLError, operation: string, call: Call, log: Logg
 const internalError = 'something broke on our side; quote X-Request-Id to support';
 
 /** Sends what an operation came to. Decision D-24: a replay says so in a header. */
-export const sendOutcome = (reply: FastifyReply, outcome: Outcome | Refusal): FastifyReply => {
+const sendOutcome = (reply: FastifyReply, outcome: Outcome | Refusal): FastifyReply => {
   if (outcome === null) return sendRefusal(reply, refuse('not_found', 'there is no such object'));
   if ('code' in outcome) return sendRefusal(reply, outcome);
   if (outcome.replayed) reply.header('idempotent-replayed', 'true');

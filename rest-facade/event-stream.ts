@@ -17,7 +17,7 @@ import { EventWriter } from './event-writer.ts';
 /** Contract: a comment this often, so that nobody between takes the connection for dead. */
 export const streamPing_ms = 25_000;
 /** How long a reader has to take the last words before its connection is cut. */
-export const streamClose_ms = 800;
+const streamClose_ms = 800;
 
 export interface EventStreamParts {
   readonly liveSubscriptions: LiveSubscriptions;

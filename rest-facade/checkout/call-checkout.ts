@@ -10,7 +10,7 @@ export type Checkout = CheckoutFieldsFragment;
 export type CheckoutAnswer = Checkout | Refused;
 
 /** The graph did not answer. Holds codes and paths, never the graph's words: those may repeat what was typed. */
-export class CheckoutUnanswered extends Error {
+class CheckoutUnanswered extends Error {
   constructor(operation: string, errors: ExecutionResult['errors']) {
     const causes = (errors ?? []).map(({ extensions, path }) => `${JSON.stringify(extensions['code'] ?? null)} at ${(path ?? []).join('.')}`);
     super(`${operation} was not answered: ${causes.join('; ') || 'no data'}`);

@@ -12,7 +12,7 @@ import { changeWithAudit, type Acting } from './audit.ts';
 import { reasonMistake } from './change-policy.ts';
 
 /** So many rows of each kind lose their data in one call. */
-export const erasedMost_rows = 1_000;
+const erasedMost_rows = 1_000;
 
 export type ErasedSubject = 'customer' | 'payment' | 'payout';
 

@@ -10,7 +10,7 @@ import type { KeyPrincipal } from '../kernel/service/principal.ts';
 import { ledgerRegistryQuery, ledgerTable, signedAmount, type LedgerQuery } from './read-ledger.ts';
 
 /** Rows of a part at most: about a megabyte. */
-export const partMost_rows = 5_000;
+const partMost_rows = 5_000;
 
 export interface LedgerFilePart {
   /** Whole lines, each with its end; the header is not among them. */

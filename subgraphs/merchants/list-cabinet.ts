@@ -86,7 +86,7 @@ export const findEndpoints = async (runner: Runner, shops: readonly RowKey[]): P
 };
 
 /** So many attempts of a delivery are shown. Without a resend there are nine at most. */
-export const attemptsShown_max = 100;
+const attemptsShown_max = 100;
 
 const attemptsByDelivery: Statement = {
   name: 'attempts_by_delivery',

@@ -15,7 +15,7 @@ import { changeWithAudit, type Acting } from './audit.ts';
 import { makeSigningSecret } from './rules/api-key.ts';
 
 /** Entries of a shop's allow-list. */
-export const allowList_max = 200;
+const allowList_max = 200;
 
 const shopColumns = columns(propertyNames(ShopEntity));
 const lockShop: Statement = { name: 'shop.lock', text: `select ${shopColumns} from shop where merchant_id = $1 and id = $2 for update` };

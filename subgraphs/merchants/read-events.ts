@@ -37,7 +37,7 @@ const behind: Statement = {
 };
 
 /** How far back a stream can be resumed (decision D-76). */
-export const resumable_h = 24;
+const resumable_h = 24;
 
 export interface EventFilter {
   readonly merchantId?: string | null | undefined;

@@ -10,9 +10,9 @@ import { changeWithAudit, type Acting } from './audit.ts';
 import { WebhookDeliveryEntity, type WebhookDelivery } from './entities.ts';
 
 /** So many deliveries are made due in one transaction. */
-export const resendBatch_rows = 1_000;
+const resendBatch_rows = 1_000;
 /** And so many batches by one call. */
-export const resendBatches_max = 10;
+const resendBatches_max = 10;
 
 export interface ResendParts {
   readonly database: Pick<Database, 'pool'>;

@@ -30,7 +30,7 @@ const backlog: Statement = {
 };
 
 /** Counts it. Reads the index of what is pending: some milliseconds for each ten thousand. */
-export const readWebhookBacklog = async (runner: Runner): Promise<WebhookBacklog> => {
+const readWebhookBacklog = async (runner: Runner): Promise<WebhookBacklog> => {
   const [row] = await run<WebhookBacklog>(runner, backlog, []);
   if (!row) throw new Error('an aggregate has one row');
   return row;

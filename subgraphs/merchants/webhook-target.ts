@@ -16,7 +16,7 @@ export interface TargetRules {
 }
 
 /** The target may not be connected to. */
-export class RefusedTarget extends Error {
+class RefusedTarget extends Error {
   constructor(message: string) {
     super(message);
     this.name = 'RefusedTarget';

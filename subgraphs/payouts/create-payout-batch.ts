@@ -18,7 +18,7 @@ import { payoutTerms, type PayoutInput, type PayoutTerms } from './rules/create.
 import type { PayoutMethod } from './rules/payout.ts';
 
 /** Decision D-52. */
-export const batchMost_items = 1_000;
+const batchMost_items = 1_000;
 /** Items of one transaction. The merchant's row is locked for that long. */
 const page_items = 100;
 /** A page of cards is no larger than what is given to the bank at once: no number waits for its turn. */

@@ -16,7 +16,7 @@ export const recipientView = (payout: Payout) => ({
 });
 
 /** The public JSON of a payout at this moment. */
-export const publicPayout = (payout: Payout): ReturnType<typeof payoutJson> => {
+const publicPayout = (payout: Payout): ReturnType<typeof payoutJson> => {
   const view: PayoutFieldsFragment = {
     ...payout,
     amount: Number(payout.amount),

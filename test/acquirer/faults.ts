@@ -13,7 +13,7 @@ export const faultKinds = [
 ] as const;
 export type FaultKind = (typeof faultKinds)[number];
 
-export const callbackFaults = ['duplicate', 'reordered', 'lost'] as const;
+const callbackFaults = ['duplicate', 'reordered', 'lost'] as const;
 export type CallbackFault = (typeof callbackFaults)[number];
 
 /** The next call of a method and path (its beginning) has this fault. */

@@ -52,7 +52,7 @@ export const followAll = async (stage: Stage): Promise<void> => {
 };
 
 /** The buyer goes on to the bank and confirms or declines there; the news is followed. */
-export const payFirst = async (stage: Stage, { merchantId, tokenId }: Subscription, approve = true): Promise<void> => {
+const payFirst = async (stage: Stage, { merchantId, tokenId }: Subscription, approve = true): Promise<void> => {
   const [token] = await loadTokens(stage.database.pool, [{ merchantId, id: tokenId }]);
   await stage.pay(token ?? assert.fail('there is no token'), approve);
   await followAll(stage);

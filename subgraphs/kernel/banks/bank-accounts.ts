@@ -5,7 +5,7 @@
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import { unseal } from '../service/vault.ts';
 
-export const accountPurposes = ['payments', 'payouts'] as const;
+const accountPurposes = ['payments', 'payouts'] as const;
 
 /** What an account is for: acquirers have separate ones for what comes in and what goes out. */
 export type AccountPurpose = (typeof accountPurposes)[number];

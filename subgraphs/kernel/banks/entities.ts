@@ -10,7 +10,7 @@ import type { Mode } from '../rules/mode.ts';
 
 const moment = () => p.type(InstantType).$type<Temporal.Instant>();
 
-export const SimulatorOperationEntity = defineEntity({
+const SimulatorOperationEntity = defineEntity({
   name: 'SimulatorOperation',
   tableName: 'simulator_operation',
   properties: {
@@ -33,7 +33,7 @@ export const SimulatorOperationEntity = defineEntity({
 export type SimulatorOperation = Row<InferEntity<typeof SimulatorOperationEntity>>;
 
 /** What the simulated bank will tell by itself about a payment. */
-export const SimulatorCallbackEntity = defineEntity({
+const SimulatorCallbackEntity = defineEntity({
   name: 'SimulatorCallback',
   tableName: 'simulator_callback',
   properties: {
@@ -91,7 +91,7 @@ export const BankAccountEntity = defineEntity({
 export type BankAccount = Row<InferEntity<typeof BankAccountEntity>>;
 
 /** A participant of SBP as an acquirer last named it; the service's own list stands under these. */
-export const SbpBankEntity = defineEntity({
+const SbpBankEntity = defineEntity({
   name: 'SbpBank',
   tableName: 'sbp_bank',
   properties: {

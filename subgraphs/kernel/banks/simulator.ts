@@ -47,7 +47,7 @@ const brands: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** What may be kept of a card: its brand, the last 4 digits and the holder. */
-export const cardTraits = (card: Card | null): Pick<PayerTraits, 'cardBrand' | 'cardMask' | 'cardHolder'> => {
+const cardTraits = (card: Card | null): Pick<PayerTraits, 'cardBrand' | 'cardMask' | 'cardHolder'> => {
   if (!card) return { cardBrand: null, cardMask: null, cardHolder: null };
   const digits = card.number.replaceAll(/\D/g, '');
   const brand = brands.find(([pattern]) => pattern.test(digits))?.[1] ?? null;

@@ -42,7 +42,7 @@ export const Event = defineEntity({
 });
 
 /** How far a part of the service has followed the event log. The effects of the events up to there were committed with it. */
-export const FollowerPosition = defineEntity({
+const FollowerPosition = defineEntity({
   name: 'FollowerPosition',
   tableName: 'follower_position',
   properties: {
@@ -52,7 +52,7 @@ export const FollowerPosition = defineEntity({
 });
 
 /** An event whose effects failed, until they succeed. */
-export const FollowedLater = defineEntity({
+const FollowedLater = defineEntity({
   name: 'FollowedLater',
   tableName: 'followed_later',
   properties: {
@@ -67,7 +67,7 @@ export const FollowedLater = defineEntity({
 });
 
 /** One idempotency key of a merchant in a mode (decisions D-20 to D-24). */
-export const IdempotencyKey = defineEntity({
+const IdempotencyKey = defineEntity({
   name: 'IdempotencyKey',
   tableName: 'idempotency_key',
   properties: {
@@ -111,7 +111,7 @@ export const ShopEntity = defineEntity({
 export type Shop = Row<InferEntity<typeof ShopEntity>>;
 
 /** The trace in which a payment, refund or payout was made (`subject-trace.ts`). */
-export const SubjectTrace = defineEntity({
+const SubjectTrace = defineEntity({
   name: 'SubjectTrace',
   tableName: 'subject_trace',
   properties: {

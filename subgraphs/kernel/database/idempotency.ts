@@ -32,7 +32,7 @@ export interface Created<Made> {
   readonly replayed: boolean;
 }
 
-export const idempotencyKeyMax_chars = 64;
+const idempotencyKeyMax_chars = 64;
 /** Decision D-21: how long a call waits for an earlier one with the same key. */
 export const claimPatience_ms = 5_000;
 /** Decision D-23. */

@@ -2,9 +2,7 @@
 import { Type } from '@mikro-orm/core';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 
-/** Cuts a moment to the milliseconds that the database keeps. */
-export const toMilliseconds = (instant: Temporal.Instant): Temporal.Instant => Temporal.Instant.fromEpochMilliseconds(instant.epochMilliseconds);
-
+/** The type of a column that holds such a moment; null stays null. */
 export class InstantType extends Type<Temporal.Instant | null, string | null> {
   override convertToDatabaseValue(value: Temporal.Instant | string | null): string | null {
     return value instanceof Temporal.Instant ? rfc3339(value) : value;

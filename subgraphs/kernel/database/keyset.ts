@@ -11,7 +11,6 @@ export interface Position {
   readonly id: string;
 }
 
-export const pageDefault_rows = 50;
 export const pageMost_rows = 200;
 
 const digestOf = (filters: unknown): string => createHash('sha256').update(JSON.stringify(filters)).digest('base64url').slice(0, 12);

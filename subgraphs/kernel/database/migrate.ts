@@ -7,7 +7,7 @@ import type { MikroORM, Transaction } from '@mikro-orm/postgresql';
 
 /** How long a migration waits for a lock, and how long one of its statements may take. */
 export const migrationLock_ms = 1_000;
-export const migrationStatement_ms = 60_000;
+const migrationStatement_ms = 60_000;
 /** How often a migration that was not given its locks begins anew, and after how long a rest. */
 const lockTries_max = 60;
 const lockRest_ms = 1_000;

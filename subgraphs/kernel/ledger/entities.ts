@@ -10,7 +10,7 @@ import type { Mode } from '../rules/mode.ts';
 /** What a posting was made for: with the type it is unique, so that a fact is booked once. */
 export type SourceKind = 'payment' | 'refund' | 'payout' | 'settlement' | 'adjustment';
 
-export const PostingEntry = defineEntity({
+const PostingEntry = defineEntity({
   name: 'PostingEntry',
   tableName: 'posting',
   properties: {
@@ -42,7 +42,7 @@ export const PostingEntry = defineEntity({
 });
 
 /** A change of a balance that the fold has not taken up yet. */
-export const BalanceDelta = defineEntity({
+const BalanceDelta = defineEntity({
   name: 'BalanceDelta',
   tableName: 'balance_delta',
   properties: {
@@ -73,7 +73,7 @@ export const Balance = defineEntity({
 });
 
 /** A rate at platform level (no merchant), merchant level (no shop) or shop level; the most specific wins (decision D-36). */
-export const RateEntity = defineEntity({
+const RateEntity = defineEntity({
   name: 'Rate',
   tableName: 'rate',
   properties: {

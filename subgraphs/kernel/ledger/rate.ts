@@ -2,7 +2,7 @@
 import { run, type Runner, type Statement } from '../database/statement.ts';
 
 /** The methods that have a rate (contract "Rate entry"). */
-export const ratedMethods = ['sbp', 'cards', 'tpay', 'sberpay', 'recurrent'] as const;
+const ratedMethods = ['sbp', 'cards', 'tpay', 'sberpay', 'recurrent'] as const;
 export type RatedMethod = (typeof ratedMethods)[number];
 
 /** What operators set rates of: payouts have rates, too, which the contract's list does not show. */

@@ -4,9 +4,9 @@ import { run, type Runner, type Statement } from '../database/statement.ts';
 import type { Mode } from '../rules/mode.ts';
 import { metrics } from '../service/telemetry.ts';
 
-export const unsettledKinds = ['payment', 'refund', 'payout'] as const;
+const unsettledKinds = ['payment', 'refund', 'payout'] as const;
 /** Up to ten minutes, an hour, a day, and longer. */
-export const unsettledAges = ['10m', '1h', '1d', 'older'] as const;
+const unsettledAges = ['10m', '1h', '1d', 'older'] as const;
 type Age = (typeof unsettledAges)[number];
 
 interface Unsettled {
@@ -39,7 +39,7 @@ const unsettled: Statement = {
 };
 
 /** Reads it: what has no row has nothing that waits. */
-export const readUnsettled = (runner: Runner): Promise<readonly Unsettled[]> => run<Unsettled>(runner, unsettled, []);
+const readUnsettled = (runner: Runner): Promise<readonly Unsettled[]> => run<Unsettled>(runner, unsettled, []);
 
 /**
  * Adds the gauges `money_unsettled` (by kind, mode and age) and `money_unsettled_minor_units` (by currency, too) to the metrics of this process. They are read when

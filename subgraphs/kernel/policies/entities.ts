@@ -7,7 +7,7 @@ import type { BlockKind } from '../rules/block.ts';
 const moment = () => p.type(InstantType).$type<Temporal.Instant>();
 
 /** One row. It grows with every change of a policy, in the change's own transaction; its lock lets one change through at a time. */
-export const PolicyVersionEntity = defineEntity({
+const PolicyVersionEntity = defineEntity({
   name: 'PolicyVersion',
   tableName: 'policy_version',
   properties: {
@@ -17,7 +17,7 @@ export const PolicyVersionEntity = defineEntity({
 });
 
 /** Something that is refused, for all merchants or for one (decision D-40). */
-export const BlockEntryEntity = defineEntity({
+const BlockEntryEntity = defineEntity({
   name: 'BlockEntry',
   tableName: 'block_entry',
   properties: {
@@ -51,7 +51,7 @@ export const ForbiddenWordEntity = defineEntity({
 export type ForbiddenWord = Row<InferEntity<typeof ForbiddenWordEntity>>;
 
 /** What one unit of a currency is worth in USDT from a moment on (decision D-35). */
-export const ExchangeRateEntity = defineEntity({
+const ExchangeRateEntity = defineEntity({
   name: 'ExchangeRate',
   tableName: 'exchange_rate',
   properties: {

@@ -5,7 +5,7 @@
 import { createHmac } from 'node:crypto';
 import { isCardNumber } from './card.ts';
 
-export const blockKinds = ['phone', 'card', 'customer', 'account', 'country'] as const;
+const blockKinds = ['phone', 'card', 'customer', 'account', 'country'] as const;
 export type BlockKind = (typeof blockKinds)[number];
 
 /** What a list keeps of a value. */

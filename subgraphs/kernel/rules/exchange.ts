@@ -3,7 +3,7 @@
 /** Digits behind the point that a rate may have. */
 export const rateScale_digits = 12;
 /** An amount in USDT is rounded half up to this many digits, the precision of the coin itself. */
-export const usdtScale_digits = 6;
+const usdtScale_digits = 6;
 
 const written = new RegExp(String.raw`^(\d{1,9})(?:\.(\d{1,${rateScale_digits}}))?$`);
 

@@ -14,9 +14,9 @@ export const ledgerTypes = ['payment', 'fee', 'refund', 'payout', 'payout_fee', 
 export type LedgerType = (typeof ledgerTypes)[number];
 
 /** Within what a merchant owns: money set aside for something that is not final, and given back when that failed. No row of the public ledger. */
-export const reserveTypes = ['reserve', 'release'] as const;
+const reserveTypes = ['reserve', 'release'] as const;
 
-export const postingTypes = [...ledgerTypes, ...reserveTypes] as const;
+const postingTypes = [...ledgerTypes, ...reserveTypes] as const;
 export type PostingType = (typeof postingTypes)[number];
 
 /** `amount` moves from one account to another. */

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import type { Mode } from './mode.ts';
 
 /** What a payment of a saved method is for: the first two bind the method with the buyer, the others charge it without. */
-export const recurringKinds = ['token_bind', 'subscription_init', 'token_charge', 'subscription_charge'] as const;
+const recurringKinds = ['token_bind', 'subscription_init', 'token_charge', 'subscription_charge'] as const;
 export type RecurringKind = (typeof recurringKinds)[number];
 
 /** Methods that can be saved and charged again. */

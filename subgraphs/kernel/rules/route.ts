@@ -2,10 +2,10 @@
  * Routes to banks. Contract "Modes" and "Errors" (`route_not_configured`): in live mode a shop's routes decide, for each operation and method,
  * which connector serves it; in test mode the simulator always does.
  */
-export const bankOperations = ['payment', 'refund', 'payout', 'recurrent'] as const;
+const bankOperations = ['payment', 'refund', 'payout', 'recurrent'] as const;
 export type BankOperation = (typeof bankOperations)[number];
 
-export const routeMethods = ['sbp', 'cards', 'tpay', 'sberpay', 'card', 'account'] as const;
+const routeMethods = ['sbp', 'cards', 'tpay', 'sberpay', 'card', 'account'] as const;
 export type RouteMethod = (typeof routeMethods)[number];
 
 const buyerPays = ['sbp', 'cards', 'tpay', 'sberpay'] as const satisfies readonly RouteMethod[];

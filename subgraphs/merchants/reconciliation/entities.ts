@@ -47,7 +47,7 @@ export const ReconciliationRunEntity = defineEntity({
 export type ReconciliationRun = Row<InferEntity<typeof ReconciliationRunEntity>>;
 
 /** A part of a registry that was stored, by the digest of its text. */
-export const ReconciliationPartEntity = defineEntity({
+const ReconciliationPartEntity = defineEntity({
   name: 'ReconciliationPart',
   tableName: 'reconciliation_part',
   properties: {
@@ -57,7 +57,7 @@ export const ReconciliationPartEntity = defineEntity({
   },
 });
 
-export const ReconciliationLineEntity = defineEntity({
+const ReconciliationLineEntity = defineEntity({
   name: 'ReconciliationLine',
   tableName: 'reconciliation_line',
   properties: {

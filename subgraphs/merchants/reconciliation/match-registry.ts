@@ -10,9 +10,9 @@ import type { ReconciliationRun } from './entities.ts';
 import { runColumns } from './upload-registry.ts';
 
 /** What succeeded less than this ago may come in the bank's next registry. */
-export const youngest_h = 24;
+const youngest_h = 24;
 /** How far before a registry's span what is missing at the bank is looked for: late registries, and what was too young the last time. */
-export const lookBack_d = 31;
+const lookBack_d = 31;
 
 /** Our operations at a bank: parameters are the mode and the connector. A voided verification moved no money and is in no registry. */
 const ours = (mode: string, connector: string): string => `

@@ -1,10 +1,10 @@
 /** What may be set in the cabinet. Contract "Webhook endpoint" and "Webhooks"; decision D-73: an overlap of at most 24 hours. */
 import type { SignatureFormat } from './webhook.ts';
 
-export const name_max_chars = 200;
+const name_max_chars = 200;
 export const shopsPerMerchant_max = 500;
 export const endpointsPerShop_max = 20;
-export const secretOverlap_max_h = 24;
+const secretOverlap_max_h = 24;
 
 /** What is wrong with the name of a merchant, a shop or a terminal, in words that begin with `field`; null when nothing is. */
 export const nameMistake = (field: string, name: string): string | null => {

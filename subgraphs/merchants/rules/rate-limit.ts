@@ -6,11 +6,11 @@ export interface RateLimit {
   readonly burst: number;
 }
 
-export const defaultRateLimit: RateLimit = { perSecond: 50, burst: 100 };
+const defaultRateLimit: RateLimit = { perSecond: 50, burst: 100 };
 
 /** What an operator may set: up to these. */
 export const ratePerSecond_max = 10_000;
-export const rateBurst_max = 100_000;
+const rateBurst_max = 100_000;
 
 /** A merchant's limits as they are stored: both, or neither for the default. */
 export interface StoredRateLimit {

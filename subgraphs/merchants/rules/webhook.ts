@@ -28,9 +28,9 @@ const hour_ms = 60 * minute_ms;
 /** The wait before each retry; after the last one fails, delivery stops. */
 export const webhookRetryDelays_ms = [10 * second_ms, minute_ms, 5 * minute_ms, 30 * minute_ms, 2 * hour_ms, 6 * hour_ms, 24 * hour_ms, 48 * hour_ms] as const;
 /** Retries are spread upward by at most this share of the wait, so that those that failed together do not come back together. */
-export const webhookRetryJitter_share = 0.1;
+const webhookRetryJitter_share = 0.1;
 
-export const signatureFormats = ['v2', 'legacy', 'stripe'] as const;
+const signatureFormats = ['v2', 'legacy', 'stripe'] as const;
 export type SignatureFormat = (typeof signatureFormats)[number];
 
 /** The headers that vary with the signature. */

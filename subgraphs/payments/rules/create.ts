@@ -10,13 +10,13 @@ import { planFor, planMetadata } from './plan.ts';
 export const linkTtlDefault_min = 60;
 /** 7 days. */
 export const linkTtlMax_min = 10_080;
-export const metadataMax_pairs = 20;
-export const metadataNameMax_chars = 128;
-export const metadataValueMax_chars = 500;
+const metadataMax_pairs = 20;
+const metadataNameMax_chars = 128;
+const metadataValueMax_chars = 500;
 export const orderIdMax_chars = 255;
-export const customerIdMax_chars = 255;
+const customerIdMax_chars = 255;
 export const descriptionMax_chars = 4_000;
-export const urlMax_chars = 2_048;
+const urlMax_chars = 2_048;
 
 export interface PaymentInput {
   readonly amount: bigint;

@@ -42,7 +42,7 @@ export interface RecurringInput {
   readonly ttlMinutes?: number | null | undefined;
 }
 
-export const keyMax_chars = 200;
+const keyMax_chars = 200;
 
 /** The terms of a payment of a saved method, with every default filled in. */
 export interface RecurringTerms {

@@ -34,7 +34,7 @@ interface Refundable {
 export const mayHaveRefunds = ({ capturedAt }: { readonly capturedAt: Temporal.Instant | null }): boolean => capturedAt !== null;
 
 /** What may still be given back: the amount less what was refunded and what is being refunded. */
-export const remainderOf = (payment: Refundable, refunds: readonly { readonly status: RefundStatus; readonly amount: bigint }[]): bigint => {
+const remainderOf = (payment: Refundable, refunds: readonly { readonly status: RefundStatus; readonly amount: bigint }[]): bigint => {
   const pending = refunds.reduce((sum, { status, amount }) => (status === 'pending' ? sum + amount : sum), 0n);
   return payment.amount - payment.amountRefunded - pending;
 };

@@ -13,7 +13,7 @@ export interface Schedule {
 }
 
 /** How many coming dates a schedule shows (contract "Limits"). */
-export const projectedDates = 12;
+const projectedDates = 12;
 
 /** RFC 3339 has four digits for a year. */
 const lastYear = 9_999;

@@ -9,7 +9,7 @@ import { failureCodes, type FailureCode } from '../../kernel/rules/failure-code.
 import { move, type Moves } from '../../kernel/rules/moves.ts';
 import { dateOf, firstIndexAfter, type Schedule, type SchedulePeriod } from './schedule.ts';
 
-export const subscriptionStatuses = ['pending', 'active', 'past_due', 'paused', 'cancelled'] as const;
+const subscriptionStatuses = ['pending', 'active', 'past_due', 'paused', 'cancelled'] as const;
 export type SubscriptionStatus = (typeof subscriptionStatuses)[number];
 
 export type SubscriptionTrigger =
@@ -54,7 +54,7 @@ export const subscriptionMoves = {
 } as const satisfies Moves<SubscriptionStatus, SubscriptionTrigger>;
 
 /** Where a trigger leads; undefined when the table has no such move. */
-export const subscriptionMove = (from: SubscriptionStatus, trigger: SubscriptionTrigger): SubscriptionStatus | undefined =>
+const subscriptionMove = (from: SubscriptionStatus, trigger: SubscriptionTrigger): SubscriptionStatus | undefined =>
   move<SubscriptionStatus, SubscriptionTrigger>(subscriptionMoves, from, trigger);
 
 /** Why a subscription ended, when the merchant did not say: the words of `cancel_reason`. */

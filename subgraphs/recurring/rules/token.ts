@@ -6,7 +6,7 @@ import { move, type Moves } from '../../kernel/rules/moves.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { savableMethods, verificationAmount, type SavableMethod } from '../../kernel/rules/recurring.ts';
 
-export const tokenStatuses = ['pending', 'active', 'cancelled'] as const;
+const tokenStatuses = ['pending', 'active', 'cancelled'] as const;
 export type TokenStatus = (typeof tokenStatuses)[number];
 
 export type TokenTrigger = 'bound' | 'binding_ended' | 'merchant_cancelled';
@@ -25,7 +25,7 @@ export const customerRefMax_chars = 255;
 export const customerEmailMax_chars = 254;
 export const orderIdMax_chars = 255;
 export const descriptionMax_chars = 4_000;
-export const returnUrlMax_chars = 2_048;
+const returnUrlMax_chars = 2_048;
 
 /** What a merchant asks for. */
 export interface TokenInput {

@@ -21,7 +21,7 @@ export const beginning: Place = { merchantId: lowest, id: lowest };
 const end: Place = { merchantId: highest, id: highest };
 
 /** So many differences of one kind in one range are enough to say that something is wrong. */
-export const differences_max = 100;
+const differences_max = 100;
 
 const checkRange = async (runner: Runner, { name, walk, text }: Check, from: Place, to: Place, most: number | null): Promise<Difference[]> => {
   const values = [from.merchantId, from.id, to.merchantId, to.id, differences_max];

@@ -5,7 +5,7 @@ import type { Walk } from './check.ts';
 
 const moment = () => p.type(InstantType).$type<Temporal.Instant>();
 
-export const BooksWalkEntity = defineEntity({
+const BooksWalkEntity = defineEntity({
   name: 'BooksWalk',
   tableName: 'books_walk',
   properties: {

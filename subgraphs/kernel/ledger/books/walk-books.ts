@@ -53,7 +53,7 @@ const move: Statement = {
 const kindOf = (check: CheckName) => (check === 'event_delivered' || check === 'event_relayed' ? 'event_without_delivery' : 'books_differ');
 
 /** Raises an alert for each difference, once; gives how many are new. */
-export const tellDifferences = async (pool: pg.Pool, differences: readonly Difference[], at: Temporal.Instant): Promise<number> => {
+const tellDifferences = async (pool: pg.Pool, differences: readonly Difference[], at: Temporal.Instant): Promise<number> => {
   let fresh = 0;
   for (const { check, subjectId, ...difference } of differences) {
     if (await raiseAlert(pool, { ...difference, kind: kindOf(check), subjectId: `${check}:${subjectId}`, at })) fresh += 1;
