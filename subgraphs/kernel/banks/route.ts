@@ -95,8 +95,8 @@ const hasAccount = async (bank: Bank, { merchantId, operation }: Pick<Errand, 'm
 
 /** Those of the banks that have an account for it. A payout without one would wait with its money set aside, and nobody would send it. */
 const withAccount = async (banks: Candidates, errand: Pick<Errand, 'merchantId' | 'operation'>): Promise<Candidates | Refused> => {
-  const has = await Promise.all(banks.map((bank) => hasAccount(bank, errand)));
-  const [first, ...others] = banks.filter((_, place) => has[place]);
+  const ready = await Promise.all(banks.map((bank) => hasAccount(bank, errand)));
+  const [first, ...others] = banks.filter((_, place) => ready[place]);
   if (first) return [first, ...others];
   const names = banks.map(({ bankName }) => bankName).join(', ');
   return refused('route_not_configured', `no account at ${names} is configured for ${errand.operation === 'payout' ? 'payouts' : 'payments'} of this merchant`);
@@ -132,10 +132,12 @@ export const openBanks = (simulated: Simulator, pool: Runner, connectors: readon
     offered: async (shop) => {
       if (shop.mode === 'test') return simulator.methods;
       const open = (await routes(shop, 'payment')) ?? [];
+      const errand = { merchantId: shop.merchantId, operation: 'payment' } as const;
       const banks = [...new Set(open.map(({ bank }) => bank))];
-      const has = await Promise.all(banks.map((bank) => hasAccount(bank, { merchantId: shop.merchantId, operation: 'payment' })));
-      const ready = open.filter(({ bank }) => has[banks.indexOf(bank)]);
-      return buyerMethods.filter((method) => ready.some((route) => route.method === method && route.bank.methods.includes(method)));
+      const ready = await Promise.all(banks.map((bank) => hasAccount(bank, errand)));
+      const offers = (route: (typeof open)[number], method: BuyerMethod): boolean =>
+        route.method === method && has(route.bank.methods, method) && ready[banks.indexOf(route.bank)] === true;
+      return buyerMethods.filter((method) => open.some((route) => offers(route, method)));
     },
     holding: ({ mode, connector }) => (mode === 'test' ? simulator : (byName.get(connector ?? '') ?? unrouted)),
   };
