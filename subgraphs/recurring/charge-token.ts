@@ -14,7 +14,7 @@ import type { TokenParts } from './bind-token.ts';
 import type { Token } from './entities.ts';
 import { loadTokens } from './find-recurring.ts';
 import { chargeMistake, type ChargeTerms } from './rules/token.ts';
-import { shareToken } from './store-token.ts';
+import { noteTokenCharge, shareToken } from './store-token.ts';
 
 interface TokenChargeRequest extends ChargeTerms {
   readonly tokenId: string;
@@ -88,7 +88,12 @@ export const chargeToken = async (
     return payment ? { payment, replayed } : notActive(charge.token);
   }
   const asked = await ask(parts, key, charge, terms, requestId);
-  if (!isRefused(asked)) return { payment: asked.payment, replayed };
-  await releaseKey(pool, key, claim, charge.chargeId);
-  return asked;
+  if (isRefused(asked)) {
+    await releaseKey(pool, key, claim, charge.chargeId);
+    return asked;
+  }
+  const { payment } = asked;
+  // The payment's event tells the token as well (settle-tokens); whoever has the answer shall find the token charged already.
+  if (payment.status === 'succeeded' && payment.capturedAt) await noteTokenCharge(pool, charge.token, payment.capturedAt);
+  return { payment, replayed };
 };

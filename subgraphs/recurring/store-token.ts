@@ -47,6 +47,16 @@ export const storeTokens = async (client: pg.PoolClient, tokens: readonly Token[
   if (tokens.length > 0) await run(client, store, [JSON.stringify(tokens.map((token) => rowJson(names, token)))]);
 };
 
+const noteCharge: Statement = {
+  name: 'token_note_charge',
+  text: `update token set last_charged_at = $3 where merchant_id = $1 and id = $2 and (last_charged_at is null or last_charged_at < $3)`,
+};
+
+/** Writes when a token was last charged, unless a later charge has been written. */
+export const noteTokenCharge = async (runner: Runner, { merchantId, id }: TokenKey, at: Temporal.Instant): Promise<void> => {
+  await run(runner, noteCharge, [merchantId, id, at]);
+};
+
 const remove: Statement = { name: 'token_remove', text: `delete from token where merchant_id = $1 and id = $2 and status = 'pending'` };
 
 /** Removes a token that nobody was told of: payments refused to bind it. */
