@@ -64,19 +64,27 @@ export type RecurringPaymentKind =
 
 /** What recurring billing asks payments for. Between the parts of the service alone. */
 export type RecurringPaymentInput = {
+  /** Whose payment it is. */
   merchantId: string | number;
+  /** The shop that takes the money. */
   shopId: string | number;
+  /** Test or live. */
   mode: Mode;
+  /** What it is for. */
   kind: RecurringPaymentKind;
   /** Makes the payment once, for ever: the payment's id follows from merchant, mode and key. 1 to 200 characters. */
   idempotencyKey: string;
   /** 1 to 2^53-1, minor units. */
   amount: number;
+  /** ISO 4217. */
   currency: string;
   /** cards, sbp or tpay for a binding; of a charge the method is always recurrent (decision D-63a). */
   method: PaymentMethod;
+  /** The token that is bound or charged. */
   tokenId: string | number;
+  /** The subscription that asks; null when a key charges the token. */
   subscriptionId?: string | number | null | undefined;
+  /** The merchant's reference of the buyer. */
   customerRef: string;
   /** Charges: the saved method, as the binding's `savedReference` gave it. */
   savedReference?: string | null | undefined;
@@ -84,7 +92,9 @@ export type RecurringPaymentInput = {
   verification: boolean;
   /** `ord_<timestamp>` when absent. */
   orderId?: string | null | undefined;
+  /** What is paid for; null for nothing. */
   description?: string | null | undefined;
+  /** Bindings: where the buyer returns. */
   returnUrl?: string | null | undefined;
   /** Bindings: lifetime of the link, 1 to 10,080 minutes; an hour when absent. */
   ttlMinutes?: number | null | undefined;
@@ -92,7 +102,9 @@ export type RecurringPaymentInput = {
 
 /** Names one payment. Between the parts of the service alone. */
 export type RecurringPaymentReference = {
+  /** Whose payment it is. */
   merchantId: string | number;
+  /** The payment's id. */
   id: string | number;
 };
 

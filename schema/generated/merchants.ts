@@ -128,12 +128,15 @@ export type PageInfo = {
 
 /** A customer of the service: owns shops, one balance and its buyers' tokens. */
 export type Merchant = {
+  /** Unique. */
   id: Scalars['ID']['output'];
+  /** As its operators know it. */
   name: Scalars['String']['output'];
   /** Whether sk_live_ keys work. */
   liveEnabled: Scalars['Boolean']['output'];
   /** How fast its keys may call, all together. */
   rateLimit: RateLimit;
+  /** When it was made. */
   createdAt: Scalars['DateTime']['output'];
   /** Oldest first; a merchant has at most 500. */
   shops: Array<Shop>;
@@ -149,10 +152,15 @@ export type RateLimit = {
 
 /** A shop, which is also a terminal: what an API key is bound to. */
 export type Shop = {
+  /** Unique within the merchant. */
   id: Scalars['ID']['output'];
+  /** The merchant that it belongs to. */
   merchantId: Scalars['ID']['output'];
+  /** As buyers see it. */
   name: Scalars['String']['output'];
+  /** The terminal of its shop. */
   terminalId: Scalars['ID']['output'];
+  /** The terminal's own name. */
   terminalName: Scalars['String']['output'];
   /**
    * Whether every request with one of its keys must carry `X-PSP-Signature: sha256=<64 lower-case hex>`, the HMAC-SHA256 of the raw body (contract:
@@ -165,7 +173,9 @@ export type Shop = {
   allowList: Array<Scalars['String']['output']>;
   /** Newest first, revoked ones too. For operators. */
   apiKeys: ApiKeyConnection;
+  /** When it was made. */
   createdAt: Scalars['DateTime']['output'];
+  /** The merchant that it belongs to. */
   merchant: Merchant;
   /** Oldest first; a shop has at most 20. Not for API keys. */
   webhookEndpoints: Array<WebhookEndpoint>;
@@ -183,13 +193,19 @@ export type ShopapiKeysArgs = {
  * signatures.
  */
 export type ApiKey = {
+  /** Unique within the merchant. */
   id: Scalars['ID']['output'];
+  /** The merchant that it belongs to. */
   merchantId: Scalars['ID']['output'];
+  /** The shop that it belongs to. */
   shopId: Scalars['ID']['output'];
+  /** Test or live: the world that it works in. */
   mode: Mode;
   /** What the key begins with: everything before its secret. */
   prefix: Scalars['String']['output'];
+  /** What it may do. */
   scopes: Array<Scalars['String']['output']>;
+  /** When it was made. */
   createdAt: Scalars['DateTime']['output'];
   /** Kept to the minute; null when it was never used. */
   lastUsedAt: Maybe<Scalars['DateTime']['output']>;
@@ -204,31 +220,43 @@ export type ApiKeyConnection = {
 
 /** Where a shop's webhooks go. */
 export type WebhookEndpoint = {
+  /** Unique within the merchant. */
   id: Scalars['ID']['output'];
+  /** The merchant that it belongs to. */
   merchantId: Scalars['ID']['output'];
+  /** The shop that it belongs to. */
   shopId: Scalars['ID']['output'];
+  /** Where events are posted to. */
   url: Scalars['String']['output'];
   /** Empty means all events. */
   events: Array<WebhookEvent>;
+  /** How they are signed. */
   signature: WebhookSignature;
   /** Whether events are delivered to it. */
   active: Scalars['Boolean']['output'];
   /** Until when the secret before the last rotation signs beside the new one; null when it does not. */
   previousSecretUntil: Maybe<Scalars['DateTime']['output']>;
+  /** When it was made. */
   createdAt: Scalars['DateTime']['output'];
 };
 
 /** One event on its way to one address. */
 export type WebhookDelivery = {
+  /** Unique within the merchant. */
   id: Scalars['ID']['output'];
+  /** The merchant that it belongs to. */
   merchantId: Scalars['ID']['output'];
   /** The event's id, the same at every endpoint. */
   eventId: Scalars['String']['output'];
+  /** What it tells. */
   event: WebhookEvent;
+  /** The shop that it belongs to. */
   shopId: Scalars['ID']['output'];
   /** Null: the payment's own webhook_url. */
   endpointId: Maybe<Scalars['ID']['output']>;
+  /** Where it is posted to. */
   url: Scalars['String']['output'];
+  /** What came of it. */
   status: DeliveryStatus;
   /** Attempts made. */
   attempts: Scalars['Int']['output'];
@@ -238,12 +266,15 @@ export type WebhookDelivery = {
   nextAttemptAt: Maybe<Scalars['DateTime']['output']>;
   /** Null until delivered. */
   deliveredAt: Maybe<Scalars['DateTime']['output']>;
+  /** When it was made. */
   createdAt: Scalars['DateTime']['output'];
 };
 
 /** One attempt to deliver a webhook. */
 export type WebhookAttempt = {
+  /** From 1. */
   number: Scalars['Int']['output'];
+  /** When it began. */
   at: Scalars['DateTime']['output'];
   /** Milliseconds. */
   durationMs: Scalars['Int']['output'];
@@ -279,7 +310,9 @@ export type BillingSubscription = {
 
 /** One shop's part of the merchant's balance. */
 export type ShopBalance = {
+  /** The shop. */
   shopId: Scalars['ID']['output'];
+  /** Its name. */
   shopName: Scalars['String']['output'];
   /** May be negative after refunds (decision D-37). */
   balance: Scalars['SignedMinorUnits']['output'];
@@ -287,25 +320,37 @@ export type ShopBalance = {
 
 /** Contract: Balance. */
 export type Balance = {
+  /** All that is the merchant's, over all its shops. May be negative after refunds (decision D-37). */
   balance: Scalars['SignedMinorUnits']['output'];
   /** balance minus what is reserved for pending payouts and refunds. */
   available: Scalars['SignedMinorUnits']['output'];
+  /** ISO 4217. */
   currency: Scalars['String']['output'];
+  /** Oldest shop first. */
   shops: Array<ShopBalance>;
 };
 
 /** A movement on the merchant's account. Contract: Ledger entry. */
 export type LedgerEntry = {
+  /** Unique within the merchant. */
   id: Scalars['ID']['output'];
+  /** Why money moved. */
   type: LedgerEntryType;
+  /** Minor units: what the merchant gained, or below zero lost. */
   amount: Scalars['SignedMinorUnits']['output'];
+  /** ISO 4217. */
   currency: Scalars['String']['output'];
+  /** In words. */
   description: Scalars['String']['output'];
   /** Set when the movement belongs to a payment, its fee included. */
   paymentId: Maybe<Scalars['ID']['output']>;
+  /** Set when the movement belongs to a payout, its fee included. */
   payoutId: Maybe<Scalars['ID']['output']>;
+  /** When it was booked. */
   createdAt: Scalars['DateTime']['output'];
+  /** The payment that it belongs to; null when there is none. */
   payment: Maybe<Payment>;
+  /** The payout that it belongs to; null when there is none. */
   payout: Maybe<Payout>;
 };
 
@@ -320,11 +365,13 @@ export type LedgerFilePart = {
   text: Scalars['String']['output'];
   /** How many lines. */
   rows: Scalars['Int']['output'];
+  /** Where the next part begins. */
   pageInfo: PageInfo;
 };
 
 /** The effective rate of a method. Contract: Rate entry. */
 export type Rate = {
+  /** What the rate is of. */
   method: PaymentMethod;
   /** Basis points: 200 = 2.00 %. */
   rateBps: Scalars['Int']['output'];
@@ -332,22 +379,33 @@ export type Rate = {
 
 /** Who a key speaks for. For the REST facade alone. */
 export type ApiKeyHolder = {
+  /** The key. */
   keyId: Scalars['ID']['output'];
+  /** The merchant that it belongs to. */
   merchantId: Scalars['ID']['output'];
+  /** The shop that it belongs to. */
   shopId: Scalars['ID']['output'];
+  /** Test or live: the world that the key works in. */
   mode: Mode;
+  /** What the key may do. */
   scopes: Array<Scalars['String']['output']>;
+  /** Whether sk_live_ keys of the merchant work. */
   liveEnabled: Scalars['Boolean']['output'];
+  /** Whether every request must be signed. */
   requireSignature: Scalars['Boolean']['output'];
   /** Encrypted; null while the shop has none. */
   signingSecretSealed: Maybe<Scalars['String']['output']>;
+  /** From where the key may be used; empty: from everywhere. */
   allowList: Array<Scalars['String']['output']>;
+  /** How fast the merchant's keys may call, all together. */
   rateLimit: RateLimit;
 };
 
 /** A key that has been used. */
 export type ApiKeyUse = {
+  /** The key's merchant. */
   merchantId: Scalars['ID']['input'];
+  /** The key. */
   keyId: Scalars['ID']['input'];
 };
 
@@ -355,10 +413,15 @@ export type ApiKeyUse = {
 export type LiveEvent = {
   /** Ascends in the order of the stream; pass the last one seen as `after` to resume. */
   id: Scalars['ID']['output'];
+  /** What happened. */
   kind: LiveEventKind;
+  /** When it happened. */
   at: Scalars['DateTime']['output'];
+  /** The merchant that it belongs to. */
   merchantId: Scalars['ID']['output'];
+  /** The shop that it belongs to. */
   shopId: Scalars['ID']['output'];
+  /** Test or live. */
   mode: Mode;
   /** The documented payload of the kind (contract: Realtime stream; decision D-77). */
   payload: Scalars['JSONObject']['output'];
@@ -373,6 +436,7 @@ export type PaymentCreatedEvent = LiveEvent & {
   shopId: Scalars['ID']['output'];
   mode: Mode;
   payload: Scalars['JSONObject']['output'];
+  /** The payment as it is now. */
   payment: Payment;
 };
 
@@ -385,6 +449,7 @@ export type PaymentStatusChangedEvent = LiveEvent & {
   shopId: Scalars['ID']['output'];
   mode: Mode;
   payload: Scalars['JSONObject']['output'];
+  /** The payment as it is now. */
   payment: Payment;
 };
 
@@ -397,6 +462,7 @@ export type PayoutCreatedEvent = LiveEvent & {
   shopId: Scalars['ID']['output'];
   mode: Mode;
   payload: Scalars['JSONObject']['output'];
+  /** The payout as it is now. */
   payout: Payout;
 };
 
@@ -409,6 +475,7 @@ export type PayoutStatusChangedEvent = LiveEvent & {
   shopId: Scalars['ID']['output'];
   mode: Mode;
   payload: Scalars['JSONObject']['output'];
+  /** The payout as it is now. */
   payout: Payout;
 };
 
@@ -421,6 +488,7 @@ export type RefundCreatedEvent = LiveEvent & {
   shopId: Scalars['ID']['output'];
   mode: Mode;
   payload: Scalars['JSONObject']['output'];
+  /** The refund as it is now. */
   refund: Refund;
 };
 
@@ -433,11 +501,13 @@ export type SubscriptionStatusChangedEvent = LiveEvent & {
   shopId: Scalars['ID']['output'];
   mode: Mode;
   payload: Scalars['JSONObject']['output'];
+  /** The subscription as it is now. */
   subscription: BillingSubscription;
 };
 
 /** A key as it is shown once. */
 export type ApiKeyIssued = {
+  /** The key's id. */
   id: Scalars['ID']['output'];
   /** The whole key. It is stored hashed and cannot be shown again. */
   secret: Scalars['String']['output'];
@@ -445,6 +515,7 @@ export type ApiKeyIssued = {
 
 /** A shop's signing secret as it is shown once. */
 export type ShopSigningSecretRotated = {
+  /** The shop as it is now. */
   shop: Shop;
   /** `thm_...`, signs the merchant's requests. It cannot be shown again. */
   secret: Scalars['String']['output'];
@@ -452,6 +523,7 @@ export type ShopSigningSecretRotated = {
 
 /** An endpoint as it is shown once. */
 export type WebhookEndpointCreated = {
+  /** The endpoint as it is now. */
   endpoint: WebhookEndpoint;
   /** `whs_...`, signs the webhooks. It cannot be shown again. */
   secret: Scalars['String']['output'];
@@ -467,6 +539,7 @@ export type WebhookSecretRotated = {
 
 /** An endpoint that is gone. */
 export type WebhookEndpointDeleted = {
+  /** The endpoint's id. */
   id: Scalars['ID']['output'];
   /** How many of its deliveries were on their way, and ended as failed. */
   deliveriesEnded: Scalars['Int']['output'];
@@ -474,6 +547,7 @@ export type WebhookEndpointDeleted = {
 
 /** Failed deliveries that are tried again. */
 export type WebhookDeliveriesResent = {
+  /** How many are tried again. */
   count: Scalars['Int']['output'];
   /** Whether some are left: one call takes at most 10,000. */
   hasMore: Scalars['Boolean']['output'];
@@ -491,21 +565,27 @@ export type WebhookDeliveryConnection = {
 
 /** One action in the cabinet or at the operator's desk. Entries are never changed or removed, and hold no secrets. */
 export type AuditEntry = {
+  /** Unique; ascends with time. */
   id: Scalars['ID']['output'];
   /** Null for what concerns the platform itself. */
   merchantId: Maybe<Scalars['ID']['output']>;
+  /** When it was done. */
   at: Scalars['DateTime']['output'];
   /** The operator's subject, the key's id or the service's name. */
   actor: Scalars['String']['output'];
+  /** What the actor was: an operator's role, `key` or `service`. */
   role: Scalars['String']['output'];
   /** Such as `shop.rename`. */
   action: Scalars['String']['output'];
+  /** What was changed, such as `shop`. */
   subjectKind: Scalars['String']['output'];
+  /** Its id. */
   subjectId: Scalars['String']['output'];
   /** Null when there was nothing before. */
   before: Maybe<Scalars['JSONObject']['output']>;
   /** Null when there is nothing after. */
   after: Maybe<Scalars['JSONObject']['output']>;
+  /** The `X-Request-Id` of the call. */
   requestId: Scalars['String']['output'];
 };
 
@@ -557,11 +637,13 @@ export type RatedMethod =
 
 /** A commission rate that was set, at the level of the platform (no merchant), of a merchant (no shop) or of a shop. The most specific one wins. */
 export type RateRecord = {
+  /** Unique. */
   id: Scalars['ID']['output'];
   /** Null at the platform's level. */
   merchantId: Maybe<Scalars['ID']['output']>;
   /** Null at the platform's and the merchant's levels. */
   shopId: Maybe<Scalars['ID']['output']>;
+  /** What the rate is of. */
   method: RatedMethod;
   /** Basis points: 200 = 2.00 %. */
   rateBps: Scalars['Int']['output'];
@@ -592,15 +674,25 @@ export type RouteMethod =
 
 /** Which connector serves an operation of a shop in live mode. Of several the lowest priority wins that is active and that this installation has. */
 export type BankRoute = {
+  /** Unique within the merchant. */
   id: Scalars['ID']['output'];
+  /** The merchant that it belongs to. */
   merchantId: Scalars['ID']['output'];
+  /** The shop that it belongs to. */
   shopId: Scalars['ID']['output'];
+  /** Always live: test mode has the simulator alone. */
   mode: Mode;
+  /** What the bank is to do. */
   operation: BankOperation;
+  /** By what. */
   method: RouteMethod;
+  /** The name of the acquirer's connector. */
   connector: Scalars['String']['output'];
+  /** The lowest is asked first. */
   priority: Scalars['Int']['output'];
+  /** Whether new operations take it. */
   active: Scalars['Boolean']['output'];
+  /** When it was made. */
   createdAt: Scalars['DateTime']['output'];
 };
 
@@ -611,14 +703,17 @@ export type BankAccountPurpose =
 
 /** A merchant's own account at an acquirer. Its secret is sealed and never shown. Without one the account that the service is configured with serves the merchant. */
 export type BankAccount = {
+  /** The merchant that it belongs to. */
   merchantId: Scalars['ID']['output'];
   /** The connector's name. */
   connector: Scalars['String']['output'];
+  /** What it is for. */
   purpose: BankAccountPurpose;
   /** The shop, gateway or terminal at the acquirer. */
   account: Scalars['String']['output'];
   /** Whether new orders go to it. One that was replaced or removed is still asked about what it has. */
   active: Scalars['Boolean']['output'];
+  /** When it was set first. */
   createdAt: Scalars['DateTime']['output'];
   /** When its secret was last set, or it was retired. */
   changedAt: Scalars['DateTime']['output'];
@@ -639,13 +734,17 @@ export type BlockKind =
 
 /** Something that is refused with `aml_blocked`, for all merchants or for one. */
 export type BlockEntry = {
+  /** Unique. */
   id: Scalars['ID']['output'];
   /** Null: for all merchants. */
   merchantId: Maybe<Scalars['ID']['output']>;
+  /** What is blocked. */
   kind: BlockKind;
   /** The value; of a card or an account its last 4 characters, since its number is not kept. */
   shown: Scalars['String']['output'];
+  /** Why, in the words of whoever added it. */
   reason: Scalars['String']['output'];
+  /** When it was made. */
   createdAt: Scalars['DateTime']['output'];
 };
 
@@ -656,10 +755,13 @@ export type BlockEntryConnection = {
 
 /** A word that no payment's description may hold: it is refused with `forbidden_purpose`. */
 export type ForbiddenPurpose = {
+  /** Unique. */
   id: Scalars['ID']['output'];
   /** In lower case. `*` at its end stands for any ending. */
   word: Scalars['String']['output'];
+  /** Why, in the words of whoever added it. */
   reason: Scalars['String']['output'];
+  /** When it was made. */
   createdAt: Scalars['DateTime']['output'];
 };
 
@@ -670,6 +772,7 @@ export type ForbiddenPurposeConnection = {
 
 /** What one unit of a currency is worth (decision D-35). */
 export type ExchangeRate = {
+  /** Unique. */
   id: Scalars['ID']['output'];
   /** ISO 4217. */
   currency: Scalars['String']['output'];
@@ -686,12 +789,15 @@ export type ExchangeRateConnection = {
 
 /** What was taken off a list or switched off for good. */
 export type PolicyRemoved = {
+  /** The id of what was removed. */
   id: Scalars['ID']['output'];
 };
 
 /** A shop's own time in test mode. Live mode never sees it. */
 export type TestClock = {
+  /** The shop's merchant. */
   merchantId: Scalars['ID']['output'];
+  /** The shop. */
   shopId: Scalars['ID']['output'];
   /** What it shows. */
   now: Scalars['DateTime']['output'];
@@ -703,11 +809,13 @@ export type TestClock = {
 
 /** The shop lives by the real time again. */
 export type TestClockRemoved = {
+  /** The shop. */
   shopId: Scalars['ID']['output'];
 };
 
 /** A movement that an operator booked. */
 export type LedgerRecorded = {
+  /** The movement. */
   entry: LedgerEntry;
   /** True when an earlier call with the same reference booked it. */
   repeated: Scalars['Boolean']['output'];
@@ -730,7 +838,9 @@ export type AlertKind =
 
 /** Something that a person at the operator must look at, until one says what became of it. */
 export type Alert = {
+  /** Unique. */
   id: Scalars['ID']['output'];
+  /** What was found. */
   kind: AlertKind;
   /** Null when it is about the platform itself. */
   merchantId: Maybe<Scalars['ID']['output']>;
@@ -742,6 +852,7 @@ export type Alert = {
   subjectId: Scalars['String']['output'];
   /** What was found, in words. */
   detail: Scalars['String']['output'];
+  /** When it was found. */
   raisedAt: Scalars['DateTime']['output'];
   /** Null while nobody has resolved it. */
   resolvedAt: Maybe<Scalars['DateTime']['output']>;
@@ -767,9 +878,13 @@ export type PersonalDataSubject =
 
 /** What lost its personal data. */
 export type PersonalDataErased = {
+  /** Payments in this call. */
   payments: Scalars['Int']['output'];
+  /** Payouts in this call. */
   payouts: Scalars['Int']['output'];
+  /** Tokens in this call. */
   tokens: Scalars['Int']['output'];
+  /** Subscriptions in this call. */
   subscriptions: Scalars['Int']['output'];
   /** What is not final yet and therefore has it still: cancel it or wait, and call again. */
   left: Scalars['Int']['output'];
@@ -809,19 +924,27 @@ export type ReconciliationDifferenceKind =
 
 /** One registry of an acquirer, compared with our operations. */
 export type ReconciliationRun = {
+  /** Unique. */
   id: Scalars['ID']['output'];
+  /** The name of the acquirer's connector. */
   connector: Scalars['String']['output'];
+  /** Which of our operations it is compared with. */
   mode: Mode;
   /** What the registry is known by: the same one again is the same run. */
   reference: Scalars['String']['output'];
+  /** The registry begins here. */
   since: Scalars['DateTime']['output'];
+  /** The registry ends before this moment. */
   until: Scalars['DateTime']['output'];
+  /** How far it is. */
   status: ReconciliationStatus;
+  /** Lines taken so far. */
   lines: Scalars['Int']['output'];
   /** Lines without a difference; 0 until it is matched. */
   matched: Scalars['Int']['output'];
   /** Differences that were found; 0 until it is matched. */
   differences: Scalars['Int']['output'];
+  /** When it was opened. */
   createdAt: Scalars['DateTime']['output'];
   /** The operator's subject, or `reconciliation` for one that was fetched. */
   createdBy: Scalars['String']['output'];
@@ -836,11 +959,15 @@ export type ReconciliationRunConnection = {
 
 /** Where an acquirer's registry and our records differ, until a person says what became of it. */
 export type ReconciliationDifference = {
+  /** Unique. */
   id: Scalars['ID']['output'];
+  /** The run that found it. */
   runId: Scalars['ID']['output'];
   /** Null when the operation is nobody's here. */
   merchantId: Maybe<Scalars['ID']['output']>;
+  /** How they differ. */
   kind: ReconciliationDifferenceKind;
+  /** What the line is about. */
   operation: RegistryOperation;
   /** Our operation's id; null when the registry names none. */
   operationId: Maybe<Scalars['ID']['output']>;
@@ -848,6 +975,7 @@ export type ReconciliationDifference = {
   reference: Maybe<Scalars['String']['output']>;
   /** What differs, in words. */
   detail: Scalars['String']['output'];
+  /** When the run was matched. */
   foundAt: Scalars['DateTime']['output'];
   /** Null while nobody has resolved it. */
   resolvedAt: Maybe<Scalars['DateTime']['output']>;

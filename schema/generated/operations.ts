@@ -5,7 +5,9 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 /** A key that has been used. */
 export type ApiKeyUse = {
+  /** The key's merchant. */
   merchantId: string | number;
+  /** The key. */
   keyId: string | number;
 };
 
@@ -22,10 +24,13 @@ export type BankStep =
 
 /** A card as the buyer typed it. It goes to the bank and is never stored or logged. */
 export type CardInput = {
+  /** 12 to 19 digits that pass the Luhn check. */
   number: string;
   /** MM/YY. */
   expiry: string;
+  /** 3 or 4 digits. */
   cvc: string;
+  /** The name on the card. */
   holder: string;
 };
 
@@ -65,7 +70,9 @@ export type Mode =
 export type PaymentCreateInput = {
   /** 1 to 2^53-1, minor units. */
   amount: number;
+  /** ISO 4217. */
   currency?: string | null | undefined;
+  /** `any` lets the buyer choose on the hosted page. */
   method?: PaymentMethod | null | undefined;
   /** `ord_<timestamp>` when absent. */
   orderId?: string | null | undefined;
@@ -73,6 +80,7 @@ export type PaymentCreateInput = {
   customerId?: string | null | undefined;
   /** Must be https. */
   returnUrl?: string | null | undefined;
+  /** Shown to the buyer, never sent to the bank. Up to 4,000 characters. */
   description?: string | null | undefined;
   /** Webhook target of this payment alone; overrides the shop's endpoints. */
   webhookUrl?: string | null | undefined;
@@ -103,13 +111,17 @@ export type PaymentStatus =
 
 /** Contract: the three variants of a payout, chosen by `method`. */
 export type PayoutCreateInput = {
+  /** 1 to 2^53-1, minor units. The fee is taken on top. */
   amount: number;
+  /** RUB, the only one. */
   currency?: string | null | undefined;
+  /** Which of the three variants it is. */
   method?: PayoutMethod | null | undefined;
   /** SBP: +7 and 10 digits. */
   phone?: string | null | undefined;
   /** SBP: 12 digits. */
   bankId?: string | null | undefined;
+  /** SBP and account: the name of the recipient. */
   fullName?: string | null | undefined;
   /** Card: 16 to 18 digits; never stored. */
   cardPan?: string | null | undefined;
@@ -117,6 +129,7 @@ export type PayoutCreateInput = {
   accountNumber?: string | null | undefined;
   /** Account: 9 digits. */
   bik?: string | null | undefined;
+  /** Account: 10 or 12 digits. */
   inn?: string | null | undefined;
 };
 
@@ -196,14 +209,23 @@ export type SubscriptionChargeStatus =
 
 /** Contract: POST /v1/public/subscriptions body. */
 export type SubscriptionCreateInput = {
+  /** What a period costs: 1 to 2^53-1, minor units. */
   amount: number;
+  /** The merchant's reference of the buyer, up to 255 characters. */
   customerRef: string;
+  /** The buyer's e-mail. */
   customerEmail?: string | null | undefined;
+  /** The buyer's phone. */
   customerPhone?: string | null | undefined;
+  /** The merchant's name of the plan, up to 255 characters. */
   planName?: string | null | undefined;
+  /** What the buyer saves. */
   method?: RecurringMethod | null | undefined;
+  /** The unit of the interval. */
   period?: SubscriptionPeriod | null | undefined;
+  /** How many periods lie between two charges, 1 to 1,000. */
   intervalCount?: number | null | undefined;
+  /** Days of 24 hours before the first charge, 0 to 3,650. */
   trialDays?: number | null | undefined;
 };
 
@@ -224,10 +246,13 @@ export type SubscriptionStatus =
 
 /** Contract: POST /v1/public/tokens body. */
 export type TokenCreateInput = {
+  /** The merchant's reference of the buyer, up to 255 characters. */
   customerRef: string;
+  /** What the buyer saves. */
   method?: RecurringMethod | null | undefined;
   /** Required for sbp and tpay. */
   amount?: number | null | undefined;
+  /** The buyer's e-mail. */
   customerEmail?: string | null | undefined;
   /** Must be https. */
   returnUrl?: string | null | undefined;

@@ -86,6 +86,7 @@ export type RefusalCode =
 
 /** The operation was refused and nothing was changed. */
 export type Refused = {
+  /** Why, by program. */
   code: RefusalCode;
   /** What was wrong, in words that the caller can act on. */
   message: Scalars['String']['output'];
@@ -101,6 +102,7 @@ export type Idempotency = {
 
 /** Where a page of a connection ends. */
 export type PageInfo = {
+  /** Whether there is another page. */
   hasNextPage: Scalars['Boolean']['output'];
   /** Pass as `after` to read on. Null on the last page. */
   endCursor: Maybe<Scalars['String']['output']>;
@@ -108,18 +110,25 @@ export type PageInfo = {
 
 /** A payment that a buyer completes on the hosted page. Contract: Payment. */
 export type Payment = {
+  /** Unique within the merchant. */
   id: Scalars['ID']['output'];
   /** Short public number, `P-<digits>`. */
   publicId: Scalars['String']['output'];
+  /** The merchant that it belongs to. */
   merchantId: Scalars['ID']['output'];
+  /** The shop that it belongs to. */
   shopId: Scalars['ID']['output'];
+  /** The terminal of its shop. */
   terminalId: Scalars['ID']['output'];
   /** As it was when the payment was created. */
   terminalName: Scalars['String']['output'];
   /** As it was when the payment was created. */
   shopName: Scalars['String']['output'];
+  /** Test or live: that of the key that made it. */
   mode: Mode;
+  /** The merchant's own number of the order. */
   orderId: Scalars['String']['output'];
+  /** What the buyer pays, minor units. */
   amount: Scalars['MinorUnits']['output'];
   /** Sum of successful refunds. */
   amountRefunded: Scalars['MinorUnits']['output'];
@@ -127,7 +136,9 @@ export type Payment = {
   amountUsdt: Maybe<Scalars['Float']['output']>;
   /** ISO 4217. */
   currency: Scalars['String']['output'];
+  /** How the buyer pays; `any` until the buyer has chosen. */
   method: PaymentMethod;
+  /** Its state now. */
   status: PaymentStatus;
   /** Bank retrieval reference; null until the bank gave one. */
   rrn: Maybe<Scalars['String']['output']>;
@@ -137,6 +148,7 @@ export type Payment = {
   returnUrl: Maybe<Scalars['String']['output']>;
   /** Never sent to the bank; null when the merchant gave none. */
   description: Maybe<Scalars['String']['output']>;
+  /** When it was made. */
   createdAt: Scalars['DateTime']['output'];
   /** When the bank confirmed; null before. */
   capturedAt: Maybe<Scalars['DateTime']['output']>;
@@ -148,10 +160,15 @@ export type Payment = {
   processingUntil: Maybe<Scalars['DateTime']['output']>;
   /** The merchant's pairs and the reserved keys. */
   metadata: Scalars['StringMap']['output'];
+  /** The payment system of the card; null for other methods. */
   customerCardBrand: Maybe<Scalars['String']['output']>;
+  /** The last digits of the card behind a mask; null for other methods. */
   customerCardMask: Maybe<Scalars['String']['output']>;
+  /** The holder as typed by the buyer; null for other methods. */
   customerCardHolder: Maybe<Scalars['String']['output']>;
+  /** The phone behind a mask; null when the bank told none. */
   customerPhoneMask: Maybe<Scalars['String']['output']>;
+  /** The buyer's bank; null when the bank told none. */
   customerPayerBank: Maybe<Scalars['String']['output']>;
   /** Platform commission; null until the payment has succeeded (decision D-36). */
   fee: Maybe<Scalars['MinorUnits']['output']>;
@@ -163,24 +180,33 @@ export type Payment = {
   refunds: Array<Refund>;
   /** The hosted page. */
   paymentUrl: Scalars['String']['output'];
+  /** The shop that it belongs to. */
   shop: Shop;
+  /** The merchant that it belongs to. */
   merchant: Merchant;
 };
 
 /** Money given back to the buyer. Contract: Refund. */
 export type Refund = {
+  /** Unique within the merchant. */
   id: Scalars['ID']['output'];
+  /** The payment that is given back. */
   paymentId: Scalars['ID']['output'];
+  /** The merchant that it belongs to. */
   merchantId: Scalars['ID']['output'];
+  /** Minor units of the payment's currency. */
   amount: Scalars['MinorUnits']['output'];
   /** Null when the merchant gave none. */
   reason: Maybe<Scalars['String']['output']>;
+  /** Its state now. */
   status: RefundStatus;
   /** Unified failure code; empty unless failed. */
   failReason: Scalars['String']['output'];
+  /** When it was made. */
   createdAt: Scalars['DateTime']['output'];
   /** The moment of the final status; null before. */
   completedAt: Maybe<Scalars['DateTime']['output']>;
+  /** The payment that is given back. */
   payment: Payment;
 };
 
@@ -207,7 +233,9 @@ export type RefundConnection = {
 export type PaymentCreateInput = {
   /** 1 to 2^53-1, minor units. */
   amount: Scalars['MinorUnits']['input'];
+  /** ISO 4217. */
   currency?: InputMaybe<Scalars['String']['input']>;
+  /** `any` lets the buyer choose on the hosted page. */
   method?: InputMaybe<PaymentMethod>;
   /** `ord_<timestamp>` when absent. */
   orderId?: InputMaybe<Scalars['String']['input']>;
@@ -215,6 +243,7 @@ export type PaymentCreateInput = {
   customerId?: InputMaybe<Scalars['String']['input']>;
   /** Must be https. */
   returnUrl?: InputMaybe<Scalars['String']['input']>;
+  /** Shown to the buyer, never sent to the bank. Up to 4,000 characters. */
   description?: InputMaybe<Scalars['String']['input']>;
   /** Webhook target of this payment alone; overrides the shop's endpoints. */
   webhookUrl?: InputMaybe<Scalars['String']['input']>;
@@ -226,8 +255,11 @@ export type PaymentCreateInput = {
 
 /** Contract: create-payment response. */
 export type PaymentCreated = {
+  /** The payment as it is now. */
   payment: Payment;
+  /** The hosted page. */
   paymentUrl: Scalars['String']['output'];
+  /** Test or live, by the key. */
   mode: Mode;
   /** True when this is the answer of an earlier call with the same key. */
   idempotent: Scalars['Boolean']['output'];
@@ -235,20 +267,25 @@ export type PaymentCreated = {
   simulator: Maybe<SimulatorOutcome>;
   /** Live mode, when the bank answered at once. */
   bank: Maybe<Scalars['String']['output']>;
+  /** The bank's reference, in live mode, when the bank answered at once. */
   bankRef: Maybe<Scalars['String']['output']>;
   /** On a synchronous refusal. */
   failureCode: Maybe<Scalars['String']['output']>;
+  /** The same in words. */
   failureMessage: Maybe<Scalars['String']['output']>;
 };
 
 /** The payment is cancelled. */
 export type PaymentCancelled = {
+  /** The payment, cancelled. */
   payment: Payment;
 };
 
 /** Contract: the refund's create response. */
 export type RefundCreated = {
+  /** The refund as it is now. */
   refund: Refund;
+  /** True when this is the answer of an earlier call with the same key. */
   idempotent: Scalars['Boolean']['output'];
 };
 
@@ -271,17 +308,27 @@ export type BankStep =
 
 /** The hosted page's view of one payment: what a buyer may know. */
 export type Checkout = {
+  /** The payment that the page is for. */
   paymentId: Scalars['ID']['output'];
+  /** `P-<digits>`. */
   publicId: Scalars['String']['output'];
+  /** To whom the buyer pays. */
   shopName: Scalars['String']['output'];
+  /** The merchant's own number of the order. */
   orderId: Scalars['String']['output'];
+  /** What is paid for; null when the merchant gave none. */
   description: Maybe<Scalars['String']['output']>;
+  /** Minor units of `currency`. */
   amount: Scalars['MinorUnits']['output'];
+  /** ISO 4217. */
   currency: Scalars['String']['output'];
+  /** In test mode the page shows what the simulator plans. */
   mode: Mode;
+  /** What the buyer pays by; `any` while the buyer may choose. */
   method: PaymentMethod;
   /** What the buyer may choose from. */
   methods: Array<PaymentMethod>;
+  /** Its state now. */
   status: PaymentStatus;
   /** When the page's clock runs out: the session's end while processing, the link's end before. */
   deadline: Scalars['DateTime']['output'];
@@ -295,6 +342,7 @@ export type Checkout = {
   returnTo: Maybe<Scalars['String']['output']>;
   /** Test mode only: what the simulator will answer. */
   plannedOutcome: Maybe<SimulatorOutcome>;
+  /** Test mode only: the failure that the simulator will answer with; null when it plans none. */
   plannedFailureCode: Maybe<Scalars['String']['output']>;
   /** Whether the shop saves the method to charge it again without the buyer. */
   saves: Scalars['Boolean']['output'];
@@ -306,10 +354,13 @@ export type Checkout = {
 
 /** A card as the buyer typed it. It goes to the bank and is never stored or logged. */
 export type CardInput = {
+  /** 12 to 19 digits that pass the Luhn check. */
   number: Scalars['String']['input'];
   /** MM/YY. */
   expiry: Scalars['String']['input'];
+  /** 3 or 4 digits. */
   cvc: Scalars['String']['input'];
+  /** The name on the card. */
   holder: Scalars['String']['input'];
 };
 
@@ -317,18 +368,25 @@ export type CheckoutResult = Checkout | Refused;
 
 /** What is searched for: all that is given must be true of a payment. */
 export type PaymentSearchInput = {
+  /** The payment's id. */
   id?: InputMaybe<Scalars['ID']['input']>;
   /** `P-<digits>`. */
   publicId?: InputMaybe<Scalars['String']['input']>;
+  /** The merchant's own number of the order. */
   orderId?: InputMaybe<Scalars['String']['input']>;
+  /** The merchant's reference of the buyer. */
   customerId?: InputMaybe<Scalars['String']['input']>;
+  /** Bank retrieval reference. */
   rrn?: InputMaybe<Scalars['String']['input']>;
   /** The card's last 4 digits. */
   cardMask?: InputMaybe<Scalars['String']['input']>;
+  /** Exactly so much, minor units. */
   amount?: InputMaybe<Scalars['MinorUnits']['input']>;
+  /** One of these. */
   status?: InputMaybe<Array<PaymentStatus>>;
   /** UTC day, inclusive, YYYY-MM-DD. */
   from?: InputMaybe<Scalars['String']['input']>;
+  /** UTC day, inclusive, YYYY-MM-DD. */
   to?: InputMaybe<Scalars['String']['input']>;
 };
 
@@ -344,19 +402,27 @@ export type RecurringPaymentKind =
 
 /** What recurring billing asks payments for. Between the parts of the service alone. */
 export type RecurringPaymentInput = {
+  /** Whose payment it is. */
   merchantId: Scalars['ID']['input'];
+  /** The shop that takes the money. */
   shopId: Scalars['ID']['input'];
+  /** Test or live. */
   mode: Mode;
+  /** What it is for. */
   kind: RecurringPaymentKind;
   /** Makes the payment once, for ever: the payment's id follows from merchant, mode and key. 1 to 200 characters. */
   idempotencyKey: Scalars['String']['input'];
   /** 1 to 2^53-1, minor units. */
   amount: Scalars['MinorUnits']['input'];
+  /** ISO 4217. */
   currency: Scalars['String']['input'];
   /** cards, sbp or tpay for a binding; of a charge the method is always recurrent (decision D-63a). */
   method: PaymentMethod;
+  /** The token that is bound or charged. */
   tokenId: Scalars['ID']['input'];
+  /** The subscription that asks; null when a key charges the token. */
   subscriptionId?: InputMaybe<Scalars['ID']['input']>;
+  /** The merchant's reference of the buyer. */
   customerRef: Scalars['String']['input'];
   /** Charges: the saved method, as the binding's `savedReference` gave it. */
   savedReference?: InputMaybe<Scalars['String']['input']>;
@@ -364,7 +430,9 @@ export type RecurringPaymentInput = {
   verification: Scalars['Boolean']['input'];
   /** `ord_<timestamp>` when absent. */
   orderId?: InputMaybe<Scalars['String']['input']>;
+  /** What is paid for; null for nothing. */
   description?: InputMaybe<Scalars['String']['input']>;
+  /** Bindings: where the buyer returns. */
   returnUrl?: InputMaybe<Scalars['String']['input']>;
   /** Bindings: lifetime of the link, 1 to 10,080 minutes; an hour when absent. */
   ttlMinutes?: InputMaybe<Scalars['Int']['input']>;
@@ -372,31 +440,47 @@ export type RecurringPaymentInput = {
 
 /** A payment of a saved method, as recurring billing sees it. Between the parts of the service alone. */
 export type RecurringPayment = {
+  /** The merchant that it belongs to. */
   merchantId: Scalars['ID']['output'];
+  /** Unique within the merchant. */
   id: Scalars['ID']['output'];
+  /** The shop that it belongs to. */
   shopId: Scalars['ID']['output'];
+  /** Test or live: that of the key that made it. */
   mode: Mode;
+  /** What it is for. */
   kind: RecurringPaymentKind;
+  /** The token that is bound or charged. */
   tokenId: Scalars['ID']['output'];
+  /** The subscription that asked; null when a key charges the token. */
   subscriptionId: Maybe<Scalars['ID']['output']>;
+  /** Minor units of `currency`. */
   amount: Scalars['MinorUnits']['output'];
+  /** ISO 4217. */
   currency: Scalars['String']['output'];
+  /** Its state now. */
   status: PaymentStatus;
   /** Unified failure code; null unless it ended without money. */
   failureCode: Maybe<Scalars['String']['output']>;
   /** The saved method, once it is bound; charges: the one that is charged. */
   savedReference: Maybe<Scalars['String']['output']>;
+  /** The payment system of the card; null for other methods. */
   cardBrand: Maybe<Scalars['String']['output']>;
   /** Last 4 digits behind a mask. */
   cardMask: Maybe<Scalars['String']['output']>;
+  /** The holder of the card; null for other methods. */
   cardHolder: Maybe<Scalars['String']['output']>;
+  /** When it was made. */
   createdAt: Scalars['DateTime']['output'];
+  /** When the bank confirmed; null before. */
   capturedAt: Maybe<Scalars['DateTime']['output']>;
+  /** When it reached a final status; null before. */
   finalizedAt: Maybe<Scalars['DateTime']['output']>;
 };
 
 /** The payment that was asked for, as it is now. Between the parts of the service alone. */
 export type RecurringPaymentAsked = {
+  /** The payment as it is now. */
   payment: RecurringPayment;
   /** Bindings: the hosted page; null for charges. */
   payUrl: Maybe<Scalars['String']['output']>;
@@ -406,7 +490,9 @@ export type RecurringPaymentAsked = {
 
 /** Names one payment. Between the parts of the service alone. */
 export type RecurringPaymentReference = {
+  /** Whose payment it is. */
   merchantId: Scalars['ID']['input'];
+  /** The payment's id. */
   id: Scalars['ID']['input'];
 };
 

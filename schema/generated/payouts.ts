@@ -105,26 +105,39 @@ export type PayoutRecipient = {
 
 /** Money sent out of the merchant's balance. Contract: Payout. */
 export type Payout = {
+  /** Unique within the merchant. */
   id: Scalars['ID']['output'];
+  /** The merchant that it belongs to. */
   merchantId: Scalars['ID']['output'];
+  /** The shop that it belongs to. */
   shopId: Scalars['ID']['output'];
+  /** The terminal of its shop. */
   terminalId: Scalars['ID']['output'];
+  /** Test or live: that of the key that made it. */
   mode: Mode;
+  /** Minor units; the fee is taken on top. */
   amount: Scalars['MinorUnits']['output'];
+  /** ISO 4217. */
   currency: Scalars['String']['output'];
+  /** How the money is sent. */
   method: PayoutMethod;
+  /** Its state now. */
   status: PayoutStatus;
   /** Unified failure code; empty unless failed. */
   failReason: Scalars['String']['output'];
+  /** Who receives it. */
   recipient: PayoutRecipient;
   /** Last 4 digits; card payouts only. */
   recipientCardMask: Maybe<Scalars['String']['output']>;
   /** Reference at the provider; null until it answered. */
   bankRef: Maybe<Scalars['String']['output']>;
+  /** When it was made. */
   createdAt: Scalars['DateTime']['output'];
   /** The moment of the final status; null before. */
   completedAt: Maybe<Scalars['DateTime']['output']>;
+  /** The shop that it belongs to. */
   shop: Shop;
+  /** The merchant that it belongs to. */
   merchant: Merchant;
 };
 
@@ -146,19 +159,25 @@ export type PayoutConnection = {
 export type SbpBank = {
   /** 12 digits. */
   memberId: Scalars['String']['output'];
+  /** In Russian. */
   name: Scalars['String']['output'];
+  /** In English. */
   nameEn: Scalars['String']['output'];
 };
 
 /** Contract: the three variants of a payout, chosen by `method`. */
 export type PayoutCreateInput = {
+  /** 1 to 2^53-1, minor units. The fee is taken on top. */
   amount: Scalars['MinorUnits']['input'];
+  /** RUB, the only one. */
   currency?: InputMaybe<Scalars['String']['input']>;
+  /** Which of the three variants it is. */
   method?: InputMaybe<PayoutMethod>;
   /** SBP: +7 and 10 digits. */
   phone?: InputMaybe<Scalars['String']['input']>;
   /** SBP: 12 digits. */
   bankId?: InputMaybe<Scalars['String']['input']>;
+  /** SBP and account: the name of the recipient. */
   fullName?: InputMaybe<Scalars['String']['input']>;
   /** Card: 16 to 18 digits; never stored. */
   cardPan?: InputMaybe<Scalars['String']['input']>;
@@ -166,17 +185,23 @@ export type PayoutCreateInput = {
   accountNumber?: InputMaybe<Scalars['String']['input']>;
   /** Account: 9 digits. */
   bik?: InputMaybe<Scalars['String']['input']>;
+  /** Account: 10 or 12 digits. */
   inn?: InputMaybe<Scalars['String']['input']>;
 };
 
 /** Contract: payout create response. */
 export type PayoutCreated = {
+  /** The payout as it is now. */
   payout: Payout;
+  /** Test or live, by the key. */
   mode: Mode;
+  /** True when this is the answer of an earlier call with the same key. */
   idempotent: Scalars['Boolean']['output'];
   /** The planned outcome; null in live mode. */
   simulator: Maybe<SimulatorOutcome>;
+  /** The bank that took it, when it answered at once. */
   bank: Maybe<Scalars['String']['output']>;
+  /** The bank's reference, when it answered at once. */
   bankRef: Maybe<Scalars['String']['output']>;
   /** On a refusal by the bank. */
   failureReason: Maybe<Scalars['String']['output']>;
@@ -184,30 +209,43 @@ export type PayoutCreated = {
 
 /** One item of a batch, in the order sent. */
 export type PayoutBatchItem = {
+  /** Its place in the request, from 0. */
   index: Scalars['Int']['output'];
+  /** What became of the item. */
   status: PayoutItemStatus;
+  /** The batch's method. */
   method: PayoutMethod;
+  /** As asked for, minor units. */
   amount: Scalars['MinorUnits']['output'];
   /** When created or a duplicate. */
   payoutId: Maybe<Scalars['ID']['output']>;
   /** When failed. */
   code: Maybe<Scalars['String']['output']>;
+  /** The same in words. */
   error: Maybe<Scalars['String']['output']>;
 };
 
 /** Contract: the batch's response. Failed items do not fail the batch (decision D-52a). */
 export type PayoutBatchCreated = {
+  /** Test or live, by the key. */
   mode: Mode;
+  /** Items that made a payout. */
   created: Scalars['Int']['output'];
+  /** Items that made none. */
   failed: Scalars['Int']['output'];
+  /** Items sent. */
   total: Scalars['Int']['output'];
+  /** A result for each item, in the order sent. */
   results: Array<PayoutBatchItem>;
+  /** True when this is the answer of an earlier call with the same key. */
   idempotent: Scalars['Boolean']['output'];
 };
 
 /** What a search over payouts asks for; what is absent may be anything. */
 export type PayoutSearchInput = {
+  /** The payout's id. */
   id?: InputMaybe<Scalars['ID']['input']>;
+  /** The bank's reference. */
   bankRef?: InputMaybe<Scalars['String']['input']>;
   /** +7 and 10 digits. */
   phone?: InputMaybe<Scalars['String']['input']>;
@@ -215,10 +253,13 @@ export type PayoutSearchInput = {
   accountNumber?: InputMaybe<Scalars['String']['input']>;
   /** The card's last 4 digits. */
   cardMask?: InputMaybe<Scalars['String']['input']>;
+  /** Exactly so much, minor units. */
   amount?: InputMaybe<Scalars['MinorUnits']['input']>;
+  /** One of these. */
   status?: InputMaybe<Array<PayoutStatus>>;
   /** UTC day, inclusive, YYYY-MM-DD. */
   from?: InputMaybe<Scalars['String']['input']>;
+  /** UTC day, inclusive, YYYY-MM-DD. */
   to?: InputMaybe<Scalars['String']['input']>;
 };
 

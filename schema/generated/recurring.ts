@@ -110,45 +110,69 @@ export type Shop = {
 
 /** A saved payment method. Contract: Token (the REST object is called `card`). */
 export type Token = {
+  /** Unique within the merchant. */
   id: Scalars['ID']['output'];
+  /** The merchant that it belongs to. */
   merchantId: Scalars['ID']['output'];
+  /** The shop that it belongs to. */
   shopId: Scalars['ID']['output'];
+  /** Test or live: that of the key that made it. */
   mode: Mode;
+  /** The merchant's reference of the buyer. */
   customerRef: Scalars['String']['output'];
+  /** What was saved. */
   method: RecurringMethod;
+  /** Its state now. */
   status: TokenStatus;
   /** Cards, after binding. */
   cardBrand: Maybe<Scalars['String']['output']>;
   /** Last 4 digits; cards, after binding. */
   cardMask: Maybe<Scalars['String']['output']>;
+  /** Cards, after binding. */
   cardHolder: Maybe<Scalars['String']['output']>;
   /** When it was last charged without the buyer; null before. */
   lastChargedAt: Maybe<Scalars['DateTime']['output']>;
+  /** When it was made. */
   createdAt: Scalars['DateTime']['output'];
   /** The payment that binds it; null when there is none. */
   bindingPayment: Maybe<Payment>;
+  /** The shop that it belongs to. */
   shop: Shop;
 };
 
 /** Scheduled charges of a saved method. Contract: Subscription. */
 export type BillingSubscription = {
+  /** Unique within the merchant. */
   id: Scalars['ID']['output'];
+  /** The merchant that it belongs to. */
   merchantId: Scalars['ID']['output'];
+  /** The shop that it belongs to. */
   shopId: Scalars['ID']['output'];
+  /** Test or live: that of the key that made it. */
   mode: Mode;
+  /** The merchant's reference of the buyer. */
   customerRef: Scalars['String']['output'];
+  /** The merchant's name of the plan; null when it gave none. */
   planName: Maybe<Scalars['String']['output']>;
+  /** What a period costs, minor units. */
   amount: Scalars['MinorUnits']['output'];
+  /** ISO 4217. */
   currency: Scalars['String']['output'];
+  /** By what it is charged. */
   method: RecurringMethod;
+  /** The unit of its interval. */
   period: SubscriptionPeriod;
+  /** How many periods lie between two charges. */
   intervalCount: Scalars['Int']['output'];
+  /** Days of 24 hours before the first charge; 0: none. */
   trialDays: Scalars['Int']['output'];
+  /** Its state now. */
   status: SubscriptionStatus;
   /** When the next period begins, which is charged then unless an earlier charge is still tried. Null when nothing is scheduled. */
   nextChargeAt: Maybe<Scalars['DateTime']['output']>;
   /** When a charge that failed is tried again. Null when none is. */
   retryAt: Maybe<Scalars['DateTime']['output']>;
+  /** When it was last charged with success; null before. */
   lastChargeAt: Maybe<Scalars['DateTime']['output']>;
   /** Null unless it is paused. */
   pausedAt: Maybe<Scalars['DateTime']['output']>;
@@ -156,6 +180,7 @@ export type BillingSubscription = {
   cancelledAt: Maybe<Scalars['DateTime']['output']>;
   /** The merchant's own words, or payment_failed, token_cancelled, binding_expired, binding_failed, binding_cancelled. Null unless it is cancelled. */
   cancelReason: Maybe<Scalars['String']['output']>;
+  /** When it was made. */
   createdAt: Scalars['DateTime']['output'];
   /** What is charged: pending until the buyer binds it. */
   token: Token;
@@ -163,21 +188,27 @@ export type BillingSubscription = {
   charges: Array<SubscriptionCharge>;
   /** The next 12 dates while active or past_due, else none. */
   upcoming: Array<Scalars['DateTime']['output']>;
+  /** The shop that it belongs to. */
   shop: Shop;
 };
 
 /** One charge of a subscription: what it asked payments for, and what came of it. */
 export type SubscriptionCharge = {
+  /** The first payment or one of those that follow. */
   kind: SubscriptionChargeKind;
   /** Which period it is for, from 1; 0 is the verification that begins a trial. */
   period: Scalars['Int']['output'];
   /** Which attempt for the period, from 1. */
   attempt: Scalars['Int']['output'];
+  /** Minor units of `currency`. */
   amount: Scalars['MinorUnits']['output'];
+  /** ISO 4217. */
   currency: Scalars['String']['output'];
+  /** What came of it. */
   status: SubscriptionChargeStatus;
   /** Unified failure code; null unless it failed. */
   failureCode: Maybe<Scalars['String']['output']>;
+  /** When it was made. */
   createdAt: Scalars['DateTime']['output'];
   /** When it came to its final status. */
   settledAt: Maybe<Scalars['DateTime']['output']>;
@@ -189,23 +220,35 @@ export type SubscriptionCharge = {
 
 /** Contract: POST /v1/public/subscriptions body. */
 export type SubscriptionCreateInput = {
+  /** What a period costs: 1 to 2^53-1, minor units. */
   amount: Scalars['MinorUnits']['input'];
+  /** The merchant's reference of the buyer, up to 255 characters. */
   customerRef: Scalars['String']['input'];
+  /** The buyer's e-mail. */
   customerEmail?: InputMaybe<Scalars['String']['input']>;
+  /** The buyer's phone. */
   customerPhone?: InputMaybe<Scalars['String']['input']>;
+  /** The merchant's name of the plan, up to 255 characters. */
   planName?: InputMaybe<Scalars['String']['input']>;
+  /** What the buyer saves. */
   method?: InputMaybe<RecurringMethod>;
+  /** The unit of the interval. */
   period?: InputMaybe<SubscriptionPeriod>;
+  /** How many periods lie between two charges, 1 to 1,000. */
   intervalCount?: InputMaybe<Scalars['Int']['input']>;
+  /** Days of 24 hours before the first charge, 0 to 3,650. */
   trialDays?: InputMaybe<Scalars['Int']['input']>;
 };
 
 /** Contract: POST /v1/public/tokens body. */
 export type TokenCreateInput = {
+  /** The merchant's reference of the buyer, up to 255 characters. */
   customerRef: Scalars['String']['input'];
+  /** What the buyer saves. */
   method?: InputMaybe<RecurringMethod>;
   /** Required for sbp and tpay. */
   amount?: InputMaybe<Scalars['MinorUnits']['input']>;
+  /** The buyer's e-mail. */
   customerEmail?: InputMaybe<Scalars['String']['input']>;
   /** Must be https. */
   returnUrl?: InputMaybe<Scalars['String']['input']>;
@@ -213,42 +256,55 @@ export type TokenCreateInput = {
 
 /** The subscription, still pending: the buyer binds a method at `payUrl`. */
 export type SubscriptionCreated = {
+  /** The subscription as it is now. */
   subscription: BillingSubscription;
+  /** The payment that binds the method. */
   initialPayment: Payment;
+  /** The hosted page. */
   payUrl: Scalars['String']['output'];
+  /** True when this is the answer of an earlier call with the same key. */
   idempotent: Scalars['Boolean']['output'];
 };
 
 /** The subscription is paused: it is not charged until it is resumed. */
 export type SubscriptionPaused = {
+  /** The subscription as it is now. */
   subscription: BillingSubscription;
 };
 
 /** The subscription is active again, from its next date on. */
 export type SubscriptionResumed = {
+  /** The subscription as it is now. */
   subscription: BillingSubscription;
 };
 
 /** The subscription is cancelled; payments already made stay. */
 export type SubscriptionCancelled = {
+  /** The subscription as it is now. */
   subscription: BillingSubscription;
 };
 
 /** The token, still pending: the buyer confirms at `payUrl`. */
 export type TokenCreated = {
+  /** The token as it is now. */
   token: Token;
+  /** The hosted page. */
   payUrl: Scalars['String']['output'];
+  /** True when this is the answer of an earlier call with the same key. */
   idempotent: Scalars['Boolean']['output'];
 };
 
 /** The payment that the charge made; it may have failed. */
 export type TokenCharged = {
+  /** The payment as it is now. */
   payment: Payment;
+  /** True when this is the answer of an earlier call with the same key. */
   idempotent: Scalars['Boolean']['output'];
 };
 
 /** The token is cancelled; payments already made stay. */
 export type TokenCancelled = {
+  /** The token as it is now. */
   token: Token;
 };
 
