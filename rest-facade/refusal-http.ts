@@ -39,7 +39,6 @@ export const refusalHttp: Readonly<Record<ErrorCode, HttpAnswer>> = {
   method_unsupported: { status: 422 },
   rate_limited: { status: 429, headers: { 'retry-after': '1' } },
   internal_error: { status: 500 },
-  not_implemented: { status: 501 },
   router_error: { status: 502 },
   unavailable: { status: 503, headers: { 'retry-after': '1' } },
 };
@@ -55,6 +54,7 @@ export interface Refusal {
   readonly retryAfter_s?: number;
 }
 
+/** The refusal with a message for the caller, without a time to wait. */
 export const refuse = (code: ErrorCode, message: string): Refusal => ({ code, message });
 
 /** Answers with the documented envelope. */

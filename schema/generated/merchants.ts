@@ -113,8 +113,7 @@ export type RefusalCode =
   | 'insufficient_balance'
   | 'route_not_configured'
   | 'method_unsupported'
-  | 'router_error'
-  | 'not_implemented';
+  | 'router_error';
 
 export type Refused = {
   code: RefusalCode;

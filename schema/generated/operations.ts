@@ -165,28 +165,48 @@ export type RefundStatus =
 
 /** The closed list of refusals. REST answers each with one HTTP status (decision D-03). */
 export type RefusalCode =
+  /** An argument is missing or wrong; the message names it. */
   | 'bad_request'
+  /** No key or token, or one that is not good. */
   | 'unauthorized'
+  /** The merchant's live mode is off. */
   | 'live_not_enabled'
+  /** The address is not on the shop's allow-list. */
   | 'ip_not_allowed'
+  /** The key lacks the scope, or the person the role. */
   | 'scope_required'
+  /** A block list holds the customer, card, phone, account or country. */
   | 'aml_blocked'
+  /** The description holds a forbidden word. */
   | 'forbidden_purpose'
+  /** The shop demands a signature, and there is none. */
   | 'signature_required'
+  /** The signature does not fit the body. */
   | 'invalid_signature'
+  /** There is no such object, or it is another merchant's. */
   | 'not_found'
+  /** The payment is no longer pending. */
   | 'not_pending'
+  /** The key or reference was used for something else. */
   | 'idempotent_conflict'
+  /** The first call with the key has not ended yet. */
   | 'idempotent_in_progress'
+  /** The payment has not succeeded: there is nothing to give back. */
   | 'payment_not_succeeded'
+  /** The payment is refunded in full. */
   | 'already_refunded'
+  /** The token is pending or cancelled. */
   | 'token_not_active'
+  /** More than is left to refund. */
   | 'amount_exceeds_remainder'
+  /** More than is available. */
   | 'insufficient_balance'
+  /** The shop has no route to a bank for this. */
   | 'route_not_configured'
+  /** None of the shop's banks can do the method. */
   | 'method_unsupported'
-  | 'router_error'
-  | 'not_implemented';
+  /** The bank's router does not know the recipient's bank. */
+  | 'router_error';
 
 /** What the simulator is planned to answer (decision D-30). */
 export type SimulatorOutcome =

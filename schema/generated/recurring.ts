@@ -85,8 +85,7 @@ export type RefusalCode =
   | 'insufficient_balance'
   | 'route_not_configured'
   | 'method_unsupported'
-  | 'router_error'
-  | 'not_implemented';
+  | 'router_error';
 
 export type Refused = {
   code: RefusalCode;
@@ -349,17 +348,17 @@ export type QuerytokensArgs = {
 };
 
 export type Mutation = {
-  /** Contract: POST /v1/public/subscriptions. */
+  /** Starts a subscription, which stays pending until its buyer binds a method. Refuses with aml_blocked, route_not_configured or method_unsupported. Contract: POST /v1/public/subscriptions. */
   subscriptionCreate: SubscriptionCreateResult;
-  /** Stops future charges. */
+  /** Cancels a subscription in any state: future charges stop, payments already made stay. */
   subscriptionCancel: SubscriptionCancelResult;
   /** Pauses an active or past due subscription: nothing is charged, a retry that was coming does not come. `reason` is for the audit log. Pausing twice is no mistake. */
   subscriptionPause: SubscriptionPauseResult;
   /** Ends a pause: dates that passed in it are not charged afterwards, the next one is (decision D-63). Resuming twice is no mistake. */
   subscriptionResume: SubscriptionResumeResult;
-  /** Binds a payment method. */
+  /** Makes a token, which stays pending until its buyer binds a method. Refuses with aml_blocked, route_not_configured or method_unsupported. Contract: POST /v1/public/tokens. */
   tokenCreate: TokenCreateResult;
-  /** A merchant-initiated charge of an active token. */
+  /** Charges an active token without the buyer, else refuses with token_not_active. A charge that the bank declines is a failed payment, not a refusal. */
   tokenCharge: TokenChargeResult;
   /** Ends a token: no new charges; payments already made stay. */
   tokenCancel: TokenCancelResult;

@@ -26,7 +26,6 @@ const statuses: Record<RefusalCode, number> = {
   insufficient_balance: 422,
   route_not_configured: 422,
   method_unsupported: 422,
-  not_implemented: 501,
   router_error: 502,
 };
 
@@ -139,7 +138,7 @@ describe('a creation', () => {
   });
 
   const fingerprintOf = async (text: string, path = '/payments'): Promise<string> => {
-    next = () => (path === '/payments' ? created(false) : refused('not_implemented', ''));
+    next = () => (path === '/payments' ? created(false) : refused('not_found', ''));
     const headers = { authorization: 'Bearer test', 'content-type': 'application/json', 'idempotency-key': 'k' };
     await (await fetch(`${edge.url}/v1/public${path}`, { method: 'POST', headers, body: text })).text();
     const print = asked.idempotency?.fingerprint ?? '';

@@ -23,11 +23,6 @@ test('an answer that the description names passes', () => {
   check(404, { error: { code: 'not_found', message: 'there is no such route' } }, '/v1/public/nowhere');
 });
 
-test('what is not built yet may say so, and nothing else may be a 501', () => {
-  check(501, { error: { code: 'not_implemented', message: 'not there yet' } });
-  assert.throws(() => check(501, { error: { code: 'internal_error', message: 'something else' } }), /describes only/);
-});
-
 test('a status, a field, a form or an envelope that the description does not name fails', () => {
   const { reason: _, ...without } = refund;
   const wrong: readonly (readonly [number, unknown])[] = [

@@ -21,7 +21,6 @@ export const refusalCodes = [
   'route_not_configured',
   'method_unsupported',
   'router_error',
-  'not_implemented',
 ] as const;
 
 export type RefusalCode = (typeof refusalCodes)[number];
