@@ -48,7 +48,7 @@ export interface Config {
   readonly secretKey: Buffer | null;
   /** Where each subgraph that is not in this process listens. */
   readonly subgraphUrls: Readonly<Partial<Record<'payments' | 'payouts' | 'recurring' | 'merchants', string>>>;
-  /** Whether webhooks may go to http and to private addresses. On by default only with the embedded database. */
+  /** Whether webhooks may go to http and to loopback. On by default only with the embedded database. */
   readonly webhookPrivateTargets: boolean;
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
   /** How long a drain may take before the process gives up. */
@@ -153,6 +153,12 @@ export interface Secrets {
   readonly vault: Buffer;
   /** Makes fingerprints of card and account numbers for the block lists. */
   readonly fingerprint: Buffer;
+}
+
+/** The configuration with what an embedded installation makes for itself. */
+export interface SettledConfig extends Config {
+  readonly publicUrl: string;
+  readonly secrets: Secrets;
 }
 
 /** Derives the working keys from the secret key (32 bytes). */

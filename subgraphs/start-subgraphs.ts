@@ -1,0 +1,88 @@
+/** What works on the record, as a process starts it: the subgraphs with their parts, and the worker. Processes of the edge alone never load it. */
+import type { SubgraphName } from '../schema/sources.ts';
+import { openEveryBank } from './kernel/banks/open-every-bank.ts';
+import { openTestClocks } from './kernel/clock/test-clocks.ts';
+import { migrateAll, openRecord, type Progress, type RecordStore } from './kernel/database/open-record.ts';
+import { isMigrated } from './kernel/database/orm.ts';
+import { watchWorker } from './kernel/observability/watch-worker.ts';
+import { openPolicies } from './kernel/policies/policies.ts';
+import { openQueues } from './kernel/queue/queues.ts';
+import { startRelay } from './kernel/queue/relay.ts';
+import type { Bus } from './kernel/rules/event.ts';
+import type { SettledConfig } from './kernel/service/config.ts';
+import type { SubgraphExecutor } from './kernel/service/subgraph.ts';
+import type { Logger } from './kernel/service/telemetry.ts';
+import { ensureDemoMerchant, type DemoMerchant } from './merchants/demo-merchant.ts';
+import { makeDeliveries } from './merchants/make-deliveries.ts';
+import { watchWebhookBacklog } from './merchants/webhook-backlog.ts';
+import { backgroundJobs, entities, followRecurringPayments, openSubgraph, wakeableJobs, wakeLanes, type SubgraphsParts } from './open-subgraphs.ts';
+
+/** The subgraphs of a process, and what runs beside them. */
+export interface Subgraphs {
+  /** A subgraph in this process. */
+  open(name: SubgraphName): SubgraphExecutor;
+  /** Runs the jobs, and the relay from the outbox, until `stack` is disposed of: what is running ends in peace. */
+  startWorker(): Promise<void>;
+  /** What is not ready yet: the database until it is migrated, the queues until they answer. */
+  unready(): Promise<readonly string[]>;
+  /** The merchant whose test key an embedded installation prints. */
+  demoMerchant(): Promise<DemoMerchant>;
+}
+
+export interface SubgraphsOptions {
+  readonly config: SettledConfig;
+  readonly bus: Bus;
+  readonly log: Logger;
+  /** Closes what is opened here. */
+  readonly stack: AsyncDisposableStack;
+  /** The subgraphs that this process runs itself. */
+  readonly here: readonly SubgraphName[];
+  /** A subgraph of another process; null where no address of it is known. */
+  readonly remote: (name: SubgraphName) => SubgraphExecutor | null;
+}
+
+/** Opens the database with the tables of every subgraph, an embedded one where none is named; migrates it when `migrating`. `stack` closes it. */
+export const openTables = async (config: SettledConfig, migrating: boolean, stack: AsyncDisposableStack, progress: Progress): Promise<RecordStore> => {
+  const opened = await openRecord(config, entities, stack, progress);
+  if (migrating) await migrateAll(config, entities, opened, progress);
+  return opened;
+};
+
+/** Opens what the subgraphs stand on. Nothing runs yet. */
+export const openSubgraphs = async ({ url, database }: RecordStore, options: SubgraphsOptions): Promise<Subgraphs> => {
+  const { config, bus, log, stack, here, remote } = options;
+  const { redisUrl, webhookPrivateTargets, eventsKept_days, publicUrl, secrets, drain_ms } = config;
+  const queues = await openQueues({ redisUrl, databaseUrl: url, log, jobs: wakeableJobs, drain_ms: drain_ms / 2 });
+  stack.defer(() => queues.close());
+  const banks = openEveryBank(config, secrets.vault, database, stack);
+  const policies = openPolicies({ pool: database.pool, bus, fingerprintKey: secrets.fingerprint });
+  stack.defer(() => policies.close());
+  const now = (): Temporal.Instant => Temporal.Now.instant();
+  const clocks = openTestClocks({ pool: database.pool, bus, now });
+  stack.defer(() => clocks.close());
+  const alone = { database, banks, policies, clocks, bus, queues, secrets, publicUrl, webhookPrivateTargets, eventsKept_days, now, log, payments: null };
+  const payments = here.includes('payments') ? openSubgraph('payments', alone) : remote('payments');
+  const parts: SubgraphsParts = { ...alone, payments };
+  return {
+    open: (name) => (name === 'payments' && here.includes(name) && payments) || openSubgraph(name, parts),
+    startWorker: () => startWorker(parts, stack),
+    unready: async () => {
+      const [migrated, queued] = await Promise.all([isMigrated(database).catch(() => false), queues.ready()]);
+      return [...(migrated ? [] : ['database']), ...(queued ? [] : ['queues'])];
+    },
+    demoMerchant: () => ensureDemoMerchant(database, secrets.vault, config.dataDir, now()),
+  };
+};
+
+const startWorker = async (parts: SubgraphsParts, stack: AsyncDisposableStack): Promise<void> => {
+  const { database, bus, queues, log } = parts;
+  const stopping = new AbortController();
+  await queues.work(backgroundJobs(parts, stopping.signal));
+  stack.defer(watchWorker({ pool: database.pool, queues }));
+  stack.defer(watchWebhookBacklog(database.pool));
+  const relay = startRelay({ pool: database.sessions, bus, log, makeDeliveries, wake: (lanes) => wakeLanes(queues, lanes) });
+  stack.defer(() => relay.stop());
+  const following = followRecurringPayments(parts);
+  stack.defer(() => following.stop());
+  stack.defer(() => stopping.abort());
+};
