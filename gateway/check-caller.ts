@@ -43,6 +43,7 @@ const onceFor = <Made extends object>(make: (holder: ApiKeyHolder) => Made): ((h
 /** Refuses a key with `ip_not_allowed` outside its shop's allow-list. An empty list restricts nothing. */
 export type CheckAddress = (holder: ApiKeyHolder, request: IncomingMessage) => Refused | null;
 
+/** The check over addresses as `addressOf` reads them; a list is read once for each holder. */
 export const openCheckAddress = (addressOf: AddressOf): CheckAddress => {
   const listOf = onceFor<AddressList>(({ allowList }) => openAddressList(allowList));
   return (holder, request) => (holder.allowList.length === 0 || listOf(holder)(addressOf(request)) ? null : ipNotAllowed);

@@ -93,6 +93,7 @@ export interface Asked {
   readonly standsFor: number[][];
 }
 
+/** Asks once for equal objects. Objects without a representation are not asked for. */
 export const distinctRepresentations = (objects: readonly DataObject[], represent: Represent): Asked => {
   const asked: Asked = { representations: [], standsFor: [] };
   const known = new Map<string, number[]>();

@@ -5,6 +5,7 @@ import { dotted } from '../schema/wire.ts';
 
 type Event = StreamEventsSubscription['events'];
 
+/** The writer of one connection. What comes while its reader does not read is for the caller to hold back. */
 export class EventWriter {
   readonly #response: ServerResponse;
   readonly #close_ms: number;

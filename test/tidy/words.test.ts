@@ -53,6 +53,15 @@ describe('words', () => {
     assert.deepEqual(faults, []);
   });
 
+  test('every decision that is named is written down, and every one that is written down is named', (t) => {
+    const decisions = 'schema/DECISIONS.md';
+    const written = new Set([...readText(decisions).matchAll(/^\| (D-\d\d[a-z]?) /gm)].map(([, id = '']) => id));
+    const named = new Set(texts.filter((path) => path !== decisions).flatMap((path) => readText(path).match(/\bD-\d\d[a-z]?\b/g) ?? []));
+    t.diagnostic(`${written.size} decisions`);
+    assert.ok(written.size > 50, `saw only ${written.size} decisions`);
+    assert.deepEqual([...named].toSorted(), [...written].toSorted());
+  });
+
   test('no waiver, no empty type name and no test that does not run stands in code', (t) => {
     const files = texts.filter((path) => /\.(ts|mjs|js)$/.test(path));
     t.diagnostic(`${files.length} files`);

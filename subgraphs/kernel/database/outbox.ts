@@ -22,7 +22,7 @@ export interface OutboxEvent {
   readonly at: Temporal.Instant;
 }
 
-/** A row of `event` for `insertEvents`. Contract "Webhooks": the body is `id`, `event`, `created_at`, `data`. */
+/** A row of `event` for `insertEvents`. Contract "Webhooks": the body is `id`, `event`, `created_at`, `data`; the id is the same at every endpoint (decision D-71a). */
 export const eventRow = (event: OutboxEvent): object => {
   const id = randomUUID();
   const createdAt = rfc3339(event.at);

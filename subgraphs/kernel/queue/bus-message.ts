@@ -94,6 +94,7 @@ const readers: { readonly [Topic in BusTopic]: (value: unknown) => BusMessages[T
 /** The names of all topics. */
 export const topicNames: readonly string[] = Object.keys(readers);
 
+/** Whether a channel is one of the topics. */
 export const isTopic = (name: string): name is BusTopic => Object.hasOwn(readers, name);
 
 /** A message as text. */

@@ -1,5 +1,5 @@
 /**
- * Jobs as style rule 10 has them: a job answers done, retry in, or give up. Payloads are ids, never amounts, never secrets.
+ * A job answers done, retry in, or give up. Payloads are ids, never amounts, never secrets.
  * Invariant 1 of ARCHITECTURE.md: a job only wakes; PostgreSQL has the rows and sweeps find what was lost, so a run that is given up loses nothing.
  */
 import { jobDuration, jobRuns, type Logger } from '../service/telemetry.ts';
@@ -13,7 +13,9 @@ export type JobOutcome =
   | { readonly outcome: 'give_up'; readonly why: string };
 
 export const done: JobOutcome = { outcome: 'done' };
+/** The job runs again after so many milliseconds. */
 export const retryIn = (in_ms: number): JobOutcome => ({ outcome: 'retry', in_ms });
+/** The job never runs again; `why` goes to the log. */
 export const giveUp = (why: string): JobOutcome => ({ outcome: 'give_up', why });
 
 /** Queues, by what they isolate: webhooks must not delay the rest. */

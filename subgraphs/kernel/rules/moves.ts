@@ -1,4 +1,4 @@
-/** State machines as tables: style rule 2. A state machine is one table; nothing else decides a status. */
+/** A state machine is one table; nothing else decides a status. */
 
 /** From each status, the triggers that are allowed and where they lead. */
 export type Moves<Status extends string, Trigger extends string> = Record<Status, Partial<Record<Trigger, Status>>>;

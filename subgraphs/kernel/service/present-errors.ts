@@ -1,4 +1,4 @@
-/** What of an error may leave a subgraph: what a resolver meant to say, and nothing else (style rule 3, decision D-06). */
+/** What of an error may leave a subgraph: what a resolver meant to say, and nothing else (decision D-06). */
 import { GraphQLError, type ExecutionResult } from 'graphql';
 import type { Call } from './principal.ts';
 import { isDatabaseLost } from '../database/lost.ts';

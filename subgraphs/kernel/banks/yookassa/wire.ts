@@ -67,6 +67,7 @@ const readObject = <Status extends string>(body: unknown, statuses: readonly Sta
 
 const ended = ['pending', 'succeeded', 'canceled'] as const;
 
+/** A payment; null when what every payment has cannot be read. */
 export const readPayment = (body: unknown): WirePayment | null => {
   const object = readObject(body, ['pending', 'waiting_for_capture', 'succeeded', 'canceled']);
   if (!object) return null;
@@ -90,12 +91,14 @@ export const readPayment = (body: unknown): WirePayment | null => {
   };
 };
 
+/** A refund; null when it cannot be read or names no payment. */
 export const readRefund = (body: unknown): WireRefund | null => {
   const object = readObject(body, ended);
   const paymentId = text(fields(body)['payment_id']);
   return object && paymentId !== null ? { ...object, paymentId } : null;
 };
 
+/** A payout; null when it cannot be read. */
 export const readPayout = (body: unknown): WirePayout | null => readObject(body, ended);
 
 /** One page of a list, and where the next begins. */
