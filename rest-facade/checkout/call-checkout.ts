@@ -11,10 +11,14 @@ export type CheckoutAnswer = Checkout | Refused;
 
 /** The graph did not answer. Holds codes and paths, never the graph's words: those may repeat what was typed. */
 class CheckoutUnanswered extends Error {
+  /** 503 when a part of the service or the database is away: the same call may be made again. */
+  readonly statusCode: 500 | 503;
+
   constructor(operation: string, errors: ExecutionResult['errors']) {
     const causes = (errors ?? []).map(({ extensions, path }) => `${JSON.stringify(extensions['code'] ?? null)} at ${(path ?? []).join('.')}`);
     super(`${operation} was not answered: ${causes.join('; ') || 'no data'}`);
     this.name = 'CheckoutUnanswered';
+    this.statusCode = errors?.some(({ extensions }) => extensions['code'] === 'unavailable') ? 503 : 500;
   }
 }
 

@@ -37,14 +37,17 @@ const codes: Readonly<Record<number, string>> = {
   404: 'not_found',
   413: 'payload_too_large',
   415: 'unsupported_media_type',
+  503: 'unavailable',
 };
 
 const sayBroken = (assets: Assets, log: Logger) => (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
   guardPage(reply);
   const words = wordsOf(chooseLanguage(request));
-  const status = error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500 ? error.statusCode : 500;
+  const { statusCode = 500 } = error;
+  const status = (statusCode >= 400 && statusCode < 500) || statusCode === 503 ? statusCode : 500;
+  if (status === 503) reply.header('retry-after', '1');
   // A body's own mistakes are not logged: their words may repeat what was typed.
-  if (status === 500) log.error({ requestId: request.id, error: error.name, message: error.message }, 'the hosted page could not answer');
+  if (status >= 500) log.error({ requestId: request.id, error: error.name, message: error.message }, 'the hosted page could not answer');
   if (isPage(request)) return reply.code(status).type('text/html; charset=utf-8').send(brokenPage(words, assets));
   return sayError(reply, status, codes[status] ?? 'internal_error', words);
 };

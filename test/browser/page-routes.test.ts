@@ -1,6 +1,11 @@
 /** The hosted page's routes over HTTP: what they say about themselves, what they refuse, and what must never be written down. */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
+import fastify from 'fastify';
+import { GraphQLError } from 'graphql';
+import { pino } from 'pino';
+import { registerCheckout } from '../../rest-facade/checkout/register-checkout.ts';
+import { signPageToken } from '../../subgraphs/kernel/service/page-token.ts';
 import { openStage, type Created, type Stage } from './stage.ts';
 
 const card = { number: '2200000000000004', expiry: '12/30', cvc: '123', holder: 'IVAN IVANOV' };
@@ -147,4 +152,22 @@ describe('the routes of the hosted page', () => {
     const { status, method, customer_card_mask: mask } = await recurrent.read();
     assert.deepEqual([status, method, mask], ['processing', 'recurrent', '**** **** **** 0004']);
   });
+});
+
+test('while a part of the service is away, the page and its calls are 503 with Retry-After, and our own faults are 500', async () => {
+  const pageSecret = Buffer.alloc(32, 1);
+  const address = `/pay/${signPageToken(pageSecret, { merchantId: crypto.randomUUID(), paymentId: crypto.randomUUID() })}`;
+  for (const [code, status, said] of [
+    ['unavailable', 503, 'unavailable'],
+    ['internal_error', 500, 'internal_error'],
+  ] as const) {
+    const run = async () => ({ data: null, errors: [new GraphQLError('no', { extensions: { code } })] });
+    const app = fastify();
+    registerCheckout(app, { supergraph: { operation: (name) => ({ name, run }) as never }, pageSecret, log: pino({ level: 'silent' }) });
+    const page = await app.inject(address);
+    const state = await app.inject(`${address}/state`);
+    assert.deepEqual([page.statusCode, page.headers['content-type']], [status, 'text/html; charset=utf-8']);
+    assert.deepEqual([state.statusCode, state.json().error.code, state.headers['retry-after']], [status, said, status === 503 ? '1' : undefined]);
+    await app.close();
+  }
 });
