@@ -46,6 +46,12 @@ const calm = { OVERLOAD_DELAY_MS: '30000' };
 /** What processes have of this one's environment: where programs are, and what Node has compiled already. */
 const inherited = Object.fromEntries(['PATH', 'NODE_COMPILE_CACHE'].flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
 
+/** A test file that ends early does not leave its processes behind. */
+const started = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of started) child.kill();
+});
+
 /** Starts one process of the service. It has not been waited for. */
 export const spawnProcess = (name: string, port: number, environment: Environment): ServiceProcess => {
   const child = spawn(process.execPath, ['main.ts', ...(name === 'all' ? [] : name.split(' '))], {
@@ -53,6 +59,8 @@ export const spawnProcess = (name: string, port: number, environment: Environmen
     env: { ...inherited, PORT: String(port), OPERATOR_TOKEN: operatorToken, LOG_LEVEL: 'info', ...calm, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  started.add(child);
+  child.once('exit', () => started.delete(child));
   let said = '';
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text: Buffer) => (said += text.toString()));
   child.once('close', () => keepLog(name, said));
