@@ -68,7 +68,7 @@ const askAndApply = async (database: Database, banks: Banks, key: PaymentKey, no
   if (!isOpenQuestion(payment) || (occasion === 'planned' && isStopped(payment))) return payment;
   const bank = banks.holding(payment);
   if (isRefused(bank)) return bank;
-  const answer = await (isOrderedAgain(payment, now) ? orderCharge(bank, payment, now) : bank.ask(questionAbout(payment, now)));
+  const answer = await (isOrderedAgain(payment, now) ? orderCharge(bank, payment, false, now) : bank.ask(questionAbout(payment, now)));
   // An order whose buyer has not gone on yet may end at the bank, which says nothing of the link here; that it is paid counts.
   if (payment.status === 'pending' && answer.kind !== 'approved') return payment;
   return applyBankAnswer(database, key, bank.connector, answer, now);

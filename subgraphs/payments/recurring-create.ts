@@ -137,7 +137,7 @@ export const createRecurringPayment = async (
     return isRefused(found) ? found : { payment: found, replayed: true };
   }
   if (!('charges' in terms.by)) return { payment: made, replayed: false };
-  const answer = await orderCharge(bank, made, now);
+  const answer = await orderCharge(bank, made, true, now);
   const charged = await applyBankAnswer(database, { merchantId: made.merchantId, paymentId: made.id }, bank.connector, answer, now);
   return isRefused(charged) ? charged : { payment: charged, replayed: false };
 };

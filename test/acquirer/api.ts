@@ -1,11 +1,26 @@
 /** The acquirer's API: an order or a question in, its answer out. What is asked must be as described; so must what is answered. */
 import { randomUUID } from 'node:crypto';
-import { kopecks, paymentView, payoutView, refundView, type Amount, type BookedPayment, type BookedPayout, type BookedRefund, type Books } from './books.ts';
+import {
+  kopecks,
+  paymentView,
+  payoutView,
+  refundView,
+  savedMethodView,
+  sbpBanks,
+  type Amount,
+  type BookedPayment,
+  type BookedPayout,
+  type BookedRefund,
+  type Books,
+} from './books.ts';
 import { mistakeIn, type Described } from './description.ts';
+import { listOf } from './list-page.ts';
 import type { openPublished } from './published.ts';
 import { decide, giveUpHold, payNow, type Tell } from './settle.ts';
 
 export interface ApiRequest {
+  /** Who asks. */
+  readonly account: string;
   readonly method: string;
   /** After the base address, as `/payments`. */
   readonly path: string;
@@ -31,8 +46,6 @@ export interface ApiParts {
 /** A card that is asked to confirm itself on the acquirer's page; every other card pays at once. */
 export const cardWith3ds = '2200000000000053';
 
-const pageDefault = 10;
-
 export const apiError = (status: number, code: string, description: string, parameter?: string): ApiResponse => ({
   status,
   body: {
@@ -51,9 +64,14 @@ const over = (amount: Amount, most_rub: bigint): boolean => kopecks(amount) > mo
 
 const paymentMost_rub = (type: string): bigint => (type === 'bank_card' ? 350_000n : 700_000n);
 
-const createPayment = ({ books, base, tell }: ApiParts, { body }: ApiRequest): ApiResponse => {
+/** What an account may know: what it made itself. */
+const ownOf = <Thing extends { readonly account: string }>(thing: Thing | undefined, { account }: ApiRequest): Thing | undefined =>
+  thing?.account === account ? thing : undefined;
+
+const createPayment = ({ books, base, tell }: ApiParts, asked: ApiRequest): ApiResponse => {
+  const { body } = asked;
   const { payment_method_data: data, payment_method_id: savedId, confirmation } = body;
-  const saved = savedId === undefined ? null : books.methods.get(savedId);
+  const saved = savedId === undefined ? null : ownOf(books.methods.get(savedId), asked);
   if (saved === undefined) return apiError(400, 'invalid_request', 'The saved method is unknown', 'payment_method_id');
   const type: string = saved?.type ?? data.type;
   if (over(body.amount, paymentMost_rub(type))) return apiError(400, 'invalid_request', 'The amount is beyond the limit', 'amount.value');
@@ -61,6 +79,7 @@ const createPayment = ({ books, base, tell }: ApiParts, { body }: ApiRequest): A
   const id = books.id();
   const payment: BookedPayment = {
     id,
+    account: asked.account,
     status: 'pending',
     amount: body.amount,
     createdAt: new Date(),
@@ -79,8 +98,9 @@ const createPayment = ({ books, base, tell }: ApiParts, { body }: ApiRequest): A
 const needsBuyer = (type: string, number: string | null, isSaved: boolean): boolean =>
   !isSaved && (type !== 'bank_card' || number === null || number === cardWith3ds);
 
-const createRefund = ({ books, tell }: ApiParts, { body }: ApiRequest): ApiResponse => {
-  const payment = books.payments.get(body.payment_id);
+const createRefund = ({ books, tell }: ApiParts, asked: ApiRequest): ApiResponse => {
+  const { body } = asked;
+  const payment = ownOf(books.payments.get(body.payment_id), asked);
   if (payment?.status !== 'succeeded') return apiError(400, 'invalid_request', 'The payment cannot be refunded', 'payment_id');
   if (kopecks(body.amount) > books.remainder(payment)) return apiError(400, 'invalid_request', 'The amount is more than is left', 'amount');
   const refund: BookedRefund = {
@@ -119,36 +139,6 @@ const createPayout = ({ books, tell }: ApiParts, { body }: ApiRequest): ApiRespo
   return { status: 200, body: payoutView(payout) };
 };
 
-interface Listed {
-  readonly id: string;
-  readonly createdAt: Date;
-}
-
-/** One page, the newest first, as the acquirer lists. */
-const listOf = <Item extends Listed>(
-  items: Iterable<Item>,
-  query: URLSearchParams,
-  fits: (item: Item) => boolean,
-  view: (item: Item) => object,
-): ApiResponse => {
-  const from = query.get('created_at.gte');
-  const until = query.get('created_at.lte');
-  const within = ({ createdAt }: Item): boolean => (!from || createdAt >= new Date(from)) && (!until || createdAt <= new Date(until));
-  const fitting = [...items].filter((item) => within(item) && fits(item)).toReversed();
-  const start = Number(query.get('cursor') ?? 0);
-  const stop = start + Number(query.get('limit') ?? pageDefault);
-  const next = stop < fitting.length ? { next_cursor: String(stop) } : {};
-  return { status: 200, body: { type: 'list', items: fitting.slice(start, stop).map(view), ...next } };
-};
-
-const sbpBanks = {
-  type: 'list',
-  items: [
-    { bank_id: '100000000111', name: 'Сбербанк', bic: '044525225' },
-    { bank_id: '100000000004', name: 'Т-Банк', bic: '044525974' },
-  ],
-};
-
 interface ApiRoute {
   readonly method: 'GET' | 'POST';
   readonly path: RegExp;
@@ -167,22 +157,26 @@ const route = (method: ApiRoute['method'], path: RegExp, asks: ApiRoute['asks'],
 
 const routes: readonly ApiRoute[] = [
   route('POST', /^\/payments$/, 'CreatePayment', 'Payment', createPayment),
-  route('GET', /^\/payments$/, null, 'PaymentList', ({ books, base }, { query }) =>
+  route('GET', /^\/payments$/, null, 'PaymentList', ({ books, base }, asked) =>
     listOf(
       books.payments.values(),
-      query,
-      () => true,
+      asked.query,
+      (payment) => ownOf(payment, asked) !== undefined,
       (one) => paymentView(one, base),
     ),
   ),
-  route('GET', /^\/payments\/([\w-]+)$/, null, 'Payment', ({ books, base }, _, id) => {
-    const payment = books.payments.get(id);
+  route('GET', /^\/payments\/([\w-]+)$/, null, 'Payment', ({ books, base }, asked, id) => {
+    const payment = ownOf(books.payments.get(id), asked);
     return payment ? { status: 200, body: paymentView(payment, base) } : notFound;
   }),
-  route('POST', /^\/payments\/([\w-]+)\/cancel$/, 'CancelPayment', 'Payment', ({ books, base, tell }, _, id) => {
-    const payment = books.payments.get(id);
+  route('POST', /^\/payments\/([\w-]+)\/cancel$/, 'CancelPayment', 'Payment', ({ books, base, tell }, asked, id) => {
+    const payment = ownOf(books.payments.get(id), asked);
     if (!payment) return notFound;
     return giveUpHold(payment, tell) ? { status: 200, body: paymentView(payment, base) } : apiError(400, 'invalid_request', 'The payment cannot be cancelled');
+  }),
+  route('GET', /^\/payment_methods\/([\w-]+)$/, null, 'SavedMethod', ({ books }, asked, id) => {
+    const method = ownOf(books.methods.get(id), asked);
+    return method ? { status: 200, body: savedMethodView(id, method) } : notFound;
   }),
   route('POST', /^\/refunds$/, 'CreateRefund', 'Refund', createRefund),
   route('GET', /^\/refunds$/, null, 'RefundList', ({ books }, { query }) =>
@@ -233,10 +227,11 @@ export const openApi = (parts: ApiParts): ((request: ApiRequest) => ApiResponse)
   return (request) => {
     if (request.method === 'GET' || request.key === null) return run(request);
     const asked = JSON.stringify(request.body);
-    const before = keys.get(request.key);
+    const key = `${request.account} ${request.key}`;
+    const before = keys.get(key);
     if (!before) {
       const response = run(request);
-      keys.set(request.key, { asked, path: request.path, response });
+      keys.set(key, { asked, path: request.path, response });
       return response;
     }
     if (before.asked !== asked || before.path !== request.path) {

@@ -13,8 +13,17 @@ interface Cancellation {
   readonly reason: string;
 }
 
+/** A saved method; it is known to the account alone that saved it. */
+export interface BookedMethod {
+  readonly account: string;
+  readonly type: string;
+  readonly last4: string | null;
+}
+
 export interface BookedPayment {
   readonly id: string;
+  /** The shop that it was ordered by: it is known to no other. */
+  readonly account: string;
   status: 'pending' | 'waiting_for_capture' | 'succeeded' | 'canceled';
   readonly amount: Amount;
   readonly createdAt: Date;
@@ -67,8 +76,7 @@ export class Books {
   readonly payments = new Map<string, BookedPayment>();
   readonly refunds = new Map<string, BookedRefund>();
   readonly payouts = new Map<string, BookedPayout>();
-  /** Saved methods: their type. */
-  readonly methods = new Map<string, { readonly type: string; readonly last4: string | null }>();
+  readonly methods = new Map<string, BookedMethod>();
   /** What was asked or answered against the descriptions. */
   readonly violations: string[];
 
@@ -90,12 +98,25 @@ export class Books {
 
 const cancelled = (cancellation: Cancellation | null) => (cancellation ? { cancellation_details: cancellation } : {});
 
+const cardView = (last4: string | null) =>
+  last4 === null ? {} : { card: { first6: '220000', last4, expiry_year: '2030', expiry_month: '12', card_type: 'Mir' } };
+
+/** A saved method as the API shows it. */
+export const savedMethodView = (id: string, { account, type, last4 }: BookedMethod): object => ({
+  type,
+  id,
+  saved: true,
+  status: 'active',
+  holder: { account_id: account },
+  ...cardView(last4),
+});
+
 const methodView = ({ status, method }: BookedPayment) => ({
   type: method.type,
   id: method.id,
   saved: method.saved,
   status: method.saved ? 'active' : 'inactive',
-  ...(method.last4 === null ? {} : { card: { first6: '220000', last4: method.last4, expiry_year: '2030', expiry_month: '12', card_type: 'Mir' } }),
+  ...cardView(method.last4),
   ...(method.type === 'sbp' && status === 'succeeded'
     ? { sbp_operation_id: method.id.replaceAll('-', '').toUpperCase(), payer_bank_details: { bank_id: '100000000111', bic: '044525225' } }
     : {}),
@@ -103,7 +124,7 @@ const methodView = ({ status, method }: BookedPayment) => ({
 
 /** A payment as the API shows it. `base` is where buyers confirm. */
 export const paymentView = (payment: BookedPayment, base: string): object => {
-  const { id, status, amount, createdAt, confirmation, metadata, cancellation, method } = payment;
+  const { id, account, status, amount, createdAt, confirmation, metadata, cancellation, method } = payment;
   const url = `${base}/confirm/${id}`;
   const isOpen = status === 'pending' && confirmation !== null;
   return {
@@ -114,7 +135,7 @@ export const paymentView = (payment: BookedPayment, base: string): object => {
     paid: status === 'succeeded' || status === 'waiting_for_capture',
     test: true,
     refundable: status === 'succeeded',
-    recipient: { account_id: '100500', gateway_id: '100700' },
+    recipient: { account_id: account, gateway_id: '100700' },
     payment_method: methodView(payment),
     metadata,
     ...(isOpen ? { confirmation: confirmation.type === 'qr' ? { type: 'qr', confirmation_data: url } : { type: 'redirect', confirmation_url: url } } : {}),
@@ -145,3 +166,12 @@ export const payoutView = ({ id, status, amount, createdAt, destination, metadat
   test: true,
   ...cancelled(cancellation),
 });
+
+/** The directory of SBP, as the API gives it. */
+export const sbpBanks = {
+  type: 'list',
+  items: [
+    { bank_id: '100000000111', name: 'Сбербанк', bic: '044525225' },
+    { bank_id: '100000000004', name: 'Т-Банк', bic: '044525974' },
+  ],
+};

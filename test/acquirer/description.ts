@@ -16,6 +16,7 @@ export type Described =
   | 'CreatePersonalData'
   | 'IdempotenceKey'
   | 'Payment'
+  | 'SavedMethod'
   | 'Refund'
   | 'Payout'
   | 'PersonalData'

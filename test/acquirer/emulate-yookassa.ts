@@ -52,13 +52,14 @@ export const emulateYooKassa = ({ publishedFile, accounts }: YooKassaSettings, a
   };
   const tell = openTell(viewOf, around);
   const api = openApi({ books, published: publishedFile === null ? null : openPublished(publishedFile), base, tell });
-  const authorizations = new Set(accounts.map((account) => `Basic ${Buffer.from(account).toString('base64')}`));
+  const accountOf = new Map(accounts.map((account) => [`Basic ${Buffer.from(account).toString('base64')}`, account.split(':')[0] ?? '']));
   return {
     call: async (request, response, url, text) => {
-      if (!authorizations.has(request.headers.authorization ?? ''))
-        return answerCall(yookassaDialect, null, response, () => apiError(401, 'invalid_credentials', 'Unknown account'));
+      const account = accountOf.get(request.headers.authorization ?? '');
+      if (account === undefined) return answerCall(yookassaDialect, null, response, () => apiError(401, 'invalid_credentials', 'Unknown account'));
       const key = request.headers['idempotence-key'];
       const asked: ApiRequest = {
+        account,
         method: request.method ?? 'GET',
         path: url.pathname.slice('/v3'.length),
         query: url.searchParams,

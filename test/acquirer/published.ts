@@ -65,6 +65,7 @@ const used = [
   ['/payments', /^\/payments$/],
   ['/payments/{payment_id}', /^\/payments\/[^/]+$/],
   ['/payments/{payment_id}/cancel', /^\/payments\/[^/]+\/cancel$/],
+  ['/payment_methods/{payment_method_id}', /^\/payment_methods\/[^/]+$/],
   ['/refunds', /^\/refunds$/],
   ['/refunds/{refund_id}', /^\/refunds\/[^/]+$/],
   ['/payouts', /^\/payouts$/],

@@ -32,7 +32,8 @@ const end = (books: Books, payment: BookedPayment, tell: Tell): void => {
   if (payment.status !== 'pending') return;
   payment.status = payment.capture ? 'succeeded' : 'waiting_for_capture';
   payment.method.saved = payment.saves;
-  if (payment.saves) books.methods.set(payment.method.id, { type: payment.method.type, last4: payment.method.last4 });
+  const { account, method } = payment;
+  if (payment.saves) books.methods.set(method.id, { account, type: method.type, last4: method.last4 });
   tell(payment.capture ? 'payment.succeeded' : 'payment.waiting_for_capture', payment);
 };
 

@@ -22,6 +22,8 @@ export interface ChargeOrder {
   readonly savedReference: string;
   /** Test mode: what was planned. */
   readonly planned: PlannedAnswer | null;
+  /** Whether no bank can have this charge yet: then what keeps its order from being given is the end of it. */
+  readonly isFirst: boolean;
   readonly now: Temporal.Instant;
 }
 

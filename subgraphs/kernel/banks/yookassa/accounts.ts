@@ -3,7 +3,7 @@
  * account was changed since: then each is asked, and an order is not repeated at a second account while the first may have it.
  */
 import type { Account, Accounts } from '../bank-accounts.ts';
-import type { ApiAnswer, Client } from './client.ts';
+import type { Client } from './client.ts';
 
 /** An account here, and the client to call with it. */
 export interface Caller {
@@ -14,16 +14,27 @@ export interface Caller {
 /** Statuses by which an account says that an object is not its own. */
 const foreign: ReadonlySet<number> = new Set([401, 403, 404]);
 
-const isForeign = (answer: ApiAnswer): boolean => answer.kind === 'refused' && foreign.has(answer.status);
+/** Who has an object: an account; nobody; nobody that lets us ask, while some turn us away; or an answer is missing. */
+type Holder = { readonly kind: 'held'; readonly account: Account } | { readonly kind: 'absent' | 'turned_away' | 'unknown' };
 
-/** The account that knows the object at `path`; null when none says so. A single account is not asked: it is the only one that can. */
-export const holderOf = async ({ client, accounts: { all } }: Caller, path: string): Promise<Account | null> => {
-  if (all.length <= 1) return all[0] ?? null;
+/** Looks for the account that knows the object at `path`. A single account is not asked: it is the only one that can. */
+export const findHolder = async ({ client, accounts: { all } }: Caller, path: string): Promise<Holder> => {
+  const [first, ...others] = all;
+  if (first && others.length === 0) return { kind: 'held', account: first };
+  let isTurnedAway = !first;
   for (const account of all) {
     const answer = await client.call({ account, path });
-    if (!isForeign(answer)) return answer.kind === 'answered' ? account : null;
+    if (answer.kind === 'answered') return { kind: 'held', account };
+    if (answer.kind !== 'refused' || !foreign.has(answer.status)) return { kind: 'unknown' };
+    isTurnedAway ||= answer.status !== 404;
   }
-  return null;
+  return { kind: isTurnedAway ? 'turned_away' : 'absent' };
+};
+
+/** The account that knows the object at `path`; null when none says so. */
+export const holderOf = async (caller: Caller, path: string): Promise<Account | null> => {
+  const holder = await findHolder(caller, path);
+  return holder.kind === 'held' ? holder.account : null;
 };
 
 /**

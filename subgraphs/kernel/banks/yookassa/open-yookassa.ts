@@ -3,6 +3,7 @@ import type { AccountPurpose, AccountsOf } from '../bank-accounts.ts';
 import type { Bank } from '../bank.ts';
 import type { Runner } from '../../database/statement.ts';
 import { openBreaker, watchBreaker } from '../breaker.ts';
+import { yooKassaCharges } from './charges.ts';
 import { openClient } from './client.ts';
 import type { YooKassaConfig } from './config.ts';
 import { openCheckEcho } from './echo.ts';
@@ -31,6 +32,7 @@ export const openYooKassa = (config: Omit<YooKassaConfig, 'shop' | 'networks'>, 
     cardsOn: 'our_page',
     hasAccount: async (merchantId, purpose) => (await accountsOf(merchantId, purpose)).current !== null,
     ...yooKassaPayments(calling('payments')),
+    ...yooKassaCharges(calling('payments')),
     ...yooKassaRefunds(calling('payments')),
     ...yooKassaPayouts(calling('payouts'), { client, gateway: config.payouts }),
     close: async () => {

@@ -4,7 +4,7 @@
  */
 import type { Bank, BankAnswer, Card, FoundSession, PayerTraits, PaymentQuestion, SessionAnswer, SessionOrder } from '../bank.ts';
 import type { BankStep, BuyerMethod } from '../../rules/buyer.ts';
-import type { ChargeAnswer, ChargeOrder, TokenBank } from '../token-bank.ts';
+import type { ChargeAnswer } from '../token-bank.ts';
 import { wireAmount } from './amount.ts';
 import type { Account } from '../bank-accounts.ts';
 import { askEach, holderOf, type Caller } from './accounts.ts';
@@ -38,7 +38,8 @@ const wireCard = ({ number, expiry, cvc, holder }: Card) => {
   return { card: { number: number.replaceAll(/\D/g, ''), expiry_month: month, expiry_year: `20${year}`, csc: cvc, ...cardholder } };
 };
 
-const metadataOf = ({ merchantId, operationId }: Pick<Ordered, 'merchantId' | 'operationId'>) => ({
+/** Our names of an operation, which the bank repeats. */
+export const metadataOf = ({ merchantId, operationId }: Pick<Ordered, 'merchantId' | 'operationId'>) => ({
   merchant_id: merchantId,
   operation_id: operationId,
   operation: 'payment',
@@ -78,9 +79,10 @@ const traitsOf = ({ cardBrand, cardLast4, payerBankId }: WirePayment): PayerTrai
 });
 
 /** 401 and 403 are about our own account, not about the buyer or the order. */
-const isAboutUs = ({ status }: ApiAnswer & { kind: 'refused' }): boolean => status === 401 || status === 403;
+export const isAboutUs = ({ status }: ApiAnswer & { kind: 'refused' }): boolean => status === 401 || status === 403;
 
-const refusal = (answer: ApiAnswer & { kind: 'refused' }): BankAnswer & { kind: 'declined' } => ({
+/** An order that was surely not accepted, in the words of the contract. */
+export const refusal = (answer: ApiAnswer & { kind: 'refused' }): BankAnswer & { kind: 'declined' } => ({
   kind: 'declined',
   failureCode: isAboutUs(answer) ? 'method_unavailable' : refusedOrder(answer.parameter),
   bankCode: answer.code,
@@ -110,7 +112,8 @@ const sessionOf = ({ id: reference, confirmationType, confirmationUrl: stepUrl, 
 /** It waits, and is not asked about by itself any more: a person has been told. */
 const stopped = { kind: 'pending', askAt: null } as const;
 
-const standing = async (calls: PaymentCalls, ordered: Ordered, payment: WirePayment | null): Promise<ChargeAnswer> => {
+/** Where a payment stands that was ordered so; `pending` without a next question when the bank tells something else. */
+export const standing = async (calls: PaymentCalls, ordered: Ordered, payment: WirePayment | null): Promise<ChargeAnswer> => {
   if (!payment) return unknown;
   if (!(await calls.checkEcho(ordered, payment))) return stopped;
   switch (payment.status) {
@@ -201,14 +204,6 @@ const ask = async (calls: PaymentCalls, asked: PaymentQuestion): Promise<BankAns
   return Temporal.Instant.compare(asked.lastOrderedAt.add({ seconds: arrivesWithin_s }), asked.now) < 0 ? { kind: 'unseen' } : unknown;
 };
 
-const charge = async (calls: PaymentCalls, order: ChargeOrder): Promise<ChargeAnswer> => {
-  const body = { amount: wireAmount(order.amount, order.currency), capture: true, payment_method_id: order.savedReference, metadata: metadataOf(order) };
-  const answer = await calls.client.call({ account: calls.shop, path: '/payments', post: { key: order.operationId, body } });
-  // The order is also the question: an account that is turned away now says nothing of an order that was accepted before.
-  if (answer.kind === 'refused') return isAboutUs(answer) ? unknown : refusal(answer);
-  return standing(calls, order, answer.kind === 'answered' ? readPayment(answer.body) : null);
-};
-
 /** Whose shop serves a merchant, with what calls need beside. */
 export type PaymentCaller = Caller & Pick<PaymentCalls, 'checkEcho'>;
 
@@ -216,10 +211,9 @@ export type PaymentCaller = Caller & Pick<PaymentCalls, 'checkEcho'>;
 const noAccount = { kind: 'unaccepted', otherwise: { kind: 'declined', failureCode: 'method_unavailable', bankCode: 'no_account' } } as const;
 
 /** The part of the port that takes money. */
-export const yooKassaPayments = (callerOf: (merchantId: string) => Promise<PaymentCaller>): Pick<Bank, 'openSession' | 'ask' | 'registers'> & TokenBank => ({
+export const yooKassaPayments = (callerOf: (merchantId: string) => Promise<PaymentCaller>): Pick<Bank, 'openSession' | 'ask' | 'registers'> => ({
   // A card goes there with the order, so that its order waits for the buyer.
   registers: ['sbp', 'tpay', 'sberpay'],
-  savable: ['cards', 'sbp', 'tpay'],
   openSession: async (order) => {
     const { accounts, ...caller } = await callerOf(order.merchantId);
     return accounts.current ? openSession({ ...caller, shop: accounts.current }, order) : noAccount;
@@ -229,10 +223,5 @@ export const yooKassaPayments = (callerOf: (merchantId: string) => Promise<Payme
     if (question.reference === null) return askEach(accounts.all, 'unseen', (shop) => ask({ ...caller, shop }, question));
     const shop = await holderOf({ ...caller, accounts }, `/payments/${question.reference}`);
     return shop ? ask({ ...caller, shop }, question) : unknown;
-  },
-  charge: async (order) => {
-    const { accounts, ...caller } = await callerOf(order.merchantId);
-    const shop = await holderOf({ ...caller, accounts }, `/payment_methods/${order.savedReference}`);
-    return shop ? charge({ ...caller, shop }, order) : unknown;
   },
 });
