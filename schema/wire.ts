@@ -174,8 +174,8 @@ export const sbpBankJson = (bank: ListSbpBanksQuery['sbpBanks'][number]) => ({ m
  */
 const scheduledChargeJson = ({ paymentId, kind, amount, currency, status, createdAt, settledAt, payment }: Schedule['charges'][number]) => {
   if (paymentId === null) return [];
-  const known = payment ?? { status: status === 'open' ? 'processing' : status, capturedAt: status === 'succeeded' ? settledAt : null };
-  return [{ payment_id: paymentId, kind, amount, currency, status: known.status, created_at: createdAt, captured_at: known.capturedAt }];
+  const known = payment ?? { status: status === 'open' ? 'processing' : status, createdAt, capturedAt: status === 'succeeded' ? settledAt : null };
+  return [{ payment_id: paymentId, kind, amount, currency, status: known.status, created_at: known.createdAt, captured_at: known.capturedAt }];
 };
 
 /** Contract: GET /v1/public/subscriptions/{id}/schedule. */

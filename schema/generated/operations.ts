@@ -577,7 +577,7 @@ export type GetSubscriptionScheduleQueryVariables = Exact<{
 }>;
 
 
-export type GetSubscriptionScheduleQuery = { billingSubscription: { id: string, status: SubscriptionStatus, amount: number, currency: string, period: SubscriptionPeriod, intervalCount: number, nextChargeAt: string | null, upcoming: Array<string>, charges: Array<{ paymentId: string | null, kind: SubscriptionChargeKind, amount: number, currency: string, status: SubscriptionChargeStatus, createdAt: string, settledAt: string | null, payment: { status: PaymentStatus, capturedAt: string | null } | null }> } | null };
+export type GetSubscriptionScheduleQuery = { billingSubscription: { id: string, status: SubscriptionStatus, amount: number, currency: string, period: SubscriptionPeriod, intervalCount: number, nextChargeAt: string | null, upcoming: Array<string>, charges: Array<{ paymentId: string | null, kind: SubscriptionChargeKind, amount: number, currency: string, status: SubscriptionChargeStatus, createdAt: string, settledAt: string | null, payment: { status: PaymentStatus, createdAt: string, capturedAt: string | null } | null }> } | null };
 
 export type CancelSubscriptionMutationVariables = Exact<{
   id: string | number;

@@ -184,8 +184,9 @@ describe('a payout’s body is checked as the method that it names', () => {
     ['{"method":"payouts_sbp","items":[{"amount":1},{"amount":"1"}]}', `items[1].amount: ${integer}, got "1"`],
     [
       '{"method":"payouts_sbp","items":[{"amount":1,"card_pan":"1"}]}',
-      'items[0].card_pan: unknown field, expected amount, currency, phone, bank_id, full_name',
+      'items[0].card_pan: unknown field, expected method, amount, currency, phone, bank_id, full_name',
     ],
+    ['{"method":"payouts_sbp","items":[{"method":"payouts_card"}]}', 'items[0].method: expected payouts_sbp, got "payouts_card"'],
   ];
   for (const [body, message] of batches) {
     test(`batch ${body.slice(0, 80)}`, async () => assert.equal((await send('/payouts/batch', body)).message, message));

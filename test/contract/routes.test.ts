@@ -110,7 +110,7 @@ describe('bodies reach the graph whole', () => {
     assert.equal(batches.length, payouts.length);
     batches.forEach((batch, index) => {
       const item = fieldsOf(batch.properties?.['items']?.items).toSorted();
-      assert.deepEqual([...item, 'method'].toSorted(), fieldsOf(payouts[index]).toSorted());
+      assert.deepEqual(item, fieldsOf(payouts[index]).toSorted());
       assert.deepEqual(batch.properties?.['method']?.enum, payouts[index]?.properties?.['method']?.enum);
     });
   });

@@ -111,7 +111,13 @@ for (const size of ['one', 'separate'] as const satisfies readonly Size[]) {
     });
 
     test('a batch is answered item by item; the registry is filtered by method and status', async () => {
-      const items = [{ amount: 100, ...sbp }, { amount: 100 }, { amount: 100, ...sbp, phone: '+79000000001' }, sbp, { amount: -5, ...sbp }];
+      const items = [
+        { amount: 100, method: 'payouts_sbp', ...sbp },
+        { amount: 100 },
+        { amount: 100, ...sbp, phone: '+79000000001' },
+        sbp,
+        { amount: -5, ...sbp },
+      ];
       const first = await merchant.call('POST', '/payouts/batch', { method: 'payouts_sbp', items }, { 'idempotency-key': 'batch' });
       assert.deepEqual([first.status, first.body.created, first.body.failed, first.body.total, first.body.mode], [201, 1, 4, 5, 'test']);
       assert.deepEqual(

@@ -64,6 +64,8 @@ export const liveSubscription = async (service: Service): Promise<void> => {
     lived.charges.map(({ kind, status, amount }: any) => `${kind} ${status} ${amount}`),
     ['subscription_init succeeded 49900', ...upcoming.map(() => 'subscription_charge succeeded 49900')],
   );
+  const { body: opening } = await merchant.call('GET', `/payments/${lived.charges[0].payment_id}`);
+  assert.equal(lived.charges[0].created_at, opening.created_at, 'a charge of the schedule is its payment');
   // What was projected is what was charged: at those moments, of the shop's own time.
   assert.deepEqual(
     lived.charges.slice(1).map(({ captured_at: at }: any) => at),
