@@ -35,7 +35,7 @@ export interface MerchantsParts extends ClockVerbs {
   readonly vaultKey: Buffer;
   /** Makes the fingerprints of blocked cards and accounts. */
   readonly fingerprintKey: Buffer;
-  /** Whether webhooks may go to http and to private addresses. */
+  /** Whether webhooks may go to http and to loopback. */
   readonly privateTargets: boolean;
   /** Tells the workers that these lanes have webhooks that are due. May be lost: the sweep finds them. */
   readonly wakeLanes: (lanes: readonly string[]) => void;

@@ -1,8 +1,8 @@
 /**
  * Where webhooks may go. Decision D-74: https only for live; never to loopback, private, link-local, multicast or metadata addresses, checked on the
- * address that is actually connected to. Redirects are not followed, so each connection is the only hop.
+ * address that is actually connected to. Redirects are not followed, so each connection is the only hop. The development switch allows http, and loopback.
  */
-import { Resolver } from 'node:dns/promises';
+import { lookup as systemLookup, Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import { callbackify } from 'node:util';
 import ipaddr from 'ipaddr.js';
@@ -11,7 +11,7 @@ import type { Mode } from '../kernel/rules/mode.ts';
 import { webhookDeadline_ms, webhookSocketsPerOrigin_max, webhookUrl_max_chars } from './rules/webhook.ts';
 
 export interface TargetRules {
-  /** The development switch: http and private addresses are allowed. */
+  /** The development switch: http and loopback are allowed, other private addresses are not. */
   readonly privateTargets: boolean;
 }
 
@@ -36,10 +36,18 @@ export const isPublicAddress = (text: string): boolean => {
   return address.range() === 'unicast' && (address.kind() === 'ipv4' || address.match(globalUnicast));
 };
 
+type MayReach = (address: string) => boolean;
+
+const isPublicOrLoopback: MayReach = (text) => isPublicAddress(text) || (ipaddr.isValid(text) && ipaddr.process(text).range() === 'loopback');
+
+const mayReachWith = ({ privateTargets }: TargetRules): MayReach => (privateTargets ? isPublicOrLoopback : isPublicAddress);
+
 const withoutBrackets = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1');
 
 /** Names that never lead outside (RFC 6761, RFC 8375, ICANN's private-use name). */
 const isPrivateName = (hostname: string): boolean => /(^|\.)(localhost|local|internal|home\.arpa)\.?$/i.test(hostname);
+
+const isLoopbackName = (hostname: string): boolean => /(^|\.)localhost\.?$/i.test(hostname);
 
 /**
  * Checks an address when it is configured or sent with a payment. Gives what is wrong with it, in words that follow the field's name, or null.
@@ -52,22 +60,30 @@ export const checkWebhookUrl = (url: string, rules: TargetRules & { readonly mod
   if (protocol !== 'https:' && protocol !== 'http:') return 'must be an https URL';
   if (protocol === 'http:' && (rules.mode === 'live' || !rules.privateTargets)) return 'must be an https URL';
   if (username !== '' || password !== '') return 'must not hold a user name or a password';
-  if (rules.privateTargets) return null;
   const host = withoutBrackets(hostname);
-  const isPrivate = isIP(host) === 0 ? isPrivateName(host) : !isPublicAddress(host);
-  return isPrivate ? 'must lead to a public address' : null;
+  const isAllowedName = !isPrivateName(host) || (rules.privateTargets && isLoopbackName(host));
+  return (isIP(host) === 0 ? !isAllowedName : !mayReachWith(rules)(host)) ? 'must lead to a public address' : null;
 };
 
-/**
- * Resolves names without the system's thread pool: a name server that does not answer would otherwise hold up everybody's lookups.
- * Every address of the answer must be public, so that nothing depends on which of them is taken.
- */
-const publicLookup = (resolver: Resolver): LookupFunction => {
-  const resolve = async (hostname: string): Promise<{ address: string; family: number }[]> => {
+type Addresses = (hostname: string) => Promise<readonly string[]>;
+
+/** Resolves names without the system's thread pool: a name server that does not answer would otherwise hold up everybody's lookups. */
+const askNameServers =
+  (resolver: Resolver): Addresses =>
+  async (hostname) => {
     const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
-    const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+  };
+
+/** A developer's machine knows names that no name server has: `localhost`, and those of its hosts file. */
+const askSystem: Addresses = async (hostname) => (await systemLookup(hostname, { all: true })).map(({ address }) => address);
+
+/** Every address of a name must be one that may be reached, so that nothing depends on which of them is taken. */
+const guardedLookup = (ask: Addresses, mayReach: MayReach): LookupFunction => {
+  const resolve = async (hostname: string): Promise<{ address: string; family: number }[]> => {
+    const addresses = await ask(hostname);
     if (addresses.length === 0) throw new RefusedTarget('the name has no address');
-    if (!addresses.every(isPublicAddress)) throw new RefusedTarget('the name leads to an address that is not public');
+    if (!addresses.every(mayReach)) throw new RefusedTarget('the name leads to an address that is not public');
     return addresses.map((address) => ({ address, family: isIP(address) }));
   };
   const answer = callbackify(resolve);
@@ -82,24 +98,25 @@ const publicLookup = (resolver: Resolver): LookupFunction => {
 };
 
 /** What is wrong with a connection before it is tried. */
-const refusalOf = ({ protocol, hostname }: buildConnector.Options): RefusedTarget | null => {
+const refusalOf = ({ protocol, hostname }: buildConnector.Options, rules: TargetRules): RefusedTarget | null => {
   const host = withoutBrackets(hostname);
-  if (protocol !== 'https:') return new RefusedTarget('only https is allowed');
+  if (protocol !== 'https:' && !rules.privateTargets) return new RefusedTarget('only https is allowed');
   // A literal address never passes the lookup.
-  return isIP(host) !== 0 && !isPublicAddress(host) ? new RefusedTarget('the address is not public') : null;
+  return isIP(host) !== 0 && !mayReachWith(rules)(host) ? new RefusedTarget('the address is not public') : null;
 };
 
-const guardedConnector = (resolver: Resolver): buildConnector.connector => {
-  const connect = buildConnector({ allowH2: false, timeout: webhookDeadline_ms, lookup: publicLookup(resolver) });
+const guardedConnector = (ask: Addresses, rules: TargetRules): buildConnector.connector => {
+  const mayReach = mayReachWith(rules);
+  const connect = buildConnector({ allowH2: false, timeout: webhookDeadline_ms, lookup: guardedLookup(ask, mayReach) });
   return (options, callback) => {
-    const refusal = refusalOf(options);
+    const refusal = refusalOf(options, rules);
     if (refusal) {
       process.nextTick(callback, refusal, null);
       return;
     }
     connect(options, (...result) => {
       const [error, socket] = result;
-      if (error === null && !isPublicAddress(socket.remoteAddress ?? '')) {
+      if (error === null && !mayReach(socket.remoteAddress ?? '')) {
         socket.destroy();
         callback(new RefusedTarget('the address is not public'), null);
       } else callback(...result);
@@ -116,6 +133,6 @@ export interface TargetOptions extends TargetRules {
 export const openTargets = ({ privateTargets, nameServers }: TargetOptions): Agent => {
   const resolver = new Resolver({ timeout: 3_000, tries: 2 });
   if (nameServers) resolver.setServers(nameServers);
-  const connect = privateTargets ? { allowH2: false, timeout: webhookDeadline_ms } : guardedConnector(resolver);
+  const connect = guardedConnector(privateTargets ? askSystem : askNameServers(resolver), { privateTargets });
   return new Agent({ connect, allowH2: false, connections: webhookSocketsPerOrigin_max, pipelining: 1, keepAliveTimeout: 4_000 });
 };

@@ -73,6 +73,13 @@ describe('the address of a webhook, when it is given', () => {
       assert.equal(checkWebhookUrl(`https://${host}/`, strict), 'must lead to a public address', host);
   });
 
+  test('may be loopback in development, and no other private address', () => {
+    for (const host of ['127.0.0.1', '127.8.9.10', '[::1]', '[::ffff:127.0.0.1]', 'localhost', 'LOCALHOST.', 'api.localhost', '2130706433'])
+      assert.equal(checkWebhookUrl(`http://${host}:8080/hook`, development), null, host);
+    for (const host of ['10.0.0.1', '192.168.1.1', '169.254.169.254', '[fd00:ec2::254]', '224.0.0.1', '0.0.0.0', 'metadata.google.internal', 'printer.local'])
+      assert.equal(checkWebhookUrl(`http://${host}/hook`, development), 'must lead to a public address', host);
+  });
+
   test('must be a URL without a password and of sane length', () => {
     for (const url of ['', 'hook', '/hook', 'https://']) assert.equal(checkWebhookUrl(url, strict), 'must be an absolute URL', url);
     for (const url of ['ftp://shop.example/', 'file:///etc/passwd', 'javascript:alert(1)']) assert.equal(checkWebhookUrl(url, strict), 'must be an https URL');
@@ -165,6 +172,8 @@ describe('a connection', () => {
     const url = receiver.url.replace('127.0.0.1', 'localhost');
     const { status, head } = await postWebhook(targets, { url, headers: {}, body: '{}', deadline_ms: 3_000 });
     assert.deepEqual({ status, head }, { status: 200, head: 'here' });
+    const elsewhere = await postWebhook(targets, { url: 'http://169.254.169.254/', headers: {}, body: '{}', deadline_ms: 3_000 });
+    assert.deepEqual([elsewhere.status, elsewhere.error], [null, 'the address is not public']);
     await targets.close();
   });
 });
