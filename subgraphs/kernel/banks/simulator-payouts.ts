@@ -5,11 +5,9 @@
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import type { FailureCode } from '../rules/failure-code.ts';
 import type { PlannedOutcome } from '../rules/buyer.ts';
+import { decidesAloneAt } from '../rules/plan.ts';
 import type { Recipient } from '../rules/recipient.ts';
-import type { PayoutAnswer, PayoutBank, PayoutOrder, PayoutQuestion, RecipientVerdict } from './payout-bank.ts';
-
-/** How long what is planned to be late waits (decision D-30, amounts that end in 07). */
-const lateAnswer_ms = 5_000;
+import type { PayoutAnswer, PayoutBank, PayoutQuestion, RecipientVerdict } from './payout-bank.ts';
 
 /** A recipient whose order is not answered: it has arrived, and is found when the bank is asked; or it was lost on the way, and the bank never saw it. */
 type Silence = 'answer_lost' | 'order_lost';
@@ -60,18 +58,6 @@ const silenceOf = (recipient: Recipient): Silence | null => {
   }
 };
 
-/** When the simulated bank decides: at once, late, or never. */
-const answerAt = ({ planned, now }: PayoutOrder): Temporal.Instant | null => {
-  switch (planned?.outcome ?? 'succeeded') {
-    case 'succeeded':
-    case 'failed':
-      return now;
-    case 'requires_action':
-    case 'pending':
-      return planned?.late ? now.add({ milliseconds: lateAnswer_ms }) : null;
-  }
-};
-
 // A repeated order finds the first. One that is being taken at this very moment is not seen yet: then there is no row, and no answer.
 const take: Statement = {
   name: 'simulator_take_payout',
@@ -114,7 +100,14 @@ export const simulatorPayouts = (pool: Runner): PayoutBank => ({
     if (silence === 'order_lost') return { kind: 'unknown' };
     const { merchantId, operationId, planned, now } = order;
     const plan = [planned?.outcome ?? 'succeeded', planned?.failureCode ?? null];
-    const [taken] = await run<Taken & { fresh: boolean }>(pool, take, [merchantId, operationId, `sim_${operationId}`, ...plan, answerAt(order), now]);
+    const [taken] = await run<Taken & { fresh: boolean }>(pool, take, [
+      merchantId,
+      operationId,
+      `sim_${operationId}`,
+      ...plan,
+      decidesAloneAt(planned, now),
+      now,
+    ]);
     if (!taken || (silence === 'answer_lost' && taken.fresh)) return { kind: 'unknown' };
     return answerOf(taken, now);
   },

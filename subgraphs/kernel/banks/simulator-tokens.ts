@@ -4,11 +4,9 @@
  */
 import type { Database } from '../database/orm.ts';
 import { columns, run, type Statement } from '../database/statement.ts';
+import { decidesAloneAt } from '../rules/plan.ts';
 import type { ChargeAnswer, ChargeOrder, TokenBank } from './token-bank.ts';
 import type { SimulatorOperation } from './entities.ts';
-
-/** How long a charge that is planned to be late waits. */
-const lateCharge_ms = 5_000;
 
 const prefix = 'sim_saved_';
 
@@ -39,17 +37,6 @@ const find: Statement = {
   text: `select ${columns(seen)} from simulator_operation where merchant_id = $1 and operation_id = $2`,
 };
 
-const answerAt = ({ planned, now }: ChargeOrder): Temporal.Instant | null => {
-  switch (planned?.outcome ?? 'succeeded') {
-    case 'succeeded':
-    case 'failed':
-      return now;
-    case 'requires_action':
-    case 'pending':
-      return planned?.late ? now.add({ milliseconds: lateCharge_ms }) : null;
-  }
-};
-
 const answered = ({ cardBrand, cardMask, cardHolder, ...ordered }: Ordered, { operationId, now }: ChargeOrder): ChargeAnswer => {
   if (ordered.answerAt === null || Temporal.Instant.compare(ordered.answerAt, now) > 0) return { kind: 'pending', askAt: ordered.answerAt };
   if (ordered.outcome === 'failed') {
@@ -67,7 +54,7 @@ export const simulatorTokens = (database: Pick<Database, 'pool'>): TokenBank => 
     const { merchantId, operationId, savedReference, planned, now } = charge;
     const boundId = savedReference.startsWith(prefix) ? savedReference.slice(prefix.length) : null;
     const outcome = planned?.outcome ?? 'succeeded';
-    const values = [merchantId, operationId, boundId, outcome, planned?.failureCode ?? null, answerAt(charge), now];
+    const values = [merchantId, operationId, boundId, outcome, planned?.failureCode ?? null, decidesAloneAt(planned, now), now];
     const [made] = await run<Ordered>(database.pool, order, values);
     const [ordered] = made ? [made] : await run<Ordered>(database.pool, find, [merchantId, operationId]);
     return ordered ? answered(ordered, charge) : { kind: 'declined', failureCode: 'authorization_revoked', bankCode: 'authorization_revoked' };

@@ -5,8 +5,9 @@
 import type pg from 'pg';
 import type { Database } from '../database/orm.ts';
 import { inTransaction, run, type Statement } from '../database/statement.ts';
-import type { Bank, BankAnswer, Card, PayerTraits, PlannedAnswer, Question, RefundAnswer, RefundOrder, SessionAnswer, SessionOrder } from './bank.ts';
+import type { Bank, BankAnswer, Card, PayerTraits, PlannedAnswer, Question, RefundAnswer, SessionAnswer, SessionOrder } from './bank.ts';
 import type { BankStep, BuyerMethod } from '../rules/buyer.ts';
+import { decidesAloneAt, lateAnswer_ms } from '../rules/plan.ts';
 import type { SimulatorOperation } from './entities.ts';
 import { decidesAt, openCallbacks, planCallbacks, silentUntil, type Callbacks, type PlannedCallback } from './simulator-callbacks.ts';
 import { simulatorSaved, simulatorTokens } from './simulator-tokens.ts';
@@ -14,9 +15,6 @@ import { simulatorPayouts } from './simulator-payouts.ts';
 
 /** How long the simulated bank takes to decide once the buyer has gone on. */
 const answerDelay_ms: Record<BuyerMethod, number> = { cards: 1_000, sbp: 4_000, tpay: 3_000, sberpay: 3_000 };
-
-/** How long what is planned to be late waits (decision D-30, amounts that end in 07). */
-const lateAnswer_ms = 5_000;
 
 const open: Statement = {
   name: 'simulator_open',
@@ -120,18 +118,6 @@ const callbackAnswer = (operation: Found | undefined, { operationId, kind }: Pla
   }
 };
 
-/** When the simulated bank decides a refund: at once, late, or never (decision D-30). */
-const refundAnswerAt = ({ planned, now }: RefundOrder): Temporal.Instant | null => {
-  switch (planned?.outcome ?? 'succeeded') {
-    case 'succeeded':
-    case 'failed':
-      return now;
-    case 'requires_action':
-    case 'pending':
-      return planned?.late ? now.add({ milliseconds: lateAnswer_ms }) : null;
-  }
-};
-
 const refundAnswer = ({ reference, outcome, failureCode, answerAt }: Found, now: Temporal.Instant): RefundAnswer => {
   if (answerAt === null || Temporal.Instant.compare(answerAt, now) > 0) return { kind: 'pending', reference, askAt: answerAt };
   if (outcome !== 'failed') return { kind: 'approved', reference };
@@ -198,11 +184,10 @@ export const openSimulator = (database: Pick<Database, 'pool'>): Simulator => ({
     return decision(operation, operationId, operation.outcome !== 'failed');
   },
 
-  async refund(order): Promise<RefundAnswer> {
-    const { merchantId, operationId, planned, now } = order;
+  async refund({ merchantId, operationId, planned, now }): Promise<RefundAnswer> {
     const { outcome, failureCode } = planned ?? { outcome: 'succeeded', failureCode: null };
     const noCard = [null, null, null];
-    await run(database.pool, open, [merchantId, operationId, `sim_${operationId}`, outcome, failureCode, refundAnswerAt(order), ...noCard, now, null]);
+    await run(database.pool, open, [merchantId, operationId, `sim_${operationId}`, outcome, failureCode, decidesAloneAt(planned, now), ...noCard, now, null]);
     const [operation] = await run<Found>(database.pool, find, [merchantId, operationId]);
     return operation ? refundAnswer(operation, now) : { kind: 'unknown' };
   },

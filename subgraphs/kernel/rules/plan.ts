@@ -34,3 +34,18 @@ export const timedPlan = (plan: Plan, amount: bigint): TimedPlan => ({ ...plan, 
 
 /** What the simulator answers to an operation without a buyer, by its own amount alone. */
 export const timedPlanOfAmount = (amount: bigint): TimedPlan => timedPlan(planOfAmount(amount), amount);
+
+/** How long what is planned to be late waits (decision D-30, amounts that end in 07). */
+export const lateAnswer_ms = 5_000;
+
+/** When the simulator decides an operation without a buyer: at once, late, or never. Without a plan it succeeds. */
+export const decidesAloneAt = (plan: TimedPlan | null, now: Temporal.Instant): Temporal.Instant | null => {
+  switch (plan?.outcome ?? 'succeeded') {
+    case 'succeeded':
+    case 'failed':
+      return now;
+    case 'requires_action':
+    case 'pending':
+      return plan?.late ? now.add({ milliseconds: lateAnswer_ms }) : null;
+  }
+};
