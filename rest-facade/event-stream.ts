@@ -78,6 +78,8 @@ const openSubscribe = (liveSubscriptions: LiveSubscriptions) => {
 const answer = (reply: FastifyReply) => {
   const response = reply.hijack().raw;
   for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) response.setHeader(name, value);
+  // A stream that ends closes its connection, as decision D-75 says: nothing else is asked on it.
+  response.shouldKeepAlive = false;
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store, no-transform', 'x-accel-buffering': 'no' });
   response.flushHeaders();
   return response;

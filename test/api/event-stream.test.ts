@@ -194,6 +194,7 @@ describe('a stream ends', () => {
     const newer = await follow(t, url);
     await until(() => older.ended);
     assert.equal(older.text, ': connected\n\n: replaced\n\n');
+    await until(() => older.response.socket.destroyed);
     await world.happen();
     await until(() => idsIn(newer.text).length === 1);
     assert.deepEqual([newer.ended, ofAnotherKey.ended], [false, false]);
