@@ -11,9 +11,9 @@ import { networkOf, type AddressOf } from './caller-address.ts';
 import { takenOf, token_us, type Buckets, type RateLimit, type Taken } from './token-bucket.ts';
 
 /** Failed authentications of one address. Who succeeds costs nothing. */
-export const failedAuthentication: RateLimit = { perSecond: 1, burst: 60 };
-/** How many addresses that may not try just now are remembered. */
-const barredAddresses_max = 10_000;
+export const failedAuthentication: RateLimit = { perSecond: 10, burst: 100 };
+/** How many addresses that failed lately, or that may not try just now, are remembered. */
+const failedAddresses_max = 10_000;
 
 /** Whose bucket it is, and how large. */
 export interface RateLimited {
@@ -26,6 +26,8 @@ export interface RateLimiter {
   takeOf(merchant: RateLimited): Taken | Promise<Taken>;
   /** Seconds until the request's address may authenticate again, at all or with this key, rounded up; 0 when it may now. Asks nobody. */
   barred_s(request: IncomingMessage, keyId?: string): number;
+  /** What is left to the request's address, at all or with this key, as far as this process has heard. Asks nobody. */
+  leftTo(request: IncomingMessage, keyId?: string): Taken;
   /** The request's address has failed to authenticate: without a good key, or with this one but from elsewhere or with a wrong signature. */
   failed(request: IncomingMessage, keyId?: string): void;
   close(): void;
@@ -46,27 +48,39 @@ export const openRateLimiter = async ({ redisUrl: url, wait_ms, addressOf, log }
 
 /** A limiter over these buckets. */
 export const limitBy = (buckets: Buckets, addressOf: AddressOf): RateLimiter => {
-  const barredUntil_ms = new Lru<string, number>(barredAddresses_max);
+  const barredUntil_ms = new Lru<string, number>(failedAddresses_max);
+  const forgivenAt_ms = new Lru<string, number>(failedAddresses_max);
   const nameOf = (request: IncomingMessage, keyId = ''): string => `address:${networkOf(addressOf(request))}:${keyId}`;
+  const token_ms = token_us(failedAuthentication) / 1_000;
+  const owed_ms = (name: string, now_ms: number): number => Math.max((forgivenAt_ms.get(name) ?? now_ms) - now_ms, 0);
   const countFailure = async (name: string): Promise<void> => {
+    const before_ms = performance.now();
+    // At once: the answer to this very failure says what is left. What the store says then is exact.
+    forgivenAt_ms.set(name, before_ms + owed_ms(name, before_ms) + token_ms);
     const taken = await buckets.take(name, failedAuthentication);
-    if (!taken || taken.remaining > 0) return;
-    barredUntil_ms.set(name, performance.now() + Math.max(token_us(failedAuthentication) / 1_000, taken.retryAfter_s * 1_000));
+    if (!taken) return;
+    const now_ms = performance.now();
+    forgivenAt_ms.set(name, now_ms + (failedAuthentication.burst - taken.remaining) * token_ms);
+    if (taken.remaining === 0) barredUntil_ms.set(name, now_ms + Math.max(token_ms, taken.retryAfter_s * 1_000));
+  };
+  const barredFor_s = (name: string): number => {
+    const until_ms = barredUntil_ms.get(name);
+    if (until_ms === undefined) return 0;
+    const left_ms = until_ms - performance.now();
+    if (left_ms > 0) return Math.ceil(left_ms / 1_000);
+    barredUntil_ms.delete(name);
+    return 0;
   };
   return {
     takeOf: ({ merchantId, rateLimit }) => {
       const taken = buckets.take(`merchant:${merchantId}`, rateLimit);
       return taken instanceof Promise ? taken.then((answer) => answer ?? takenOf(true, 0, rateLimit)) : (taken ?? takenOf(true, 0, rateLimit));
     },
-    barred_s: (request, keyId) => {
-      if (barredUntil_ms.size === 0) return 0;
+    barred_s: (request, keyId) => (barredUntil_ms.size === 0 ? 0 : barredFor_s(nameOf(request, keyId))),
+    leftTo: (request, keyId) => {
       const name = nameOf(request, keyId);
-      const until_ms = barredUntil_ms.get(name);
-      if (until_ms === undefined) return 0;
-      const left_ms = until_ms - performance.now();
-      if (left_ms > 0) return Math.ceil(left_ms / 1_000);
-      barredUntil_ms.delete(name);
-      return 0;
+      const left = takenOf(true, owed_ms(name, performance.now()) * 1_000, failedAuthentication);
+      return barredFor_s(name) > 0 ? { ...left, remaining: 0 } : left;
     },
     // The stores do not throw: what they cannot say is null.
     failed: (request, keyId) => void countFailure(nameOf(request, keyId)),
@@ -80,6 +94,13 @@ export const rateHeaders = ({ burst }: RateLimit, { remaining, reset_s }: Taken)
   'ratelimit-remaining': String(remaining),
   'ratelimit-reset': String(reset_s),
 });
+
+/**
+ * The same fields for what is answered before a merchant's limit is known: those of the address, or of this key from it, which tell a stranger nothing of the
+ * merchant.
+ */
+export const addressHeaders = (limiter: Pick<RateLimiter, 'leftTo'>, request: IncomingMessage, keyId?: string): Readonly<Record<string, string>> =>
+  rateHeaders(failedAuthentication, limiter.leftTo(request, keyId));
 
 /** What a limited caller is told. */
 export const rateMessage = (retryAfter_s: number): string => `too many requests; try again in ${retryAfter_s} second${retryAfter_s === 1 ? '' : 's'}`;

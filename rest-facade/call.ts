@@ -14,7 +14,7 @@ import type { Call } from '../subgraphs/kernel/service/principal.ts';
 import type { Logger } from '../subgraphs/kernel/service/telemetry.ts';
 import type { Caller } from './authenticate.ts';
 import { sendLedgerCsv } from './ledger-csv.ts';
-import { countRefusal, limitMerchant, type LimitParts } from './limit-rate.ts';
+import { limitMerchant, turnAway, type LimitParts } from './limit-rate.ts';
 import type { ContractOperation } from './read-contract.ts';
 import { compileRequest, type AnyRequest } from './read-request.ts';
 import { isErrorCode, refuse, sendRefusal, type Refusal } from './refusal-http.ts';
@@ -41,10 +41,7 @@ export const openCall = (route: Route, operation: ContractOperation, parts: Call
   return async (request: FastifyRequest, reply: FastifyReply, caller: Caller): Promise<unknown> => {
     const { principal } = caller;
     const untrusted = parts.authenticator.checkRequest(caller.holder, signaturesOf(request.raw), bytesOf(request));
-    if (untrusted) {
-      countRefusal(request, untrusted, parts, caller);
-      return sendRefusal(reply, untrusted);
-    }
+    if (untrusted) return turnAway(request, reply, untrusted, parts, caller);
     const refusal = (await limitMerchant(reply, caller, parts)) ?? refuseScope(route, caller);
     if (refusal) return sendRefusal(reply, refusal);
     const asked = readRequest(request, principal);

@@ -1,9 +1,9 @@
-/** The limits of the REST API: failed authentications by address, before the key; requests by merchant, with their headers (decisions D-08 and D-09). */
+/** The limits of the REST API: failed authentications by address, before the key; requests by merchant. Every answer says what is left (decisions D-08 and D-09). */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { authorizationOf, type Authenticator } from '../gateway/authenticate.ts';
-import { barredMessage, rateHeaders, rateMessage, type RateLimiter } from '../gateway/rate-limit.ts';
+import { addressHeaders, barredMessage, rateHeaders, rateMessage, type RateLimiter } from '../gateway/rate-limit.ts';
 import type { Caller } from './authenticate.ts';
-import { refuse, type ErrorCode, type Refusal } from './refusal-http.ts';
+import { refuse, sendRefusal, type ErrorCode, type Refusal } from './refusal-http.ts';
 
 export interface LimitParts {
   readonly authenticator: Pick<Authenticator, 'holds'>;
@@ -27,9 +27,11 @@ export const refuseKeyFromAddress = (request: FastifyRequest, { principal }: Cal
   return barred_s === 0 ? null : rateLimited(barredMessage(barred_s), barred_s);
 };
 
-/** Counts a refusal that was one for failing to authenticate; `caller` is the one whose key is known. */
-export const countRefusal = (request: FastifyRequest, { code }: Refusal, { limiter }: LimitParts, caller?: Caller): void => {
-  if (failedAuthentications.includes(code)) limiter.failed(request.raw, caller?.principal.keyId);
+/** Sends a refusal that came before the merchant's limit, with what is left to the address; `caller` is the one whose key is known. Failing to authenticate costs. */
+export const turnAway = (request: FastifyRequest, reply: FastifyReply, refusal: Refusal, { limiter }: LimitParts, caller?: Caller): FastifyReply => {
+  const keyId = caller?.principal.keyId;
+  if (failedAuthentications.includes(refusal.code)) limiter.failed(request.raw, keyId);
+  return sendRefusal(reply.headers(addressHeaders(limiter, request.raw, keyId)), refusal);
 };
 
 /** Takes one of the merchant's tokens and says in the answer's headers how many are left. Refuses when there was none. */

@@ -1,12 +1,12 @@
 /** The REST API on a server: the table's routes behind the key, the contract and its pages. */
 import type { FastifyInstance } from 'fastify';
 import type { Authenticator } from '../gateway/authenticate.ts';
+import { addressHeaders } from '../gateway/rate-limit.ts';
 import { takeBankCallbacks, type BankCallbackParts } from './bank-callback.ts';
 import { authenticate, type Caller } from './authenticate.ts';
 import { openCall, type CallParts } from './call.ts';
 import { readContract, type Contract } from './read-contract.ts';
-import { countRefusal, refuseAddress, refuseKeyFromAddress } from './limit-rate.ts';
-import { sendRefusal } from './refusal-http.ts';
+import { refuseAddress, refuseKeyFromAddress, turnAway } from './limit-rate.ts';
 import { routes, type Route } from './routes.ts';
 import { serveDocs } from './serve-docs.ts';
 
@@ -26,6 +26,7 @@ declare module 'fastify' {
 /** Adds every documented route, `/docs`, `/v1/public/openapi.json`, and where banks tell us something. Throws when a route is not in the contract. */
 export const registerRestFacade = async (app: FastifyInstance, parts: RestFacadeParts): Promise<void> => {
   const contract = readContract();
+  app.ownAnswers.headersOf = (request) => addressHeaders(parts.limiter, request);
   await app.register(async (scope) => {
     scope.decorateRequest('caller', null);
     // The bytes as sent: the signature is over them, and what they mean is checked only after it (decision D-09).
@@ -50,14 +51,11 @@ const addRoute = (scope: FastifyInstance, route: Route, contract: Contract, part
     exposeHeadRoute: route.kind !== 'stream',
     onRequest: async (request, reply) => {
       const tooOften = refuseAddress(request, parts);
-      if (tooOften) return sendRefusal(reply, tooOften);
+      if (tooOften) return turnAway(request, reply, tooOften, parts);
       const caller = await authenticate(request, parts.authenticator, parts.log);
-      if ('code' in caller) {
-        countRefusal(request, caller, parts);
-        return sendRefusal(reply, caller);
-      }
+      if ('code' in caller) return turnAway(request, reply, caller, parts);
       const withThisKey = refuseKeyFromAddress(request, caller, parts);
-      if (withThisKey) return sendRefusal(reply, withThisKey);
+      if (withThisKey) return turnAway(request, reply, withThisKey, parts, caller);
       request.caller = caller;
     },
     handler: async (request, reply) => {

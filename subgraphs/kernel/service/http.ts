@@ -2,7 +2,7 @@
  * The HTTP server of every role: request ids (decision D-07), the version (D-14), the documented envelope for whatever is not 2xx (contract "Errors",
  * D-03), health, metrics, limits on slow clients, and a drain that lets calls in flight end.
  */
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Gauge } from 'prom-client';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { errorJson } from '../../../schema/wire.ts';
@@ -28,6 +28,13 @@ export interface HttpParts {
   /** Absent: nothing is refused for the load. */
   readonly overload?: OverloadLimits;
   readonly patience?: Patience;
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** What the answers say that this server gives by itself, of an unknown address or of a broken body, beside what every answer says: nothing until the public API sets it. */
+    readonly ownAnswers: { headersOf: (request: IncomingMessage) => Readonly<Record<string, string>> };
+  }
 }
 
 /** How long slow clients are waited for. */
@@ -59,8 +66,10 @@ export const openHttp = ({ config, log, ready, overload, patience = usualPatienc
     return503OnClosing: false,
     clientErrorHandler: answerParserError,
     // Only an address that cannot be decoded comes here: there is nothing at it.
-    frameworkErrors: (_error, request, reply) => void sendNotFound(reply.headers(headers).header('x-request-id', request.id)),
+    frameworkErrors: (_error, request, reply) =>
+      void sendNotFound(reply.headers({ ...headers, ...app.ownAnswers.headersOf(request.raw) }).header('x-request-id', request.id)),
   });
+  app.decorate('ownAnswers', { headersOf: () => ({}) });
   // Node would answer an expectation that it does not know without an envelope. It may as well be passed over (RFC 9110, 10.1.1).
   app.server.on('checkExpectation', (request, response) => app.routing(request, response));
   const allowed = methodsByPath();
@@ -117,6 +126,7 @@ const answerEverything = (app: FastifyInstance, log: Logger, allowed: AllowedMet
   servers.add(inFlight);
   app.addHook('onClose', async () => void servers.delete(inFlight));
   let draining = false;
+  const sayOwn = (request: FastifyRequest, reply: FastifyReply): FastifyReply => reply.headers(app.ownAnswers.headersOf(request.raw));
   app.addHook('preClose', async () => {
     draining = true;
     // Says `Connection: close`, so that the caller sends nothing more this way.
@@ -128,12 +138,15 @@ const answerEverything = (app: FastifyInstance, log: Logger, allowed: AllowedMet
     reply.raw.once('close', () => inFlight.delete(reply.raw));
     reply.headers(headers).header('x-request-id', request.id);
     if (draining)
-      reply.code(503).headers({ 'retry-after': '1', connection: 'close' }).send(errorJson('unavailable', 'the service is shutting down; try again'));
+      sayOwn(request, reply)
+        .code(503)
+        .headers({ 'retry-after': '1', connection: 'close' })
+        .send(errorJson('unavailable', 'the service is shutting down; try again'));
     // Before the body is read: what is sent to an unknown address does not matter.
     // HTTP/1.0 knows no Host, and load balancers ask for health in it.
     else if (request.headers.host === undefined && request.raw.httpVersion !== '1.0')
-      reply.code(400).header('connection', 'close').send(errorJson('bad_request', 'the header Host is required'));
-    else if (request.is404) sendMissing(request, reply, allowed);
+      sayOwn(request, reply).code(400).header('connection', 'close').send(errorJson('bad_request', 'the header Host is required'));
+    else if (request.is404) sendMissing(request, sayOwn(request, reply), allowed);
     else done();
   });
   app.setNotFoundHandler((request, reply) => sendMissing(request, reply, allowed));
@@ -141,6 +154,8 @@ const answerEverything = (app: FastifyInstance, log: Logger, allowed: AllowedMet
     const envelope = envelopeOf(error, request);
     if (envelope.status >= 500) log.error({ err: error, requestId: request.id, route: routeOf(request) }, 'a request failed');
     if (envelope.status === 503) reply.header('retry-after', '1');
+    // What a route broke on after the limit was counted says that limit already.
+    if (!reply.hasHeader('ratelimit-limit')) sayOwn(request, reply);
     return reply.code(envelope.status).send(errorJson(envelope.code, envelope.message));
   });
 };

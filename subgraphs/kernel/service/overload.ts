@@ -44,7 +44,11 @@ export const shedLoad = (app: FastifyInstance, { inFlight_max, loopDelay_max_ms 
     const reason = inFlight >= inFlight_max ? 'in_flight' : isLate() ? 'loop_delay' : null;
     if (reason !== null) {
       refusals.inc({ reason });
-      reply.code(503).header('retry-after', String(retryAfter_s)).send(errorJson('unavailable', 'the service has too much to do just now; try again'));
+      reply
+        .code(503)
+        .headers(app.ownAnswers.headersOf(request.raw))
+        .header('retry-after', String(retryAfter_s))
+        .send(errorJson('unavailable', 'the service has too much to do just now; try again'));
       return;
     }
     if (load !== 'long-lived') {
