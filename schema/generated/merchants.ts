@@ -868,6 +868,26 @@ export type AlertConnection = {
 
 export type AlertResolveResult = Alert | Refused;
 
+/** What a bank is asked about. */
+export type BankSubject =
+  | 'payment'
+  | 'refund'
+  | 'payout';
+
+/** A bank is asked again what became of an operation. */
+export type BankAskedAgain = {
+  /** Whose operation it is. */
+  merchantId: Scalars['ID']['output'];
+  /** The payment's, the refund's or the payout's. */
+  id: Scalars['ID']['output'];
+  /** Which of them it is. */
+  subject: BankSubject;
+  /** When it is asked next; from then on as often as is usual, until it has said how it ended. */
+  askAt: Scalars['DateTime']['output'];
+};
+
+export type BankAskAgainResult = BankAskedAgain | Refused;
+
 /** Whose personal data. */
 export type PersonalDataSubject =
   /** Of all payments, tokens and subscriptions with the merchant's reference of a customer. */
@@ -1313,6 +1333,12 @@ export type Mutation = {
   /** Says what became of an alert, in 1 to 500 characters; it no longer counts. Without `merchantId`: one about the platform itself. */
   alertResolve: AlertResolveResult;
   /**
+   * Has the bank asked again, within a second, about a live payment, refund or payout that it is not asked about any more because its answer differed from what was
+   * ordered; the id is that of the operation, as an alert's `subjectId`. Nothing moves but by the bank's answer; asking twice is asking once. Refuses with not_found,
+   * with not_pending when the end is known here, and with bad_request in test mode.
+   */
+  bankAskAgain: BankAskAgainResult;
+  /**
    * Erases masks, names, phones, accounts, and the merchant's own texts about a buyer or a recipient from what is final: a customer's by the merchant's reference
    * (1,000 payments in a call), a payment's or a payout's by its id. Money and the books stay. It cannot be undone.
    */
@@ -1556,6 +1582,12 @@ export type MutationalertResolveArgs = {
   merchantId: InputMaybe<Scalars['ID']['input']>;
   id: Scalars['ID']['input'];
   note: Scalars['String']['input'];
+};
+
+
+export type MutationbankAskAgainArgs = {
+  merchantId: Scalars['ID']['input'];
+  id: Scalars['ID']['input'];
 };
 
 
@@ -1927,6 +1959,10 @@ export type ResolversUnionTypes<_RefType extends Record<string, unknown>> = {
     | ( AlertRow )
     | ( Refused )
   ;
+  BankAskAgainResult:
+    | ( BankAskedAgain )
+    | ( Refused )
+  ;
   PersonalDataEraseResult:
     | ( PersonalDataErased )
     | ( Refused )
@@ -2102,6 +2138,9 @@ export type ResolversTypes = {
   Alert: ResolverTypeWrapper<AlertRow>;
   AlertConnection: ResolverTypeWrapper<Omit<AlertConnection, 'nodes'> & { nodes: Array<ResolversTypes['Alert']> }>;
   AlertResolveResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['AlertResolveResult']>;
+  BankSubject: BankSubject;
+  BankAskedAgain: ResolverTypeWrapper<BankAskedAgain>;
+  BankAskAgainResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['BankAskAgainResult']>;
   PersonalDataSubject: PersonalDataSubject;
   PersonalDataErased: ResolverTypeWrapper<PersonalDataErased>;
   PersonalDataEraseResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['PersonalDataEraseResult']>;
@@ -2217,6 +2256,8 @@ export type ResolversParentTypes = {
   Alert: AlertRow;
   AlertConnection: Omit<AlertConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['Alert']> };
   AlertResolveResult: ResolversUnionTypes<ResolversParentTypes>['AlertResolveResult'];
+  BankAskedAgain: BankAskedAgain;
+  BankAskAgainResult: ResolversUnionTypes<ResolversParentTypes>['BankAskAgainResult'];
   PersonalDataErased: PersonalDataErased;
   PersonalDataEraseResult: ResolversUnionTypes<ResolversParentTypes>['PersonalDataEraseResult'];
   TestClockResult: ResolversUnionTypes<ResolversParentTypes>['TestClockResult'];
@@ -2781,6 +2822,18 @@ export type AlertResolveResultResolvers<ContextType = SubgraphContext, ParentTyp
   __resolveType: TypeResolveFn<'Alert' | 'Refused', ParentType, ContextType>;
 };
 
+export type BankAskedAgainResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['BankAskedAgain'] = ResolversParentTypes['BankAskedAgain']> = {
+  merchantId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  subject?: Resolver<ResolversTypes['BankSubject'], ParentType, ContextType>;
+  askAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type BankAskAgainResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['BankAskAgainResult'] = ResolversParentTypes['BankAskAgainResult']> = {
+  __resolveType: TypeResolveFn<'BankAskedAgain' | 'Refused', ParentType, ContextType>;
+};
+
 export type PersonalDataErasedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PersonalDataErased'] = ResolversParentTypes['PersonalDataErased']> = {
   payments?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
   payouts?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
@@ -2965,6 +3018,7 @@ export type MutationResolvers<ContextType = SubgraphContext, ParentType extends 
   webhookDeliveryResend?: Resolver<ResolversTypes['WebhookDeliveryResendResult'], ParentType, ContextType, RequireFields<MutationwebhookDeliveryResendArgs, 'merchantId' | 'id'>>;
   webhookDeliveriesResendFailed?: Resolver<ResolversTypes['WebhookDeliveriesResendResult'], ParentType, ContextType, RequireFields<MutationwebhookDeliveriesResendFailedArgs, 'merchantId' | 'since'>>;
   alertResolve?: Resolver<ResolversTypes['AlertResolveResult'], ParentType, ContextType, RequireFields<MutationalertResolveArgs, 'id' | 'note'>>;
+  bankAskAgain?: Resolver<ResolversTypes['BankAskAgainResult'], ParentType, ContextType, RequireFields<MutationbankAskAgainArgs, 'merchantId' | 'id'>>;
   personalDataErase?: Resolver<ResolversTypes['PersonalDataEraseResult'], ParentType, ContextType, RequireFields<MutationpersonalDataEraseArgs, 'merchantId' | 'subject' | 'id' | 'reason'>>;
   reconciliationOpen?: Resolver<ResolversTypes['ReconciliationOpenResult'], ParentType, ContextType, RequireFields<MutationreconciliationOpenArgs, 'connector' | 'mode' | 'reference' | 'since' | 'until'>>;
   reconciliationPartAdd?: Resolver<ResolversTypes['ReconciliationPartAddResult'], ParentType, ContextType, RequireFields<MutationreconciliationPartAddArgs, 'runId' | 'part' | 'csv'>>;
@@ -3073,6 +3127,8 @@ export type Resolvers<ContextType = SubgraphContext> = {
   Alert?: AlertResolvers<ContextType>;
   AlertConnection?: AlertConnectionResolvers<ContextType>;
   AlertResolveResult?: AlertResolveResultResolvers<ContextType>;
+  BankAskedAgain?: BankAskedAgainResolvers<ContextType>;
+  BankAskAgainResult?: BankAskAgainResultResolvers<ContextType>;
   PersonalDataErased?: PersonalDataErasedResolvers<ContextType>;
   PersonalDataEraseResult?: PersonalDataEraseResultResolvers<ContextType>;
   TestClockResult?: TestClockResultResolvers<ContextType>;

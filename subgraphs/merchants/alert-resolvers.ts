@@ -1,4 +1,4 @@
-/** Alerts in the graph: the operators' list, and what became of one. */
+/** Alerts in the graph: the operators' list, what became of one, and what is done about those that a bank's answer raised. */
 import type { MutationResolvers, QueryResolvers } from '../../schema/generated/merchants.ts';
 import type { Alert } from '../kernel/alerts/entities.ts';
 import { listAlerts } from '../kernel/alerts/find-alerts.ts';
@@ -7,6 +7,7 @@ import type { Database } from '../kernel/database/orm.ts';
 import { platformMerchantId } from '../kernel/rules/platform.ts';
 import { isRefused } from '../kernel/rules/refusal.ts';
 import { orThrow, refusal } from '../kernel/service/reach.ts';
+import { askBankAgain } from './ask-bank-again.ts';
 import { resolveAlert } from './resolve-alert.ts';
 
 /** The query of alerts. */
@@ -18,12 +19,16 @@ export const alertQueries = ({ database: { pool } }: { readonly database: Databa
     },
   }) satisfies QueryResolvers;
 
-/** The mutation of alerts; it leaves its audit entry. */
+/** The mutations of alerts; each leaves its audit entry. */
 export const alertMutations = ({ database }: { readonly database: Database }) =>
   ({
     alertResolve: async (_, { merchantId, id, note }, context) => {
       const resolved = await resolveAlert(database, context, { merchantId: merchantId ?? null, id, note });
       return isRefused(resolved) ? resolved : { ...resolved, __typename: 'Alert' };
+    },
+    bankAskAgain: async (_, operation, context) => {
+      const asked = await askBankAgain(database, context, operation);
+      return isRefused(asked) ? asked : { ...asked, __typename: 'BankAskedAgain' };
     },
   }) satisfies MutationResolvers;
 

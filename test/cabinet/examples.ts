@@ -43,6 +43,18 @@ const leftCustomer = async ({ stage }: Desk, { merchantId, shopId }: World): Pro
   return 'c-1';
 };
 
+/** A live payment that its bank is not asked about any more; gives its id. Where there is no such shop there is no payment either. */
+const stopped = async ({ stage }: Desk, { merchantId, shopId }: World): Promise<string> => {
+  const { rows } = await stage.pool.query<{ id: string }>(
+    `insert into payment (merchant_id, id, version, public_id, shop_id, terminal_id, terminal_name, shop_name, mode, order_id, amount, amount_refunded, currency,
+        method, status, metadata, created_at, expires_at, processing_until, connector, bank_ref)
+      select merchant_id, gen_random_uuid(), 1, 'P-' || nextval('payment_public_id'), id, terminal_id, terminal_name, name, 'live', 'A-1', 100, 0, 'RUB',
+        'sbp', 'processing', '{}', now(), now(), now(), 'somebank', 'B-1' from shop where merchant_id::text = $1 and id::text = $2 returning id`,
+    [merchantId, shopId],
+  );
+  return rows[0]?.id ?? merchantId;
+};
+
 /** The shop, once it has a clock. */
 const clocked = async (world: World, desk: Desk): Promise<string> => {
   await desk.ask(`mutation { testClockCreate(${clock(world)}) { __typename } }`);
@@ -115,6 +127,7 @@ export const examples: Readonly<Record<string, (world: World, desk: Desk) => str
   reconciliationMatch: async (_, desk) => `runId: ${await runOpened(desk)}`,
   reconciliationDifferenceResolve: async (_, desk) => `id: ${await differing(desk)}, note: "Another merchant of ours"`,
   alertResolve: async (world, desk) => `${merchant(world)}, id: ${await raised(desk, world.merchantId)}, note: "Refunded by hand"`,
+  bankAskAgain: async (world, desk) => `${merchant(world)}, id: ${text(await stopped(desk, world))}`,
   personalDataErase: async (world, desk) => `${merchant(world)}, subject: customer, id: ${text(await leftCustomer(desk, world))}, reason: "Asked for it"`,
   webhookDeliveriesResendFailed: (world) => `${merchant(world)}, since: "2026-01-01T00:00:00Z"`,
 };

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { cardWith3ds } from '../acquirer/api.ts';
 import { eventually } from '../support/merchant.ts';
 import { stage, type Facts } from './shared-stage.ts';
-import { alertOf, atBank, cardOf, confirmed, countAtBank, onPage, order, pageState, untilStatus } from './stage.ts';
+import { alertOf, askAgain, atBank, cardOf, confirmed, countAtBank, onPage, order, pageState, untilStatus } from './stage.ts';
 
 export const paymentFacts: Facts = {
   ...Object.fromEntries(
@@ -85,7 +85,7 @@ export const paymentFacts: Facts = {
     assert.equal(await countAtBank(stage(), 'payments', payment.id), 1);
   },
 
-  'another amount than was ordered moves nothing and is told to the operators': async () => {
+  'another amount than was ordered moves nothing and is told to the operators, who have the bank asked again': async () => {
     const { merchant, acquirer } = stage();
     const balance = async () => (await merchant.call('GET', '/balance')).body.balance;
     const { payment, url } = await order(merchant, 7_700);
@@ -97,6 +97,9 @@ export const paymentFacts: Facts = {
     const alert = await alertOf(stage(), 'bank_echo_differs', payment.id);
     assert.match(alert.detail, /77\.01 RUB.*7700 minor units/);
     assert.deepEqual([(await merchant.call('GET', `/payments/${payment.id}`)).body.status, await balance()], ['processing', before]);
+    assert.deepEqual([await askAgain(stage(), payment.id), await askAgain(stage(), payment.id)], ['payment', 'payment']);
+    await untilStatus(merchant, payment.id, 'succeeded');
+    assert.deepEqual([await askAgain(stage(), payment.id), await askAgain(stage(), merchant.id)], ['not_pending', 'not_found']);
   },
 
   'what becomes of a payment when the bank refuses its order at once: it has failed, and the merchant is told in the answer': async () => {

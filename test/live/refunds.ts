@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { eventually } from '../support/merchant.ts';
 import { stage, type Facts } from './shared-stage.ts';
-import { alertOf, atBank, confirmed, countAtBank, onPage, order, paid } from './stage.ts';
+import { alertOf, askAgain, atBank, confirmed, countAtBank, onPage, order, paid } from './stage.ts';
 
 export const refundFacts: Facts = {
   'money is given back, all or a part, also when the answer to the refund is lost': async () => {
@@ -28,13 +28,19 @@ export const refundFacts: Facts = {
     assert.equal((await merchant.call('GET', `/payments/${payment.id}`)).body.amount_refunded, 15_000);
   },
 
-  'a refund of another amount than was ordered stops: nothing is given back here, and the operators are told': async () => {
+  'a refund of another amount than was ordered stops: nothing is given back here, and the operators are told, who have the bank asked again': async () => {
     const { merchant, acquirer } = stage();
     const payment = await paid(stage(), 20_000);
-    await acquirer.faults({ next: [{ fault: 'wrong_amount', method: 'POST', path: '/refunds' }] });
+    await acquirer.faults({ rates: { lost: 1 }, next: [{ fault: 'wrong_amount', method: 'POST', path: '/refunds' }] });
     const { body: refund } = await merchant.call('POST', `/payments/${payment.id}/refund`, { amount: 5_000 });
     assert.equal(refund.status, 'pending');
     await alertOf(stage(), 'bank_echo_differs', refund.id);
+    await acquirer.faults({ rates: { lost: 0 } });
+    // Reading its payment would have the bank asked, too.
+    const status = async (): Promise<string> => (await merchant.call('GET', '/refunds?limit=50')).body.items.find((item: any) => item.id === refund.id).status;
+    assert.equal(await status(), 'pending');
+    assert.equal(await askAgain(stage(), refund.id), 'refund');
+    await eventually(async () => (await status()) === 'succeeded', 'the refund', 30_000);
     assert.equal(await countAtBank(stage(), 'refunds', refund.id), 1);
   },
 

@@ -161,3 +161,10 @@ export const alertOf = ({ service }: LiveStage, kind: string, subjectId: string)
     const { alerts } = await askGraph(service, '{ alerts(first: 100) { nodes { kind subjectId detail } } }');
     return alerts.nodes.find((alert: any) => alert.kind === kind && alert.subjectId === subjectId);
   }, `the alert ${kind}`);
+
+/** Has the bank asked again about the stage's merchant's operation; gives what it is, or why the bank is not asked. */
+export const askAgain = async ({ service, merchant }: LiveStage, id: string): Promise<string> => {
+  const mutation = 'mutation ($m: ID!, $id: ID!) { bankAskAgain(merchantId: $m, id: $id) { ... on BankAskedAgain { subject } ... on Refused { code } } }';
+  const { subject, code } = (await askGraph(service, mutation, { m: merchant.id, id })).bankAskAgain;
+  return subject ?? code;
+};

@@ -131,6 +131,7 @@ export const access: Readonly<Record<string, Access>> = {
   'Mutation.reconciliationMatch': { operator: 'finance', platform: true },
   'Mutation.reconciliationDifferenceResolve': { operator: 'finance', platform: true },
   'Mutation.alertResolve': { operator: 'finance', platform: true },
+  'Mutation.bankAskAgain': { operator: 'finance', platform: true },
   'Mutation.personalDataErase': { operator: 'admin' },
   // Never on the stream of merchants.
   'Subscription.alertRaised': { operator: 'viewer', platform: true },
