@@ -27,6 +27,13 @@ interface Asset {
   readonly body: Buffer;
 }
 
+/** The page names its script from `/docs/`; it is served without the last slash too. */
+const withWholePath = (page: Buffer): Buffer => {
+  const html = page.toString();
+  if (!html.includes('src="js/scalar.js"')) throw new Error('the page of the reference has no script where it was');
+  return Buffer.from(html.replace('src="js/scalar.js"', `src="${scriptPath}"`));
+};
+
 /** The page and its script, as the reference's plugin serves them. */
 const loadReference = async (): Promise<ReadonlyMap<string, Asset>> => {
   const { default: reference } = await import('@scalar/fastify-api-reference');
@@ -52,7 +59,7 @@ const loadReference = async (): Promise<ReadonlyMap<string, Asset>> => {
     [pagePath, scriptPath].map(async (url) => {
       const { statusCode, headers, rawPayload } = await source.inject(url);
       if (statusCode !== 200) throw new Error(`the reference has nothing at ${url}`);
-      return [url, { type: String(headers['content-type']), body: rawPayload }] as const;
+      return [url, { type: String(headers['content-type']), body: url === pagePath ? withWholePath(rawPayload) : rawPayload }] as const;
     }),
   );
   return new Map(assets);
@@ -63,12 +70,15 @@ export const serveDocs = (app: FastifyInstance, { document }: Contract): void =>
   const text = JSON.stringify(document);
   let assets: Promise<ReadonlyMap<string, Asset>> | null = null;
   app.get(documentPath, (_request, reply) => reply.header('cache-control', cacheControl).type('application/json; charset=utf-8').send(text));
-  app.get('/docs', (_request, reply) => reply.redirect(pagePath, 301));
   serveGuide(app, cacheControl);
-  for (const path of [pagePath, scriptPath]) {
+  for (const [path, url] of [
+    ['/docs', pagePath],
+    [pagePath, pagePath],
+    [scriptPath, scriptPath],
+  ] as const) {
     app.get(path, async (_request, reply) => {
       assets ??= loadReference();
-      const asset = (await assets).get(path);
+      const asset = (await assets).get(url);
       return reply.headers({ 'content-security-policy': contentSecurityPolicy, 'cache-control': cacheControl, 'content-type': asset?.type }).send(asset?.body);
     });
   }

@@ -91,8 +91,9 @@ export const serveGuide = (app: FastifyInstance, cacheControl: string): void => 
   const page = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Verifying webhooks</title>
 <style>${style}</style></head><body><p><a href="/docs/">The API</a></p>${introduction}<p>A function to copy: ${links}.</p>${sections}</body></html>\n`;
   const headers = { 'content-security-policy': contentSecurityPolicy, 'cache-control': cacheControl };
-  app.get('/docs/webhooks', (_request, reply) => reply.redirect(path, 301));
-  app.get(path, (_request, reply) => reply.headers(headers).type('text/html; charset=utf-8').send(page));
+  for (const address of ['/docs/webhooks', path]) {
+    app.get(address, (_request, reply) => reply.headers(headers).type('text/html; charset=utf-8').send(page));
+  }
   for (const { language, source } of sources) {
     app.get(`${path}${language.file}`, (_request, reply) => reply.headers(headers).type('text/plain; charset=utf-8').send(source));
   }

@@ -229,7 +229,7 @@ describe('the service’s own addresses', () => {
   });
 
   test('/docs is a page that loads nothing from elsewhere', async () => {
-    const response = await fetch(`${service.rest}/docs`);
+    const response = await fetch(`${service.rest}/docs`, { redirect: 'error' });
     const html = await response.text();
     assert.match(response.headers.get('content-type') ?? '', /^text\/html/);
     assert.match(html, /\/v1\/public\/openapi\.json/);
