@@ -1,5 +1,4 @@
 /** A merchant with one of everything that the books know: paid, returned, reserved, paid out, settled and told of. */
-import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator.ts';
@@ -8,7 +7,6 @@ import { bookPostings } from '../../subgraphs/kernel/ledger/debit.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { minorUnits } from '../../subgraphs/kernel/rules/money.ts';
 import { adjustmentRecorded } from '../../subgraphs/kernel/rules/postings.ts';
-import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
 import { makeDeliveries } from '../../subgraphs/merchants/make-deliveries.ts';
 import { askBank } from '../../subgraphs/payments/ask-bank.ts';
@@ -18,13 +16,9 @@ import { openSession } from '../../subgraphs/payments/open-session.ts';
 import { refundPayment } from '../../subgraphs/payments/refund-payment.ts';
 import { payoutOpened, payoutSucceeded } from '../../subgraphs/payouts/rules/postings.ts';
 import type { MigratedDatabase } from '../support/migrated.ts';
+import { granted } from '../support/granted.ts';
 
 export const start = Temporal.Instant.from('2026-11-21T10:00:00Z');
-
-const granted = <Result extends object>(result: Result | Refused): Result => {
-  if (isRefused(result)) assert.fail(`${result.code}: ${result.message}`);
-  return result;
-};
 
 /** The verbs of one migrated database. */
 export const openHistory = ({ database }: MigratedDatabase) => {

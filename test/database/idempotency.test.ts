@@ -9,6 +9,7 @@ import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { createPayment } from '../../subgraphs/payments/create-payment.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
+import { codeOf, granted } from '../support/granted.ts';
 
 let migrated: MigratedDatabase;
 let key: KeyPrincipal;
@@ -40,11 +41,6 @@ const create = (idempotencyKey: string | null, name: string, refuses = false): P
   });
 };
 
-const granted = <Result extends object>(result: Result | Refused): Result => {
-  if (isRefused(result)) throw new Error(`refused: ${result.code}: ${result.message}`);
-  return result;
-};
-const codeOf = (result: object): string => (isRefused(result) ? result.code : 'not refused');
 const count = async (name: string): Promise<number> => (await migrated.database.pool.query('select 1 from thing where name = $1', [name])).rows.length;
 
 /** Another call with this key that has made its row and has not committed. */

@@ -5,7 +5,8 @@ import { askBank, findAsksDue } from '../../subgraphs/payments/ask-bank.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
 import { findRefundsDue, sendRefund } from '../../subgraphs/payments/send-refund.ts';
 import { findPayment } from '../../subgraphs/payments/store-payment.ts';
-import { granted, openStage, type Stage } from '../recurring/stage.ts';
+import { granted } from '../support/granted.ts';
+import { openStage, type Stage } from '../recurring/stage.ts';
 
 /** When charges were ordered. */
 const orders: Temporal.Instant[] = [];

@@ -10,7 +10,7 @@ import { openYooKassa, type YooKassa } from '../../subgraphs/kernel/banks/yookas
 import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import type { BankOperation, RouteMethod } from '../../subgraphs/kernel/rules/route.ts';
-import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
 import { seal } from '../../subgraphs/kernel/service/vault.ts';
 import { createPayment } from '../../subgraphs/payments/create-payment.ts';
@@ -23,11 +23,7 @@ import { sendDuePayouts } from '../../subgraphs/payouts/send-payouts.ts';
 import type { PayoutInput } from '../../subgraphs/payouts/rules/create.ts';
 import { gatewayAccount, shopAccount, startAcquirer, type Acquirer } from '../acquirer/start-acquirer.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
-
-const granted = <Result extends object>(result: Result | Refused): Result => {
-  if (isRefused(result)) assert.fail(`${result.code}: ${result.message}`);
-  return result;
-};
+import { granted } from '../support/granted.ts';
 
 const start = Temporal.Instant.from('2026-11-21T10:00:00Z');
 const sbp: PayoutInput = { amount: 10_000n, method: 'payouts_sbp', phone: '+79161234567', bankId: '100000000111' };

@@ -14,6 +14,7 @@ import type { Payment } from '../../subgraphs/payments/entities.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
 import { openSession } from '../../subgraphs/payments/open-session.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
+import { granted } from '../support/granted.ts';
 
 let migrated: MigratedDatabase;
 before(async () => void (migrated = await startMigratedDatabase()));
@@ -26,10 +27,6 @@ const banks = (): Banks => openBanks(openSimulator(migrated.database), migrated.
 const banksThat = (own: Partial<Bank>): Banks => {
   const simulator = { ...banks().simulator, ...own };
   return { ...banks(), simulator, holding: () => simulator };
-};
-const granted = <Result extends object>(result: Result | Refused): Result => {
-  if (isRefused(result)) throw new Error(`refused: ${result.code}: ${result.message}`);
-  return result;
 };
 const create = async (key: KeyPrincipal, amount: bigint): Promise<Payment> =>
   granted(await createPayment(migrated.database, noPolicies, key, { input: { amount, method: 'sbp' } }, start)).payment;

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator.ts';
 import { foldBalances, readBalances } from '../../subgraphs/kernel/ledger/balance.ts';
-import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { applyBankAnswer } from '../../subgraphs/payments/apply-bank-answer.ts';
 import { askBank } from '../../subgraphs/payments/ask-bank.ts';
@@ -15,6 +15,7 @@ import type { PaymentInput } from '../../subgraphs/payments/rules/create.ts';
 import { propertyNames } from '../../subgraphs/kernel/database/statement.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
+import { granted } from '../support/granted.ts';
 
 let migrated: MigratedDatabase;
 before(async () => void (migrated = await startMigratedDatabase()));
@@ -22,11 +23,6 @@ after(() => migrated.close());
 
 const start = Temporal.Instant.from('2026-11-21T10:00:00.123Z');
 const at = (seconds: number): Temporal.Instant => start.add({ milliseconds: seconds * 1_000 });
-
-const granted = <Result extends object>(result: Result | Refused): Result => {
-  if (isRefused(result)) throw new Error(`refused: ${result.code}: ${result.message}`);
-  return result;
-};
 
 const create = async (key: KeyPrincipal, input: PaymentInput, idempotencyKey?: string) =>
   granted(await createPayment(migrated.database, noPolicies, key, { input, idempotency: idempotencyKey ? { key: idempotencyKey } : null }, start));

@@ -3,7 +3,6 @@ import { after, before, test } from 'node:test';
 import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
-import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { applyBankAnswer } from '../../subgraphs/payments/apply-bank-answer.ts';
 import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';
 import { createPayment } from '../../subgraphs/payments/create-payment.ts';
@@ -11,6 +10,7 @@ import { findRefundsDue, sendRefund } from '../../subgraphs/payments/send-refund
 import { findPayment, findRefunds } from '../../subgraphs/payments/store-payment.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 import { booksOf } from './books-of.ts';
+import { granted } from '../support/granted.ts';
 
 let migrated: MigratedDatabase;
 before(async () => void (migrated = await startMigratedDatabase()));
@@ -18,10 +18,6 @@ after(() => migrated.close());
 
 const start = Temporal.Instant.from('2026-11-21T10:00:00.123Z');
 const at = (seconds: number): Temporal.Instant => start.add({ seconds });
-const granted = <Result extends object>(result: Result | Refused): Result => {
-  if (isRefused(result)) throw new Error(`refused: ${result.code}: ${result.message}`);
-  return result;
-};
 
 test('a late success that is told twenty times at once, and sent back by several workers, is booked and given back once (D-33)', async () => {
   const { database } = migrated;

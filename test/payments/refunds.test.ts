@@ -4,7 +4,7 @@ import { openBanks, type Banks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator.ts';
 import { foldBalances, readBalances } from '../../subgraphs/kernel/ledger/balance.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
-import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
 import { applyRefundAnswer } from '../../subgraphs/payments/apply-refund-answer.ts';
 import { askBank } from '../../subgraphs/payments/ask-bank.ts';
@@ -17,6 +17,7 @@ import { findPayment, findRefunds } from '../../subgraphs/payments/store-payment
 import { propertyNames } from '../../subgraphs/kernel/database/statement.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 import { booksOf } from './books-of.ts';
+import { codeOf, granted } from '../support/granted.ts';
 
 let migrated: MigratedDatabase;
 before(async () => void (migrated = await startMigratedDatabase()));
@@ -24,11 +25,6 @@ after(() => migrated.close());
 
 const start = Temporal.Instant.from('2026-11-21T10:00:00.123Z');
 const at = (seconds: number): Temporal.Instant => start.add({ milliseconds: seconds * 1_000 });
-const granted = <Result extends object>(result: Result | Refused): Result => {
-  if (isRefused(result)) throw new Error(`refused: ${result.code}: ${result.message}`);
-  return result;
-};
-const codeOf = (result: object): string => (isRefused(result) ? result.code : 'not refused');
 const banks = (): Banks => openBanks(openSimulator(migrated.database), migrated.database.pool);
 
 const paid = async (key: KeyPrincipal, amount: bigint, webhookUrl?: string): Promise<Payment> => {

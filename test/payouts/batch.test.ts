@@ -7,7 +7,8 @@ import { createPayoutBatch, type CreatedBatch } from '../../subgraphs/payouts/cr
 import type { CreatingParts } from '../../subgraphs/payouts/create-payout.ts';
 import type { PayoutInput } from '../../subgraphs/payouts/rules/create.ts';
 import type { PayoutMethod } from '../../subgraphs/payouts/rules/payout.ts';
-import { account, at, cardNumber, codeOf, granted, openStage, sbp, start, type Stage } from './stage.ts';
+import { codeOf, granted } from '../support/granted.ts';
+import { account, at, cardNumber, openStage, sbp, start, type Stage } from './stage.ts';
 
 let stage: Stage;
 before(async () => void (stage = await openStage()));

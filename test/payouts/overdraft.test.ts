@@ -10,7 +10,8 @@ import { askBank } from '../../subgraphs/payments/ask-bank.ts';
 import { createPayment } from '../../subgraphs/payments/create-payment.ts';
 import { openSession } from '../../subgraphs/payments/open-session.ts';
 import { refundPayment } from '../../subgraphs/payments/refund-payment.ts';
-import { at, granted, openStage, start, type Stage } from './stage.ts';
+import { granted } from '../support/granted.ts';
+import { at, openStage, start, type Stage } from './stage.ts';
 
 let stage: Stage;
 before(async () => void (stage = await openStage()));

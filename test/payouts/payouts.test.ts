@@ -6,7 +6,8 @@ import { applyPayoutAnswer } from '../../subgraphs/payouts/apply-payout-answer.t
 import { PayoutEntity } from '../../subgraphs/payouts/entities.ts';
 import type { Reach } from '../../subgraphs/kernel/database/registry.ts';
 import { searchPayouts, type PayoutSearch } from '../../subgraphs/payouts/search-payouts.ts';
-import { account, at, card, cardNumber, codeOf, granted, openStage, sbp, start, type Stage } from './stage.ts';
+import { codeOf, granted } from '../support/granted.ts';
+import { account, at, card, cardNumber, openStage, sbp, start, type Stage } from './stage.ts';
 
 let stage: Stage;
 before(async () => void (stage = await openStage()));

@@ -5,7 +5,7 @@ import type { Bank } from '../../subgraphs/kernel/banks/bank.ts';
 import { openBanks, type Banks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator.ts';
 import { noPolicies, type PolicyLists } from '../../subgraphs/kernel/policies/policies.ts';
-import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import type { Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
 import { createPayout, type CreatingParts, type IdempotencyArgument } from '../../subgraphs/payouts/create-payout.ts';
 import type { Payout } from '../../subgraphs/payouts/entities.ts';
@@ -13,6 +13,7 @@ import { loadPayouts } from '../../subgraphs/payouts/find-payouts.ts';
 import type { PayoutInput } from '../../subgraphs/payouts/rules/create.ts';
 import { sendDuePayouts } from '../../subgraphs/payouts/send-payouts.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
+import { granted } from '../support/granted.ts';
 
 export const start = Temporal.Instant.from('2026-11-21T10:00:00.123Z');
 export const at = (seconds: number): Temporal.Instant => start.add({ milliseconds: seconds * 1_000 });
@@ -22,12 +23,6 @@ export const cardNumber = ['2200', '0000', '0000', '0004'].join('');
 export const sbp = { phone: '+79161234567', bankId: '100000000111' } as const;
 export const card = { method: 'payouts_card', cardPan: cardNumber } as const;
 export const account = { method: 'payouts_account', accountNumber: '40702810900000000001', bik: '044525225' } as const;
-
-export const granted = <Result extends object>(result: Result | Refused): Result => {
-  if (isRefused(result)) throw new Error(`refused: ${result.code}: ${result.message}`);
-  return result;
-};
-export const codeOf = (result: object): string => (isRefused(result) ? result.code : 'not refused');
 
 /** The merchant's money: what may be paid out, what is set aside, what went out, what was earned, and how many postings there are. */
 export interface Books {

@@ -12,6 +12,7 @@ import { matchNext } from '../../subgraphs/merchants/reconciliation/match-regist
 import { registryHeader } from '../../subgraphs/merchants/reconciliation/registry-csv.ts';
 import { addRegistryPart, matchReconciliation, openReconciliation } from '../../subgraphs/merchants/reconciliation/upload-registry.ts';
 import { openHistory, start } from '../books/history.ts';
+import { granted } from '../support/granted.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 
 let migrated: MigratedDatabase;
@@ -36,10 +37,6 @@ const acting: Acting = {
   principal: { kind: 'operator', subject: 'finance@example.com', role: 'finance', merchantId: null },
   requestId: 'r',
   now: () => afterwards,
-};
-const granted = <Result extends object>(result: Result): Exclude<Result, { __typename: 'Refused' }> => {
-  if (isRefused(result)) assert.fail(result.message);
-  return result as Exclude<Result, { __typename: 'Refused' }>;
 };
 
 /** Fetches the simulator's registry of the day under a name of its own, with mistakes, and matches it. */

@@ -5,7 +5,8 @@ import { followWaiting, readWaiting } from '../../subgraphs/kernel/database/foll
 import { followPayments, followSetAsidePayments, startFollowing, type OnPaymentsMoved } from '../../subgraphs/recurring/follow-payments.ts';
 import { settleTokens } from '../../subgraphs/recurring/settle-tokens.ts';
 import { eventually } from '../support/merchant.ts';
-import { granted, log, openStage, type Stage } from './stage.ts';
+import { granted } from '../support/granted.ts';
+import { log, openStage, type Stage } from './stage.ts';
 
 let stage: Stage;
 before(async () => {

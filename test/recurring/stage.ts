@@ -6,7 +6,7 @@ import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator.ts';
 import { readBalances } from '../../subgraphs/kernel/ledger/balance.ts';
 import { noPolicies, type PolicyLists } from '../../subgraphs/kernel/policies/policies.ts';
-import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { localExecutor } from '../../subgraphs/kernel/service/local-executor.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
 import { buildSubgraph } from '../../subgraphs/kernel/service/subgraph.ts';
@@ -25,16 +25,11 @@ import { followPayments, type OnPaymentsMoved } from '../../subgraphs/recurring/
 import type { TokenInput } from '../../subgraphs/recurring/rules/token.ts';
 import { settleTokens } from '../../subgraphs/recurring/settle-tokens.ts';
 import { startMigratedDatabase } from '../support/migrated.ts';
+import { granted } from '../support/granted.ts';
 
 export const log = openLog({ logLevel: process.env['TEST_LOG'] === 'debug' ? 'debug' : 'silent' }, 'test');
 
 const card = { number: '4111111111111111', expiry: '12/30', cvc: '123', holder: 'A B' };
-
-/** The result, or a failure that names the refusal. */
-export const granted = <Result extends object>(result: Result | Refused): Result => {
-  if (isRefused(result)) throw new Error(`refused: ${result.code}: ${result.message}`);
-  return result;
-};
 
 /** What a call was refused with; fails when it was not. */
 export const refusedWith = (result: object): string => (isRefused(result) ? result.code : assert.fail('it was not refused'));

@@ -9,7 +9,8 @@ import { findCharges } from '../../subgraphs/recurring/find-subscriptions.ts';
 import { settleCharges } from '../../subgraphs/recurring/settle-charges.ts';
 import { nextDueOfShop } from '../../subgraphs/recurring/store-subscription.ts';
 import type { Subscription } from '../../subgraphs/recurring/subscription-entities.ts';
-import { granted, openStage, type Stage } from './stage.ts';
+import { granted } from '../support/granted.ts';
+import { openStage, type Stage } from './stage.ts';
 import { activeSubscription, chargingOf, followAll, readSubscription } from './subscription-life.ts';
 
 const blocked = new Set<string>();

@@ -26,7 +26,8 @@ import { schedulePeriods } from '../../subgraphs/recurring/rules/schedule.ts';
 import type { SubscriptionInput } from '../../subgraphs/recurring/rules/start.ts';
 import { startSubscription } from '../../subgraphs/recurring/start-subscription.ts';
 import type { Subscription } from '../../subgraphs/recurring/subscription-entities.ts';
-import { granted, log, type Stage } from './stage.ts';
+import { granted } from '../support/granted.ts';
+import { log, type Stage } from './stage.ts';
 
 const amountOf = (text: string | undefined): bigint => BigInt((text ?? '').replaceAll('_', ''));
 const written = (amount: bigint): string => amount.toString().replaceAll(/\B(?=(\d{3})+$)/g, '_');

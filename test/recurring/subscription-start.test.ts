@@ -6,7 +6,8 @@ import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
 import type { Payments } from '../../subgraphs/recurring/ask-payments.ts';
 import { chargeDue } from '../../subgraphs/recurring/charge-due.ts';
 import { pauseSubscription, resumeSubscription } from '../../subgraphs/recurring/pause-subscription.ts';
-import { granted, openStage, refusedWith, type Stage } from './stage.ts';
+import { granted } from '../support/granted.ts';
+import { openStage, refusedWith, type Stage } from './stage.ts';
 import { activeSubscription, chargingOf, start } from './subscription-life.ts';
 
 const blocked = new Set<string>();

@@ -15,7 +15,8 @@ import { createToken, pendingToken, startBinding } from '../../subgraphs/recurri
 import { findTokens } from '../../subgraphs/recurring/find-recurring.ts';
 import { endUnboundTokens } from '../../subgraphs/recurring/jobs.ts';
 import { insertToken } from '../../subgraphs/recurring/store-token.ts';
-import { granted, openStage, refusedWith, type Stage } from './stage.ts';
+import { granted } from '../support/granted.ts';
+import { openStage, refusedWith, type Stage } from './stage.ts';
 
 /** What the bank does with the next charge, instead of answering it. */
 let fault: 'before' | 'after' | null = null;
