@@ -9,29 +9,18 @@ import { paymentSucceeded, refundOpened } from '../kernel/rules/postings.ts';
 import { approvalPatch, type Approval } from './approval.ts';
 import { statusEvents } from './change-payment.ts';
 import type { Payment, Refund } from './entities.ts';
+import { newRefund } from './new-refund.ts';
 import { refundCreated } from './refund-events.ts';
 import type { PaymentChange } from './store-payment.ts';
 
 /** Whether an approval of this payment has moved no money: the bank gave the authorisation up again. */
 export const isVoided = ({ verification, method }: Pick<Payment, 'verification' | 'method'>): boolean => verification && method === 'cards';
 
-const returnOf = ({ merchantId, id, shopId, mode, amount, ...payment }: Payment, now: Temporal.Instant): Refund => {
-  const voided = isVoided(payment);
-  return {
-    merchantId,
-    id: randomUUID(),
-    paymentId: id,
-    shopId,
-    mode,
-    amount,
-    reason: voided ? 'The verification was voided' : 'The verification is given back',
-    status: voided ? 'succeeded' : 'pending',
-    failReason: null,
-    createdAt: now,
-    completedAt: voided ? now : null,
-    bankRef: null,
-    askAt: voided ? null : now,
-  };
+const returnOf = (payment: Payment, now: Temporal.Instant): Refund => {
+  const base = { id: randomUUID(), amount: payment.amount };
+  if (!isVoided(payment)) return newRefund(payment, { ...base, reason: 'The verification is given back', askAt: now }, now);
+  const voided = newRefund(payment, { ...base, reason: 'The verification was voided', askAt: null }, now);
+  return { ...voided, status: 'succeeded', completedAt: now };
 };
 
 /** What the bank's approval of a verification changes: the payment succeeds, and what was proved with goes back. */

@@ -15,6 +15,7 @@ import type { KeyPrincipal } from '../kernel/service/principal.ts';
 import type { Refund } from './entities.ts';
 import { loadRefunds } from './find-payments.ts';
 import { lockPayment, storeLocked } from './lock-payment.ts';
+import { newRefund } from './new-refund.ts';
 import { recordRefund } from './record-refund.ts';
 import { refundCreated } from './refund-events.ts';
 import { textMistake } from './rules/create.ts';
@@ -50,21 +51,7 @@ const openRefund = async (client: pg.PoolClient, banks: Banks, { id, key, paymen
   if (isRefused(agreed)) return agreed;
   const bank = banks.holding(locked.payment);
   if (isRefused(bank)) return bank;
-  const refund: Refund = {
-    merchantId: key.merchantId,
-    id,
-    paymentId: locked.payment.id,
-    shopId,
-    mode,
-    amount: agreed.amount,
-    reason: asked.reason,
-    status: 'pending',
-    failReason: null,
-    createdAt: now,
-    completedAt: null,
-    bankRef: null,
-    askAt: now.add({ seconds: lostRefund_s }),
-  };
+  const refund = newRefund(locked.payment, { id, amount: agreed.amount, reason: asked.reason, askAt: now.add({ seconds: lostRefund_s }) }, now);
   const opened = { row: refund, postings: refundOpened(agreed) };
   await storeLocked(client, locked, { patch: {}, postings: [], events: () => [refundCreated(refund, now)], refund: opened }, now);
   await recordRefund(client, { principal: key, requestId: asked.requestId ?? '', now: () => now }, locked.payment, refund);

@@ -13,27 +13,17 @@ import { paymentSucceeded, refundOpened } from '../kernel/rules/postings.ts';
 import { approvalPatch, type Approval } from './approval.ts';
 import type { Payment, Refund } from './entities.ts';
 import { lockPayment, storeLocked } from './lock-payment.ts';
+import { newRefund } from './new-refund.ts';
 import { recordRefund } from './record-refund.ts';
 import { refundCreated } from './refund-events.ts';
 import { endedUnpaid } from './rules/payment.ts';
 import type { PaymentChange, PaymentKey } from './store-payment.ts';
 
 /** The automatic refund: of everything, due at the bank at once. */
-const automaticRefund = ({ merchantId, id, shopId, mode, amount, status }: Payment, now: Temporal.Instant): Refund => ({
-  merchantId,
-  id: randomUUID(),
-  paymentId: id,
-  shopId,
-  mode,
-  amount,
-  reason: `The bank reported success after the payment was ${status}`,
-  status: 'pending',
-  failReason: null,
-  createdAt: now,
-  completedAt: null,
-  bankRef: null,
-  askAt: now,
-});
+const automaticRefund = (payment: Payment, now: Temporal.Instant): Refund => {
+  const reason = `The bank reported success after the payment was ${payment.status}`;
+  return newRefund(payment, { id: randomUUID(), amount: payment.amount, reason, askAt: now }, now);
+};
 
 /** What came in is set aside for the way back in the same breath, so that it is never available. No fee is taken: nothing was sold. */
 const lateSuccess = (payment: Payment, refund: Refund, connector: string, answer: Approval, now: Temporal.Instant): PaymentChange => {
