@@ -1,25 +1,19 @@
-/** The four subgraphs put together: their tables, their executors in this process, and what they do in the background. */
+/** The four subgraphs put together: their tables, and their executors in this process. */
 import type { GraphQLSchema } from 'graphql';
 import type { SubgraphName } from '../schema/sources.ts';
 import { alertsEntities } from './kernel/alerts/entities.ts';
-import { alertJobs } from './kernel/alerts/jobs.ts';
 import { banksEntities } from './kernel/banks/entities.ts';
-import { simulatorRegistry } from './kernel/banks/simulator-registry.ts';
 import type { Banks } from './kernel/banks/route.ts';
 import { kernelEntities } from './kernel/database/entities.ts';
 import { clockEntities } from './kernel/clock/entities.ts';
-import { clockJobs, keepClockJob } from './kernel/clock/keep-clocks.ts';
+import { keepClockJob } from './kernel/clock/keep-clocks.ts';
 import type { TestClocks } from './kernel/clock/test-clocks.ts';
-import { databaseJobs } from './kernel/database/jobs.ts';
 import type { Database } from './kernel/database/orm.ts';
 import { booksEntities } from './kernel/ledger/books/entities.ts';
-import { booksJobs } from './kernel/ledger/books/walk-books.ts';
 import { ledgerEntities } from './kernel/ledger/entities.ts';
 import { policiesEntities } from './kernel/policies/entities.ts';
 import type { Policies } from './kernel/policies/policies.ts';
 import type { Queues } from './kernel/queue/queues.ts';
-import { retentionJobs } from './kernel/retention/jobs.ts';
-import type { Job } from './kernel/queue/run-job.ts';
 import type { Bus } from './kernel/rules/event.ts';
 import type { Secrets } from './kernel/service/config.ts';
 import type { Call } from './kernel/service/principal.ts';
@@ -28,24 +22,18 @@ import { buildSubgraph, type SubgraphContext, type SubgraphExecutor } from './ke
 import type { Logger } from './kernel/service/telemetry.ts';
 import { merchantsEntities } from './merchants/entities.ts';
 import { reconciliationEntities } from './merchants/reconciliation/entities.ts';
-import { reconciliationJobs } from './merchants/reconciliation/jobs.ts';
 import { merchantsSubgraph } from './merchants/resolvers.ts';
-import { webhookKeeper } from './merchants/webhook-keeper.ts';
-import { deliverJob, webhookJobs } from './merchants/webhook-jobs.ts';
+import { wakeLanes } from './merchants/webhook-jobs.ts';
 import { paymentsEntities } from './payments/entities.ts';
-import { askBankJob, paymentJobs, paymentKeeper } from './payments/jobs.ts';
-import { refundJobs, refundKeeper, sendRefundJob } from './payments/refund-jobs.ts';
+import { askBankJob } from './payments/jobs.ts';
+import { sendRefundJob } from './payments/refund-jobs.ts';
 import { paymentsSubgraph, type PaymentsParts } from './payments/resolvers.ts';
 import { payoutsEntities } from './payouts/entities.ts';
-import { payoutJobs, payoutKeeper, sendPayoutsJob } from './payouts/jobs.ts';
+import { sendPayoutsJob } from './payouts/jobs.ts';
 import { payoutsSubgraph } from './payouts/resolvers.ts';
 import { openPayments } from './recurring/ask-payments.ts';
 import { recurringEntities } from './recurring/entities.ts';
-import { startFollowing, type Following } from './recurring/follow-payments.ts';
-import { tokenJobs } from './recurring/jobs.ts';
-import { paymentListeners } from './recurring/payment-listeners.ts';
 import { recurringSubgraph } from './recurring/resolvers.ts';
-import { subscriptionJobs, subscriptionKeeper } from './recurring/subscription-jobs.ts';
 
 /** Every table that the ORM knows. */
 export const entities = [
@@ -62,15 +50,6 @@ export const entities = [
   ...merchantsEntities,
   ...reconciliationEntities,
 ];
-
-/** What other processes may ask the workers for. */
-export const wakeableJobs = [
-  { name: askBankJob, queue: 'bank' },
-  { name: sendRefundJob, queue: 'bank' },
-  { name: sendPayoutsJob, queue: 'bank' },
-  { name: deliverJob, queue: 'webhooks' },
-  { name: keepClockJob, queue: 'schedules' },
-] as const satisfies readonly Pick<Job, 'name' | 'queue'>[];
 
 export interface SubgraphsParts {
   readonly database: Database;
@@ -92,8 +71,8 @@ export interface SubgraphsParts {
   readonly payments: SubgraphExecutor | null;
 }
 
-/** The payments subgraph for those who ask it. */
-const paymentsOf = ({ payments }: Pick<SubgraphsParts, 'payments'>): SubgraphExecutor => {
+/** The payments subgraph for those who ask it. Throws when this process neither runs it nor has its address. */
+export const paymentsOf = ({ payments }: Pick<SubgraphsParts, 'payments'>): SubgraphExecutor => {
   if (!payments) throw new Error('SUBGRAPH_PAYMENTS_URL is required: recurring billing asks payments, which this process does not run itself');
   return payments;
 };
@@ -177,12 +156,6 @@ const buildSchema = (name: SubgraphName, parts: SubgraphsParts): GraphQLSchema =
   }
 };
 
-/** Follows what becomes of the payments that recurring billing asked for, until it is stopped. */
-export const followRecurringPayments = (parts: SubgraphsParts): Following => {
-  const { database, bus, log, now } = parts;
-  return startFollowing({ pool: database.pool, bus, log, now, payments: openPayments(paymentsOf(parts)), listeners: paymentListeners });
-};
-
 /** A subgraph in this process. */
 export const openSubgraph = (name: SubgraphName, parts: SubgraphsParts): SubgraphExecutor =>
   localExecutor(buildSchema(name, parts), (call) => contextOf(parts, call), parts.log);
@@ -204,47 +177,4 @@ const timeOfCaller = (clocks: TestClocks, { principal }: Call): Temporal.Instant
     case 'service':
       return null;
   }
-};
-
-/**
- * Tells the workers that these lanes have new deliveries. One job each time: a lane whose job is running hears of what has come since, instead of
- * finding it at its next look (measured: p99 40 ms instead of 1 s).
- */
-export const wakeLanes = async (queues: Queues, lanes: readonly string[]): Promise<void> => {
-  await Promise.all(lanes.map((lane) => queues.add(deliverJob, { lane })));
-};
-
-/** Everything that the worker does. `stopping` ends long jobs early. */
-export const backgroundJobs = (parts: SubgraphsParts, stopping: AbortSignal): readonly Job[] => {
-  const { database, banks, clocks, secrets, now, log, queues } = parts;
-  const charging = { pool: database.pool, payments: openPayments(paymentsOf(parts)), log };
-  // A sweep finds the same lanes each time: those that have a job already need no other.
-  const sweepLanes = (lanes: readonly string[]): Promise<void> =>
-    queues.addMany(
-      deliverJob,
-      lanes.map((lane) => ({ lane })),
-    );
-  const keeping = { database, banks, log };
-  const receivers = { pool: database.pool, vaultKey: secrets.vault, privateTargets: parts.webhookPrivateTargets, log };
-  return [
-    ...booksJobs({ pool: database.pool, now, log, stopping }),
-    ...reconciliationJobs({ pool: database.pool, now, log, stopping, registries: [simulatorRegistry(database.pool)] }),
-    ...alertJobs({ pool: database.pool, bus: parts.bus, now }),
-    ...databaseJobs({ pool: database.pool, now, stopping }),
-    ...retentionJobs({ pool: database.pool, now, stopping, eventsKept_days: parts.eventsKept_days }),
-    ...paymentJobs({ database, banks, clocks, now, stopping }),
-    ...refundJobs({ database, banks, clocks, now }),
-    ...clockJobs({
-      pool: database.pool,
-      sessions: database.sessions,
-      now,
-      keepers: [paymentKeeper(keeping), refundKeeper(keeping), payoutKeeper(keeping), subscriptionKeeper(charging), webhookKeeper(receivers)],
-      wake: (shops) => queues.addMany(keepClockJob, shops),
-      stopping,
-    }),
-    ...tokenJobs({ ...charging, now }),
-    ...subscriptionJobs({ ...charging, now, stopping }),
-    ...payoutJobs({ database, banks, log, now, stopping }),
-    ...webhookJobs({ ...receivers, now, wake: sweepLanes, stopping }),
-  ];
 };

@@ -15,7 +15,9 @@ import type { Logger } from './kernel/service/telemetry.ts';
 import { ensureDemoMerchant, type DemoMerchant } from './merchants/demo-merchant.ts';
 import { makeDeliveries } from './merchants/make-deliveries.ts';
 import { watchWebhookBacklog } from './merchants/webhook-backlog.ts';
-import { backgroundJobs, entities, followRecurringPayments, openSubgraph, wakeableJobs, wakeLanes, type SubgraphsParts } from './open-subgraphs.ts';
+import { wakeLanes } from './merchants/webhook-jobs.ts';
+import { backgroundJobs, followRecurringPayments, wakeableJobs } from './background-jobs.ts';
+import { entities, openSubgraph, type SubgraphsParts } from './open-subgraphs.ts';
 
 /** The subgraphs of a process, and what runs beside them. */
 export interface Subgraphs {

@@ -14,7 +14,8 @@ import { openBus } from '../../subgraphs/kernel/queue/bus.ts';
 import { migrateQueues, openQueues } from '../../subgraphs/kernel/queue/queues.ts';
 import { deriveSecrets } from '../../subgraphs/kernel/service/config.ts';
 import { openLog } from '../../subgraphs/kernel/service/telemetry.ts';
-import { entities, openSubgraph, wakeableJobs, type SubgraphsParts } from '../../subgraphs/open-subgraphs.ts';
+import { wakeableJobs } from '../../subgraphs/background-jobs.ts';
+import { entities, openSubgraph, type SubgraphsParts } from '../../subgraphs/open-subgraphs.ts';
 import { startTestDatabase } from '../support/database.ts';
 
 export const log = openLog({ logLevel: process.env['TEST_LOG'] === 'debug' ? 'debug' : 'silent' }, 'test');

@@ -36,8 +36,8 @@ export const rooms: readonly Room[] = [
     mayImport: ({ to }) => under('subgraphs/kernel/', 'schema/')(to),
   },
   {
-    row: ['`subgraphs/{open,start}-subgraphs.ts`', 'kernel, schema and every subgraph: they put them together for `main.ts`'],
-    holds: (path) => ['subgraphs/open-subgraphs.ts', 'subgraphs/start-subgraphs.ts'].includes(path),
+    row: ['`subgraphs/*.ts`', 'kernel, schema and every subgraph: they put them together for `main.ts`'],
+    holds: (path) => /^subgraphs\/[a-z-]+\.ts$/.test(path),
     mayImport: ({ to }) => under('subgraphs/', 'schema/')(to),
   },
   {

@@ -1,0 +1,70 @@
+/** What the four subgraphs do in the background, put together for the worker. */
+import { alertJobs } from './kernel/alerts/jobs.ts';
+import { simulatorRegistry } from './kernel/banks/simulator-registry.ts';
+import { clockJobs, keepClockJob } from './kernel/clock/keep-clocks.ts';
+import { databaseJobs } from './kernel/database/jobs.ts';
+import { booksJobs } from './kernel/ledger/books/walk-books.ts';
+import { retentionJobs } from './kernel/retention/jobs.ts';
+import type { Job } from './kernel/queue/run-job.ts';
+import { reconciliationJobs } from './merchants/reconciliation/jobs.ts';
+import { webhookKeeper } from './merchants/webhook-keeper.ts';
+import { deliverJob, webhookJobs } from './merchants/webhook-jobs.ts';
+import { askBankJob, paymentJobs, paymentKeeper } from './payments/jobs.ts';
+import { refundJobs, refundKeeper, sendRefundJob } from './payments/refund-jobs.ts';
+import { payoutJobs, payoutKeeper, sendPayoutsJob } from './payouts/jobs.ts';
+import { openPayments } from './recurring/ask-payments.ts';
+import { startFollowing, type Following } from './recurring/follow-payments.ts';
+import { tokenJobs } from './recurring/jobs.ts';
+import { paymentListeners } from './recurring/payment-listeners.ts';
+import { subscriptionJobs, subscriptionKeeper } from './recurring/subscription-jobs.ts';
+import { paymentsOf, type SubgraphsParts } from './open-subgraphs.ts';
+
+/** What other processes may ask the workers for. */
+export const wakeableJobs = [
+  { name: askBankJob, queue: 'bank' },
+  { name: sendRefundJob, queue: 'bank' },
+  { name: sendPayoutsJob, queue: 'bank' },
+  { name: deliverJob, queue: 'webhooks' },
+  { name: keepClockJob, queue: 'schedules' },
+] as const satisfies readonly Pick<Job, 'name' | 'queue'>[];
+
+/** Follows what becomes of the payments that recurring billing asked for, until it is stopped. */
+export const followRecurringPayments = (parts: SubgraphsParts): Following => {
+  const { database, bus, log, now } = parts;
+  return startFollowing({ pool: database.pool, bus, log, now, payments: openPayments(paymentsOf(parts)), listeners: paymentListeners });
+};
+
+/** Everything that the worker does. `stopping` ends long jobs early. */
+export const backgroundJobs = (parts: SubgraphsParts, stopping: AbortSignal): readonly Job[] => {
+  const { database, banks, clocks, secrets, now, log, queues } = parts;
+  const charging = { pool: database.pool, payments: openPayments(paymentsOf(parts)), log };
+  // A sweep finds the same lanes each time: those that have a job already need no other.
+  const sweepLanes = (lanes: readonly string[]): Promise<void> =>
+    queues.addMany(
+      deliverJob,
+      lanes.map((lane) => ({ lane })),
+    );
+  const keeping = { database, banks, log };
+  const receivers = { pool: database.pool, vaultKey: secrets.vault, privateTargets: parts.webhookPrivateTargets, log };
+  return [
+    ...booksJobs({ pool: database.pool, now, log, stopping }),
+    ...reconciliationJobs({ pool: database.pool, now, log, stopping, registries: [simulatorRegistry(database.pool)] }),
+    ...alertJobs({ pool: database.pool, bus: parts.bus, now }),
+    ...databaseJobs({ pool: database.pool, now, stopping }),
+    ...retentionJobs({ pool: database.pool, now, stopping, eventsKept_days: parts.eventsKept_days }),
+    ...paymentJobs({ database, banks, clocks, now, stopping }),
+    ...refundJobs({ database, banks, clocks, now }),
+    ...clockJobs({
+      pool: database.pool,
+      sessions: database.sessions,
+      now,
+      keepers: [paymentKeeper(keeping), refundKeeper(keeping), payoutKeeper(keeping), subscriptionKeeper(charging), webhookKeeper(receivers)],
+      wake: (shops) => queues.addMany(keepClockJob, shops),
+      stopping,
+    }),
+    ...tokenJobs({ ...charging, now }),
+    ...subscriptionJobs({ ...charging, now, stopping }),
+    ...payoutJobs({ database, banks, log, now, stopping }),
+    ...webhookJobs({ ...receivers, now, wake: sweepLanes, stopping }),
+  ];
+};
