@@ -33,3 +33,28 @@ export const serve = async (app: FastifyInstance): Promise<void> => {
   process.once('disconnect', () => process.exit(0));
   process.send?.(await app.listen({ host: '127.0.0.1', port: 0 }));
 };
+
+/** Bytes that a process holds. */
+export interface Held {
+  /** Resident. */
+  readonly rss: number;
+  /** Objects and buffers that are alive. */
+  readonly used: number;
+}
+
+const settle_ms = 500;
+
+/** Inside such a program, which runs with --expose-gc: asked `memory`, it says what it holds when all that can be has been freed; told `happen`, it lets an event happen and says so. */
+export const answerQuestions = (happen: () => Promise<void>): void => {
+  const look = (): void => {
+    globalThis.gc?.();
+    const { rss, heapUsed, external } = process.memoryUsage();
+    process.send?.({ rss, used: heapUsed + external } satisfies Held);
+  };
+  process.on('message', (asked) => {
+    if (asked === 'happen') void happen().then(() => process.send?.('happened'));
+    if (asked !== 'memory') return;
+    globalThis.gc?.();
+    setTimeout(look, settle_ms);
+  });
+};

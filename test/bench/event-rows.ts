@@ -11,9 +11,9 @@ import { findOutsidePrograms } from '../support/outside-programs.ts';
 import { noRedis, startRedis } from '../support/redis.ts';
 import { spawnProcess, stopProcess, untilReady } from '../support/service.ts';
 import { log, openStage, type Shop, type Stage, writeEvent } from '../webhooks/stage.ts';
-import { fanOutRows } from './fan-out-rows.ts';
 import { cpuOfProcess, type CpuClock } from './cpu.ts';
 import type { Bench } from './plan.ts';
+import { saying } from './progress.ts';
 import type { Row } from './report.ts';
 
 const body = JSON.stringify({ id: 'evt_bench', event: 'payment.succeeded', data: { description: 'x'.repeat(900) } });
@@ -84,6 +84,14 @@ const postBare = async (url: string, count: number): Promise<{ readonly perSecon
   return { perSecond: (count * 1_000) / took_ms, each_us: cpu_us / count };
 };
 
+/** Says how many deliveries are still to be made or to succeed. */
+const sayLeft = async ({ pool }: Stage, say: (left: string) => void): Promise<void> => {
+  const { rows } = await pool.query<{ count: number }>(
+    `select (select count(*) from event where sequence is null)::int + (select count(*) from webhook_delivery where status = 'pending')::int as count`,
+  );
+  say((rows[0]?.count ?? 0).toLocaleString('en'));
+};
+
 type Queue = 'PostgreSQL' | 'Redis';
 
 /** A database with shops and endpoints, the receiver behind them, and a way to start the service's worker on it. */
@@ -124,11 +132,11 @@ const webhookRows = async (queue: Queue, { plan, progress }: Bench): Promise<rea
   const before = await postBare(receiver.url, plan.bareWebhooks);
   await receiver.until(plan.bareWebhooks);
 
-  const backlog = queue === 'Redis' ? plan.backlog : Math.ceil(plan.backlog / 5);
+  const { backlog } = plan;
   progress(`webhooks on ${queue}: a backlog of ${backlog}`);
   await writeMany(stage, shops, backlog);
   const cpu = await startWorker();
-  const drained = rateOf(await receiver.until(backlog));
+  const drained = rateOf(await saying(receiver.until(backlog), () => sayLeft(stage, (left) => progress(`webhooks on ${queue}: ${left} are left`))));
   const used_us = cpu();
   // Before and after: whatever else the machine did in between, it did to both.
   const after = await postBare(receiver.url, plan.bareWebhooks);
@@ -162,5 +170,5 @@ export const eventRows = async (bench: Bench): Promise<readonly Row[]> => {
   const rows = [...(await webhookRows('PostgreSQL', bench))];
   if (process.env['REDIS_SERVER']) rows.push(...(await webhookRows('Redis', bench)));
   else bench.progress(`webhooks on Redis are left out: ${String(noRedis)}`);
-  return [...rows, ...(await fanOutRows(bench))];
+  return rows;
 };

@@ -19,22 +19,35 @@ const answerLength = (bytes: Buffer): number | null => {
 
 interface Tally {
   readonly latencies_us: number[];
+  /** The same, by request. */
+  readonly each_us: readonly number[][];
   sent: number;
 }
+
+/** So many kinds of request are told apart. */
+const kinds_max = 10;
 
 /** Sends one request after another over one connection until the plan is done. */
 const runConnection = (plan: LoadPlan, first: number, until_ms: number, tally: Tally): Promise<void> => {
   const { hostname, port } = new URL(plan.url);
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const socket = connect(Number(port), hostname).setNoDelay();
+  const interval_ms = plan.perSecond_max === undefined ? 0 : (plan.connections * 1_000) / plan.perSecond_max;
   let next = first;
   let sentAt_ms = 0;
+  let dueAt_ms = performance.now() + interval_ms * Math.random();
   let pending: Buffer = Buffer.alloc(0);
   const send = (): void => {
-    if (performance.now() >= until_ms || tally.sent >= plan.requests_max) {
+    const now_ms = performance.now();
+    if (now_ms >= until_ms || tally.sent >= plan.requests_max) {
       socket.end();
       return;
     }
+    if (interval_ms > 0 && dueAt_ms > now_ms) {
+      setTimeout(send, Math.min(dueAt_ms, until_ms) - now_ms);
+      return;
+    }
+    dueAt_ms += interval_ms;
     tally.sent += 1;
     sentAt_ms = performance.now();
     socket.write(plan.requests[next % plan.requests.length] ?? '');
@@ -51,7 +64,9 @@ const runConnection = (plan: LoadPlan, first: number, until_ms: number, tally: T
       socket.destroy(error instanceof Error ? error : new Error(String(error)));
       return;
     }
-    tally.latencies_us.push((performance.now() - sentAt_ms) * 1_000);
+    const took_us = (performance.now() - sentAt_ms) * 1_000;
+    tally.latencies_us.push(took_us);
+    tally.each_us[(next - 1) % plan.requests.length]?.push(took_us);
     pending = Buffer.alloc(0);
     sentAt_ms = 0;
     send();
@@ -62,15 +77,23 @@ const runConnection = (plan: LoadPlan, first: number, until_ms: number, tally: T
 };
 
 const run = async (plan: LoadPlan): Promise<LoadResult> => {
-  const tally: Tally = { latencies_us: [], sent: 0 };
+  const kinds = plan.requests.length <= kinds_max ? plan.requests.length : 0;
+  const tally: Tally = { latencies_us: [], each_us: Array.from({ length: kinds }, () => []), sent: 0 };
   const began_ms = performance.now();
   const connections = Array.from({ length: plan.connections }, (_, index) =>
     runConnection(plan, Math.floor((index * plan.requests.length) / plan.connections), began_ms + plan.duration_ms, tally),
   );
   await Promise.all(connections);
   const elapsed_ms = performance.now() - began_ms;
-  const sorted = tally.latencies_us.toSorted((a, b) => a - b);
-  return { answered: sorted.length, elapsed_ms, p50_us: sorted[Math.floor(sorted.length / 2)] ?? 0 };
+  const quantile = (values: readonly number[], share: number): number => values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? 0;
+  const { latencies_us, each_us } = tally;
+  return {
+    answered: latencies_us.length,
+    elapsed_ms,
+    p50_us: quantile(latencies_us, 0.5),
+    p99_us: quantile(latencies_us, 0.99),
+    each_us: each_us.map((taken) => quantile(taken, 0.5)),
+  };
 };
 
 const tell = (answer: LoadAnswer): void => void process.send?.(answer);

@@ -13,12 +13,17 @@ export interface LoadPlan {
   readonly duration_ms: number;
   /** No more requests than this, all connections together. */
   readonly requests_max: number;
+  /** How many are sent a second, evenly, all connections together; a connection that is late catches up. Without it each answer is followed by the next request. */
+  readonly perSecond_max?: number;
 }
 
 export interface LoadResult {
   readonly answered: number;
   readonly elapsed_ms: number;
   readonly p50_us: number;
+  readonly p99_us: number;
+  /** The median of each of the plan's requests; empty where there are more than a few of them. */
+  readonly each_us: readonly number[];
 }
 
 /** What the process answers: a result, or why there is none. */

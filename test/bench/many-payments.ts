@@ -4,7 +4,10 @@ import type { BenchShop } from './sent-statement.ts';
 
 /** How many of each rare status and of each rare type there are, however many rows there are: what is searched is then the same, and only what lies around it differs. */
 export const rareRows = 500;
+const rareOthers = 400;
 const chunk_rows = 100_000;
+/** Statements that fill at once, where the pool has connections for them. */
+const fillers = 2;
 
 /** The days over which they are spread evenly. */
 export const firstDay = '2026-01-01';
@@ -29,6 +32,33 @@ const insertChunk = `
   ) as booked(type, from_account, to_account, amount)
   where status = 'succeeded'`;
 
+// As many as `n` counts, spread over the same days; about 400 of them failed, however many there are.
+const insertRefunds = `
+  insert into refund (merchant_id, id, payment_id, shop_id, mode, amount, status, fail_reason, created_at, completed_at)
+  select $1::uuid, gen_random_uuid(), gen_random_uuid(), $2::uuid, $3::text, 5000, chosen.status, case chosen.status when 'failed' then 'bank_error' end, at, at
+  from generate_series(0, $4::int - 1) as n,
+    lateral (select timestamptz '${firstDay} 00:00:00Z' + n * (${spread_s}::float8 / $4::int) * interval '1 second' as at) as moment,
+    lateral (select case when n % greatest(1, $4::int / ${rareOthers}) = 1 then 'failed' else 'succeeded' end as status) as chosen`;
+const insertPayouts = `
+  insert into payout (merchant_id, id, shop_id, terminal_id, mode, amount, currency, method, status, fail_reason, recipient_name, fee, created_at, completed_at)
+  select $1::uuid, gen_random_uuid(), $2::uuid, $2::uuid, $3::text, 5000, 'RUB', (array['payouts_sbp', 'payouts_card', 'payouts_account'])[1 + n % 3],
+    chosen.status, case chosen.status when 'failed' then 'bank_error' end, 'Ivan P.', 0, at, at
+  from generate_series(0, $4::int - 1) as n,
+    lateral (select timestamptz '${firstDay} 00:00:00Z' + n * (${spread_s}::float8 / $4::int) * interval '1 second' as at) as moment,
+    lateral (select case when n % greatest(1, $4::int / ${rareOthers}) = 1 then 'failed' else 'succeeded' end as status) as chosen`;
+
+/** Fills an empty database with so many refunds of a shop, and as many payouts. */
+export const fillRefundsAndPayouts = async (pool: pg.Pool, { merchantId, shopId }: BenchShop, mode: 'live' | 'test', count: number): Promise<void> => {
+  for (const [table, text] of [
+    ['refund', insertRefunds],
+    ['payout', insertPayouts],
+  ] as const) {
+    await pool.query(`alter table ${table} set unlogged`);
+    await pool.query(text, [merchantId, shopId, mode, count]);
+    await pool.query(`vacuum (analyze) ${table}`);
+  }
+};
+
 /** Runs `work` without the indexes of the tables that are no keys, and makes them anew behind it: several times as fast as with them. */
 const withoutIndexes = async (pool: pg.Pool, progress: (text: string) => void, work: () => Promise<void>): Promise<void> => {
   const { rows } = await pool.query<{ name: string; definition: string }>(
@@ -49,11 +79,17 @@ export const fillPayments = async (pool: pg.Pool, shop: BenchShop, mode: 'live' 
   await pool.query('alter table payment set unlogged');
   await pool.query('alter table posting set unlogged');
   await withoutIndexes(pool, progress, async () => {
-    for (let from = 0; from < count; from += chunk_rows) {
-      const to = Math.min(count, from + chunk_rows);
-      await pool.query(insertChunk, [shop.merchantId, shop.shopId, mode, count, from, to]);
-      progress(`${to.toLocaleString('en')} of ${count.toLocaleString('en')} payments`);
-    }
+    const starts = Array.from({ length: Math.ceil(count / chunk_rows) }, (_, chunk) => chunk * chunk_rows).values();
+    let made = 0;
+    const fill = async (): Promise<void> => {
+      for (const from of starts) {
+        const to = Math.min(count, from + chunk_rows);
+        await pool.query(insertChunk, [shop.merchantId, shop.shopId, mode, count, from, to]);
+        made += to - from;
+        progress(`${made.toLocaleString('en')} of ${count.toLocaleString('en')} payments`);
+      }
+    };
+    await Promise.all(Array.from({ length: fillers }, fill));
   });
   progress('vacuuming');
   await pool.query('vacuum (analyze) payment');

@@ -14,7 +14,6 @@ import { measureInRounds, medianOf, medianRatio, type Sample, type Subject } fro
 import { serverSubject, withClocks } from './subject.ts';
 import { busyMerchant, type World } from './world.ts';
 
-const many = 100;
 const batch_items = 1_000;
 /** No test pays out more than this. */
 const funds = 1_000_000_000_000;
@@ -108,6 +107,7 @@ const batchRows = async (world: World, merchant: Merchant, { plan, load, progres
 /** All rows about payouts. */
 export const payoutRows = async (world: World, bench: Bench): Promise<readonly Row[]> => {
   const { service, databaseUrl, merchant } = world;
+  const many = bench.plan.merchants;
   bench.progress(`payouts: making ${many} merchants`);
   const merchants: Merchant[] = [await fund(service.url, merchant)];
   while (merchants.length < many) merchants.push(await fund(service.url, await busyMerchant(service)));

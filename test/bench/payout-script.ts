@@ -9,7 +9,7 @@ import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { scopes } from '../../subgraphs/kernel/service/principal.ts';
 import { createPayout } from '../../subgraphs/payouts/create-payout.ts';
-import type { BenchShop } from './sent-statement.ts';
+import { statementText, type BenchShop } from './sent-statement.ts';
 
 /** What is paid out. */
 export const payoutBody = { amount: 10_000, phone: '+79161234567', bank_id: '100000000111', full_name: 'Ivan Petrov' };
@@ -47,23 +47,9 @@ const catchStatements = async (shop: BenchShop): Promise<readonly Sent[]> => {
   return sent;
 };
 
-const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
-/** In a script a colon with a name behind it is a variable of pgbench, in a text, too: JSON may have a space there. */
-const quoted = (text: string): string => `'${text.replaceAll("'", "''").replaceAll(/":(?=[a-z])/g, '": ')}'`;
-
-/** A parameter as SQL: each id in it that is made for one payout is made anew by the server, each time that the script runs. */
-const literal = (value: unknown, known: readonly string[]): string => {
-  if (value === null) return 'null';
-  if (typeof value !== 'string') throw new TypeError(`a parameter of type ${typeof value}`);
-  const fresh = [...new Set(value.match(uuid))].filter((id) => !known.includes(id));
-  return fresh.reduce((sql, id) => `replace(${sql}, ${quoted(id)}, gen_random_uuid()::text)`, quoted(value));
-};
-
 /** The script of one payout of the shop. */
 export const payoutScript = async (shop: BenchShop): Promise<string> => {
   const known = [shop.merchantId, shop.shopId, terminalId];
-  const statements = (await catchStatements(shop)).map(({ text, values }) =>
-    text.replaceAll(/\$(\d+)/g, (_, place: string) => literal(values[Number(place) - 1], known)),
-  );
-  return ['begin', ...statements, 'commit'].map((line) => `${line.replaceAll('\n', ' ')};\n`).join('');
+  const statements = (await catchStatements(shop)).map((statement) => statementText(statement, known));
+  return ['begin', ...statements, 'commit'].map((line) => `${line};\n`).join('');
 };

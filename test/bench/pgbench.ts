@@ -36,18 +36,20 @@ export interface Scripts {
   readonly texts: readonly string[];
   readonly variables: readonly string[];
   readonly name: string;
+  /** Whether a round is so many runs, as `requests_max` says, instead of so long. */
+  readonly counted?: boolean;
 }
 
 /** pgbench as a subject of rounds, with scripts of any kind. `directory` is where they may stand. */
-export const scriptsSubject = ({ texts, variables, name }: Scripts, url: string, directory: string, postgres: CpuClock): Subject => {
+export const scriptsSubject = ({ texts, variables, name, counted = false }: Scripts, url: string, directory: string, postgres: CpuClock): Subject => {
   const files = texts.map((text, index) => {
     const file = join(directory, `${name}-${index}.sql`);
     writeFileSync(file, text);
     return file;
   });
-  const run = async (connections: number, duration_s: number) => {
+  const run = async (connections: number, length: readonly string[]) => {
     const scripts = files.flatMap((file) => ['-f', file]);
-    const options = ['-n', '-M', 'prepared', ...scripts, '-c', `${connections}`, '-j', '1', '-T', `${duration_s}`];
+    const options = ['-n', '-M', 'prepared', ...scripts, '-c', `${connections}`, '-j', '1', ...length];
     const { stdout } = await promisify(execFile)('pgbench', [...options, ...variables, url], { maxBuffer: outputMost_bytes });
     // The processes of its connections end by themselves, a moment later.
     await sleep(100);
@@ -63,7 +65,8 @@ export const scriptsSubject = ({ texts, variables, name }: Scripts, url: string,
     measure: async ({ connections, duration_ms, requests_max }): Promise<Sample> => {
       // It has nothing to warm up: its own time is not measured.
       const rounded_s = requests_max === undefined ? Math.round(duration_ms / 1_000) : 0;
-      const { result, each_us } = await withClocks([postgres], () => run(connections, Math.max(leastDuration_s, rounded_s)));
+      const length = counted ? ['-t', `${Math.ceil((requests_max ?? 0) / connections)}`] : ['-T', `${Math.max(leastDuration_s, rounded_s)}`];
+      const { result, each_us } = await withClocks([postgres], () => run(connections, length));
       return { perSecond: result.perSecond, p50_us: result.average_us, server_us: null, postgres_us: each_us[0] ?? null };
     },
   };

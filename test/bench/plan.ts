@@ -1,31 +1,42 @@
 /** How much is measured: rounds, their length, the load. */
 import type { Load } from './load.ts';
+import type { Progress } from './progress.ts';
 import type { Rounds, Samples, Subject } from './rounds.ts';
 import { measureInRounds } from './rounds.ts';
 
 /** Connections of the busy rounds, of the service's pool and of the baseline's. */
 export const connections = 16;
 
+/** Sizes that the command line may set: minutes of the soak, payments of the registry, and so on. */
+export const sizeNames = ['minutes', 'payments', 'due', 'backlog', 'sockets', 'subscriptions'] as const;
+export type Sizes = Readonly<Partial<Record<(typeof sizeNames)[number], number>>>;
+
 export interface BenchPlan {
+  /** Whether it only shows that everything works. */
+  readonly quick: boolean;
   readonly many: Rounds;
   readonly one: Rounds;
   /** Requests before memory is looked at. */
   readonly memoryRequests: number;
   /** How often the service is started. */
   readonly starts: number;
-  /** Webhooks that wait for the worker when it starts; a fifth of them on PostgreSQL. */
+  /** Merchants among whom traffic is spread. */
+  readonly merchants: number;
+  /** Payments that succeed in each round. */
+  readonly succeedRequests: number;
+  /** Webhooks that wait for the worker when it starts. */
   readonly backlog: number;
   /** Posts of the bare loop that deliveries are compared with. */
   readonly bareWebhooks: number;
   /** How long events come at a steady rate. */
   readonly eventSeconds: number;
-  /** Sockets that hear one event, row by row. */
-  readonly sockets: readonly number[];
-  /** Event streams in one process. */
-  readonly streams: number;
-  /** Subscriptions in the table, and those of them that are due at once. */
+  /** Sockets in one process, and streams in another, that hear one event: few, and many. */
+  readonly sockets: readonly [few: number, many: number];
+  /** Subscriptions in the table, and those of them that are charged for the ratio. */
   readonly subscriptions: number;
   readonly dueSubscriptions: number;
+  /** Subscriptions that are due at the same moment. */
+  readonly dueAtOnce: number;
   /** Rows of the ledger that becomes a file, and how often it does. */
   readonly csvRows: number;
   readonly csvRounds: number;
@@ -40,32 +51,39 @@ export interface BenchPlan {
 const warmUp = { requests_max: 20_000, duration_ms: 12_000 };
 const quickWarmUp = { requests_max: 1_000, duration_ms: 1_000 };
 
-/** The plan of a run; a quick one shows that everything works, not what it costs. `minutes` is how long the soak takes when it is not the plan that says so. */
-export const planOf = (quick: boolean, minutes: number | null = null): BenchPlan => ({
-  many: { connections, ...(quick ? { rounds: 2, duration_ms: 400, warmUp: quickWarmUp } : { rounds: 7, duration_ms: 1_000, warmUp }) },
-  one: { connections: 1, warmUp: null, ...(quick ? { rounds: 1, duration_ms: 300 } : { rounds: 5, duration_ms: 700 }) },
-  memoryRequests: quick ? 1_000 : 10_000,
-  starts: quick ? 1 : 3,
-  backlog: quick ? 2_000 : 100_000,
-  bareWebhooks: quick ? 2_000 : 20_000,
-  eventSeconds: quick ? 2 : 10,
-  sockets: quick ? [100] : [1_000, 10_000],
-  streams: quick ? 100 : 5_000,
-  subscriptions: quick ? 20_000 : 1_000_000,
-  dueSubscriptions: quick ? 400 : 5_000,
-  csvRows: quick ? 100_000 : 1_000_000,
-  csvRounds: quick ? 2 : 5,
-  registryPayments: quick ? 200_000 : 5_000_000,
-  registryPages: quick ? 60 : 400,
-  soakMinutes: minutes ?? (quick ? 0.2 : 5),
-});
+/** The plan of a run; a quick one shows that everything works, not what it costs. */
+export const planOf = (quick: boolean, sizes: Sizes = {}): BenchPlan => {
+  const { minutes, payments, due, backlog, sockets, subscriptions } = sizes;
+  const most = sockets ?? (quick ? 200 : 10_000);
+  return {
+    quick,
+    many: { connections, ...(quick ? { rounds: 2, duration_ms: 400, warmUp: quickWarmUp } : { rounds: 7, duration_ms: 1_000, warmUp }) },
+    one: { connections: 1, warmUp: null, ...(quick ? { rounds: 1, duration_ms: 300 } : { rounds: 5, duration_ms: 700 }) },
+    memoryRequests: quick ? 1_000 : 10_000,
+    starts: quick ? 1 : 3,
+    merchants: quick ? 10 : 100,
+    succeedRequests: quick ? 320 : 4_800,
+    backlog: backlog ?? (quick ? 2_000 : 100_000),
+    bareWebhooks: quick ? 2_000 : 20_000,
+    eventSeconds: quick ? 2 : 10,
+    sockets: [Math.ceil(most / 10), most],
+    subscriptions: subscriptions ?? (quick ? 20_000 : 1_000_000),
+    dueSubscriptions: quick ? 400 : 5_000,
+    dueAtOnce: due ?? (quick ? 2_000 : 100_000),
+    csvRows: quick ? 100_000 : 1_000_000,
+    csvRounds: quick ? 2 : 5,
+    registryPayments: payments ?? (quick ? 200_000 : 5_000_000),
+    registryPages: quick ? 60 : 400,
+    soakMinutes: minutes ?? (quick ? 0.2 : 5),
+  };
+};
 
 /** What every part of a run is given. */
 export interface Bench {
   readonly plan: BenchPlan;
   readonly load: Load;
   /** Says what is going on. */
-  readonly progress: (text: string) => void;
+  readonly progress: Progress;
 }
 
 /** Measures subjects with many connections, then with one. */

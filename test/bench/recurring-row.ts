@@ -2,80 +2,39 @@
  * Subscriptions that are due at the same moment, charged by the worker, against token charges made one by one over REST; the same among few subscriptions
  * and among very many; and what a look for what is due costs when nothing is.
  */
-import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'pg';
-import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
 import { dueSubscriptions } from '../../subgraphs/recurring/store-subscription.ts';
-import { callRest } from '../support/merchant.ts';
-import { spawnProcess, stopProcess, untilReady } from '../support/service.ts';
+import { requestText } from './load.ts';
 import type { Bench } from './plan.ts';
 import type { Row } from './report.ts';
+import { addToken, countCharged, fillSubscriptions, makeDue, startChargingWorker } from './subscriptions-in-table.ts';
 import type { World } from './world.ts';
 
 /** Issue: charges by the schedule over charges one by one, at least. */
 const leastRatio = 2;
-const chunk_rows = 50_000;
 /** Charges one by one: their pace does not depend on how many there are. */
 const singles_max = 500;
 const looks = 200;
 const poll_ms = 20;
 const patience_ms = 600_000;
 
-/** A token that the simulated bank lets be charged; every subscription here charges it. */
-const addToken = async (pool: Pool, { merchant }: World): Promise<string> => {
-  const [token, operation] = [randomUUID(), randomUUID()];
-  await pool.query(
-    `insert into simulator_operation (merchant_id, operation_id, reference, outcome, answer_at, created_at) values ($1, $2, 'bench', 'succeeded', now(), now())`,
-    [merchant.id, operation],
-  );
-  await pool.query(
-    `insert into token (merchant_id, id, shop_id, mode, customer_ref, method, status, saved_reference, created_at)
-      values ($1, $2, $3, 'test', 'bench', 'sbp', 'active', $4, now())`,
-    [merchant.id, token, merchant.shopId, `simulator:sim_saved_${operation}`],
-  );
-  return token;
-};
-
-/** Adds active subscriptions until there are so many; none is due for a year. */
-const fill = async (pool: Pool, { merchant }: World, token: string, count: number, progress: (text: string) => void): Promise<void> => {
-  const { rows } = await pool.query<{ count: number }>('select count(*)::int as count from subscription');
-  for (let there = rows[0]?.count ?? 0; there < count; there += chunk_rows) {
-    await pool.query(
-      `insert into subscription (merchant_id, id, version, shop_id, mode, customer_ref, amount, currency, method, period, interval_count, trial_days, status, token_id,
-          anchor_at, periods, failures, due_at, next_charge_at, created_at)
-        select $1, gen_random_uuid(), 1, $2, 'test', 'bench', 10000, 'RUB', 'sbp', 'month', 1, 0, 'active', $3, now(), 1, 0,
-          now() + interval '1 year' + n * interval '1 second', now() + interval '1 year', now() from generate_series(1, $4::int) as n`,
-      [merchant.id, merchant.shopId, token, Math.min(chunk_rows, count - there)],
-    );
-    progress(`${Math.min(count, there + chunk_rows).toLocaleString('en')} subscriptions`);
-  }
-  await pool.query('vacuum (analyze) subscription');
-};
-
 /** Makes so many subscriptions due and waits until each is charged; gives how many a second. */
 const drain = async (pool: Pool, due: number): Promise<number> => {
-  await pool.query('delete from subscription_charge');
-  await pool.query(
-    `update subscription set due_at = now() where ctid = any (array(select ctid from subscription where due_at > now() + interval '1 month' limit $1))`,
-    [due],
-  );
+  await makeDue(pool, due);
   const began_ms = performance.now();
   while (performance.now() < began_ms + patience_ms) {
-    const { rows } = await pool.query<{ count: number }>(`select count(*)::int as count from subscription_charge where status = 'succeeded'`);
-    if ((rows[0]?.count ?? 0) >= due) return (due * 1_000) / (performance.now() - began_ms);
+    if ((await countCharged(pool)) >= due) return (due * 1_000) / (performance.now() - began_ms);
     await sleep(poll_ms);
   }
   throw new Error(`${due} subscriptions were not charged within ${patience_ms} ms`);
 };
 
 /** Charges a token over REST, each charge after the answer to the one before; gives how many a second. */
-const oneByOne = async ({ merchant, service }: World, token: string, charges: number): Promise<number> => {
-  const began_ms = performance.now();
-  for (let charge = 0; charge < charges; charge += 1) {
-    await callRest({ rest: service.url, key: merchant.key }, 'POST', `/tokens/${token}/charge`, { amount: 10_000 });
-  }
-  return (charges * 1_000) / (performance.now() - began_ms);
+const oneByOne = async ({ merchant, service }: World, token: string, charges: number, { load }: Bench): Promise<number> => {
+  const requests = [requestText('POST', `/v1/public/tokens/${token}/charge`, { authorization: `Bearer ${merchant.key}` }, { amount: 10_000 })];
+  const { answered, elapsed_ms } = await load.run({ url: service.url, requests, connections: 1, duration_ms: patience_ms, requests_max: charges });
+  return (answered * 1_000) / elapsed_ms;
 };
 
 /** Microseconds that one look for what is due takes when nothing is: that of the least disturbed tenth, once the plans are kept. */
@@ -96,19 +55,14 @@ interface Measured {
 
 /** Measures among so many subscriptions, with a worker that is there for it alone. */
 const among = async (world: World, pool: Pool, token: string, rows: number, { plan, progress }: Bench): Promise<Measured> => {
-  await fill(pool, world, token, rows, (text) => progress(`recurring: ${text}`));
+  await using stack = new AsyncDisposableStack();
+  await fillSubscriptions(pool, world, token, rows, (text) => progress(`recurring: ${text}`));
   const look_us = await emptyLook_us(pool);
-  const environment = { DATABASE_URL: world.databaseUrl, SECRET_KEY: randomBytes(32).toString('base64'), NODE_ENV: 'production' };
-  const worker = spawnProcess('worker subgraph payments', await freePort(), environment);
-  try {
-    await untilReady(worker);
-    progress(`recurring: warming up among ${rows.toLocaleString('en')}`);
-    await drain(pool, Math.ceil(plan.dueSubscriptions / 5));
-    progress(`recurring: charging ${plan.dueSubscriptions} of ${rows.toLocaleString('en')}`);
-    return { perSecond: await drain(pool, plan.dueSubscriptions), look_us };
-  } finally {
-    await stopProcess(worker);
-  }
+  await startChargingWorker(world, stack);
+  progress(`recurring: warming up among ${rows.toLocaleString('en')}`);
+  await drain(pool, Math.ceil(plan.dueSubscriptions / 5));
+  progress(`recurring: charging ${plan.dueSubscriptions} of ${rows.toLocaleString('en')}`);
+  return { perSecond: await drain(pool, plan.dueSubscriptions), look_us };
 };
 
 /** The rows. */
@@ -119,9 +73,9 @@ export const recurringRows = async (world: World, bench: Bench): Promise<readonl
     const token = await addToken(pool, world);
     const due = plan.dueSubscriptions;
     const singles = Math.min(due, singles_max);
-    await oneByOne(world, token, Math.ceil(singles / 5));
+    await oneByOne(world, token, Math.ceil(singles / 5), bench);
     progress(`recurring: ${singles} charges one by one`);
-    const single = await oneByOne(world, token, singles);
+    const single = await oneByOne(world, token, singles, bench);
     const [few, many] = [due * 2, plan.subscriptions];
     const amongFew = await among(world, pool, token, few, bench);
     const amongMany = await among(world, pool, token, many, bench);

@@ -13,8 +13,11 @@ import { registryRange, type Reach, type RegistryPage, type RegistryQuery, type 
 import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { ledgerRegistryQuery, ledgerTable, listLedger, type LedgerQuery } from '../../subgraphs/merchants/read-ledger.ts';
 import { entities } from '../../subgraphs/open-subgraphs.ts';
-import { listPayments, paymentTable } from '../../subgraphs/payments/find-payments.ts';
-import { fillPayments, firstDay } from './many-payments.ts';
+import { listPayments, listRefunds, paymentTable } from '../../subgraphs/payments/find-payments.ts';
+import { refundStatuses } from '../../subgraphs/payments/rules/refund.ts';
+import { listPayouts } from '../../subgraphs/payouts/find-payouts.ts';
+import { payoutMethods, payoutStatuses } from '../../subgraphs/payouts/rules/payout.ts';
+import { fillPayments, fillRefundsAndPayouts, firstDay } from './many-payments.ts';
 import type { Bench } from './plan.ts';
 import type { Row } from './report.ts';
 import { median } from './rounds.ts';
@@ -57,6 +60,18 @@ const ofLedger = (what: string, deep: boolean, query: Omit<LedgerQuery, 'first'>
   read: ({ pool }, after) => listLedger(pool, reach, { first: page_rows, ...query, after }),
 });
 
+const refundTable: RegistryTable = { name: 'refund', filters: { status: refundStatuses } };
+const payoutTable: RegistryTable = { name: 'payout', filters: { status: payoutStatuses, method: payoutMethods } };
+
+/** Of refunds and payouts, which are a tenth as many. */
+const ofOthers = (name: 'refunds' | 'payouts', what: string, deep: boolean, query: Omit<RegistryQuery, 'first'>): Kind => ({
+  what: `${name}, ${what}`,
+  deep,
+  table: name === 'refunds' ? refundTable : payoutTable,
+  query: { first: page_rows, ...query },
+  read: ({ pool }, after) => (name === 'refunds' ? listRefunds : listPayouts)(pool, reach, { first: page_rows, ...query, after }),
+});
+
 const someDays = { from: '2026-02-01', to: '2026-06-30' };
 const kinds: readonly Kind[] = [
   ofPayments('first page', false, { filters: {} }),
@@ -68,6 +83,11 @@ const kinds: readonly Kind[] = [
   ofLedger('deep page', true, {}),
   ofLedger('rare type, deep', true, { type: 'adjustment' }),
   ofLedger('one type, some days', false, { type: 'fee', ...someDays }),
+  ofOthers('refunds', 'deep page', true, { filters: {} }),
+  ofOthers('refunds', 'rare status, deep', true, { filters: { status: ['failed'] } }),
+  ofOthers('payouts', 'deep page', true, { filters: {} }),
+  ofOthers('payouts', 'rare status, deep', true, { filters: { status: ['failed'] } }),
+  ofOthers('payouts', 'one method, some days', false, { filters: { method: ['payouts_card'] }, ...someDays }),
 ];
 
 const orThrow = <Found extends object>(found: Found | Refused): Found => {
@@ -143,6 +163,8 @@ export const registryRows = async ({ plan, progress }: Bench): Promise<readonly 
     stack.defer(() => database.close());
     await migrate(database);
     await fillPayments(database.pool, shop, 'live', count, (text) => progress(`registry: ${name}: ${text}`));
+    progress(`registry: ${name}: refunds and payouts`);
+    await fillRefundsAndPayouts(database.pool, shop, 'live', Math.ceil(count / 10));
     return database;
   };
   const sizes: Sizes = { small: await open('small', smallPayments), large: await open('large', plan.registryPayments) };

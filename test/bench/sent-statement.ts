@@ -31,6 +31,33 @@ const catchStatement = async (work: (runner: Runner) => Promise<unknown>): Promi
   return first;
 };
 
+const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+/** In a script a colon with a name behind it is a variable of pgbench, in a text, too: JSON may have a space there. */
+const quoted = (text: string): string => `'${text.replaceAll("'", "''").replaceAll(/":(?=[a-z])/g, '": ')}'`;
+
+const literal = (value: unknown, known: readonly string[], replacing: Replacing): string => {
+  if (value === null) return 'null';
+  if (typeof value === 'number' || typeof value === 'boolean') return `'${value}'`;
+  if (typeof value !== 'string') throw new TypeError(`a parameter of type ${typeof value}`);
+  // An id by itself is compared with a column of ids.
+  if (replacing[value] !== undefined) return `(${replacing[value]})::uuid`;
+  const changing = [...new Set(value.match(uuid))].filter((id) => !known.includes(id));
+  return changing.reduce((sql, id) => `replace(${sql}, ${quoted(id)}, ${replacing[id] ?? 'gen_random_uuid()::text'})`, quoted(value));
+};
+
+/** What differs from one run of a statement to the next: ids, with the SQL that gives each instead. */
+export type Replacing = Readonly<Record<string, string>>;
+
+/**
+ * A statement as one line of a script of pgbench, its parameters as SQL. Ids in `known` stay, those in `replacing` become what it says, and every other is
+ * made anew by the server each time that the script runs.
+ */
+export const statementText = (
+  { text, values }: Pick<SentStatement, 'text'> & { readonly values: readonly unknown[] },
+  known: readonly string[],
+  replacing: Replacing = {},
+): string => text.replaceAll(/\$(\d+)/g, (_, place: string) => literal(values[Number(place) - 1], known, replacing)).replaceAll('\n', ' ');
+
 const someId = randomUUID();
 
 /** The statement that reads payments by key. */

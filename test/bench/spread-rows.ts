@@ -14,65 +14,38 @@ import { createPayment } from '../../subgraphs/payments/create-payment.ts';
 import { hasPgbench, pgbenchSubject } from './pgbench.ts';
 import { connections, measureBoth, type Bench } from './plan.ts';
 import { comparisonRows, type Row } from './report.ts';
-import { median, type Subject } from './rounds.ts';
 import { createStatement, freshIds, type BenchShop } from './sent-statement.ts';
-import { withClocks } from './subject.ts';
+import { verbSubject } from './verb-subject.ts';
 import type { World } from './world.ts';
 
-const merchants = 100;
 const fold_ms = 1_000;
 const traits = { cardBrand: null, cardMask: null, cardHolder: null, phoneMask: null, payerBank: null };
-const own = (): number => {
-  const { user, system } = process.cpuUsage();
-  return user + system;
-};
 
-const keyOf = (shop: BenchShop): KeyPrincipal => ({ kind: 'key', keyId: shop.shopId, ...shop, mode: 'test', scopes: [] });
+/** The key of a shop. */
+export const keyOf = (shop: BenchShop): KeyPrincipal => ({ kind: 'key', keyId: shop.shopId, ...shop, mode: 'test', scopes: [] });
 
 /** Creates a payment of a key's shop; gives its id. */
-const create = async (database: Database, key: KeyPrincipal): Promise<string> => {
+export const create = async (database: Database, key: KeyPrincipal): Promise<string> => {
   const created = await createPayment(database, noPolicies, key, { input: { amount: 10_000n, method: 'sbp' } }, Temporal.Now.instant());
   if (isRefused(created)) throw new Error(created.message);
   return created.payment.id;
 };
 
-// The session's opening is another matter: here the payment only is where the bank's answer finds it.
-const toProcessing = `update payment set status = 'processing', processing_until = created_at + interval '20 minutes', version = version + 1 where merchant_id = $1 and id = $2`;
+/** The session's opening is another matter: here the payment only is where the bank's answer finds it. */
+export const toProcessing = `update payment set status = 'processing', processing_until = created_at + interval '20 minutes', version = version + 1 where merchant_id = $1 and id = $2`;
+
+/** The simulated bank's word that a payment is paid. */
+export const approved = { kind: 'approved', reference: 'bench', rrn: null, traits } as const;
 
 const createAndSucceed = async (database: Database, key: KeyPrincipal): Promise<void> => {
   const paymentId = await create(database, key);
   await database.pool.query({ name: 'bench_process', text: toProcessing, values: [key.merchantId, paymentId] });
-  const answer = { kind: 'approved', reference: 'bench', rrn: null, traits } as const;
-  const paid = await applyBankAnswer(database, { merchantId: key.merchantId, paymentId }, 'simulator', answer, Temporal.Now.instant());
+  const paid = await applyBankAnswer(database, { merchantId: key.merchantId, paymentId }, 'simulator', approved, Temporal.Now.instant());
   if (isRefused(paid) || paid.status !== 'succeeded') throw new Error('a payment did not succeed');
 };
 
-/** A verb as a subject of rounds: so many at a time, over the keys in turn. */
-const verbSubject = (name: string, { postgres }: World, keys: readonly KeyPrincipal[], verb: (key: KeyPrincipal) => Promise<unknown>): Subject => ({
-  name,
-  measure: async ({ connections: lanes, duration_ms, requests_max = Number.MAX_SAFE_INTEGER }) => {
-    const latencies_us: number[] = [];
-    const began_ms = performance.now();
-    let sent = 0;
-    const run = async (): Promise<void> => {
-      while (sent < requests_max && performance.now() - began_ms < duration_ms) {
-        const key = keys[sent++ % keys.length];
-        const sent_ms = performance.now();
-        if (key) await verb(key);
-        latencies_us.push((performance.now() - sent_ms) * 1_000);
-      }
-    };
-    const { result, each_us } = await withClocks([own, postgres], async () => {
-      await Promise.all(Array.from({ length: lanes }, run));
-      return { answered: latencies_us.length, elapsed_ms: performance.now() - began_ms, p50_us: median(latencies_us) };
-    });
-    const [server_us = null, postgres_us = null] = each_us;
-    return { perSecond: (result.answered * 1_000) / result.elapsed_ms, p50_us: result.p50_us, server_us, postgres_us };
-  },
-});
-
 /** Copies of the merchant's shop, each of a merchant of its own. */
-const copyShop = async (database: Database, { merchantId, shopId }: BenchShop): Promise<readonly BenchShop[]> => {
+const copyShop = async (database: Database, { merchantId, shopId }: BenchShop, merchants: number): Promise<readonly BenchShop[]> => {
   const { rows } = await database.pool.query<BenchShop>(
     `insert into shop select copy.* from shop cross join generate_series(1, $3::int) as n cross join lateral jsonb_populate_record(shop,
         jsonb_build_object('merchant_id', gen_random_uuid(), 'id', gen_random_uuid(), 'number', n)) as copy
@@ -96,14 +69,14 @@ export const spreadRows = async (world: World, bench: Bench): Promise<readonly R
     const { many, one } = await measureBoth([creating, baseline], bench, 'create without REST');
     rows.push(...comparisonRows({ what: 'create without REST', subject: creating, baseline, aim: { least: 0.6 } }, many, one, connections).slice(0, 1));
   }
-  const shops = await copyShop(database, shop);
+  const shops = await copyShop(database, shop, bench.plan.merchants);
   let folding = Promise.resolve(0);
   const timer = setInterval(() => (folding = folding.then(() => foldBalances(database.pool))), fold_ms);
   stack.defer(async () => void (await folding));
   stack.defer(() => clearInterval(timer));
   const life = (key: KeyPrincipal): Promise<void> => createAndSucceed(database, key);
   const busy = verbSubject('one merchant', world, [keyOf(shop)], life);
-  const spread = verbSubject(`${merchants} merchants`, world, shops.map(keyOf), life);
+  const spread = verbSubject(`${shops.length} merchants`, world, shops.map(keyOf), life);
   const { many, one } = await measureBoth([spread, busy], bench, 'spread');
   const what = 'create and succeed, all of one merchant';
   return [...rows, ...comparisonRows({ what, subject: busy, baseline: spread, aim: { least: 0.8 } }, many, one, connections).slice(0, 1)];

@@ -25,7 +25,7 @@ const openSink = async (stack: AsyncDisposableStack): Promise<string> => {
 export const traceRows = async (world: World, bench: Bench): Promise<readonly Row[]> => {
   await using stack = new AsyncDisposableStack();
   const collector = await openSink(stack);
-  const start = (settings: Readonly<Record<string, string>>) => startBeside(world.databaseUrl, { OTEL_EXPORTER_OTLP_ENDPOINT: collector, ...settings }, stack);
+  const start = (settings: Readonly<Record<string, string>>) => startBeside(world, { OTEL_EXPORTER_OTLP_ENDPOINT: collector, ...settings }, stack);
   const subjectOf = async (name: string, service: World['service']) => {
     const { key } = await busyMerchant(service);
     return serverSubject({ name, ...service, requests: [createRequest(key)], postgres: world.postgres }, bench.load);

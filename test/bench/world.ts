@@ -21,12 +21,14 @@ export interface World extends AsyncDisposable {
   readonly service: { readonly url: string; readonly pid: number };
   readonly bare: ChildServer;
   readonly merchant: Merchant;
+  /** What every process of the service here is started with. */
+  readonly environment: Readonly<Record<string, string>>;
 }
 
 /** Everything that answers requests in one process, and nothing that works in the background: that would run beside the baseline too. */
 const roles = 'gateway rest-facade subgraph payments subgraph payouts subgraph recurring subgraph merchants';
 
-const environmentOn = (databaseUrl: string): Readonly<Record<string, string>> => ({
+const environmentOn = (databaseUrl: string): World['environment'] => ({
   DATABASE_URL: databaseUrl,
   DATABASE_POOL: `${connections}`,
   SECRET_KEY: randomBytes(32).toString('base64'),
@@ -35,7 +37,7 @@ const environmentOn = (databaseUrl: string): Readonly<Record<string, string>> =>
   NODE_ENV: 'production',
 });
 
-const startAnswering = async (environment: Readonly<Record<string, string>>): Promise<ServiceProcess> => {
+const startAnswering = async (environment: World['environment']): Promise<ServiceProcess> => {
   const migrate = spawnProcess('migrate', 0, environment);
   const [code] = await once(migrate.child, 'exit');
   if (code !== 0) throw new Error(`migrate ended with ${String(code)}:\n${migrate.output()}`);
@@ -43,8 +45,12 @@ const startAnswering = async (environment: Readonly<Record<string, string>>): Pr
 };
 
 /** One more service like the world's, on the same database, with settings of its own; `stack` ends it. */
-export const startBeside = async (databaseUrl: string, settings: Readonly<Record<string, string>>, stack: AsyncDisposableStack): Promise<World['service']> => {
-  const beside = await startAnswering({ ...environmentOn(databaseUrl), ...settings });
+export const startBeside = async (
+  { environment }: World,
+  settings: Readonly<Record<string, string>>,
+  stack: AsyncDisposableStack,
+): Promise<World['service']> => {
+  const beside = await startAnswering({ ...environment, ...settings });
   stack.defer(async () => void (await stopProcess(beside)));
   await untilReady(beside);
   const { pid } = beside.child;
@@ -52,9 +58,9 @@ export const startBeside = async (databaseUrl: string, settings: Readonly<Record
   return { url: beside.url, pid };
 };
 
-/** A merchant who may call as often as anybody may. */
-export const busyMerchant = async ({ url }: Pick<ServiceProcess, 'url'>): Promise<Merchant> => {
-  const service = { rest: url, rests: [url], graph: url, processes: [], stop: async () => {} };
+/** A merchant who may call as often as anybody may. `url` is where the graph is, and REST too unless `rest` is elsewhere. */
+export const busyMerchant = async ({ url, rest = url }: Pick<ServiceProcess, 'url'> & { readonly rest?: string }): Promise<Merchant> => {
+  const service = { rest, rests: [rest], graph: url, processes: [], stop: async () => {} };
   const merchant = await makeMerchant(service);
   const setLimit = `mutation ($m: ID!, $most: Int!) { merchantRateLimitSet(merchantId: $m, perSecond: $most, burst: $most) { __typename ... on Refused { message } } }`;
   const { merchantRateLimitSet: set } = await askGraph(service, setLimit, { m: merchant.id, most: ratePerSecond_max });
@@ -71,7 +77,8 @@ export const openWorld = async (progress: (text: string) => void): Promise<World
   const database = await startEmbeddedPostgres({ dataDir: directory, progress: () => {} });
   opening.defer(() => database.stop());
   progress('starting the service and the baseline');
-  const service = await startAnswering(environmentOn(database.url));
+  const environment = environmentOn(database.url);
+  const service = await startAnswering(environment);
   opening.defer(async () => void (await stopProcess(service)));
   await untilReady(service);
   const merchant = await busyMerchant(service);
@@ -87,6 +94,7 @@ export const openWorld = async (progress: (text: string) => void): Promise<World
     service: { url: service.url, pid },
     bare,
     merchant,
+    environment,
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
 };

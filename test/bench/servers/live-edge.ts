@@ -1,28 +1,22 @@
-/** The live side of the edge over a world in memory: `/graphql` and the stream, with READERS keys of a merchant each. Told `happen`, it lets an event happen; told `memory`, it says what it holds. */
+/** The live side of the edge over a world in memory: `/graphql` and the stream, with READERS keys of one shop. It is asked for memory and for events as `answerQuestions` says. */
 import { openEventStream } from '../../../rest-facade/event-stream.ts';
 import { registerGateway } from '../../../gateway/server.ts';
 import { registerRestFacade } from '../../../rest-facade/server.ts';
 import { openHttp } from '../../../subgraphs/kernel/service/http.ts';
 import { silent, testKey } from '../../gateway/small-graph.ts';
 import { openParts } from '../../gateway/serve-graph.ts';
-import { serve } from '../child-server.ts';
-import { readerKey } from '../fan-out-rows.ts';
+import { answerQuestions, serve } from '../child-server.ts';
+import { readerKey } from '../live-readers.ts';
 
 const readers = Number(process.env['READERS']);
 const parts = await openParts({ socketsPerCaller: Number.MAX_SAFE_INTEGER });
 const { world } = parts;
 const holder = world.holderOf(testKey);
 for (let index = 0; index < readers; index += 1) {
-  world.setKey(readerKey(index), { ...holder, keyId: `key-of-reader-${index}`, merchantId: `merchant-${index}` });
+  world.setKey(readerKey(index), { ...holder, keyId: `key-of-reader-${index}`, rateLimit: { perSecond: 1_000_000, burst: 1_000_000 } });
 }
 const app = openHttp({ config: { publicUrl: null }, log: silent, ready: async () => true });
 await registerGateway(app, parts);
 await registerRestFacade(app, { ...parts, openStream: openEventStream(app, parts) });
-process.on('message', (asked) => {
-  if (asked === 'happen') void world.happen().then(() => process.send?.(performance.timeOrigin + performance.now()));
-  else {
-    globalThis.gc?.();
-    setTimeout(() => process.send?.(process.memoryUsage().rss), 500);
-  }
-});
+answerQuestions(async () => void (await world.happen()));
 await serve(app);
