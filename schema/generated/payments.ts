@@ -370,6 +370,18 @@ export type Checkout = {
   verification: Scalars['Boolean']['output'];
   /** Whether paying by card needs `card` of `checkoutPay`; false where the buyer types it on the bank's own page. */
   asksCard: Scalars['Boolean']['output'];
+  /** What was given back or is on its way back, oldest first; refunds that failed are left out, and so is what only proved a method. */
+  refunds: Array<CheckoutRefund>;
+};
+
+/** A refund, as the buyer reads it on the page, which is the receipt. */
+export type CheckoutRefund = {
+  /** Minor units of the payment's currency. */
+  amount: Scalars['MinorUnits']['output'];
+  /** Why, in the merchant's words; null when it gave none. */
+  reason: Maybe<Scalars['String']['output']>;
+  /** `pending` or `succeeded`. */
+  status: RefundStatus;
 };
 
 /** A card as the buyer typed it. It goes to the bank and is never stored or logged. */
@@ -811,6 +823,7 @@ export type ResolversTypes = {
   RefundCreateResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['RefundCreateResult']>;
   BankStep: BankStep;
   Checkout: ResolverTypeWrapper<Checkout>;
+  CheckoutRefund: ResolverTypeWrapper<CheckoutRefund>;
   CardInput: CardInput;
   CheckoutResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['CheckoutResult']>;
   PaymentSearchInput: PaymentSearchInput;
@@ -851,6 +864,7 @@ export type ResolversParentTypes = {
   PaymentCancelResult: ResolversUnionTypes<ResolversParentTypes>['PaymentCancelResult'];
   RefundCreateResult: ResolversUnionTypes<ResolversParentTypes>['RefundCreateResult'];
   Checkout: Checkout;
+  CheckoutRefund: CheckoutRefund;
   CardInput: CardInput;
   CheckoutResult: ResolversUnionTypes<ResolversParentTypes>['CheckoutResult'];
   PaymentSearchInput: PaymentSearchInput;
@@ -1018,7 +1032,14 @@ export type CheckoutResolvers<ContextType = SubgraphContext, ParentType extends 
   saves?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   verification?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   asksCard?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  refunds?: Resolver<Array<ResolversTypes['CheckoutRefund']>, ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type CheckoutRefundResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['CheckoutRefund'] = ResolversParentTypes['CheckoutRefund']> = {
+  amount?: Resolver<ResolversTypes['MinorUnits'], ParentType, ContextType>;
+  reason?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  status?: Resolver<ResolversTypes['RefundStatus'], ParentType, ContextType>;
 };
 
 export type CheckoutResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['CheckoutResult'] = ResolversParentTypes['CheckoutResult']> = {
@@ -1098,6 +1119,7 @@ export type Resolvers<ContextType = SubgraphContext> = {
   PaymentCancelResult?: PaymentCancelResultResolvers<ContextType>;
   RefundCreateResult?: RefundCreateResultResolvers<ContextType>;
   Checkout?: CheckoutResolvers<ContextType>;
+  CheckoutRefund?: CheckoutRefundResolvers<ContextType>;
   CheckoutResult?: CheckoutResultResolvers<ContextType>;
   RecurringPayment?: RecurringPaymentResolvers<ContextType>;
   RecurringPaymentAsked?: RecurringPaymentAskedResolvers<ContextType>;

@@ -1,9 +1,10 @@
 /** The hosted page's view of a payment: what a buyer may know (schema type Checkout). */
 import type { Checkout } from '../../schema/generated/payments.ts';
 import type { Banks } from '../kernel/banks/route.ts';
+import { minorUnits } from '../kernel/rules/money.ts';
 import { isBinding } from '../kernel/rules/recurring.ts';
 import { isRefused } from '../kernel/rules/refusal.ts';
-import type { Payment } from './entities.ts';
+import type { Payment, Refund } from './entities.ts';
 import { choices, pageMethod } from './rules/checkout.ts';
 import { isFinal, returnTo } from './rules/payment.ts';
 
@@ -14,8 +15,12 @@ const asksCard = async ({ merchantId, shopId, mode, kind, status }: Payment, ban
   return isRefused(bank) || bank.cardsOn === 'our_page';
 };
 
-/** Makes the view. In test mode the tester sees the plan. */
-export const checkoutView = async (payment: Payment, banks: Banks): Promise<Checkout & { readonly __typename: 'Checkout' }> => {
+/** Contract "Refund": the reason is shown to the buyer on the receipt. To whom a method was only proved, nothing was sold and nothing given back. */
+const refundsShown = ({ verification }: Payment, refunds: readonly Refund[]) =>
+  verification ? [] : refunds.flatMap(({ amount, reason, status }) => (status === 'failed' ? [] : [{ amount: minorUnits(amount), reason, status }]));
+
+/** Makes the view, with the refunds of the payment. In test mode the tester sees the plan. */
+export const checkoutView = async (payment: Payment, refunds: readonly Refund[], banks: Banks): Promise<Checkout & { readonly __typename: 'Checkout' }> => {
   const test = payment.mode === 'test';
   const method = pageMethod(payment);
   // A verification that was given back has done what the buyer came for: to the buyer it has succeeded.
@@ -43,5 +48,6 @@ export const checkoutView = async (payment: Payment, banks: Banks): Promise<Chec
     saves: isBinding(payment.kind),
     verification: payment.verification,
     asksCard: await asksCard(payment, banks),
+    refunds: refundsShown(payment, refunds),
   };
 };

@@ -117,6 +117,10 @@ const refundFields = ({ database }: PaymentsParts): RefundResolvers => {
   };
 };
 
+/** The hosted page's view of a payment, with what was given back of it. */
+const viewOf = async ({ pool }: PaymentsParts['database'], banks: PaymentsParts['banks'], payment: Payment) =>
+  checkoutView(payment, mayHaveRefunds(payment) ? await findRefunds(pool, [payment]) : [], banks);
+
 const queries = ({ database, banks, refresh }: ResolvingParts): QueryResolvers => ({
   payment: async (_, { id, merchantId }, { principal, now }) => {
     const [payment] = await loadPayments(database.pool, [{ merchantId: merchantOf(principal, merchantId), id }]);
@@ -141,7 +145,7 @@ const queries = ({ database, banks, refresh }: ResolvingParts): QueryResolvers =
   checkout: async (_, __, { principal, now }) => {
     const found = await findPayment(database.pool, buyerOf(principal), now());
     if (!found) throw refusal('not_found', 'there is no such payment');
-    return checkoutView(found.payment, banks);
+    return viewOf(database, banks, found.payment);
   },
 });
 
@@ -197,7 +201,7 @@ const mutations = (parts: ResolvingParts): MutationResolvers => ({
 
 const checkoutMutations = (parts: PaymentsParts): MutationResolvers => {
   const { database, banks, policies, wakeRelay, askLater } = parts;
-  const view = (changed: Payment | Refused) => (isRefused(changed) ? changed : checkoutView(changed, banks));
+  const view = (changed: Payment | Refused) => (isRefused(changed) ? changed : viewOf(database, banks, changed));
   /** What the buyer does is in the payment's trace. */
   const byBuyer = <Result>({ merchantId, paymentId }: PaymentKey, name: string, work: () => Promise<Result>): Promise<Result> =>
     inTraceOf(database.pool, { merchantId, subjectId: paymentId }, { kind: 'internal', name }, work);

@@ -7,6 +7,7 @@ import { drawQr } from '../../rest-facade/checkout/draw-qr.ts';
 import { formatAmount } from '../../rest-facade/checkout/format-amount.ts';
 import { html, linkable, markupText } from '../../rest-facade/checkout/html.ts';
 import { testCards } from '../../rest-facade/checkout/views/card-form.ts';
+import { outcomeView } from '../../rest-facade/checkout/views/outcome.ts';
 import { failureWords, refusalWords, wordsOf } from '../../rest-facade/checkout/words/words.ts';
 import { failureCodes } from '../../subgraphs/kernel/rules/failure-code.ts';
 
@@ -85,6 +86,40 @@ describe('words', () => {
     for (const [header, language] of Object.entries(headers)) assert.equal(preferredLanguage(header), language, header);
     assert.equal(preferredLanguage(undefined), 'ru');
   });
+});
+
+test('a receipt says what was given back, and why in the merchant’s own words', () => {
+  const paid = {
+    paymentId: '8c5e0c9a-2f5d-4f67-9a51-3a9b1c7f6e11',
+    publicId: 'P-1',
+    shopName: 'Tea',
+    orderId: 'A-1',
+    description: null,
+    amount: 10_000,
+    currency: 'RUB',
+    mode: 'live',
+    method: 'sbp',
+    methods: ['sbp'],
+    status: 'succeeded',
+    deadline: '2026-05-06T11:00:00Z',
+    step: null,
+    stepUrl: null,
+    failureCode: null,
+    returnTo: null,
+    plannedOutcome: null,
+    plannedFailureCode: null,
+    saves: false,
+    verification: false,
+    asksCard: false,
+  } as const;
+  const receipt = (refunds: Parameters<typeof outcomeView>[0]['refunds']): string =>
+    markupText(outcomeView({ ...paid, methods: [...paid.methods], refunds }, 'succeeded', wordsOf('en')));
+  assert.doesNotMatch(receipt([]), /<ul/);
+  const given = receipt([
+    { amount: 4_000, reason: 'One <ticket>', status: 'succeeded' },
+    { amount: 105, reason: null, status: 'pending' },
+  ]);
+  assert.match(given, /<li>₽40 returned<span class="refund-reason">One &lt;ticket&gt;<\/span><\/li><li>₽1.05 is being returned<\/li>/);
 });
 
 describe('amounts', () => {

@@ -8,6 +8,7 @@ import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
 import { applyRefundAnswer } from '../../subgraphs/payments/apply-refund-answer.ts';
 import { askBank } from '../../subgraphs/payments/ask-bank.ts';
+import { checkoutView } from '../../subgraphs/payments/checkout-view.ts';
 import { createPayment } from '../../subgraphs/payments/create-payment.ts';
 import { RefundEntity, type Payment, type Refund } from '../../subgraphs/payments/entities.ts';
 import { openSession } from '../../subgraphs/payments/open-session.ts';
@@ -64,6 +65,18 @@ test('the statement that stores a refund writes what the entity reads, while pen
     const read = Object.fromEntries(propertyNames(RefundEntity).map((name) => [name, entity[name as keyof typeof entity] ?? null]));
     assert.deepEqual(read, { ...made });
   }
+});
+
+test('the hosted page tells the buyer what was given back and why, and nothing of a refund that failed', async () => {
+  const key = await migrated.merchant();
+  const payment = await paid(key, 10_000n);
+  for (const amount of [4_000n, 105n, 201n]) granted(await refund(key, payment, amount));
+  const shown = async (of: Payment) => (await checkoutView(of, await refundsOf(of), banks())).refunds;
+  assert.deepEqual(await shown(await stored(payment)), [
+    { amount: 4_000n, reason: 'One ticket', status: 'succeeded' },
+    { amount: 105n, reason: 'One ticket', status: 'pending' },
+  ]);
+  assert.deepEqual(await shown({ ...payment, verification: true }), [], 'who only proved a method was given nothing back');
 });
 
 test('fifty partial refunds at once never exceed the amount, and the books balance', async () => {

@@ -1,5 +1,6 @@
 /** A payment that is over: how it ended, why, and the way back to the shop (decision D-39). */
 import type { Checkout } from '../call-checkout.ts';
+import { formatAmount } from '../format-amount.ts';
 import { html, linkable, type Html, type Piece } from '../html.ts';
 import { failureWords, type Words } from '../words/words.ts';
 import { arrow, seals } from './icons.ts';
@@ -20,11 +21,21 @@ const wayBack = (checkout: Checkout, words: Words): Html => {
     <p class="panel-fine">${words.returning}</p>`;
 };
 
+/** What was given back, and why: contract "Refund", the reason is shown to the buyer. */
+const refundsView = ({ refunds, currency }: Checkout, words: Words): Html | false =>
+  refunds.length > 0 &&
+  html`<ul class="refunds">
+    ${refunds.map(({ amount, reason, status }) => {
+      const said = words.refunds[status === 'pending' ? 'pending' : 'succeeded'](formatAmount(amount, currency, words.locale));
+      return html`<li>${said}${reason && html`<span class="refund-reason">${reason}</span>`}</li>`;
+    })}
+  </ul>`;
+
 const ending = (seal: Html, title: string, texts: readonly Piece[], checkout: Checkout, words: Words): Html =>
   html` <div class="outcome">
     ${seal}
     <h2 class="panel-title" tabindex="-1">${title}</h2>
-    ${texts.map((text) => text && html`<p class="panel-text">${text}</p>`)} ${wayBack(checkout, words)}
+    ${texts.map((text) => text && html`<p class="panel-text">${text}</p>`)} ${refundsView(checkout, words)} ${wayBack(checkout, words)}
     ${checkout.failureCode && html`<p class="panel-code">${words.failureCode}: <code>${checkout.failureCode}</code></p>`}
   </div>`;
 

@@ -99,6 +99,7 @@ export const en: Words = {
   expired: 'Time is up',
   cancelled: { title: 'Payment cancelled', text: 'The shop cancelled this payment. You were not charged.' },
   refunded: { title: 'Money returned', text: 'The shop returned the whole payment. When it arrives depends on your bank.' },
+  refunds: { pending: (amount) => `${amount} is being returned`, succeeded: (amount) => `${amount} returned` },
   backToShop: 'Back to the shop',
   returning: 'Taking you back to the shop…',
   closePage: 'You can close this page.',

@@ -99,6 +99,7 @@ export const ru: Words = {
   expired: 'Время вышло',
   cancelled: { title: 'Платёж отменён', text: 'Магазин отменил этот платёж. Деньги не списаны.' },
   refunded: { title: 'Деньги возвращены', text: 'Магазин вернул платёж целиком. Срок зачисления зависит от вашего банка.' },
+  refunds: { pending: (amount) => `Возвращается ${amount}`, succeeded: (amount) => `Возвращено ${amount}` },
   backToShop: 'Вернуться в магазин',
   returning: 'Сейчас вернём вас в магазин…',
   closePage: 'Страницу можно закрыть.',

@@ -126,6 +126,8 @@ export interface Words {
   readonly expired: string;
   readonly cancelled: Said;
   readonly refunded: Said;
+  /** Of one refund, by how far it is. */
+  readonly refunds: Readonly<Record<'pending' | 'succeeded', (amount: string) => string>>;
   readonly backToShop: string;
   readonly returning: string;
   readonly closePage: string;
