@@ -1,5 +1,6 @@
 /** The four subgraphs as one graph: ad-hoc documents by the stock gateway, the named operations compiled (architecture decision 6). */
 import { createHash } from 'node:crypto';
+import { env } from 'node:process';
 import { operationFromDocument, type Schema } from '@apollo/federation-internals';
 import { ApolloGateway, type GraphQLDataSource } from '@apollo/gateway';
 import type { QueryPlan } from '@apollo/query-planner';
@@ -56,9 +57,15 @@ export interface Supergraph {
   readonly fallbackNames: readonly OperationName[];
 }
 
+/** The stock gateway tells its makers about every process that has one, and asks the clouds' metadata services where it runs. Nobody hears of ours: it takes this word from the environment alone. */
+const keepToOurselves = (): void => {
+  env['APOLLO_TELEMETRY_DISABLED'] = 'true';
+};
+
 /** Opens the supergraph over its subgraphs. Throws when a named operation does not fit the schema. */
 export const openSupergraph = async ({ supergraphSdl, executors, log, compilesRepeated = true }: SupergraphParts): Promise<Supergraph> => {
   const sources: Readonly<Record<string, GraphQLDataSource>> = Object.fromEntries(subgraphNames.map((name) => [name, subgraphSource(executors[name])]));
+  keepToOurselves();
   const gateway = new ApolloGateway({
     supergraphSdl,
     logger: log,

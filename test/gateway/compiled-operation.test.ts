@@ -1,5 +1,6 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
+import { subscribe } from 'node:diagnostics_channel';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ApolloServer } from '@apollo/server';
@@ -40,6 +41,9 @@ const principals: readonly Principal[] = [
   { kind: 'service', name: 'rest-facade' },
 ];
 
+let asked = 0;
+subscribe('http.client.request.created', () => (asked += 1));
+
 const world: World = { seed: 1, faults: 0 };
 const log = openLog({ logLevel: 'silent' }, 'test');
 const supergraphSdl = readFileSync(join(import.meta.dirname, '../../schema/supergraph.graphql'), 'utf8');
@@ -47,6 +51,8 @@ const supergraph: Supergraph = await openSupergraph({ supergraphSdl, executors: 
 /** The same, with nothing compiled but the named operations: what is compared with. */
 const stock: Supergraph = await openSupergraph({ supergraphSdl, executors: generatedExecutors(world), log, compilesRepeated: false });
 const federated = readFederatedOperations();
+
+test('opening the graph asks nobody: no maker is told of it, and no cloud where it runs', () => assert.equal(asked, 0));
 
 const isSubscription = (document: DocumentNode): boolean => getOperationAST(document)?.operation === 'subscription';
 const namedOf = (document: DocumentNode): readonly (readonly [string, DocumentNode])[] =>
