@@ -1,11 +1,11 @@
 /** A subgraph in another process, over HTTP with connections that are kept open. Nothing is sent twice: a call may have taken effect. */
 import { GraphQLError, print, type ExecutionResult } from 'graphql';
-import { Pool } from 'undici';
+import { Pool, type Dispatcher } from 'undici';
 import type { Call } from '../subgraphs/kernel/service/principal.ts';
 import { principalHeader, principalSigner, requestIdHeader } from '../subgraphs/kernel/service/principal-header.ts';
 import type { SubgraphExecutor } from '../subgraphs/kernel/service/subgraph.ts';
 import type { Logger } from '../subgraphs/kernel/service/telemetry.ts';
-import { currentSpan, spanned } from '../subgraphs/kernel/service/tracing.ts';
+import { currentSpan, spanned, type SpanStart } from '../subgraphs/kernel/service/tracing.ts';
 
 const connectTimeout_ms = 2_000;
 /** Longer than a bank may take within a call (decision D-31: 10 s). */
@@ -25,16 +25,14 @@ export const remoteExecutor = (url: string, principalSecret: Buffer, log: Logger
   const { origin, pathname: path } = new URL(url);
   const pool = new Pool(origin, { connections, connect: { timeout: connectTimeout_ms }, headersTimeout: answerTimeout_ms, bodyTimeout: answerTimeout_ms });
   const sign = principalSigner(principalSecret);
+  const start: SpanStart = { kind: 'client', name: `POST ${path}` };
   const ask = (body: string, call: Call): Promise<ExecutionResult> =>
-    spanned({ kind: 'client', name: `POST ${path}` }, async () => {
+    spanned(start, async () => {
       // Also when the trace is not kept: then it is not kept there either.
       const span = currentSpan();
       const traced = span ? { traceparent: span.traceparent } : {};
       const headers = { 'content-type': 'application/json', [principalHeader]: await sign(call.principal), [requestIdHeader]: call.requestId, ...traced };
-      const response = await pool.request({ method: 'POST', path, headers, body });
-      const text = await response.body.text();
-      if (response.statusCode !== 200) throw new Error(`answered ${response.statusCode}`);
-      return readResult(JSON.parse(text));
+      return readResult(JSON.parse(await textOf(pool, { method: 'POST', path, headers, body })));
     });
   return {
     prepare: (document) => {
@@ -51,6 +49,46 @@ export const remoteExecutor = (url: string, principalSecret: Buffer, log: Logger
     close: () => pool.close(),
   };
 };
+
+/** Sends a request and gives the text of its answer. Rejects when there is none, or one with another status than 200. */
+const textOf = (pool: Pool, request: Dispatcher.DispatchOptions): Promise<string> => {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  pool.dispatch(request, new Answer(resolve, reject));
+  return promise;
+};
+
+/** An answer as undici tells of it. It is read whole, so that no stream is made of it. */
+class Answer implements Dispatcher.DispatchHandler {
+  readonly #resolve: (text: string) => void;
+  readonly #reject: (reason: Error) => void;
+  readonly #chunks: Buffer[] = [];
+  #status = 0;
+
+  constructor(resolve: (text: string) => void, reject: (reason: Error) => void) {
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  // undici takes no handler without it.
+  onRequestStart(): void {}
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
+    this.#status = status;
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    if (this.#status === 200) this.#resolve(Buffer.concat(this.#chunks).toString('utf8'));
+    else this.#reject(new Error(`answered ${this.#status}`));
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#reject(error);
+  }
+}
 
 /** What a subgraph sent, as a result. Its data has been shaped by its own schema; the errors are made errors again. */
 const readResult = (value: unknown): ExecutionResult => {
