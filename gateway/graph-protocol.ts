@@ -22,7 +22,7 @@ const socketsPerCaller_max = 100;
 /** Running at the same time; with the former, what one caller can have of subscriptions. */
 export const operationsPerSocket_max = 50;
 /** How long a client may take for its first message. */
-export const connectionInit_ms = 5_000;
+const connectionInit_ms = 5_000;
 /** WebSocket: try again later. */
 const tryAgainLater = 1013;
 

@@ -37,7 +37,7 @@ const wireScalarTypes = {
 };
 
 /** The supergraph of all subgraphs; throws with every composition error at once, and on any hint. */
-export const compose = (): string => {
+const compose = (): string => {
   const result = composeServices(subgraphNames.map((name) => ({ name, typeDefs: readSubgraphSdl(name), url: `http://${name}` })));
   if (result.errors) throw new Error(result.errors.map((error) => error.message).join('\n'));
   if (result.hints.length > 0) throw new Error(result.hints.map((hint) => `${hint.definition.code}: ${hint.message}`).join('\n'));

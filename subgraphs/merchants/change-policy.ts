@@ -64,7 +64,7 @@ export const beginning = (since: Temporal.Instant | null | undefined, now: Tempo
   return from.epochMilliseconds < now.epochMilliseconds ? refused('bad_request', `since: expected a moment that is not past, got ${rfc3339(from)}`) : from;
 };
 
-export const reasonMax_chars = 500;
+const reasonMax_chars = 500;
 
 /** What is wrong with a reason; null when nothing is. */
 export const reasonMistake = (reason: string): Refused | null =>

@@ -16,7 +16,7 @@ import { changeWithAudit, type Acting } from './audit.ts';
 import { missing, reasonMistake, type PolicyParts } from './change-policy.ts';
 import { ledgerColumns, type LedgerRow } from './read-ledger.ts';
 
-export const referenceMax_chars = 100;
+const referenceMax_chars = 100;
 
 interface Movement {
   readonly kind: 'settlement' | 'adjustment';

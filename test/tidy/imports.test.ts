@@ -10,6 +10,9 @@ const production = new Set(Object.keys(packageJson.dependencies));
 /** What the rules say of one file with this text. */
 const verdict = (path: string, text: string): readonly string[] => edgesOf(path, text).flatMap((edge) => violations(edge, production));
 
+/** The values that a formatted text exports by name. */
+const valuesOf = (text: string): readonly string[] => [...text.matchAll(/^export (?:async )?(?:const|class|function\*?) (\w+)/gm)].map(([, name = '']) => name);
+
 describe('imports', () => {
   test('every import in the tree keeps to the table, and no file was overlooked', (t) => {
     const edges = typescriptFiles().map((path) => ({ path, edges: edgesOf(path, readText(path)) }));
@@ -20,6 +23,19 @@ describe('imports', () => {
     assert.ok(all.length > edges.length, `saw only ${all.length} imports in ${edges.length} files`);
     assert.deepEqual(
       all.flatMap((edge) => violations(edge, production)),
+      [],
+    );
+  });
+
+  test('every value that the service exports is imported by somebody', (t) => {
+    const edges = typescriptFiles().flatMap((path) => edgesOf(path, readText(path)));
+    const taken = new Set(edges.flatMap(({ to, names }) => (names.length > 0 ? names.map((name) => `${to} ${name}`) : [to])));
+    const service = typescriptFiles().filter((path) => !/^test\/|\/(generated|migrations)\//.test(path));
+    const exported = service.flatMap((path) => valuesOf(readText(path)).map((name) => ({ path, name })));
+    t.diagnostic(`${exported.length} values`);
+    assert.ok(exported.length > service.length, `saw only ${exported.length} values`);
+    assert.deepEqual(
+      exported.filter(({ path, name }) => !taken.has(path) && !taken.has(`${path} ${name}`)),
       [],
     );
   });

@@ -57,7 +57,7 @@ const notEnabled = refused('live_not_enabled', 'live mode is not enabled for thi
 const has = (capabilities: readonly RouteMethod[], method: RouteMethod): boolean => capabilities.includes(method);
 
 /** Whether a bank declares that it can do an operation by a method. */
-export const canServe = ({ methods, savable, payoutWays }: Bank, { operation, method }: Pick<Errand, 'operation' | 'method'>): boolean => {
+const canServe = ({ methods, savable, payoutWays }: Bank, { operation, method }: Pick<Errand, 'operation' | 'method'>): boolean => {
   switch (operation) {
     case 'payment':
     case 'refund':

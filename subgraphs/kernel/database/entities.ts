@@ -7,7 +7,7 @@ import type { LiveKind, WebhookEvent } from '../rules/event.ts';
 import type { Follower } from '../rules/follower.ts';
 
 /** Something that happened. The outbox is the part of the table that has no sequence yet. */
-export const Event = defineEntity({
+const Event = defineEntity({
   name: 'Event',
   tableName: 'event',
   properties: {

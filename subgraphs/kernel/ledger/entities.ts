@@ -58,7 +58,7 @@ const BalanceDelta = defineEntity({
 });
 
 /** The folded balance of an account of a shop. */
-export const Balance = defineEntity({
+const Balance = defineEntity({
   name: 'Balance',
   tableName: 'balance',
   properties: {

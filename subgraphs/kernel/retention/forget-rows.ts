@@ -48,7 +48,7 @@ export const forgetLines: Statement = {
 };
 
 /** Small enough that a batch is over in milliseconds. */
-export const batchMost_rows = 1_000;
+const batchMost_rows = 1_000;
 /** And so many batches in one run: the next one goes on. */
 const batches_max = 200;
 

@@ -20,8 +20,5 @@ export const minorUnits = (amount: bigint | number | string): MinorUnits => {
 /** The sum; throws when it leaves the range. */
 export const plus = (a: MinorUnits, b: MinorUnits): MinorUnits => minorUnits(a + b);
 
-/** The difference; throws when it would be negative. */
-export const minus = (a: MinorUnits, b: MinorUnits): MinorUnits => minorUnits(a - b);
-
 /** `amount` x `rate_bps` (hundredths of a percent), rounded half up. Decision D-36. */
 export const shareOf = (amount: MinorUnits, rate_bps: number): MinorUnits => minorUnits((amount * BigInt(rate_bps) + 5_000n) / 10_000n);

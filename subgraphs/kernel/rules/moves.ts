@@ -6,7 +6,3 @@ export type Moves<Status extends string, Trigger extends string> = Record<Status
 /** Where `trigger` leads from `from`; undefined when the table has no such move. */
 export const move = <Status extends string, Trigger extends string>(moves: Moves<Status, Trigger>, from: Status, trigger: Trigger): Status | undefined =>
   moves[from][trigger];
-
-/** Whether nothing leads out of the status. */
-export const isFinal = <Status extends string, Trigger extends string>(moves: Moves<Status, Trigger>, status: Status): boolean =>
-  Object.keys(moves[status]).length === 0;

@@ -13,9 +13,9 @@ export const linkTtlMax_min = 10_080;
 const metadataMax_pairs = 20;
 const metadataNameMax_chars = 128;
 const metadataValueMax_chars = 500;
-export const orderIdMax_chars = 255;
+const orderIdMax_chars = 255;
 const customerIdMax_chars = 255;
-export const descriptionMax_chars = 4_000;
+const descriptionMax_chars = 4_000;
 const urlMax_chars = 2_048;
 
 export interface PaymentInput {

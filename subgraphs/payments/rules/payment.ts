@@ -23,7 +23,7 @@ export type PaymentTrigger =
   | 'session_elapsed'
   | 'fully_refunded';
 
-export const paymentMoves = {
+const paymentMoves = {
   pending: { session_opened: 'processing', bank_declined: 'failed', link_elapsed: 'expired', merchant_cancelled: 'cancelled' },
   processing: { bank_approved: 'succeeded', bank_declined: 'failed', session_elapsed: 'expired' },
   succeeded: { fully_refunded: 'refunded' },

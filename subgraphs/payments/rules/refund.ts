@@ -12,7 +12,7 @@ export type RefundStatus = (typeof refundStatuses)[number];
 
 export type RefundTrigger = 'bank_approved' | 'bank_declined';
 
-export const refundMoves = {
+const refundMoves = {
   pending: { bank_approved: 'succeeded', bank_declined: 'failed' },
   succeeded: {},
   failed: {},

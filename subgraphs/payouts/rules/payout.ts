@@ -14,7 +14,7 @@ export type PayoutMethod = (typeof payoutMethods)[number];
 
 export type PayoutTrigger = 'bank_approved' | 'bank_declined';
 
-export const payoutMoves = {
+const payoutMoves = {
   pending: { bank_approved: 'succeeded', bank_declined: 'failed' },
   succeeded: {},
   failed: {},

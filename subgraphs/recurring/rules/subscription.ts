@@ -23,7 +23,7 @@ export type SubscriptionTrigger =
   | 'resumed'
   | 'cancelled';
 
-export const subscriptionMoves = {
+const subscriptionMoves = {
   pending: { bound: 'active', binding_ended: 'cancelled', cancelled: 'cancelled' },
   active: {
     charge_succeeded: 'active',

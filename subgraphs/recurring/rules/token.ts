@@ -11,7 +11,7 @@ export type TokenStatus = (typeof tokenStatuses)[number];
 
 export type TokenTrigger = 'bound' | 'binding_ended' | 'merchant_cancelled';
 
-export const tokenMoves = {
+const tokenMoves = {
   pending: { bound: 'active', binding_ended: 'cancelled', merchant_cancelled: 'cancelled' },
   active: { merchant_cancelled: 'cancelled' },
   cancelled: {},
@@ -23,8 +23,8 @@ export const tokenMove = (from: TokenStatus, trigger: TokenTrigger): TokenStatus
 
 export const customerRefMax_chars = 255;
 export const customerEmailMax_chars = 254;
-export const orderIdMax_chars = 255;
-export const descriptionMax_chars = 4_000;
+const orderIdMax_chars = 255;
+const descriptionMax_chars = 4_000;
 const returnUrlMax_chars = 2_048;
 
 /** What a merchant asks for. */

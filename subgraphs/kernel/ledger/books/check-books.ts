@@ -6,7 +6,7 @@ import { rowsOf, type Check, type Difference, type Walk } from './check.ts';
 import { deliveredChecks } from './delivered.ts';
 
 /** Every check, in no order that matters. */
-export const checks: readonly Check[] = [...bookedChecks, ...balancedChecks, ...deliveredChecks];
+const checks: readonly Check[] = [...bookedChecks, ...balancedChecks, ...deliveredChecks];
 
 /** A place in the order of a table's keys. */
 export interface Place {

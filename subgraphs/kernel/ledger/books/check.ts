@@ -1,7 +1,7 @@
 /** What a check of the books is: one statement, and so one snapshot, that gives what is wrong within a range of rows of one table. */
 
 /** The tables that are walked, each in the order of its key (merchant_id, id). */
-export const walks = ['payment', 'refund', 'payout', 'posting', 'event', 'shop'] as const;
+const walks = ['payment', 'refund', 'payout', 'posting', 'event', 'shop'] as const;
 export type Walk = (typeof walks)[number];
 
 /** What is proved. A closed list: the metric and the subjects of alerts have these names. */
