@@ -276,6 +276,20 @@ describe('a server that drains', () => {
     await closed;
   });
 
+  test('waits for nobody who has not finished asking', async () => {
+    const patience = { headers_ms: 60_000, request_ms: 60_000, check_ms: 60_000, drain_ms: 50 };
+    const app = openHttp({ config: { publicUrl: null }, log, ready: async () => true, patience });
+    app.post('/echo', async () => ({}));
+    const url = await app.listen({ port: 0, host: '127.0.0.1' });
+    const [head, body] = await Promise.all([talk(url), talk(url)]);
+    head.socket.write('POST /echo HTTP/1.1\r\nHost: x\r\n');
+    body.socket.write('POST /echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{"a');
+    // Once it answers something else, it has taken both.
+    await fetch(`${url}/healthz`);
+    await app.close();
+    assert.deepEqual([head.heard(), body.heard()], ['', '']);
+  });
+
   test('says what it is not ready for', async () => {
     let missing: readonly string[] | boolean = ['database', 'queues'];
     const app = openHttp({ config: { publicUrl: 'https://pay.example' }, log, ready: async () => missing });

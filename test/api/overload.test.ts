@@ -108,7 +108,7 @@ describe('a process that has too much to do', () => {
 });
 
 describe('a slow client', () => {
-  const patience = { headers_ms: 300, request_ms: 600, check_ms: 50 };
+  const patience = { headers_ms: 300, request_ms: 600, check_ms: 50, drain_ms: 100 };
   const open = async (t: TestContext): Promise<number> => {
     const app = openHttp({ config: { publicUrl: null }, log: openLog({ logLevel: 'silent' }, 'test'), ready: async () => true, patience });
     app.post('/', async () => ({ done: true }));

@@ -7,13 +7,14 @@ import { Gauge } from 'prom-client';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { errorJson } from '../../../schema/wire.ts';
 import type { Config } from './config.ts';
+import { cutUnfinished } from './cut-unfinished.ts';
 import { answerParserError, apiVersion, envelopeOf } from './http-errors.ts';
 import { methodsByPath, type AllowedMethods } from './http-methods.ts';
 import { shedLoad, type OverloadLimits } from './overload.ts';
 import { httpRequests, metrics, requestIdOf, type Logger } from './telemetry.ts';
 import { traceRequests } from './trace-requests.ts';
 
-const usualPatience: Patience = { headers_ms: 15_000, request_ms: 30_000, check_ms: 5_000 };
+const usualPatience: Patience = { headers_ms: 15_000, request_ms: 30_000, check_ms: 5_000, drain_ms: 2_000 };
 /** Longer than the idle time of the usual load balancers, so that they close first. */
 const keepAliveTimeout_ms = 72_000;
 const headers_bytes = 16 * 1_024;
@@ -45,6 +46,8 @@ export interface Patience {
   readonly request_ms: number;
   /** How often it is looked whether one of these is over. */
   readonly check_ms: number;
+  /** For the rest of a request, once the server drains. */
+  readonly drain_ms: number;
 }
 
 /**
@@ -75,7 +78,7 @@ export const openHttp = ({ config, log, ready, overload, patience = usualPatienc
   const allowed = methodsByPath();
   app.addHook('onRoute', ({ url, method }) => allowed.add(url, method));
   traceRequests(app);
-  answerEverything(app, log, allowed, headers);
+  cutUnfinished(app, answerEverything(app, log, allowed, headers), patience.drain_ms);
   if (overload) shedLoad(app, overload, log);
   observe(app, log);
   addHealth(app, ready);
@@ -120,8 +123,13 @@ metrics.registerMetric(
   }),
 );
 
-/** The headers of every answer, and the envelope of every one that is not 2xx. */
-const answerEverything = (app: FastifyInstance, log: Logger, allowed: AllowedMethods, headers: Readonly<Record<string, string>>): void => {
+/** The headers of every answer, and the envelope of every one that is not 2xx. Gives what is being answered. */
+const answerEverything = (
+  app: FastifyInstance,
+  log: Logger,
+  allowed: AllowedMethods,
+  headers: Readonly<Record<string, string>>,
+): ReadonlySet<ServerResponse> => {
   const inFlight = new Set<ServerResponse>();
   servers.add(inFlight);
   app.addHook('onClose', async () => void servers.delete(inFlight));
@@ -158,6 +166,7 @@ const answerEverything = (app: FastifyInstance, log: Logger, allowed: AllowedMet
     if (!reply.hasHeader('ratelimit-limit')) sayOwn(request, reply);
     return reply.code(envelope.status).send(errorJson(envelope.code, envelope.message));
   });
+  return inFlight;
 };
 
 /** The route's pattern: an address may hold a token. */
