@@ -129,8 +129,12 @@ const webhookRows = async (queue: Queue, { plan, progress }: Bench): Promise<rea
   await using stack = new AsyncDisposableStack();
   progress(`webhooks on ${queue}: starting`);
   const { stage, receiver, shops, startWorker, wake } = await openDelivery(queue, stack);
-  const before = await postBare(receiver.url, plan.bareWebhooks);
-  await receiver.until(plan.bareWebhooks);
+  const bareLoop = async () => {
+    const posted = await saying(postBare(receiver.url, plan.bareWebhooks), () => progress(`webhooks on ${queue}: the bare loop`));
+    await receiver.until(plan.bareWebhooks);
+    return posted;
+  };
+  const before = await bareLoop();
 
   const { backlog } = plan;
   progress(`webhooks on ${queue}: a backlog of ${backlog}`);
@@ -139,12 +143,11 @@ const webhookRows = async (queue: Queue, { plan, progress }: Bench): Promise<rea
   const drained = rateOf(await saying(receiver.until(backlog), () => sayLeft(stage, (left) => progress(`webhooks on ${queue}: ${left} are left`))));
   const used_us = cpu();
   // Before and after: whatever else the machine did in between, it did to both.
-  const after = await postBare(receiver.url, plan.bareWebhooks);
-  await receiver.until(plan.bareWebhooks);
+  const after = await bareLoop();
   const bare = { perSecond: (before.perSecond + after.perSecond) / 2, each_us: (before.each_us + after.each_us) / 2 };
 
   progress(`webhooks on ${queue}: ${perSecond} events a second`);
-  const taken = await latencies(stage, shops, receiver, wake, plan.eventSeconds);
+  const taken = await saying(latencies(stage, shops, receiver, wake, plan.eventSeconds), () => progress(`webhooks on ${queue}: events and their webhooks`));
   const ms = (share: number): string => `${quantile(taken, share).toFixed(0)} ms`;
   const row = (what: string, against: string, ratio: number | null, least: number | null, figures: string): Row => {
     return { what: `${what}, ${queue}`, against, ratio, aim: least === null ? null : { least }, rounds: 1, figures };

@@ -128,7 +128,7 @@ const parts = {
     overWorld: recurringRows,
   },
   due: {
-    says: ({ dueAtOnce }) => `${n(dueAtOnce)} subscriptions due at the same moment, and payments created meanwhile`,
+    says: ({ dueAtOnce }) => `${n(dueAtOnce)} subscriptions due at the same moment, and another merchant's webhooks meanwhile`,
     quick_min: 0.5,
     whole_min: ({ dueAtOnce }) => 1 + dueAtOnce / 20_000,
     overWorld: dueAtOnceRows,
