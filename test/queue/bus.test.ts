@@ -128,30 +128,40 @@ for (const kind of storeKinds) {
   });
 }
 
-for (const kind of mortalStoreKinds) {
-  test(`the bus on ${kind.name} hears again by itself after its server was killed, and says so once`, { skip: kind.skip }, async (t) => {
-    const store = await kind.open();
-    const { log, said } = openTestLog();
-    const bus = await openBus({ ...store, log });
-    t.after(() => bus.close().finally(() => store.stop()));
-    const heard: string[] = [];
-    bus.subscribe('streams', ({ keyId }) => heard.push(keyId));
-    await bus.publish('streams', { keyId: 'before', streamId: 's1' });
-    await until('it was heard', () => heard.length === 1);
-    await store.kill();
-    await until('it is known to be lost', () => said().length === 1);
-    for (let wakes = 0; wakes < 50; wakes += 1) await bus.publish('streams', { keyId: 'dropped', streamId: 's1' });
-    await delay(500);
-    await store.revive();
-    await until('it is back', () => said().length === 2);
-    await until('it hears again', async () => {
-      await bus.publish('streams', { keyId: 'after', streamId: 's1' });
-      await delay(100);
-      return heard.includes('after');
+// Each waits for its server most of the time.
+describe('a bus whose server was killed', { concurrency: 3 }, () => {
+  for (const kind of mortalStoreKinds) {
+    test(`the bus on ${kind.name} hears again by itself after its server was killed, and says so once`, { skip: kind.skip }, async (t) => {
+      const store = await kind.open();
+      const { log, said } = openTestLog();
+      const bus = await openBus({ ...store, log });
+      t.after(() => bus.close().finally(() => store.stop()));
+      const heard: string[] = [];
+      bus.subscribe('streams', ({ keyId }) => heard.push(keyId));
+      await bus.publish('streams', { keyId: 'before', streamId: 's1' });
+      await until('it was heard', () => heard.length === 1);
+      await store.kill();
+      await until('it is known to be lost', () => said().length === 1);
+      for (let wakes = 0; wakes < 50; wakes += 1) await bus.publish('streams', { keyId: 'dropped', streamId: 's1' });
+      await delay(500);
+      await store.revive();
+      await until('it is back', () => said().length === 2);
+      await until('it hears again', async () => {
+        await bus.publish('streams', { keyId: 'after', streamId: 's1' });
+        await delay(100);
+        return heard.includes('after');
+      });
+      // A cluster may come back in parts: what counts is a line for each loss, and none for each of the calls that failed.
+      const words = ['the bus is lost; trying until it is back', 'the bus is back'];
+      await until('it is back for good', () => said().at(-1) === words[1]);
+      assert.deepEqual(
+        said(),
+        said().map((_, index) => words[index % 2]),
+      );
+      assert.ok(said().length <= 4, said().join('\n'));
     });
-    assert.deepEqual(said(), ['the bus is lost; trying until it is back', 'the bus is back']);
-  });
-}
+  }
+});
 
 describe('messages of the bus', () => {
   test('are checked when they come in', () => {

@@ -62,7 +62,7 @@ for (const kind of storeKinds) {
       const began = Date.now();
       await queues.close();
       assert.ok(Date.now() - began < 3_500, `closing took ${Date.now() - began} ms`);
-      assert.deepEqual(said(), []);
+      assert.deepEqual(said(), ['jobs still run at the end of the drain; others take them over']);
       const other = recorded('stuck');
       const next = await open(t, [other.job], { ...urls, lock_ms: 1_000 });
       await next.work([other.job]);
@@ -77,7 +77,7 @@ for (const kind of storeKinds) {
       for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text: Buffer) => (said += text.toString()));
       await once(child, 'message');
       child.disconnect();
-      const [code] = await once(child, 'exit', { signal: AbortSignal.timeout(10_000) });
+      const [code] = await once(child, 'exit', { signal: AbortSignal.timeout(60_000) });
       assert.deepEqual({ code, said }, { code: 0, said: '' });
     });
 
@@ -100,52 +100,55 @@ for (const kind of storeKinds) {
   });
 }
 
-for (const kind of mortalStoreKinds) {
-  test(`queues on ${kind.name} go on by themselves after their server was killed, and say so once`, { skip: kind.skip }, async (t) => {
-    const store = await kind.open();
-    const { log, said } = openTestLog();
-    const wake = recorded('wake');
-    const tick = recorded('tick', undefined, { queue: 'schedules', every_ms: 500 });
-    const busy = recorded('busy', () => delay(2_500, done));
-    const jobs = [wake.job, tick.job, busy.job];
-    const queues = await openQueues({ ...store, log, jobs });
-    t.after(() => queues.close().finally(() => store.stop()));
-    await queues.work(jobs);
-    await queues.add('wake', {});
-    await queues.add('busy', {});
-    await until('all work', () => wake.runs.length === 1 && busy.runs.length === 1 && tick.runs.length >= 2);
-    assert.equal(await queues.ready(), true);
-    await store.kill();
-    await until('it is away', async () => !(await queues.ready()));
-    // Dropped, not refused: what it would have waked for is in PostgreSQL, and a sweep finds it.
-    await queues.add('wake', {});
-    await delay(2_000);
-    await store.revive();
-    await until('it is back', () => queues.ready());
-    const ticks = tick.runs.length;
-    await until('schedules go on', () => tick.runs.length >= ticks + 3, 40_000);
-    const woken = wake.runs.length;
-    await queues.add('wake', {});
-    await until('jobs go on', () => wake.runs.length > woken);
-    await until('the log says so', () => said().includes('the queue store is back'));
-    // The runs that Redis forgot in the middle cannot be marked.
-    const others = said().filter((line) => line !== 'the end of a run could not be marked; the job may run again');
-    assert.deepEqual(others, ['the queue store is lost; trying until it is back', 'the queue store is back']);
-  });
-}
+// Each waits for its server most of the time.
+describe('queues whose server was killed', { concurrency: 4 }, () => {
+  for (const kind of mortalStoreKinds) {
+    test(`queues on ${kind.name} go on by themselves after their server was killed, and say so once`, { skip: kind.skip }, async (t) => {
+      const store = await kind.open();
+      const { log, said } = openTestLog();
+      const wake = recorded('wake');
+      const tick = recorded('tick', undefined, { queue: 'schedules', every_ms: 500 });
+      const busy = recorded('busy', () => delay(2_500, done));
+      const jobs = [wake.job, tick.job, busy.job];
+      const queues = await openQueues({ ...store, log, jobs });
+      t.after(() => queues.close().finally(() => store.stop()));
+      await queues.work(jobs);
+      await queues.add('wake', {});
+      await queues.add('busy', {});
+      await until('all work', () => wake.runs.length === 1 && busy.runs.length === 1 && tick.runs.length >= 2);
+      assert.equal(await queues.ready(), true);
+      await store.kill();
+      await until('it is away', async () => !(await queues.ready()));
+      // Dropped, not refused: what it would have waked for is in PostgreSQL, and a sweep finds it.
+      await queues.add('wake', {});
+      await delay(2_000);
+      await store.revive();
+      await until('it is back', () => queues.ready());
+      const ticks = tick.runs.length;
+      await until('schedules go on', () => tick.runs.length >= ticks + 3, 40_000);
+      const woken = wake.runs.length;
+      await queues.add('wake', {});
+      await until('jobs go on', () => wake.runs.length > woken);
+      await until('the log says so', () => said().includes('the queue store is back'));
+      // The runs that Redis forgot in the middle cannot be marked.
+      const others = said().filter((line) => line !== 'the end of a run could not be marked; the job may run again');
+      assert.deepEqual(others, ['the queue store is lost; trying until it is back', 'the queue store is back']);
+    });
+  }
 
-test('schedules that Redis has lost before anybody missed it go on within seconds', { skip: noRedis }, async (t) => {
-  const server = await startRedis();
-  const tick = recorded('tick', undefined, { queue: 'schedules', every_ms: 500 });
-  const queues = await openQueues({ databaseUrl: '', redisUrl: server.url, log: openTestLog().log, jobs: [tick.job] });
-  t.after(() => queues.close().finally(() => server.stop()));
-  await queues.work([tick.job]);
-  await until('it is run', () => tick.runs.length > 1);
-  const client = new Redis(server.url);
-  await client.flushall();
-  client.disconnect();
-  const ticks = tick.runs.length;
-  await until('it is run again', () => tick.runs.length > ticks + 2, 30_000);
+  test('schedules that Redis has lost before anybody missed it go on within seconds', { skip: noRedis }, async (t) => {
+    const server = await startRedis();
+    const tick = recorded('tick', undefined, { queue: 'schedules', every_ms: 500 });
+    const queues = await openQueues({ databaseUrl: '', redisUrl: server.url, log: openTestLog().log, jobs: [tick.job] });
+    t.after(() => queues.close().finally(() => server.stop()));
+    await queues.work([tick.job]);
+    await until('it is run', () => tick.runs.length > 1);
+    const client = new Redis(server.url);
+    await client.flushall();
+    client.disconnect();
+    const ticks = tick.runs.length;
+    await until('it is run again', () => tick.runs.length > ticks + 2, 30_000);
+  });
 });
 
 test('queues on a database that was not migrated do not open', async (t) => {

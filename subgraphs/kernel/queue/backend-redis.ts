@@ -55,7 +55,11 @@ export const openRedisBackend = async (url: string, outage: Outage): Promise<Bac
   // In a cluster it is the node with the queues that must answer.
   const ask = async (): Promise<void> => void (await adding.exists(`${prefix}:ask`));
   const close = async (): Promise<void> => {
-    for (const client of open) client.disconnect();
+    for (const client of open) {
+      client.disconnect();
+      // A BullMQ that still waits for this very end would connect anew, and the process would not end.
+      client.connect = () => Promise.resolve();
+    }
   };
   if (!(await isReady(adding))) {
     await close();

@@ -84,8 +84,10 @@ export const openQueues = async (options: QueuesOptions): Promise<Queues> => {
   const shut = async (): Promise<void> => {
     schedules?.close();
     const deadline = delay(drain_ms, undefined, { ref: false });
-    await Promise.allSettled(workers.map((worker) => closeWorker(worker, deadline)));
+    const closed = await Promise.allSettled(workers.map((worker) => closeWorker(worker, deadline)));
     outage.silence();
+    if (closed.some((result) => result.status === 'rejected' || !result.value))
+      log.warn({ drain_ms }, 'jobs still run at the end of the drain; others take them over');
     await Promise.allSettled(Object.values(queues).map((queue) => queue.close()));
     await backend.close();
   };

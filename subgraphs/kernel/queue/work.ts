@@ -39,6 +39,7 @@ export const openWorker = (options: WorkerOptions): PatientWorker => {
     maxStalledCount: stallsMax,
     runRetryDelay: retryWhenLost_ms,
     drainDelay: idlePoll_s,
+    autorun: false,
   };
   const worker = new PatientWorker(queue, async (queued, token) => settle(await run(queued), queued, token), settings, options.factory);
   worker.on('error', (error) => {
@@ -46,18 +47,34 @@ export const openWorker = (options: WorkerOptions): PatientWorker => {
     else outage.began(error);
   });
   worker.on('active', () => outage.ended());
+  worker.begin();
   return worker;
 };
 
-/** Stops taking jobs and waits for those that run, until `deadline` fulfils. The locks of what still runs then run out, and others take it. */
-export const closeWorker = async (worker: PatientWorker, deadline: Promise<unknown>): Promise<void> => {
-  await Promise.race([worker.pause(), deadline]);
+/**
+ * Stops taking jobs and waits for those that run, until `deadline` fulfils: false when it had to give up. The locks of what still runs then run out, and
+ * others take it.
+ */
+export const closeWorker = async (worker: PatientWorker, deadline: Promise<unknown>): Promise<boolean> => {
+  // On a cluster BullMQ may connect anew in the middle of pausing, and wait for ever for an end of its connection: the end of the work is what counts.
+  const ended = worker.ended.then(() => delay(closePatience_ms, undefined, { ref: false }));
+  const paused = Promise.race([worker.pause(), ended]).then(() => true);
+  const inTime = await Promise.race([paused, deadline.then(() => false)]);
   // Forced, because a worker that has nothing more to wait for closes the same either way, and one that has lets go.
   await Promise.race([worker.close(true), delay(closePatience_ms, undefined, { ref: false })]);
+  return inTime;
 };
 
 /** BullMQ's worker, patient with a store that is in trouble. */
 export class PatientWorker extends Worker<JobPayload, void, string, IQueueBackend> {
+  /** Fulfils when no job runs any more and none will be taken. */
+  ended: Promise<unknown> = Promise.resolve();
+
+  /** Takes jobs until it is paused or closed. */
+  begin(): void {
+    this.ended = this.run().catch((error: unknown) => this.emit('error', error instanceof Error ? error : new Error(String(error))));
+  }
+
   /** Without this, BullMQ's PostgreSQL backend may wait an hour for a notification that was sent while nobody listened. */
   override get maximumBlockTimeout(): number {
     return idlePollMax_s;
