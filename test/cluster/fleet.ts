@@ -5,21 +5,22 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { superuser } from '../../subgraphs/kernel/database/embedded/cluster.ts';
 import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
 import { eventually } from '../support/merchant.ts';
 import { startRedisCluster, type TestRedisCluster } from '../support/redis-cluster.ts';
 import { spawnProcess, stopProcess, untilReady, type Service, type ServiceProcess } from '../support/service.ts';
-import { startHaproxy, startPgbouncer, type Outside } from './outside.ts';
-import { askServer, closeHouse, endServer, openHouse, startPrimary, startStandby, takeBackup, type PostgresServer } from './postgres-server.ts';
-import { sayPrimary } from './say-primary.ts';
+import { startHaproxy, startPgbouncer, type Haproxy, type Outside } from './outside.ts';
+import { startPair, type Pair } from './pair.ts';
 
 const subgraphs = ['payments', 'payouts', 'recurring', 'merchants'] as const;
 const edges = ['gateway', 'rest-facade', 'checkout'] as const;
+const onRecord = subgraphs.map((name) => `subgraph ${name}`);
 
-/** The roles of each kind of process: every role by itself, or as few processes as two of each role can be. */
+/** The roles of each kind of process: every role by itself, or the edge and what works on the record. */
 const layouts: Readonly<Record<'whole' | 'small', readonly string[]>> = {
-  whole: [...edges, ...subgraphs.map((name) => `subgraph ${name}`), 'worker'],
-  small: [edges.join(' '), subgraphs.map((name) => `subgraph ${name}`).join(' '), 'worker'],
+  whole: [...edges, ...onRecord, 'worker'],
+  small: [edges.join(' '), [...onRecord, 'worker'].join(' ')],
 };
 export type Layout = keyof typeof layouts;
 
@@ -34,53 +35,34 @@ export interface Place {
 export interface Fleet extends Service {
   readonly places: readonly Place[];
   readonly redis: TestRedisCluster;
+  readonly haproxy: Outside;
   readonly pgbouncer: Outside;
+  readonly postgres: Pick<Pair, 'failOver' | 'rejoin'>;
   /** Address of PostgreSQL itself, whichever is the primary. */
   readonly databaseUrl: string;
   /** Ends the process of a place and starts another there; fulfils when it is ready. */
   replace(place: Place, signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
-  /** Whether HAProxy sends calls to every process with this number. */
-  isSeen(number: number): Promise<boolean>;
-  /** Kills the primary and promotes its standby, as whoever watches over them would. */
-  failOver(): Promise<void>;
+  /** Waits until HAProxy sends calls to every process. */
+  untilWhole(): Promise<void>;
 }
 
+const patience_ms = 180_000;
+const startedAtOnce = 4;
 /** HAProxy's health checks are twice a second, and two must fail. */
 const drainDelay_ms = 1_500;
 
-const serverName = (role: string): string => role.replace('subgraph ', '');
-
 /** What stands in the sample for HAProxy, and where it is in this test. */
-const addressesOf = (places: readonly Place[], ports: ReadonlyMap<string, number>, postgres: readonly number[], health: readonly number[]) => {
-  const servers = places.flatMap(({ roles, number, port }) => {
-    const names = edges.some((edge) => roles.includes(edge)) ? roles.split(' ') : roles.split('subgraph ').map((name) => name.trim());
-    return names.filter((name) => name && name !== 'worker').map((name) => [` ${serverName(name)}-${number}:4000`, ` 127.0.0.1:${port}`] as const);
+const addressesOf = (places: readonly Place[], ports: ReadonlyMap<string, number>, { servers }: Pair) => {
+  const processes = places.flatMap(({ roles, number, port }) => {
+    const names = [...edges, ...subgraphs].filter((name) => roles.split(' ').includes(name));
+    return names.map((name) => [` ${name}-${number}:4000`, ` 127.0.0.1:${port}`] as const);
   });
   const binds = Array.from(ports, ([bind, port]) => [`bind ${bind}`, `bind 127.0.0.1:${port}`] as const);
-  const databases = postgres.map((port, index) => [`postgres-${index + 1}:5432 port 8008`, `127.0.0.1:${port} port ${health[index]}`] as const);
-  return new Map<string, string>([...servers, ...binds, ...databases]);
+  const databases = servers.map(({ port, healthPort }, index) => [`postgres-${index + 1}:5432 port 8008`, `127.0.0.1:${port} port ${healthPort}`] as const);
+  return new Map<string, string>([...processes, ...binds, ...databases]);
 };
 
-const startPair = async () => {
-  const house = openHouse();
-  const primary = await startPrimary(house);
-  const standby = await startStandby(house, await takeBackup(house, primary, 'standby'), primary);
-  const streams = async (): Promise<boolean> => (await askServer(primary.url, 'select from pg_stat_replication where state = $$streaming$$')).length > 0;
-  await eventually(streams, 'the standby', 60_000);
-  // What is answered as done is on both from here on.
-  await askServer(primary.url, "alter system set synchronous_standby_names = '*'");
-  await askServer(primary.url, 'select pg_reload_conf()');
-  const sayers = await Promise.all([sayPrimary(primary.url), sayPrimary(standby.url)]);
-  const stop = async (): Promise<void> => {
-    await Promise.all(sayers.map((sayer) => sayer.close()));
-    await endServer(standby, 'SIGKILL');
-    await endServer(primary, 'SIGKILL');
-    closeHouse(house);
-  };
-  return { primary, standby, health: sayers.map(({ port }) => port), stop };
-};
-
-const withPort = (server: PostgresServer, port: number): string => Object.assign(new URL(server.url), { port: String(port) }).href;
+const addressAt = (database: string, port: number, password: string): string => `postgres://${superuser}:${password}@127.0.0.1:${port}/${database}`;
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -92,16 +74,16 @@ const startStores = async (places: readonly Place[], stack: AsyncDisposableStack
   const binds = await Promise.all(['*:8080', '*:4101', '*:4102', '*:4103', '*:4104', '*:5000'].map(async (bind) => [bind, await freePort()] as const));
   const ports = new Map(binds);
   const at = (bind: string): string => `http://127.0.0.1:${ports.get(bind)}`;
-  const addresses = addressesOf(places, ports, [pair.primary.port, pair.standby.port], pair.health);
-  const haproxy = await startHaproxy(ports.get('*:8080') ?? 0, addresses);
+  const haproxy = await startHaproxy(ports.get('*:8080') ?? 0, addressesOf(places, ports, pair));
   stack.defer(() => haproxy.stop());
   const postgresPort = ports.get('*:5000') ?? 0;
-  const pgbouncer = await startPgbouncer(await freePort(), postgresPort, pair.primary.password);
+  const pgbouncer = await startPgbouncer(await freePort(), postgresPort, pair.password);
   stack.defer(() => pgbouncer.stop());
-  const databaseUrl = withPort(pair.primary, postgresPort);
-  await eventually(() => askServer(databaseUrl, 'select 1').catch(() => null), 'HAProxy to see the primary', 30_000);
+  // It takes both for primaries until it has asked them.
+  await untilUp(haproxy, ['postgres-1'], ['postgres-2']);
+  const databaseUrl = addressAt('payments', postgresPort, pair.password);
   const environment: Environment = {
-    DATABASE_URL: withPort(pair.primary, pgbouncer.port),
+    DATABASE_URL: addressAt('payments', pgbouncer.port, pair.password),
     DATABASE_DIRECT_URL: databaseUrl,
     DATABASE_NAMED_STATEMENTS: 'off',
     DATABASE_POOL: '8',
@@ -112,10 +94,18 @@ const startStores = async (places: readonly Place[], stack: AsyncDisposableStack
     WEBHOOK_PRIVATE_TARGETS: 'allow',
     DRAIN_DELAY_MS: String(drainDelay_ms),
     // A busy machine is no reason to give up.
-    DRAIN_MS: '60000',
+    DRAIN_MS: String(patience_ms),
     ...Object.fromEntries(subgraphs.map((name, index) => [`SUBGRAPH_${name.toUpperCase()}_URL`, at(`*:410${index + 1}`)])),
   };
   return { pair, redis, haproxy, pgbouncer, databaseUrl, environment, url: at('*:8080') };
+};
+
+const untilUp = async (haproxy: Haproxy, up: readonly string[], down: readonly string[] = []): Promise<void> => {
+  const isSo = async (): Promise<boolean> => {
+    const seen = await haproxy.whoIsUp().catch(() => null);
+    return seen !== null && up.every((name) => seen.includes(name)) && !down.some((name) => seen.includes(name));
+  };
+  await eventually(isSo, `HAProxy to see ${up.join(', ')}`, patience_ms);
 };
 
 const migrate = async (environment: Environment): Promise<void> => {
@@ -137,10 +127,14 @@ const fill = async (places: readonly Place[], environment: Environment, stack: A
     const old = running.get(place);
     if (!old) throw new Error(`nothing runs as ${place.roles}`);
     const code = await stopProcess(old, signal);
-    if (signal === 'SIGTERM') assert.equal(code, 0, old.output());
+    if (signal === 'SIGTERM') {
+      assert.equal(code, 0, old.output());
+      assert.doesNotMatch(old.output(), /end of the drain/, 'every job ends in time');
+    }
     await begin(place);
   };
-  await Promise.all(places.map(begin));
+  // Not all at once: a busy machine has each of them ready sooner.
+  for (let from = 0; from < places.length; from += startedAtOnce) await Promise.all(places.slice(from, from + startedAtOnce).map(begin));
   return { running, replace };
 };
 
@@ -151,15 +145,12 @@ export const startFleet = async (layout: Layout): Promise<Fleet> => {
   const { pair, redis, haproxy, pgbouncer, databaseUrl, environment, url } = await startStores(places, starting);
   await migrate(environment);
   const { running, replace } = await fill(places, environment, starting);
-  const isSeen = async (number: number): Promise<boolean> => {
-    const up = await haproxy.whoIsUp();
-    return [...edges, ...subgraphs].every((name) => up.includes(`${name}-${number}`));
-  };
-  const failOver = async (): Promise<void> => {
-    await endServer(pair.primary, 'SIGKILL');
-    await askServer(pair.standby.url, 'select pg_promote()');
-  };
-  for (const number of [1, 2]) await eventually(() => isSeen(number), 'HAProxy to see the service', 60_000);
+  const untilWhole = (): Promise<void> =>
+    untilUp(
+      haproxy,
+      [1, 2].flatMap((number) => [...edges, ...subgraphs].map((name) => `${name}-${number}`)),
+    );
+  await untilWhole();
   const started = starting.move();
   return {
     rest: url,
@@ -167,11 +158,12 @@ export const startFleet = async (layout: Layout): Promise<Fleet> => {
     graph: url,
     places,
     redis,
+    haproxy,
     pgbouncer,
+    postgres: pair,
     databaseUrl,
     replace,
-    isSeen,
-    failOver,
+    untilWhole,
     stop: () => started.disposeAsync(),
     get processes() {
       return [...running.values()];

@@ -22,7 +22,7 @@ export interface Outside {
   stop(): Promise<void>;
 }
 
-const patience_ms = 30_000;
+const patience_ms = 120_000;
 
 const listens = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
@@ -30,16 +30,17 @@ const listens = (port: number): Promise<boolean> =>
     socket.once('error', () => resolve(false));
   });
 
-const keep = async (port: number, launch: () => ChildProcess): Promise<Outside> => {
+/** Keeps a program running whose configuration is in a directory of its own. A test file that ends early leaves neither behind. */
+const keep = async (port: number, directory: string, launch: () => ChildProcess): Promise<Outside> => {
   let child: ChildProcess;
+  const leave = (): void => {
+    child.kill('SIGKILL');
+    rmSync(directory, { recursive: true, force: true });
+  };
   const begin = async (): Promise<void> => {
     let said = '';
     child = launch();
-    const started = child;
     for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text: Buffer) => (said += text.toString()));
-    const kill = (): boolean => started.kill('SIGKILL');
-    process.once('exit', kill);
-    child.once('exit', () => process.off('exit', kill));
     const deadline = performance.now() + patience_ms;
     while (!(await listens(port))) {
       if (child.exitCode !== null || performance.now() > deadline) throw new Error(`${child.spawnfile} did not start:\n${said}`);
@@ -49,8 +50,14 @@ const keep = async (port: number, launch: () => ChildProcess): Promise<Outside> 
   const end = async (): Promise<void> => {
     if (child.exitCode === null && child.signalCode === null && child.kill('SIGKILL')) await once(child, 'exit');
   };
+  process.once('exit', leave);
+  const stop = async (): Promise<void> => {
+    await end();
+    process.off('exit', leave);
+    leave();
+  };
   await begin();
-  return { port, replace: () => end().then(begin), stop: end };
+  return { port, replace: () => end().then(begin), stop };
 };
 
 /** The operational state of a server that takes calls, in HAProxy's list. */
@@ -64,14 +71,22 @@ const askSocket = async (path: string, command: string): Promise<string> => {
   return said;
 };
 
-/** Starts HAProxy with these addresses in place of those of the sample; `port` is the public one. `whoIsUp` names the servers that it sends calls to. */
-export const startHaproxy = async (port: number, addresses: ReadonlyMap<string, string>): Promise<Outside & { whoIsUp(): Promise<readonly string[]> }> => {
+export interface Haproxy extends Outside {
+  /** Names the servers that it sends calls to. */
+  whoIsUp(): Promise<readonly string[]>;
+}
+
+/** The times of the samples are those of machines that have time: here whoever is dead refuses at once, and whoever is slow is not dead. */
+const slower = { haproxy: ['timeout connect 1s', 'timeout check 2s'], pgbouncer: ['server_connect_timeout = 3', 'query_wait_timeout = 15'] } as const;
+const withPatience = (settings: readonly string[]): [string, string][] => settings.map((setting) => [setting, setting.replace(/\d+/, '60')]);
+
+/** Starts HAProxy with these addresses in place of those of the sample; `port` is the public one. */
+export const startHaproxy = async (port: number, addresses: ReadonlyMap<string, string>): Promise<Haproxy> => {
   const directory = mkdtempSync(join(tmpdir(), 'payments-haproxy-'));
-  process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
   const file = join(directory, 'haproxy.cfg');
   const socket = join(directory, 'admin.sock');
-  writeFileSync(file, readSample('haproxy.cfg', new Map([...addresses, ['/run/haproxy/admin.sock', socket]])));
-  const kept = await keep(port, () => spawn(process.env['HAPROXY'] ?? '', ['-db', '-f', file], { cwd: samples, stdio: ['ignore', 'pipe', 'pipe'] }));
+  writeFileSync(file, readSample('haproxy.cfg', new Map([...addresses, ...withPatience(slower.haproxy), ['/run/haproxy/admin.sock', socket]])));
+  const kept = await keep(port, directory, () => spawn(process.env['HAPROXY'] ?? '', ['-db', '-f', file], { cwd: samples, stdio: ['ignore', 'pipe', 'pipe'] }));
   const whoIsUp = async (): Promise<readonly string[]> => {
     const fields = (await askSocket(socket, 'show servers state')).split('\n').map((line) => line.split(' '));
     return fields.flatMap(([, , , name, , state]) => (name !== undefined && state === isUp ? [name] : []));
@@ -82,7 +97,6 @@ export const startHaproxy = async (port: number, addresses: ReadonlyMap<string, 
 /** Starts PgBouncer before the PostgreSQL at `postgresPort`. */
 export const startPgbouncer = async (port: number, postgresPort: number, password: string): Promise<Outside> => {
   const directory = mkdtempSync(join(tmpdir(), 'payments-pgbouncer-'));
-  process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
   const users = join(directory, 'userlist.txt');
   const file = join(directory, 'pgbouncer.ini');
   writeFileSync(users, `"${superuser}" "${password}"\n`);
@@ -91,10 +105,11 @@ export const startPgbouncer = async (port: number, postgresPort: number, passwor
     ['listen_addr = *', 'listen_addr = 127.0.0.1'],
     ['listen_port = 6432', `listen_port = ${port}\nunix_socket_dir =`],
     ['/etc/pgbouncer/userlist.txt', users],
+    ...withPatience(slower.pgbouncer),
   ]);
   writeFileSync(file, readSample('pgbouncer.ini', addresses));
   // PgBouncer refuses to run as root.
   const owner = chooseOwner(directory, join(directory, 'none'));
   if (owner) for (const path of [directory, users, file]) chownSync(path, owner.uid, owner.gid);
-  return keep(port, () => spawn(process.env['PGBOUNCER'] ?? '', [file], { cwd: '/', stdio: ['ignore', 'pipe', 'pipe'], ...owner }));
+  return keep(port, directory, () => spawn(process.env['PGBOUNCER'] ?? '', [file], { cwd: '/', stdio: ['ignore', 'pipe', 'pipe'], ...owner }));
 };

@@ -41,7 +41,7 @@ const usual: Settings = {
   wal_keep_size: '256MB',
 };
 const look_ms = 25;
-const patience_ms = 60_000;
+const patience_ms = 180_000;
 
 /** A directory that the servers' user can work in. */
 export const openHouse = (): ServerHouse => {
@@ -77,8 +77,8 @@ export const askServer = async (url: string, text: string): Promise<any[]> => {
 };
 
 /** Starts the server of a directory in the house, and waits until it takes connections. */
-const start = async ({ owner, programs }: ServerHouse, directory: string, settings: Settings): Promise<PostgresServer> => {
-  const port = await freePort();
+const start = async ({ owner, programs }: ServerHouse, directory: string, settings: Settings, at?: number): Promise<PostgresServer> => {
+  const port = at ?? (await freePort());
   const options = Object.entries({ ...usual, ...settings }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const child = spawn(programs.postgres, ['-D', ownDirectory(directory, owner), '-p', String(port), ...options], {
     cwd: directory,
@@ -110,6 +110,15 @@ export const startPrimary = async (house: ServerHouse, settings: Settings = {}):
   return server;
 };
 
+/** A file that goes away while it is copied is in the write-ahead log. */
+const copy = async (from: string, to: string): Promise<void> => {
+  const copying = spawn('cp', ['-a', from, to], { stdio: ['ignore', 'ignore', 'pipe'] });
+  let said = '';
+  copying.stderr.on('data', (text: Buffer) => (said += text.toString()));
+  const [code] = await once(copying, 'close');
+  if (code !== 0 && !/No such file/.test(said)) throw new Error(said);
+};
+
 /** Takes a base backup of a running server into a new directory of the house, and gives it. */
 export const takeBackup = async (house: ServerHouse, from: PostgresServer, name: string): Promise<string> => {
   const directory = join(house.root, name);
@@ -117,9 +126,7 @@ export const takeBackup = async (house: ServerHouse, from: PostgresServer, name:
   await client.connect();
   try {
     await client.query(`select pg_backup_start('${name}', true)`);
-    const { status, stderr } = spawnSync('cp', ['-a', from.directory, directory], { encoding: 'utf8' });
-    // A file that goes away while it is copied is in the write-ahead log.
-    if (status !== 0 && !/No such file/.test(stderr)) throw new Error(stderr);
+    await copy(from.directory, directory);
     const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop(true)');
     for (const left of ['postmaster.pid', 'postmaster.opts', 'standby.signal', 'recovery.signal']) rmSync(join(directory, left), { force: true });
     spawnSync('find', [join(directory, 'pg_wal'), '-type', 'f', '-delete']);
@@ -135,11 +142,11 @@ const write = ({ owner }: ServerHouse, path: string, text: string): void => {
   if (owner) chownSync(path, owner.uid, owner.gid);
 };
 
-/** Starts a backup as a standby that streams from its primary. */
-export const startStandby = async (house: ServerHouse, directory: string, primary: PostgresServer): Promise<PostgresServer> => {
+/** Starts a backup as a standby that streams from its primary, on a port that somebody has had before or on a new one. */
+export const startStandby = async (house: ServerHouse, directory: string, primary: PostgresServer, port?: number): Promise<PostgresServer> => {
   write(house, join(directory, 'standby.signal'), '');
   const primary_conninfo = `host=127.0.0.1 port=${primary.port} user=${superuser} password=${primary.password} application_name=standby`;
-  return start(house, directory, { primary_conninfo });
+  return start(house, directory, { primary_conninfo }, port);
 };
 
 /** Starts a backup as a server of its own that has recovered to a moment from an archive of write-ahead logs. */

@@ -5,10 +5,12 @@ import pg from 'pg';
 
 /** How long an answer of PostgreSQL counts. */
 const fresh_ms = 200;
+/** A killed server refuses at once; one that is slow on a busy machine is not lost. */
+const patience_ms = 20_000;
 
 /** Starts it for one server. `port` is where HAProxy asks. */
 export const sayPrimary = async (url: string): Promise<{ readonly port: number; close(): Promise<void> }> => {
-  const pool = new pg.Pool({ connectionString: url, max: 1, connectionTimeoutMillis: 1_000, query_timeout: 1_000, idleTimeoutMillis: 0 });
+  const pool = new pg.Pool({ connectionString: url, max: 1, connectionTimeoutMillis: patience_ms, query_timeout: patience_ms, idleTimeoutMillis: 0 });
   pool.on('error', () => {});
   let asked_ms = -Infinity;
   let primary = Promise.resolve(false);

@@ -2,12 +2,14 @@
  * Load as it comes: shoppers who create payments, pay them by card and have some refunded, through the balancer, while the fleet is worked on. A call that is
  * answered `unavailable`, or not at all, is made again under its idempotency key; any other answer that is not the expected one is a lost request.
  */
+import { AssertionError } from 'node:assert';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openReceiver, openStream, type Merchant } from '../support/merchant.ts';
+import { openReceiver, openStream, type Answer, type Merchant } from '../support/merchant.ts';
 
 const card = { number: '4111 1111 1111 1111', expiry: '12/30', cvc: '123', holder: 'IVAN PETROV' };
 const again_ms = 100;
-const patience_ms = 180_000;
+const look_ms = 300;
+const patience_ms = 300_000;
 
 /** How the calls of the load were answered. */
 export interface Tally {
@@ -29,32 +31,29 @@ export interface Bought {
 export interface Shoppers {
   readonly tally: Tally;
   readonly bought: readonly Bought[];
-  /** Lets everyone finish what he has begun. */
+  /** Lets everyone finish what he has begun. Rejects when somebody had to give up. */
   stop(): Promise<void>;
 }
 
-interface Answered {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly body: any;
-}
-
-/** Makes a call until one of these statuses answers it. */
-const insist = async (tally: Tally, good: readonly number[], call: () => Promise<Answered>): Promise<any> => {
+/** Makes a call until one of these statuses answers it. An answer that the contract does not describe is an AssertionError of the client's. */
+const insist = async (tally: Tally, good: readonly number[], call: () => Promise<Answer>): Promise<any> => {
   const deadline = performance.now() + patience_ms;
   for (;;) {
     tally.calls += 1;
-    const answer = await call().catch(() => null);
-    if (!answer) tally.broken += 1;
-    else if (good.includes(answer.status)) return answer.body;
-    else if (answer.status === 503 && answer.body?.error?.code === 'unavailable' && answer.headers.has('retry-after')) tally.unavailable += 1;
-    else tally.wrong.push(`${answer.status} ${JSON.stringify(answer.body)}`);
+    const answer = await call().catch((error: unknown) => {
+      if (error instanceof AssertionError) tally.wrong.push(error.message);
+      else tally.broken += 1;
+      return null;
+    });
+    if (answer && good.includes(answer.status)) return answer.body;
+    if (answer?.status === 503 && answer.body?.error?.code === 'unavailable' && answer.headers.has('retry-after')) tally.unavailable += 1;
+    else if (answer) tally.wrong.push(`${answer.status} ${JSON.stringify(answer.body)}`);
     if (performance.now() > deadline) throw new Error(`no answer within ${patience_ms} ms; ${JSON.stringify(tally)}`);
     await sleep(again_ms);
   }
 };
 
-const payAtPage = async (paymentUrl: string): Promise<Answered> => {
+const payAtPage = async (paymentUrl: string): Promise<Answer> => {
   const response = await fetch(`${paymentUrl}/pay`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', origin: new URL(paymentUrl).origin },
@@ -64,7 +63,16 @@ const payAtPage = async (paymentUrl: string): Promise<Answered> => {
   return { status: response.status, headers: response.headers, body: text.startsWith('{') ? JSON.parse(text) : text };
 };
 
-const isOver = ({ status }: { readonly status: string }): boolean => !['pending', 'processing'].includes(status);
+/** Looks at a payment until it has ended. */
+const untilOver = async (find: () => Promise<any>): Promise<any> => {
+  const deadline = performance.now() + patience_ms;
+  for (;;) {
+    const payment = await find();
+    if (!['pending', 'processing'].includes(payment.status)) return payment;
+    if (performance.now() > deadline) throw new Error(`${payment.id} is still ${payment.status} after ${patience_ms} ms`);
+    await sleep(look_ms);
+  }
+};
 
 /** Starts so many shoppers, who buy one thing after another until `stop`. */
 export const startShoppers = (merchant: Merchant, count: number): Shoppers => {
@@ -82,20 +90,20 @@ export const startShoppers = (merchant: Merchant, count: number): Shoppers => {
     const isRefunded = order % 3 === 0;
     bought.push({ id, begun_ms, isRefunded });
     const find = (): Promise<any> => insist(tally, [200], () => merchant.call('GET', `/payments/${id}`));
-    let payment = await find();
-    for (; !isOver(payment); payment = await find()) await sleep(again_ms);
+    const payment = await untilOver(find);
     if (!isRefunded || payment.status !== 'succeeded') return;
     await insist(tally, [200, 201], () => merchant.call('POST', `/payments/${id}/refund`, {}, { 'idempotency-key': `refund-${order}` }));
   };
-  const shopping = Array.from({ length: count }, async () => {
+  const shop = async (): Promise<void> => {
     while (!stopping.signal.aborted) await buy(index++);
-  });
+  };
+  const shopping = Promise.allSettled(Array.from({ length: count }, shop));
   return {
     tally,
     bought,
     stop: async () => {
       stopping.abort();
-      await Promise.all(shopping);
+      for (const ended of await shopping) if (ended.status === 'rejected') throw ended.reason;
     },
   };
 };
