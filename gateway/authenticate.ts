@@ -7,10 +7,10 @@ import type { IncomingMessage } from 'node:http';
 import type { Bus } from '../subgraphs/kernel/rules/event.ts';
 import { refused, type Refused } from '../subgraphs/kernel/rules/refusal.ts';
 import type { Logger } from '../subgraphs/kernel/service/telemetry.ts';
-import { scopes, type Call, type KeyPrincipal, type Principal, type Scope } from '../subgraphs/kernel/service/principal.ts';
+import { scopes, type Call, type Principal, type Scope } from '../subgraphs/kernel/service/principal.ts';
 import type { FindApiKeyHolderQuery } from '../schema/generated/operations.ts';
 import type { AddressOf } from './caller-address.ts';
-import { openCheckAddress, openCheckRequest, type CheckRequest } from './check-caller.ts';
+import { onceFor, openCheckAddress, openCheckRequest, type CheckRequest } from './check-caller.ts';
 import { headerValues } from './header-values.ts';
 import { openKeyHolders, type KeyHolders } from './key-holders.ts';
 import { openKeyUse, type UsedKey } from './key-use.ts';
@@ -72,6 +72,8 @@ export interface AuthenticatorParts {
 
 /** Reads a bearer of its own form; null when the form is another's. Rejects when whoever must be asked does not answer. */
 export type BearerReader = (bearer: string) => Promise<Authenticated | Refused> | null;
+/** The same of a bearer whose digest is known. */
+type DigestReader = (bearer: string, digest: string) => ReturnType<BearerReader>;
 
 /** One message for all (decision D-01), so that nothing can be probed. */
 const unauthorized = refused('unauthorized', 'The API key is missing or not valid.');
@@ -87,11 +89,12 @@ export const openAuthenticator = (parts: AuthenticatorParts): Authenticator => {
   const checkAddress = openCheckAddress(parts.addressOf);
   const checkRequest = openCheckRequest(parts.vaultKey);
   const readOperator = readOperatorToken(operatorToken);
-  const readers: readonly BearerReader[] = [readOperator, readMerchantKey(holders), ...otherReaders];
+  const readers: readonly DigestReader[] = [readOperator, readMerchantKey(holders), ...otherReaders];
 
   const ofBearer = (bearer: string): ReturnType<BearerReader> => {
+    const digest = digestOf(bearer);
     for (const read of readers) {
-      const answer = read(bearer);
+      const answer = read(bearer, digest);
       if (answer) return answer;
     }
     return null;
@@ -114,7 +117,9 @@ export const openAuthenticator = (parts: AuthenticatorParts): Authenticator => {
     watch: watched.watch,
     holds: (authorization) => {
       const bearer = bearerOf(authorization);
-      return bearer !== null && (readOperator(bearer) !== null || holders.holds(digestOf(bearer)));
+      if (bearer === null) return false;
+      const digest = digestOf(bearer);
+      return readOperator(bearer, digest) !== null || holders.holds(digest);
     },
     close: async () => {
       watched.close();
@@ -135,33 +140,30 @@ const bearerOf = (authorization: string | readonly string[] | undefined): string
 /** SHA-256 in hex. */
 const digestOf = (text: string): string => hash('sha256', text);
 
-const readOperatorToken = (operatorToken: string | null): BearerReader => {
+const readOperatorToken = (operatorToken: string | null): DigestReader => {
   if (operatorToken === null) return () => null;
   const expected = Buffer.from(digestOf(operatorToken));
   const operator: Authenticated = { principal: { kind: 'operator', subject: 'operator-token', role: 'admin', merchantId: null } };
-  return (bearer) => (timingSafeEqual(Buffer.from(digestOf(bearer)), expected) ? Promise.resolve(operator) : null);
+  return (_bearer, digest) => (timingSafeEqual(Buffer.from(digest), expected) ? Promise.resolve(operator) : null);
 };
 
 const keyForm = /^sk_(test|live)_[A-Za-z0-9]{6}_[A-Za-z0-9_-]{1,256}$/;
 
 const readMerchantKey =
-  (holders: KeyHolders): BearerReader =>
-  (bearer) =>
-    keyForm.test(bearer) ? admitHolder(holders, digestOf(bearer)) : null;
+  (holders: KeyHolders): DigestReader =>
+  (bearer, digest) =>
+    keyForm.test(bearer) ? admitHolder(holders, digest) : null;
 
 const admitHolder = async (holders: KeyHolders, digest: string): Promise<Authenticated | Refused> => {
   const holder = await holders.find(digest);
-  if (!holder) return unauthorized;
-  return { principal: principalOf(holder), holder };
+  return holder ? authenticatedAs(holder) : unauthorized;
 };
 
-const principalOf = ({ keyId, merchantId, shopId, mode, scopes: granted }: ApiKeyHolder): KeyPrincipal => ({
-  kind: 'key',
-  keyId,
-  merchantId,
-  shopId,
-  mode,
-  scopes: granted.filter((scope): scope is Scope => scopes.some((known) => known === scope)),
+/** Made once for a holder, which is remembered and has many requests. */
+const authenticatedAs = onceFor<Authenticated>((holder) => {
+  const { keyId, merchantId, shopId, mode } = holder;
+  const granted = holder.scopes.filter((scope): scope is Scope => scopes.some((known) => known === scope));
+  return { principal: { kind: 'key', keyId, merchantId, shopId, mode, scopes: granted }, holder };
 });
 
 const asGateway = (): Call => ({ principal: { kind: 'service', name: 'gateway' }, requestId: randomUUID() });

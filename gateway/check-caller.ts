@@ -29,7 +29,7 @@ const invalidSignature = refused(
 const liveNotEnabled = refused('live_not_enabled', 'live mode is not enabled for this merchant');
 
 /** Remembers what is made of a holder for as long as the holder itself is remembered. */
-const onceFor = <Made extends object>(make: (holder: ApiKeyHolder) => Made): ((holder: ApiKeyHolder) => Made) => {
+export const onceFor = <Made extends object>(make: (holder: ApiKeyHolder) => Made): ((holder: ApiKeyHolder) => Made) => {
   const known = new WeakMap<ApiKeyHolder, Made>();
   return (holder) => {
     const before = known.get(holder);
