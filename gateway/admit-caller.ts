@@ -31,16 +31,16 @@ export const admitCaller = async (
   try {
     const caller = await authenticator.ofHeader(authorization, request);
     if (isRefused(caller)) {
-      if (isFailure(caller)) limiter.failed(request);
-      return caller;
+      const tooOften_s = isFailure(caller) ? limiter.failed(request) : 0;
+      return tooOften_s > 0 ? { barred_s: tooOften_s } : caller;
     }
     const { holder } = caller;
     if (!holder) return caller;
     const keyBarred_s = limiter.barred_s(request, holder.keyId);
     if (keyBarred_s > 0) return { barred_s: keyBarred_s };
     const refusal = authenticator.checkRequest(holder, signatures, body);
-    if (refusal && isFailure(refusal)) limiter.failed(request, holder.keyId);
-    return refusal ?? caller;
+    const tooOften_s = refusal && isFailure(refusal) ? limiter.failed(request, holder.keyId) : 0;
+    return tooOften_s > 0 ? { barred_s: tooOften_s } : (refusal ?? caller);
   } catch (thrown) {
     log.error({ err: thrown, requestId }, 'a key could not be looked up');
     return null;

@@ -28,8 +28,11 @@ export interface RateLimiter {
   barred_s(request: IncomingMessage, keyId?: string): number;
   /** What is left to the request's address, at all or with this key, as far as this process has heard. Asks nobody. */
   leftTo(request: IncomingMessage, keyId?: string): Taken;
-  /** The request's address has failed to authenticate: without a good key, or with this one but from elsewhere or with a wrong signature. */
-  failed(request: IncomingMessage, keyId?: string): void;
+  /**
+   * The request's address has failed to authenticate: without a good key, or with this one but from elsewhere or with a wrong signature. Gives 0, or the seconds
+   * until it may try again when this was one too many: of those that came at once, all were let in before the first had failed.
+   */
+  failed(request: IncomingMessage, keyId?: string): number;
   close(): void;
 }
 
@@ -52,16 +55,23 @@ export const limitBy = (buckets: Buckets, addressOf: AddressOf): RateLimiter => 
   const forgivenAt_ms = new Lru<string, number>(failedAddresses_max);
   const nameOf = (request: IncomingMessage, keyId = ''): string => `address:${networkOf(addressOf(request))}:${keyId}`;
   const token_ms = token_us(failedAuthentication) / 1_000;
+  const most_ms = token_ms * failedAuthentication.burst;
   const owed_ms = (name: string, now_ms: number): number => Math.max((forgivenAt_ms.get(name) ?? now_ms) - now_ms, 0);
-  const countFailure = async (name: string): Promise<void> => {
-    const before_ms = performance.now();
-    // At once: the answer to this very failure says what is left. What the store says then is exact.
-    forgivenAt_ms.set(name, before_ms + owed_ms(name, before_ms) + token_ms);
+  const countInStore = async (name: string): Promise<void> => {
     const taken = await buckets.take(name, failedAuthentication);
     if (!taken) return;
     const now_ms = performance.now();
     forgivenAt_ms.set(name, now_ms + (failedAuthentication.burst - taken.remaining) * token_ms);
     if (taken.remaining === 0) barredUntil_ms.set(name, now_ms + Math.max(token_ms, taken.retryAfter_s * 1_000));
+  };
+  /** Counts here at once, so that the answer to this very failure says what is left; what the store says then is exact. */
+  const countFailure = (name: string): number => {
+    const now_ms = performance.now();
+    const owed = owed_ms(name, now_ms) + token_ms;
+    forgivenAt_ms.set(name, now_ms + Math.min(owed, most_ms));
+    // The stores do not throw: what they cannot say is null.
+    void countInStore(name);
+    return Math.ceil(Math.max(owed - most_ms, 0) / 1_000);
   };
   const barredFor_s = (name: string): number => {
     const until_ms = barredUntil_ms.get(name);
@@ -82,8 +92,7 @@ export const limitBy = (buckets: Buckets, addressOf: AddressOf): RateLimiter => 
       const left = takenOf(true, owed_ms(name, performance.now()) * 1_000, failedAuthentication);
       return barredFor_s(name) > 0 ? { ...left, remaining: 0 } : left;
     },
-    // The stores do not throw: what they cannot say is null.
-    failed: (request, keyId) => void countFailure(nameOf(request, keyId)),
+    failed: (request, keyId) => countFailure(nameOf(request, keyId)),
     close: () => buckets.close(),
   };
 };

@@ -30,8 +30,9 @@ export const refuseKeyFromAddress = (request: FastifyRequest, { principal }: Cal
 /** Sends a refusal that came before the merchant's limit, with what is left to the address; `caller` is the one whose key is known. Failing to authenticate costs. */
 export const turnAway = (request: FastifyRequest, reply: FastifyReply, refusal: Refusal, { limiter }: LimitParts, caller?: Caller): FastifyReply => {
   const keyId = caller?.principal.keyId;
-  if (failedAuthentications.includes(refusal.code)) limiter.failed(request.raw, keyId);
-  return sendRefusal(reply.headers(addressHeaders(limiter, request.raw, keyId)), refusal);
+  const tooOften_s = failedAuthentications.includes(refusal.code) ? limiter.failed(request.raw, keyId) : 0;
+  const said = tooOften_s === 0 ? refusal : rateLimited(barredMessage(tooOften_s), tooOften_s);
+  return sendRefusal(reply.headers(addressHeaders(limiter, request.raw, keyId)), said);
 };
 
 /** Takes one of the merchant's tokens and says in the answer's headers how many are left. Refuses when there was none. */
