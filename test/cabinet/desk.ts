@@ -8,7 +8,7 @@ import { localExecutor } from '../../subgraphs/kernel/service/local-executor.ts'
 import { scopes, type KeyPrincipal, type OperatorPrincipal, type Principal, type Role } from '../../subgraphs/kernel/service/principal.ts';
 import { buildSubgraph } from '../../subgraphs/kernel/service/subgraph.ts';
 import { merchantsSubgraph } from '../../subgraphs/merchants/resolvers.ts';
-import { log, openStage, writeEvent } from '../webhooks/stage.ts';
+import { log, openStage, startTestRelay, startWorker, writeEvent, type Clock } from '../webhooks/stage.ts';
 
 /** One of the platform's own operators. */
 export const operator = (role: Role = 'admin'): OperatorPrincipal => ({ kind: 'operator', subject: 'person-1', role, merchantId: null });
@@ -59,6 +59,15 @@ export const openDesk = async (now = (): Temporal.Instant => Temporal.Now.instan
   return { stage, schema, told, run, ask, listen, close: stage.close };
 };
 export type Desk = Awaited<ReturnType<typeof openDesk>>;
+
+/** A desk that goes by the clock, whose webhooks a real relay and worker deliver. */
+export const openDeliveringDesk = async (clock: Clock): Promise<Desk> => {
+  const desk = await openDesk(clock.now);
+  const worker = await startWorker(desk.stage, clock, { deadline_ms: 1_200, leaseMargin_ms: 5_000 });
+  desk.listen(worker.wake);
+  startTestRelay(desk.stage, worker.wake);
+  return desk;
+};
 
 /** One merchant with one of everything. */
 export interface World {

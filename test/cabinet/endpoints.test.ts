@@ -4,17 +4,12 @@ import { createHmac } from 'node:crypto';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import { attemptsOf, deliveriesOf } from '../webhooks/record.ts';
 import { eventually, startReceiver, type Received, type Receiver } from '../webhooks/receiver.ts';
-import { Clock, startTestRelay, startWorker, writeEvent } from '../webhooks/stage.ts';
-import { makeWorld, openDesk, type Desk, type World } from './desk.ts';
+import { Clock, writeEvent } from '../webhooks/stage.ts';
+import { makeWorld, openDeliveringDesk, type Desk, type World } from './desk.ts';
 
 const clock = new Clock();
 let desk: Desk;
-before(async () => {
-  desk = await openDesk(clock.now);
-  const worker = await startWorker(desk.stage, clock, { deadline_ms: 1_200, leaseMargin_ms: 5_000 });
-  desk.listen(worker.wake);
-  startTestRelay(desk.stage, worker.wake);
-});
+before(async () => void (desk = await openDeliveringDesk(clock)));
 after(() => desk.close());
 
 const hmac = (secret: string, text: string): string => createHmac('sha256', secret).update(text).digest('hex');

@@ -3,17 +3,12 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { deliveriesOf } from '../webhooks/record.ts';
 import { eventually, startReceiver } from '../webhooks/receiver.ts';
-import { Clock, startTestRelay, startWorker, writeEvent } from '../webhooks/stage.ts';
-import { cabinetUser, keyOf, makeWorld, openDesk, writeFailed, type Desk } from './desk.ts';
+import { Clock, writeEvent } from '../webhooks/stage.ts';
+import { cabinetUser, keyOf, makeWorld, openDeliveringDesk, writeFailed, type Desk } from './desk.ts';
 
 const clock = new Clock();
 let desk: Desk;
-before(async () => {
-  desk = await openDesk(clock.now);
-  const worker = await startWorker(desk.stage, clock, { deadline_ms: 1_200, leaseMargin_ms: 5_000 });
-  desk.listen(worker.wake);
-  startTestRelay(desk.stage, worker.wake);
-});
+before(async () => void (desk = await openDeliveringDesk(clock)));
 after(() => desk.close());
 
 const list = `query ($m: ID, $first: Int! = 50, $after: String, $shop: ID, $endpoint: ID, $status: DeliveryStatus, $event: WebhookEvent, $from: String, $to: String) {
