@@ -1,5 +1,5 @@
 /** Asks the bank what became of a payment, and applies the answer. Decision D-32: asked again until the answer is final, for a while also after its session expired. */
-import type { PaymentQuestion } from '../kernel/banks/bank.ts';
+import type { Bank, BankAnswer, PaymentQuestion } from '../kernel/banks/bank.ts';
 import type { Banks } from '../kernel/banks/route.ts';
 import { dueOn, type Timeline } from '../kernel/clock/due.ts';
 import type { Database } from '../kernel/database/orm.ts';
@@ -12,7 +12,7 @@ import type { Payment } from './entities.ts';
 import { orderCharge } from './recurring-charge.ts';
 import { isVoided } from './recurring-verification.ts';
 import { buyerMethod, pageMethod } from './rules/checkout.ts';
-import { sessionTtl_min } from './rules/payment.ts';
+import { endedUnpaid, sessionLength_min, sessionTtl_min } from './rules/payment.ts';
 import { findPayment, type PaymentKey } from './store-payment.ts';
 
 /**
@@ -31,9 +31,10 @@ const isOrderedAgain = ({ status, kind, processingUntil }: Payment, now: Tempora
   isCharge(kind) && status === 'processing' && processingUntil !== null && Temporal.Instant.compare(now, processingUntil) < 0;
 
 /** The question to the bank, with what was ordered. A session is ordered when its time begins, a charge until its time ends. */
-const questionAbout = (payment: Payment, now: Temporal.Instant): PaymentQuestion => {
+const questionAbout = (payment: Payment, bank: Bank, now: Temporal.Instant): PaymentQuestion => {
   const { merchantId, id: operationId, amount, currency, bankRef: reference, processingUntil, createdAt } = payment;
-  const orderedAt = processingUntil?.subtract({ minutes: sessionTtl_min }) ?? createdAt;
+  const minutes = isCharge(payment.kind) ? sessionTtl_min : sessionLength_min(bank.sessionTtl_min);
+  const orderedAt = processingUntil?.subtract({ minutes }) ?? createdAt;
   return {
     merchantId,
     operationId,
@@ -45,8 +46,16 @@ const questionAbout = (payment: Payment, now: Temporal.Instant): PaymentQuestion
     method: isCharge(payment.kind) ? null : buyerMethod(pageMethod(payment)),
     voided: isVoided(payment),
     saves: isBinding(payment.kind),
+    awaitsStep: payment.status === 'processing' && payment.step === 'wait' && payment.stepUrl === null,
     now,
   };
+};
+
+/** What the bank says: to a charge's order, to a question, or to the end of an order whose payment has ended here, where the bank can end one. */
+const answerOf = (bank: Bank, payment: Payment, now: Temporal.Instant): Promise<BankAnswer> => {
+  if (isOrderedAgain(payment, now)) return orderCharge(bank, payment, false, now);
+  const question = questionAbout(payment, bank, now);
+  return endedUnpaid(payment.status) && bank.cancelOrder ? bank.cancelOrder(question) : bank.ask(question);
 };
 
 /** Why the bank is asked: somebody says that something has happened or needs to know, or a moment has come that was planned earlier. */
@@ -68,7 +77,7 @@ const askAndApply = async (database: Database, banks: Banks, key: PaymentKey, no
   if (!isOpenQuestion(payment) || (occasion === 'planned' && isStopped(payment))) return payment;
   const bank = banks.holding(payment);
   if (isRefused(bank)) return bank;
-  const answer = await (isOrderedAgain(payment, now) ? orderCharge(bank, payment, false, now) : bank.ask(questionAbout(payment, now)));
+  const answer = await answerOf(bank, payment, now);
   // An order whose buyer has not gone on yet may end at the bank, which says nothing of the link here; that it is paid counts.
   if (payment.status === 'pending' && answer.kind !== 'approved') return payment;
   return applyBankAnswer(database, key, bank.connector, answer, now);

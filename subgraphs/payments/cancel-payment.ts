@@ -1,10 +1,13 @@
-/** Cancels a payment. Contract POST /v1/public/payments/{id}/cancel: only a pending payment can be cancelled, else 409 not_pending. */
+/**
+ * Cancels a payment. Contract POST /v1/public/payments/{id}/cancel: only a pending payment can be cancelled, else 409 not_pending. An order that was registered with
+ * its bank is cancelled there afterwards, where the bank can, and else left to lapse (decision D-33).
+ */
 import type { Database } from '../kernel/database/orm.ts';
 import { refused, type Refused } from '../kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../kernel/service/principal.ts';
 import type { Payment } from './entities.ts';
 import { changePayment, statusEvents } from './change-payment.ts';
-import { paymentMove } from './rules/payment.ts';
+import { paymentMove, registeredAsk } from './rules/payment.ts';
 
 /** Cancels a payment of the key's shop; refuses with `not_found` or `not_pending`. */
 export const cancelPayment = (
@@ -20,5 +23,5 @@ export const cancelPayment = (
     // Over already, although the sweep has not written it yet: the merchant must not hear `cancelled` of one payment and `expired` of the next.
     if (Temporal.Instant.compare(payment.expiresAt, now) <= 0)
       return refused('not_pending', 'only a pending payment can be cancelled; the link of this one has expired');
-    return { patch: { status, finalizedAt: now }, postings: [], events: (after) => statusEvents(after, [], now) };
+    return { patch: { status, finalizedAt: now, askAt: registeredAsk(payment, now) }, postings: [], events: (after) => statusEvents(after, [], now) };
   });

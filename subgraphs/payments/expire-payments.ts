@@ -15,7 +15,7 @@ import { abreast } from './abreast.ts';
 import { askBank } from './ask-bank.ts';
 import { statusEvents } from './change-payment.ts';
 import type { Payment } from './entities.ts';
-import { nextQuestionAfterEnd, paymentMove, type PaymentTrigger } from './rules/payment.ts';
+import { nextQuestionAfterEnd, paymentMove, registeredAsk, type PaymentTrigger } from './rules/payment.ts';
 import { paymentNames, storePayments, type MoneylessChange, type PaymentKey } from './store-payment.ts';
 
 /** How many payments one round takes. */
@@ -53,7 +53,7 @@ interface Ending {
   readonly trigger: PaymentTrigger & ('link_elapsed' | 'session_elapsed');
   readonly failureCode: FailureCode;
   /** When the bank is asked whether it was paid after all. */
-  readonly askAt: Temporal.Instant | null;
+  readonly askAt: (before: Payment) => Temporal.Instant | null;
 }
 
 const expired = (before: Payment, { trigger, failureCode, askAt }: Ending, now: Temporal.Instant): MoneylessChange => {
@@ -62,7 +62,7 @@ const expired = (before: Payment, { trigger, failureCode, askAt }: Ending, now: 
   const metadata = { ...before.metadata, failure_code: failureCode };
   return {
     before,
-    patch: { status, failureCode, finalizedAt: now, askAt, step: null, stepUrl: null, metadata },
+    patch: { status, failureCode, finalizedAt: now, askAt: askAt(before), step: null, stepUrl: null, metadata },
     events: (after) => statusEvents(after, [], now),
   };
 };
@@ -77,7 +77,8 @@ const expire = (client: pg.PoolClient, due: readonly Payment[], ending: Ending, 
 const expireLinks = (database: Database, timeline: Timeline, now: Temporal.Instant): Promise<number> =>
   inTransaction(database.pool, async (client) => {
     const due = await linkEnds.due(client, timeline, now, roundMost);
-    if (due.length > 0) await expire(client, due, { trigger: 'link_elapsed', failureCode: 'link_expired', askAt: null }, now);
+    if (due.length > 0)
+      await expire(client, due, { trigger: 'link_elapsed', failureCode: 'link_expired', askAt: (payment) => registeredAsk(payment, now) }, now);
     return due.length;
   });
 
@@ -90,7 +91,7 @@ const expireSessions = async (database: Database, banks: Banks, timeline: Timeli
   const patience = new AbortController();
   await Promise.race([answers, delay(answersPatience_ms, undefined, { signal: patience.signal }).catch(() => {})]);
   patience.abort();
-  const ending: Ending = { trigger: 'session_elapsed', failureCode: 'session_expired', askAt: nextQuestionAfterEnd(now, now) };
+  const ending: Ending = { trigger: 'session_elapsed', failureCode: 'session_expired', askAt: () => nextQuestionAfterEnd(now, now) };
   const keys = [due.map(({ merchantId }) => merchantId), due.map(({ paymentId }) => paymentId)];
   await inTransaction(database.pool, async (client) => {
     const left = await run<Payment>(client, sessionsStillDue, [now, ...keys]);

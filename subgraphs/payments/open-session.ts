@@ -31,6 +31,10 @@ export interface SessionRequest {
   readonly now: Temporal.Instant;
 }
 
+/** When a session that is opened now at a bank ends. */
+const endAt = ({ sessionTtl_min }: Bank, { expiresAt }: Pick<Payment, 'expiresAt'>, now: Temporal.Instant): Temporal.Instant =>
+  sessionEnd(now, expiresAt, sessionTtl_min);
+
 const begin = (database: Database, bank: Bank, method: BuyerMethod, { key, card, now }: SessionRequest): Promise<Payment | Refused> =>
   changePayment(database, key, now, ({ payment }) => {
     const status = paymentMove(payment.status, 'session_opened');
@@ -42,7 +46,7 @@ const begin = (database: Database, bank: Bank, method: BuyerMethod, { key, card,
     const askAt = now.add({ seconds: lostSession_s });
     const moved = payment.bankRef !== null && payment.connector !== bank.connector ? unregistered(payment) : {};
     return {
-      patch: { ...moved, status, step: 'wait', bankName: bank.bankName, connector: bank.connector, processingUntil: sessionEnd(now, payment.expiresAt), askAt },
+      patch: { ...moved, status, step: 'wait', bankName: bank.bankName, connector: bank.connector, processingUntil: endAt(bank, payment, now), askAt },
       postings: [],
       events: (after) => statusEvents(after, [], now),
     };
@@ -79,7 +83,8 @@ const passOn = (database: Database, key: PaymentKey, from: Bank, to: Bank, { ask
   changePayment(database, key, now, ({ payment }) => {
     if (payment.status !== 'processing' || payment.connector !== from.connector || payment.stepUrl !== null || payment.capturedAt !== null)
       return refused('not_pending', 'the session has ended');
-    return { patch: { bankName: to.bankName, connector: to.connector, askAt, ...unregistered(payment) }, postings: [], events: () => [] };
+    const bank = { bankName: to.bankName, connector: to.connector, processingUntil: endAt(to, payment, now) };
+    return { patch: { ...bank, askAt, ...unregistered(payment) }, postings: [], events: () => [] };
   });
 
 /**
@@ -93,9 +98,10 @@ const orderSession = async (database: Database, key: PaymentKey, [first, ...othe
     if (answer.kind !== 'unaccepted') break;
     // Each call has the time of one before the session counts as lost.
     const askAt = order.now.add({ seconds: lostSession_s * (index + 2) });
-    if (isRefused(await passOn(database, key, bank, next, { askAt, now: order.now }))) break;
+    const passed = await passOn(database, key, bank, next, { askAt, now: order.now });
+    if (isRefused(passed)) break;
     bank = next;
-    answer = await bank.openSession(order);
+    answer = await bank.openSession({ ...order, sessionUntil: passed.processingUntil ?? order.sessionUntil, reference: null });
   }
   return { bank, answer: answer.kind === 'unaccepted' ? answer.otherwise : answer };
 };
@@ -121,7 +127,7 @@ export const openSession = async (database: Database, banks: Banks, policies: Po
   const planned = payment.plannedOutcome && timedPlan({ outcome: payment.plannedOutcome, failureCode: payment.plannedFailureCode }, payment.amount);
   const { id, amount, currency, metadata } = payment;
   const callbacks = payment.mode === 'test' ? callbacksOf(metadata) : null;
-  const sessionUntil = payment.processingUntil ?? sessionEnd(now, payment.expiresAt);
+  const sessionUntil = payment.processingUntil ?? endAt(candidates[0], payment, now);
   const save = isBinding(payment.kind) ? { save: { verification: payment.verification } } : {};
   const order = {
     ...save,
@@ -136,6 +142,7 @@ export const openSession = async (database: Database, banks: Banks, policies: Po
     callbacks,
     pageUrl,
     sessionUntil,
+    reference: payment.bankRef,
     now,
   };
   const { bank, answer } = await orderSession(database, key, candidates, order);

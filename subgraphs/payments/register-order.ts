@@ -12,7 +12,7 @@ import { bankRefMetadata } from './approval.ts';
 import { changePayment } from './change-payment.ts';
 import type { Payment } from './entities.ts';
 import { buyerMethod } from './rules/checkout.ts';
-import { sessionEnd } from './rules/payment.ts';
+import { sessionEnd, sessionLength_min } from './rules/payment.ts';
 
 /** The payment with its bank and its reference there, `failed` when the bank refuses it, and as it was when the bank did not answer. */
 export const registerOrder = async (database: Database, bank: Bank, payment: Payment, pageUrl: string, now: Temporal.Instant): Promise<Payment> => {
@@ -20,8 +20,21 @@ export const registerOrder = async (database: Database, bank: Bank, payment: Pay
   if (!method || !bank.registers?.includes(method)) return payment;
   const { merchantId, shopId, id, amount, currency } = payment;
   const key = { merchantId, paymentId: id };
-  const sessionUntil = sessionEnd(now, payment.expiresAt);
-  const order = { merchantId, shopId, operationId: id, amount: minorUnits(amount), currency, method, pageUrl, sessionUntil, now };
+  const sessionUntil = sessionEnd(now, payment.expiresAt, bank.sessionTtl_min);
+  const registeredUntil = payment.expiresAt.add({ minutes: sessionLength_min(bank.sessionTtl_min) });
+  const order = {
+    merchantId,
+    shopId,
+    operationId: id,
+    amount: minorUnits(amount),
+    currency,
+    method,
+    pageUrl,
+    sessionUntil,
+    registeredUntil,
+    reference: null,
+    now,
+  };
   const answer = await bank.openSession({ ...order, card: null, planned: null, callbacks: null });
   switch (answer.kind) {
     case 'opened': {

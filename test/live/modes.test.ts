@@ -29,7 +29,8 @@ describe('test and live mode of one shop', () => {
     for (const [mode, call] of modes()) {
       const unit = mode === 'test' ? 100_000 : 10_000;
       const paid = await call('POST', '/payments', { amount: 9 * unit, method: 'sbp' });
-      await pay(paid.body.payment_url);
+      // The live order is registered already, and its buyer confirms by himself.
+      if (mode === 'test') await pay(paid.body.payment_url);
       const { id } = paid.body.payment;
       await eventually(async () => (await call('GET', `/payments/${id}`)).body.status === 'succeeded', `the ${mode} payment`, 60_000);
       const refund = await call('POST', `/payments/${id}/refund`, { amount: unit });

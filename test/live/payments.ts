@@ -5,6 +5,29 @@ import { eventually } from '../support/merchant.ts';
 import { stage, type Facts } from './shared-stage.ts';
 import { alertOf, askAgain, atBank, cardOf, confirmed, countAtBank, onPage, order, pageState, untilStatus } from './stage.ts';
 
+/** The money of a late success is on its way back, here and at the bank. */
+const goesBack = async (id: string, status: string, amount: number): Promise<void> => {
+  const { merchant } = stage();
+  await alertOf(stage(), 'late_success', id);
+  const late = await eventually(
+    async () => {
+      const { body } = await merchant.call('GET', `/payments/${id}`);
+      return body.amount_refunded === amount && body;
+    },
+    'the money on its way back',
+    60_000,
+  );
+  assert.deepEqual([late.status, late.metadata.late_success, late.fee, late.refunds.length], [status, 'true', undefined, 1]);
+  const { items } = (await merchant.call('GET', '/ledger?limit=200')).body;
+  const moved = items.filter(({ payment_id: of }: any) => of === id).map((entry: any) => `${entry.type} ${entry.amount}`);
+  assert.deepEqual(moved.toSorted(), [`payment ${amount}`, `refund -${amount}`]);
+  const given = (await stage().acquirer.books()).refunds.filter(({ payment_id: of }) => of === late.metadata.bank_ref);
+  assert.deepEqual(
+    given.map((refund) => [refund.status, refund.amount.value]),
+    [['succeeded', `${amount / 100}.00`]],
+  );
+};
+
 export const paymentFacts: Facts = {
   ...Object.fromEntries(
     (['sbp', 'tpay', 'sberpay'] as const).map((method) => [
@@ -108,26 +131,30 @@ export const paymentFacts: Facts = {
     assert.equal((await stage().merchant.call('GET', `/payments/${payment.id}`)).body.metadata.bank_failure_code, 'yookassa:invalid_request');
   },
 
-  'a payment that is paid at the bank after the merchant has cancelled it goes back to its buyer, both movements in the ledger': async () => {
-    const { merchant } = stage();
-    const { payment } = await order(merchant, 31_700);
-    assert.equal((await merchant.call('POST', `/payments/${payment.id}/cancel`)).status, 200);
-    await confirmed(stage(), payment.id, 'pay');
-    await alertOf(stage(), 'late_success', payment.id);
-    const late = await eventually(async () => {
-      const { body } = await merchant.call('GET', `/payments/${payment.id}`);
-      return body.amount_refunded === 31_700 && body;
-    }, 'the money on its way back');
-    assert.deepEqual([late.status, late.metadata.late_success, late.fee, late.refunds.length], ['cancelled', 'true', undefined, 1]);
-    const { items } = (await merchant.call('GET', '/ledger?limit=200')).body;
-    const moved = items.filter(({ payment_id: id }: any) => id === payment.id).map(({ type, amount }: any) => `${type} ${amount}`);
-    assert.deepEqual(moved.toSorted(), ['payment 31700', 'refund -31700']);
-    const given = (await stage().acquirer.books()).refunds.filter(({ payment_id: id }) => id === late.metadata.bank_ref);
-    assert.deepEqual(
-      given.map(({ status, amount }) => [status, amount.value]),
-      [['succeeded', '317.00']],
-    );
-  },
+  ...Object.fromEntries(
+    (
+      [
+        ['the merchant has cancelled it', 'cancelled', 31_700],
+        ['its link has expired', 'expired', 31_800],
+        ['its session has expired', 'expired', 31_900],
+      ] as const
+    ).map(([sentence, status, amount]) => [
+      `a payment that is paid at the bank after ${sentence} goes back to its buyer, both movements in the ledger`,
+      async () => {
+        const { merchant, elapse } = stage();
+        const { payment, url } = await order(merchant, amount);
+        if (status === 'cancelled') assert.equal((await merchant.call('POST', `/payments/${payment.id}/cancel`)).status, 200);
+        if (sentence === 'its link has expired') await elapse(payment.id, 'link');
+        if (sentence === 'its session has expired') {
+          await onPage(url, 'pay');
+          await elapse(payment.id, 'session');
+        }
+        await untilStatus(merchant, payment.id, status);
+        await confirmed(stage(), payment.id, 'pay');
+        await goesBack(payment.id, status, amount);
+      },
+    ]),
+  ),
 
   'an order that is paid before its buyer went on from the page is paid': async () => {
     const { payment } = await order(stage().merchant, 4_200);

@@ -1,7 +1,10 @@
 /** A service whose live mode goes to the emulated acquirer, both as processes of their own, and a merchant with a live key. */
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
 import { gatewayAccount, shopAccount, startAcquirer, type Acquirer } from '../acquirer/start-acquirer.ts';
 import { askGraph, callRest, eventually, makeMerchant, type Answer, type Merchant } from '../support/merchant.ts';
+import { startTestDatabase } from '../support/database.ts';
 import { startService, type Service } from '../support/service.ts';
 
 export interface LiveMerchant extends Merchant {
@@ -13,6 +16,8 @@ export interface LiveStage {
   readonly service: Service;
   readonly acquirer: Acquirer;
   readonly merchant: LiveMerchant;
+  /** Lets a payment's link, or its session, be over now: live mode has no clock of its own. */
+  elapse(paymentId: string, what: 'link' | 'session'): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -70,8 +75,10 @@ export const openLiveStage = async (
   environment: Variables | ((acquirer: Acquirer) => Variables) = {},
   route: (service: Service, merchant: LiveMerchant) => Promise<void> = routeToYooKassa,
 ): Promise<LiveStage> => {
-  const acquirer = await startAcquirer();
+  const [acquirer, database] = await Promise.all([startAcquirer(), startTestDatabase()]);
   const service = await startService('one', {
+    DATABASE_URL: database.url,
+    SECRET_KEY: randomBytes(32).toString('base64'),
     YOOKASSA_URL: acquirer.api,
     YOOKASSA_SHOP_ID: shopAccount.id,
     YOOKASSA_SECRET_KEY: shopAccount.secret,
@@ -86,7 +93,21 @@ export const openLiveStage = async (
   const merchant = await makeLiveMerchant(service);
   await enableLive(service, merchant.id);
   await route(service, merchant);
-  return { service, acquirer, merchant, close: async () => void (await Promise.all([service.stop(), acquirer.stop()])) };
+  const time = new pg.Client({ connectionString: database.url });
+  await time.connect();
+  return {
+    service,
+    acquirer,
+    merchant,
+    elapse: async (id, what) => {
+      await time.query(`update payment set ${what === 'link' ? 'expires_at' : 'processing_until'} = now(), version = version + 1 where id = $1`, [id]);
+    },
+    close: async () => {
+      await time.end();
+      await Promise.all([service.stop(), acquirer.stop()]);
+      await database.stop();
+    },
+  };
 };
 
 /** What a buyer's browser sends on the hosted page; the answered state. */

@@ -47,6 +47,7 @@ describe('the connector to T-Bank, ordered about by many at once', () => {
       callbacks: null,
       pageUrl: 'http://127.0.0.1:9/pay/x',
       sessionUntil,
+      reference: null,
     };
     const answer = await bank?.openSession({ ...order, ...(save ? { save: { verification: false } } : {}) });
     assert.equal(answer?.kind, 'opened');

@@ -110,8 +110,9 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
 
   test('an order whose answer is lost altogether is found, and its buyer goes on', async () => {
     const lost = { fault: 'timeout_after', method: 'POST', path: '/v2/Init' } as const;
-    await stage.acquirer.faults({ next: [lost, lost] });
-    const { payment, url } = await order(stage.merchant, 5_100, 'sbp');
+    await stage.acquirer.faults({ next: [lost, lost, lost, lost] });
+    const { payment, url, answer } = await order(stage.merchant, 5_100, 'sbp');
+    assert.deepEqual([payment.status, answer.bank], ['pending', null]);
     assert.equal((await onPage(url, 'pay')).step, 'wait');
     const qr = await eventually(
       async () => {
@@ -123,7 +124,18 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
     );
     await stage.acquirer.confirm(pageOf(qr), 'pay');
     const paid = await untilStatus(stage.merchant, payment.id, 'succeeded', 60_000);
-    assert.deepEqual([paid.metadata.bank_ref, (await ofOrder(payment.id)).length], [qr.id, 2]);
+    assert.deepEqual([paid.metadata.bank_ref, (await ofOrder(payment.id)).length], [qr.id, 4]);
+  });
+
+  test('an order is registered with its payment, and cancelled with it: nobody can pay it any more', async () => {
+    const { payment, answer } = await order(stage.merchant, 5_200, 'sbp');
+    const [registered] = await ofOrder(payment.id);
+    assert.deepEqual([payment.status, answer.bank, answer.bank_ref, registered.status], ['pending', 'T-Bank', registered.id, 'NEW']);
+    assert.equal((await stage.merchant.call('POST', `/payments/${payment.id}/cancel`)).status, 200);
+    await eventually(async () => (await ofOrder(payment.id))[0].status === 'CANCELED', 'the cancelled order', 60_000);
+    await stage.acquirer.confirm(pageOf(registered), 'pay');
+    const after = (await stage.merchant.call('GET', `/payments/${payment.id}`)).body;
+    assert.deepEqual([after.status, after.refunds, (await ofOrder(payment.id))[0].status], ['cancelled', [], 'CANCELED']);
   });
 
   test('another amount or another order than ours moves nothing and is told to the operators', async () => {

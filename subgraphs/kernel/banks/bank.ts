@@ -51,6 +51,10 @@ export interface SessionOrder {
   readonly pageUrl: string;
   /** When the session ends (decision D-34): what succeeds later is given back (D-33). */
   readonly sessionUntil: Temporal.Instant;
+  /** Present: the order is only registered; its buyer may come until then, and nobody is told where to go on. */
+  readonly registeredUntil?: Temporal.Instant;
+  /** The bank's reference of the order that was registered; null when there is none. */
+  readonly reference: string | null;
   readonly now: Temporal.Instant;
 }
 
@@ -103,6 +107,8 @@ export interface PaymentQuestion extends Question {
   readonly voided: boolean;
   /** The method is saved when the payment succeeds: some banks must be asked for its reference. */
   readonly saves: boolean;
+  /** Its buyer waits to be told where to go on: the answer to the order was lost. */
+  readonly awaitsStep: boolean;
 }
 
 /** An open session as the bank has it. */
@@ -163,10 +169,17 @@ export interface Bank extends PayoutBank, TokenBank {
    * answered with the same session while it is young enough. Absent: none.
    */
   readonly registers?: readonly BuyerMethod[];
+  /** How long a session may live there at the most, from its order on: ours ends no later (decision D-34). */
+  readonly sessionTtl_min: number;
   /** Whether an account there takes a merchant's new orders: its own, or the platform's. Absent: one of the installation's takes everybody's. */
   hasAccount?(merchantId: string, purpose: AccountPurpose): Promise<boolean>;
   openSession(order: SessionOrder): Promise<SessionAnswer>;
   ask(question: PaymentQuestion): Promise<BankAnswer>;
+  /**
+   * Ends an order of a payment that has ended here, and tells what became of it: declined when nobody can pay it any more, approved when somebody had. Absent where a
+   * bank cannot: there the order is left to lapse, and what is paid until then is given back (decision D-33).
+   */
+  cancelOrder?(question: PaymentQuestion): Promise<BankAnswer>;
   /** Orders a refund, or asks what became of it: a repeated order is answered with where the first one stands. Nothing else is needed after a crash. */
   refund(order: RefundOrder): Promise<RefundAnswer>;
 }

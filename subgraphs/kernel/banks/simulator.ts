@@ -164,6 +164,7 @@ export const openSimulator = (database: Pick<Database, 'pool'>): Simulator => ({
   bankName: 'Simulator',
   methods: ['sbp', 'cards', 'tpay', 'sberpay'],
   cardsOn: 'our_page',
+  sessionTtl_min: 20,
   ...simulatorPayouts(database.pool),
   ...simulatorTokens(database),
   callbacks: openCallbacks(database.pool),

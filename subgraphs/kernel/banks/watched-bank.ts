@@ -4,7 +4,17 @@ import { spanned } from '../service/tracing.ts';
 import type { Bank } from './bank.ts';
 
 /** The calls of the port that go to the acquirer. */
-const calls = ['openSession', 'ask', 'refund', 'charge', 'pay', 'askPayout', 'checkRecipient', 'listSbpBanks'] as const satisfies readonly (keyof Bank)[];
+const calls = [
+  'openSession',
+  'ask',
+  'cancelOrder',
+  'refund',
+  'charge',
+  'pay',
+  'askPayout',
+  'checkRecipient',
+  'listSbpBanks',
+] as const satisfies readonly (keyof Bank)[];
 
 type Called = (...given: readonly unknown[]) => Promise<unknown>;
 

@@ -4,6 +4,7 @@
  * that comes too late moves nothing), D-34 (session TTL).
  * The table decides every status; nothing else does.
  */
+import type { Mode } from '../../kernel/rules/mode.ts';
 import { move } from '../../kernel/rules/moves.ts';
 import type { Moves } from '../../kernel/rules/moves.ts';
 import type { WebhookEvent } from '../../kernel/rules/event.ts';
@@ -53,6 +54,10 @@ const questionsAfterEnd_min = [1, 10, 60, 360, 1_440];
 export const nextQuestionAfterEnd = (endedAt: Temporal.Instant, now: Temporal.Instant): Temporal.Instant | null =>
   questionsAfterEnd_min.map((minutes) => endedAt.add({ minutes })).find((at) => Temporal.Instant.compare(at, now) > 0) ?? null;
 
+/** When the bank is asked about a payment that ended before its buyer went on: at once where an order was registered, so that it is ended or watched there, too. */
+export const registeredAsk = ({ mode, bankRef }: { readonly mode: Mode; readonly bankRef: string | null }, now: Temporal.Instant): Temporal.Instant | null =>
+  mode === 'live' && bankRef !== null ? now : null;
+
 /** The webhook of a status that was just reached; null for intermediate ones (contract "Webhooks"). */
 export const webhookOf = (status: PaymentStatus): WebhookEvent | null => {
   switch (status) {
@@ -75,10 +80,13 @@ export const webhookOf = (status: PaymentStatus): WebhookEvent | null => {
 /** How long a bank session lasts, whatever the method (decision D-34). */
 export const sessionTtl_min = 20;
 
-/** When a session opened now ends: never past the link's own end plus one session (decision D-34). */
-export const sessionEnd = (now: Temporal.Instant, linkEnd: Temporal.Instant): Temporal.Instant => {
-  const end = now.add({ minutes: sessionTtl_min });
-  const latest = linkEnd.add({ minutes: sessionTtl_min });
+/** How long a session lasts at a bank where it may live `most_min` at the most. */
+export const sessionLength_min = (most_min: number): number => Math.min(sessionTtl_min, most_min);
+
+/** When a session opened now at such a bank ends: never past the link's own end plus one session (decision D-34). */
+export const sessionEnd = (now: Temporal.Instant, linkEnd: Temporal.Instant, most_min: number): Temporal.Instant => {
+  const minutes = sessionLength_min(most_min);
+  const [end, latest] = [now.add({ minutes }), linkEnd.add({ minutes })];
   return Temporal.Instant.compare(end, latest) <= 0 ? end : latest;
 };
 

@@ -6,7 +6,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
 import type { ApiResponse } from '../api.ts';
 import { codeOf, type BookedOrder, type TBankBooks } from './books.ts';
-import { cancelPart, pay, type TellStatus } from './settle.ts';
+import { cancelPart, isOpen, pay, type TellStatus } from './settle.ts';
 
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 ajv.addSchema({ ...parse(readFileSync(join(import.meta.dirname, 'tbank.yaml'), 'utf8')), $id: 'tbank' });
@@ -73,6 +73,7 @@ const init = (parts: TBankParts, asked: any): ApiResponse => {
 };
 
 const getQr = (parts: TBankParts, payment: BookedOrder): ApiResponse => {
+  if (!isOpen(payment)) return refusal('8', 'The payment is in another state');
   payment.route = 'sbp';
   const { TerminalKey, OrderId, PaymentId } = view(parts, payment);
   return answered({ TerminalKey, OrderId, PaymentId, Data: `${parts.base}/pay/${payment.id}` });
@@ -94,7 +95,7 @@ const cancel = (parts: TBankParts, payment: BookedOrder, asked: any): ApiRespons
   const amount: number = asked.Amount ?? payment.amount;
   if (!wasDone && !cancelPart(parts.books, payment, amount, key, parts.tell)) return refusal(codeOf(amount) === null ? '8' : '3028', 'It cannot be cancelled');
   const { Amount, ...told } = view(parts, payment);
-  return answered({ ...told, OriginalAmount: Amount, NewAmount: Amount - payment.refunded });
+  return answered({ ...told, OriginalAmount: Amount, NewAmount: payment.status === 'CANCELED' ? 0 : Amount - payment.refunded });
 };
 
 const checkOrder = ({ books, terminal }: TBankParts, orderId: string): ApiResponse => {
@@ -152,7 +153,7 @@ export const callMethod = (parts: TBankParts, method: string, asked: any): ApiRe
 /** Where T-Pay is opened for a payment; it takes no signature. */
 export const openLink = ({ books, base }: TBankParts, id: string): ApiResponse => {
   const payment = books.payments.get(id);
-  if (!payment) return refusal('9999', 'There is no such payment');
+  if (!payment || !isOpen(payment)) return refusal('9999', 'There is no such payment');
   payment.route = 'tpay';
   return { status: 200, body: { Success: true, ErrorCode: '0', Params: { RedirectUrl: `${base}/pay/${id}`, WebQR: `${base}/pay/${id}` } } };
 };

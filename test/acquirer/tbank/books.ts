@@ -8,6 +8,7 @@ export type TBankStatus =
   | 'ASYNC_REFUNDING'
   | 'PARTIAL_REFUNDED'
   | 'REFUNDED'
+  | 'CANCELED'
   | 'DEADLINE_EXPIRED'
   | 'REJECTED';
 

@@ -35,6 +35,7 @@ const shownAs: Readonly<Partial<Record<BookedOrder['status'], Shown['status']>>>
   FORM_SHOWED: 'open',
   AUTHORIZED: 'held',
   REJECTED: 'failed',
+  CANCELED: 'failed',
   DEADLINE_EXPIRED: 'failed',
 };
 const looks = { card: 'page', sbp: 'sbp', tpay: 'tinkoff_bank' } as const;

@@ -8,7 +8,8 @@ const late_ms = 1_500;
 /** How long a refund by SBP takes. */
 const sbpRefund_ms = 300;
 
-const isOpen = ({ status }: BookedOrder): boolean => status === 'NEW' || status === 'FORM_SHOWED';
+/** Whether a buyer can still pay it. */
+export const isOpen = ({ status }: BookedOrder): boolean => status === 'NEW' || status === 'FORM_SHOWED';
 
 const reject = (payment: BookedOrder, errorCode: string, tell: TellStatus): void => {
   payment.status = 'REJECTED';
@@ -62,10 +63,10 @@ const endBySbp = (payment: BookedOrder, cancel: BookedCancel, tell: TellStatus):
   tell(payment);
 };
 
-/** Gives money of a payment back, at once by card, later by SBP; false when it is refused. */
+/** Cancels a payment that nobody has begun to pay, or gives its money back, at once by card, later by SBP; false when it is refused. */
 export const cancelPart = (books: TBankBooks, payment: BookedOrder, amount: number, key: string | null, tell: TellStatus): boolean => {
-  if (payment.status === 'AUTHORIZED') {
-    payment.status = 'REVERSED';
+  if (payment.status === 'AUTHORIZED' || payment.status === 'NEW') {
+    payment.status = payment.status === 'NEW' ? 'CANCELED' : 'REVERSED';
     tell(payment);
     return true;
   }

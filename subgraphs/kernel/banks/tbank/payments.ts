@@ -21,8 +21,9 @@ export interface PaymentCalls {
 const askEvery_s = 15;
 /** After this an order that the bank does not know never arrived. */
 const arrivesWithin_s = 60;
-/** The shortest life of a payment's address. */
+/** The shortest life of a payment's address, and the longest: it ends when the order says. */
 const addressLife_s = 61;
+const sessionTtl_min = 90 * 24 * 60;
 
 const unknown = { kind: 'unknown' } as const;
 /** It waits, and is not asked about by itself any more: a person has been told. */
@@ -57,7 +58,8 @@ const isVoided = ({ save, method }: Pick<SessionOrder, 'save' | 'method'>): bool
 /** Bank time, which it reads with an offset. */
 const dueDate = (order: SessionOrder): string => {
   const earliest = order.now.add({ seconds: addressLife_s });
-  const until = Temporal.Instant.compare(order.sessionUntil, earliest) < 0 ? earliest : order.sessionUntil;
+  const wanted = order.registeredUntil ?? order.sessionUntil;
+  const until = Temporal.Instant.compare(wanted, earliest) < 0 ? earliest : wanted;
   return until.round('second').toString().replace('Z', '+00:00');
 };
 
@@ -74,7 +76,7 @@ const initParams = (order: SessionOrder, { callbackUrl }: PaymentCalls) => ({
 });
 
 /** Where the buyer pays; null when the bank does not say. */
-const stepOf = async ({ client }: PaymentCalls, method: BuyerMethod, { id }: WirePayment, init: unknown) => {
+const stepOf = async ({ client }: PaymentCalls, method: BuyerMethod, { id }: Pick<WirePayment, 'id'>, init: unknown) => {
   const readable = (answer: ApiAnswer): unknown => (answer.kind === 'answered' ? answer.body : null);
   switch (method) {
     case 'sbp': {
@@ -96,19 +98,26 @@ const stepOf = async ({ client }: PaymentCalls, method: BuyerMethod, { id }: Wir
 
 const declinedBy = (code: string) => ({ kind: 'declined', failureCode: failureOf(code), bankCode: code }) as const;
 
+const opened = (order: SessionOrder, reference: string, step: Pick<SessionAnswer & { kind: 'opened' }, 'step' | 'stepUrl'>): SessionAnswer => {
+  const traits = { cardBrand: null, cardMask: null, cardHolder: null };
+  return { kind: 'opened', reference, ...step, traits, askAt: order.now.add({ seconds: askEvery_s }) };
+};
+
 const openSession = async (calls: PaymentCalls, order: SessionOrder): Promise<SessionAnswer> => {
   if (order.currency !== 'RUB') return { kind: 'declined', failureCode: 'method_unavailable', bankCode: 'currency' };
+  const registered = order.reference === null ? null : await stepOf(calls, order.method, { id: order.reference }, null);
+  if (order.reference !== null && registered) return opened(order, order.reference, registered);
+  // None was registered, or it does not tell where to go on any more: then nobody knows its address.
   const answer = await calls.client.call({ method: 'Init', params: initParams(order, calls), repeatable: true });
   if (answer.kind === 'unaccepted') return { kind: 'unaccepted', otherwise: unknown };
   if (answer.kind === 'refused') return declinedBy(answer.code);
   const payment = answer.kind === 'answered' ? readPayment(answer.body) : null;
   if (answer.kind !== 'answered' || !payment) return unknown;
   if (!(await isOrdered(calls, order, payment))) return stopped;
+  if (order.registeredUntil) return opened(order, payment.id, { step: 'wait', stepUrl: null });
   const step = await stepOf(calls, order.method, payment, answer.body);
   // Without an address nobody can pay; what was made is found by its order when it is asked about.
-  if (!step) return unknown;
-  const traits = { cardBrand: null, cardMask: null, cardHolder: null };
-  return { kind: 'opened', reference: payment.id, ...step, traits, askAt: order.now.add({ seconds: askEvery_s }) };
+  return step ? opened(order, payment.id, step) : unknown;
 };
 
 const noTraits: PayerTraits = { cardBrand: null, cardMask: null, cardHolder: null, phoneMask: null, payerBank: null };
@@ -154,8 +163,8 @@ const settle = async (calls: PaymentCalls, asked: PaymentQuestion, payment: Wire
 };
 
 /** Whether nobody has got the address of anything that was made for an order, and nobody has begun to charge it: nothing will come of it by itself. */
-const isUntouched = ({ reference }: PaymentQuestion, payments: readonly WirePayment[]): boolean =>
-  reference === null && payments.every(({ status }) => status === 'NEW');
+const isUntouched = ({ reference, awaitsStep }: PaymentQuestion, payments: readonly WirePayment[]): boolean =>
+  (reference === null || awaitsStep) && payments.every(({ status }) => status === 'NEW');
 
 /** Where the buyer goes on, for an order whose answer was lost. Null: the bank does not tell it again, as it is with cards. */
 const sessionOf = async (calls: PaymentCalls, asked: PaymentQuestion, method: BuyerMethod, payment: WirePayment): Promise<BankAnswer | null> => {
@@ -174,8 +183,27 @@ const ask = async (calls: PaymentCalls, asked: PaymentQuestion): Promise<BankAns
   return Temporal.Instant.compare(asked.lastOrderedAt.add({ seconds: arrivesWithin_s }), asked.now) < 0 ? { kind: 'unseen' } : unknown;
 };
 
+/**
+ * Ends what was made for an order, as far as nobody has begun to pay it. `Cancel` gives money back that came in between: then the payment is told as paid, and its
+ * refund finds that all of it went back.
+ */
+const cancelOrder = async (calls: PaymentCalls, asked: PaymentQuestion): Promise<BankAnswer> => {
+  const payments = await paymentsOf(calls, asked.operationId);
+  const payment = payments && telling(payments);
+  if (!payments || !payment || meaningOf(payment.status) !== 'open') return ask(calls, asked);
+  if (!(await isOrdered(calls, asked, payment))) return stopped;
+  const unpaid = payments.filter(({ status }) => status === 'NEW');
+  for (const { id } of unpaid) await calls.client.call({ method: 'Cancel', params: { PaymentId: id }, repeatable: true });
+  const after = telling((await paymentsOf(calls, asked.operationId)) ?? []);
+  return after ? settle(calls, asked, after) : unknown;
+};
+
 /** The part of the port that takes money from a buyer. */
-export const tbankPayments = (calls: PaymentCalls): Pick<Bank, 'openSession' | 'ask'> => ({
+export const tbankPayments = (calls: PaymentCalls): Pick<Bank, 'openSession' | 'ask' | 'cancelOrder' | 'registers' | 'sessionTtl_min'> => ({
+  // The address of its page for cards is told once, with the order, so that their order waits for the buyer.
+  registers: ['sbp', 'tpay'],
+  sessionTtl_min,
   openSession: (order) => openSession(calls, order),
   ask: (question) => ask(calls, question),
+  cancelOrder: (question) => cancelOrder(calls, question),
 });

@@ -86,6 +86,9 @@ const refund = async (calls: RefundCalls, order: RefundOrder): Promise<RefundAns
   const payments = await paymentsOf(calls, order.payment.operationId);
   const payment = payments?.find(({ id }) => id === order.payment.reference) ?? telling(payments ?? []);
   if (!payment) return unknown;
+  // It has given everything back already, as when it was paid while its order was cancelled: another order would be refused, and this one is done.
+  const isWhole = payment.amount !== null && BigInt(payment.amount) === order.amount;
+  if (isWhole && refundStanding(payment.status) === 'all') return { kind: 'approved', reference: order.operationId };
   return payment.sbpId === null ? cancel(calls, order, payment, order.operationId) : refundBySbp(calls, order, payment);
 };
 

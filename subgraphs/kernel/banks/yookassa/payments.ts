@@ -21,8 +21,8 @@ export interface PaymentCalls {
 
 const wireMethods: Readonly<Record<BuyerMethod, string>> = { sbp: 'sbp', cards: 'bank_card', tpay: 'tinkoff_bank', sberpay: 'sberbank' };
 
-/** How long a registered order is fit for a buyer: its hour there less a session here. */
-const registeredFor_min = 40;
+/** The buyer's hour. It begins with the order, and cannot be ended: a pending payment is not cancelled there. */
+const sessionTtl_min = 60;
 /** How often a payment that waits for its buyer is asked about; notifications come sooner. */
 const askEvery_s = 15;
 /** After this an order that is not in the bank's list never arrived. */
@@ -169,10 +169,10 @@ const notOpened = (answer: ApiAnswer & { kind: 'refused' }): SessionAnswer => {
 };
 
 /** Whether the order was given so long ago that its hour there would end before the buyer's session here. A card's order is never given before the buyer goes on. */
-const isStale = (answer: ApiAnswer, { card, now }: SessionOrder): boolean => {
+const isStale = (answer: ApiAnswer, { card, sessionUntil }: SessionOrder): boolean => {
   const payment = answer.kind === 'answered' && card === null ? readPayment(answer.body) : null;
   if (!payment?.createdAt || (payment.status !== 'pending' && payment.status !== 'canceled')) return false;
-  return Temporal.Instant.compare(payment.createdAt.add({ minutes: registeredFor_min }), now) < 0;
+  return Temporal.Instant.compare(payment.createdAt.add({ minutes: sessionTtl_min }), sessionUntil) < 0;
 };
 
 const openSession = async (calls: PaymentCalls, order: SessionOrder): Promise<SessionAnswer> => {
@@ -211,9 +211,12 @@ export type PaymentCaller = Caller & Pick<PaymentCalls, 'checkEcho'>;
 const noAccount = { kind: 'unaccepted', otherwise: { kind: 'declined', failureCode: 'method_unavailable', bankCode: 'no_account' } } as const;
 
 /** The part of the port that takes money. */
-export const yooKassaPayments = (callerOf: (merchantId: string) => Promise<PaymentCaller>): Pick<Bank, 'openSession' | 'ask' | 'registers'> => ({
+export const yooKassaPayments = (
+  callerOf: (merchantId: string) => Promise<PaymentCaller>,
+): Pick<Bank, 'openSession' | 'ask' | 'registers' | 'sessionTtl_min'> => ({
   // A card goes there with the order, so that its order waits for the buyer.
   registers: ['sbp', 'tpay', 'sberpay'],
+  sessionTtl_min,
   openSession: async (order) => {
     const { accounts, ...caller } = await callerOf(order.merchantId);
     return accounts.current ? openSession({ ...caller, shop: accounts.current }, order) : noAccount;

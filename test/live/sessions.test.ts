@@ -1,0 +1,151 @@
+/** How long sessions live at an acquirer and how their orders end there, by what each connector declares. */
+import assert from 'node:assert/strict';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import type { Bank, PaymentQuestion, SessionAnswer, SessionOrder } from '../../subgraphs/kernel/banks/bank.ts';
+import { openAccounts } from '../../subgraphs/kernel/banks/bank-accounts.ts';
+import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
+import { openSimulator } from '../../subgraphs/kernel/banks/simulator.ts';
+import { openTBank, type TBank } from '../../subgraphs/kernel/banks/tbank/open-tbank.ts';
+import { openYooKassa, type YooKassa } from '../../subgraphs/kernel/banks/yookassa/open-yookassa.ts';
+import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { minorUnits } from '../../subgraphs/kernel/rules/money.ts';
+import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { createPayment } from '../../subgraphs/payments/create-payment.ts';
+import { openSession } from '../../subgraphs/payments/open-session.ts';
+import { shopAccount, startAcquirer, tbankTerminal, type Acquirer } from '../acquirer/start-acquirer.ts';
+import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
+
+const hour = 60;
+const inMinutes = (minutes: number): Temporal.Instant => Temporal.Now.instant().add({ minutes });
+
+describe('the sessions of two acquirers', () => {
+  let stage: { readonly acquirer: Acquirer; readonly record: MigratedDatabase; readonly tbank: TBank; readonly yookassa: YooKassa };
+  before(async () => {
+    const [acquirer, record] = await Promise.all([startAcquirer(), startMigratedDatabase()]);
+    const { pool } = record.database;
+    const config = { url: acquirer.tbankApi, terminal: tbankTerminal.id, password: tbankTerminal.password, attempt_ms: 4_000 };
+    const accounts = openAccounts(pool, randomBytes(32), 'yookassa', { payments: shopAccount, payouts: null });
+    const yookassa = openYooKassa({ url: acquirer.api, payouts: null, attempt_ms: 9_000 }, accounts, pool);
+    stage = { acquirer, record, tbank: openTBank(config, 'http://127.0.0.1:9', pool), yookassa };
+  });
+  after(async () => {
+    await Promise.all([stage.tbank.close(), stage.yookassa.close()]);
+    await Promise.all([stage.acquirer.stop(), stage.record.close()]);
+  });
+
+  const orderOf = (more: Partial<SessionOrder> = {}): SessionOrder => ({
+    merchantId: randomUUID(),
+    shopId: randomUUID(),
+    operationId: randomUUID(),
+    amount: minorUnits(10_000n),
+    currency: 'RUB',
+    method: 'sbp',
+    card: null,
+    planned: null,
+    callbacks: null,
+    pageUrl: 'http://127.0.0.1:9/pay/x',
+    sessionUntil: inMinutes(20),
+    reference: null,
+    now: Temporal.Now.instant(),
+    ...more,
+  });
+  const questionOf = ({ merchantId, operationId, amount, currency }: SessionOrder, reference: string): PaymentQuestion => {
+    const now = Temporal.Now.instant();
+    return {
+      merchantId,
+      operationId,
+      amount,
+      currency,
+      reference,
+      orderedAt: now,
+      lastOrderedAt: now,
+      method: 'sbp',
+      voided: false,
+      saves: false,
+      awaitsStep: false,
+      now,
+    };
+  };
+  const opened = (answer: SessionAnswer): SessionAnswer & { kind: 'opened' } => (answer.kind === 'opened' ? answer : assert.fail(JSON.stringify(answer)));
+  const atTBank = async ({ operationId }: SessionOrder): Promise<any[]> =>
+    (await stage.acquirer.books()).tbank.payments.filter(({ orderId }: any) => orderId === operationId);
+
+  test("an order whose declared hour ends before the buyer's session is replaced by another one; before that the same order is gone on with", async () => {
+    const order = orderOf();
+    const first = opened(await stage.yookassa.openSession(order));
+    const again = async (sessionUntil: Temporal.Instant) => opened(await stage.yookassa.openSession({ ...order, sessionUntil })).reference;
+    assert.equal(stage.yookassa.sessionTtl_min, hour);
+    assert.equal(await again(inMinutes(hour - 1)), first.reference);
+    const second = await again(inMinutes(hour + 1));
+    assert.notEqual(second, first.reference);
+    assert.equal(await again(inMinutes(hour + 1)), second, 'and not by a third');
+  });
+
+  test('a session ends here when it ends at the bank, if that is sooner than ours would', async () => {
+    const { database } = stage.record;
+    const key = await stage.record.merchant('live');
+    const route = `insert into bank_route (merchant_id, id, shop_id, mode, operation, method, connector, priority, active, created_at)
+      values ($1, gen_random_uuid(), $2, 'live', 'payment', 'sbp', $3, 0, true, now())`;
+    await database.pool.query(route, [key.merchantId, key.shopId, 'short']);
+    const now = Temporal.Now.instant().round('millisecond');
+    for (const [ttl_min, lasts_min] of [
+      [5, 5],
+      [hour, 20],
+    ] as const) {
+      const short: Bank = { ...stage.yookassa, connector: 'short', sessionTtl_min: ttl_min };
+      const banks = openBanks(openSimulator(database), database.pool, [short]);
+      const created = await createPayment(database, noPolicies, key, { input: { amount: 10_000n, method: 'sbp' } }, now);
+      if (isRefused(created)) assert.fail(created.message);
+      const request = { key: { merchantId: key.merchantId, paymentId: created.payment.id }, card: null, pageUrl: 'https://pay.example/p', now };
+      const payment = await openSession(database, banks, noPolicies, request);
+      if (isRefused(payment)) assert.fail(payment.message);
+      assert.equal(payment.processingUntil?.since(now).total('minutes'), lasts_min);
+    }
+  });
+
+  test('an order that was registered lives until its buyer may come last, is gone on with, and is ended when its payment has ended', async () => {
+    const { tbank } = stage;
+    const order = orderOf();
+    const { reference, stepUrl } = opened(await tbank.openSession({ ...order, registeredUntil: inMinutes(7 * 24 * hour) }));
+    assert.equal(stepUrl, null, 'nobody is told where it is');
+    const goOn = async () => opened(await tbank.openSession({ ...order, reference }));
+    const on = await goOn();
+    assert.deepEqual([on.reference, on.step, (await atTBank(order)).length], [reference, 'qr', 1]);
+    const many = await Promise.all(Array.from({ length: 10 }, async () => tbank.cancelOrder?.(questionOf(order, reference))));
+    assert.ok(
+      many.every((answer) => answer?.kind === 'declined' && answer.bankCode === 'CANCELED'),
+      JSON.stringify(many),
+    );
+    await stage.acquirer.confirm(on.stepUrl ?? '', 'pay');
+    assert.equal((await atTBank(order))[0].status, 'CANCELED');
+    assert.notEqual((await goOn()).reference, reference, 'what was cancelled is not gone on with');
+  });
+
+  test('an order that somebody has paid is told as paid when it is to be ended; what the bank gave back whole is not ordered back again', async () => {
+    const { tbank, acquirer } = stage;
+    const order = orderOf();
+    const { reference, stepUrl } = opened(await tbank.openSession(order));
+    await acquirer.confirm(stepUrl ?? '', 'pay');
+    assert.equal((await tbank.cancelOrder?.(questionOf(order, reference)))?.kind, 'approved');
+    assert.equal((await atTBank(order))[0].status, 'CONFIRMED');
+    const cards = orderOf({ method: 'cards' });
+    const paid = opened(await tbank.openSession(cards));
+    await acquirer.confirm(paid.stepUrl ?? '', 'pay');
+    const back = () => {
+      const { merchantId, amount, currency, now, operationId } = cards;
+      const payment = { operationId, reference: paid.reference };
+      return tbank.refund({ merchantId, operationId: randomUUID(), payment, amount, currency, planned: null, reference: null, now });
+    };
+    assert.deepEqual([(await back()).kind, (await back()).kind], ['approved', 'approved']);
+    const given = (await acquirer.books()).tbank.cancels.filter(({ orderId }: any) => orderId === cards.operationId);
+    assert.deepEqual(
+      given.map(({ amount }: any) => amount),
+      [10_000],
+    );
+  });
+
+  test('everything that was asked and answered was as described', async () => {
+    assert.deepEqual((await stage.acquirer.books()).violations, []);
+  });
+});
