@@ -21,10 +21,14 @@ export type Runner = pg.Pool | pg.PoolClient;
 const int8 = pg.types.builtins.INT8;
 const timestamptz = pg.types.builtins.TIMESTAMPTZ;
 
+const readInt8 = (text: string): bigint => BigInt(text);
+const readTimestamptz = (text: string): Temporal.Instant => Temporal.Instant.from(text.replace(' ', 'T'));
+
 const types: pg.CustomTypesConfig = {
+  // Asked for every column of every answer.
   getTypeParser: (oid: number, format?: 'text' | 'binary') => {
-    if (oid === int8) return (text: string) => BigInt(text);
-    if (oid === timestamptz) return (text: string) => Temporal.Instant.from(text.replace(' ', 'T'));
+    if (oid === int8) return readInt8;
+    if (oid === timestamptz) return readTimestamptz;
     // The package types its parsers as any; what they give is typed by the row that the caller of `run` names.
     return pg.types.getTypeParser(oid, format) as (text: string) => unknown;
   },

@@ -2,11 +2,11 @@
 import { GraphQLError } from 'graphql';
 import { isPlainText } from '../rules/block.ts';
 
-const isHolder = (value: unknown): value is object => typeof value === 'object' && value !== null;
+const isHolder = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null;
 
 const isUsable = (value: unknown): boolean => {
   if (typeof value === 'string') return isPlainText(value);
-  return !isHolder(value) || Object.entries(value).every(([name, item]) => isPlainText(name) && isUsable(item));
+  return !isHolder(value) || Object.keys(value).every((name) => isPlainText(name) && isUsable(value[name]));
 };
 
 /** Throws `bad_request`, naming the argument, when a text under it has U+0000 or half of a surrogate pair: PostgreSQL takes neither. */
