@@ -2,7 +2,7 @@
 import { constantRows } from './constant-rows.ts';
 import { csvRows } from './csv-row.ts';
 import { createRows, readRows } from './database-rows.ts';
-import { eventRows } from './event-rows.ts';
+import { webhooksOnPostgres, webhooksOnRedis } from './event-rows.ts';
 import { socketRows, streamRows } from './fan-out-rows.ts';
 import { memoryRows } from './memory-row.ts';
 import { payoutRows } from './payout-rows.ts';
@@ -28,7 +28,8 @@ interface Part {
   readonly whole_min: (plan: BenchPlan) => number;
   /** On a PostgreSQL with the service and the baseline, which all such parts of a run share. */
   readonly overWorld?: (world: World, bench: Bench) => Promise<readonly Row[]>;
-  readonly alone?: (bench: Bench) => Promise<readonly Row[]>;
+  /** By itself; one after the other, each kept whatever becomes of the next. */
+  readonly alone?: readonly ((bench: Bench) => Promise<readonly Row[]>)[];
 }
 
 const n = (count: number): string => count.toLocaleString('en');
@@ -39,14 +40,14 @@ const parts = {
     quick_min: 0.5,
     whole_min: () => 4,
     overWorld: createRows,
-    alone: (bench) => constantRows('create', bench),
+    alone: [(bench) => constantRows('create', bench)],
   },
   read: {
     says: () => 'payments read over REST, against bare fastify with the same SQL, and without a database',
     quick_min: 0.5,
     whole_min: () => 4,
     overWorld: readRows,
-    alone: (bench) => constantRows('read', bench),
+    alone: [(bench) => constantRows('read', bench)],
   },
   succeed: {
     says: ({ succeedRequests, many }) => `payments that succeed, against pgbench with the same SQL: ${n(succeedRequests)} in each of ${many.rounds} rounds`,
@@ -70,13 +71,13 @@ const parts = {
     says: ({ starts }) => `npm start to ready, cold and warm, ${starts} times, against PostgreSQL alone`,
     quick_min: 0.5,
     whole_min: () => 1,
-    alone: startRows,
+    alone: [startRows],
   },
   registry: {
     says: ({ registryPayments }) => `pages of registries and ledger among ${n(registryPayments)} payments, against 10,000`,
     quick_min: 1,
     whole_min: ({ registryPayments }) => 1 + registryPayments / 600_000,
-    alone: registryRows,
+    alone: [registryRows],
   },
   payouts: {
     says: ({ merchants }) => `payouts of one merchant and of ${merchants}, against pgbench with the same SQL; a batch of 1,000 against single calls`,
@@ -106,19 +107,19 @@ const parts = {
     says: ({ backlog, eventSeconds }) => `webhooks on both queues: a backlog of ${n(backlog)}, against a bare loop; ${eventSeconds} s at a steady rate`,
     quick_min: 0.6,
     whole_min: ({ backlog }) => 1 + backlog / 25_000,
-    alone: eventRows,
+    alone: [webhooksOnPostgres, webhooksOnRedis],
   },
   sockets: {
     says: ({ sockets }) => `${sockets.map(n).join(' and ')} sockets in one process: memory of each, and one event to all, against bare ws`,
     quick_min: 0.2,
     whole_min: ({ sockets }) => 0.5 + Math.max(...sockets) / 10_000,
-    alone: socketRows,
+    alone: [socketRows],
   },
   streams: {
     says: ({ sockets }) => `${sockets.map(n).join(' and ')} event streams in one process, likewise, against bare http`,
     quick_min: 0.2,
     whole_min: ({ sockets }) => 0.5 + Math.max(...sockets) / 10_000,
-    alone: streamRows,
+    alone: [streamRows],
   },
   recurring: {
     says: ({ dueSubscriptions, subscriptions }) =>
@@ -137,19 +138,19 @@ const parts = {
     says: () => 'other gateways over the same subgraphs: stock Apollo, Hive Gateway, Mercurius',
     quick_min: 2,
     whole_min: () => 12,
-    alone: peerRows,
+    alone: [peerRows],
   },
   soak: {
     says: ({ soakMinutes }) => `the whole service in one process under everything at once for ${soakMinutes} min: memory, waiting and rate over time`,
     quick_min: 0.5,
     whole_min: ({ soakMinutes }) => soakMinutes + 1,
-    alone: soakRows,
+    alone: [soakRows],
   },
   fleet: {
     says: ({ soakMinutes }) => `the same with a process for each role, on Redis, for ${soakMinutes} min`,
     quick_min: 0.8,
     whole_min: ({ soakMinutes }) => soakMinutes + 1.5,
-    alone: fleetSoakRows,
+    alone: [fleetSoakRows],
   },
 } as const satisfies Readonly<Record<string, Part>>;
 
@@ -200,6 +201,6 @@ export const measureParts = async (
     await using world = await openWorld(bench.progress);
     for (const name of overWorld) await measure(name, async () => (await partOf(name).overWorld?.(world, bench)) ?? []);
   }
-  for (const name of names.filter((part) => partOf(part).alone)) await measure(name, async () => (await partOf(name).alone?.(bench)) ?? []);
+  for (const name of names) for (const rowsOf of partOf(name).alone ?? []) await measure(name, () => rowsOf(bench));
   return { rows, failed };
 };

@@ -5,9 +5,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'pg';
 import { dueSubscriptions } from '../../subgraphs/recurring/store-subscription.ts';
+import { cpuOfProcess, type CpuClock } from './cpu.ts';
 import { requestText } from './load.ts';
 import type { Bench } from './plan.ts';
+import { saying } from './progress.ts';
 import type { Row } from './report.ts';
+import { withClocks } from './subject.ts';
 import { addToken, countCharged, fillSubscriptions, makeDue, startChargingWorker } from './subscriptions-in-table.ts';
 import type { World } from './world.ts';
 
@@ -16,12 +19,25 @@ const leastRatio = 2;
 /** Charges one by one: their pace does not depend on how many there are. */
 const singles_max = 500;
 const looks = 200;
-const poll_ms = 20;
+const poll_ms = 100;
 const patience_ms = 600_000;
 
-/** Makes so many subscriptions due and waits until each is charged; gives how many a second. */
-const drain = async (pool: Pool, due: number): Promise<number> => {
+/** Charges a second, and the CPU time of each, of everything that answers and of PostgreSQL. */
+interface Pace {
+  readonly perSecond: number;
+  readonly each_us: readonly (number | null)[];
+}
+
+const cpuText = ({ each_us }: Pace): string => each_us.map((cpu_us) => cpu_us?.toFixed(0) ?? '?').join(' + ');
+
+/** Makes so many subscriptions due and waits until each is charged. */
+const drain = async (pool: Pool, due: number, clocks: readonly CpuClock[]): Promise<Pace> => {
   await makeDue(pool, due);
+  const { result, each_us } = await withClocks(clocks, async () => ({ answered: due, perSecond: await untilCharged(pool, due) }));
+  return { perSecond: result.perSecond, each_us };
+};
+
+const untilCharged = async (pool: Pool, due: number): Promise<number> => {
   const began_ms = performance.now();
   while (performance.now() < began_ms + patience_ms) {
     if ((await countCharged(pool)) >= due) return (due * 1_000) / (performance.now() - began_ms);
@@ -30,11 +46,12 @@ const drain = async (pool: Pool, due: number): Promise<number> => {
   throw new Error(`${due} subscriptions were not charged within ${patience_ms} ms`);
 };
 
-/** Charges a token over REST, each charge after the answer to the one before; gives how many a second. */
-const oneByOne = async ({ merchant, service }: World, token: string, charges: number, { load }: Bench): Promise<number> => {
+/** Charges a token over REST, each charge after the answer to the one before. */
+const oneByOne = async ({ merchant, service, postgres }: World, token: string, charges: number, { load }: Bench): Promise<Pace> => {
   const requests = [requestText('POST', `/v1/public/tokens/${token}/charge`, { authorization: `Bearer ${merchant.key}` }, { amount: 10_000 })];
-  const { answered, elapsed_ms } = await load.run({ url: service.url, requests, connections: 1, duration_ms: patience_ms, requests_max: charges });
-  return (answered * 1_000) / elapsed_ms;
+  const plan = { url: service.url, requests, connections: 1, duration_ms: patience_ms, requests_max: charges };
+  const { result, each_us } = await withClocks([cpuOfProcess(service.pid), postgres], () => load.run(plan));
+  return { perSecond: (result.answered * 1_000) / result.elapsed_ms, each_us };
 };
 
 /** Microseconds that one look for what is due takes when nothing is: that of the least disturbed tenth, once the plans are kept. */
@@ -48,8 +65,7 @@ const emptyLook_us = async (pool: Pool): Promise<number> => {
   return took.toSorted((one, other) => one - other)[Math.floor(looks / 10)] ?? Number.NaN;
 };
 
-interface Measured {
-  readonly perSecond: number;
+interface Measured extends Pace {
   readonly look_us: number;
 }
 
@@ -58,11 +74,10 @@ const among = async (world: World, pool: Pool, token: string, rows: number, { pl
   await using stack = new AsyncDisposableStack();
   await fillSubscriptions(pool, world, token, rows, (text) => progress(`recurring: ${text}`));
   const look_us = await emptyLook_us(pool);
-  await startChargingWorker(world, stack);
-  progress(`recurring: warming up among ${rows.toLocaleString('en')}`);
-  await drain(pool, Math.ceil(plan.dueSubscriptions / 5));
-  progress(`recurring: charging ${plan.dueSubscriptions} of ${rows.toLocaleString('en')}`);
-  return { perSecond: await drain(pool, plan.dueSubscriptions), look_us };
+  const clocks = [await startChargingWorker(world, stack), world.postgres];
+  const charge = (due: number): Promise<Pace> => saying(drain(pool, due, clocks), () => progress(`recurring: charging ${due} of ${rows.toLocaleString('en')}`));
+  await charge(Math.ceil(plan.dueSubscriptions / 5));
+  return { ...(await charge(plan.dueSubscriptions)), look_us };
 };
 
 /** The rows. */
@@ -80,15 +95,15 @@ export const recurringRows = async (world: World, bench: Bench): Promise<readonl
     const amongFew = await among(world, pool, token, few, bench);
     const amongMany = await among(world, pool, token, many, bench);
     const [fewText, manyText] = [few.toLocaleString('en'), many.toLocaleString('en')];
-    const speed = ({ perSecond }: Measured): string => `${perSecond.toFixed(0)}/s`;
+    const speed = ({ perSecond }: Pace): string => `${perSecond.toFixed(0)}/s`;
     return [
       {
         what: `${due} due subscriptions charged`,
         against: 'token charges one by one over REST',
-        ratio: amongFew.perSecond / single,
+        ratio: amongFew.perSecond / single.perSecond,
         aim: { least: leastRatio },
         rounds: 1,
-        figures: `${speed(amongFew)} to ${single.toFixed(0)}/s`,
+        figures: `${speed(amongFew)} to ${speed(single)}; CPU each ${cpuText(amongFew)} us to ${cpuText(single)} us`,
       },
       {
         what: `the same among ${manyText} subscriptions`,

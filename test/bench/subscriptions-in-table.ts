@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
 import { spawnProcess, stopProcess, untilReady } from '../support/service.ts';
+import { cpuOfProcess, type CpuClock } from './cpu.ts';
 import type { World } from './world.ts';
 
 const chunk_rows = 50_000;
@@ -51,9 +52,10 @@ export const countCharged = async (pool: Pool): Promise<number> => {
   return rows[0]?.count ?? 0;
 };
 
-/** Starts a worker of the world's database, with payments in its own process; `stack` ends it. */
-export const startChargingWorker = async ({ environment }: World, stack: AsyncDisposableStack): Promise<void> => {
+/** Starts a worker of the world's database, with payments in its own process; `stack` ends it. Gives the clock of its CPU time. */
+export const startChargingWorker = async ({ environment }: World, stack: AsyncDisposableStack): Promise<CpuClock> => {
   const worker = spawnProcess('worker subgraph payments', await freePort(), environment);
   stack.defer(async () => void (await stopProcess(worker)));
   await untilReady(worker);
+  return cpuOfProcess(worker.child.pid ?? 0);
 };
