@@ -109,6 +109,8 @@ describe('the sessions of two acquirers', () => {
     const order = orderOf();
     const { reference, stepUrl } = opened(await tbank.openSession({ ...order, registeredUntil: inMinutes(7 * 24 * hour) }));
     assert.equal(stepUrl, null, 'nobody is told where it is');
+    const found = await tbank.ask({ ...questionOf(order, reference), awaitsStep: true });
+    assert.equal(found.kind === 'pending' && found.session?.reference, reference, 'a buyer whose answer was lost is shown the same order');
     const goOn = async () => opened(await tbank.openSession({ ...order, reference }));
     const on = await goOn();
     assert.deepEqual([on.reference, on.step, (await atTBank(order)).length], [reference, 'qr', 1]);
