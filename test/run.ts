@@ -31,10 +31,10 @@ const filesAtOnce = 2;
 
 const seconds = (took_ms: number): string => `${(took_ms / 1_000).toFixed(1)} s`;
 
-// Benchmarks are not tests, the tidy tests are a part of the check, and the fleet has a command of its own: it needs a machine to itself.
+// Benchmarks are not tests, and the tidy tests are a part of the check.
 const testFiles = (named: readonly string[]): readonly string[] => {
   const patterns = named.map((path) => (statSync(resolve(root, path)).isDirectory() ? `${path}/**/*.test.ts` : path));
-  const everything = () => globSync('test/**/*.test.ts', { cwd: root, exclude: ['test/bench/**', 'test/tidy/**', 'test/cluster/fleet.test.ts'] });
+  const everything = () => globSync('test/**/*.test.ts', { cwd: root, exclude: ['test/bench/**', 'test/tidy/**'] });
   const found = named.length > 0 ? globSync(patterns, { cwd: root }) : everything();
   return found.toSorted().map((path) => resolve(root, path));
 };
@@ -114,7 +114,7 @@ const main = async (args: readonly string[], stopped: AbortSignal): Promise<numb
     return 1;
   }
   const files = testFiles(named);
-  const [missing, finding_ms] = await timed(() => findOutsidePrograms(whole || wholeFleet, wholeFleet));
+  const [missing, finding_ms] = await timed(() => findOutsidePrograms(whole || wholeFleet));
   const [checked, checking_ms] = whole ? await timed(() => check(stopped)) : [true, 0];
   const [database, starting_ms] = await timed(startTestDatabase);
   process.env['TEST_POSTGRES_URL'] = database.url;

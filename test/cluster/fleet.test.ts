@@ -11,8 +11,9 @@ import { registryOf } from '../crash/books.ts';
 import { onePayment } from '../scenarios/one-payment.ts';
 import { refunds } from '../scenarios/refunds.ts';
 import { tokens } from '../scenarios/tokens.ts';
+import { payByCard } from '../support/buyer.ts';
 import { eventually, makeMerchant, type Merchant } from '../support/merchant.ts';
-import { startFleet, type Fleet, type Place } from './fleet.ts';
+import { startFleet, type Fleet } from './fleet.ts';
 import { noFleet } from './outside.ts';
 import { followStream, openTimedReceiver, startShoppers, type Bought, type Shoppers } from './shoppers.ts';
 
@@ -48,6 +49,20 @@ describe('a fleet: two of each role behind HAProxy, PostgreSQL with a standby be
 
   describe('the scenarios of merchants', { concurrency: 3 }, () => {
     onePayment(() => fleet);
+    test('a payout is paid from what a payment brought, and told of', async () => {
+      const told = await openTimedReceiver();
+      const paid = await makeMerchant(fleet);
+      await paid.endpoint(told.url);
+      const created = await paid.call('POST', '/payments', { amount: 10_000, method: 'cards' });
+      await payByCard(created.body.payment_url);
+      await told.until(({ body }) => body.data.id === created.body.payment.id);
+      const recipient = { method: 'payouts_sbp', phone: '+79161234567', bank_id: '100000000111', full_name: 'Ivan Petrov' };
+      const payout = await paid.call('POST', '/payouts', { amount: 1_000, ...recipient });
+      assert.equal(payout.status, 201, JSON.stringify(payout.body));
+      await told.until(({ body }) => body.event.startsWith('payout.') && body.data.id === payout.body.payout.id);
+      assert.equal((await paid.call('GET', '/balance')).body.balance, 9_000);
+      await told.close();
+    });
     if (!isWhole) return;
     refunds(() => fleet);
     tokens(() => fleet);
@@ -69,8 +84,10 @@ describe('a fleet: two of each role behind HAProxy, PostgreSQL with a standby be
   });
 
   test('kill -9 of each kind of process, of the nodes of Redis, of PgBouncer and of HAProxy', async () => {
-    for (const place of fleet.places.filter(({ number }) => number === 2)) {
-      await recover(`kill -9 of ${nameOf(place)}`, () => fleet.replace(place, 'SIGKILL'));
+    const seconds = fleet.places.filter(({ number }) => number === 2);
+    for (const lost of isWhole ? seconds.map((place) => [place]) : [seconds]) {
+      const names = lost.map(({ roles }) => roles.replaceAll('subgraph ', '').replaceAll(' ', ', ')).join(' and of ');
+      await recover(`kill -9 of ${names}`, async () => void (await Promise.all(lost.map((place) => fleet.replace(place, 'SIGKILL')))));
     }
     const { redis, pgbouncer, haproxy } = fleet;
     const lose = (nodes: readonly number[]) => async (): Promise<void> => {
@@ -136,5 +153,3 @@ describe('a fleet: two of each role behind HAProxy, PostgreSQL with a standby be
     );
   });
 });
-
-const nameOf = ({ roles, number }: Place): string => `${roles.replaceAll('subgraph ', '')} (${number})`;

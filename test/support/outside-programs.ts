@@ -10,8 +10,6 @@ interface OutsideProgram {
   readonly debianPackage: string;
   /** What is not tested without it. */
   readonly half: string;
-  /** Only the tests of the fleet need it. */
-  readonly onlyFleet?: boolean;
 }
 
 const programs: readonly OutsideProgram[] = [
@@ -21,8 +19,8 @@ const programs: readonly OutsideProgram[] = [
     debianPackage: 'redis-server',
     half: 'everything on Redis: queues, bus, the service as separate processes',
   },
-  { variable: 'HAPROXY', names: ['haproxy'], debianPackage: 'haproxy', half: 'the service as a fleet behind a balancer', onlyFleet: true },
-  { variable: 'PGBOUNCER', names: ['pgbouncer'], debianPackage: 'pgbouncer', half: 'the service as a fleet behind a pooler', onlyFleet: true },
+  { variable: 'HAPROXY', names: ['haproxy'], debianPackage: 'haproxy', half: 'the service as a fleet behind a balancer' },
+  { variable: 'PGBOUNCER', names: ['pgbouncer'], debianPackage: 'pgbouncer', half: 'the service as a fleet behind a pooler' },
   { variable: 'CHROMIUM', names: ['chromium', 'chromium-browser', 'google-chrome'], debianPackage: 'chromium', half: 'the hosted page in a real browser' },
 ];
 
@@ -57,11 +55,10 @@ const install = (packages: readonly string[]): void => {
 
 /**
  * Sets REDIS_SERVER, HAPROXY, PGBOUNCER and CHROMIUM for the tests, each to a path that exists, and gives what cannot be tested here. With `mayInstall`, root on a Debian
- * installs what is missing. HAProxy and PgBouncer are missed `forFleet` alone. A variable that is set already is left alone.
+ * installs what is missing. A variable that is set already is left alone.
  */
-export const findOutsidePrograms = (mayInstall: boolean, forFleet = false): readonly string[] => {
-  const needed = programs.filter(({ onlyFleet }) => forFleet || !onlyFleet);
-  const missing = (): readonly OutsideProgram[] => needed.filter(({ variable, names }) => !process.env[variable] && findInPath(names) === null);
+export const findOutsidePrograms = (mayInstall: boolean): readonly string[] => {
+  const missing = (): readonly OutsideProgram[] => programs.filter(({ variable, names }) => !process.env[variable] && findInPath(names) === null);
   if (mayInstall && missing().length > 0 && canInstall()) install(missing().map(({ debianPackage }) => debianPackage));
   for (const { variable, names } of programs) {
     const found = process.env[variable] || findInPath(names);
