@@ -64,7 +64,8 @@ export const medianOf = (samples: readonly Sample[], figure: (sample: Sample) =>
 export const medianRatio = (above: readonly Sample[], below: readonly Sample[], figure: (sample: Sample) => number | null): number | null => {
   const ratios = above.map((sample, round) => {
     const [over, under] = [figure(sample), below[round] ? figure(below[round]) : null];
-    return over === null || under === null || under === 0 ? null : over / under;
+    // A round in which nothing was answered says nothing.
+    return over === null || under === null || !Number.isFinite(over / under) ? null : over / under;
   });
   const known = ratios.filter((ratio) => ratio !== null);
   return known.length === ratios.length && known.length > 0 ? median(known) : null;
