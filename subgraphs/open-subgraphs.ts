@@ -129,7 +129,7 @@ const buildSchema = (name: SubgraphName, parts: SubgraphsParts): GraphQLSchema =
         payoutsSubgraph({ database, banks, policies, log, fingerprintKey: secrets.fingerprint, wakeRelay: openWake(parts), wakeSenders: openSenders(parts) }),
       );
     case 'recurring':
-      return buildSubgraph(recurringSubgraph({ database, policies, payments: openPayments(paymentsOf(parts)) }));
+      return buildSubgraph(recurringSubgraph({ database, policies, clocks, payments: openPayments(paymentsOf(parts)) }));
     case 'merchants': {
       const wake = (lanes: readonly string[]): void => {
         wakeLanes(queues, lanes).catch((error: unknown) => log.warn({ error }, 'the webhook workers were not woken; the sweep finds what is due'));

@@ -12,6 +12,8 @@ export interface PauseRequest {
   readonly merchantId: string;
   readonly id: string;
   readonly reason: string | null;
+  /** The moment it is for the subscription, whose shop may have a clock of its own; the log has the real one. */
+  readonly at: Temporal.Instant;
 }
 
 type Decide = (subscription: Subscription, charges: readonly SubscriptionCharge[]) => StandingPatch | Refused | 'unchanged';
@@ -20,7 +22,7 @@ const change = (
   database: Pick<Database, 'pool'>,
   acting: Acting,
   action: 'subscription.pause' | 'subscription.resume',
-  { merchantId, id, reason }: PauseRequest,
+  { merchantId, id, reason, at }: PauseRequest,
   decide: Decide,
 ): Promise<Subscription | Refused> => {
   if (!isUuid(id)) return Promise.resolve(refused('not_found', 'there is no such subscription'));
@@ -29,7 +31,7 @@ const change = (
     const result = await changeSubscription(client, { merchantId, subscriptionId: id }, (subscription, charges) => {
       before = subscription;
       const patch = decide(subscription, charges);
-      return patch === 'unchanged' || isRefused(patch) ? patch : { patch, at: acting.now() };
+      return patch === 'unchanged' || isRefused(patch) ? patch : { patch, at };
     });
     if (isRefused(result)) return result;
     const state = (subscription: Subscription | null) => subscription && { status: subscription.status, next_charge_at: subscription.nextChargeAt };
@@ -42,7 +44,7 @@ export const pauseSubscription = (database: Pick<Database, 'pool'>, acting: Acti
   change(database, acting, 'subscription.pause', request, (subscription) => {
     if (subscription.status === 'paused') return 'unchanged';
     return (
-      paused(subscription, acting.now()) ?? refused('bad_request', `only an active or past due subscription can be paused; this one is ${subscription.status}`)
+      paused(subscription, request.at) ?? refused('bad_request', `only an active or past due subscription can be paused; this one is ${subscription.status}`)
     );
   });
 
@@ -52,6 +54,6 @@ export const resumeSubscription = (database: Pick<Database, 'pool'>, acting: Act
     if (subscription.status === 'active' || subscription.status === 'past_due') return 'unchanged';
     const isCharging = charges.some(({ status }) => status === 'open');
     return (
-      resumed(subscription, isCharging, acting.now()) ?? refused('bad_request', `only a paused subscription can be resumed; this one is ${subscription.status}`)
+      resumed(subscription, isCharging, request.at) ?? refused('bad_request', `only a paused subscription can be resumed; this one is ${subscription.status}`)
     );
   });

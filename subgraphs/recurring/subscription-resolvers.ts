@@ -1,8 +1,11 @@
 /** Resolvers of subscriptions: from GraphQL to a verb, and back. */
 import type { BillingSubscriptionResolvers, MutationResolvers, QueryResolvers, SubscriptionChargeResolvers } from '../../schema/generated/recurring.ts';
+import type { TestClocks } from '../kernel/clock/test-clocks.ts';
+import { isUuid } from '../kernel/database/load-by-key.ts';
 import type { Policies } from '../kernel/policies/policies.ts';
 import { isRefused, type Refused } from '../kernel/rules/refusal.ts';
 import { modes } from '../kernel/rules/mode.ts';
+import type { Acting } from '../kernel/service/audit.ts';
 import { perCall } from '../kernel/service/per-call.ts';
 import type { Principal } from '../kernel/service/principal.ts';
 import { keyOf, merchantOf } from '../kernel/service/reach.ts';
@@ -17,6 +20,7 @@ import type { Subscription, SubscriptionCharge } from './subscription-entities.t
 
 export interface SubscriptionParts extends TokenParts {
   readonly policies: Policies;
+  readonly clocks: TestClocks;
 }
 
 /** Fields of a subscription that are other rows. */
@@ -66,7 +70,7 @@ const answer = <Name extends string>(__typename: Name, result: Subscription | Re
 type Mutations = Pick<MutationResolvers, 'subscriptionCreate' | 'subscriptionCancel' | 'subscriptionPause' | 'subscriptionResume'>;
 
 /** The mutations of subscriptions. */
-export const subscriptionMutations = ({ database, payments, policies }: SubscriptionParts): Mutations => ({
+export const subscriptionMutations = ({ database, payments, policies, clocks }: SubscriptionParts): Mutations => ({
   subscriptionCreate: async (_, { input, idempotency }, { principal, now, requestId }) => {
     const parts = { pool: database.pool, payments, policies: await policies.current() };
     const started = await startSubscription(parts, keyOf(principal), { input, idempotency, requestId }, now());
@@ -79,6 +83,13 @@ export const subscriptionMutations = ({ database, payments, policies }: Subscrip
     return answer('SubscriptionCancelled', await cancelSubscription({ pool: database.pool, payments }, keyOf(principal), request, now()));
   },
   subscriptionPause: async (_, { merchantId, id, reason }, context) =>
-    answer('SubscriptionPaused', await pauseSubscription(database, context, { merchantId, id, reason: reason ?? null })),
-  subscriptionResume: async (_, { merchantId, id }, context) => answer('SubscriptionResumed', await resumeSubscription(database, context, { merchantId, id })),
+    answer('SubscriptionPaused', await pauseSubscription(database, context, { ...(await timed(clocks, context, merchantId, id)), reason: reason ?? null })),
+  subscriptionResume: async (_, { merchantId, id }, context) =>
+    answer('SubscriptionResumed', await resumeSubscription(database, context, await timed(clocks, context, merchantId, id))),
 });
+
+/** A subscription, and the moment it is for it: a person has the real time, its shop may have a clock. */
+const timed = async (clocks: TestClocks, { now }: Acting, merchantId: string, id: string) => {
+  const isKnown = isUuid(merchantId) && isUuid(id);
+  return { merchantId, id, at: isKnown ? await clocks.timeOf({ kind: 'subscription', merchantId, id }) : now() };
+};

@@ -169,9 +169,9 @@ class Life {
       case 'priced':
         return this.#priced(rest[0]);
       case 'pause':
-        return this.#seen(await pauseSubscription(database, acting, { ...this.#id, reason: null }));
+        return this.#seen(await pauseSubscription(database, acting, { ...this.#id, reason: null, at: acting.now() }));
       case 'resume':
-        return this.#seen(await resumeSubscription(database, acting, this.#id));
+        return this.#seen(await resumeSubscription(database, acting, { ...this.#id, at: acting.now() }));
       case 'cancel':
         return this.#cancel(rest);
       case 'charges':

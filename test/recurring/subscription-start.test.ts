@@ -96,10 +96,10 @@ test('a pause and its end are in the audit log, with who, why, and the state bef
   const key = await stage.merchant();
   const { merchantId, id } = await activeSubscription(stage, key);
   const acting = { principal: { kind: 'operator', subject: 'anna', role: 'support', merchantId: null }, requestId: 'r-1', now } as const;
-  granted(await pauseSubscription(stage.database, acting, { merchantId, id, reason: 'the buyer is away' }));
-  granted(await resumeSubscription(stage.database, acting, { merchantId, id }));
+  granted(await pauseSubscription(stage.database, acting, { merchantId, id, reason: 'the buyer is away', at: acting.now() }));
+  granted(await resumeSubscription(stage.database, acting, { merchantId, id, at: acting.now() }));
   const stranger = { ...acting, principal: { ...acting.principal, merchantId: (await stage.merchant()).merchantId } };
-  assert.equal(refusedWith(await pauseSubscription(stage.database, stranger, { merchantId, id, reason: null })), 'not_found');
+  assert.equal(refusedWith(await pauseSubscription(stage.database, stranger, { merchantId, id, reason: null, at: stranger.now() })), 'not_found');
   const { rows } = await stage.database.pool.query(
     `select actor, action, before ->> 'status' as before, after ->> 'status' as after, after ->> 'reason' as reason from audit_entry where subject_id = $1 order by id`,
     [id],

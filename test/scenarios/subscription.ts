@@ -78,6 +78,7 @@ export const liveSubscription = async (service: Service): Promise<void> => {
   await advance(service, merchant, '2028-04-10T12:00:00.000Z');
   const resumed = await operate(service, `subscriptionResume(${named})`, '... on SubscriptionResumed { subscription { status nextChargeAt } }');
   assert.equal(resumed.subscription.status, 'active');
+  assert.equal(resumed.subscription.nextChargeAt.slice(0, 10), '2028-04-30', "resumed in the shop's own time: what fell into the pause is not made up for");
   assert.equal((await schedule()).charges.length, 13, 'nothing was charged in the pause');
 
   const { billingSubscription: seen } = await askGraph(service, read, { id }, merchant.key);
