@@ -108,6 +108,11 @@ const main = async (args: readonly string[], stopped: AbortSignal): Promise<numb
   const whole = named.length === 0;
   const wholeFleet = args.includes('--whole-fleet');
   if (wholeFleet) process.env['FLEET'] = 'whole';
+  const misread = args.filter((argument) => argument.startsWith('--') && !['--no-skips', '--whole-fleet'].includes(argument));
+  if (misread.length > 0) {
+    print(`there is no option ${misread.join(', ')}; use: npm test -- [--no-skips] [--whole-fleet] [folder or file ...]`);
+    return 1;
+  }
   const unknown = named.filter((path) => !existsSync(resolve(root, path)));
   if (unknown.length > 0) {
     print(`there is no ${unknown.join(', no ')} here`);
