@@ -1,5 +1,14 @@
 /** How large a document of a client may be. What runs has been counted with its fragments expanded, so that spreading one often gains nothing. */
-import { GraphQLError, Kind, type ASTNode, type SelectionNode, type SelectionSetNode, type ValidationContext, type ValidationRule } from 'graphql';
+import {
+  GraphQLError,
+  Kind,
+  type ASTNode,
+  type SelectionNode,
+  type SelectionSetNode,
+  type ValidationContext,
+  type ValidationRule,
+  type ValueNode,
+} from 'graphql';
 
 /** Of a request's body, or of one message over a socket. */
 export const document_bytes_max = 262_144;
@@ -7,6 +16,8 @@ export const documentTokens_max = 5_000;
 /** Introspection as clients ask for it is exactly this deep. */
 export const documentDepth_max = 15;
 export const documentFields_max = 1_000;
+/** Lists and objects in one another in a value that the document writes out. The planner's time doubles with each list, so that fifty of them would end it. */
+export const documentValueDepth_max = 8;
 /** Fields of the operation itself: each may be a mutation, or a read of a whole registry. */
 export const documentRootFields_max = 20;
 /** Fields under another name: with them one field can be asked for again and again. */
@@ -28,10 +39,18 @@ interface Size {
 }
 const nothing: Size = { depth: 0, fields: 0, aliases: 0, top: 0 };
 
-/** A validation rule: refuses an operation that is deeper or has more fields or aliases than the limits allow. */
+/** A validation rule: refuses an operation that is deeper, in its fields or in a value, or has more fields or aliases than the limits allow. */
 export const limitDocument: ValidationRule = (context) => {
   const sizeOf = measureIn(context);
+  const limitValue = (value: ValueNode): false => {
+    const depth = valueDepth(value);
+    if (depth > documentValueDepth_max) context.reportError(exceeded('a depth of values', depth, documentValueDepth_max, value));
+    // What stands in it has been measured with it.
+    return false;
+  };
   return {
+    ListValue: limitValue,
+    ObjectValue: limitValue,
     OperationDefinition: (operation) => {
       const { depth, fields, aliases, top } = sizeOf(operation.selectionSet);
       const limit = (what: string, has: number, most: number): void => {
@@ -43,6 +62,12 @@ export const limitDocument: ValidationRule = (context) => {
       limit('a number of root fields', top, documentRootFields_max);
     },
   };
+};
+
+const valueDepth = (value: ValueNode): number => {
+  if (value.kind === Kind.LIST) return 1 + Math.max(0, ...value.values.map(valueDepth));
+  if (value.kind === Kind.OBJECT) return 1 + Math.max(0, ...value.fields.map((field) => valueDepth(field.value)));
+  return 0;
 };
 
 /** Measures selections; a fragment is measured once, however often it is spread. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { getIntrospectionQuery } from 'graphql';
 import { operationCost_max } from '../../gateway/document-cost.ts';
-import { documentAliases_max, documentDepth_max, documentFields_max, documentRootFields_max } from '../../gateway/document-limits.ts';
+import { documentAliases_max, documentDepth_max, documentFields_max, documentRootFields_max, documentValueDepth_max } from '../../gateway/document-limits.ts';
 import { readConfig } from '../../subgraphs/kernel/service/config.ts';
 import { codesOf, post, read } from './ask-graph.ts';
 import { connect, serveGraph } from './serve-graph.ts';
@@ -23,6 +23,16 @@ const tooLarge: readonly TooLarge[] = [
     title: 'deeper than 15 fields',
     query: `{ payment(id: "1") { ${'refunds { payment { '.repeat(8)} id ${'} }'.repeat(8)} } }`,
     exceeded: { has: 18, most: documentDepth_max },
+  },
+  {
+    title: 'with a value of lists in lists, which the planner would walk for ever',
+    query: `{ payment(id: ${'['.repeat(500)}1${']'.repeat(500)}) { id } }`,
+    exceeded: { has: 500, most: documentValueDepth_max },
+  },
+  {
+    title: 'with a value of objects and lists in one another',
+    query: `query ($n: Int = ${'[{ a: '.repeat(5)}1${'}]'.repeat(5)}) { rates { rateBps } }`,
+    exceeded: { has: 10, most: documentValueDepth_max },
   },
   {
     title: 'with more than 20 root fields',
