@@ -4,6 +4,11 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { after, before, describe, test, type TestContext } from 'node:test';
+import { openPostgresBackend } from '../../subgraphs/kernel/queue/backend-postgres.ts';
+import { openRedisBackend } from '../../subgraphs/kernel/queue/backend-redis.ts';
+import { keepWorker } from '../../subgraphs/kernel/queue/keep-worker.ts';
+import { watchOutage } from '../../subgraphs/kernel/queue/outage.ts';
+import { openWorker, type PatientWorker } from '../../subgraphs/kernel/queue/work.ts';
 import { openQueues, type Queues, type QueuesOptions } from '../../subgraphs/kernel/queue/queues.ts';
 import { done, type Job } from '../../subgraphs/kernel/queue/run-job.ts';
 import { Redis } from 'ioredis';
@@ -67,6 +72,29 @@ for (const kind of storeKinds) {
       const next = await open(t, [other.job], { ...urls, lock_ms: 1_000 });
       await next.work([other.job]);
       await until('the other ran it', () => other.runs.length === 1);
+    });
+
+    test('a worker that falls silent while its store answers is replaced, and the work goes on', async (t) => {
+      const urls = await stores.fresh();
+      const { log, said } = openTestLog();
+      const outage = watchOutage('queue store', log);
+      const backend = await (urls.redisUrl ? openRedisBackend(urls.redisUrl, outage) : openPostgresBackend(urls.databaseUrl, outage));
+      t.after(() => backend.close());
+      const { job, runs } = recorded('one');
+      const opened: PatientWorker[] = [];
+      const openNext = (): PatientWorker => {
+        const next = openWorker({ queue: job.queue, jobs: [job], concurrency: 1, lock_ms: 30_000, factory: backend.factory, outage, log });
+        opened.push(next);
+        return next;
+      };
+      const kept = keepWorker({ open: openNext, ask: () => backend.ask(), log, silenceMost_ms: 3_000 });
+      t.after(() => kept.close(delay(2_000)));
+      await opened[0]?.pause(true);
+      const queues = await open(t, [job], urls);
+      await queues.add('one', {});
+      await until('it runs', () => runs.length === 1);
+      assert.equal(opened.length > 1, true);
+      assert.equal(said()[0], 'a worker asks for no jobs although its store answers; another takes its place');
     });
 
     test('a process that closes its queues ends by itself, and has nothing to say', async (t) => {

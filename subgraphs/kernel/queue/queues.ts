@@ -7,10 +7,11 @@ import { spanned } from '../service/tracing.ts';
 import type { Backend, JobPayload, StoredQueue } from './backend.ts';
 import { migratePostgresBackend, openPostgresBackend } from './backend-postgres.ts';
 import { openRedisBackend } from './backend-redis.ts';
+import { type KeptWorker, keepWorker } from './keep-worker.ts';
 import { type Outage, watchOutage } from './outage.ts';
 import { type Job, type QueueName, queueNames } from './run-job.ts';
 import { keepSchedules, type Schedules } from './schedules.ts';
-import { closeWorker, openWorker, type PatientWorker } from './work.ts';
+import { openWorker, type PatientWorker } from './work.ts';
 
 export interface Queues {
   /** Adds one job. Every call adds one, whatever is already there. When the store is away the wake is dropped and logged: a sweep finds the row. Throws for an unknown job. */
@@ -79,12 +80,12 @@ export const openQueues = async (options: QueuesOptions): Promise<Queues> => {
   const outage = watchOutage('queue store', log, () => void schedules?.renew().catch(() => {}));
   const backend = redisUrl ? await openRedisBackend(redisUrl, outage) : await openPostgresBackend(databaseUrl, outage);
   const queues = openEach(backend, outage);
-  const workers: PatientWorker[] = [];
+  const workers: KeptWorker[] = [];
   let closing: Promise<void> | null = null;
   const shut = async (): Promise<void> => {
     schedules?.close();
     const deadline = delay(drain_ms, undefined, { ref: false });
-    const closed = await Promise.allSettled(workers.map((worker) => closeWorker(worker, deadline)));
+    const closed = await Promise.allSettled(workers.map((worker) => worker.close(deadline)));
     outage.silence();
     if (closed.some((result) => result.status === 'rejected' || !result.value))
       log.warn({ drain_ms }, 'jobs still run at the end of the drain; others take them over');
@@ -98,7 +99,8 @@ export const openQueues = async (options: QueuesOptions): Promise<Queues> => {
         const its = jobs.filter((job) => job.queue === queue);
         const concurrency = options.concurrency?.[queue] ?? concurrencyOf[queue];
         const { lock_ms = lockDefault_ms } = options;
-        if (its.length > 0) workers.push(openWorker({ queue, jobs: its, concurrency, lock_ms, factory: backend.factory, outage, log }));
+        const open = (): PatientWorker => openWorker({ queue, jobs: its, concurrency, lock_ms, factory: backend.factory, outage, log });
+        if (its.length > 0) workers.push(keepWorker({ open, ask: () => backend.ask(), log }));
       }
       schedules = keepSchedules(queues, jobs);
       await schedules.renew();

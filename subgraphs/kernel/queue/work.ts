@@ -41,7 +41,12 @@ export const openWorker = (options: WorkerOptions): PatientWorker => {
     drainDelay: idlePoll_s,
     autorun: false,
   };
-  const worker = new PatientWorker(queue, async (queued, token) => settle(await run(queued), queued, token), settings, options.factory);
+  const worker: PatientWorker = new PatientWorker(
+    queue,
+    (queued, token) => worker.busyWith(async () => settle(await run(queued), queued, token)),
+    settings,
+    options.factory,
+  );
   worker.on('error', (error) => {
     if (isAboutOneJob(error)) log.warn({ queue, err: error }, 'the end of a run could not be marked; the job may run again');
     else outage.began(error);
@@ -69,10 +74,28 @@ export const closeWorker = async (worker: PatientWorker, deadline: Promise<unkno
 export class PatientWorker extends Worker<JobPayload, void, string, IQueueBackend> {
   /** Fulfils when no job runs any more and none will be taken. */
   ended: Promise<unknown> = Promise.resolve();
+  #running = 0;
+  #heardAt_ms = performance.now();
 
   /** Takes jobs until it is paused or closed. */
   begin(): void {
     this.ended = this.run().catch((error: unknown) => this.emit('error', error instanceof Error ? error : new Error(String(error))));
+  }
+
+  /** Runs a job, counted among those that run. */
+  async busyWith(job: () => Promise<void>): Promise<void> {
+    this.#running += 1;
+    try {
+      await job();
+    } finally {
+      this.#running -= 1;
+      this.#heardAt_ms = performance.now();
+    }
+  }
+
+  /** How long it has room for a job and neither asked its store for one nor got an answer, in milliseconds. */
+  silentFor_ms(): number {
+    return this.#running < this.concurrency ? performance.now() - this.#heardAt_ms : 0;
   }
 
   /** Without this, BullMQ's PostgreSQL backend may wait an hour for a notification that was sent while nobody listened. */
@@ -82,11 +105,14 @@ export class PatientWorker extends Worker<JobPayload, void, string, IQueueBacken
 
   /** BullMQ asks a store that refuses (Redis out of memory or read-only) for the next job again at once, thousands of times a second. */
   protected override async moveToActive(token: string, name?: string): Promise<QueuedJob<JobPayload, void>> {
+    this.#heardAt_ms = performance.now();
     try {
       return await super.moveToActive(token, name);
     } catch (error) {
       await delay(retryWhenLost_ms);
       throw error;
+    } finally {
+      this.#heardAt_ms = performance.now();
     }
   }
 }
