@@ -27,7 +27,7 @@ interface Outcome {
 }
 
 const root = join(import.meta.dirname, '..');
-const filesAtOnce = 2;
+const filesAtOnce = 3;
 
 const seconds = (took_ms: number): string => `${(took_ms / 1_000).toFixed(1)} s`;
 
