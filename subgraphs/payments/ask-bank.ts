@@ -15,15 +15,19 @@ import { buyerMethod, pageMethod } from './rules/checkout.ts';
 import { endedUnpaid, sessionLength_min, sessionTtl_min } from './rules/payment.ts';
 import { findPayment, type PaymentKey } from './store-payment.ts';
 
+/** Why the bank is asked: somebody says that something has happened or needs to know, or a moment has come that was planned earlier. */
+export type Occasion = 'told' | 'planned';
+
 /**
  * Whether the bank may know more of a payment than we do: a session that is open, an order that was registered before the buyer went on, one that expired before the bank had said how it ended, or one that the
- * bank had not seen when it was asked.
+ * bank had not seen when it was asked: about that one it may tell at any time.
  */
-const isOpenQuestion = ({ mode, status, bankRef, processingUntil, capturedAt, askAt }: Payment): boolean => {
+const isOpenQuestion = ({ mode, status, bankRef, processingUntil, capturedAt, askAt }: Payment, occasion: Occasion): boolean => {
   if (status === 'processing') return true;
   if (capturedAt !== null) return false;
   if (mode === 'live' && bankRef !== null && status !== 'failed') return true;
-  return status === 'expired' ? processingUntil !== null : status === 'failed' && askAt !== null;
+  if (status === 'expired') return processingUntil !== null;
+  return status === 'failed' && (askAt !== null || (mode === 'live' && occasion === 'told' && bankRef === null));
 };
 
 /** A charge of a saved method is ordered again until its time is over, and only asked about from then on: an order would take the buyer's money too late. */
@@ -41,6 +45,7 @@ const questionAbout = (payment: Payment, bank: Bank, now: Temporal.Instant): Pay
     reference,
     amount: minorUnits(amount),
     currency,
+    registeredAt: payment.mode === 'live' && !isCharge(payment.kind) ? createdAt : null,
     orderedAt,
     lastOrderedAt: (isCharge(payment.kind) && processingUntil) || orderedAt,
     method: isCharge(payment.kind) ? null : buyerMethod(pageMethod(payment)),
@@ -58,9 +63,6 @@ const answerOf = (bank: Bank, payment: Payment, now: Temporal.Instant): Promise<
   return endedUnpaid(payment.status) && bank.cancelOrder ? bank.cancelOrder(question) : bank.ask(question);
 };
 
-/** Why the bank is asked: somebody says that something has happened or needs to know, or a moment has come that was planned earlier. */
-export type Occasion = 'told' | 'planned';
-
 /** The bank has told something else than was ordered since the question was planned: a person looks into it. */
 const isStopped = ({ mode, status, askAt }: Payment): boolean => mode === 'live' && status === 'processing' && askAt === null;
 
@@ -74,7 +76,7 @@ const askAndApply = async (database: Database, banks: Banks, key: PaymentKey, no
   const found = await findPayment(database.pool, key, now);
   if (!found) return refused('not_found', 'there is no such payment');
   const { payment } = found;
-  if (!isOpenQuestion(payment) || (occasion === 'planned' && isStopped(payment))) return payment;
+  if (!isOpenQuestion(payment, occasion) || (occasion === 'planned' && isStopped(payment))) return payment;
   const bank = banks.holding(payment);
   if (isRefused(bank)) return bank;
   const answer = await answerOf(bank, payment, now);

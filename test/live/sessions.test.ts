@@ -50,7 +50,7 @@ describe('the sessions of two acquirers', () => {
     now: Temporal.Now.instant(),
     ...more,
   });
-  const questionOf = ({ merchantId, operationId, amount, currency }: SessionOrder, reference: string): PaymentQuestion => {
+  const questionOf = ({ merchantId, operationId, amount, currency }: SessionOrder, reference: string | null): PaymentQuestion => {
     const now = Temporal.Now.instant();
     return {
       merchantId,
@@ -58,6 +58,7 @@ describe('the sessions of two acquirers', () => {
       amount,
       currency,
       reference,
+      registeredAt: null,
       orderedAt: now,
       lastOrderedAt: now,
       method: 'sbp',
@@ -80,6 +81,16 @@ describe('the sessions of two acquirers', () => {
     const second = await again(inMinutes(hour + 1));
     assert.notEqual(second, first.reference);
     assert.equal(await again(inMinutes(hour + 1)), second, 'and not by a third');
+  });
+
+  test('an order that was registered long before its buyer went on is found, though every answer to it was lost', async () => {
+    const order = orderOf();
+    const { reference } = opened(await stage.yookassa.openSession(order));
+    const [registeredAt, orderedAt, now] = [inMinutes(0), inMinutes(30), inMinutes(33)];
+    const asked = { ...questionOf(order, null), registeredAt, orderedAt, lastOrderedAt: orderedAt, now };
+    const found = await stage.yookassa.ask(asked);
+    assert.equal(found.kind === 'pending' && found.session?.reference, reference);
+    assert.equal((await stage.yookassa.ask({ ...asked, registeredAt: null })).kind, 'unseen');
   });
 
   test('a session ends here when it ends at the bank, if that is sooner than ours would', async () => {

@@ -97,6 +97,8 @@ export interface PaymentQuestion extends Question {
   readonly reference: string | null;
   readonly amount: MinorUnits;
   readonly currency: string;
+  /** When its order may have been registered, before its buyer went on; null: it was not. */
+  readonly registeredAt: Temporal.Instant | null;
   /** When the session was ordered. */
   readonly orderedAt: Temporal.Instant;
   /** When it may have been ordered last: a charge of a saved method is ordered again while it has no answer. */

@@ -143,16 +143,14 @@ const settle = async (calls: PaymentCalls, asked: PaymentQuestion, payment: Wire
   return isOurVoid(payment) ? approved(payment) : standing(calls, asked, payment);
 };
 
-/** Looks for an order whose answer was lost among the payments of its minutes. Null: it is not there; `unknown`: the list could not be read. */
-const search = async (
-  { client, shop }: PaymentCalls,
-  { operationId, orderedAt, lastOrderedAt }: PaymentQuestion,
-): Promise<WirePayment | null | typeof unknown> => {
-  const [from, until] = [orderedAt.subtract({ seconds: 30 }), lastOrderedAt.add({ minutes: 2 })];
-  const around = { 'created_at.gte': from.toString(), 'created_at.lte': until.toString(), limit: '100' };
+/** What a search came to. Null: the order is not there; `unknown`: the list could not be read. */
+type Found = WirePayment | null | typeof unknown;
+
+const searchBetween = async ({ client, shop }: PaymentCalls, operationId: string, from: Temporal.Instant, until: Temporal.Instant): Promise<Found> => {
+  const between = { 'created_at.gte': from.toString(), 'created_at.lte': until.toString(), limit: '100' };
   let cursor: string | null = null;
   for (let page = 0; page < pagesMost; page++) {
-    const answer: ApiAnswer = await client.call({ account: shop, path: '/payments', query: cursor === null ? around : { ...around, cursor } });
+    const answer: ApiAnswer = await client.call({ account: shop, path: '/payments', query: cursor === null ? between : { ...between, cursor } });
     const read = answer.kind === 'answered' ? readPage(answer.body, readPayment) : null;
     if (!read) return unknown;
     const found = read.items.find((payment) => payment.operationId === operationId);
@@ -161,6 +159,13 @@ const search = async (
     cursor = read.nextCursor;
   }
   return unknown;
+};
+
+/** Looks for an order whose answer was lost among the payments of the minutes in which it may have been given: with the session, or before it, when it was registered. */
+const search = async (calls: PaymentCalls, { operationId, registeredAt, orderedAt, lastOrderedAt }: PaymentQuestion): Promise<Found> => {
+  const within = (first: Temporal.Instant, last: Temporal.Instant): Promise<Found> =>
+    searchBetween(calls, operationId, first.subtract({ seconds: 30 }), last.add({ minutes: 2 }));
+  return (await within(orderedAt, lastOrderedAt)) ?? (registeredAt && within(registeredAt, registeredAt));
 };
 
 const notOpened = (answer: ApiAnswer & { kind: 'refused' }): SessionAnswer => {
