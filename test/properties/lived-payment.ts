@@ -49,7 +49,8 @@ export class LivedPayment {
   readonly #id: string;
   /** What refunds were asked for, in order, and the ids of those that were made. */
   readonly #asked: Asked[] = [];
-  #now_ms = 0;
+  #minutes = 0;
+  #calls = 0;
   /** What the balance was, and when. */
   readonly #remembered: { readonly at: Temporal.Instant; readonly balance: { balance: bigint; available: bigint } }[] = [];
 
@@ -76,10 +77,17 @@ export class LivedPayment {
     return { merchantId: this.#key.merchantId, paymentId: this.#id };
   }
 
-  /** Every call comes a little later than the one before: refunds are listed by their moment. */
+  /**
+   * Every call comes a little later than the one before: refunds are listed by their moment. After a wait it is later than its minutes, too, so that what began at
+   * any call before it and lasts as long is over.
+   */
   #now(): Temporal.Instant {
-    this.#now_ms += 1;
-    return start.add({ milliseconds: this.#now_ms });
+    this.#calls += 1;
+    return this.#lastNow();
+  }
+
+  #lastNow(): Temporal.Instant {
+    return start.add({ minutes: this.#minutes, milliseconds: this.#calls });
   }
 
   #bank(refund: Said): Banks {
@@ -98,7 +106,7 @@ export class LivedPayment {
 
   /** Lets time pass until so many minutes after the beginning. */
   async waitUntil(at_min: number): Promise<void> {
-    this.#now_ms = at_min * 60_000;
+    this.#minutes = at_min;
     const now = this.#now();
     // A round passes over what a last question is still writing: the next one meets it.
     while ((await expirePayments(this.#database, this.#bank('silent'), () => now)) > 0);
@@ -156,7 +164,7 @@ export class LivedPayment {
 
   /** Keeps the balance as it is now for `provePast`. */
   async remember(): Promise<void> {
-    this.#remembered.push({ at: start.add({ milliseconds: this.#now_ms }), balance: await this.balance() });
+    this.#remembered.push({ at: this.#lastNow(), balance: await this.balance() });
   }
 
   /** The balance as of each moment that was remembered is what it was then. */
