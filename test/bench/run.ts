@@ -46,7 +46,7 @@ const main = async (args: readonly string[]): Promise<void> => {
   const { progress } = openProgress(limitOf(parts, plan));
   const { rows, failed } = await measureParts(parts, { plan, load, progress }, (soFar) => keep(soFar, at));
   if (rows.length > 0) {
-    console.log(`\n${tableOf(rows)}\n\nRatios: more is better. A cost's ratio is the baseline's over the subject's. Written to ${keep(rows, at)}`);
+    process.stdout.write(`\n${tableOf(rows)}\n\nRatios: more is better. A cost's ratio is the baseline's over the subject's. Written to ${keep(rows, at)}\n`);
   }
   if (failed.length === 0) return;
   console.error(`\nNot measured:\n${failed.join('\n')}`);

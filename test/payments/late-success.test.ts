@@ -3,9 +3,12 @@ import { after, before, test } from 'node:test';
 import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import type { Bank, BankAnswer, PaymentQuestion } from '../../subgraphs/kernel/banks/bank.ts';
 import { applyBankAnswer } from '../../subgraphs/payments/apply-bank-answer.ts';
+import { askBank, type Occasion } from '../../subgraphs/payments/ask-bank.ts';
 import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';
 import { createPayment } from '../../subgraphs/payments/create-payment.ts';
+import { openSession } from '../../subgraphs/payments/open-session.ts';
 import { findRefundsDue, sendRefund } from '../../subgraphs/payments/send-refund.ts';
 import { findPayment, findRefunds } from '../../subgraphs/payments/store-payment.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
@@ -19,16 +22,17 @@ after(() => migrated.close());
 const start = Temporal.Instant.from('2026-11-21T10:00:00.123Z');
 const at = (seconds: number): Temporal.Instant => start.add({ seconds });
 
+const traits = { cardBrand: null, cardMask: null, cardHolder: null, phoneMask: null, payerBank: null };
+const approved: BankAnswer = { kind: 'approved', reference: 'r', rrn: '1', traits };
+
 test('a late success that is told twenty times at once, and sent back by several workers, is booked and given back once (D-33)', async () => {
   const { database } = migrated;
   const banks = openBanks(openSimulator(database), database.pool);
   const key = await migrated.merchant();
   const { payment } = granted(await createPayment(database, noPolicies, key, { input: { amount: 5_000n, method: 'sbp' } }, start));
   granted(await cancelPayment(database, key, payment.id, at(1)));
-  const traits = { cardBrand: null, cardMask: null, cardHolder: null, phoneMask: null, payerBank: null };
-  const answer = { kind: 'approved' as const, reference: 'r', rrn: '1', traits };
   const paymentKey = { merchantId: key.merchantId, paymentId: payment.id };
-  await Promise.all(Array.from({ length: 20 }, () => applyBankAnswer(database, paymentKey, 'simulator', answer, at(2))));
+  await Promise.all(Array.from({ length: 20 }, () => applyBankAnswer(database, paymentKey, 'simulator', approved, at(2))));
   const [left, ...more] = await findRefunds(database.pool, [payment]);
   assert.deepEqual([left?.status, left?.amount, more], ['pending', 5_000n, []]);
   assert.deepEqual(await booksOf(database, key), { merchant: 0n, reserved: 5_000n, clearing: -5_000n }, 'none of it can be paid out');
@@ -47,4 +51,38 @@ test('a late success that is told twenty times at once, and sent back by several
     [key.merchantId],
   );
   assert.deepEqual(rows, [{ operations: 1, alerts: 1, entries: 1 }]);
+});
+
+test('a live payment that its bank had not seen is asked about again when the bank tells of it, however late, and goes back (D-33)', async () => {
+  const { database } = migrated;
+  const real = openBanks(openSimulator(database), database.pool);
+  let says: BankAnswer = { kind: 'unseen' };
+  const asked: PaymentQuestion[] = [];
+  const ask = async (question: PaymentQuestion): Promise<BankAnswer> => {
+    asked.push(question);
+    return says;
+  };
+  const bank: Bank = { ...real.simulator, connector: 'slow', openSession: async () => ({ kind: 'unknown' }), ask };
+  const banks = { ...real, candidates: async () => [bank] as const, holding: () => bank };
+  const key = await migrated.merchant('live');
+  const { payment } = granted(await createPayment(database, noPolicies, key, { input: { amount: 5_000n, method: 'sbp' } }, start));
+  const paymentKey = { merchantId: key.merchantId, paymentId: payment.id };
+  granted(await openSession(database, banks, noPolicies, { key: paymentKey, card: null, pageUrl: 'https://pay.example/p', now: at(600) }));
+  const after = async (seconds: number, occasion: Occasion) => granted(await askBank(database, banks, paymentKey, at(seconds), occasion));
+  assert.deepEqual([(await after(700, 'planned')).status, (await after(800, 'planned')).askAt], ['failed', null]);
+  assert.deepEqual(
+    asked.map(({ registeredAt, orderedAt }) => [registeredAt?.toString(), orderedAt.toString()]),
+    Array.from({ length: 2 }, () => [start.toString(), at(600).toString()]),
+    'it is looked for when it was made, too: then it may have been registered',
+  );
+  says = approved;
+  assert.deepEqual([(await after(90_000, 'planned')).capturedAt, asked.length], [null, 2], 'by itself nobody asks any more');
+  const told = await Promise.all(Array.from({ length: 10 }, () => after(90_001, 'told')));
+  assert.ok(told.every(({ status }) => status === 'failed'));
+  const refunds = await findRefunds(database.pool, [payment]);
+  assert.deepEqual(
+    refunds.map(({ amount, status }) => [amount, status]),
+    [[5_000n, 'pending']],
+  );
+  assert.deepEqual(await booksOf(database, key), { merchant: 0n, reserved: 5_000n, clearing: -5_000n });
 });

@@ -61,9 +61,9 @@ export const openBus = async ({ redisUrl, databaseUrl, log }: BusOptions): Promi
   const wire = await (redisUrl ? openRedisWire(redisUrl, options) : openPostgresWire(databaseUrl, options));
   return {
     publish: async (topic, message) => {
-      const text = writeMessage(message);
-      if (forgetting.has(topic)) ears[topic].hear(text);
       try {
+        const text = writeMessage(message);
+        if (forgetting.has(topic)) ears[topic].hear(text);
         await wire.send(channelOf(topic), text);
         outage.ended();
       } catch (error) {
