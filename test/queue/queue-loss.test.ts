@@ -15,7 +15,7 @@ import { Redis } from 'ioredis';
 import { startTestDatabase } from '../support/database.ts';
 import { recorded } from './recorded-job.ts';
 import { noRedis, startRedis } from '../support/redis.ts';
-import { openTestLog, mortalStoreKinds, storeKinds, type Stores, until } from './stores.ts';
+import { openTestLog, openWay, mortalStoreKinds, storeKinds, type Stores, until } from './stores.ts';
 
 for (const kind of storeKinds) {
   describe(`work on ${kind.name}`, { skip: kind.skip, concurrency: 4 }, () => {
@@ -82,19 +82,34 @@ for (const kind of storeKinds) {
       t.after(() => backend.close());
       const { job, runs } = recorded('one');
       const opened: PatientWorker[] = [];
-      const openNext = (): PatientWorker => {
-        const next = openWorker({ queue: job.queue, jobs: [job], concurrency: 1, lock_ms: 30_000, factory: backend.factory, outage, log });
+      const openNext = async (): Promise<PatientWorker> => {
+        const next = await openWorker({ queue: job.queue, jobs: [job], concurrency: 1, lock_ms: 30_000, factory: backend.factory, outage, log });
         opened.push(next);
         return next;
       };
-      const kept = keepWorker({ open: openNext, ask: () => backend.ask(), log, silenceMost_ms: 3_000 });
+      const kept = await keepWorker({ open: openNext, ask: () => backend.ask(), log, silenceMost_ms: 3_000 });
       t.after(() => kept.close(delay(2_000)));
       await opened[0]?.pause(true);
       const queues = await open(t, [job], urls);
       await queues.add('one', {});
       await until('it runs', () => runs.length === 1);
       assert.equal(opened.length > 1, true);
-      assert.equal(said()[0], 'a worker asks for no jobs although its store answers; another takes its place');
+      assert.equal(said()[0], 'a worker gets no answer although its store answers; another takes its place');
+    });
+
+    test('queues and workers whose first connections fail are opened again, and work', async (t) => {
+      const urls = await stores.fresh();
+      const way = await openWay(urls.redisUrl ?? urls.databaseUrl);
+      const { job, runs } = recorded('late');
+      const queues = await open(t, [job], { databaseUrl: way.url, redisUrl: urls.redisUrl && way.url });
+      t.after(() => way.close());
+      way.narrow(true);
+      const working = queues.work([job]);
+      await delay(1_000);
+      way.narrow(false);
+      await working;
+      await queues.add('late', {});
+      await until('it runs', () => runs.length === 1);
     });
 
     test('a process that closes its queues ends by itself, and has nothing to say', async (t) => {

@@ -1,5 +1,7 @@
 /** The stores that queues and bus run on, as the same tests need them: real servers, an empty store for each test, and a server that can die. */
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -100,6 +102,39 @@ export const mortalStoreKinds: readonly MortalStoreKind[] = [
   { name: 'redis', skip: noRedis, open: openMortalRedis },
   { name: 'a Redis Cluster', skip: noRedis, open: openMortalRedisCluster },
 ];
+
+/** A way to a server. While it is narrow, the connections that there are stay and no other is let through. */
+export interface Way {
+  readonly url: string;
+  narrow(on: boolean): void;
+  close(): void;
+}
+
+/** Opens another way to the server at `url`. */
+export const openWay = async (url: string): Promise<Way> => {
+  const target = new URL(url);
+  const sockets = new Set<Socket>();
+  let isNarrow = false;
+  const server = createServer((near) => {
+    if (isNarrow) return void near.destroy();
+    const far = connect(Number(target.port), target.hostname);
+    for (const [from, to] of [[near, far] as const, [far, near] as const]) {
+      sockets.add(from);
+      from.on('error', () => to.destroy()).on('close', () => to.destroy());
+      from.pipe(to);
+    }
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const narrow = (on: boolean): void => {
+    isNarrow = on;
+  };
+  const close = (): void => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  };
+  return { url: Object.assign(new URL(url), { host: `127.0.0.1:${port}` }).href, narrow, close };
+};
 
 /** A log whose lines can be read: `said` gives the messages at level warn or above, and those that tell of a return. */
 export const openTestLog = (): { readonly log: Logger; said(): readonly string[] } => {

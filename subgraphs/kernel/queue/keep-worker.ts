@@ -1,18 +1,18 @@
 /**
  * A queue that stays worked. Once, after the loss of a Redis Cluster's node, a worker's connection neither failed nor brought jobs again, and nothing in BullMQ
- * or ioredis noticed: whoever is silent although the store answers is replaced.
+ * or ioredis noticed: whoever gets no answer although the store answers others is replaced.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../service/telemetry.ts';
 import { closeWorker, type PatientWorker } from './work.ts';
 
 export interface KeptWorkerOptions {
-  /** Opens a worker on connections of its own. */
-  readonly open: () => PatientWorker;
+  /** Opens a worker on connections of its own; rejects when it does not get them. */
+  readonly open: () => Promise<PatientWorker>;
   /** Rejects when the store does not answer. */
   readonly ask: () => Promise<void>;
   readonly log: Logger;
-  /** How long a worker that has room for a job may leave its store alone. */
+  /** How long a worker that has room for a job may be without an answer of its store. */
   readonly silenceMost_ms?: number;
 }
 
@@ -25,9 +25,13 @@ export interface KeptWorker {
 const silenceDefault_ms = 60_000;
 const looksEach = 6;
 
-/** Opens a worker, and another in its place when it has fallen silent. What the silent one still ran is run again by others when its lock runs out. */
-export const keepWorker = ({ open, ask, log, silenceMost_ms = silenceDefault_ms }: KeptWorkerOptions): KeptWorker => {
-  let worker = open();
+/**
+ * Opens a worker, and another in its place when it has fallen silent. What the silent one still ran is run again by others when its lock runs out.
+ * Rejects when the first does not open.
+ */
+export const keepWorker = async ({ open, ask, log, silenceMost_ms = silenceDefault_ms }: KeptWorkerOptions): Promise<KeptWorker> => {
+  let worker = await open();
+  let looking = false;
   let closing = false;
   const answers = (): Promise<boolean> =>
     Promise.race([
@@ -37,20 +41,30 @@ export const keepWorker = ({ open, ask, log, silenceMost_ms = silenceDefault_ms 
       ),
       delay(silenceMost_ms / looksEach, false, { ref: false }),
     ]);
-  const look = async (): Promise<void> => {
-    const watched = worker;
-    if (watched.silentFor_ms() < silenceMost_ms || !(await answers())) return;
-    // The answer took its time, and another look may have come first.
-    if (closing || worker !== watched || watched.silentFor_ms() < silenceMost_ms) return;
-    log.error({ queue: watched.name, silent_ms: watched.silentFor_ms() }, 'a worker asks for no jobs although its store answers; another takes its place');
-    worker = open();
-    watched.close(true).catch((error: unknown) => log.warn({ queue: watched.name, err: error }, 'the silent worker could not be closed'));
+  const replace = async (silent: PatientWorker): Promise<void> => {
+    log.error({ queue: silent.name, silent_ms: silent.silentFor_ms() }, 'a worker gets no answer although its store answers; another takes its place');
+    const next = await open();
+    if (closing) return next.close(true);
+    worker = next;
+    await silent.close(true);
   };
-  const looking = setInterval(() => void look(), silenceMost_ms / looksEach).unref();
+  const look = async (): Promise<void> => {
+    if (looking || worker.silentFor_ms() < silenceMost_ms) return;
+    looking = true;
+    try {
+      // The answer took its time.
+      if ((await answers()) && !closing && worker.silentFor_ms() >= silenceMost_ms) await replace(worker);
+    } catch (error) {
+      log.warn({ queue: worker.name, err: error }, 'a silent worker could not be replaced or closed');
+    } finally {
+      looking = false;
+    }
+  };
+  const watching = setInterval(() => void look(), silenceMost_ms / looksEach).unref();
   return {
     close: (deadline) => {
       closing = true;
-      clearInterval(looking);
+      clearInterval(watching);
       return closeWorker(worker, deadline);
     },
   };

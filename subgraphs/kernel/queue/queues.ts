@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type DefaultJobOptions, Queue } from 'bullmq';
 import type { Logger } from '../service/telemetry.ts';
 import { spanned } from '../service/tracing.ts';
-import type { Backend, JobPayload, StoredQueue } from './backend.ts';
+import { type Backend, type JobPayload, openReady, type StoredQueue } from './backend.ts';
 import { migratePostgresBackend, openPostgresBackend } from './backend-postgres.ts';
 import { openRedisBackend } from './backend-redis.ts';
 import { type KeptWorker, keepWorker } from './keep-worker.ts';
@@ -79,7 +79,7 @@ export const openQueues = async (options: QueuesOptions): Promise<Queues> => {
   let schedules: Schedules | null = null;
   const outage = watchOutage('queue store', log, () => void schedules?.renew().catch(() => {}));
   const backend = redisUrl ? await openRedisBackend(redisUrl, outage) : await openPostgresBackend(databaseUrl, outage);
-  const queues = openEach(backend, outage);
+  const queues = await openEach(backend, outage);
   const workers: KeptWorker[] = [];
   let closing: Promise<void> | null = null;
   const shut = async (): Promise<void> => {
@@ -99,8 +99,8 @@ export const openQueues = async (options: QueuesOptions): Promise<Queues> => {
         const its = jobs.filter((job) => job.queue === queue);
         const concurrency = options.concurrency?.[queue] ?? concurrencyOf[queue];
         const { lock_ms = lockDefault_ms } = options;
-        const open = (): PatientWorker => openWorker({ queue, jobs: its, concurrency, lock_ms, factory: backend.factory, outage, log });
-        if (its.length > 0) workers.push(keepWorker({ open, ask: () => backend.ask(), log }));
+        const open = (): Promise<PatientWorker> => openWorker({ queue, jobs: its, concurrency, lock_ms, factory: backend.factory, outage, log });
+        if (its.length > 0) workers.push(await keepWorker({ open, ask: () => backend.ask(), log }));
       }
       schedules = keepSchedules(queues, jobs);
       await schedules.renew();
@@ -121,13 +121,15 @@ export const openQueues = async (options: QueuesOptions): Promise<Queues> => {
   };
 };
 
-const openEach = (backend: Backend, outage: Outage): Record<QueueName, StoredQueue> => {
-  const open = (name: QueueName): StoredQueue => {
-    const settings = { connection: {}, defaultJobOptions: jobOptions, streams: { events: { maxLen: eventsKept } } };
-    const queue: StoredQueue = new Queue(name, settings, backend.factory);
-    return queue.on('error', (error) => outage.began(error));
-  };
-  return { webhooks: open('webhooks'), bank: open('bank'), schedules: open('schedules') };
+const openEach = async (backend: Backend, outage: Outage): Promise<Record<QueueName, StoredQueue>> => {
+  const open = (name: QueueName): Promise<StoredQueue> =>
+    openReady(() => {
+      const settings = { connection: {}, defaultJobOptions: jobOptions, streams: { events: { maxLen: eventsKept } } };
+      const queue: StoredQueue = new Queue(name, settings, backend.factory);
+      return queue.on('error', (error) => outage.began(error));
+    });
+  const [webhooks, bank, schedules] = await Promise.all([open('webhooks'), open('bank'), open('schedules')]);
+  return { webhooks, bank, schedules };
 };
 
 const depthOf = async (queue: StoredQueue): Promise<number> => (await queue.getJobCounts('waiting'))['waiting'] ?? 0;

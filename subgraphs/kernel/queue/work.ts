@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type BackendFactory, DelayedError, type IQueueBackend, type Job as QueuedJob, UnrecoverableError, Worker } from 'bullmq';
 import type { Logger } from '../service/telemetry.ts';
 import { continued } from '../service/tracing.ts';
-import type { JobPayload } from './backend.ts';
+import { type JobPayload, openReady } from './backend.ts';
 import type { Outage } from './outage.ts';
 import { done, type Job, type QueueName, runJob, type RunOutcome } from './run-job.ts';
 
@@ -27,8 +27,8 @@ const closePatience_ms = 1_000;
 const idlePoll_s = 5;
 const idlePollMax_s = 10;
 
-/** Starts to take jobs. The worker is closed with `closeWorker`. */
-export const openWorker = (options: WorkerOptions): PatientWorker => {
+/** Connects, and then takes jobs. The worker is closed with `closeWorker`. Rejects as `openReady`. */
+export const openWorker = async (options: WorkerOptions): Promise<PatientWorker> => {
   const { queue, log, outage, concurrency, lock_ms } = options;
   const run = runOf(options);
   const settings = {
@@ -41,17 +41,20 @@ export const openWorker = (options: WorkerOptions): PatientWorker => {
     drainDelay: idlePoll_s,
     autorun: false,
   };
-  const worker: PatientWorker = new PatientWorker(
-    queue,
-    (queued, token) => worker.busyWith(async () => settle(await run(queued), queued, token)),
-    settings,
-    options.factory,
-  );
-  worker.on('error', (error) => {
-    if (isAboutOneJob(error)) log.warn({ queue, err: error }, 'the end of a run could not be marked; the job may run again');
-    else outage.began(error);
-  });
-  worker.on('active', () => outage.ended());
+  const connect = (): PatientWorker => {
+    const worker: PatientWorker = new PatientWorker(
+      queue,
+      (queued, token) => worker.busyWith(async () => settle(await run(queued), queued, token)),
+      settings,
+      options.factory,
+    );
+    worker.on('error', (error) => {
+      if (isAboutOneJob(error)) log.warn({ queue, err: error }, 'the end of a run could not be marked; the job may run again');
+      else outage.began(error);
+    });
+    return worker.on('active', () => outage.ended());
+  };
+  const worker = await openReady(connect);
   worker.begin();
   return worker;
 };
@@ -93,7 +96,7 @@ export class PatientWorker extends Worker<JobPayload, void, string, IQueueBacken
     }
   }
 
-  /** How long it has room for a job and neither asked its store for one nor got an answer, in milliseconds. */
+  /** How long it has room for a job and its store has answered nothing, in milliseconds. */
   silentFor_ms(): number {
     return this.#running < this.concurrency ? performance.now() - this.#heardAt_ms : 0;
   }
@@ -105,14 +108,13 @@ export class PatientWorker extends Worker<JobPayload, void, string, IQueueBacken
 
   /** BullMQ asks a store that refuses (Redis out of memory or read-only) for the next job again at once, thousands of times a second. */
   protected override async moveToActive(token: string, name?: string): Promise<QueuedJob<JobPayload, void>> {
-    this.#heardAt_ms = performance.now();
     try {
-      return await super.moveToActive(token, name);
+      const job = await super.moveToActive(token, name);
+      this.#heardAt_ms = performance.now();
+      return job;
     } catch (error) {
       await delay(retryWhenLost_ms);
       throw error;
-    } finally {
-      this.#heardAt_ms = performance.now();
     }
   }
 }
