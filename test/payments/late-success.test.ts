@@ -3,6 +3,9 @@ import { after, before, test } from 'node:test';
 import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { askBankAgain } from '../../subgraphs/merchants/ask-bank-again.ts';
+import type { Acting } from '../../subgraphs/merchants/audit.ts';
 import type { Bank, BankAnswer, PaymentQuestion } from '../../subgraphs/kernel/banks/bank.ts';
 import { applyBankAnswer } from '../../subgraphs/payments/apply-bank-answer.ts';
 import { askBank, type Occasion } from '../../subgraphs/payments/ask-bank.ts';
@@ -77,7 +80,10 @@ test('a live payment that its bank had not seen is asked about again when the ba
   );
   says = approved;
   assert.deepEqual([(await after(90_000, 'planned')).capturedAt, asked.length], [null, 2], 'by itself nobody asks any more');
-  const told = await Promise.all(Array.from({ length: 10 }, () => after(90_001, 'told')));
+  const acting: Acting = { principal: { kind: 'service', name: 'test' }, requestId: 'test', now: () => at(90_001) };
+  const again = await askBankAgain(database, acting, { merchantId: key.merchantId, id: payment.id });
+  assert.deepEqual(isRefused(again) ? again : [again.subject, again.askAt], ['payment', at(90_001)], 'save for an operator');
+  const told = await Promise.all(Array.from({ length: 10 }, (_, index) => after(90_001, index % 2 === 0 ? 'told' : 'planned')));
   assert.ok(told.every(({ status }) => status === 'failed'));
   const refunds = await findRefunds(database.pool, [payment]);
   assert.deepEqual(
