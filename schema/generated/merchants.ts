@@ -1333,9 +1333,9 @@ export type Mutation = {
   /** Says what became of an alert, in 1 to 500 characters; it no longer counts. Without `merchantId`: one about the platform itself. */
   alertResolve: AlertResolveResult;
   /**
-   * Has the bank asked again, within a second, about a live payment, refund or payout that it is not asked about any more because its answer differed from what was
-   * ordered; the id is that of the operation, as an alert's `subjectId`. Nothing moves but by the bank's answer; asking twice is asking once. Refuses with not_found,
-   * with not_pending when the end is known here, and with bad_request in test mode.
+   * Has the bank asked again, within a second, about a live payment, refund or payout that it is not asked about any more: its answer differed from what was
+   * ordered, or it had not seen the payment. The id is that of the operation, as an alert's `subjectId`. Nothing moves but by the bank's answer; asking twice is
+   * asking once. Refuses with not_found, with not_pending when the end is known here, and with bad_request in test mode.
    */
   bankAskAgain: BankAskAgainResult;
   /**

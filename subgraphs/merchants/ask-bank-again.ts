@@ -1,6 +1,6 @@
 /**
- * Has a bank asked again about what it is not asked about any more by itself: a live payment, refund or payout whose answer differed from what was ordered. Nothing
- * is believed or moved here: the sweeps ask within a second, and the bank's answer is applied as every other one. Decision D-32.
+ * Has a bank asked again about what it is not asked about any more by itself: a live payment, refund or payout whose answer differed from what was ordered, or
+ * a payment that it had not seen. Nothing is believed or moved here: the sweeps ask within a second, and the bank's answer is applied as every other one. Decision D-32.
  */
 import type { BankSubject } from '../../schema/generated/merchants.ts';
 import type pg from 'pg';
