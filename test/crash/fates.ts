@@ -21,7 +21,9 @@ export const isLost = ({ status, metadata }: any): boolean => status === 'failed
 export const isAtRest = (fate: Fate, payment: any): boolean => {
   if (!isOver(payment) || isLost(payment)) return isOver(payment);
   if (fate === 'late success') return payment.metadata.late_success === 'true' && payment.refunds.length > 0 && payment.refunds[0].status === 'succeeded';
-  return fate !== 'refunded late' || payment.refunds[0]?.status === 'succeeded';
+  // A refund whose call was cut off is done by a sweep.
+  const isGivenBack = fate === 'refunded' || fate === 'refunded late';
+  return !isGivenBack || payment.refunds[0]?.status === 'succeeded';
 };
 
 /** The status and the refunds that a payment of a fate must have, and the webhooks that it must have caused. */

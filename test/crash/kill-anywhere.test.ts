@@ -126,8 +126,9 @@ const buyAll = async (merchant: Merchant): Promise<readonly Bought[]> => {
   return bought;
 };
 
-test('payments and refunds survive twenty kills: none lost, none doubled, every webhook delivered, the books balance', async () => {
+test('payments and refunds survive twenty kills: none lost, none doubled, every webhook delivered, the books balance', async (t) => {
   const receiver = await openReceiver((index) => (index % 10 === 9 && index < payments ? 500 : 200));
+  t.after(() => receiver.close());
   const service = { rest: running.url, rests: [running.url], graph: running.url, processes: [running], stop: async () => {} };
   const merchant = await makeMerchant(service);
   await merchant.endpoint(receiver.url, ['payment_succeeded', 'payment_failed', 'payment_expired', 'payment_refunded']);
@@ -162,7 +163,6 @@ test('payments and refunds survive twenty kills: none lost, none doubled, every 
   }
   const events = [...expected.values()].flatMap(({ webhooks }) => webhooks).length;
   assert.equal(new Set(receiver.received.map(({ body }) => body.id)).size, events, 'one event for each fact');
-  await receiver.close();
   await stopProcess(running);
   await compareRecords(dataDir, settled.flatMap((payment) => payment.refunds).length);
 });
