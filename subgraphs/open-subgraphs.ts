@@ -23,7 +23,7 @@ import type { Logger } from './kernel/service/telemetry.ts';
 import { merchantsEntities } from './merchants/entities.ts';
 import { reconciliationEntities } from './merchants/reconciliation/entities.ts';
 import { merchantsSubgraph } from './merchants/resolvers.ts';
-import { wakeLanes } from './merchants/webhook-jobs.ts';
+import { wakeLanes } from './merchants/webhooks/webhook-jobs.ts';
 import { paymentsEntities } from './payments/entities.ts';
 import { askBankJob } from './payments/jobs.ts';
 import { sendRefundJob } from './payments/refund-jobs.ts';

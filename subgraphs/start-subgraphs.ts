@@ -13,9 +13,9 @@ import type { SettledConfig } from './kernel/service/config.ts';
 import type { SubgraphExecutor } from './kernel/service/subgraph.ts';
 import type { Logger } from './kernel/service/telemetry.ts';
 import { ensureDemoMerchant, type DemoMerchant } from './merchants/demo-merchant.ts';
-import { makeDeliveries } from './merchants/make-deliveries.ts';
-import { watchWebhookBacklog } from './merchants/webhook-backlog.ts';
-import { wakeLanes } from './merchants/webhook-jobs.ts';
+import { makeDeliveries } from './merchants/webhooks/make-deliveries.ts';
+import { watchWebhookBacklog } from './merchants/webhooks/webhook-backlog.ts';
+import { wakeLanes } from './merchants/webhooks/webhook-jobs.ts';
 import { backgroundJobs, followRecurringPayments, wakeableJobs } from './background-jobs.ts';
 import { entities, openSubgraph, type SubgraphsParts } from './open-subgraphs.ts';
 

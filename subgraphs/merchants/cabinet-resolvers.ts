@@ -9,13 +9,13 @@ import { mayReadMerchant } from '../kernel/service/entities.ts';
 import { perCall } from '../kernel/service/per-call.ts';
 import { merchantOf, orThrow, refusal } from '../kernel/service/reach.ts';
 import { listAuditEntries } from './audit.ts';
-import { createEndpoint, removeEndpoint, rotateEndpointSecret, switchEndpoint, updateEndpoint, type EndpointParts } from './change-endpoint.ts';
+import { createEndpoint, removeEndpoint, rotateEndpointSecret, switchEndpoint, updateEndpoint, type EndpointParts } from './webhooks/change-endpoint.ts';
 import { createMerchant, renameMerchant, switchLive } from './change-merchant.ts';
 import { createShop, renameShop, rotateShopSecret } from './change-shop.ts';
 import type { WebhookAttempt, WebhookDelivery, WebhookEndpoint } from './entities.ts';
 import { loadShops } from './find-merchants.ts';
 import { findAttempts, findEndpoints, listDeliveries, listMerchants } from './list-cabinet.ts';
-import { resendDelivery, resendFailed, type ResendParts } from './resend-webhook.ts';
+import { resendDelivery, resendFailed, type ResendParts } from './webhooks/resend-webhook.ts';
 
 export interface CabinetParts extends EndpointParts, ResendParts {
   readonly bus: Pick<Bus, 'publish'>;

@@ -8,7 +8,7 @@ import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { minorUnits } from '../../subgraphs/kernel/rules/money.ts';
 import { adjustmentRecorded } from '../../subgraphs/kernel/rules/postings.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
-import { makeDeliveries } from '../../subgraphs/merchants/make-deliveries.ts';
+import { makeDeliveries } from '../../subgraphs/merchants/webhooks/make-deliveries.ts';
 import { askBank } from '../../subgraphs/payments/ask-bank.ts';
 import { createPayment } from '../../subgraphs/payments/create-payment.ts';
 import type { Payment } from '../../subgraphs/payments/entities.ts';

@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { insertEvents, eventRow } from '../../subgraphs/kernel/database/outbox.ts';
 import { dropPartitions, makePartitions, partitionedTables } from '../../subgraphs/kernel/retention/keep-partitions.ts';
 import { keepEvents } from '../../subgraphs/kernel/retention/jobs.ts';
-import { makeDeliveries } from '../../subgraphs/merchants/make-deliveries.ts';
+import { makeDeliveries } from '../../subgraphs/merchants/webhooks/make-deliveries.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 

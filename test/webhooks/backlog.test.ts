@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { metrics } from '../../subgraphs/kernel/service/telemetry.ts';
-import { watchWebhookBacklog } from '../../subgraphs/merchants/webhook-backlog.ts';
+import { watchWebhookBacklog } from '../../subgraphs/merchants/webhooks/webhook-backlog.ts';
 import { attemptsOf } from './record.ts';
 import { eventually, startReceiver } from './receiver.ts';
 import { Clock, openStage, type Stage, startTestRelay, startWorker, writeEvent } from './stage.ts';

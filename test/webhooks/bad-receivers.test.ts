@@ -4,9 +4,9 @@ import { createServer as createTlsServer } from 'node:https';
 import { createServer, type Server, type Socket } from 'node:net';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import type { Agent } from 'undici';
-import { deliveryLimits } from '../../subgraphs/merchants/deliver-webhook.ts';
-import { postWebhook, type Answer } from '../../subgraphs/merchants/post-webhook.ts';
-import { openTargets } from '../../subgraphs/merchants/webhook-target.ts';
+import { deliveryLimits } from '../../subgraphs/merchants/webhooks/deliver-webhook.ts';
+import { postWebhook, type Answer } from '../../subgraphs/merchants/webhooks/post-webhook.ts';
+import { openTargets } from '../../subgraphs/merchants/webhooks/webhook-target.ts';
 import { makeSelfSigned } from './self-signed.ts';
 
 const deadline_ms = 600;

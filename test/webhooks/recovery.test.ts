@@ -5,10 +5,10 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
-import { claimDeliveries } from '../../subgraphs/merchants/claim-deliveries.ts';
-import { attemptDelivery, type DeliveryParts } from '../../subgraphs/merchants/deliver-webhook.ts';
-import { openAttemptStore } from '../../subgraphs/merchants/store-attempts.ts';
-import { openTargets } from '../../subgraphs/merchants/webhook-target.ts';
+import { claimDeliveries } from '../../subgraphs/merchants/webhooks/claim-deliveries.ts';
+import { attemptDelivery, type DeliveryParts } from '../../subgraphs/merchants/webhooks/deliver-webhook.ts';
+import { openAttemptStore } from '../../subgraphs/merchants/webhooks/store-attempts.ts';
+import { openTargets } from '../../subgraphs/merchants/webhooks/webhook-target.ts';
 import { eventually, startReceiver } from './receiver.ts';
 import { log, openStage, type Stage, startTestRelay, startWorker, writeEvent } from './stage.ts';
 

@@ -10,7 +10,7 @@ import type { Bus, StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
 import { inTransaction } from '../../subgraphs/kernel/database/statement.ts';
 import { streamKinds } from '../../subgraphs/kernel/rules/event.ts';
 import { rfc3339 } from '../../schema/rfc3339.ts';
-import { makeDeliveries } from '../../subgraphs/merchants/make-deliveries.ts';
+import { makeDeliveries } from '../../subgraphs/merchants/webhooks/make-deliveries.ts';
 import { findEventsBehind } from '../../subgraphs/merchants/read-events.ts';
 import { eventually } from './receiver.ts';
 import { log, openStage, type Shop, type Stage, startTestRelay, writeEvent } from './stage.ts';

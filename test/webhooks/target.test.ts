@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { createSocket, type Socket } from 'node:dgram';
 import { createServer } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { postWebhook } from '../../subgraphs/merchants/post-webhook.ts';
-import { checkWebhookUrl, isPublicAddress, openTargets } from '../../subgraphs/merchants/webhook-target.ts';
+import { postWebhook } from '../../subgraphs/merchants/webhooks/post-webhook.ts';
+import { checkWebhookUrl, isPublicAddress, openTargets } from '../../subgraphs/merchants/webhooks/webhook-target.ts';
 import { startReceiver } from './receiver.ts';
 
 /** Loopback, private, link-local with metadata services, multicast and reserved addresses in the notations that reach us. */

@@ -1,6 +1,6 @@
 /** How webhooks follow a shop's test clock: retries come when the clock says so, while the receiver is asked in real time. */
-import type { Timekeeper } from '../kernel/clock/keep-clocks.ts';
-import { run, type Statement } from '../kernel/database/statement.ts';
+import type { Timekeeper } from '../../kernel/clock/keep-clocks.ts';
+import { run, type Statement } from '../../kernel/database/statement.ts';
 import { claimDeliveriesOf } from './claim-deliveries.ts';
 import { attemptDelivery, deliveryLimits, type DeliveryParts } from './deliver-webhook.ts';
 import { openAttemptStore } from './store-attempts.ts';

@@ -3,7 +3,7 @@
  * a payment's own `webhook_url` replaces them.
  */
 import type pg from 'pg';
-import { run } from '../kernel/database/statement.ts';
+import { run } from '../../kernel/database/statement.ts';
 
 /**
  * Makes the deliveries of the events numbered `fromSequence` to `toSequence`, inclusive, in the caller's transaction. An event that already has its

@@ -5,9 +5,9 @@
  * the proof of ownership when the result is stored. Leases run on the database's clock, retries on the delivery's own.
  */
 import type pg from 'pg';
-import type { Timeline } from '../kernel/clock/due.ts';
-import { inTransaction, run } from '../kernel/database/statement.ts';
-import { type SignatureFormat, webhooksInFlightPerLane_max } from './rules/webhook.ts';
+import type { Timeline } from '../../kernel/clock/due.ts';
+import { inTransaction, run } from '../../kernel/database/statement.ts';
+import { type SignatureFormat, webhooksInFlightPerLane_max } from '../rules/webhook.ts';
 
 /** The limits of delivery; those of `rules/webhook.ts`, save in tests that cannot wait so long. */
 export interface DeliveryLimits {

@@ -2,12 +2,12 @@
  * The jobs that deliver webhooks. `deliver-webhooks` works one lane until nothing in it is due; `sweep-webhooks` wakes the lanes that have something
  * due, so that retries happen and losing every queue loses nothing. Jobs only wake: what is due is in the table.
  */
-import { Bell } from '../kernel/queue/bell.ts';
-import type { Queues } from '../kernel/queue/queues.ts';
-import { done, type Job } from '../kernel/queue/run-job.ts';
+import { Bell } from '../../kernel/queue/bell.ts';
+import type { Queues } from '../../kernel/queue/queues.ts';
+import { done, type Job } from '../../kernel/queue/run-job.ts';
 import { type ClaimLane, findDueLanes, openClaims } from './claim-deliveries.ts';
 import { attemptDelivery, deliveryLimits, type DeliveryParts } from './deliver-webhook.ts';
-import { webhooksInFlightPerLane_max, webhookSweep_ms } from './rules/webhook.ts';
+import { webhooksInFlightPerLane_max, webhookSweep_ms } from '../rules/webhook.ts';
 import { openAttemptStore } from './store-attempts.ts';
 import { openTargets, type TargetRules } from './webhook-target.ts';
 

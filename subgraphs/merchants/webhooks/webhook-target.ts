@@ -7,8 +7,8 @@ import { isIP, type LookupFunction } from 'node:net';
 import { callbackify } from 'node:util';
 import ipaddr from 'ipaddr.js';
 import { Agent, buildConnector } from 'undici';
-import type { Mode } from '../kernel/rules/mode.ts';
-import { webhookDeadline_ms, webhookSocketsPerOrigin_max, webhookUrl_max_chars } from './rules/webhook.ts';
+import type { Mode } from '../../kernel/rules/mode.ts';
+import { webhookDeadline_ms, webhookSocketsPerOrigin_max, webhookUrl_max_chars } from '../rules/webhook.ts';
 
 export interface TargetRules {
   /** The development switch: http and loopback are allowed, other private addresses are not. */

@@ -3,13 +3,13 @@
  * origin of a payment's own address. Contract "Webhooks"; decisions D-70 to D-72.
  */
 import type { Dispatcher } from 'undici';
-import { inTraceOf } from '../kernel/database/subject-trace.ts';
-import { type Logger, webhookAttempts } from '../kernel/service/telemetry.ts';
-import { tracing, type Span } from '../kernel/service/tracing.ts';
-import { unseal } from '../kernel/service/vault.ts';
+import { inTraceOf } from '../../kernel/database/subject-trace.ts';
+import { type Logger, webhookAttempts } from '../../kernel/service/telemetry.ts';
+import { tracing, type Span } from '../../kernel/service/tracing.ts';
+import { unseal } from '../../kernel/service/vault.ts';
 import type { ClaimedDelivery, ClaimParts, DeliveryLimits, Message } from './claim-deliveries.ts';
 import { type Answer, postWebhook } from './post-webhook.ts';
-import { afterAttempt, type AfterAttempt, type Attempted, sign, webhookDeadline_ms, webhookLeaseMargin_ms } from './rules/webhook.ts';
+import { afterAttempt, type AfterAttempt, type Attempted, sign, webhookDeadline_ms, webhookLeaseMargin_ms } from '../rules/webhook.ts';
 import type { StoreAttempt } from './store-attempts.ts';
 
 export const deliveryLimits: DeliveryLimits = { deadline_ms: webhookDeadline_ms, leaseMargin_ms: webhookLeaseMargin_ms };

@@ -2,12 +2,12 @@
  * Resending webhooks from the cabinet. Contract "Webhooks": after the last retry an event can be resent by hand. Decision D-72: the same bytes and id, a
  * fresh `t` and signature. A resend begins the schedule of retries anew; the numbers of the attempts go on.
  */
-import { isUuid } from '../kernel/database/load-by-key.ts';
-import type { Database } from '../kernel/database/orm.ts';
-import { columns, propertyNames, run, type Statement } from '../kernel/database/statement.ts';
-import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
-import { changeWithAudit, type Acting } from './audit.ts';
-import { WebhookDeliveryEntity, type WebhookDelivery } from './entities.ts';
+import { isUuid } from '../../kernel/database/load-by-key.ts';
+import type { Database } from '../../kernel/database/orm.ts';
+import { columns, propertyNames, run, type Statement } from '../../kernel/database/statement.ts';
+import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { changeWithAudit, type Acting } from '../audit.ts';
+import { WebhookDeliveryEntity, type WebhookDelivery } from '../entities.ts';
 
 /** So many deliveries are made due in one transaction. */
 const resendBatch_rows = 1_000;

@@ -3,8 +3,8 @@
  * database. Whose lease is over stores nothing: the delivery is somebody else's.
  */
 import type pg from 'pg';
-import { rfc3339 } from '../../schema/rfc3339.ts';
-import { run } from '../kernel/database/statement.ts';
+import { rfc3339 } from '../../../schema/rfc3339.ts';
+import { run } from '../../kernel/database/statement.ts';
 
 /** One attempt's result, and what follows for its delivery. */
 export interface AttemptResult {
