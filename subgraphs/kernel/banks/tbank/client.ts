@@ -2,7 +2,7 @@
  * Calls to T-Bank's API over HTTP: one pool of kept connections, a signature in every message, deadlines. It has no idempotency keys: a call is repeated only
  * where it does nothing twice. Decision D-32: whatever may have reached the bank and has no clear answer is `unknown`. Nothing that is sent or received is logged.
  */
-import { Pool } from 'undici';
+import { isRecord, openBankAddress, parsed, unsentBecause } from '../bank-http.ts';
 import type { Breaker } from '../breaker.ts';
 import type { TBankConfig } from './config.ts';
 import { tokenOf } from './token.ts';
@@ -32,24 +32,10 @@ export interface Client {
   close(): Promise<void>;
 }
 
-const connect_ms = 3_000;
 const headers = { 'content-type': 'application/json' };
 
 /** Codes about our own terminal: it is unknown or blocked, or the token is wrong. */
 const aboutUs: ReadonlySet<string> = new Set(['202', '204', '205', '501']);
-
-const unconnected: ReadonlySet<string> = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
-const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '');
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
-
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-};
 
 const read = (status: number, body: unknown): ApiAnswer => {
   if (status === 401 || status === 403) return { kind: 'unaccepted', code: String(status) };
@@ -64,9 +50,7 @@ const read = (status: number, body: unknown): ApiAnswer => {
 
 /** Opens the client; nothing is called until it is asked to. */
 export const openClient = ({ url, terminal, password, attempt_ms }: TBankConfig, breaker: Breaker): Client => {
-  const { origin, pathname } = new URL(url);
-  const base = pathname.replace(/\/$/, '');
-  const pool = new Pool(origin, { connections: 32, keepAliveTimeout: 30_000, connect: { timeout: connect_ms }, allowH2: false });
+  const { pool, base } = openBankAddress(url);
 
   const attempt = async (path: string, params: Params | null): Promise<ApiAnswer> => {
     if (!breaker.lets()) return { kind: 'unaccepted', code: 'breaker_open' };
@@ -83,7 +67,8 @@ export const openClient = ({ url, terminal, password, attempt_ms }: TBankConfig,
       return answer;
     } catch (error) {
       breaker.note(false);
-      return unconnected.has(codeOf(error)) ? { kind: 'unaccepted', code: codeOf(error) } : { kind: 'unknown' };
+      const unsent = unsentBecause(error);
+      return unsent ? { kind: 'unaccepted', code: unsent } : { kind: 'unknown' };
     }
   };
 

@@ -3,8 +3,8 @@
  * may have reached the bank and has no clear answer is `unknown`. Nothing that is sent or received is logged: it may hold a card.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { Pool } from 'undici';
 import type { Account } from '../bank-accounts.ts';
+import { isRecord, openBankAddress, parsed, unsentBecause } from '../bank-http.ts';
 import type { Breaker } from '../breaker.ts';
 import type { YooKassaConfig } from './config.ts';
 
@@ -30,23 +30,12 @@ export interface Client {
   close(): Promise<void>;
 }
 
-const connect_ms = 3_000;
 const callMost_ms = 10_000;
 const retryMost_ms = 2_000;
 const retryUsual_ms = 300;
 
 /** Statuses that say that nothing was accepted; others may follow an effect. */
 const refusals: ReadonlySet<number> = new Set([400, 401, 403, 404, 405, 410, 415, 422]);
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
-
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-};
 
 interface Attempt {
   readonly answer: ApiAnswer;
@@ -68,13 +57,8 @@ const read = (status: number, body: unknown): Attempt => {
   return { answer: { kind: 'unknown' }, retryAfter_ms: typeof wait === 'number' && wait >= 0 ? wait : retryUsual_ms };
 };
 
-/** What went wrong before a connection stood, so that nothing was sent. */
-const unconnected: ReadonlySet<string> = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
-
-const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '');
-
 const broken = (error: unknown): Attempt => ({
-  answer: { kind: unconnected.has(codeOf(error)) ? 'unreached' : 'unknown' },
+  answer: { kind: unsentBecause(error) ? 'unreached' : 'unknown' },
   retryAfter_ms: retryUsual_ms,
 });
 
@@ -94,9 +78,7 @@ const together = (first: ApiAnswer, second: ApiAnswer): ApiAnswer => {
 
 /** Opens the client; nothing is called until it is asked to. */
 export const openClient = ({ url, attempt_ms }: Pick<YooKassaConfig, 'url' | 'attempt_ms'>, breaker: Breaker): Client => {
-  const { origin, pathname } = new URL(url);
-  const base = pathname.replace(/\/$/, '');
-  const pool = new Pool(origin, { connections: 32, keepAliveTimeout: 30_000, connect: { timeout: connect_ms }, allowH2: false });
+  const { pool, base } = openBankAddress(url);
 
   const attempt = async ({ account, path, query = {}, post, signal }: ApiCall, deadline: AbortSignal): Promise<Attempt> => {
     const authorization = `Basic ${Buffer.from(`${account.id}:${account.secret}`).toString('base64')}`;

@@ -1,0 +1,38 @@
+/** What calls to acquirers over HTTP have in common. */
+import { Pool } from 'undici';
+
+const connect_ms = 3_000;
+const keepAlive_ms = 30_000;
+const connections = 32;
+
+/** An acquirer's address: its kept connections, and what stands before the path of every call. */
+export interface BankAddress {
+  readonly pool: Pool;
+  readonly base: string;
+}
+
+/** Opens the pool of an acquirer's API; nothing is connected until it is called. */
+export const openBankAddress = (url: string): BankAddress => {
+  const { origin, pathname } = new URL(url);
+  const pool = new Pool(origin, { connections, keepAliveTimeout: keepAlive_ms, connect: { timeout: connect_ms }, allowH2: false });
+  return { pool, base: pathname.replace(/\/$/, '') };
+};
+
+/** Whether an answer is an object. */
+export const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+
+/** An answer's JSON; null when it is none. */
+export const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+};
+
+/** What goes wrong before a connection stands. */
+const unconnected: ReadonlySet<string> = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
+
+/** Why a failed call surely sent nothing; null when it may have. */
+export const unsentBecause = (error: unknown): string | null =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' && unconnected.has(error.code) ? error.code : null;
