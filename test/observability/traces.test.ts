@@ -92,7 +92,8 @@ for (const size of ['one', 'separate'] as const satisfies readonly Size[]) {
 
     test('a refund has its trace, and the bank is called in it', () => {
       const names = traceOf('POST /v1/public/payments/:id/refund').map(({ name }) => name);
-      for (const name of ['subgraph refundCreate', 'send refund', 'bank refund']) assert.ok(names.includes(name), `${name} in ${names.join(', ')}`);
+      for (const name of ['subgraph refundCreate', 'sql begin', 'sql commit', 'send refund', 'bank refund'])
+        assert.ok(names.includes(name), `${name} in ${names.join(', ')}`);
     });
 
     test('nothing of cards, people or secrets is in the spans, and nothing of traces in the webhooks', () => {

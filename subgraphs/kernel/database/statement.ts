@@ -65,6 +65,10 @@ const send = async <Found extends object>(runner: Runner, statement: Statement, 
   return rows;
 };
 
+/** Begins or ends a transaction: a commit may take longer than all that it commits. */
+const order = (client: pg.PoolClient, command: 'begin' | 'commit' | 'rollback'): Promise<unknown> =>
+  spanned({ kind: 'client', name: `sql ${command}`, values: { 'db.system.name': 'postgresql' } }, () => client.query(command));
+
 /** Runs `work` in one transaction on one client; rolls back when it throws, and when `keep` is given and says no to its result. */
 export const inTransaction = async <Result>(
   pool: pg.Pool,
@@ -73,14 +77,14 @@ export const inTransaction = async <Result>(
 ): Promise<Result> => {
   const client = await pool.connect();
   try {
-    await client.query('begin');
+    await order(client, 'begin');
     const result = await work(client);
-    await client.query(keep(result) ? 'commit' : 'rollback');
+    await order(client, keep(result) ? 'commit' : 'rollback');
     client.release();
     return result;
   } catch (error) {
     // A client whose rollback fails is in an unknown state: it is thrown away.
-    await client.query('rollback').then(
+    await order(client, 'rollback').then(
       () => client.release(),
       (broken: unknown) => client.release(broken instanceof Error ? broken : true),
     );
