@@ -13,6 +13,7 @@ import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { startTestDatabase } from './support/database.ts';
 import { searchLogs } from './support/log-leaks.ts';
+import { migrateTemplate } from './support/migrated.ts';
 import { findOutsidePrograms } from './support/outside-programs.ts';
 
 type Summary = { readonly counts: Readonly<Record<string, number>>; readonly duration_ms: number };
@@ -123,6 +124,7 @@ const main = async (args: readonly string[], stopped: AbortSignal): Promise<numb
   const [checked, checking_ms] = whole ? await timed(() => check(stopped)) : [true, 0];
   const [database, starting_ms] = await timed(startTestDatabase);
   process.env['TEST_POSTGRES_URL'] = database.url;
+  process.env['TEST_POSTGRES_TEMPLATE'] = await database.createDatabase().then(migrateTemplate);
   const logs = (process.env['TEST_LOGS'] = mkdtempSync(join(tmpdir(), 'payments-logs-')));
   const [outcome, testing_ms] = await timed(() => runTests(files, stopped)).finally(() => database.stop());
 

@@ -17,7 +17,7 @@ let pool: pg.Pool;
 let merchant: Merchant;
 let live: { rest: string; key: string };
 before(async () => {
-  database = await startTestDatabase();
+  database = await startTestDatabase({ migrated: true });
   service = await startService('one', { DATABASE_URL: database.url, SECRET_KEY: randomBytes(32).toString('base64') });
   pool = new pg.Pool({ connectionString: database.url, max: 2 });
   merchant = await makeMerchant(service);

@@ -28,7 +28,7 @@ export interface Stage {
 
 /** Starts the service in one process on a database that the test can reach too. */
 export const openStage = async (environment: Readonly<Record<string, string>> = {}): Promise<Stage> => {
-  const database = await startTestDatabase();
+  const database = await startTestDatabase({ migrated: true });
   const service = await startService('one', { DATABASE_URL: database.url, SECRET_KEY: randomBytes(32).toString('base64'), ...environment });
   const merchant = await makeMerchant(service);
   const time = new pg.Client({ connectionString: database.url });

@@ -45,7 +45,7 @@ const serviceEnvironment = (url: string, databaseUrl: string, acquirer: Acquirer
 /** Starts everything. `seed` is that of the acquirer's faults. */
 export const openWorld = async (speed: Speed, seed: number): Promise<World> => {
   const [database, acquirer, port] = await Promise.all([
-    startTestDatabase(),
+    startTestDatabase({ migrated: true }),
     startAcquirer({ ACQUIRER_SEED: String(seed), ...fastEnvironment(speed, 'Date') }),
     freePort(),
   ]);

@@ -65,7 +65,7 @@ const inside =
 /** Opens the world. `close` removes everything that was made here. */
 export const openWorld = async () => {
   await using opening = new AsyncDisposableStack();
-  const database = await startTestDatabase();
+  const database = await startTestDatabase({ migrated: true });
   opening.defer(() => database.stop());
   const service = await startService('one', {
     DATABASE_URL: database.url,

@@ -42,7 +42,7 @@ const countStatements = (pool: pg.Pool): { readonly texts: string[] } => {
 /** Opens a graph of the test file's own; `close` removes everything that was made here, and so does a failure on the way. */
 export const openGraphStage = async () => {
   await using opening = new AsyncDisposableStack();
-  const postgres = await startTestDatabase();
+  const postgres = await startTestDatabase({ migrated: true });
   opening.defer(() => postgres.stop());
   const database = await openDatabase({ url: postgres.url, entities, pool: 8 });
   opening.defer(() => database.close());

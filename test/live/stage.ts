@@ -75,7 +75,7 @@ export const openLiveStage = async (
   environment: Variables | ((acquirer: Acquirer) => Variables) = {},
   route: (service: Service, merchant: LiveMerchant) => Promise<void> = routeToYooKassa,
 ): Promise<LiveStage> => {
-  const [acquirer, database] = await Promise.all([startAcquirer(), startTestDatabase()]);
+  const [acquirer, database] = await Promise.all([startAcquirer(), startTestDatabase({ migrated: true })]);
   const service = await startService('one', {
     DATABASE_URL: database.url,
     SECRET_KEY: randomBytes(32).toString('base64'),

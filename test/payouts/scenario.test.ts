@@ -28,7 +28,7 @@ for (const size of ['one', 'separate'] as const satisfies readonly Size[]) {
     let service: Service;
     let merchant: Merchant;
     before(async () => {
-      [database, redis] = await Promise.all([startTestDatabase(), size === 'separate' ? startRedis() : null]);
+      [database, redis] = await Promise.all([startTestDatabase({ migrated: true }), size === 'separate' ? startRedis() : null]);
       ear = await overhear(redis?.url ?? null);
       service = await startService(size, {
         DATABASE_URL: database.url,

@@ -8,7 +8,7 @@ import { startEmbeddedPostgres } from '../../subgraphs/kernel/database/embedded-
 import { birthMark } from '../../subgraphs/kernel/database/embedded/running-process.ts';
 
 export interface TestDatabase {
-  /** Address of an empty database of this test file's own. */
+  /** Address of a database of this test file's own. */
   readonly url: string;
   /** Makes one more empty database on the same server and gives its address. */
   createDatabase(): Promise<string>;
@@ -17,16 +17,18 @@ export interface TestDatabase {
 }
 
 /**
- * Gives a test file an empty database. `npm test` starts one server for the whole run and names it in TEST_POSTGRES_URL, and each file has databases of
- * its own on it; a file that is run alone starts a server in a temporary directory.
+ * Gives a test file a database: an empty one, or with `migrated` one that may have all migrations, so that to migrate it costs nothing. `npm test` starts one
+ * server for the whole run, names it in TEST_POSTGRES_URL and its migrated database in TEST_POSTGRES_TEMPLATE, and each file has databases of its own on it; a
+ * file that is run alone starts a server in a temporary directory.
  */
-export const startTestDatabase = async (): Promise<TestDatabase> => {
+export const startTestDatabase = async ({ migrated = false } = {}): Promise<TestDatabase> => {
   const shared = process.env['TEST_POSTGRES_URL'];
+  const template = migrated ? process.env['TEST_POSTGRES_TEMPLATE'] : undefined;
   const server = shared ? { url: shared, stop: async () => {} } : await startOwnServer();
   const made: string[] = [];
-  const createDatabase = async (): Promise<string> => {
+  const create = async (like: string): Promise<string> => {
     const name = `test_${randomBytes(6).toString('hex')}`;
-    await administer(server.url, `create database ${name}`);
+    await administer(server.url, `create database ${name} ${like}`);
     made.push(name);
     return Object.assign(new URL(server.url), { pathname: `/${name}` }).href;
   };
@@ -34,7 +36,7 @@ export const startTestDatabase = async (): Promise<TestDatabase> => {
     if (shared) for (const name of made.splice(0)) await administer(server.url, `drop database if exists ${name} with (force)`);
     await server.stop();
   };
-  return { url: await createDatabase(), createDatabase, stop };
+  return { url: await create(template ? `template ${template}` : ''), createDatabase: () => create(''), stop };
 };
 
 const startOwnServer = async (): Promise<{ readonly url: string; stop(): Promise<void> }> => {

@@ -8,6 +8,7 @@ import type { Mode } from '../../subgraphs/kernel/rules/mode.ts';
 import type { Acting } from '../../subgraphs/merchants/audit.ts';
 import { createMerchant, switchLive } from '../../subgraphs/merchants/change-merchant.ts';
 import { createShop } from '../../subgraphs/merchants/change-shop.ts';
+import { migrateQueues } from '../../subgraphs/kernel/queue/queues.ts';
 import { entities } from '../../subgraphs/open-subgraphs.ts';
 import { startTestDatabase } from './database.ts';
 
@@ -18,9 +19,18 @@ export interface MigratedDatabase {
   close(): Promise<void>;
 }
 
-/** Starts an empty database and applies every migration. */
+/** Applies every migration to the database at `url`, those of the queues too; gives its name, from which others are made (`TEST_POSTGRES_TEMPLATE`). */
+export const migrateTemplate = async (url: string): Promise<string> => {
+  const database = await openDatabase({ url, entities, pool: 2 });
+  await migrate(database);
+  await database.close();
+  await migrateQueues(url);
+  return new URL(url).pathname.slice(1);
+};
+
+/** Starts a database without rows that has every migration. */
 export const startMigratedDatabase = async (): Promise<MigratedDatabase> => {
-  const test = await startTestDatabase();
+  const test = await startTestDatabase({ migrated: true });
   const database = await openDatabase({ url: test.url, entities, pool: 16 });
   await migrate(database);
   const vaultKey = randomBytes(32);

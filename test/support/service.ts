@@ -1,6 +1,6 @@
 /**
- * The real service as its operators run it: `one` process on an embedded PostgreSQL, or `separate` processes, each with one role, over HTTP
- * with PostgreSQL and Redis. Tests talk to it from outside.
+ * The real service as its operators run it: `one` process on PostgreSQL, or `separate` processes, each with one role, over HTTP with PostgreSQL and
+ * Redis. Tests talk to it from outside.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
-import { startTestDatabase } from './database.ts';
+import { startTestDatabase, type TestDatabase } from './database.ts';
 import { keepLog } from './log-leaks.ts';
 import { startRedis } from './redis.ts';
 
@@ -90,11 +90,21 @@ export const stopProcess = async ({ child }: ServiceProcess, signal: 'SIGTERM' |
   return child.exitCode;
 };
 
-const startOne = async (environment: Environment): Promise<Service> => {
+/** What a process on an embedded PostgreSQL has by itself; the tests of its start, its crashes and its traces have that, too. */
+const likeEmbedded = ({ url }: TestDatabase): Environment => ({
+  DATABASE_URL: url,
+  SECRET_KEY: randomBytes(32).toString('base64'),
+  WEBHOOK_PRIVATE_TARGETS: 'allow',
+  GRAPHIQL: 'on',
+});
+
+const startOne = async (given: Environment): Promise<Service> => {
   const dataDir = mkdtempSync(join(tmpdir(), 'payments-service-'));
-  const all = spawnProcess('all', await freePort(), { DATA_DIR: dataDir, ...environment });
+  const database = 'DATABASE_URL' in given || 'DATA_DIR' in given ? null : await startTestDatabase({ migrated: true });
+  const all = spawnProcess('all', await freePort(), { DATA_DIR: dataDir, ...(database && likeEmbedded(database)), ...given });
   const stop = async (): Promise<void> => {
     await stopProcess(all);
+    await database?.stop();
     const log = join(dataDir, 'service.log');
     if (existsSync(log)) keepLog('all', readFileSync(log, 'utf8'));
     rmSync(dataDir, { recursive: true, force: true });
@@ -128,7 +138,7 @@ const startPair = async (environment: Environment): Promise<readonly [ServicePro
 };
 
 const startSeparate = async (given: Environment, facades: number): Promise<Service> => {
-  const [database, redis] = await Promise.all([startTestDatabase(), startRedis()]);
+  const [database, redis] = await Promise.all([startTestDatabase({ migrated: true }), startRedis()]);
   const ports = new Map(await Promise.all(separateRoles.map(async (role) => [role, await freePort()] as const)));
   const at = (role: (typeof separateRoles)[number]): string => `http://127.0.0.1:${ports.get(role)}`;
   const environment: Environment = {

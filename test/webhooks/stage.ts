@@ -36,7 +36,7 @@ export type Stage = Awaited<ReturnType<typeof openStage>>;
 
 /** Opens a database of the test file's own. `vaultKey` seals the secrets in it. */
 export const openStage = async (vaultKey = randomBytes(32)) => {
-  const postgres = await startTestDatabase();
+  const postgres = await startTestDatabase({ migrated: true });
   const database = await openDatabase({ url: postgres.url, entities: [...kernelEntities, ...merchantsEntities], pool: 30 });
   await migrate(database);
   await migrateQueues(postgres.url);
