@@ -217,8 +217,10 @@ test('an initdb that was cut off is made anew', async () => {
   assert.ok(unfinished().length > 0);
   const server = await start(dataDir);
   assert.deepEqual(await query(server.url, 'select 1 as one'), { one: 1 });
-  assert.deepEqual(unfinished(), []);
   await stop(server);
+  // The initdb outlived its killed parent, and may have written while its directory was removed: the next start finds it ended.
+  await stop(await start(dataDir));
+  assert.deepEqual(unfinished(), []);
 });
 
 test('a pid file whose pid now belongs to another program does not keep the server from starting', async () => {
