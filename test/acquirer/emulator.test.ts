@@ -41,7 +41,7 @@ describe('the emulated acquirer', () => {
         ...(post ? { 'content-type': 'application/json', 'idempotence-key': post.key ?? randomUUID() } : {}),
       },
       ...(post ? { method: 'POST', body: JSON.stringify(post.body) } : {}),
-      signal: AbortSignal.timeout(5_000),
+      signal: AbortSignal.timeout(30_000),
     });
     return { status: answer.status, body: await answer.json() };
   };

@@ -25,7 +25,7 @@ describe('the way back, and the rough edges', { skip: noChromium, concurrency: 3
     assert.ok(await page.getByRole('link', { name: 'Вернуться в магазин' }).isVisible());
     await page.waitForURL(atShop);
     const stayed_ms = performance.now() - shown;
-    assert.ok(stayed_ms > 1_000 && stayed_ms < 15_000, `stayed ${stayed_ms} ms`);
+    assert.ok(stayed_ms > 1_000 && stayed_ms < 30_000, `stayed ${stayed_ms} ms`);
     const back = new URL(page.url());
     assert.deepEqual([back.searchParams.get('cart'), back.searchParams.get('payment_id'), back.hash], ['7', payment.id, '#receipt']);
     assert.equal(back.searchParams.getAll('status').at(-1), 'succeeded');
@@ -96,10 +96,10 @@ describe('the way back, and the rough edges', { skip: noChromium, concurrency: 3
     const second = await stage.open(payment, deaf);
     await button(first.page).click();
     await says(first.page, 'Оплатите через СБП');
-    await deaf.unrouteAll();
     const refused = second.page.waitForResponse(/\/pay\?lang/);
     await button(second.page).click();
     assert.equal((await refused).status(), 409);
+    await deaf.unrouteAll();
     await second.page.getByRole('alert').filter({ hasText: 'Платёж уже изменился' }).waitFor();
     await says(second.page, 'Оплатите через СБП');
     assert.equal((await payment.read()).status, 'processing');

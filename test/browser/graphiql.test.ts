@@ -47,7 +47,7 @@ const write = async (page: Page, editor: string, text: string): Promise<void> =>
 const run = (page: Page): Promise<void> => page.getByRole('button', { name: /^execute/i }).click();
 
 /** Waits until the answer holds the text. */
-const answered = (page: Page, text: string): Promise<void> => page.locator('.graphiql-response').getByText(text).first().waitFor({ timeout: 10_000 });
+const answered = (page: Page, text: string): Promise<void> => page.locator('.graphiql-response').getByText(text).first().waitFor({ timeout: 25_000 });
 
 describe('GraphiQL', { skip: noChromium }, () => {
   test('comes from the service alone, and runs a query and a subscription with the key of the headers editor', async (t) => {

@@ -47,7 +47,7 @@ const scene = async (context: TestContext, answer: (before: number) => number = 
     const find = (): Received | undefined => receiver.received.findLast(({ headers }) => headers['x-psp-event-id'] === `evt_${eventId}`);
     await eventually(
       () => find() !== undefined,
-      5_000,
+      20_000,
       () => 'the event did not come',
     );
     return find() ?? assert.fail();
@@ -141,7 +141,7 @@ describe('an endpoint', () => {
     for (const eventId of eventIds)
       await eventually(
         async () => (await attemptsOf(desk.stage, eventId)).length === 1,
-        5_000,
+        20_000,
         () => 'no attempt',
       );
     const sent = stage.receiver.received.length;
@@ -163,7 +163,7 @@ describe('an endpoint', () => {
     const { eventId } = await writeEvent(desk.stage.pool, { ...stage, secret: '' });
     await eventually(
       async () => (await attemptsOf(desk.stage, eventId)).length === 1,
-      5_000,
+      20_000,
       () => 'no attempt',
     );
     assert.equal((await change(stage, 'webhookEndpointDisable')).active, false);
@@ -177,7 +177,7 @@ describe('an endpoint', () => {
     assert.deepEqual(resent, { count: 2, hasMore: false });
     await eventually(
       async () => (await deliveriesOf(desk.stage, eventId))[0]?.status === 'delivered',
-      5_000,
+      20_000,
       () => 'not delivered',
     );
   });

@@ -68,7 +68,7 @@ for (const kind of storeKinds) {
     test('a process that closes the bus ends by itself', async (t) => {
       const { child } = await startProcess(t, await stores.fresh());
       child.disconnect();
-      const [code] = await once(child, 'exit', { signal: AbortSignal.timeout(10_000) });
+      const [code] = await once(child, 'exit', { signal: AbortSignal.timeout(60_000) });
       assert.equal(code, 0);
     });
 

@@ -123,7 +123,7 @@ for (const kind of storeKinds) {
       let running = 0;
       const { job, runs } = recorded('lane', async () => {
         assert.equal(++running, 1);
-        await delay(500);
+        await delay(1_500);
         running -= 1;
         return done;
       });
@@ -133,7 +133,7 @@ for (const kind of storeKinds) {
       await until('it runs', () => runs.length === 1);
       for (let wakes = 0; wakes < 3; wakes += 1) await queues.addMany('lane', [{ lane: 'l1' }]);
       await until('it runs again', () => runs.length === 2);
-      await delay(1_000);
+      await delay(2_000);
       assert.equal(runs.length, 2);
     });
 

@@ -144,7 +144,7 @@ export const openReceiver = async (answer: (index: number) => number = () => 200
 export const eventually = async <Found>(
   look: () => Found | null | undefined | false | Promise<Found | null | undefined | false>,
   what: string,
-  patience_ms = 15_000,
+  patience_ms = 30_000,
 ): Promise<Found> => {
   const deadline = performance.now() + patience_ms;
   while (performance.now() < deadline) {

@@ -24,7 +24,7 @@ const relayQuietly = async (events: number): Promise<void> => {
   const relay = startTestRelay(stage, async () => {}, published);
   await eventually(
     () => published.length >= events,
-    5_000,
+    20_000,
     () => `${published.length} of ${events} relayed`,
   );
   await relay.stop();
@@ -51,7 +51,7 @@ test('two relays and two workers at once deliver every event once, and publish i
   await receiver.until(20);
   await relays[0]?.stop();
   await writing;
-  await receiver.until(written.length, 8_000);
+  await receiver.until(written.length);
   await eventually(
     async () => (await delivered()) === written.length,
     3_000,
@@ -77,11 +77,11 @@ test('a worker that is killed in the middle of an attempt loses nothing: another
   await relayQuietly(1);
   const program = fileURLToPath(new URL('doomed-worker.ts', import.meta.url));
   const doomed = spawn(process.execPath, [program, stage.database.url, stage.vaultKey.toString('base64'), lane], { stdio: 'inherit' });
-  await receiver.until(1, 8_000);
+  await receiver.until(1);
   doomed.kill('SIGKILL');
   await once(doomed, 'exit');
   const worker = await startWorker(stage);
-  await receiver.until(2, 6_000);
+  await receiver.until(2);
   const [first, second] = receiver.received;
   assert.ok(first && second);
   assert.ok(second.at - first.at >= 1_900, `${second.at - first.at} ms later: not while the lease ran`);
@@ -107,7 +107,7 @@ test('when every wake-up is lost the sweep finds what is due', async (context) =
   const worker = await startWorker(stage);
   await writeEvent(stage.pool, shop);
   await writeEvent(stage.pool, shop);
-  await receiver.until(2, 4_000);
+  await receiver.until(2);
   await relay.stop();
   await worker.close();
 });
@@ -128,7 +128,7 @@ describe('a claim', () => {
     const { id: lane } = await stage.addEndpoint(shop, 'http://127.0.0.1:9/');
     for (let index = 0; index < 25; index += 1) await writeEvent(stage.pool, shop);
     await relayQuietly(25);
-    const parts = partsWith(400);
+    const parts = partsWith(2_000);
     const claims = async (): Promise<string[]> => {
       const claimed = await Promise.all([4, 10, 7, 10].map((most) => claimDeliveries(parts, [{ lane, most }])));
       return claimed.flat().map(({ id }) => id);
@@ -137,7 +137,7 @@ describe('a claim', () => {
     assert.equal(first.length, 10);
     assert.equal(new Set(first).size, 10);
     assert.equal((await claims()).length, 0);
-    await sleep(500);
+    await sleep(2_200);
     assert.equal((await claims()).length, 10, 'ten again, when the leases are over');
   });
 

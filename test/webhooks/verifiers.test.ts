@@ -39,7 +39,7 @@ const deliver = async (context: TestContext, format: SignatureFormat, before?: (
   const { id, secret } = await stage.addEndpoint(shop, receiver.url, [], format);
   await before?.(id);
   await writeEvent(stage.pool, shop);
-  await receiver.until(1, 15_000);
+  await receiver.until(1);
   const [came]: readonly (Received | undefined)[] = receiver.received;
   assert.ok(came);
   return { secret, body: came.body, header: String(came.headers['x-psp-signature']) };
