@@ -6,6 +6,7 @@ import { openTestClocks } from '../../subgraphs/kernel/clock/test-clocks.ts';
 import { openPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { localExecutor } from '../../subgraphs/kernel/service/local-executor.ts';
 import { scopes, type KeyPrincipal, type OperatorPrincipal, type Principal, type Role } from '../../subgraphs/kernel/service/principal.ts';
+import { inTransaction } from '../../subgraphs/kernel/database/statement.ts';
 import { buildSubgraph } from '../../subgraphs/kernel/service/subgraph.ts';
 import { merchantsSubgraph } from '../../subgraphs/merchants/resolvers.ts';
 import { log, openStage, startTestRelay, startWorker, writeEvent, type Clock } from '../webhooks/stage.ts';
@@ -84,13 +85,17 @@ export const writeFailed = async (
   { stage }: Desk,
   { merchantId, shopId, endpointId }: Pick<World, 'merchantId' | 'shopId' | 'endpointId'>,
 ): Promise<{ readonly deliveryId: string; readonly eventId: string; readonly body: string }> => {
-  const written = await writeEvent(stage.pool, { merchantId, shopId, secret: '' });
   const deliveryId = randomUUID();
-  await stage.pool.query(
-    `insert into webhook_delivery (merchant_id, id, event_id, webhook_event, shop_id, subject_id, endpoint_id, lane, url, status, attempts, created_at)
-     select $1, $2, id, 'payment.succeeded', $4, gen_random_uuid(), $5, $6, 'http://127.0.0.1:1/', 'failed', 9, created_at from event where id = $3`,
-    [merchantId, deliveryId, written.eventId, shopId, endpointId, endpointId],
-  );
+  // In one transaction: a relay that sees the event has nothing to add.
+  const written = await inTransaction(stage.pool, async (client) => {
+    const event = await writeEvent(client, { merchantId, shopId, secret: '' });
+    await client.query(
+      `insert into webhook_delivery (merchant_id, id, event_id, webhook_event, shop_id, subject_id, endpoint_id, lane, url, status, attempts, created_at)
+       select $1, $2, id, 'payment.succeeded', $4, gen_random_uuid(), $5, $6, 'http://127.0.0.1:1/', 'failed', 9, created_at from event where id = $3`,
+      [merchantId, deliveryId, event.eventId, shopId, endpointId, endpointId],
+    );
+    return event;
+  });
   return { deliveryId, ...written };
 };
 

@@ -64,10 +64,12 @@ const unrelayed: Statement = {
 const settle = async ({ pool, keepers, stopping }: ClockParts, shop: Shop, now: Temporal.Instant): Promise<void> => {
   for (let round = 0; round < rounds_max; round += 1) {
     if (stopping.aborted) return;
+    // Looked at before the work: what arrives between them is done in the next round.
+    const moreComes = await isUnderWay(pool, keepers, shop);
     let worked = 0;
     for (const keeper of keepers) worked += await keeper.work(shop, now);
     if (worked > 0) continue;
-    if (!(await isUnderWay(pool, keepers, shop))) return;
+    if (!moreComes) return;
     await sleep(look_ms);
   }
   throw new Error(`shop ${shop.shopId} does not come to rest at ${now.toString()}`);
