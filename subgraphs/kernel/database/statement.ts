@@ -66,7 +66,7 @@ const send = async <Found extends object>(runner: Runner, statement: Statement, 
 };
 
 /** Begins or ends a transaction: a commit may take longer than all that it commits. */
-const order = (client: pg.PoolClient, command: 'begin' | 'commit' | 'rollback'): Promise<unknown> =>
+const sendCommand = (client: pg.PoolClient, command: 'begin' | 'commit' | 'rollback'): Promise<unknown> =>
   spanned({ kind: 'client', name: `sql ${command}`, values: { 'db.system.name': 'postgresql' } }, () => client.query(command));
 
 /** Runs `work` in one transaction on one client; rolls back when it throws, and when `keep` is given and says no to its result. */
@@ -77,14 +77,14 @@ export const inTransaction = async <Result>(
 ): Promise<Result> => {
   const client = await pool.connect();
   try {
-    await order(client, 'begin');
+    await sendCommand(client, 'begin');
     const result = await work(client);
-    await order(client, keep(result) ? 'commit' : 'rollback');
+    await sendCommand(client, keep(result) ? 'commit' : 'rollback');
     client.release();
     return result;
   } catch (error) {
     // A client whose rollback fails is in an unknown state: it is thrown away.
-    await order(client, 'rollback').then(
+    await sendCommand(client, 'rollback').then(
       () => client.release(),
       (broken: unknown) => client.release(broken instanceof Error ? broken : true),
     );
