@@ -85,6 +85,7 @@ test('a live payment that its bank had not seen is asked about again when the ba
   assert.deepEqual(isRefused(again) ? again : [again.subject, again.askAt], ['payment', at(90_001)], 'save for an operator');
   const told = await Promise.all(Array.from({ length: 10 }, (_, index) => after(90_001, index % 2 === 0 ? 'told' : 'planned')));
   assert.ok(told.every(({ status }) => status === 'failed'));
+  assert.equal((await findPayment(database.pool, paymentKey, at(90_002)))?.payment.askAt, null, 'and then nobody asks any more');
   const refunds = await findRefunds(database.pool, [payment]);
   assert.deepEqual(
     refunds.map(({ amount, status }) => [amount, status]),
