@@ -95,5 +95,5 @@ export const until = async (condition: () => boolean | Promise<boolean>): Promis
     if (await condition()) return;
     await wait(10);
   }
-  throw new Error('it did not come to that in five seconds');
+  throw new Error('it did not come to that in half a minute');
 };

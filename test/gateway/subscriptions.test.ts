@@ -3,13 +3,9 @@ import assert from 'node:assert/strict';
 import type { GraphQLError } from 'graphql';
 import { operationsPerSocket_max } from '../../gateway/graph-protocol.ts';
 import { liveKinds } from '../../subgraphs/kernel/rules/event.ts';
-import { liveSubscribers } from '../../subgraphs/kernel/service/telemetry.ts';
 import { bearer, hear, letIn, say } from './raw-socket.ts';
 import { connect, listen, serveGraph, until, listening, readers } from './serve-graph.ts';
 import { operatorToken, otherShopKey, testKey } from './small-graph.ts';
-
-/** How many subscriptions are open in this process. */
-const subscriptions = async (): Promise<number> => (await liveSubscribers.get()).values[0]?.value ?? 0;
 
 describe('a subscription', () => {
   test('gives the client its own selection of each event, federated fields of three subgraphs included', async (t) => {
@@ -188,7 +184,9 @@ describe('a subscription', () => {
     const { world, socketUrl } = await serveGraph(t, { readerBuffer: 20 });
     const query = 'subscription { paymentCreated { id payload } }';
     const slow = await letIn(t, socketUrl);
+    const before = await readers();
     say(slow, { type: 'subscribe', id: '1', payload: { query } });
+    await until(async () => (await readers()) > before);
     const quick = await listen(connect(t, socketUrl), query);
     slow.pause();
     const large = 'x'.repeat(200_000);
@@ -213,14 +211,14 @@ describe('a subscription', () => {
 
   test('ends when its client completes it or goes, even while it waits for an event', async (t) => {
     const { socketUrl } = await serveGraph(t);
-    const before = await subscriptions();
+    const before = await readers();
     const socket = await letIn(t, socketUrl);
     for (const id of ['1', '2', '3']) say(socket, { type: 'subscribe', id, payload: { query: 'subscription { events { id } }' } });
-    await until(async () => (await subscriptions()) === before + 3);
+    await until(async () => (await readers()) === before + 3);
     say(socket, { type: 'complete', id: '1' });
-    await until(async () => (await subscriptions()) === before + 2);
+    await until(async () => (await readers()) === before + 2);
     socket.terminate();
-    await until(async () => (await subscriptions()) === before);
+    await until(async () => (await readers()) === before);
   });
 });
 
