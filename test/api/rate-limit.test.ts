@@ -76,11 +76,11 @@ const listening = (): { readonly log: Logger; readonly said: string[] } => {
 };
 
 const until = async (what: () => Promise<boolean>): Promise<void> => {
-  for (let looks = 0; looks < 100; looks += 1) {
+  for (let looks = 0; looks < 600; looks += 1) {
     if (await what()) return;
     await sleep(50);
   }
-  assert.fail('it did not come to that within 5 s');
+  assert.fail('it did not come to that within 30 s');
 };
 
 describe('a token bucket in Redis', { skip: noRedis }, () => {
@@ -108,8 +108,8 @@ describe('a token bucket in Redis', { skip: noRedis }, () => {
   test('lets everything through while Redis is down, counts that, logs once, and limits again when it is back', async (t) => {
     const first = await startRedis();
     const { log: heard, said } = listening();
-    const buckets = await openBucketsInRedis({ url: first.url, wait_ms: 200, log: heard });
-    const limit = { perSecond: 1, burst: 2 };
+    const buckets = await openBucketsInRedis({ url: first.url, wait_ms: 2_000, log: heard });
+    const limit = { perSecond: 0.01, burst: 2 };
     assert.equal((await buckets.take('m', limit))?.granted, true);
     await first.stop();
     const before = await missed();
@@ -130,7 +130,7 @@ describe('a token bucket in Redis', { skip: noRedis }, () => {
 
   test('is not waited for when Redis is slow: after the first calls, not at all', async (t) => {
     const redis = await startRedis();
-    const buckets = await openBucketsInRedis({ url: redis.url, wait_ms: 50, log });
+    const buckets = await openBucketsInRedis({ url: redis.url, wait_ms: 500, log });
     t.after(async () => {
       buckets.close();
       await redis.stop();
@@ -138,16 +138,16 @@ describe('a token bucket in Redis', { skip: noRedis }, () => {
     const limit = { perSecond: 1, burst: 100 };
     await until(async () => (await buckets.take('m', limit)) !== null);
     const client = new Redis(redis.url);
-    await client.client('PAUSE', 3_000, 'ALL');
+    await client.client('PAUSE', 5_000, 'ALL');
     client.disconnect();
     const began = performance.now();
     const answers = await Promise.all(Array.from({ length: 50 }, async () => buckets.take('m', limit)));
     const waited_ms = performance.now() - began;
     assert(answers.every((taken) => taken === null));
-    assert(waited_ms < 1_000, `waited ${waited_ms} ms`);
+    assert(waited_ms < 4_000, `waited ${waited_ms} ms`);
     const again = performance.now();
     await buckets.take('m', limit);
-    assert(performance.now() - again < 40, 'the next one waited too');
+    assert(performance.now() - again < 400, 'the next one waited too');
     await until(async () => (await buckets.take('m', limit)) !== null);
   });
 });

@@ -30,10 +30,17 @@ export const closingOf = async (socket: WebSocket): Promise<{ code: number; reas
 /** Sends a message. */
 export const say = (socket: WebSocket, message: object): void => socket.send(JSON.stringify(message));
 
-/** The next message. */
+/** The next message; throws when the socket closes before it comes. */
 export const hear = async (socket: WebSocket): Promise<unknown> => {
-  const [message] = await once(socket, 'message');
-  return JSON.parse(String(message));
+  const over = new AbortController();
+  const closed = once(socket, 'close', over).then(([code]) => Promise.reject(new Error(`the socket was closed with ${String(code)}`)));
+  try {
+    const [message] = await Promise.race([once(socket, 'message', over), closed]);
+    return JSON.parse(String(message));
+  } finally {
+    closed.catch(() => {});
+    over.abort();
+  }
 };
 
 /** The next messages, which may come together. */

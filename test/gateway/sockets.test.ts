@@ -1,10 +1,9 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { setTimeout as wait } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { bearer, closingOf, hear, hearAll, letIn, openSocket, say } from './raw-socket.ts';
-import { connect, serveGraph } from './serve-graph.ts';
+import { connect, serveGraph, until } from './serve-graph.ts';
 import { liveKey, operatorToken, otherShopKey, testKey } from './small-graph.ts';
 
 describe('a socket', () => {
@@ -131,8 +130,13 @@ describe('a socket', () => {
     assert.deepEqual(await closingOf(third), { code: 4429, reason: 'Too many sockets' });
     await letIn(t, socketUrl, otherShopKey);
     first?.close();
-    await wait(100);
-    await letIn(t, socketUrl);
+    // Nothing tells a client when the server has let it go.
+    const admitted = () =>
+      letIn(t, socketUrl).then(
+        () => true,
+        () => false,
+      );
+    await until(admitted);
   });
 
   test('is not to be had on another path', async (t) => {
@@ -152,6 +156,6 @@ describe('a socket', () => {
     await app.close();
     assert.deepEqual(await closing, { code: 1001, reason: 'Going away' });
     // The cut comes after 0.8 seconds; the rest is for a busy machine.
-    assert(performance.now() - began < 1_500);
+    assert(performance.now() - began < 5_000);
   });
 });

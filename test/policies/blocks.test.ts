@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { openPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { blockValue } from '../../subgraphs/kernel/rules/block.ts';
 import { forbiddenWord, purposeSearch } from '../../subgraphs/kernel/rules/purpose.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
+import { withinASecond } from '../support/cabinet.ts';
 import { admin, holds, openStage, operator, type Stage } from './stage.ts';
 
 let stage: Stage;
@@ -24,14 +24,8 @@ const creating = `mutation ($input: PaymentCreateInput!, $key: Idempotency) {
 const create = (key: KeyPrincipal, input: Record<string, unknown>, idempotency: string | null = null) =>
   stage.ask('payments', key, creating, { input: { amount: 100, ...input }, key: idempotency && { key: idempotency } });
 
-/** Waits until another process obeys; fails after a second, the longest that a list may be stale. */
-const obeyed = async (look: () => Promise<boolean>): Promise<void> => {
-  const deadline = performance.now() + 1_000;
-  while (!(await look())) {
-    assert.ok(performance.now() < deadline, 'not obeyed within a second');
-    await sleep(10);
-  }
-};
+/** Waits until another process obeys: a list may be stale for a second. */
+const obeyed = (look: () => Promise<boolean>): Promise<void> => withinASecond(true, look);
 
 test('a blocked customer is refused within a second in every process, before anything is created, and allowed again', async () => {
   const key = await stage.merchant();

@@ -144,7 +144,7 @@ export const openTestLog = (): { readonly log: Logger; said(): readonly string[]
 };
 
 /** Fulfils when `condition` holds; rejects with what it was waiting for after `patience_ms`. */
-export const until = async (what: string, condition: () => boolean | Promise<boolean>, patience_ms = 20_000): Promise<void> => {
+export const until = async (what: string, condition: () => boolean | Promise<boolean>, patience_ms = 60_000): Promise<void> => {
   const deadline = Date.now() + patience_ms;
   while (!(await condition())) {
     if (Date.now() > deadline) throw new Error(`waited ${patience_ms} ms in vain until ${what}`);

@@ -80,13 +80,16 @@ export const setAllowList = (service: Graph, shop: Shop, entries: readonly strin
     { entries },
   );
 
-/** Changes of keys and their protection hold in every process within a second. Fails when what `look` sees has not come to that. */
+/**
+ * What was changed holds in every process within a second. Fails when what `look` sees has not come to that: after a second and forty looks, since where the
+ * machine is so busy that forty looks take longer, the processes had not had their second either.
+ */
 export const withinASecond = async <Seen>(expected: Seen, look: () => Promise<Seen>): Promise<void> => {
   const deadline = performance.now() + 1_000;
-  for (;;) {
+  for (let looks = 1; ; looks += 1) {
     const seen = await look();
     if (isDeepStrictEqual(seen, expected)) return;
-    if (performance.now() > deadline) assert.deepEqual(seen, expected, 'a second later');
+    if (looks >= 40 && performance.now() > deadline) assert.deepEqual(seen, expected, 'a second later');
     await sleep(20);
   }
 };

@@ -38,7 +38,7 @@ test('the metrics tell what is not relayed, not tried and not delivered, and how
   const seen = async (states: string): Promise<void> => {
     await eventually(
       async () => (await scrape()).states === states,
-      15_000,
+      60_000,
       () => `not ${states}`,
     );
   };

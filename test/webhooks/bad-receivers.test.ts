@@ -9,7 +9,7 @@ import { postWebhook, type Answer } from '../../subgraphs/merchants/webhooks/pos
 import { openTargets } from '../../subgraphs/merchants/webhooks/webhook-target.ts';
 import { makeSelfSigned } from './self-signed.ts';
 
-const deadline_ms = 600;
+const deadline_ms = 1_500;
 const late = `no complete answer within ${deadline_ms} ms`;
 let targets: Agent;
 before(() => {

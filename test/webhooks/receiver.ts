@@ -51,7 +51,7 @@ export const startReceiver = async (context: Pick<TestContext, 'after'>, answer:
     get mostAtOnce() {
       return open.most;
     },
-    until: (count, patience_ms = 20_000) =>
+    until: (count, patience_ms = 60_000) =>
       eventually(
         () => received.length >= count,
         patience_ms,

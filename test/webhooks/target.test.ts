@@ -150,7 +150,7 @@ describe('a connection', () => {
     for (let round = 0; round < 4; round += 1) {
       const asked = turns;
       const targets = openTargets({ privateTargets: false, nameServers: [nameServer] });
-      const { status, error } = await postWebhook(targets, { url: `https://turning.example:${port}/`, headers: {}, body: '{}', deadline_ms: 300 });
+      const { status, error } = await postWebhook(targets, { url: `https://turning.example:${port}/`, headers: {}, body: '{}', deadline_ms: 1_000 });
       await targets.destroy();
       assert.deepEqual([status, turns - asked], [null, 1], 'one lookup for each connection: what was checked is what is connected to');
       heard.push(error);
