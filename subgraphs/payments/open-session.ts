@@ -45,8 +45,11 @@ const begin = (database: Database, bank: Bank, method: BuyerMethod, { key, card,
     if (mistake) return refused('bad_request', mistake);
     const askAt = now.add({ seconds: lostSession_s });
     const moved = payment.bankRef !== null && payment.connector !== bank.connector ? unregistered(payment) : {};
+    const serving = { bankName: bank.bankName, connector: bank.connector, processingUntil: endAt(bank, payment, now) };
+    // Banks do not repeat the holder, and their word that the buyer has paid may come before the answer that is recorded.
+    const customerCardHolder = bank.cardsOn === 'our_page' ? (card?.holder ?? null) : null;
     return {
-      patch: { ...moved, status, step: 'wait', bankName: bank.bankName, connector: bank.connector, processingUntil: endAt(bank, payment, now), askAt },
+      patch: { ...moved, ...serving, status, step: 'wait', askAt, customerCardHolder },
       postings: [],
       events: (after) => statusEvents(after, [], now),
     };
@@ -64,7 +67,6 @@ const record = (database: Database, key: PaymentKey, answer: SessionAnswer & { k
         askAt,
         customerCardBrand: traits.cardBrand,
         customerCardMask: traits.cardMask,
-        customerCardHolder: traits.cardHolder,
         metadata: { ...payment.metadata, ...bankRefMetadata(payment, reference) },
       },
       postings: [],

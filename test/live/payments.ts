@@ -55,6 +55,12 @@ export const paymentFacts: Facts = {
     assert.deepEqual([paid.customer_card_mask?.slice(-4), paid.customer_card_brand, paid.customer_card_holder], ['0004', 'Mir', 'IVAN PETROV']);
     await confirmed(stage(), asked.payment.id, 'pay');
     await untilStatus(merchant, asked.payment.id, 'succeeded');
+    const unanswered = await order(merchant, 30_000, 'cards');
+    const lost = { fault: 'error_after', method: 'POST', path: '/payments' } as const;
+    await stage().acquirer.faults({ next: [lost, lost] });
+    await onPage(unanswered.url, 'pay', { card: cardOf() });
+    const found = await untilStatus(merchant, unanswered.payment.id, 'succeeded');
+    assert.equal(found.customer_card_holder, 'IVAN PETROV', 'what the buyer typed is no word of the bank');
     assert.doesNotMatch(service.processes.map((part) => part.output()).join(''), /220000000000/);
   },
 

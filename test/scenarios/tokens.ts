@@ -54,8 +54,10 @@ export const tokens = (started: () => Service): void =>
       const charged = await Promise.all(Array.from({ length: 50 }, charge));
       assert.equal(new Set(charged.map((answer) => answer.body.id)).size, 1);
       assert.deepEqual([charged.filter(({ status }) => status === 201).length, charged.filter(({ status }) => status === 200).length], [1, 49]);
-      const { last_charged_at: charged_at } = await tokenOf('c-1');
-      assert.equal(charged_at, charged[0]?.body.captured_at, 'whoever has the answer finds the token charged');
+      // A replay may come while the bank is asked: it shows the payment as it is then.
+      const first = charged.find(({ status }) => status === 201)?.body;
+      assert.ok(first.captured_at);
+      assert.equal((await tokenOf('c-1')).last_charged_at, first.captured_at, 'whoever has the answer finds the token charged');
       const paid = await receiver.until(({ body: { data } }) => data.amount === 49_900);
       const { data } = paid.body;
       assert.deepEqual(

@@ -125,12 +125,14 @@ export const openReceiver = async (answer: (index: number) => number = () => 200
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
+  // A test that fails before it closes its receiver ends all the same.
+  server.unref();
   const address = server.address();
   const port = typeof address === 'object' && address ? address.port : 0;
   return {
     url: `http://127.0.0.1:${port}/hook`,
     received,
-    /** Waits for a delivery that fits; throws after ten seconds. */
+    /** Waits for a delivery that fits; throws after half a minute. */
     until: (fits: (received: Received) => boolean) => eventually(() => received.find(fits), 'the webhook'),
     close: async (): Promise<void> => {
       server.closeAllConnections();

@@ -75,7 +75,7 @@ export type SessionAnswer =
       readonly reference: string;
       readonly step: BankStep;
       readonly stepUrl: string | null;
-      readonly traits: Pick<PayerTraits, 'cardBrand' | 'cardMask' | 'cardHolder'>;
+      readonly traits: Pick<PayerTraits, 'cardBrand' | 'cardMask'>;
       /** When asking makes sense; null: only a callback or the sweep will tell. */
       readonly askAt: Temporal.Instant | null;
     }

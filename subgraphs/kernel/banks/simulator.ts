@@ -142,8 +142,7 @@ const openSession = async (pool: pg.Pool, order: SessionOrder): Promise<SessionA
   const decided = decidesAt(callbacks, sessionAnswerAt(planned, order), order);
   const silence = silentUntil(callbacks, order.now);
   const reference = `sim_${order.operationId}`;
-  const traits = cardTraits(order.card);
-  const { cardBrand, cardMask, cardHolder } = traits;
+  const { cardBrand, cardMask, cardHolder } = cardTraits(order.card);
   const { merchantId, operationId, now } = order;
   const values = [merchantId, operationId, reference, planned.outcome, planned.failureCode, decided, cardBrand, cardMask, cardHolder, now, silence];
   if (!callbacks || !decided) await run(pool, open, values);
@@ -155,7 +154,7 @@ const openSession = async (pool: pg.Pool, order: SessionOrder): Promise<SessionA
     });
   }
   if (silence) return { kind: 'unknown' };
-  return { kind: 'opened', reference, ...stepOf(order), traits, askAt: callbacks ? null : decided };
+  return { kind: 'opened', reference, ...stepOf(order), traits: { cardBrand, cardMask }, askAt: callbacks ? null : decided };
 };
 
 /** The simulator on our own database. */

@@ -99,7 +99,7 @@ const stepOf = async ({ client }: PaymentCalls, method: BuyerMethod, { id }: Pic
 const declinedBy = (code: string) => ({ kind: 'declined', failureCode: failureOf(code), bankCode: code }) as const;
 
 const opened = (order: SessionOrder, reference: string, step: Pick<SessionAnswer & { kind: 'opened' }, 'step' | 'stepUrl'>): SessionAnswer => {
-  const traits = { cardBrand: null, cardMask: null, cardHolder: null };
+  const traits = { cardBrand: null, cardMask: null };
   return { kind: 'opened', reference, ...step, traits, askAt: order.now.add({ seconds: askEvery_s }) };
 };
 

@@ -192,9 +192,8 @@ const openSession = async (calls: PaymentCalls, order: SessionOrder): Promise<Se
   if (!(await calls.checkEcho(order, payment))) return stopped;
   if (payment.status === 'canceled') return declined(payment);
   const { cardBrand, cardMask } = traitsOf(payment);
-  const traits = { cardBrand, cardMask, cardHolder: order.card?.holder ?? null };
   const askAt = payment.status === 'pending' ? order.now.add({ seconds: askEvery_s }) : order.now;
-  return { kind: 'opened', reference: payment.id, ...stepOf(order, payment), traits, askAt };
+  return { kind: 'opened', reference: payment.id, ...stepOf(order, payment), traits: { cardBrand, cardMask }, askAt };
 };
 
 const ask = async (calls: PaymentCalls, asked: PaymentQuestion): Promise<BankAnswer> => {
