@@ -64,7 +64,7 @@ export type Desk = Awaited<ReturnType<typeof openDesk>>;
 /** A desk that goes by the clock, whose webhooks a real relay and worker deliver. */
 export const openDeliveringDesk = async (clock: Clock): Promise<Desk> => {
   const desk = await openDesk(clock.now);
-  const worker = await startWorker(desk.stage, clock, { deadline_ms: 1_200, leaseMargin_ms: 5_000 });
+  const worker = await startWorker(desk.stage, clock, { deadline_ms: 10_000, leaseMargin_ms: 5_000 });
   desk.listen(worker.wake);
   startTestRelay(desk.stage, worker.wake);
   return desk;

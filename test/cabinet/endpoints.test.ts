@@ -47,7 +47,6 @@ const scene = async (context: TestContext, answer: (before: number) => number = 
     const find = (): Received | undefined => receiver.received.findLast(({ headers }) => headers['x-psp-event-id'] === `evt_${eventId}`);
     await eventually(
       () => find() !== undefined,
-      20_000,
       () => 'the event did not come',
     );
     return find() ?? assert.fail();
@@ -141,7 +140,6 @@ describe('an endpoint', () => {
     for (const eventId of eventIds)
       await eventually(
         async () => (await attemptsOf(desk.stage, eventId)).length === 1,
-        20_000,
         () => 'no attempt',
       );
     const sent = stage.receiver.received.length;
@@ -163,7 +161,6 @@ describe('an endpoint', () => {
     const { eventId } = await writeEvent(desk.stage.pool, { ...stage, secret: '' });
     await eventually(
       async () => (await attemptsOf(desk.stage, eventId)).length === 1,
-      20_000,
       () => 'no attempt',
     );
     assert.equal((await change(stage, 'webhookEndpointDisable')).active, false);
@@ -177,7 +174,6 @@ describe('an endpoint', () => {
     assert.deepEqual(resent, { count: 2, hasMore: false });
     await eventually(
       async () => (await deliveriesOf(desk.stage, eventId))[0]?.status === 'delivered',
-      20_000,
       () => 'not delivered',
     );
   });

@@ -38,7 +38,6 @@ test('the metrics tell what is not relayed, not tried and not delivered, and how
   const seen = async (states: string): Promise<void> => {
     await eventually(
       async () => (await scrape()).states === states,
-      60_000,
       () => `not ${states}`,
     );
   };

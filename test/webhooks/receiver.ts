@@ -17,8 +17,8 @@ export interface Receiver {
   readonly received: readonly Received[];
   /** The most requests that were open at once. */
   readonly mostAtOnce: number;
-  /** Resolves when so many requests have come; throws when that takes longer than `patience_ms`. */
-  until(count: number, patience_ms?: number): Promise<void>;
+  /** Resolves when so many requests have come; throws when that takes too long. */
+  until(count: number): Promise<void>;
   close(): void;
 }
 
@@ -51,18 +51,20 @@ export const startReceiver = async (context: Pick<TestContext, 'after'>, answer:
     get mostAtOnce() {
       return open.most;
     },
-    until: (count, patience_ms = 60_000) =>
+    until: (count) =>
       eventually(
         () => received.length >= count,
-        patience_ms,
         () => `${received.length} of ${count} requests came`,
       ),
     close,
   };
 };
 
-/** Waits until something holds; throws with what was seen when it does not within `patience_ms`. */
-export const eventually = async (holds: () => boolean | Promise<boolean>, patience_ms: number, seen: () => string): Promise<void> => {
+/** Longer than a busy machine takes, and shorter than a person waits for a test that fails. */
+const patience_ms = 60_000;
+
+/** Waits until something holds; throws with what was seen when it does not come to that. */
+export const eventually = async (holds: () => boolean | Promise<boolean>, seen: () => string): Promise<void> => {
   const deadline = Date.now() + patience_ms;
   while (!(await holds())) {
     if (Date.now() > deadline) throw new Error(`not within ${patience_ms} ms: ${seen()}`);

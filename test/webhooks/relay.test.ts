@@ -26,7 +26,6 @@ after(() => stage.close());
 const untilPublished = (published: readonly StreamedEvent[], count: number): Promise<void> =>
   eventually(
     () => published.length >= count,
-    20_000,
     () => `${published.length} of ${count} published`,
   );
 
