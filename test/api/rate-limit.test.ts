@@ -130,7 +130,7 @@ describe('a token bucket in Redis', { skip: noRedis }, () => {
 
   test('is not waited for when Redis is slow: after the first calls, not at all', async (t) => {
     const redis = await startRedis();
-    const buckets = await openBucketsInRedis({ url: redis.url, wait_ms: 500, log });
+    const buckets = await openBucketsInRedis({ url: redis.url, wait_ms: 200, log });
     t.after(async () => {
       buckets.close();
       await redis.stop();
@@ -138,16 +138,16 @@ describe('a token bucket in Redis', { skip: noRedis }, () => {
     const limit = { perSecond: 1, burst: 100 };
     await until(async () => (await buckets.take('m', limit)) !== null);
     const client = new Redis(redis.url);
-    await client.client('PAUSE', 5_000, 'ALL');
+    await client.client('PAUSE', 3_000, 'ALL');
     client.disconnect();
     const began = performance.now();
     const answers = await Promise.all(Array.from({ length: 50 }, async () => buckets.take('m', limit)));
     const waited_ms = performance.now() - began;
     assert(answers.every((taken) => taken === null));
-    assert(waited_ms < 4_000, `waited ${waited_ms} ms`);
+    assert(waited_ms < 1_000, `waited ${waited_ms} ms`);
     const again = performance.now();
     await buckets.take('m', limit);
-    assert(performance.now() - again < 400, 'the next one waited too');
+    assert(performance.now() - again < 160, 'the next one waited too');
     await until(async () => (await buckets.take('m', limit)) !== null);
   });
 });

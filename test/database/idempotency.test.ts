@@ -87,8 +87,7 @@ test('while the first call runs an equal one waits five seconds and is then told
   await holder.query('rollback');
   holder.release();
   assert.deepEqual(results.map(codeOf), ['idempotent_in_progress', 'idempotent_in_progress']);
-  // That they gave up at all, while the key was held, is that they were answered.
-  assert.ok(took_ms >= claimPatience_ms, `${took_ms} ms`);
+  assert.ok(took_ms >= claimPatience_ms && took_ms < claimPatience_ms + 2_000, `${took_ms} ms`);
   const paid = await pay();
   assert.ok(!isRefused(paid) && !paid.replayed, 'the first call came to nothing: its key is free');
 });

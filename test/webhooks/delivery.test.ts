@@ -233,36 +233,34 @@ describe('a bad receiver', () => {
     const stalling = await startReceiver(context, (response) => response.writeHead(500).write('half'));
     const healthy = await startReceiver(context, (response) => response.end());
     const bad = [hanging, breaking, endless, stalling];
-    const first = new Map<string, string>();
+    const written = new Map<string, string>();
     for (const receiver of bad) {
       const shop = await stage.addShop();
       await stage.addEndpoint(shop, receiver.url);
-      first.set(receiver.url, (await writeEvent(stage.pool, shop)).eventId);
-      await Promise.all(Array.from({ length: 99 }, () => writeEvent(stage.pool, shop)));
+      for (let index = 0; index < 25; index += 1) written.set(receiver.url, (await writeEvent(stage.pool, shop)).eventId);
     }
     await Promise.all(bad.map((receiver) => receiver.until(1)));
     const shop = await stage.addShop();
     await stage.addEndpoint(shop, healthy.url);
     const { eventId } = await writeEvent(stage.pool, shop);
     await healthy.until(1);
-    assert.ok(hanging.received.length < 100, 'those that hang have more before them');
+    assert.ok(hanging.received.length < 25, 'those that hang have more before them');
     await untilAttempted(eventId, 1);
     assert.equal((await deliveriesOf(stage, eventId))[0]?.status, 'delivered');
 
-    const firstOf = async (receiver: { readonly url: string }): Promise<Attempt | undefined> => {
-      const id = first.get(receiver.url) ?? '';
+    const lastOf = async (receiver: { readonly url: string }): Promise<Attempt | undefined> => {
+      const id = written.get(receiver.url) ?? '';
       await untilAttempted(id, 1);
       return (await attemptsOf(stage, id))[0];
     };
-    assert.deepEqual(pick(await firstOf(hanging)), { status: null, error: `no complete answer within ${deadline_ms} ms` });
-    assert.equal((await firstOf(breaking))?.status, null);
+    assert.deepEqual(pick(await lastOf(hanging)), { status: null, error: `no complete answer within ${deadline_ms} ms` });
+    assert.equal((await lastOf(breaking))?.status, null);
     // Its status came in time; the body is read to its limit and dropped.
-    const cut = await firstOf(endless);
+    const cut = await lastOf(endless);
     assert.deepEqual(pick(cut), { status: 200, error: null });
     assert.equal(cut?.response_head, 'x'.repeat(1_024));
-    assert.deepEqual(pick(await firstOf(stalling)), { status: 500, error: `no complete answer within ${deadline_ms} ms` });
+    assert.deepEqual(pick(await lastOf(stalling)), { status: 500, error: `no complete answer within ${deadline_ms} ms` });
     assert.equal(hanging.mostAtOnce, 10, 'ten at once and no more');
-    await stage.pool.query('update webhook_endpoint set active = false where url = any ($1)', [bad.map(({ url }) => url)]);
   });
 
   test('that nobody listens at is tried again', async (context) => {

@@ -82,10 +82,12 @@ test('a worker that is killed in the middle of an attempt loses nothing: another
     'select extract(epoch from lease_until)::float * 1000 as end_ms from webhook_delivery where event_id = $1',
     [eventId],
   );
+  const leaseEnd_ms = rows[0]?.end_ms;
+  assert.ok(leaseEnd_ms, 'no lease');
   const worker = await startWorker(stage);
   await receiver.until(2);
   const second = receiver.received[1];
-  assert.ok(second && rows[0] && second.at >= rows[0].end_ms, 'not while the lease ran');
+  assert.ok(second && second.at >= leaseEnd_ms, 'not while the lease ran');
   assert.deepEqual([second.headers['x-psp-event-id'], second.body], [`evt_${eventId}`, body]);
   await eventually(
     async () => (await statusOf(eventId)) === 'delivered 1',
