@@ -30,7 +30,7 @@ const ajv = new Ajv2020({
     'iso-4217': (text: string) => currencies.has(text),
   },
 });
-ajv.addVocabulary(['example', 'x-expected']);
+ajv.addVocabulary(['example', 'x-default', 'x-expected']);
 
 /** Gives null for a value that fits, else what is wrong with it in words. */
 export type Check = (value: unknown) => string | null;

@@ -33,8 +33,12 @@ export class EventWriter {
     this.#closed.then(closed, closed);
   }
 
+  /**
+   * Writes a comment line, without a blank line behind it. A blank line ends an event, and some
+   * clients (fetch-event-source, httpx-sse) hand an event without data to the application there.
+   */
   comment(text: string): void {
-    if (!this.#ended) this.#response.write(`: ${text}\n\n`);
+    if (!this.#ended) this.#response.write(`: ${text}\n`);
   }
 
   /** Fulfils when the next event may be written: at once, or when the reader has caught up. */

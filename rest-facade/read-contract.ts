@@ -5,6 +5,7 @@ import { parse } from 'yaml';
 
 /** The part of JSON Schema that the contract uses. */
 export interface Schema {
+  readonly description?: string;
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
   readonly format?: string;
@@ -16,6 +17,11 @@ export interface Schema {
   readonly minItems?: number;
   readonly maxItems?: number;
   readonly default?: unknown;
+  /**
+   * What a field of a body means when it is left out. Not `default`: generators make a field with a
+   * default required in their types.
+   */
+  readonly 'x-default'?: unknown;
   readonly required?: readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly additionalProperties?: boolean | Schema;

@@ -4,7 +4,7 @@ import { errorJson } from '../schema/wire.ts';
 import type { RefusalCode } from '../subgraphs/kernel/rules/refusal.ts';
 
 /** Codes that only the edge gives: the domain knows nothing of them. */
-type EdgeCode = 'payload_too_large' | 'unsupported_media_type' | 'rate_limited' | 'internal_error' | 'unavailable';
+type EdgeCode = 'method_not_allowed' | 'payload_too_large' | 'unsupported_media_type' | 'rate_limited' | 'internal_error' | 'unavailable';
 export type ErrorCode = RefusalCode | EdgeCode;
 
 interface HttpAnswer {
@@ -24,6 +24,7 @@ export const refusalHttp: Readonly<Record<ErrorCode, HttpAnswer>> = {
   aml_blocked: { status: 403 },
   forbidden_purpose: { status: 403 },
   not_found: { status: 404 },
+  method_not_allowed: { status: 405 },
   not_pending: { status: 409 },
   idempotent_conflict: { status: 409 },
   // The first call has been waited for already (D-21): it will not be long now.

@@ -142,7 +142,7 @@ const payments = [
             result.idempotent,
           ),
   }),
-  row<'ListPayments', Empty, StatusPage<PaymentStatus> & { includeTest?: '1' }>({
+  row<'ListPayments', Empty, StatusPage<PaymentStatus> & { includeTest?: '0' | '1' }>({
     method: 'GET',
     path: '/v1/public/payments',
     operation: 'ListPayments',

@@ -25,7 +25,7 @@ const isObject = (value: unknown): value is Fields => typeof value === 'object' 
 const compileShape = (schema: Schema): ((body: Fields) => Record<string, unknown>) => {
   const fields = Object.entries(schema.properties ?? {}).map(([name, field]) => {
     const item = field.items?.properties ? compileShape(field.items) : null;
-    return { name, camel: camelCase(name), fallback: field.default, item };
+    return { name, camel: camelCase(name), fallback: field['x-default'], item };
   });
   return (body) => {
     const shaped: Record<string, unknown> = {};
@@ -68,7 +68,7 @@ const tagOf = (variants: readonly Schema[]): string => {
 const compileVariants = (variants: readonly Schema[]): BodyRules => {
   const tag = tagOf(variants);
   const byTag = new Map(variants.map((variant) => [variant.properties?.[tag]?.enum?.[0], compileOne(variant)]));
-  const fallback = variants.find((variant) => !variant.required?.includes(tag))?.properties?.[tag]?.default;
+  const fallback = variants.find((variant) => !variant.required?.includes(tag))?.properties?.[tag]?.['x-default'];
   const asAny = compileOne({
     type: 'object',
     properties: { [tag]: { type: 'string', enum: [...byTag.keys()] } },

@@ -9,32 +9,47 @@ export type ReadQuery = { readonly query: Record<string, unknown> } | { readonly
 
 /** A text as the schema's type, where it is one; else as it is, for validation to refuse. */
 const typed = (text: string, schema: Schema): unknown => {
-  if (schema.type === 'integer') return /^(?:0|[1-9]\d{0,8})$/.test(text) ? Number(text) : text;
-  return schema.type === 'array' ? text.split(',') : text;
+  if (schema.type !== 'integer') return text;
+  return /^(?:0|[1-9]\d{0,8})$/.test(text) ? Number(text) : text;
 };
 
 const unusable = (text: string): boolean => text.includes('\0') || !text.isWellFormed();
 
+/** The value of a parameter that was sent, as its schema takes it; or what is wrong with it. */
+const readValue = (sent: unknown, { name, schema }: Parameter): { readonly value: unknown } | { readonly mistake: string } => {
+  const texts = [sent].flat().filter((text) => typeof text === 'string');
+  if (texts.some(unusable)) return { mistake: `${name}: not a valid text` };
+  // Clients write a list with commas, with the parameter once for each value, or with both.
+  if (schema.type === 'array') return { value: texts.flatMap((text) => text.split(',')) };
+  const [text] = texts;
+  if (text === undefined || texts.length > 1) return { mistake: `${name}: expected once, got several` };
+  return { value: typed(text, schema) };
+};
+
 /** Compiles the query's rules. The reader gives the parameters with GraphQL's names and the contract's defaults, or what is wrong. */
 export const compileQuery = (parameters: readonly Parameter[]): ((values: Values) => ReadQuery) => {
   const known = parameters.filter((parameter) => parameter.in === 'query');
-  const rules = known.map(({ name, schema }) => ({ name, schema, camel: camelCase(name), check: compileSchema(schema, name) }));
+  const rules = known.map((parameter) => ({
+    parameter,
+    camel: camelCase(parameter.name),
+    check: compileSchema(parameter.schema, parameter.name),
+  }));
   const names = new Set(known.map(({ name }) => name));
   return (values) => {
     for (const name in values) if (!names.has(name)) return { mistake: unknownParameter(name, names) };
     const query: Record<string, unknown> = {};
-    for (const { name, schema, camel, check } of rules) {
-      const text = values[name];
-      if (text === undefined) {
+    for (const { parameter, camel, check } of rules) {
+      const { name, schema } = parameter;
+      const sent = values[name];
+      if (sent === undefined) {
         if (schema.default !== undefined) query[camel] = schema.default;
         continue;
       }
-      if (typeof text !== 'string') return { mistake: `${name}: expected once, got several` };
-      if (unusable(text)) return { mistake: `${name}: not a valid text` };
-      const value = typed(text, schema);
-      const mistake = check(value);
+      const read = readValue(sent, parameter);
+      if ('mistake' in read) return read;
+      const mistake = check(read.value);
       if (mistake !== null) return { mistake: mistake.startsWith('[') ? `${name}${mistake}` : mistake };
-      query[camel] = value;
+      query[camel] = read.value;
     }
     const { from, to } = query;
     if (typeof from === 'string' && typeof to === 'string' && from > to) return { mistake: `from: expected a day not after to (${to}), got "${from}"` };

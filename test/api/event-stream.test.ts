@@ -44,7 +44,7 @@ const connect = async (t: TestContext, url: string, headers: Record<string, stri
 /** A reader that has been told it is connected. */
 const follow = async (t: TestContext, url: string, headers: Record<string, string> = {}) => {
   const reader = await connect(t, url, headers);
-  await until(() => reader.text.startsWith(': connected\n\n'));
+  await until(() => reader.text.startsWith(': connected\n'));
   return reader;
 };
 
@@ -68,8 +68,7 @@ describe('GET /v1/public/events', () => {
     assert.equal(
       reader.text,
       [
-        ': connected',
-        `event: payment.created\nid: 10\ndata: {"kind":"payment.created","payload":{"id":"p-1","amount":100,"status":"pending"},${at}}`,
+        `: connected\nevent: payment.created\nid: 10\ndata: {"kind":"payment.created","payload":{"id":"p-1","amount":100,"status":"pending"},${at}}`,
         `event: payment.status_changed\nid: 20\ndata: {"kind":"payment.status_changed","payload":{"id":"p-1","amount":100,"status":"processing"},${at}}`,
         '',
       ].join('\n\n'),
@@ -96,7 +95,7 @@ describe('GET /v1/public/events', () => {
     assert.equal(streamPing_ms, 25_000);
     const { url } = await open(t, { ping_ms: 20 });
     const reader = await follow(t, url);
-    await until(() => reader.text.startsWith(': connected\n\n: ping\n\n: ping\n\n'));
+    await until(() => reader.text.startsWith(': connected\n: ping\n: ping\n'));
   });
 
   test('resumes behind Last-Event-ID, whether memory or the store has the rest', async (t) => {
@@ -193,7 +192,7 @@ describe('a stream ends', () => {
     const ofAnotherKey = await follow(t, url, { authorization: `Bearer ${otherShopKey}` });
     const newer = await follow(t, url);
     await until(() => older.ended);
-    assert.equal(older.text, ': connected\n\n: replaced\n\n');
+    assert.equal(older.text, ': connected\n: replaced\n');
     await until(() => older.response.socket.destroyed);
     await world.happen();
     await until(() => idsIn(newer.text).length === 1);
@@ -208,7 +207,7 @@ describe('a stream ends', () => {
     const ofAnotherKey = await follow(t, here.url, { authorization: `Bearer ${otherShopKey}` });
     const newer = await follow(t, there.url);
     await until(() => older.ended);
-    assert.equal(older.text, ': connected\n\n: replaced\n\n');
+    assert.equal(older.text, ': connected\n: replaced\n');
     await wait(50);
     assert.deepEqual([newer.ended, ofAnotherKey.ended], [false, false]);
   });
@@ -218,7 +217,7 @@ describe('a stream ends', () => {
     const reader = await follow(t, url);
     await world.revoke(testKey);
     await until(() => reader.ended);
-    assert.equal(reader.text, ': connected\n\n: revoked\n\n');
+    assert.equal(reader.text, ': connected\n: revoked\n');
   });
 
   test('with ": closing" within a second when the service drains, even when a reader does not read', async (t) => {
@@ -233,7 +232,7 @@ describe('a stream ends', () => {
     // The cut comes after 0.8 seconds; the rest is for a busy machine.
     assert(performance.now() - began < 1_500);
     await until(() => reader.ended);
-    assert.equal(reader.text, ': connected\n\n: closing\n\n');
+    assert.equal(reader.text, ': connected\n: closing\n');
   });
 
   test('with ": closing" when the events behind Last-Event-ID cannot be read, so that the client asks again', async (t) => {
@@ -241,7 +240,7 @@ describe('a stream ends', () => {
     world.obstacles.set('liveEventsAfter', () => Promise.reject(new Error('no database')));
     const reader = await connect(t, url, { 'last-event-id': '5' });
     await until(() => reader.ended);
-    assert.equal(reader.text, ': connected\n\n: closing\n\n');
+    assert.equal(reader.text, ': connected\n: closing\n');
   });
 });
 

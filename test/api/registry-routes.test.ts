@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import pg from 'pg';
+import { readContract } from '../../rest-facade/read-contract.ts';
 import { residentMemory_MiB } from '../bench/cpu.ts';
 import { startTestDatabase, type TestDatabase } from '../support/database.ts';
 import { askGraph, callRest, makeMerchant, type Merchant } from '../support/merchant.ts';
@@ -47,7 +48,7 @@ describe('the payments registry', () => {
   test('shows a live key live payments, and test ones beside them when it asks; a test key test ones alone', async () => {
     const modes = async (key: string, query: string): Promise<readonly string[]> =>
       (await itemsOf(key, `/payments${query}`)).map(({ metadata }) => metadata.mode);
-    assert.deepEqual(await modes(live.key, ''), Array(6).fill('live'));
+    for (const query of ['', '?include_test=0']) assert.deepEqual(await modes(live.key, query), Array(6).fill('live'), query);
     assert.deepEqual((await modes(live.key, '?include_test=1')).toSorted(), [...Array(6).fill('live'), ...Array(6).fill('test')]);
     for (const query of ['', '?include_test=1']) assert.deepEqual(await modes(merchant.key, query), Array(6).fill('test'));
   });
@@ -59,9 +60,12 @@ describe('the payments registry', () => {
     assert.deepEqual((await merchant.call('GET', `/payments/${shown.id}`)).body, shown, 'an item is the whole payment');
   });
 
-  test('takes several statuses with commas, and UTC days', async () => {
+  test('takes several statuses, with commas or each as a parameter of its own, and UTC days', async () => {
     const statuses = async (query: string): Promise<readonly string[]> => (await itemsOf(merchant.key, `/payments${query}`)).map(({ status }) => status);
     assert.deepEqual(await statuses('?status=failed,expired'), ['expired', 'failed', 'expired', 'failed']);
+    for (const query of ['?status=failed&status=expired', '?status=expired&status=failed,expired']) {
+      assert.deepEqual(await statuses(query), ['expired', 'failed', 'expired', 'failed'], query);
+    }
     assert.deepEqual(await statuses('?to=2026-11-20'), ['failed']);
     assert.deepEqual((await statuses('?from=2026-11-21&status=failed')).length, 1);
     for (const wrong of ['failed,', 'paid', 'failed,paid', '']) assert.equal((await merchant.call('GET', `/payments?status=${wrong}`)).status, 400, wrong);
@@ -79,6 +83,29 @@ describe('the payments registry', () => {
     assert.equal(new Set(seen).size, 6);
     assert.equal(seen.length, 6);
   });
+});
+
+/** Each parameter that takes a list, with a second value of it. */
+const lists = [
+  ['/payments', 'status', 'pending', 'succeeded'],
+  ['/refunds', 'status', 'pending', 'succeeded'],
+  ['/payouts', 'status', 'pending', 'succeeded'],
+  ['/payouts', 'method', 'payouts_sbp', 'payouts_card'],
+] as const;
+
+test('every list of a query may be written with commas, repeated, or both', async () => {
+  const described = [...readContract().operations.values()].flatMap(({ path, parameters }) =>
+    parameters.filter(({ schema }) => schema.type === 'array').map(({ name }) => `${path} ${name}`),
+  );
+  assert.deepEqual(
+    described,
+    lists.map(([path, name]) => `/v1/public${path} ${name}`),
+  );
+  for (const [path, name, one, other] of lists) {
+    for (const query of [`${name}=${one},${other}`, `${name}=${one}&${name}=${other}`, `${name}=${one}&${name}=${other},${one}`]) {
+      assert.equal((await merchant.call('GET', `${path}?${query}`)).status, 200, `${path} ${query}`);
+    }
+  }
 });
 
 describe('the ledger as a file', () => {

@@ -70,6 +70,20 @@ test('every schema of an answer compiles', () => {
   }
 });
 
+test('no field of a body has a default, which generators make required; the words say what is meant without it', () => {
+  const bodies = [...readContract().operations.values()].flatMap(({ operationId, body }) =>
+    (body ? (body.schema.anyOf ?? body.schema.oneOf ?? [body.schema]) : []).flatMap((schema) => objectsIn(schema, operationId)),
+  );
+  const fields = bodies.flatMap(([path, { properties = {} }]) => Object.entries(properties).map(([name, field]) => ({ path: `${path}.${name}`, field })));
+  assert.deepEqual(
+    fields.filter(({ field }) => 'default' in field).map(({ path }) => path),
+    [],
+  );
+  const left = fields.filter(({ field }) => field['x-default'] !== undefined);
+  assert(left.length >= 14, `${left.length} fields may be left out`);
+  for (const { path, field } of left) assert.ok(field.description?.includes(`\`${String(field['x-default'])}\` when left out`), path);
+});
+
 interface Described {
   readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly responses: Readonly<Record<string, Referred>> }>>>>;
   readonly components: { readonly responses: Readonly<Record<string, Referred>> };

@@ -2,10 +2,12 @@ import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { getOperationAST, Kind, parse, separateOperations } from 'graphql';
 import { readContract, type Schema } from '../../rest-facade/read-contract.ts';
+import { refusalHttp } from '../../rest-facade/refusal-http.ts';
 import { routes } from '../../rest-facade/routes.ts';
 import { camelCase } from '../../rest-facade/validate-body.ts';
 import { readOperations, readSubgraphSdl, subgraphNames } from '../../schema/sources.ts';
 import { streamKinds, webhookEvents } from '../../subgraphs/kernel/rules/event.ts';
+import { refusalCodes } from '../../subgraphs/kernel/rules/refusal.ts';
 import { access } from '../../subgraphs/kernel/service/access.ts';
 import { apiVersion } from '../../subgraphs/kernel/service/http-errors.ts';
 import { documented } from './documented.ts';
@@ -70,7 +72,9 @@ describe('a row and the operations behind it agree', () => {
     test(`${route.method} ${route.path} asks for the scopes of its root field`, () => {
       assert.equal(route.field, rootFieldOf(route.operation));
       const key = access[route.field]?.key;
-      const wanted = key && 'allOf' in key && key.allOf.length === 0 ? undefined : key;
+      const { all, any } = { all: key && 'allOf' in key ? key.allOf : [], any: key && 'anyOf' in key ? key.anyOf : [] };
+      const needsOne = any.length > 0 ? { any } : undefined;
+      const wanted = all.length > 0 ? { all } : needsOne;
       const raw = contract.document['paths'] as Record<string, Record<string, { 'x-scopes'?: unknown }>>;
       assert.deepEqual(raw[route.path]?.[route.method.toLowerCase()]?.['x-scopes'], wanted);
     });
@@ -143,6 +147,14 @@ describe('the contract names what the service knows', () => {
   const events = (name: string): readonly string[] =>
     (contract.document['components'] as Record<string, Record<string, Schema>>)['schemas']?.[name]?.properties?.['event']?.enum as string[];
 
+  test('the codes of errors are those that the edge can answer, all of them', () => {
+    assert.deepEqual(schemas['ErrorCode']?.enum?.toSorted(), Object.keys(refusalHttp).toSorted());
+    assert.deepEqual(
+      refusalCodes.filter((code) => !schemas['ErrorCode']?.enum?.includes(code)),
+      [],
+    );
+  });
+
   test('the version is that of the answers', () => assert.equal((contract.document['info'] as { version: string }).version, apiVersion));
 
   test('the webhooks are the seven events', () => {
@@ -151,7 +163,10 @@ describe('the contract names what the service knows', () => {
   });
 
   test('the kinds of the stream are the five kinds', () => {
-    const live = (contract.document['components'] as Record<string, Record<string, Schema>>)['schemas']?.['LiveEvent'];
-    assert.deepEqual(live?.properties?.['kind']?.enum, streamKinds);
+    const { mapping } = (schemas['LiveEvent'] as { discriminator: { mapping: Record<string, string> } }).discriminator;
+    assert.deepEqual(Object.keys(mapping), streamKinds);
+    for (const [kind, reference] of Object.entries(mapping)) {
+      assert.deepEqual(schemas[reference.split('/').at(-1) ?? '']?.properties?.['kind']?.enum, [kind], reference);
+    }
   });
 });

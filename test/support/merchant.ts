@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createParser } from 'eventsource-parser';
 import { assertDescribed } from './described-answer.ts';
 import type { Service } from './service.ts';
 import { operatorToken } from './service.ts';
@@ -169,23 +170,12 @@ export const openStream = async (rest: string, key: string, headers: Record<stri
   const response = await fetch(`${rest}/v1/public/events`, { headers: { authorization: `Bearer ${key}`, ...headers }, signal: aborting.signal });
   const events: { event: string; id: string; data: any }[] = [];
   const comments: string[] = [];
-  const take = (block: string): void => {
-    const lines = block.split('\n');
-    const field = (name: string): string =>
-      lines
-        .find((line) => line.startsWith(`${name}:`))
-        ?.slice(name.length + 1)
-        .trim() ?? '';
-    if (block.startsWith(':')) comments.push(block);
-    else events.push({ event: field('event'), id: field('id'), data: JSON.parse(field('data')) });
-  };
+  const parser = createParser({
+    onEvent: ({ event = '', id = '', data }) => void events.push({ event, id, data: JSON.parse(data) }),
+    onComment: (comment) => void comments.push(`: ${comment.trim()}`),
+  });
   const reading = (async () => {
-    let left = '';
-    for await (const text of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
-      const blocks = (left + text).split('\n\n');
-      left = blocks.pop() ?? '';
-      blocks.filter(Boolean).forEach(take);
-    }
+    for await (const text of response.body?.pipeThrough(new TextDecoderStream()) ?? []) parser.feed(text);
   })().catch(() => {});
   return { response, events, comments, ended: reading, close: () => (aborting.abort(), reading) };
 };
