@@ -64,7 +64,13 @@ export const openHttp = ({ config, log, ready, overload, patience = usualPatienc
     bodyLimit: bodyLimit_bytes,
     requestTimeout: patience.request_ms,
     keepAliveTimeout: keepAliveTimeout_ms,
-    http: { headersTimeout: patience.headers_ms, maxHeaderSize: headers_bytes, connectionsCheckingInterval: patience.check_ms, requireHostHeader: false },
+    http: {
+      headersTimeout: patience.headers_ms,
+      maxHeaderSize: headers_bytes,
+      connectionsCheckingInterval: patience.check_ms,
+      requireHostHeader: false,
+      shouldUpgradeCallback: isWebSocket,
+    },
     // The framework's answer while closing is no envelope, nor is Node's to a request without Host: the hook below answers both.
     return503OnClosing: false,
     clientErrorHandler: answerParserError,
@@ -84,6 +90,12 @@ export const openHttp = ({ config, log, ready, overload, patience = usualPatienc
   addHealth(app, ready);
   return app;
 };
+
+/**
+ * Only WebSockets are an upgrade here. Another offer, such as the h2c of Java's HttpClient and of curl,
+ * may be ignored (RFC 9110, 7.8): the request is answered as one of HTTP/1.1.
+ */
+const isWebSocket = ({ headers }: IncomingMessage): boolean => /(?:^|,)\s*websocket\s*(?:,|$)/i.test(headers.upgrade ?? '');
 
 /** What every answer says, whatever it is. A page that needs more than JSON does sets its own Content-Security-Policy. */
 const standingHeaders = ({ publicUrl }: Pick<Config, 'publicUrl'>): Readonly<Record<string, string>> => ({
