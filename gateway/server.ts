@@ -38,10 +38,9 @@ export const registerGateway = async (app: FastifyInstance, parts: GatewayParts)
     const readBody = takeRawBodies(scope);
     const sendGraphiql = (parts.graphiql ?? true) ? serveGraphiql(scope) : null;
     scope.route({
-      method: ['GET', 'POST'],
+      method: ['GET', 'HEAD', 'POST'],
       url: '/graphql',
       bodyLimit: document_bytes_max,
-      exposeHeadRoute: false,
       handler: async (request, reply) => {
         const requestId = requestIdFor(request, reply);
         if (sendGraphiql && wantsPage(request)) return sendGraphiql(reply);
@@ -111,7 +110,7 @@ const requestIdFor = (request: FastifyRequest, reply: FastifyReply): string => {
 };
 
 /** The page keeps its query in the address: a browser that comes back to that wants the page again. */
-const wantsPage = ({ method, headers }: FastifyRequest): boolean => method === 'GET' && (headers.accept ?? '').includes('text/html');
+const wantsPage = ({ method, headers }: FastifyRequest): boolean => method !== 'POST' && (headers.accept ?? '').includes('text/html');
 
 /** The caller, whose token has been taken; null when the refusal has been sent. */
 const admit = async (request: FastifyRequest, reply: FastifyReply, parts: GatewayParts, requestId: string): Promise<Authenticated | null> => {
@@ -153,7 +152,8 @@ const readHttp = ({ method, url, headers }: FastifyRequest, body: unknown): HTTP
   const map = new HeaderMap();
   for (const [name, value] of Object.entries(headers)) if (value !== undefined) map.set(name, [value].flat().join(', '));
   const question = url.indexOf('?');
-  return { method, headers: map, search: question < 0 ? '' : url.slice(question), body };
+  // Node leaves the body of an answer to HEAD out.
+  return { method: method === 'HEAD' ? 'GET' : method, headers: map, search: question < 0 ? '' : url.slice(question), body };
 };
 
 const sendError = (reply: FastifyReply, status: number, code: string, message: string): FastifyReply =>

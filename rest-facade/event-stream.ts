@@ -3,6 +3,7 @@
  * wins), D-76 (resuming, slow readers) and D-77. It is the operation `StreamEvents`, printed in the documented framing.
  */
 import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { separateOperations } from 'graphql';
 import { authorizationOf, type Authenticator, type WatchedConnection } from '../gateway/authenticate.ts';
@@ -38,6 +39,8 @@ export const openEventStream = (app: FastifyInstance, parts: EventStreamParts): 
 
   return (request, reply, call) => {
     if (call.principal.kind !== 'key') throw new Error('only keys have a stream');
+    // The head of the answer alone: no stream is opened, and none of the key's is replaced.
+    if (request.method === 'HEAD') return reply.headers(streamHeaders).send(Readable.from([]));
     const results = subscribe(request.headers['last-event-id'], call);
     const writer = new EventWriter(answer(reply), parts.ping_ms ?? streamPing_ms, streamClose_ms);
     open.add(writer);
@@ -54,6 +57,7 @@ export const openEventStream = (app: FastifyInstance, parts: EventStreamParts): 
       parts.log.error({ err: error, requestId: call.requestId }, 'a stream could not go on');
       return writer.end('closing');
     });
+    return reply;
   };
 };
 
@@ -74,13 +78,19 @@ const openSubscribe = (liveSubscriptions: LiveSubscriptions) => {
   };
 };
 
+/** What the stream has beside the headers of every answer. It closes its connection, as decision D-75 says. */
+const streamHeaders = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-store, no-transform',
+  'x-accel-buffering': 'no',
+  connection: 'close',
+};
+
 /** Begins the answer; the headers that every answer has are set already. */
 const answer = (reply: FastifyReply) => {
   const response = reply.hijack().raw;
   for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) response.setHeader(name, value);
-  // A stream that ends closes its connection, as decision D-75 says: nothing else is asked on it.
-  response.shouldKeepAlive = false;
-  response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store, no-transform', 'x-accel-buffering': 'no' });
+  response.writeHead(200, streamHeaders);
   response.flushHeaders();
   return response;
 };

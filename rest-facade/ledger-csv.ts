@@ -52,8 +52,8 @@ export const sendLedgerCsv = async (request: FastifyRequest, reply: FastifyReply
   const first = partOf(await read({ ...asked, query }));
   if ('code' in first) return sendRefusal(reply, first);
   reply.headers({ 'content-type': 'text/csv; charset=utf-8; header=present', 'content-disposition': 'attachment; filename="ledger.csv"' });
-  // A HEAD of a stream reads it to its end.
-  if (request.method === 'HEAD') return reply.send('');
+  // Nothing more is read for a HEAD. A stream, even an empty one, has no length that could be said.
+  if (request.method === 'HEAD') return reply.send(Readable.from([]));
   const last = limited ? { ...first, pageInfo: { endCursor: null } } : first;
   return reply.send(Readable.from(textOf(last, async (cursor) => partOf(await read({ ...asked, query: { ...query, cursor } })))));
 };

@@ -48,8 +48,6 @@ const addRoute = (scope: FastifyInstance, route: Route, contract: Contract, part
     url: route.path.replace('{id}', ':id'),
     bodyLimit: route.bodyLimit_bytes,
     ...(route.kind === 'stream' ? { config: { load: 'long-lived' as const } } : {}),
-    // HEAD would open a stream that is never read.
-    exposeHeadRoute: route.kind !== 'stream',
     onRequest: async (request, reply) => {
       const tooOften = refuseAddress(request, parts);
       if (tooOften) return turnAway(request, reply, tooOften, parts);

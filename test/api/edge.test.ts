@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openHttp } from '../../subgraphs/kernel/service/http.ts';
 import { openLog } from '../../subgraphs/kernel/service/telemetry.ts';
-import { eventually, makeMerchant } from '../support/merchant.ts';
+import { makeMerchant } from '../support/merchant.ts';
 import { startService } from '../support/service.ts';
 
 const service = await startService('one');
@@ -122,17 +122,12 @@ describe('addresses and methods', () => {
     const allowOf = async (path: string) => (await fetch(`${api}${path}`, { method: 'PATCH' })).headers.get('allow');
     assert.equal(await allowOf('/payments'), 'GET, HEAD, POST');
     assert.equal(await allowOf('/payouts/batch'), 'POST');
-    assert.equal(await allowOf('/events'), 'GET');
+    assert.equal(await allowOf('/events'), 'GET, HEAD');
   });
 
   test('an unknown address is 404 whatever is sent to it', async () => {
     const headers = { 'content-type': 'text/plain' };
     assert.equal((await envelope(await fetch(`${api}/nothing`, { method: 'POST', headers, body: 'x'.repeat(400_000) }))).code, 'not_found');
-  });
-
-  test('HEAD answers without a body', async () => {
-    const response = await fetch(`${api}/balance`, { method: 'HEAD', headers: authorized });
-    assert.deepEqual([response.status, await response.text()], [200, '']);
   });
 });
 
@@ -208,43 +203,6 @@ test('HTTP/1.0 needs no Host: load balancers ask for health that way', async () 
 test('an upgrade to what is not spoken here gets the envelope too', async () => {
   const heard = await exchange('GET /v1/public/events HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
   assert.match(heard, /^HTTP\/1\.1 404 [^]*x-request-id: .+[^]*"code":"not_found"/i);
-});
-
-describe('an upgrade to HTTP/2 is an offer that is passed over', () => {
-  // As Java's HttpClient and `curl --http2` offer it with their first request.
-  const offer = 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA\r\n';
-
-  /** Sends each request when the one before has been answered, as such clients do; gives the answers. */
-  const inTurn = async (requests: readonly (readonly [bytes: string, end: RegExp])[]): Promise<string> => {
-    const { socket, heard } = await talk(service.rest);
-    let before = '';
-    for (const [bytes, end] of requests) {
-      socket.write(bytes);
-      await eventually(() => end.test(heard().slice(before.length)), `an answer that ends with ${end.source}`);
-      before = heard();
-    }
-    socket.destroy();
-    return before;
-  };
-
-  test('on a GET, and the connection is kept for the next request', async () => {
-    const heard = await inTurn([
-      [`GET /v1/public/balance HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n${offer}\r\n`, /"balance":[^]*\}$/],
-      ['GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n', /"status":"ok"\}$/],
-    ]);
-    assert.deepEqual(heard.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 200', 'HTTP/1.1 200']);
-  });
-
-  test('on a POST with its body, on a page, and on /graphql', async () => {
-    const post = (path: string, body: string): string =>
-      `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n${offer}\r\n${body}`;
-    const heard = await inTurn([
-      [post('/v1/public/payments', '{"amount":10000}'), /"payment_url":[^]*\}$/],
-      [post('/graphql', '{"query":"{ __typename }"}'), /"__typename":"Query"\}\}\s*$/],
-      [`GET /docs/webhooks HTTP/1.1\r\nHost: x\r\n${offer}\r\n`, /<\/html>\s*$/],
-    ]);
-    assert.deepEqual(heard.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 201', 'HTTP/1.1 200', 'HTTP/1.1 200']);
-  });
 });
 
 describe('the service’s own addresses', () => {

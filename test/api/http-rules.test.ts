@@ -1,0 +1,91 @@
+/** What HTTP itself asks of every address: HEAD, offers of another protocol. */
+import { after, describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { readContract } from '../../rest-facade/read-contract.ts';
+import { eventually, makeMerchant, openStream } from '../support/merchant.ts';
+import { startService } from '../support/service.ts';
+
+const service = await startService('one');
+after(() => service.stop());
+const { key } = await makeMerchant(service);
+const authorized = { authorization: `Bearer ${key}` };
+
+describe('HEAD says what GET says, without a body', () => {
+  const described = [...readContract().operations.values()].filter(({ method }) => method === 'GET').map(({ path }) => path);
+  const own = ['/healthz', '/readyz', '/metrics', '/v1/public/openapi.json', '/docs', '/docs/', '/docs/webhooks', '/docs/webhooks/verify_webhook.py'];
+  const odd = ['/v1/public/ledger?format=csv', '/v1/public/payments?limit=0', '/v1/public/nothing', '/graphql?query={__typename}'];
+
+  /** What differs between two answers to one question, and how they travel. */
+  const fleeting = /^(date|x-request-id|ratelimit-.*|transfer-encoding|connection|keep-alive)$/;
+  const ask = async (method: string, path: string) => {
+    const leaving = new AbortController();
+    const headers = { ...authorized, 'apollo-require-preflight': 'yes' };
+    const response = await fetch(service.rest + path, { method, headers, signal: leaving.signal });
+    const body = method === 'HEAD' ? await response.text() : '';
+    leaving.abort();
+    // What is measured grows while it is measured.
+    const kept = [...response.headers].filter(([name]) => !fleeting.test(name) && !(path === '/metrics' && name === 'content-length'));
+    return { status: response.status, headers: Object.fromEntries(kept), body };
+  };
+
+  for (const path of [...described, ...own, ...odd]) {
+    test(path, async () => {
+      const id = '8c5e0c9a-2f5d-4f67-9a51-3a9b1c7f6e11';
+      const address = path.replace('{id}', id);
+      assert.deepEqual(await ask('HEAD', address), { ...(await ask('GET', address)), body: '' });
+    });
+  }
+
+  test('and opens no stream: the one that the key has goes on', async () => {
+    const { comments, close } = await openStream(service.rest, key);
+    await eventually(() => comments.includes(': connected'), 'the stream');
+    await ask('HEAD', '/v1/public/events');
+    await ask('HEAD', '/v1/public/events');
+    await ask('GET', '/v1/public/balance');
+    assert.deepEqual(comments, [': connected']);
+    await close();
+  });
+});
+
+describe('an upgrade to HTTP/2 is an offer that is passed over', () => {
+  // As Java's HttpClient and `curl --http2` offer it with their first request.
+  const offer = 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA\r\n';
+
+  /** Sends each request when the one before has been answered, as such clients do; gives the answers. */
+  const inTurn = async (requests: readonly (readonly [bytes: string, end: RegExp])[]): Promise<string> => {
+    const { hostname, port } = new URL(service.rest);
+    const socket = connect(Number(port), hostname);
+    let text = '';
+    socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')));
+    await once(socket, 'connect');
+    let answered = 0;
+    for (const [bytes, end] of requests) {
+      socket.write(bytes);
+      await eventually(() => end.test(text.slice(answered)), `an answer that ends with ${end.source}`);
+      answered = text.length;
+    }
+    socket.destroy();
+    return text;
+  };
+
+  test('on a GET, and the connection is kept for the next request', async () => {
+    const heard = await inTurn([
+      [`GET /v1/public/balance HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n${offer}\r\n`, /"balance":[^]*\}$/],
+      ['GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n', /"status":"ok"\}$/],
+    ]);
+    assert.deepEqual(heard.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 200', 'HTTP/1.1 200']);
+  });
+
+  test('on a POST with its body, on a page, and on /graphql', async () => {
+    const post = (path: string, body: string): string =>
+      `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n${offer}\r\n${body}`;
+    const heard = await inTurn([
+      [post('/v1/public/payments', '{"amount":10000}'), /"payment_url":[^]*\}$/],
+      [post('/graphql', '{"query":"{ __typename }"}'), /"__typename":"Query"\}\}\s*$/],
+      [`GET /docs/webhooks HTTP/1.1\r\nHost: x\r\n${offer}\r\n`, /<\/html>\s*$/],
+    ]);
+    assert.deepEqual(heard.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 201', 'HTTP/1.1 200', 'HTTP/1.1 200']);
+  });
+});
