@@ -45,6 +45,7 @@ export const backgroundJobs = (parts: SubgraphsParts, stopping: AbortSignal): re
       lanes.map((lane) => ({ lane })),
     );
   const keeping = { database, banks, log };
+  const page = { publicUrl: parts.publicUrl, pageSecret: secrets.page };
   const receivers = { pool: database.pool, vaultKey: secrets.vault, privateTargets: parts.webhookPrivateTargets, log };
   return [
     ...booksJobs({ pool: database.pool, now, log, stopping }),
@@ -52,13 +53,19 @@ export const backgroundJobs = (parts: SubgraphsParts, stopping: AbortSignal): re
     ...alertJobs({ pool: database.pool, bus: parts.bus, now }),
     ...databaseJobs({ pool: database.pool, now, stopping }),
     ...retentionJobs({ pool: database.pool, now, stopping, eventsKept_days: parts.eventsKept_days }),
-    ...paymentJobs({ database, banks, clocks, now, stopping }),
+    ...paymentJobs({ database, banks, clocks, now, stopping, ...page }),
     ...refundJobs({ database, banks, clocks, now }),
     ...clockJobs({
       pool: database.pool,
       sessions: database.sessions,
       now,
-      keepers: [paymentKeeper(keeping), refundKeeper(keeping), payoutKeeper(keeping), subscriptionKeeper(charging), webhookKeeper(receivers)],
+      keepers: [
+        paymentKeeper({ database, banks, ...page }),
+        refundKeeper(keeping),
+        payoutKeeper(keeping),
+        subscriptionKeeper(charging),
+        webhookKeeper(receivers),
+      ],
       wake: (shops) => queues.addMany(keepClockJob, shops),
       stopping,
     }),

@@ -352,7 +352,7 @@ export type Checkout = {
   status: PaymentStatus;
   /** When the page's clock runs out: the session's end while processing, the link's end before. */
   deadline: Scalars['DateTime']['output'];
-  /** Null until a bank session opened. */
+  /** Null while the bank has no order: before the buyer goes on, and while `processing` when an order was lost and the buyer may pay again by `checkoutPay`. */
   step: Maybe<BankStep>;
   /** Where the step leads: the content of the QR code, or an address to go to. Null when there is nothing to follow. */
   stepUrl: Maybe<Scalars['String']['output']>;

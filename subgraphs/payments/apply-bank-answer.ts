@@ -16,8 +16,9 @@ import { changePayment, statusEvents, type Decision } from './change-payment.ts'
 import { feeOf } from './rules/fee.ts';
 import { isVoided, verified } from './recurring-verification.ts';
 import { returnLatePayment } from './return-late-payment.ts';
+import { isLastOrder, nextQuestionAboutAbsent, orderState } from './rules/order.ts';
 import { endedUnpaid, isPaid, nextQuestionAfterEnd, paymentMove, type PaymentStatus } from './rules/payment.ts';
-import type { PaymentInHand, PaymentKey } from './store-payment.ts';
+import type { PaymentInHand, PaymentKey, PaymentPatch } from './store-payment.ts';
 
 /** How long we wait before asking again a bank that gave no answer. */
 const askAgain_s = 10;
@@ -63,28 +64,39 @@ export const decline = (payment: Payment, connector: string, failureCode: Failur
 };
 
 /** The answer to the order was lost: the buyer, who still waits on the page, goes on with what the bank tells now. */
-const foundPatch = (payment: Payment, session: FoundSession | undefined) => {
-  if (!session || payment.step !== 'wait' || payment.stepUrl !== null) return {};
+const foundPatch = (payment: Payment, session: FoundSession | undefined): PaymentPatch => {
+  const isAbsent = orderState(payment) === 'absent';
+  // A late order has arrived after all: the bank has it, and its buyer waits for the end.
+  if (!session) return isAbsent ? { step: 'wait' as const } : {};
+  if (!isAbsent && (payment.step !== 'wait' || payment.stepUrl !== null)) return {};
   const { reference, step, stepUrl } = session;
   return { bankRef: reference, step, stepUrl, metadata: { ...payment.metadata, ...bankRefMetadata(payment, reference) } };
 };
 
 /** Not final. What ended here meanwhile is asked about for a day more, so that money which comes too late is found and returned. */
-const wait = ({ payment }: PaymentInHand, askAt: Temporal.Instant | null, now: Temporal.Instant, session?: FoundSession): Decision => {
+const wait = ({ payment }: PaymentInHand, askAt: Temporal.Instant | null, now: Temporal.Instant, found: PaymentPatch = {}): Decision => {
   const next = { postings: [], events: () => [] };
-  if (payment.status === 'processing') return { patch: { askAt, ...foundPatch(payment, session) }, ...next };
+  if (payment.status === 'processing') return { patch: { askAt, ...found }, ...next };
   if (!endedUnpaid(payment.status) || payment.askAt === null || payment.finalizedAt === null) return 'unchanged';
   return { patch: { askAt: nextQuestionAfterEnd(payment.finalizedAt, now) }, ...next };
 };
 
 /**
- * The session was opened here and the bank has not seen it: what the buyer typed is gone, so that nothing can have been paid. It is asked once more, in
- * case the order was only slow.
+ * The bank has not seen the order, so nothing was paid: the order is given again, by the buyer or by
+ * `order-again`, for as long as the session lasts. Of an order that the bank had before, it means
+ * nothing.
  */
-const unseen = (payment: Payment, connector: string, now: Temporal.Instant): Decision => {
-  const declined = decline(payment, connector, 'processing_error', 'unseen', now);
-  if (payment.status !== 'processing' || declined === 'unchanged' || isRefused(declined)) return declined;
-  return { ...declined, patch: { ...declined.patch, askAt: nextQuestionAfterEnd(now, now) } };
+const unseen = (inHand: PaymentInHand, now: Temporal.Instant): Decision => {
+  const { payment } = inHand;
+  switch (orderState(payment)) {
+    case 'absent':
+    case 'unanswered':
+      return { patch: { step: null, stepUrl: null, askAt: nextQuestionAboutAbsent(payment, now) }, postings: [], events: () => [] };
+    case 'standing':
+      return wait(inHand, now.add({ seconds: askAgain_s }), now);
+    case null:
+      return settled(payment);
+  }
 };
 
 const decide = (inHand: PaymentInHand, connector: string, answer: BankAnswer, now: Temporal.Instant): Decision => {
@@ -95,11 +107,11 @@ const decide = (inHand: PaymentInHand, connector: string, answer: BankAnswer, no
     case 'declined':
       return decline(inHand.payment, connector, answer.failureCode, answer.bankCode, now);
     case 'pending':
-      return wait(inHand, answer.askAt, now, answer.session);
+      return wait(inHand, answer.askAt, now, foundPatch(inHand.payment, answer.session));
     case 'unknown':
       return wait(inHand, now.add({ seconds: askAgain_s }), now);
     case 'unseen':
-      return unseen(inHand.payment, connector, now);
+      return unseen(inHand, now);
   }
 };
 
@@ -115,20 +127,36 @@ const alertOfContradiction = (
   return raiseAlert(database.pool, { kind: 'bank_answer_contradicts', merchantId, shopId, mode, subjectId: id, detail, at });
 };
 
-/**
- * Applies the answer; the payment as it is afterwards. A final answer for a payment that is final already changes nothing, except that the money of a
- * success after another end is returned (D-33).
- */
-export const applyBankAnswer = async (
+/** What the answer to an order is worth once another order was given: that one may have arrived, whatever became of the first. */
+const worthOf = (answer: BankAnswer, { orderedAt }: Payment, order: Temporal.Instant | null): BankAnswer => {
+  const isSuperseded = order !== null && !isLastOrder(orderedAt, order);
+  return isSuperseded && (answer.kind === 'declined' || answer.kind === 'unseen') ? { kind: 'unknown' } : answer;
+};
+
+const apply = async (
   database: Database,
   key: PaymentKey,
-  connector: string,
-  answer: BankAnswer,
+  { connector, told, order }: { readonly connector: string; readonly told: BankAnswer; readonly order: Temporal.Instant | null },
   now: Temporal.Instant,
 ): Promise<Payment | Refused> => {
-  const payment = await changePayment(database, key, now, (inHand) => decide(inHand, connector, answer, now));
+  let answer = told;
+  const payment = await changePayment(database, key, now, (inHand) => {
+    answer = worthOf(told, inHand.payment, order);
+    return decide(inHand, connector, answer, now);
+  });
   if (isRefused(payment)) return payment;
   if (answer.kind === 'approved' && endedUnpaid(payment.status) && !isVoided(payment)) return returnLatePayment(database, key, connector, answer, now);
   if (answer.kind === 'declined' && isPaid(payment.status)) await alertOfContradiction(database, payment, connector, answer.bankCode, now);
   return payment;
 };
+
+/**
+ * Applies the answer; the payment as it is afterwards. A final answer for a payment that is final already changes nothing, except that the money of a
+ * success after another end is returned (D-33).
+ */
+export const applyBankAnswer = (database: Database, key: PaymentKey, connector: string, told: BankAnswer, now: Temporal.Instant): Promise<Payment | Refused> =>
+  apply(database, key, { connector, told, order: null }, now);
+
+/** Applies the answer to the order that was given at `now`: another one may have been given since. */
+export const applyOrderAnswer = (database: Database, key: PaymentKey, connector: string, told: BankAnswer, now: Temporal.Instant): Promise<Payment | Refused> =>
+  apply(database, key, { connector, told, order: now }, now);

@@ -12,6 +12,7 @@ import type { Payment } from './entities.ts';
 import { orderCharge } from './recurring-charge.ts';
 import { isVoided } from './recurring-verification.ts';
 import { buyerMethod, pageMethod } from './rules/checkout.ts';
+import { isUnderWay, orderState } from './rules/order.ts';
 import { endedUnpaid, sessionLength_min, sessionTtl_min } from './rules/payment.ts';
 import { findPayment, type PaymentKey } from './store-payment.ts';
 
@@ -47,20 +48,22 @@ const questionAbout = (payment: Payment, bank: Bank, now: Temporal.Instant): Pay
     currency,
     registeredAt: payment.mode === 'live' && !isCharge(payment.kind) ? createdAt : null,
     orderedAt,
-    lastOrderedAt: (isCharge(payment.kind) && processingUntil) || orderedAt,
+    lastOrderedAt: (isCharge(payment.kind) && processingUntil) || (payment.orderedAt ?? orderedAt),
     method: isCharge(payment.kind) ? null : buyerMethod(pageMethod(payment)),
     voided: isVoided(payment),
     saves: isBinding(payment.kind),
-    awaitsStep: payment.status === 'processing' && payment.step === 'wait' && payment.stepUrl === null,
+    awaitsStep: orderState(payment) === 'absent' || (payment.status === 'processing' && payment.step === 'wait' && payment.stepUrl === null),
     now,
   };
 };
 
 /** What the bank says: to a charge's order, to a question, or to the end of an order whose payment has ended here, where the bank can end one. */
-const answerOf = (bank: Bank, payment: Payment, now: Temporal.Instant): Promise<BankAnswer> => {
+const answerOf = async (bank: Bank, payment: Payment, now: Temporal.Instant): Promise<BankAnswer> => {
   if (isOrderedAgain(payment, now)) return orderCharge(bank, payment, false, now);
   const question = questionAbout(payment, bank, now);
-  return endedUnpaid(payment.status) && bank.cancelOrder ? bank.cancelOrder(question) : bank.ask(question);
+  if (endedUnpaid(payment.status) && bank.cancelOrder) return bank.cancelOrder(question);
+  const answer = await bank.ask(question);
+  return answer.kind === 'unseen' && payment.status === 'processing' && isUnderWay(payment.orderedAt, now) ? { kind: 'unknown' } : answer;
 };
 
 /** The bank has told something else than was ordered since the question was planned: a person looks into it. */

@@ -9,8 +9,13 @@ import { choices, pageMethod } from './rules/checkout.ts';
 import { isFinal, returnTo } from './rules/payment.ts';
 
 /** Whether the buyer types a card here: not where the bank that will serve it has a page of its own for that. */
-const asksCard = async ({ merchantId, shopId, mode, kind, status }: Payment, banks: Banks): Promise<boolean> => {
-  if (mode === 'test' || status !== 'pending') return true;
+const asksCard = async (payment: Payment, banks: Banks): Promise<boolean> => {
+  const { merchantId, shopId, mode, kind, status } = payment;
+  if (mode === 'test') return true;
+  if (status !== 'pending') {
+    const holding = banks.holding(payment);
+    return isRefused(holding) || holding.cardsOn === 'our_page';
+  }
   const bank = await banks.route({ merchantId, shopId, mode, operation: isBinding(kind) ? 'recurrent' : 'payment', method: 'cards' });
   return isRefused(bank) || bank.cardsOn === 'our_page';
 };

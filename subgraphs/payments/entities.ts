@@ -49,6 +49,8 @@ export const PaymentEntity = defineEntity({
     finalizedAt: moment().nullable(),
     /** When the bank is asked next; null when there is nothing to ask. */
     askAt: moment().nullable(),
+    /** When its order was given to the bank last, for its buyer; null before. */
+    orderedAt: moment().nullable(),
     customerCardBrand: p.text().nullable(),
     customerCardMask: p.text().nullable(),
     customerCardHolder: p.text().nullable(),
@@ -57,7 +59,7 @@ export const PaymentEntity = defineEntity({
     fee: p.bigint().nullable(),
     feeRateBps: p.integer().nullable(),
     bankRef: p.text().nullable(),
-    /** What the buyer must do at the bank; null until a session opened. */
+    /** What the buyer must do at the bank; null while the bank has no order (`rules/order`). */
     step: p.text().$type<BankStep>().nullable(),
     stepUrl: p.text().nullable(),
     failureCode: p.text().$type<FailureCode>().nullable(),

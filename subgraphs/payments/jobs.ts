@@ -6,12 +6,14 @@ import type { Database } from '../kernel/database/orm.ts';
 import { foldBacklog } from '../kernel/ledger/balance.ts';
 import { done, type Job } from '../kernel/queue/run-job.ts';
 import { abreast } from './abreast.ts';
-import { askBank, findAsksDue, paymentAsks } from './ask-bank.ts';
+import { findAsksDue, paymentAsks } from './ask-bank.ts';
 import { expirePayments, linkEnds, sessionEnds } from './expire-payments.ts';
 import { hearCallbacks } from './hear-callbacks.ts';
+import { askOrOrder, type OrderingParts } from './order-again.ts';
+import { pageAddress, type PageParts } from './page-address.ts';
 import type { PaymentKey } from './store-payment.ts';
 
-export interface PaymentJobs {
+export interface PaymentJobs extends PageParts {
   readonly database: Database;
   readonly banks: Banks;
   readonly clocks: TestClocks;
@@ -49,20 +51,32 @@ const everySecond = (name: string, work: () => Promise<unknown>): Job => ({
   },
 });
 
+const orderingOf = (parts: Pick<PaymentJobs, 'database' | 'banks' | keyof PageParts>): OrderingParts => ({
+  database: parts.database,
+  banks: parts.banks,
+  pageUrl: (key) => pageAddress(parts, key),
+});
+
 /** The jobs of the payments subgraph. */
-export const paymentJobs = ({ database, banks, clocks, now, stopping }: PaymentJobs): readonly Job[] => [
+export const paymentJobs = ({ database, banks, clocks, now, stopping, ...page }: PaymentJobs): readonly Job[] => [
   {
     name: askBankJob,
     queue: 'bank',
     parse: parseKey,
     run: async (payload) => {
       const key = parseKey(payload);
-      await askBank(database, banks, key, await clocks.timeOf({ kind: 'payment', merchantId: key.merchantId, id: key.paymentId }), 'planned');
+      await askOrOrder(
+        orderingOf({ database, banks, ...page }),
+        key,
+        await clocks.timeOf({ kind: 'payment', merchantId: key.merchantId, id: key.paymentId }),
+        'planned',
+      );
       return done;
     },
   },
   everySecond('sweep-bank-answers', async () => {
-    await abreast(await findAsksDue(database, now(), sweepMost), questionsAbreast, (key) => askBank(database, banks, key, now()));
+    const ordering = orderingOf({ database, banks, ...page });
+    await abreast(await findAsksDue(database, now(), sweepMost), questionsAbreast, (key) => askOrOrder(ordering, key, now()));
   }),
   everySecond('hear-simulator-callbacks', () => hearCallbacks(database, banks, now())),
   everySecond('expire-payments', () => expirePayments(database, banks, now)),
@@ -70,7 +84,7 @@ export const paymentJobs = ({ database, banks, clocks, now, stopping }: PaymentJ
 ];
 
 /** How payments follow a shop's test clock. */
-export const paymentKeeper = ({ database, banks }: Pick<PaymentJobs, 'database' | 'banks'>): Timekeeper => ({
+export const paymentKeeper = ({ database, banks, ...page }: Pick<PaymentJobs, 'database' | 'banks' | keyof PageParts>): Timekeeper => ({
   next: async (shop, now) => {
     const waiting = [paymentAsks, linkEnds, sessionEnds].map((due) => due.next(database.pool, shop, now));
     return earliest(await Promise.all([banks.simulator.callbacks.next(shop, now), ...waiting]));
@@ -78,7 +92,8 @@ export const paymentKeeper = ({ database, banks }: Pick<PaymentJobs, 'database' 
   work: async (shop, now) => {
     const heard = await hearCallbacks(database, banks, now, shop);
     const asked = await findAsksDue(database, now, sweepMost, shop);
-    await abreast(asked, questionsAbreast, (key) => askBank(database, banks, key, now));
+    const ordering = orderingOf({ database, banks, ...page });
+    await abreast(asked, questionsAbreast, (key) => askOrOrder(ordering, key, now));
     return heard + asked.length + (await expirePayments(database, banks, () => now, shop));
   },
 });

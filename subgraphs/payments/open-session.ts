@@ -3,33 +3,22 @@
  * The move is written before the bank is called, so that a crash in between leaves a payment that is asked about, never one that the bank
  * may be paid for behind our back. The card goes straight to the bank and is kept nowhere.
  */
-import type { Bank, Card, SessionAnswer, SessionOrder } from '../kernel/banks/bank.ts';
+import type { Bank, SessionOrder } from '../kernel/banks/bank.ts';
 import type { Banks, Candidates } from '../kernel/banks/route.ts';
 import type { Database } from '../kernel/database/orm.ts';
-import { cardMistake } from '../kernel/rules/card.ts';
 import type { BuyerMethod } from '../kernel/rules/buyer.ts';
-import { minorUnits } from '../kernel/rules/money.ts';
 import type { PolicyLists } from '../kernel/policies/policies.ts';
 import { isBinding } from '../kernel/rules/recurring.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
-import { applyBankAnswer } from './apply-bank-answer.ts';
-import { bankRefMetadata } from './approval.ts';
+import { applyOrderAnswer } from './apply-bank-answer.ts';
 import { changePayment, statusEvents } from './change-payment.ts';
 import type { Payment } from './entities.ts';
+import { cardFlaw, orderAgain } from './order-again.ts';
 import { buyerMethod, pageMethod } from './rules/checkout.ts';
+import { isLastOrder, orderMost_s } from './rules/order.ts';
 import { paymentMove, sessionEnd } from './rules/payment.ts';
-import { callbacksOf, timedPlan } from './rules/plan.ts';
+import { recordSession, sessionOrder, type SessionRequest } from './session-order.ts';
 import { findPayment, type PaymentKey } from './store-payment.ts';
-
-/** When a session that we lost sight of is first asked about: later than any call to a bank may take. */
-const lostSession_s = 30;
-
-export interface SessionRequest {
-  readonly key: PaymentKey;
-  readonly card: Card | null;
-  readonly pageUrl: string;
-  readonly now: Temporal.Instant;
-}
 
 /** When a session that is opened now at a bank ends. */
 const endAt = ({ sessionTtl_min }: Bank, { expiresAt }: Pick<Payment, 'expiresAt'>, now: Temporal.Instant): Temporal.Instant =>
@@ -41,36 +30,17 @@ const begin = (database: Database, bank: Bank, method: BuyerMethod, { key, card,
     if (!status) return refused('not_pending', `the payment is ${payment.status}`);
     if (Temporal.Instant.compare(payment.expiresAt, now) <= 0) return refused('not_pending', 'the payment link has expired');
     if (pageMethod(payment) !== method) return refused('bad_request', `the method of this payment is ${payment.method}`);
-    const mistake = method === 'cards' && bank.cardsOn === 'our_page' ? (card ? cardMistake(card, now) : 'card: required when paying by card') : null;
-    if (mistake) return refused('bad_request', mistake);
-    const askAt = now.add({ seconds: lostSession_s });
+    const flaw = cardFlaw(bank, method, card, now);
+    if (flaw) return refused('bad_request', flaw);
+    const askAt = now.add({ seconds: orderMost_s });
     const moved = payment.bankRef !== null && payment.connector !== bank.connector ? unregistered(payment) : {};
     const serving = { bankName: bank.bankName, connector: bank.connector, processingUntil: endAt(bank, payment, now) };
     // Banks do not repeat the holder, and their word that the buyer has paid may come before the answer that is recorded.
     const customerCardHolder = bank.cardsOn === 'our_page' ? (card?.holder ?? null) : null;
     return {
-      patch: { ...moved, ...serving, status, step: 'wait', askAt, customerCardHolder },
+      patch: { ...moved, ...serving, status, step: 'wait', askAt, orderedAt: now, customerCardHolder },
       postings: [],
       events: (after) => statusEvents(after, [], now),
-    };
-  });
-
-const record = (database: Database, key: PaymentKey, answer: SessionAnswer & { kind: 'opened' }, now: Temporal.Instant): Promise<Payment | Refused> =>
-  changePayment(database, key, now, ({ payment }) => {
-    if (payment.status !== 'processing') return 'unchanged';
-    const { reference, step, stepUrl, askAt, traits } = answer;
-    return {
-      patch: {
-        bankRef: reference,
-        step,
-        stepUrl,
-        askAt,
-        customerCardBrand: traits.cardBrand,
-        customerCardMask: traits.cardMask,
-        metadata: { ...payment.metadata, ...bankRefMetadata(payment, reference) },
-      },
-      postings: [],
-      events: () => [],
     };
   });
 
@@ -83,10 +53,11 @@ const unregistered = ({ metadata }: Payment) => ({
 /** The next bank takes the place of one that surely did not accept the order. Written before it is called, as the first one is; a payment that ended meanwhile stays. */
 const passOn = (database: Database, key: PaymentKey, from: Bank, to: Bank, { askAt, now }: { askAt: Temporal.Instant; now: Temporal.Instant }) =>
   changePayment(database, key, now, ({ payment }) => {
-    if (payment.status !== 'processing' || payment.connector !== from.connector || payment.stepUrl !== null || payment.capturedAt !== null)
-      return refused('not_pending', 'the session has ended');
+    const isStill = payment.connector === from.connector && isLastOrder(payment.orderedAt, now);
+    if (payment.status !== 'processing' || !isStill || payment.stepUrl !== null || payment.capturedAt !== null)
+      return refused('not_pending', 'the session has ended, or was ordered again');
     const bank = { bankName: to.bankName, connector: to.connector, processingUntil: endAt(to, payment, now) };
-    return { patch: { ...bank, askAt, ...unregistered(payment) }, postings: [], events: () => [] };
+    return { patch: { ...bank, askAt, orderedAt: now, ...unregistered(payment) }, postings: [], events: () => [] };
   });
 
 /**
@@ -99,7 +70,7 @@ const orderSession = async (database: Database, key: PaymentKey, [first, ...othe
   for (const [index, next] of others.entries()) {
     if (answer.kind !== 'unaccepted') break;
     // Each call has the time of one before the session counts as lost.
-    const askAt = order.now.add({ seconds: lostSession_s * (index + 2) });
+    const askAt = order.now.add({ seconds: orderMost_s * (index + 2) });
     const passed = await passOn(database, key, bank, next, { askAt, now: order.now });
     if (isRefused(passed)) break;
     bank = next;
@@ -116,6 +87,7 @@ export const openSession = async (database: Database, banks: Banks, policies: Po
   const { key, card, pageUrl, now } = request;
   const found = await findPayment(database.pool, key, now);
   if (!found) return refused('not_found', 'there is no such payment');
+  if (found.payment.status === 'processing') return orderAgain({ database, banks, policies }, request);
   if (found.payment.status !== 'pending') return refused('not_pending', `the payment is ${found.payment.status}`);
   const method = buyerMethod(pageMethod(found.payment));
   if (!method) return refused('bad_request', 'choose a payment method first');
@@ -126,34 +98,14 @@ export const openSession = async (database: Database, banks: Banks, policies: Po
   const candidates = alike(serving);
   const payment = await begin(database, candidates[0], method, request);
   if (isRefused(payment)) return payment;
-  const planned = payment.plannedOutcome && timedPlan({ outcome: payment.plannedOutcome, failureCode: payment.plannedFailureCode }, payment.amount);
-  const { id, amount, currency, metadata } = payment;
-  const callbacks = payment.mode === 'test' ? callbacksOf(metadata) : null;
-  const sessionUntil = payment.processingUntil ?? endAt(candidates[0], payment, now);
-  const save = isBinding(payment.kind) ? { save: { verification: payment.verification } } : {};
-  const order = {
-    ...save,
-    merchantId,
-    shopId,
-    operationId: id,
-    amount: minorUnits(amount),
-    currency,
-    method,
-    card: candidates[0].cardsOn === 'our_page' ? card : null,
-    planned,
-    callbacks,
-    pageUrl,
-    sessionUntil,
-    reference: payment.bankRef,
-    now,
-  };
+  const order = sessionOrder(payment, { method, card: candidates[0].cardsOn === 'our_page' ? card : null, pageUrl, now });
   const { bank, answer } = await orderSession(database, key, candidates, order);
   switch (answer.kind) {
     case 'opened':
-      return record(database, key, answer, now);
+      return recordSession(database, key, answer, now);
     case 'declined':
     case 'pending':
     case 'unknown':
-      return applyBankAnswer(database, key, bank.connector, answer, now);
+      return applyOrderAnswer(database, key, bank.connector, answer, now);
   }
 };

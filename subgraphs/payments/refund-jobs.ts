@@ -3,6 +3,7 @@ import type { Timekeeper } from '../kernel/clock/keep-clocks.ts';
 import { done, type Job } from '../kernel/queue/run-job.ts';
 import { abreast } from './abreast.ts';
 import type { PaymentJobs } from './jobs.ts';
+import type { PageParts } from './page-address.ts';
 import { findRefundsDue, refundAsks, sendRefund, type RefundKey } from './send-refund.ts';
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -22,7 +23,7 @@ const sweepMost = 500;
 const ordersAbreast = 16;
 
 /** The jobs of refunds. */
-export const refundJobs = ({ database, banks, clocks, now }: Omit<PaymentJobs, 'stopping'>): readonly Job[] => [
+export const refundJobs = ({ database, banks, clocks, now }: Omit<PaymentJobs, 'stopping' | keyof PageParts>): readonly Job[] => [
   {
     name: sendRefundJob,
     queue: 'bank',

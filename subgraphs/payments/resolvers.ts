@@ -8,7 +8,6 @@ import { inTraceOf } from '../kernel/database/subject-trace.ts';
 import type { Policies } from '../kernel/policies/policies.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import type { EntityLoaders } from '../kernel/service/entities.ts';
-import { signPageToken } from '../kernel/service/page-token.ts';
 import { perCall } from '../kernel/service/per-call.ts';
 import type { BuyerPrincipal, Principal } from '../kernel/service/principal.ts';
 import { keyOf, merchantOf, orThrow, reachOf, refusal } from '../kernel/service/reach.ts';
@@ -19,6 +18,7 @@ import { createPayment } from './create-payment.ts';
 import type { Payment, Refund } from './entities.ts';
 import { listPayments, listRefunds, loadPayments, loadRefunds } from './find-payments.ts';
 import { openSession } from './open-session.ts';
+import { pageAddress, type PageParts } from './page-address.ts';
 import { netOf } from './payment-view.ts';
 import { chooseMethod, planOutcome } from './prepare-checkout.ts';
 import { refundPayment } from './refund-payment.ts';
@@ -33,15 +33,12 @@ import { registerOrder } from './register-order.ts';
 import { servingBank } from './serving-bank.ts';
 import { findPayment, findRefunds, type PaymentKey } from './store-payment.ts';
 
-export interface PaymentsParts {
+export interface PaymentsParts extends PageParts {
   readonly database: Database;
   readonly banks: Banks;
   readonly policies: Policies;
   /** What time it is for the shop of a payment that the service itself asks for. */
   readonly clocks: Pick<TestClocks, 'timeOf'>;
-  /** Address of the hosted pages, without a slash at the end. */
-  readonly publicUrl: string;
-  readonly pageSecret: Buffer;
   /** Tells the relay that the outbox has something. */
   readonly wakeRelay: () => void;
   /** Asks for the bank's answer at a moment; a lost wish is found by the sweep. */
@@ -81,10 +78,6 @@ export const paymentsSubgraph = (opened: PaymentsParts): { name: 'payments'; res
   };
 };
 
-/** Joined, for the reason that `rfc3339` has: one text in parts slows the writing of the whole answer. */
-const pageUrl = (parts: Pick<PaymentsParts, 'publicUrl' | 'pageSecret'>, { merchantId, paymentId }: PaymentKey): string =>
-  [parts.publicUrl, 'pay', signPageToken(parts.pageSecret, { merchantId, paymentId })].join('/');
-
 const paymentFields = ({ database, ...parts }: PaymentsParts): PaymentResolvers => {
   const refundsOf = perCall<Payment, Refund[]>(async (payments) => {
     const found = await findRefunds(database.pool, payments);
@@ -94,7 +87,7 @@ const paymentFields = ({ database, ...parts }: PaymentsParts): PaymentResolvers 
   return {
     net: (payment) => netOf(payment),
     refunds: (payment, _, context) => (mayHaveRefunds(payment) ? refundsOf(context).load(payment) : []),
-    paymentUrl: ({ merchantId, id }) => pageUrl(parts, { merchantId, paymentId: id }),
+    paymentUrl: ({ merchantId, id }) => pageAddress(parts, { merchantId, paymentId: id }),
     shop: ({ merchantId, shopId }) => ({ merchantId, id: shopId }),
     merchant: ({ merchantId }) => ({ id: merchantId }),
   };
@@ -158,7 +151,7 @@ const mutations = (parts: ResolvingParts): MutationResolvers => ({
     const created = await createPayment(database, await parts.policies.current(), key, { input, idempotency, unserved }, now());
     if (isRefused(created)) return created;
     const { replayed } = created;
-    const page = pageUrl(parts, { merchantId: key.merchantId, paymentId: created.payment.id });
+    const page = pageAddress(parts, { merchantId: key.merchantId, paymentId: created.payment.id });
     const serves = serving !== null && !isRefused(serving) && !replayed;
     const payment = serves ? await registerOrder(database, serving, created.payment, page, now()) : created.payment;
     if (!replayed) wakeRelay();
@@ -216,7 +209,7 @@ const checkoutMutations = (parts: PaymentsParts): MutationResolvers => {
     checkoutPay: async (_, { card }, { principal, now }) => {
       const key = buyerOf(principal);
       return byBuyer(key, 'open session', async () => {
-        const opened = await openSession(database, banks, await policies.current(), { key, card: card ?? null, pageUrl: pageUrl(parts, key), now: now() });
+        const opened = await openSession(database, banks, await policies.current(), { key, card: card ?? null, pageUrl: pageAddress(parts, key), now: now() });
         wakeRelay();
         if (!isRefused(opened) && opened.askAt) askLater(key, Math.max(0, opened.askAt.epochMilliseconds - now().epochMilliseconds));
         return view(opened);

@@ -63,6 +63,7 @@ const mutable = [
   'capturedAt',
   'finalizedAt',
   'askAt',
+  'orderedAt',
   'customerCardBrand',
   'customerCardMask',
   'customerCardHolder',

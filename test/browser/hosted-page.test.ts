@@ -55,6 +55,31 @@ describe('the hosted page', { skip: noChromium, concurrency: 3 }, () => {
     await says(page, 'Оплачено');
   });
 
+  test('a card that was lost on its way to the bank is asked for again in the same payment, in both languages, and pays', async () => {
+    const payment = await stage.create({ method: 'cards' });
+    const { page, complaints } = await stage.open(payment);
+    await stage.loseOrder(payment);
+    await page.getByText('банк не получил карту').waitFor({ timeout: 25_000 });
+    await page.getByRole('link', { name: 'English' }).click();
+    await page.getByText('the bank did not get your card').waitFor();
+    await page.getByRole('link', { name: 'Русский' }).click();
+    await typeCard(page);
+    assert.equal((await payment.read()).status, 'processing');
+    await button(page).click();
+    await says(page, 'Оплачено');
+    const { status, customer_card_holder: holder } = await payment.read();
+    assert.deepEqual([status, holder, complaints], ['succeeded', 'IVAN IVANOV', []]);
+  });
+
+  test('an SBP order that was lost on its way shows its QR code after all, without another press', async () => {
+    const payment = await stage.create({ method: 'sbp' });
+    const { page, complaints } = await stage.open(payment);
+    await stage.loseOrder(payment);
+    await says(page, 'Оплатите через СБП');
+    await says(page, 'Оплачено');
+    assert.deepEqual(complaints, []);
+  });
+
   test('card: slips are said at each field, the first of them has focus, and then the card pays', async () => {
     const payment = await stage.create({ method: 'cards' });
     const { page, complaints } = await stage.open(payment);

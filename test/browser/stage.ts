@@ -19,6 +19,8 @@ export interface Stage {
   /** Creates a payment; 1,250 RUB of order A-10422 unless said. */
   create(body?: Readonly<Record<string, unknown>>): Promise<Created>;
   cancel(payment: Created): Promise<void>;
+  /** Leaves the payment as a process does that died half a minute ago, between its move and the order. */
+  loseOrder(payment: Created): Promise<void>;
   /** Lets the payment's link end so many seconds from now. */
   endLink(payment: Created, in_s: number): Promise<void>;
   /** Everything that the service printed. */
@@ -43,6 +45,13 @@ export const openStage = async (environment: Readonly<Record<string, string>> = 
     cancel: async ({ id }) => {
       const { status, body } = await merchant.call('POST', `/payments/${id}/cancel`);
       if (status !== 200) throw new Error(`the payment was not cancelled: ${JSON.stringify(body)}`);
+    },
+    loseOrder: async ({ id }) => {
+      await time.query(
+        `update payment set status = 'processing', connector = 'simulator', bank_name = 'Simulator', step = 'wait', processing_until = now() + interval '20 minutes',
+          ordered_at = now() - interval '31 seconds', ask_at = now(), version = version + 1 where id = $1 and status = 'pending'`,
+        [id],
+      );
     },
     endLink: async ({ id }, in_s) => {
       await time.query(`update payment set expires_at = now() + $2 * interval '1 second' where id = $1`, [id, in_s]);

@@ -71,6 +71,8 @@ export const compareWithBank = async (pool: Pool, merchant: LiveMerchant, bank: 
   const isVoid = ({ verification }: Row): boolean => verification;
   const { rows: bindings } = await pool.query<Row>('select id, verification from payment where verification');
   const voided = idsOf(bindings.filter(isVoid));
+  const given = payments.filter(({ metadata }) => metadata.bank_failure_code?.endsWith(':unseen'));
+  assert.deepEqual(given, [], 'payments that were given up because their order was lost');
   const late = payments.filter(({ metadata }) => metadata.late_success === 'true');
   const paidThere = onceEach('payments', bank.payments, idsOf(payments));
   compareEach(

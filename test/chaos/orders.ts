@@ -17,6 +17,8 @@ export interface Done {
   /** Answers that refused an operation, by their codes. */
   readonly refusals: Map<string, number>;
   readonly tokens: readonly string[];
+  /** The pages on which a card was typed. */
+  readonly pages: string[];
 }
 
 type Random = () => number;
@@ -57,6 +59,17 @@ const goOn = async (paymentUrl: string, card: object | null): Promise<void> => {
   }
 };
 
+/** The buyers look at their pages, and type their card again where it was lost. */
+export const typeAgain = async (pages: readonly string[]): Promise<void> => {
+  for (const page of pages) {
+    const state: any = await fetch(`${page}/state`).then(
+      (answer) => answer.json(),
+      () => null,
+    );
+    if (state?.status === 'processing' && state.step === null) await goOn(page, cardOf());
+  }
+};
+
 /** Some fail at the bank (01), some succeed after a while (07), most at once. */
 const amountOf = (random: Random, least: number): number => {
   const rubles = least + Math.floor(random() * 400);
@@ -64,11 +77,12 @@ const amountOf = (random: Random, least: number): number => {
   return rubles * 100 + (fate < 0.08 ? 1 : fate < 0.2 ? 7 : 0);
 };
 
-const pay = async (merchant: LiveMerchant, random: Random, key: string): Promise<Answer> => {
+const pay = async (merchant: LiveMerchant, random: Random, key: string, pages: string[]): Promise<Answer> => {
   const method = oneOf(['sbp', 'sbp', 'cards', 'tpay'], random) ?? 'sbp';
   const amount = amountOf(random, 100);
   const answer = await insist(() => merchant.call('POST', '/payments', { amount, method }, { 'idempotency-key': key }));
   if (answer.status < 300) await goOn(answer.body.payment_url, method === 'cards' ? cardOf() : null);
+  if (answer.status < 300 && method === 'cards') pages.push(answer.body.payment_url);
   return answer;
 };
 
@@ -113,14 +127,15 @@ export const doAll = async (
   { operations, abreast, seed, print }: { operations: number; abreast: number; seed: number; print: (line: string) => void },
   tokens: readonly string[],
 ) => {
-  const done: Done = { counts: { payment: 0, refund: 0, charge: 0, payout: 0 }, refusals: new Map(), tokens };
+  const done: Done = { counts: { payment: 0, refund: 0, charge: 0, payout: 0 }, refusals: new Map(), tokens, pages: [] };
   const indices = Array.from({ length: operations }, (_, index) => index).values();
   const work = async (): Promise<void> => {
     for (const index of indices) {
       const random = seeded(seed + index);
       const kind = kinds[index % kinds.length] ?? 'payment';
       const key = `${kind}-${index}`;
-      const does = { payment: pay, refund: giveBack, payout: payOut, charge: (...of: [LiveMerchant, Random, string]) => charge(...of, tokens) };
+      const paying = (...of: [LiveMerchant, Random, string]) => pay(...of, done.pages);
+      const does = { payment: paying, refund: giveBack, payout: payOut, charge: (...of: [LiveMerchant, Random, string]) => charge(...of, tokens) };
       const answer = await does[kind](merchant, random, key);
       done.counts[kind] += 1;
       if (index % 200 === 199) print(`${index + 1} operations`);

@@ -9,7 +9,7 @@ import { seeded, type FaultSettings } from '../acquirer/faults.ts';
 import { enableLive, makeLiveMerchant, operate, routeToYooKassa, type LiveMerchant } from '../live/stage.ts';
 import { compareWithBank, openOperations, questionableOperations, stuckOperations } from './agree.ts';
 import { fastTime_ms, type Speed } from './fast-time.ts';
-import { doAll, prepare } from './orders.ts';
+import { doAll, prepare, typeAgain } from './orders.ts';
 import { openWorld, parts, type World } from './world.ts';
 
 export interface ChaosPlan {
@@ -84,11 +84,17 @@ const tellAgain = async ({ acquirer, service }: World, pool: pg.Pool): Promise<v
 };
 
 /** Until nothing is open any more, and the books agree; when they still do not after all patience, what differs is thrown. */
-const settle = async (world: World, pool: pg.Pool, merchant: LiveMerchant, { patience_ms, print }: ChaosPlan) => {
+const settle = async (
+  world: World,
+  pool: pg.Pool,
+  merchant: LiveMerchant,
+  { patience_ms, print, pages }: ChaosPlan & { readonly pages: readonly string[] },
+) => {
   const began_ms = performance.now();
   const isPatient = (): boolean => performance.now() - began_ms < patience_ms;
   for (let look = 0; ; look++) {
     if (look % 20 === 10) await tellAgain(world, pool);
+    if (look % 20 === 5) await typeAgain(pages);
     const open = await openOperations(pool);
     if (open.length === 0 || !isPatient()) {
       const agreed = await compareWithBank(pool, merchant, await world.acquirer.books()).catch((error: unknown) => {
@@ -118,7 +124,7 @@ const live = async (plan: ChaosPlan, speed: Speed, world: World, pool: pg.Pool) 
   plan.print(
     `${plan.operations} operations and ${killed} kills in ${took_s} s: ${JSON.stringify({ ...done.counts, refused: Object.fromEntries(done.refusals) })}`,
   );
-  const agreed = await settle(world, pool, merchant, plan);
+  const agreed = await settle(world, pool, merchant, { ...plan, pages: done.pages });
   const overdue = Temporal.Instant.fromEpochMilliseconds(fastTime_ms(speed)).subtract({ seconds: 60 });
   assert.deepEqual(await stuckOperations(pool, overdue), [], 'nothing waits that nobody will look at');
   assert.deepEqual((await acquirer.books()).violations, []);

@@ -63,12 +63,20 @@ const payAtPage = async (paymentUrl: string): Promise<Answer> => {
   return { status: response.status, headers: response.headers, body: text.startsWith('{') ? JSON.parse(text) : text };
 };
 
-/** Looks at a payment until it has ended. */
-const untilOver = async (find: () => Promise<any>): Promise<any> => {
+/** What a buyer sees on the page. */
+const seenAtPage = async (paymentUrl: string): Promise<Answer> => {
+  const response = await fetch(`${paymentUrl}/state`);
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: text.startsWith('{') ? JSON.parse(text) : text };
+};
+
+/** Looks at a payment until it has ended; `meanwhile` is done while it has not. */
+const untilOver = async (find: () => Promise<any>, meanwhile: () => Promise<void>): Promise<any> => {
   const deadline = performance.now() + patience_ms;
   for (;;) {
     const payment = await find();
     if (!['pending', 'processing'].includes(payment.status)) return payment;
+    await meanwhile();
     if (performance.now() > deadline) throw new Error(`${payment.id} is still ${payment.status} after ${patience_ms} ms`);
     await sleep(look_ms);
   }
@@ -85,12 +93,18 @@ export const startShoppers = (merchant: Merchant, count: number): Shoppers => {
     const wanted = { amount: 1_000, method: 'cards', order_id: `order-${order}` };
     const created = await insist(tally, [200, 201], () => merchant.call('POST', '/payments', wanted, { 'idempotency-key': `order-${order}` }));
     // 409: an earlier call, whose answer was lost, has opened the session.
-    await insist(tally, [200, 409], () => payAtPage(created.payment_url));
+    const press = (): Promise<unknown> => insist(tally, [200, 409], () => payAtPage(created.payment_url));
+    await press();
+    // The card of a buyer whose process died on the way to the bank is typed again.
+    const pressAgain = async (): Promise<void> => {
+      const { status, step } = await insist(tally, [200], () => seenAtPage(created.payment_url));
+      if (status === 'processing' && step === null) await press();
+    };
     const { id } = created.payment;
     const isRefunded = order % 3 === 0;
     bought.push({ id, begun_ms, isRefunded });
     const find = (): Promise<any> => insist(tally, [200], () => merchant.call('GET', `/payments/${id}`));
-    const payment = await untilOver(find);
+    const payment = await untilOver(find, pressAgain);
     if (!isRefunded || payment.status !== 'succeeded') return;
     await insist(tally, [200, 201], () => merchant.call('POST', `/payments/${id}/refund`, {}, { 'idempotency-key': `refund-${order}` }));
   };

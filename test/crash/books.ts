@@ -33,8 +33,11 @@ export const compareBooks = async (merchant: Merchant, settled: readonly any[]):
   assert.equal(ledger.filter(({ type }) => type === 'refund').length, given.length, 'each given back once');
 };
 
-/** What stands in the database itself, when nothing runs on it any more: the bank's own side, too. */
-export const compareRecords = async (dataDir: string, refunds: number): Promise<void> => {
+/**
+ * What stands in the database itself, when nothing runs on it any more: the bank's own side, too.
+ * Gives how many payments had lost an order, which was given again.
+ */
+export const compareRecords = async (dataDir: string, refunds: number): Promise<number> => {
   const server = await startEmbeddedPostgres({ dataDir, progress: () => {} });
   const client = new pg.Client({ connectionString: server.url });
   await client.connect();
@@ -54,6 +57,10 @@ export const compareRecords = async (dataDir: string, refunds: number): Promise<
         union all select merchant_id, shop_id, account, amount from balance_delta) as kept_and_new group by 1, 2, 3)
       select * from booked full join kept using (merchant_id, shop_id, account) where booked.amount is distinct from kept.amount`);
     assert.deepEqual(differing, [], 'every balance equals its postings');
+    const { rows: again } = await client.query<{ count: number }>(
+      `select count(*)::int as count from payment where ordered_at > processing_until - interval '20 minutes'`,
+    );
+    return again[0]?.count ?? 0;
   } finally {
     await client.end();
     await server.stop();

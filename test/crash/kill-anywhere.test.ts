@@ -9,7 +9,7 @@ import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts'
 import { eventually, makeMerchant, openReceiver, type Merchant } from '../support/merchant.ts';
 import { spawnProcess, stopProcess, untilReady, type ServiceProcess } from '../support/service.ts';
 import { compareBooks, compareRecords, registryOf } from './books.ts';
-import { contradicted, expectedOf, fateOf, isAtRest, isLost, isOver, refundOf, type Fate } from './fates.ts';
+import { contradicted, expectedOf, fateOf, isAtRest, isLost, isOver, methodOf, refundOf, type Fate } from './fates.ts';
 
 /** How many payments, how many of them at once, and how many kills while they go on. */
 const payments = 120;
@@ -54,36 +54,54 @@ const insist = async <Answer>(call: () => Promise<Answer | null>): Promise<Answe
 
 const card = { number: '4111 1111 1111 1111', expiry: '12/30', cvc: '123', holder: 'IVAN PETROV' };
 
-/** Creates a payment under its own idempotency key and pays it on its page; gives its id. */
-const buy = async (merchant: Merchant, index: number): Promise<string> => {
-  const created = await insist(async () => {
-    const answer = await merchant.call(
-      'POST',
-      '/payments',
-      { amount: 1_000 + 100 * index, method: 'cards', order_id: `order-${index}`, metadata: fateOf(index) === 'late success' ? contradicted : {} },
-      { 'idempotency-key': `k-${index}` },
-    );
-    return answer.status === 201 || answer.status === 200 ? answer.body : null;
-  });
-  const { origin } = new URL(created.payment_url);
+/** What the buyer sees on the page. */
+const pageOf = (url: string): Promise<any> => insist(async () => ((answer) => (answer.ok ? answer.json() : null))(await fetch(`${url}/state`)));
+
+/** Presses Pay until the page answers. */
+const press = async (url: string, method: string): Promise<void> => {
+  const { origin } = new URL(url);
   await insist(async () => {
-    const response = await fetch(`${created.payment_url}/pay`, {
+    const response = await fetch(`${url}/pay`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', origin },
-      body: JSON.stringify({ card }),
+      body: JSON.stringify(method === 'cards' ? { card } : {}),
     });
     await response.arrayBuffer();
     // 409: an earlier call, whose answer was lost, has opened the session.
     return response.ok || response.status === 409 ? response.status : null;
   });
-  return created.payment.id;
+};
+
+/** Creates a payment under its own idempotency key and pays it on its page; gives its id and its page. */
+const buy = async (merchant: Merchant, index: number): Promise<{ readonly id: string; readonly url: string }> => {
+  const method = methodOf(index);
+  const created = await insist(async () => {
+    const answer = await merchant.call(
+      'POST',
+      '/payments',
+      { amount: 1_000 + 100 * index, method, order_id: `order-${index}`, metadata: fateOf(index) === 'late success' ? contradicted : {} },
+      { 'idempotency-key': `k-${index}` },
+    );
+    return answer.status === 201 || answer.status === 200 ? answer.body : null;
+  });
+  await press(created.payment_url, method);
+  return { id: created.payment.id, url: created.payment_url };
+};
+
+/** Whether the page shows the card's form. The buyer types the card again where it was lost. */
+const typesAgain = async (url: string): Promise<boolean> => {
+  const { status, regions } = await pageOf(url);
+  const isAsked = status === 'processing' && regions.panel.includes('card-number');
+  if (isAsked) await press(url, 'cards');
+  return isAsked;
 };
 
 /** Waits for the payment's end and orders its refund, when that is its fate, under an idempotency key of its own. */
-const settle = async (merchant: Merchant, id: string, fate: Fate): Promise<void> => {
+const settle = async (merchant: Merchant, { id, url }: { readonly id: string; readonly url: string }, fate: Fate): Promise<void> => {
   const find = (): Promise<any> =>
     insist(async () => ((answer) => (answer.status === 200 ? answer.body : null))(await merchant.call('GET', `/payments/${id}`)));
-  const payment = await eventually(async () => ((found) => isOver(found) && found)(await find()), `the end of ${id}`, 120_000);
+  const look = async (): Promise<any> => ((found) => isOver(found) && found)(await find());
+  const payment = await eventually(async () => (await look()) || ((await typesAgain(url)) && false), `the end of ${id}`, 120_000);
   const amount = refundOf[fate];
   if (payment.status !== 'succeeded' || amount === undefined) return;
   await insist(async () => {
@@ -115,9 +133,9 @@ const buyAll = async (merchant: Merchant): Promise<readonly Bought[]> => {
   const buying = Array.from({ length: abreast }, async () => {
     for (const index of indices) {
       const fate = fateOf(index);
-      const id = await buy(merchant, index);
-      bought.push({ id, fate });
-      await settle(merchant, id, fate);
+      const sale = await buy(merchant, index);
+      bought.push({ id: sale.id, fate });
+      await settle(merchant, sale, fate);
       // Spread over the kills, so that each of them finds some half way.
       await sleep(randomInt(100, 700));
     }
@@ -126,7 +144,7 @@ const buyAll = async (merchant: Merchant): Promise<readonly Bought[]> => {
   return bought;
 };
 
-test('payments and refunds survive twenty kills: none lost, none doubled, every webhook delivered, the books balance', async (t) => {
+test('payments and refunds survive twenty kills: no sale lost, none doubled, every webhook delivered, the books balance', async (t) => {
   const receiver = await openReceiver((index) => (index % 10 === 9 && index < payments ? 500 : 200));
   t.after(() => receiver.close());
   const service = { rest: running.url, rests: [running.url], graph: running.url, processes: [running], stop: async () => {} };
@@ -142,12 +160,12 @@ test('payments and refunds survive twenty kills: none lost, none doubled, every 
   const settled = await Promise.all(
     bought.map(({ id, fate }) => eventually(async () => ((found) => isAtRest(fate, found) && found)(await find(id)), `the end of ${id} (${fate})`, 90_000)),
   );
+  assert.deepEqual(settled.filter(isLost), [], 'no sale was lost to a kill');
   const expected = new Map(bought.map(({ id, fate }, index) => [id, expectedOf(fate, settled[index])]));
   for (const payment of settled) {
     const refunds = payment.refunds.map(({ status, amount }: any) => ` ${status} ${amount}`);
     assert.equal(`${payment.status}${refunds.join(',')}`, expected.get(payment.id)?.seen, JSON.stringify(payment));
   }
-  assert.ok(settled.filter(isLost).length < payments / 4, 'most got through');
   assert.equal((await registryOf(merchant, '/payments')).length, payments, 'no payment beside those that were asked for');
   await compareBooks(merchant, settled);
 
@@ -164,5 +182,6 @@ test('payments and refunds survive twenty kills: none lost, none doubled, every 
   const events = [...expected.values()].flatMap(({ webhooks }) => webhooks).length;
   assert.equal(new Set(receiver.received.map(({ body }) => body.id)).size, events, 'one event for each fact');
   await stopProcess(running);
-  await compareRecords(dataDir, settled.flatMap((payment) => payment.refunds).length);
+  const again = await compareRecords(dataDir, settled.flatMap((payment) => payment.refunds).length);
+  t.diagnostic(`${again} of ${payments} orders were given again`);
 });

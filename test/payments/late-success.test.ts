@@ -8,9 +8,10 @@ import { askBankAgain } from '../../subgraphs/merchants/ask-bank-again.ts';
 import type { Acting } from '../../subgraphs/merchants/audit.ts';
 import type { Bank, BankAnswer, PaymentQuestion } from '../../subgraphs/kernel/banks/bank.ts';
 import { applyBankAnswer } from '../../subgraphs/payments/apply-bank-answer.ts';
-import { askBank, type Occasion } from '../../subgraphs/payments/ask-bank.ts';
+import { askBank, findAsksDue, type Occasion } from '../../subgraphs/payments/ask-bank.ts';
 import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';
 import { createPayment } from '../../subgraphs/payments/create-payment.ts';
+import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
 import { openSession } from '../../subgraphs/payments/open-session.ts';
 import { findRefundsDue, sendRefund } from '../../subgraphs/payments/send-refund.ts';
 import { findPayment, findRefunds } from '../../subgraphs/payments/store-payment.ts';
@@ -56,7 +57,7 @@ test('a late success that is told twenty times at once, and sent back by several
   assert.deepEqual(rows, [{ operations: 1, alerts: 1, entries: 1 }]);
 });
 
-test('a live payment that its bank had not seen is asked about again when the bank tells of it, however late, and goes back (D-33)', async () => {
+test('a live payment that its bank had not seen until it expired is asked about again when the bank tells of it, however late, and goes back (D-33)', async () => {
   const { database } = migrated;
   const real = openBanks(openSimulator(database), database.pool);
   let says: BankAnswer = { kind: 'unseen' };
@@ -72,19 +73,23 @@ test('a live payment that its bank had not seen is asked about again when the ba
   const paymentKey = { merchantId: key.merchantId, paymentId: payment.id };
   granted(await openSession(database, banks, noPolicies, { key: paymentKey, card: null, pageUrl: 'https://pay.example/p', now: at(600) }));
   const after = async (seconds: number, occasion: Occasion) => granted(await askBank(database, banks, paymentKey, at(seconds), occasion));
-  assert.deepEqual([(await after(700, 'planned')).status, (await after(800, 'planned')).askAt], ['failed', null]);
+  const unseen = await after(700, 'planned');
+  assert.deepEqual([unseen.status, unseen.step, unseen.askAt?.toString()], ['processing', null, at(710).toString()], 'it may be ordered again');
+  await expirePayments(database, banks, () => at(600 + 20 * 60));
+  assert.deepEqual([(await after(1_861, 'planned')).status, (await after(1_862, 'planned')).askAt], ['expired', null]);
   assert.deepEqual(
     asked.map(({ registeredAt, orderedAt }) => [registeredAt?.toString(), orderedAt.toString()]),
-    Array.from({ length: 2 }, () => [start.toString(), at(600).toString()]),
+    Array.from({ length: 4 }, () => [start.toString(), at(600).toString()]),
     'it is looked for when it was made, too: then it may have been registered',
   );
   says = approved;
-  assert.deepEqual([(await after(90_000, 'planned')).capturedAt, asked.length], [null, 2], 'by itself nobody asks any more');
+  const due = await findAsksDue(database, at(90_000), 500);
+  assert.deepEqual([due.filter(({ paymentId }) => paymentId === payment.id), asked.length], [[], 4], 'by itself nobody asks any more');
   const acting: Acting = { principal: { kind: 'service', name: 'test' }, requestId: 'test', now: () => at(90_001) };
   const again = await askBankAgain(database, acting, { merchantId: key.merchantId, id: payment.id });
   assert.deepEqual(isRefused(again) ? again : [again.subject, again.askAt], ['payment', at(90_001)], 'save for an operator');
   const told = await Promise.all(Array.from({ length: 10 }, (_, index) => after(90_001, index % 2 === 0 ? 'told' : 'planned')));
-  assert.ok(told.every(({ status }) => status === 'failed'));
+  assert.ok(told.every(({ status }) => status === 'expired'));
   assert.equal((await findPayment(database.pool, paymentKey, at(90_002)))?.payment.askAt, null, 'and then nobody asks any more');
   const refunds = await findRefunds(database.pool, [payment]);
   assert.deepEqual(

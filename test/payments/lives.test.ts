@@ -154,25 +154,81 @@ life(
 );
 
 life(
-  'a session that the bank never saw fails, since what the buyer typed is gone',
+  'a card that was lost on its way is typed again in the same payment, at once or later',
   `create   P1 10_000 cards -> pending
+   create   P2 10_000 cards -> pending
+   lost     P1              -> processing
+   lost     P2              -> processing
+   order    P1              -> unanswered
    session  P1              -> processing
-   bank     P1 unseen       -> failed processing_error`,
+   order    P1              -> standing
+   after    40 s
+   status   P1              -> succeeded fee 0
+   order    P2              -> absent
+   session  P2              -> processing
+   session  P2              -> refused not_pending
+   after    1 s
+   status   P2              -> succeeded fee 0
+   balance                  -> 20_000
+   webhooks                 -> payment.succeeded payment.succeeded`,
 );
 
 life(
-  'an order that was only slow to reach the bank is found a minute later, and what the buyer paid goes back',
+  'an order by SBP that was lost is given again without the buyer; one that loses its answer is found',
+  `create   P1 10_000 sbp  -> pending
+   create   P2 10_000 sbp  -> pending
+   lost     P1             -> processing
+   unheard  P2             -> processing
+   after    30 s
+   order    P1             -> standing
+   after    4 s
+   status   P1             -> succeeded fee 0
+   status   P2             -> succeeded fee 0`,
+);
+
+life(
+  'an order that is lost again and again is given again and again, until the session ends',
+  `create   P1 10_000 tpay  -> pending
+   create   P2 10_000 cards -> pending
+   lost     P1              -> processing
+   lost     P2              -> processing
+   after    30 s
+   lost     P2              -> processing
+   after    29 s
+   order    P2              -> unanswered
+   after    1 s
+   order    P2              -> absent
+   session  P2              -> processing
+   after    19 min
+   status   P1              -> succeeded fee 0
+   status   P2              -> succeeded fee 0`,
+);
+
+life(
+  'a payment whose buyer does not come back expires with its session, and not before',
+  `create   P1 10_000 cards -> pending
+   lost     P1              -> processing
+   after    19 min
+   status   P1              -> processing
+   order    P1              -> absent
+   after    40 s
+   session  P1              -> refused not_pending
+   after    20 s
+   status   P1              -> expired session_expired
+   session  P1              -> refused not_pending
+   after    2_880 min
+   refunds  P1              ->
+   webhooks                 -> payment.expired`,
+);
+
+life(
+  'what a bank says that it has not seen stays as it is once the bank has had it',
   `create   P1 10_000 sbp  -> pending
    session  P1             -> processing
-   bank     P1 unseen      -> failed processing_error
-   after    59 s
-   refunds  P1             ->
-   after    1 s
-   refunds  P1             -> succeeded 10_000
-   status   P1             -> failed processing_error
-   balance                 -> 0
-   alerts                  -> late_success
-   webhooks                -> payment.failed payment.refunded`,
+   bank     P1 unseen      -> processing
+   order    P1             -> standing
+   after    10 s
+   status   P1             -> succeeded fee 0`,
 );
 
 test('a link can be cancelled until its last millisecond, and not after it, whether or not the expiry was written', async () => {

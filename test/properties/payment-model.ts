@@ -68,7 +68,8 @@ const alerted = (model: Model, kind: string, times = 1): Model => ({ ...model, a
 
 const afterBank = (model: Model, said: Said | 'unseen'): Model => {
   const { status } = model;
-  if (said === 'silent' || said === 'pending') return model;
+  // What the bank has not seen is given again: it ends nothing.
+  if (said === 'silent' || said === 'pending' || said === 'unseen') return model;
   if (status === 'processing') return ended(model, said === 'approve' ? 'succeeded' : 'failed');
   if (said === 'approve') {
     if (model.late || !['failed', 'expired', 'cancelled'].includes(status)) return model;

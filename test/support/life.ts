@@ -5,6 +5,8 @@
  *   create  P1 10_000 any          -> pending          choose P1 sbp        -> pending
  *   session P1                     -> processing       bank   P1 approve    -> succeeded  fee 70
  *   bank    P1 decline do_not_honor -> failed          cancel P1            -> cancelled | 409 not_pending
+ *   lost    P1 -> processing       the process dies before the bank is called; `unheard`: after it
+ *   order   P1 -> absent | unanswered | standing                    where the order stands at the bank
  *   after   20 min                 -> expires what is due
  *   expire  P1                     -> expired session_expired      at its own moment; the bank says nothing
  *   status  P1                     -> succeeded        balance              -> 9_930
@@ -15,9 +17,9 @@
  *   available                      -> 5_930            ledger               -> payment 10_000, refund -4_000
  */
 import assert from 'node:assert/strict';
-import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
+import { openBanks, type Banks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator.ts';
-import type { BankAnswer, RefundAnswer } from '../../subgraphs/kernel/banks/bank.ts';
+import type { Bank, BankAnswer, RefundAnswer } from '../../subgraphs/kernel/banks/bank.ts';
 import { isFailureCode } from '../../subgraphs/kernel/rules/failure-code.ts';
 import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
@@ -30,9 +32,11 @@ import type { Payment, Refund } from '../../subgraphs/payments/entities.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
 import { hearCallbacks } from '../../subgraphs/payments/hear-callbacks.ts';
 import { openSession } from '../../subgraphs/payments/open-session.ts';
+import { askOrOrder } from '../../subgraphs/payments/order-again.ts';
 import { chooseMethod } from '../../subgraphs/payments/prepare-checkout.ts';
 import { refundPayment } from '../../subgraphs/payments/refund-payment.ts';
 import { buyerMethod } from '../../subgraphs/payments/rules/checkout.ts';
+import { orderState } from '../../subgraphs/payments/rules/order.ts';
 import { paymentMethods } from '../../subgraphs/payments/rules/payment.ts';
 import { findRefundsDue, sendRefund } from '../../subgraphs/payments/send-refund.ts';
 import { findPayment, findRefunds } from '../../subgraphs/payments/store-payment.ts';
@@ -42,6 +46,7 @@ import type { MigratedDatabase } from './migrated.ts';
 
 const traits = { cardBrand: null, cardMask: null, cardHolder: null, phoneMask: null, payerBank: null };
 const card = { number: '4111111111111111', expiry: '12/30', cvc: '123', holder: 'A B' };
+const pageUrl = 'https://pay.example/p';
 const money = (text: string | undefined): bigint => BigInt((text ?? '').replaceAll('_', ''));
 const writtenRefund = ({ status, amount, failReason }: Refund): string => `${status} ${written(amount)}${failReason ? ` ${failReason}` : ''}`;
 
@@ -143,8 +148,26 @@ class Life {
     this.#now = this.#now.add(time);
     await hearCallbacks(database, this.#banks, this.#now);
     await expirePayments(database, this.#banks, () => this.#now);
-    for (const key of await findAsksDue(database, this.#now, 100)) await askBank(database, this.#banks, key, this.#now);
+    const ordering = { database, banks: this.#banks, pageUrl: () => pageUrl };
+    for (const key of await findAsksDue(database, this.#now, 100)) await askOrOrder(ordering, key, this.#now);
     for (const key of await findRefundsDue(database, this.#now, 100)) await sendRefund(database, this.#banks, key, this.#now);
+  }
+
+  #press(name: string, banks: Banks): Promise<Payment | Refused> {
+    return openSession(this.#migrated.database, banks, noPolicies, { key: this.#idOf(name), card, pageUrl, now: this.#now });
+  }
+
+  /** The buyer presses Pay, and the process that serves them goes no further than this. */
+  async #die(name: string, moment: 'lost' | 'unheard'): Promise<string> {
+    const { simulator } = this.#banks;
+    const openDying: Bank['openSession'] = async (order) => {
+      if (moment === 'unheard') await simulator.openSession(order);
+      throw new Error('killed');
+    };
+    const dying = { ...simulator, openSession: openDying };
+    const banks = { ...this.#banks, simulator: dying, candidates: async () => [dying] as const, holding: () => dying };
+    await assert.rejects(this.#press(name, banks), /killed/);
+    return this.#seen(await this.#stored(name));
   }
 
   #bankSays(name: string, [answer, code]: readonly string[]): Promise<Payment | Refused> {
@@ -168,15 +191,18 @@ class Life {
       case 'choose':
         return this.#seen(await chooseMethod(database, this.#idOf(name), buyerMethod(rest[0] === 'cards' ? 'cards' : 'sbp') ?? 'sbp', this.#now));
       case 'session':
-        return this.#seen(
-          await openSession(database, this.#banks, noPolicies, { key: this.#idOf(name), card, pageUrl: 'https://pay.example/p', now: this.#now }),
-        );
+        return this.#seen(await this.#press(name, this.#banks));
+      case 'lost':
+      case 'unheard':
+        return this.#die(name, verb);
+      case 'order':
+        return orderState(await this.#stored(name)) ?? 'none';
       case 'bank':
         return this.#seen(await this.#bankSays(name, rest));
       case 'cancel':
         return this.#seen(await cancelPayment(database, this.#key, this.#of(name).id, this.#now));
       case 'after':
-        await this.#pass(Temporal.Duration.from(rest[0] === 's' ? { seconds: Number(name) } : { minutes: Number(name) }));
+        await this.#pass(Temporal.Duration.from({ [rest[0] === 's' ? 'seconds' : 'minutes']: Number(money(name)) }));
         return '';
       case 'status':
         return this.#seen(await this.#stored(name));

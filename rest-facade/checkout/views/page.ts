@@ -6,7 +6,7 @@ import type { Assets } from '../serve-assets.ts';
 import { languages, wordsOf, type Words } from '../words/words.ts';
 import { lock } from './icons.ts';
 import { outcomeView } from './outcome.ts';
-import { payForm } from './pay-form.ts';
+import { asksCardAgain, payForm } from './pay-form.ts';
 import { ribbonView } from './ribbon.ts';
 import { stepView } from './step.ts';
 import { summaryView } from './summary.ts';
@@ -57,7 +57,7 @@ const panelView = (checkout: Checkout, words: Words): Html => {
     case 'pending':
       return payForm(checkout, words);
     case 'processing':
-      return stepView(checkout, words);
+      return asksCardAgain(checkout) ? payForm(checkout, words) : stepView(checkout, words);
     case 'succeeded':
     case 'failed':
     case 'expired':

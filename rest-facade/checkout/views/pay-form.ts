@@ -11,6 +11,15 @@ const payable = ['sbp', 'cards', 'tpay', 'sberpay'] as const satisfies readonly 
 /** The method when a buyer can pay by it; null for `any` and `recurrent`. */
 export const payableMethod = (method: string): PayableMethod | null => payable.find((candidate) => candidate === method) ?? null;
 
+/** Whether the card that was typed was lost on its way: the bank has no order, and the buyer types it again. */
+export const asksCardAgain = ({ status, step, method, asksCard }: Checkout): boolean =>
+  status === 'processing' && step === null && method === 'cards' && asksCard;
+
+const beforePaying = (method: PayableMethod, checkout: Checkout, words: Words): string => {
+  if (asksCardAgain(checkout)) return words.cardAgain;
+  return method === 'cards' && !checkout.asksCard ? words.cardAtBank : words.beforePaying[method];
+};
+
 /** The card's fields where the buyer types a card here, and not on the bank's page. */
 const fieldsOf = (method: PayableMethod, { asksCard, mode }: Checkout, words: Words): Html | false =>
   method === 'cards' && asksCard && cardFields(words, mode === 'test');
@@ -43,7 +52,7 @@ const payButton = (checkout: Checkout, words: Words): Html =>
 const single = (method: PayableMethod, words: Words, checkout: Checkout, button: Html): Html => {
   const fields = fieldsOf(method, checkout, words);
   const title = html`<h2 class="panel-title" tabindex="-1">${words.methods[method].name}</h2>`;
-  const text = method === 'cards' && !checkout.asksCard ? words.cardAtBank : words.beforePaying[method];
+  const text = beforePaying(method, checkout, words);
   const fixed = html`<input type="hidden" name="fixed-method" value="${method}" />`;
   return fields
     ? html`${fixed}
@@ -71,7 +80,7 @@ const nothingToDo = ({ title, text }: Said): Html =>
   </div>`;
 
 /**
- * The form of a pending payment. Without page.js its button stays disabled: a card must never leave by a plain form submission.
+ * The form of a pending payment, and of one whose card was lost on its way. Without page.js its button stays disabled: a card must never leave by a plain form submission.
  */
 export const payForm = (checkout: Checkout, words: Words): Html => {
   const fixed = payableMethod(checkout.method);

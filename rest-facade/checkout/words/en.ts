@@ -37,6 +37,7 @@ export const en: Words = {
     sberpay: 'We will open SberPay so that you can confirm in SberBank Online.',
   },
   cardAtBank: 'You enter the card details on the bank’s page.',
+  cardAgain: 'The connection broke and the bank did not get your card. Nothing was charged. Please enter it again for the same order.',
   noBuyer: { title: 'Nothing is needed from you', text: 'This payment is charged to a saved method. The page shows how it ends.' },
   noMethods: { title: 'Paying is not possible yet', text: 'The shop has not set up this way to pay. Tell the shop, or try again later.' },
   pay: (amount) => `Pay ${amount}`,

@@ -89,6 +89,8 @@ export interface Words {
   readonly beforePaying: Readonly<Record<PayableMethod, string>>;
   /** Before paying by a card that is typed on the bank's page. */
   readonly cardAtBank: string;
+  /** Before paying by a card that was lost on its way to the bank. */
+  readonly cardAgain: string;
   readonly noBuyer: Said;
   readonly noMethods: Said;
   readonly pay: (amount: string) => string;

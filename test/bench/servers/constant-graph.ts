@@ -53,6 +53,7 @@ const payment: Payment = {
   capturedAt: null,
   finalizedAt: null,
   askAt: null,
+  orderedAt: null,
   customerCardBrand: null,
   customerCardMask: null,
   customerCardHolder: null,

@@ -168,7 +168,11 @@ const search = async (calls: PaymentCalls, { operationId, registeredAt, orderedA
   return (await within(orderedAt, lastOrderedAt)) ?? (registeredAt && within(registeredAt, registeredAt));
 };
 
+/** An earlier order under our key was another one, such as of another card: that one stands. */
+const isKeyUsed = ({ parameter }: ApiAnswer & { kind: 'refused' }): boolean => parameter?.toLowerCase() === 'idempotence-key';
+
 const notOpened = (answer: ApiAnswer & { kind: 'refused' }): SessionAnswer => {
+  if (isKeyUsed(answer)) return unknown;
   if (!isAboutUs(answer)) return refusal(answer);
   return answer.isCertain ? { kind: 'unaccepted', otherwise: refusal(answer) } : unknown;
 };

@@ -1,0 +1,14 @@
+/** Where a payment's hosted page is. */
+import { signPageToken } from '../kernel/service/page-token.ts';
+import type { PaymentKey } from './store-payment.ts';
+
+/** What the address is made of. */
+export interface PageParts {
+  /** Address of the hosted pages, without a slash at the end. */
+  readonly publicUrl: string;
+  readonly pageSecret: Buffer;
+}
+
+/** Joined, for the reason that `rfc3339` has: one text in parts slows the writing of the whole answer. */
+export const pageAddress = ({ publicUrl, pageSecret }: PageParts, { merchantId, paymentId }: PaymentKey): string =>
+  [publicUrl, 'pay', signPageToken(pageSecret, { merchantId, paymentId })].join('/');
