@@ -18,6 +18,8 @@ import {
   type GraphQLOutputType,
   type SelectionSetNode,
 } from 'graphql';
+import type { AnswerMeter } from '../subgraphs/kernel/service/answer-meter.ts';
+import { shortScalars } from '../subgraphs/kernel/service/measure-answers.ts';
 import { answerFields, type AnswerField, type OperationParts } from './answer-fields.ts';
 import { CannotCompile } from './cannot-compile.ts';
 
@@ -26,8 +28,11 @@ type Path = readonly (string | number)[];
 /** An abstract type is written out once for each of its types, and within each of them again: names beyond this many would be a program too large to be fast. */
 const names_max = 20_000;
 
-/** Shapes the data. What had to be null against the schema is told in `errors`. Throws when a list is no list. */
-export type AnswerShape = (data: object, errors: GraphQLError[]) => Record<string, unknown> | null;
+/**
+ * Shapes the data. What had to be null against the schema is told in `errors`. Throws when a list is no list. One that was written to count throws without a
+ * meter, and the meter's refusal when the answer is too large: what was fetched once may stand in it many times.
+ */
+export type AnswerShape = (data: object, errors: GraphQLError[], meter?: AnswerMeter) => Record<string, unknown> | null;
 
 /** What the written function needs from outside. */
 const support = {
@@ -47,35 +52,46 @@ interface Place {
   readonly fetched: string;
 }
 
-/** Writes the shape of an operation's answer. `typeNamesFetched` holds the paths at which the plan fetches `__typename`. */
+export interface ShapeParts {
+  /** The paths at which the plan fetches `__typename`. */
+  readonly typeNamesFetched: ReadonlySet<string>;
+  /** Whether the answer is counted while it is made. */
+  readonly counts: boolean;
+}
+
+/** Writes the shape of an operation's answer. */
 export const writeAnswerShape = (
   parts: OperationParts,
   root: GraphQLObjectType,
   selectionSet: SelectionSetNode,
-  typeNamesFetched: ReadonlySet<string>,
+  { typeNamesFetched, counts }: ShapeParts,
 ): AnswerShape => {
-  const writer = new ShapeWriter(parts, typeNamesFetched);
+  const writer = new ShapeWriter(parts, typeNamesFetched, counts);
   const code = writer.write(root, selectionSet);
   // The text is made of the schema's and the operation's names alone, which are GraphQL names; it returns what the type says.
   const make = compileFunction(code, ['support', 'enums']) as (given: typeof support, enums: ShapeWriter['enums']) => AnswerShape;
   return make(support, writer.enums);
 };
 
+const isLong = (type: GraphQLLeafType): boolean => !isEnumType(type) && !shortScalars.has(type.name);
+
 class ShapeWriter {
   /** Values of each enum that occurs. */
   readonly enums: Record<string, ReadonlySet<string>> = {};
   readonly #parts: OperationParts;
   readonly #typeNamesFetched: ReadonlySet<string>;
+  readonly #counts: boolean;
   #names = 0;
 
-  constructor(parts: OperationParts, typeNamesFetched: ReadonlySet<string>) {
+  constructor(parts: OperationParts, typeNamesFetched: ReadonlySet<string>, counts: boolean) {
     this.#parts = parts;
     this.#typeNamesFetched = typeNamesFetched;
+    this.#counts = counts;
   }
 
   write(root: GraphQLObjectType, selectionSet: SelectionSetNode): string {
     const body = this.#object(root, [selectionSet], 'data', 'answer', { path: '', what: '', fetched: '' });
-    return `return (data, errors) => {\n let answer = null;\n${body} return answer;\n};`;
+    return `return (data, errors, meter) => {\n let answer = null;\n${body} return answer;\n};`;
   }
 
   #fresh(kind: string): string {
@@ -89,7 +105,8 @@ class ShapeWriter {
     const label = this.#fresh('object');
     const fields = answerFields(this.#parts, type, selectionSets).map((field) => this.#field(field, type, source, label, place));
     const literal = fields.map(({ name, value }) => `${JSON.stringify(name)}: ${value}`).join(', ');
-    return `${label}: {\n${fields.map(({ code }) => code).join('')}${target} = { ${literal} };\n}\n`;
+    const count = this.#counts ? `meter.take(${fields.length + 1}, 0);\n` : '';
+    return `${label}: {\n${count}${fields.map(({ code }) => code).join('')}${target} = { ${literal} };\n}\n`;
   }
 
   #field(field: AnswerField, type: GraphQLObjectType, source: string, fail: string, place: Place): { name: string; value: string; code: string } {
@@ -109,7 +126,8 @@ class ShapeWriter {
     if (isLeafType(nullable)) {
       const invalid = this.#invalid(nullable, variable);
       const check = invalid === null ? '' : `else if (${invalid}) { ${this.#report('invalid', place)} ${variable} = null; ${rise} }\n`;
-      return `if (${variable} == null) ${absent}\n${check}`;
+      const count = this.#counts && isLong(nullable) ? `else meter.takeContent(${variable});\n` : '';
+      return `if (${variable} == null) ${absent}\n${check}${count}`;
     }
     const shaped = this.#fresh('shaped');
     const body = isListType(nullable)
@@ -137,6 +155,7 @@ class ShapeWriter {
     const code = this.#value(itemType, field, item, label, inner);
     return [
       `if (!Array.isArray(${source})) throw support.noList(${this.#described(place)});`,
+      ...(this.#counts ? [`meter.take(${source}.length, 0);`] : []),
       `let ${items} = new Array(${source}.length);`,
       `for (let ${index} = 0; ${index} < ${source}.length; ${index}++) {`,
       `let ${item} = ${source}[${index}];`,

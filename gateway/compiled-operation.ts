@@ -16,6 +16,8 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
+import { AnswerMeter } from '../subgraphs/kernel/service/answer-meter.ts';
+import type { Call } from '../subgraphs/kernel/service/principal.ts';
 import type { PreparedDocument, SubgraphExecutor } from '../subgraphs/kernel/service/subgraph.ts';
 import { writeAnswerShape, type AnswerShape } from './answer-shape.ts';
 import { CannotCompile } from './cannot-compile.ts';
@@ -27,20 +29,20 @@ export interface OperationToCompile {
   readonly plan: QueryPlan;
   readonly apiSchema: GraphQLSchema;
   readonly executors: Readonly<Record<string, SubgraphExecutor>>;
+  /** Whether answers are counted while they are made: those to documents that are not our own. Each call then has a meter. */
+  readonly counts: boolean;
 }
 
 /** Compiles an operation. What it gives runs it: the same answers as the stock executor, errors by message and path. Throws CannotCompile. */
-export const compileOperation = ({ document, plan, apiSchema, executors }: OperationToCompile): PreparedDocument => {
+export const compileOperation = ({ document, plan, apiSchema, executors, counts }: OperationToCompile): PreparedDocument => {
   const operation = getOperationAST(document);
   if (!operation || !plan.node) throw new CannotCompile('a document without an operation, or one that fetches nothing');
   const variableNames = (operation.variableDefinitions ?? []).map(({ variable }) => variable.name.value);
   const parts: PlanParts = { apiSchema, executors, variableNames };
-  const shape = writeAnswerShape(
-    { schema: apiSchema, fragments: fragmentsOf(document) },
-    rootType(apiSchema, operation),
-    operation.selectionSet,
-    typeNamesFetched(plan.node),
-  );
+  const shape = writeAnswerShape({ schema: apiSchema, fragments: fragmentsOf(document) }, rootType(apiSchema, operation), operation.selectionSet, {
+    typeNamesFetched: typeNamesFetched(plan.node),
+    counts,
+  });
   return plan.node.kind === 'Fetch' ? runFetch(plan.node, parts, shape) : runPlan(plan.node, parts, shape);
 };
 
@@ -60,7 +62,7 @@ const runFetch = (fetch: FetchNode, parts: PlanParts, shape: AnswerShape): Prepa
   return async (variables, call) => {
     const result = await run(pick(variables), call);
     const errors = result.errors?.map((error) => subgraphError(error, fetch.serviceName, error.path));
-    return answer(shape, result.data ?? {}, errors ?? []);
+    return answer(shape, result.data ?? {}, errors ?? [], call);
   };
 };
 
@@ -69,18 +71,19 @@ const runPlan = (node: PlanNode | SubscriptionNode, parts: PlanParts, shape: Ans
   return async (variables, call) => {
     const journey: Journey = { variables, call, data: {}, errors: [] };
     await step(journey);
-    return answer(shape, journey.data, journey.errors);
+    return answer(shape, journey.data, journey.errors, call);
   };
 };
 
 /** As the stock gateway has it: violations of the schema are told apart from errors, and only when there are none. */
-const answer = (shape: AnswerShape, gathered: object, errors: readonly GraphQLError[]): ExecutionResult => {
+const answer = (shape: AnswerShape, gathered: object, errors: readonly GraphQLError[], { meter }: Call): ExecutionResult => {
   const violations: GraphQLError[] = [];
   try {
-    const data = shape(gathered, violations);
+    const data = meter ? shape(gathered, violations, new AnswerMeter()) : shape(gathered, violations);
     if (errors.length > 0) return { errors, data };
     return violations.length > 0 ? { extensions: { valueCompletion: violations }, data } : { data };
   } catch (thrown) {
+    if (thrown instanceof GraphQLError) return { errors: [thrown], data: null };
     return { errors: [new GraphQLError(thrown instanceof Error ? thrown.message : 'internal error')] };
   }
 };

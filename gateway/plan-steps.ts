@@ -1,6 +1,7 @@
 /** A query plan as closures: fetches one after another or at once, each prepared at its subgraph beforehand. */
 import type { FetchNode, PlanNode, SubscriptionNode } from '@apollo/query-planner';
 import { GraphQLError, isObjectType, parse, type DocumentNode, type GraphQLSchema } from 'graphql';
+import { answerValues_max } from '../subgraphs/kernel/service/answer-meter.ts';
 import type { Call } from '../subgraphs/kernel/service/principal.ts';
 import type { PreparedDocument, SubgraphExecutor } from '../subgraphs/kernel/service/subgraph.ts';
 import { CannotCompile } from './cannot-compile.ts';
@@ -111,6 +112,8 @@ const entityStep = (fetch: FetchNode, path: readonly string[], parts: PlanParts)
   return async (journey) => {
     const objects: DataObject[] = [];
     objectsAt(journey.data, path, 0, objects);
+    // One object that was fetched once may stand at many places.
+    if (journey.call.meter && objects.length > answerValues_max) journey.call.meter.exceed();
     const asked = distinctRepresentations(objects, represent);
     if (asked.representations.length === 0) return;
     const result = await run({ ...pick(journey.variables), representations: asked.representations }, journey.call);

@@ -2,6 +2,7 @@
 import { GraphQLError, print, type ExecutionResult } from 'graphql';
 import { Pool, type Dispatcher } from 'undici';
 import type { Call } from '../subgraphs/kernel/service/principal.ts';
+import { answerRoomHeader, usedIn, writeAnswerRoom, type AnswerMeter } from '../subgraphs/kernel/service/answer-meter.ts';
 import { principalHeader, principalSigner, requestIdHeader } from '../subgraphs/kernel/service/principal-header.ts';
 import type { SubgraphExecutor } from '../subgraphs/kernel/service/subgraph.ts';
 import type { Logger } from '../subgraphs/kernel/service/telemetry.ts';
@@ -31,8 +32,17 @@ export const remoteExecutor = (url: string, principalSecret: Buffer, log: Logger
       // Also when the trace is not kept: then it is not kept there either.
       const span = currentSpan();
       const traced = span ? { traceparent: span.traceparent } : {};
-      const headers = { 'content-type': 'application/json', [principalHeader]: await sign(call.principal), [requestIdHeader]: call.requestId, ...traced };
-      return readResult(JSON.parse(await textOf(pool, { method: 'POST', path, headers, body })));
+      const metered = call.meter ? { [answerRoomHeader]: writeAnswerRoom(call.meter.room) } : {};
+      const headers = {
+        'content-type': 'application/json',
+        [principalHeader]: await sign(call.principal),
+        [requestIdHeader]: call.requestId,
+        ...traced,
+        ...metered,
+      };
+      const received: unknown = JSON.parse(await textOf(pool, { method: 'POST', path, headers, body }));
+      if (call.meter) takeUsed(received, call.meter);
+      return readResult(received);
     });
   return {
     prepare: (document) => {
@@ -89,6 +99,17 @@ class Answer implements Dispatcher.DispatchHandler {
     this.#reject(error);
   }
 }
+
+/** Counts here what the subgraph has counted there: what others may still give is less by it. */
+const takeUsed = (received: unknown, meter: AnswerMeter): void => {
+  const used = usedIn(received);
+  if (used === null) return;
+  try {
+    meter.take(used.values, used.characters);
+  } catch {
+    // The meter knows, and the answer as a whole is refused.
+  }
+};
 
 /** What a subgraph sent, as a result. Its data has been shaped by its own schema; the errors are made errors again. */
 const readResult = (value: unknown): ExecutionResult => {

@@ -8,6 +8,7 @@ import type { GatewayGraphQLRequestContext, GatewayInterface } from '@apollo/ser
 import { getOperationAST, GraphQLError, print, separateOperations, validate, type DocumentNode, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import type { OperationMap, OperationName } from '../schema/generated/operation-map.ts';
 import { readOperations, subgraphNames, type SubgraphName } from '../schema/sources.ts';
+import { AnswerMeter } from '../subgraphs/kernel/service/answer-meter.ts';
 import type { Call } from '../subgraphs/kernel/service/principal.ts';
 import { presentInputError } from '../subgraphs/kernel/service/present-errors.ts';
 import type { PreparedDocument, SubgraphExecutor } from '../subgraphs/kernel/service/subgraph.ts';
@@ -23,7 +24,7 @@ export interface SupergraphParts {
   readonly supergraphSdl: string;
   readonly executors: Readonly<Record<SubgraphName, SubgraphExecutor>>;
   readonly log: Logger;
-  /** False: ad-hoc documents run on the stock executor however often they come, to compare with. */
+  /** False: ad-hoc documents run on the stock executor however often they come, and nothing is counted, to compare with. */
   readonly compilesRepeated?: boolean;
 }
 
@@ -77,8 +78,12 @@ export const openSupergraph = async ({ supergraphSdl, executors, log, compilesRe
   const { schema: apiSchema, executor: found } = await gateway.load();
   const stock = withoutValues(found);
   const plan = gatewayPlanner(gateway);
-  const compile = (document: DocumentNode): PreparedDocument => compileOperation({ document, plan: plan(document), apiSchema, executors });
-  const executor = compilesRepeated ? compileRepeated({ apiSchema, stock, compile }) : stock;
+  const compileTo =
+    (counts: boolean) =>
+    (document: DocumentNode): PreparedDocument =>
+      compileOperation({ document, plan: plan(document), apiSchema, executors, counts });
+  const compile = compileTo(false);
+  const executor = compilesRepeated ? limitAnswers(compileRepeated({ apiSchema, stock, compile: compileTo(true) })) : stock;
   const execute = bareExecute(apiSchema, executor, log);
   const { operations, compiledNames, fallbackNames } = prepareOperations(readNamedOperations(apiSchema), compile, execute);
   return {
@@ -159,6 +164,17 @@ const withoutValues =
   async (context) => {
     const result = await executor(context);
     return result.errors && !('data' in result) ? { ...result, errors: result.errors.map(presentInputError) } : result;
+  };
+
+/** An executor whose answers end where they are too large. What a mutation has done by then stays done. */
+const limitAnswers =
+  (executor: GatewayExecutor): GatewayExecutor =>
+  async (context) => {
+    const meter = new AnswerMeter();
+    // The gateway hands its context on without knowing what it is.
+    const call: Call = { ...(context.context as Call), meter };
+    const result = await executor({ ...context, context: call });
+    return meter.exceeded ? { data: null, errors: [meter.refusal] } : result;
   };
 
 /** The executor without Apollo Server around it: documents are validated once and hashed once. */

@@ -9,6 +9,7 @@ import { parse, separateOperations, getOperationAST, type ExecutionResult } from
 import { remoteExecutor, type RemoteExecutor } from '../../gateway/remote-subgraph.ts';
 import { openSupergraph } from '../../gateway/supergraph.ts';
 import { subgraphNames, type SubgraphName } from '../../schema/sources.ts';
+import { AnswerMeter } from '../../subgraphs/kernel/service/answer-meter.ts';
 import { principalHeader, principalSigner } from '../../subgraphs/kernel/service/principal-header.ts';
 import { scopes, type Call, type Principal } from '../../subgraphs/kernel/service/principal.ts';
 import { serveSubgraph, subgraphPath } from '../../subgraphs/kernel/service/serve-subgraph.ts';
@@ -148,4 +149,16 @@ describe('a subgraph that does not answer is unavailable', () => {
       assert.equal(asked(), 1);
     });
   }
+});
+
+test('an answer is counted in the process that makes it: it ends there, and what it took is known here', async () => {
+  Object.assign(world, { seed: 3, faults: 0 });
+  const run = reach(address + subgraphPath('payments')).prepare(parse('{ payments(first: 3) { nodes { id orderId refunds { id } } } }'));
+  const roomy = new AnswerMeter({ values: 1_000, characters: 10_000 });
+  const { data, errors } = await run({}, { ...call, meter: roomy });
+  assert.deepEqual([errors, roomy.exceeded], [undefined, false]);
+  assert.ok(data && roomy.room.values < 1_000, JSON.stringify(roomy.room));
+  const tight = new AnswerMeter({ values: 4, characters: 10_000 });
+  const refused = await run({}, { ...call, meter: tight });
+  assert.deepEqual([refused.data, refused.errors?.map(({ extensions }) => extensions['code']), tight.exceeded], [null, ['query_too_complex'], true]);
 });

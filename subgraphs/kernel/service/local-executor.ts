@@ -19,6 +19,7 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
+import type { AnswerMeter } from './answer-meter.ts';
 import type { Call } from './principal.ts';
 import { presentErrors } from './present-errors.ts';
 import type { SubgraphContext, SubgraphExecutor } from './subgraph.ts';
@@ -39,7 +40,8 @@ export const localExecutor = (schema: GraphQLSchema, contextOf: (call: Call) => 
     return async (variables, call) => {
       try {
         const context = contextOf(call);
-        const result = await run(hasUndefined(variables) ? asJson(variables) : variables, context instanceof Promise ? await context : context);
+        const running = run(hasUndefined(variables) ? asJson(variables) : variables, context instanceof Promise ? await context : context);
+        const result = await (call.meter ? untilEnded(running, call.meter) : running);
         return result.errors ? presentErrors(result, call, log) : result;
       } catch (thrown) {
         const error =
@@ -49,6 +51,10 @@ export const localExecutor = (schema: GraphQLSchema, contextOf: (call: Call) => 
     };
   },
 });
+
+/** The result, or the refusal of one that is too large, whose fields are then waited for no longer. */
+const untilEnded = (running: ReturnType<Run>, meter: AnswerMeter): Promise<ExecutionResult> =>
+  Promise.race([running, meter.ended.then(() => ({ data: null, errors: [meter.refusal] }))]);
 
 /** A document's span is named by its root fields: its own name and its aliases are the caller's words. */
 const spanStart = (schema: GraphQLSchema, document: DocumentNode): SpanStart => {

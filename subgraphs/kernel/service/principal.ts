@@ -1,5 +1,6 @@
 /** Who calls. Architecture section 3; contract "Authentication" 3 and 5; decision D-10. */
 import type { Mode } from '../rules/mode.ts';
+import type { AnswerMeter } from './answer-meter.ts';
 
 export const scopes = [
   'api:reports:read',
@@ -54,4 +55,6 @@ export interface Call {
   readonly principal: Principal;
   /** Decision D-07. */
   readonly requestId: string;
+  /** Counts the answer to a caller's own document; absent where the service knows what it asks for. */
+  readonly meter?: AnswerMeter;
 }

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { GraphQLError, parse, type ExecutionResult } from 'graphql';
 import type { SubgraphName } from '../../../schema/sources.ts';
 import { Lru } from './lru.ts';
+import { AnswerMeter, answerRoomHeader, readAnswerRoom, withUsed } from './answer-meter.ts';
 import { principalHeader, principalReader, requestIdHeader } from './principal-header.ts';
 import type { PreparedDocument, SubgraphExecutor } from './subgraph.ts';
 import { requestIdOf } from './telemetry.ts';
@@ -37,7 +38,11 @@ export const serveSubgraph = (app: FastifyInstance, { name, executor, principalS
     const asked = readBody(request.body);
     if (!asked) return reply.code(400).send(failure('expected {query, variables}', 'BAD_REQUEST'));
     try {
-      return await prepare(asked.query)(asked.variables, { principal, requestId: requestIdOf(request.headers[requestIdHeader]) });
+      const call = { principal, requestId: requestIdOf(request.headers[requestIdHeader]) };
+      const room = readAnswerRoom(request.headers[answerRoomHeader]);
+      if (!room) return await prepare(asked.query)(asked.variables, call);
+      const meter = new AnswerMeter(room);
+      return withUsed(await prepare(asked.query)(asked.variables, { ...call, meter }), meter, room);
     } catch (error) {
       if (error instanceof GraphQLError) return reply.code(400).send(failure(error.message, 'GRAPHQL_PARSE_FAILED'));
       throw error;

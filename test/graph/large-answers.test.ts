@@ -1,0 +1,99 @@
+import { after, before, describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const aliased = (count: number, make: (index: number) => string): string => Array.from({ length: count }, (_, index) => make(index)).join(' ');
+const nested = (depth: number, open: string, inside: string, close: string): string => `${open.repeat(depth)}${inside}${close.repeat(depth)}`;
+
+let child: ChildProcess;
+let served: { readonly url: string; readonly merchantId: string; readonly paymentId: string };
+
+const ask = async (message: 'reset' | 'tell'): Promise<{ readonly held_ms: number; readonly rss_bytes: number }> => {
+  const answer = once(child, 'message');
+  child.send(message);
+  const [told] = await answer;
+  return told;
+};
+
+before(async () => {
+  child = fork(join(import.meta.dirname, 'serve-stage.ts'));
+  const [said] = await once(child, 'message');
+  served = said;
+});
+after(async () => {
+  if (child.exitCode !== null) return;
+  const ended = once(child, 'exit');
+  child.disconnect();
+  await ended;
+});
+
+interface Case {
+  readonly title: string;
+  readonly query: string;
+  readonly as: 'key' | 'operator';
+}
+
+const refunds = (depth: number, condition = ''): string =>
+  `query ($payment: ID!) { payment(id: $payment) { ${nested(depth, `refunds ${condition} { payment { `, 'id', ' } }')} } }`;
+
+/** What is within every limit that a document has, and answered with far more than anybody can read. */
+const tooMuch: readonly Case[] = [
+  { title: 'refunds of the payment of a refund', as: 'key', query: refunds(3) },
+  { title: 'the same with a condition, which no compiler takes', as: 'key', query: refunds(3, '@include(if: true)') },
+  { title: 'refunds of the payment of a refund, once more', as: 'key', query: refunds(4) },
+  {
+    title: 'shops of the merchant of a shop',
+    as: 'operator',
+    query: `query ($merchant: ID!) { merchant(id: $merchant) { ${nested(3, 'shops { merchant { ', 'shops { id }', ' } }')} } }`,
+  },
+  { title: 'one merchant with its shops beside each payment', as: 'key', query: '{ payments(first: 200) { nodes { merchant { shops { id name } } } } }' },
+  { title: 'a long text again and again', as: 'key', query: `{ payments(first: 200) { nodes { ${aliased(49, (i) => `d${i}: description`)} } } }` },
+  { title: 'a map again and again', as: 'key', query: `{ payments(first: 200) { nodes { ${aliased(49, (i) => `d${i}: metadata`)} } } }` },
+];
+
+const post = async (query: string, as: Case['as']) => {
+  const response = await fetch(`${served.url}/graphql`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${as}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ query, variables: { payment: served.paymentId, merchant: served.merchantId } }),
+  });
+  return { status: response.status, text: await response.text() };
+};
+
+const hold_ms = 50;
+/** A machine with other things to do holds every loop now and then: one quiet try among these is enough. */
+const tries_max = 40;
+
+describe('an answer that would be too large is refused while it is made, and holds the event loop for less than 50 ms', () => {
+  for (const { title, query, as } of tooMuch) {
+    test(title, async (t) => {
+      let least_ms = Infinity;
+      let before_bytes = 0;
+      for (let round = 0; round < tries_max && least_ms >= hold_ms; round += 1) {
+        before_bytes ||= (await ask('reset')).rss_bytes;
+        await ask('reset');
+        const { status, text } = await post(query, as);
+        await sleep(10);
+        const { held_ms, rss_bytes } = await ask('tell');
+        least_ms = Math.min(least_ms, held_ms);
+        assert.deepEqual([status, JSON.parse(text).errors?.[0]?.extensions.code], [400, 'query_too_complex'], text.slice(0, 500));
+        assert.ok(rss_bytes - before_bytes < 100_000_000, `${rss_bytes - before_bytes} bytes more`);
+      }
+      t.diagnostic(`held for ${least_ms.toFixed(0)} ms`);
+      assert.ok(least_ms < hold_ms, `held for ${least_ms} ms`);
+    });
+  }
+
+  test('while a whole page with everything around it is answered', async () => {
+    const { status, text } = await post(
+      `{ payments(first: 200) { nodes { id publicId orderId amount currency status method createdAt shop { id name } merchant { id name }
+         refunds { id amount status } webhookDeliveries { id status url attemptLog { number at status } } } pageInfo { hasNextPage } } }`,
+      'key',
+    );
+    assert.equal(status, 200, text.slice(0, 500));
+    assert.equal(JSON.parse(text).data.payments.nodes.length, 200);
+  });
+});

@@ -1,0 +1,78 @@
+/**
+ * The whole graph over HTTP in a process of its own, with a merchant who has much of everything. It says how long its event loop was held: the test runner,
+ * which follows every promise, would be measured with it in its own process.
+ */
+import { randomUUID } from 'node:crypto';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import fastify from 'fastify';
+import type pg from 'pg';
+import { openAuthenticator, type BearerReader } from '../../gateway/authenticate.ts';
+import { openBucketsInMemory } from '../../gateway/buckets-in-memory.ts';
+import { openAddressOf } from '../../gateway/caller-address.ts';
+import { openLiveEvents } from '../../gateway/live-events.ts';
+import { openLiveSubscriptions } from '../../gateway/live-subscriptions.ts';
+import { limitBy } from '../../gateway/rate-limit.ts';
+import { registerGateway } from '../../gateway/server.ts';
+import { storedEvents } from '../../gateway/stored-events.ts';
+import { scopes, type Principal } from '../../subgraphs/kernel/service/principal.ts';
+import { plant } from './planted-rows.ts';
+import { log, openGraphStage } from './stage.ts';
+
+const longText = 'x'.repeat(4_000);
+
+/** Copies the merchant's row of a table so many times. */
+const copy = (pool: pg.Pool, merchantId: string, table: string, count: number, changes: string): Promise<unknown> =>
+  pool.query(
+    `insert into ${table} select changed.* from ${table} as original, generate_series(1, $2) as copy(number),
+       lateral jsonb_populate_record(original, jsonb_build_object('id', md5('${table}' || copy.number)::uuid, ${changes})) as changed
+     where original.merchant_id = $1`,
+    [merchantId, count],
+  );
+
+const plantMuch = async (pool: pg.Pool) => {
+  const plot = await plant(pool, 'large', { merchant: randomUUID(), shop: randomUUID() });
+  const merchantId = plot.id('merchant');
+  await pool.query('delete from test_clock');
+  await copy(pool, merchantId, 'refund', 49, `'amount', 1`);
+  await copy(
+    pool,
+    merchantId,
+    'payment',
+    199,
+    `'public_id', 'P-9' || copy.number, 'description', '${longText}', 'metadata', jsonb_build_object('a', repeat('y', 500))`,
+  );
+  await copy(pool, merchantId, 'shop', 499, `'name', 'Shop ' || copy.number`);
+  return { merchantId, shopId: plot.id('shop'), paymentId: plot.id('payment') };
+};
+
+const stage = await openGraphStage();
+const { bus, supergraph } = stage;
+const much = await plantMuch(stage.database.pool);
+const { merchantId, shopId } = much;
+const principals: Readonly<Record<string, Principal>> = {
+  key: { kind: 'key', keyId: randomUUID(), merchantId, shopId, mode: 'test', scopes },
+  operator: { kind: 'operator', subject: 'p', role: 'admin', merchantId },
+};
+const readBearer: BearerReader = (bearer) => {
+  const principal = principals[bearer];
+  return principal ? Promise.resolve({ principal }) : null;
+};
+const addressOf = openAddressOf([]);
+const authenticator = openAuthenticator({ supergraph, bus, vaultKey: Buffer.alloc(32), addressOf, log, operatorToken: null, otherReaders: [readBearer] });
+const limiter = limitBy(openBucketsInMemory(), addressOf);
+const liveEvents = openLiveEvents({ bus, readEventsAfter: storedEvents(supergraph), log });
+const liveSubscriptions = openLiveSubscriptions({ supergraph, liveEvents, log });
+const app = fastify();
+await registerGateway(app, { supergraph, authenticator, limiter, liveSubscriptions, log });
+const url = await app.listen({ host: '127.0.0.1', port: 0 });
+
+const delay = monitorEventLoopDelay({ resolution: 1 });
+delay.enable();
+process.on('message', (message) => {
+  if (message === 'reset') delay.reset();
+  process.send?.({ held_ms: delay.max / 1e6, rss_bytes: process.memoryUsage().rss });
+});
+process.once('disconnect', () => {
+  void stage.close().finally(() => process.exit(0));
+});
+process.send?.({ url, ...much });
