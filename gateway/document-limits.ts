@@ -18,6 +18,8 @@ export const documentDepth_max = 15;
 export const documentFields_max = 1_000;
 /** Lists and objects in one another in a value that the document writes out. The planner's time doubles with each list, so that fifty of them would end it. */
 export const documentValueDepth_max = 8;
+/** Lists and objects in one another in a value of the variables. What reads and writes them calls itself for each. */
+const variableDepth_max = 32;
 /** Fields of the operation itself: each may be a mutation, or a read of a whole registry. */
 export const documentRootFields_max = 20;
 /** Fields under another name: with them one field can be asked for again and again. */
@@ -29,6 +31,22 @@ export const exceeded = (what: string, has: number, most: number, node: ASTNode)
     nodes: node,
     extensions: { code: 'query_too_complex', exceeded: { has, most }, http: { status: 400 } },
   });
+
+/** Why variables are not read; null when they may be. Walks level by level: a value may be deeper than calls can be. */
+export const tooDeep = (variables: Readonly<Record<string, unknown>>): GraphQLError | null => {
+  let level: readonly object[] = Object.values(variables).filter(isComposite);
+  for (let depth = 1; level.length > 0; depth += 1) {
+    if (depth > variableDepth_max) {
+      return new GraphQLError(`A variable has lists and objects more than ${variableDepth_max} deep in one another.`, {
+        extensions: { code: 'bad_request', http: { status: 400 } },
+      });
+    }
+    level = level.flatMap((value): readonly object[] => Object.values(value).filter(isComposite));
+  }
+  return null;
+};
+
+const isComposite = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 interface Size {
   readonly depth: number;

@@ -10,6 +10,7 @@ import { admitCaller, takeToken } from './admit-caller.ts';
 import { authorizationOf, type Authenticated, type Authenticator } from './authenticate.ts';
 import { emptyBody, signatureHeader, signaturesOf } from './check-caller.ts';
 import { tooCostly } from './document-cost.ts';
+import { tooDeep } from './document-limits.ts';
 import type { LiveSubscriptions } from './live-subscriptions.ts';
 import { presentError } from './present-error.ts';
 import { openQuota } from './quota.ts';
@@ -128,8 +129,8 @@ const preparation = ({
     if (!operation) return [refusal('OPERATION_RESOLUTION_FAILURE', 'Name the operation to run.')];
     if (operation.operation === OperationTypeNode.MUTATION && caller.holder?.requireSignature) return [unsignedMutation];
     const request = { document, variables: variables ?? {}, ...(operationName ? { operationName } : {}) };
-    const costly = tooCostly(supergraph.apiSchema, request);
-    if (costly) return [costly];
+    const refused = tooDeep(request.variables) ?? tooCostly(supergraph.apiSchema, request);
+    if (refused) return [refused];
     const call = { principal: caller.principal, requestId: randomUUID() };
     const args = { schema: supergraph.apiSchema, document, operationName };
     if (operation.operation !== OperationTypeNode.SUBSCRIPTION) return { ...args, contextValue: () => supergraph.execute(request, call) };

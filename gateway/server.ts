@@ -10,7 +10,7 @@ import { admitCaller, takeToken, type NotAdmitted } from './admit-caller.ts';
 import { authorizationOf, type Authenticated } from './authenticate.ts';
 import { tooCostly } from './document-cost.ts';
 import { signaturesOf } from './check-caller.ts';
-import { document_bytes_max, documentTokens_max, limitDocument } from './document-limits.ts';
+import { document_bytes_max, documentTokens_max, limitDocument, tooDeep } from './document-limits.ts';
 import { finiteNumbers } from './finite-numbers.ts';
 import type { GraphProtocolParts } from './graph-protocol.ts';
 import { serveGraphiql } from './graphiql.ts';
@@ -59,7 +59,8 @@ const openApollo = ({ supergraph, log, introspection = true }: GatewayParts): Ap
     logger: log,
     nodeEnv: 'production',
     introspection,
-    csrfPrevention: true,
+    // A bearer is sent by no browser of its own accord: who could write it could write any other header.
+    csrfPrevention: { requestHeaders: ['authorization', 'apollo-require-preflight', 'x-apollo-operation-name'] },
     allowBatchedHttpRequests: false,
     // Automatic persisted queries: a client may send the SHA-256 of what was sent before. They are kept in memory, the last 30 MB of them.
     cache: 'bounded',
@@ -94,8 +95,9 @@ const refuseSubscriptions: ApolloServerPlugin<Call> = {
 const limitCost: ApolloServerPlugin<Call> = {
   requestDidStart: async ({ schema }) => ({
     didResolveOperation: async ({ document, operationName, request }) => {
-      const costly = tooCostly(schema, { document, operationName, variables: request.variables ?? {} });
-      if (costly) throw costly;
+      const variables = request.variables ?? {};
+      const refused = tooDeep(variables) ?? tooCostly(schema, { document, operationName, variables });
+      if (refused) throw refused;
     },
   }),
 };

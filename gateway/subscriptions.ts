@@ -22,7 +22,9 @@ const goingAway = 1001;
 /** Serves WebSockets on `/graphql`; other paths are refused with 404. The sockets end with 1001 when the app closes. */
 export const registerSubscriptions = (app: FastifyInstance, parts: GraphProtocolParts): void => {
   const protocol = openGraphProtocol(parts);
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: document_bytes_max, handleProtocols });
+  // A client that does not answer a close, such as one in the middle of a frame, is cut. The library's types do not know of that option.
+  const options = { noServer: true, maxPayload: document_bytes_max, handleProtocols, closeTimeout: socketClose_ms };
+  const sockets = new WebSocketServer(options);
   let closing = false;
 
   app.server.on('upgrade', (request: IncomingMessage, stream: Duplex, head: Buffer) => {

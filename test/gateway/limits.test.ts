@@ -6,6 +6,7 @@ import { operationCost_max } from '../../gateway/document-cost.ts';
 import { documentAliases_max, documentDepth_max, documentFields_max, documentRootFields_max, documentValueDepth_max } from '../../gateway/document-limits.ts';
 import { readConfig } from '../../subgraphs/kernel/service/config.ts';
 import { codesOf, post, read } from './ask-graph.ts';
+import { hear, letIn } from './raw-socket.ts';
 import { connect, serveGraph } from './serve-graph.ts';
 import { testKey } from './small-graph.ts';
 
@@ -116,6 +117,38 @@ describe('an operation within the limits', () => {
   });
 });
 
+describe('variables of 20,000 lists in one another are a bad request', () => {
+  const deep = `${'['.repeat(20_000)}1${']'.repeat(20_000)}`;
+  const queries = [
+    'query ($v: [PaymentStatus!]) { payments(status: $v) { nodes { id } } }',
+    'query ($v: Int!) { payments(first: $v) { nodes { id } } }',
+    '{ rates { rateBps } }',
+  ];
+  for (const query of queries) {
+    test(query, async (t) => {
+      const { url, socketUrl, world } = await serveGraph(t);
+      const response = await post(url, `{"query":${JSON.stringify(query)},"variables":{"v":${deep}}}`);
+      assert.deepEqual([response.status, await codesOf(response)], [400, ['bad_request']]);
+      const socket = await letIn(t, socketUrl);
+      socket.send(`{"id":"1","type":"subscribe","payload":{"query":${JSON.stringify(query)},"variables":{"v":${deep}}}}`);
+      assert.match(JSON.stringify(await hear(socket)), /"type":"error".*"code":"bad_request"/);
+      assert.deepEqual([...world.asked.keys()], ['apiKeyHolder'], 'nothing has run');
+    });
+  }
+
+  test('by GET, too, and in other parts of a body it is no failure of ours', async (t) => {
+    const { url } = await serveGraph(t);
+    const headers = { authorization: `Bearer ${testKey}` };
+    const get = `${url}/graphql?query=${encodeURIComponent('{ rates { rateBps } }')}&variables={"v":${'['.repeat(5_000)}${']'.repeat(5_000)}}`;
+    assert.deepEqual(await codesOf(await fetch(get, { headers })), ['bad_request']);
+    for (const part of ['query', 'operationName', 'extensions', 'other']) {
+      const body = part === 'query' ? `{"query":${deep}}` : `{"query":"{ __typename }","${part}":${deep}}`;
+      const response = await post(url, body);
+      assert.ok(response.status < 500, `${part}: ${response.status}`);
+    }
+  });
+});
+
 describe('a persisted query', () => {
   const query = '{ merchant(id: "m1") { name } }';
   const merchant = { data: { merchant: { name: 'Merchant of the test' } } };
@@ -159,15 +192,21 @@ describe('what a foreign page could make a browser send is refused', () => {
     });
   }
 
-  test('as GET without a header of its own, and a mutation by GET with one', async (t) => {
+  test('as a mutation by GET', async (t) => {
     const { url, world } = await serveGraph(t);
-    const authorization = `Bearer ${testKey}`;
-    const get = (text: string, headers: Record<string, string>) =>
-      fetch(`${url}/graphql?query=${encodeURIComponent(text)}`, { headers: { authorization, ...headers } });
-    assert.equal((await get(query, {})).status, 400);
-    assert.equal((await get('mutation { merchantCreate(name: "New") { id } }', { 'apollo-require-preflight': 'yes' })).status, 405);
-    assert.deepEqual([world.count('merchant'), world.count('merchantCreate')], [0, 0]);
+    const address = `${url}/graphql?query=${encodeURIComponent('mutation { merchantCreate(name: "New") { id } }')}`;
+    const headers = { authorization: `Bearer ${testKey}`, 'apollo-require-preflight': 'yes' };
+    assert.equal((await fetch(address, { headers })).status, 405);
+    assert.equal(world.count('merchantCreate'), 0);
   });
+});
+
+test('a GET with a bearer, which no foreign page can make a browser send, needs no other header', async (t) => {
+  const { url } = await serveGraph(t);
+  const address = `${url}/graphql?query=${encodeURIComponent('{ merchant(id: "m1") { name } }')}`;
+  const answer = await fetch(address, { headers: { authorization: `Bearer ${testKey}` } });
+  assert.deepEqual([answer.status, await read(answer)], [200, { data: { merchant: { name: 'Merchant of the test' } } }]);
+  assert.equal((await fetch(address)).status, 401);
 });
 
 describe('by configuration', () => {

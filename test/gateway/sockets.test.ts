@@ -1,6 +1,9 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { createConnection } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { bearer, closingOf, hear, hearAll, letIn, openSocket, say } from './raw-socket.ts';
 import { connect, serveGraph, until } from './serve-graph.ts';
@@ -77,6 +80,33 @@ describe('a socket', () => {
     const { socketUrl } = await serveGraph(t, { connectionInit_ms: 50 });
     assert.deepEqual(await closingOf(await openSocket(t, socketUrl)), { code: 4408, reason: 'Connection initialisation timeout' });
   });
+
+  for (const [what, frames] of Object.entries({
+    'half a frame': [Buffer.from([0x81, 0xfe, 0xff])],
+    'pings of its own': Array.from({ length: 50 }, () => Buffer.from([0x89, 0x80, 1, 2, 3, 4])),
+    'a message in pieces that never ends': [Buffer.from([0x01, 0x81, 0, 0, 0, 0, 0x7b])],
+    garbage: [Buffer.alloc(64, 0xff)],
+  })) {
+    test(`without a first message is cut, whatever its client sends: ${what}`, async (t) => {
+      const { app, socketUrl } = await serveGraph(t, { connectionInit_ms: 50 });
+      const { hostname, port } = new URL(socketUrl);
+      // It reads what comes and never answers a close.
+      const client = createConnection({ host: hostname, port: Number(port) });
+      t.after(() => client.destroy());
+      const key = randomBytes(16).toString('base64');
+      client.write(
+        `GET /graphql HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${key}\r\nSec-WebSocket-Protocol: graphql-transport-ws\r\n\r\n`,
+      );
+      const [head] = await once(client, 'data');
+      assert.match(String(head), /^HTTP\/1\.1 101 /);
+      for (const frame of frames) client.write(frame);
+      client.resume();
+      client.on('error', () => {});
+      const closed = once(client, 'close');
+      await Promise.race([closed, wait(15_000).then(() => assert.fail('it is still open'))]);
+      await until(() => new Promise((resolve) => app.server.getConnections((_, count) => resolve(count === 0))));
+    });
+  }
 
   test('is closed with 4400 by a message of an unknown type, an operation without a query or an id, and bytes that are no text', async (t) => {
     const { socketUrl } = await serveGraph(t);
