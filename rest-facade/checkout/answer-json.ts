@@ -22,7 +22,7 @@ export const sayError = (reply: FastifyReply, status: number, code: string, word
   reply.code(status).send(errorJson(code, refusalWords(words, code)));
 
 const sayState = (reply: FastifyReply, checkout: Checkout, words: Words): FastifyReply => {
-  const { body, tag } = stateJson(checkout, words, new Date());
+  const { body, tag } = stateJson(checkout, words);
   return reply.header('etag', `"${tag}"`).type('application/json; charset=utf-8').send(body);
 };
 
@@ -50,7 +50,7 @@ const schemas = {
         type: 'object',
         required: ['number', 'expiry', 'cvc', 'holder'],
         additionalProperties: false,
-        properties: { number: word(19), expiry: word(5), cvc: word(4), holder: word(64) },
+        properties: { number: word(19), expiry: word(5), cvc: word(4), holder: { type: 'string', maxLength: 64 } },
       },
     },
   },
@@ -68,6 +68,8 @@ export const answerJson = (app: FastifyInstance, context: PageContext): void => 
     guardPage(reply);
     const { words, found } = await findCheckout(context, request);
     if (!found) return sayError(reply, 404, 'not_found', words);
+    // Who has seen the state still learns the time: a test clock may have been advanced.
+    void reply.header('page-time', found.checkout.now);
     const seen = request.headers['if-none-match'] === `"${stateTag(found.checkout, words)}"`;
     return seen ? reply.code(304).send() : sayState(reply, found.checkout, words);
   });

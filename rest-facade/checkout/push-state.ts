@@ -31,7 +31,7 @@ const tellChanges = async ({ context, call, words, response, reader }: Stream, s
   const tell = async (): Promise<void> => {
     const checkout = await context.calls.read(call);
     if (!checkout || response.writableEnded) return;
-    const state = stateJson(checkout, words, new Date());
+    const state = stateJson(checkout, words);
     if (state.tag !== tag) response.write(`event: state\ndata: ${state.body}\n\n`);
     tag = state.tag;
   };

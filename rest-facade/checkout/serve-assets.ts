@@ -11,9 +11,9 @@ import { errorJson } from '../../schema/wire.ts';
 const folder = new URL('./browser/', import.meta.url);
 
 /** Style sheets, joined in this order into page.css. */
-const styleParts = ['base.css', 'sheet.css', 'methods.css', 'outcome.css', 'bank.css'];
+const styleParts = ['base.css', 'sheet.css', 'methods.css', 'outcome.css', 'receipt.css', 'bank.css', 'asleep.css', 'narrow.css', 'print.css'];
 /** Browser modules; page.js is the one that the page starts. */
-export const moduleNames = ['page.js', 'regions.js', 'follow.js', 'clock.js', 'card-form.js', 'card-rules.js'];
+export const moduleNames = ['page.js', 'regions.js', 'follow.js', 'clock.js', 'return.js', 'card-form.js', 'card-rules.js'];
 /** Fonts: Onest, cut to the letters that the page uses (fonts/OFL.txt). */
 const fontNames = ['onest-latin.woff2', 'onest-cyrillic.woff2', 'onest-currency.woff2'];
 

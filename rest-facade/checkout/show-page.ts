@@ -20,7 +20,7 @@ export const showPage = (app: FastifyInstance, context: PageContext): void => {
     void reply.type(htmlType).header('content-language', words.language);
     if (!found) return reply.code(404).send(unknownPage(words, context.assets));
     const { checkout } = found;
-    const parts = { now: new Date().toISOString(), tag: stateTag(checkout, words), assets: context.assets, moduleNames };
+    const parts = { tag: stateTag(checkout, words), assets: context.assets, moduleNames };
     return reply.send(checkoutPage(checkout, words, parts));
   });
 

@@ -30,7 +30,7 @@ export type CardInput = {
   expiry: string;
   /** 3 or 4 digits. */
   cvc: string;
-  /** The name on the card. */
+  /** The name on the card; may be empty where `asksHolder` is false. */
   holder: string;
 };
 
@@ -300,12 +300,12 @@ export type AskBankOfPayoutMutationVariables = Exact<{
 
 export type AskBankOfPayoutMutation = { bankPayoutAsk: boolean };
 
-export type CheckoutFieldsFragment = { paymentId: string, publicId: string, shopName: string, orderId: string, description: string | null, amount: number, currency: string, mode: Mode, method: PaymentMethod, methods: Array<PaymentMethod>, status: PaymentStatus, deadline: string, step: BankStep | null, stepUrl: string | null, failureCode: string | null, returnTo: string | null, plannedOutcome: SimulatorOutcome | null, plannedFailureCode: string | null, saves: boolean, verification: boolean, asksCard: boolean, refunds: Array<{ amount: number, reason: string | null, status: RefundStatus }> };
+export type CheckoutFieldsFragment = { paymentId: string, publicId: string, shopName: string, orderId: string, description: string | null, amount: number, currency: string, mode: Mode, method: PaymentMethod, methods: Array<PaymentMethod>, status: PaymentStatus, deadline: string, step: BankStep | null, stepUrl: string | null, failureCode: string | null, returnTo: string | null, plannedOutcome: SimulatorOutcome | null, plannedFailureCode: string | null, saves: boolean, verification: boolean, asksCard: boolean, asksHolder: boolean, paidAt: string | null, endedAt: string | null, cardBrand: string | null, cardMask: string | null, paidLate: boolean, shopSite: string | null, now: string, clockStands: boolean, refunds: Array<{ amount: number, reason: string | null, status: RefundStatus, at: string }> };
 
 export type GetCheckoutQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type GetCheckoutQuery = { checkout: { paymentId: string, publicId: string, shopName: string, orderId: string, description: string | null, amount: number, currency: string, mode: Mode, method: PaymentMethod, methods: Array<PaymentMethod>, status: PaymentStatus, deadline: string, step: BankStep | null, stepUrl: string | null, failureCode: string | null, returnTo: string | null, plannedOutcome: SimulatorOutcome | null, plannedFailureCode: string | null, saves: boolean, verification: boolean, asksCard: boolean, refunds: Array<{ amount: number, reason: string | null, status: RefundStatus }> } };
+export type GetCheckoutQuery = { checkout: { paymentId: string, publicId: string, shopName: string, orderId: string, description: string | null, amount: number, currency: string, mode: Mode, method: PaymentMethod, methods: Array<PaymentMethod>, status: PaymentStatus, deadline: string, step: BankStep | null, stepUrl: string | null, failureCode: string | null, returnTo: string | null, plannedOutcome: SimulatorOutcome | null, plannedFailureCode: string | null, saves: boolean, verification: boolean, asksCard: boolean, asksHolder: boolean, paidAt: string | null, endedAt: string | null, cardBrand: string | null, cardMask: string | null, paidLate: boolean, shopSite: string | null, now: string, clockStands: boolean, refunds: Array<{ amount: number, reason: string | null, status: RefundStatus, at: string }> } };
 
 export type ChooseCheckoutMethodMutationVariables = Exact<{
   method: PaymentMethod;
@@ -313,7 +313,7 @@ export type ChooseCheckoutMethodMutationVariables = Exact<{
 
 
 export type ChooseCheckoutMethodMutation = { checkoutMethodChoose:
-    | { __typename: 'Checkout', paymentId: string, publicId: string, shopName: string, orderId: string, description: string | null, amount: number, currency: string, mode: Mode, method: PaymentMethod, methods: Array<PaymentMethod>, status: PaymentStatus, deadline: string, step: BankStep | null, stepUrl: string | null, failureCode: string | null, returnTo: string | null, plannedOutcome: SimulatorOutcome | null, plannedFailureCode: string | null, saves: boolean, verification: boolean, asksCard: boolean, refunds: Array<{ amount: number, reason: string | null, status: RefundStatus }> }
+    | { __typename: 'Checkout', paymentId: string, publicId: string, shopName: string, orderId: string, description: string | null, amount: number, currency: string, mode: Mode, method: PaymentMethod, methods: Array<PaymentMethod>, status: PaymentStatus, deadline: string, step: BankStep | null, stepUrl: string | null, failureCode: string | null, returnTo: string | null, plannedOutcome: SimulatorOutcome | null, plannedFailureCode: string | null, saves: boolean, verification: boolean, asksCard: boolean, asksHolder: boolean, paidAt: string | null, endedAt: string | null, cardBrand: string | null, cardMask: string | null, paidLate: boolean, shopSite: string | null, now: string, clockStands: boolean, refunds: Array<{ amount: number, reason: string | null, status: RefundStatus, at: string }> }
     | { __typename: 'Refused', code: RefusalCode, message: string }
    };
 
@@ -323,7 +323,7 @@ export type PayCheckoutMutationVariables = Exact<{
 
 
 export type PayCheckoutMutation = { checkoutPay:
-    | { __typename: 'Checkout', paymentId: string, publicId: string, shopName: string, orderId: string, description: string | null, amount: number, currency: string, mode: Mode, method: PaymentMethod, methods: Array<PaymentMethod>, status: PaymentStatus, deadline: string, step: BankStep | null, stepUrl: string | null, failureCode: string | null, returnTo: string | null, plannedOutcome: SimulatorOutcome | null, plannedFailureCode: string | null, saves: boolean, verification: boolean, asksCard: boolean, refunds: Array<{ amount: number, reason: string | null, status: RefundStatus }> }
+    | { __typename: 'Checkout', paymentId: string, publicId: string, shopName: string, orderId: string, description: string | null, amount: number, currency: string, mode: Mode, method: PaymentMethod, methods: Array<PaymentMethod>, status: PaymentStatus, deadline: string, step: BankStep | null, stepUrl: string | null, failureCode: string | null, returnTo: string | null, plannedOutcome: SimulatorOutcome | null, plannedFailureCode: string | null, saves: boolean, verification: boolean, asksCard: boolean, asksHolder: boolean, paidAt: string | null, endedAt: string | null, cardBrand: string | null, cardMask: string | null, paidLate: boolean, shopSite: string | null, now: string, clockStands: boolean, refunds: Array<{ amount: number, reason: string | null, status: RefundStatus, at: string }> }
     | { __typename: 'Refused', code: RefusalCode, message: string }
    };
 
@@ -334,7 +334,7 @@ export type PlanCheckoutOutcomeMutationVariables = Exact<{
 
 
 export type PlanCheckoutOutcomeMutation = { checkoutOutcomePlan:
-    | { __typename: 'Checkout', paymentId: string, publicId: string, shopName: string, orderId: string, description: string | null, amount: number, currency: string, mode: Mode, method: PaymentMethod, methods: Array<PaymentMethod>, status: PaymentStatus, deadline: string, step: BankStep | null, stepUrl: string | null, failureCode: string | null, returnTo: string | null, plannedOutcome: SimulatorOutcome | null, plannedFailureCode: string | null, saves: boolean, verification: boolean, asksCard: boolean, refunds: Array<{ amount: number, reason: string | null, status: RefundStatus }> }
+    | { __typename: 'Checkout', paymentId: string, publicId: string, shopName: string, orderId: string, description: string | null, amount: number, currency: string, mode: Mode, method: PaymentMethod, methods: Array<PaymentMethod>, status: PaymentStatus, deadline: string, step: BankStep | null, stepUrl: string | null, failureCode: string | null, returnTo: string | null, plannedOutcome: SimulatorOutcome | null, plannedFailureCode: string | null, saves: boolean, verification: boolean, asksCard: boolean, asksHolder: boolean, paidAt: string | null, endedAt: string | null, cardBrand: string | null, cardMask: string | null, paidLate: boolean, shopSite: string | null, now: string, clockStands: boolean, refunds: Array<{ amount: number, reason: string | null, status: RefundStatus, at: string }> }
     | { __typename: 'Refused', code: RefusalCode, message: string }
    };
 
@@ -344,7 +344,7 @@ export type ConfirmCheckoutSimulatorMutationVariables = Exact<{
 
 
 export type ConfirmCheckoutSimulatorMutation = { checkoutSimulatorConfirm:
-    | { __typename: 'Checkout', paymentId: string, publicId: string, shopName: string, orderId: string, description: string | null, amount: number, currency: string, mode: Mode, method: PaymentMethod, methods: Array<PaymentMethod>, status: PaymentStatus, deadline: string, step: BankStep | null, stepUrl: string | null, failureCode: string | null, returnTo: string | null, plannedOutcome: SimulatorOutcome | null, plannedFailureCode: string | null, saves: boolean, verification: boolean, asksCard: boolean, refunds: Array<{ amount: number, reason: string | null, status: RefundStatus }> }
+    | { __typename: 'Checkout', paymentId: string, publicId: string, shopName: string, orderId: string, description: string | null, amount: number, currency: string, mode: Mode, method: PaymentMethod, methods: Array<PaymentMethod>, status: PaymentStatus, deadline: string, step: BankStep | null, stepUrl: string | null, failureCode: string | null, returnTo: string | null, plannedOutcome: SimulatorOutcome | null, plannedFailureCode: string | null, saves: boolean, verification: boolean, asksCard: boolean, asksHolder: boolean, paidAt: string | null, endedAt: string | null, cardBrand: string | null, cardMask: string | null, paidLate: boolean, shopSite: string | null, now: string, clockStands: boolean, refunds: Array<{ amount: number, reason: string | null, status: RefundStatus, at: string }> }
     | { __typename: 'Refused', code: RefusalCode, message: string }
    };
 

@@ -370,6 +370,24 @@ export type Checkout = {
   verification: Scalars['Boolean']['output'];
   /** Whether paying by card needs `card` of `checkoutPay`; false where the buyer types it on the bank's own page. */
   asksCard: Scalars['Boolean']['output'];
+  /** Whether the bank that takes the card asks for the holder's name; where it does not, `card.holder` may be empty. */
+  asksHolder: Scalars['Boolean']['output'];
+  /** When the buyer's money came; null while it has not. */
+  paidAt: Maybe<Scalars['DateTime']['output']>;
+  /** When the payment reached its final status; null before. */
+  endedAt: Maybe<Scalars['DateTime']['output']>;
+  /** Brand of the card that was paid with, as the bank names it. Null before a final status, and for other methods. */
+  cardBrand: Maybe<Scalars['String']['output']>;
+  /** Its last 4 digits behind a mask; null where `cardBrand` is, or where the bank does not tell. */
+  cardMask: Maybe<Scalars['String']['output']>;
+  /** Whether the money came after the payment had ended unpaid: then all of it is given back by itself (decision D-33). */
+  paidLate: Scalars['Boolean']['output'];
+  /** The shop's site: scheme and host of the merchant's return address. Null when it gave none. */
+  shopSite: Maybe<Scalars['String']['output']>;
+  /** The time that the page's clock shows: the real time, or that of the shop's test clock. */
+  now: Scalars['DateTime']['output'];
+  /** Whether that clock stands: a test clock that is frozen or on its way to another moment. */
+  clockStands: Scalars['Boolean']['output'];
   /** What was given back or is on its way back, oldest first; refunds that failed are left out, and so is what only proved a method. */
   refunds: Array<CheckoutRefund>;
 };
@@ -382,6 +400,8 @@ export type CheckoutRefund = {
   reason: Maybe<Scalars['String']['output']>;
   /** `pending` or `succeeded`. */
   status: RefundStatus;
+  /** When it reached the status; while it is pending, when it was made. */
+  at: Scalars['DateTime']['output'];
 };
 
 /** A card as the buyer typed it. It goes to the bank and is never stored or logged. */
@@ -392,7 +412,7 @@ export type CardInput = {
   expiry: Scalars['String']['input'];
   /** 3 or 4 digits. */
   cvc: Scalars['String']['input'];
-  /** The name on the card. */
+  /** The name on the card; may be empty where `asksHolder` is false. */
   holder: Scalars['String']['input'];
 };
 
@@ -1032,6 +1052,15 @@ export type CheckoutResolvers<ContextType = SubgraphContext, ParentType extends 
   saves?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   verification?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   asksCard?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  asksHolder?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  paidAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
+  endedAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
+  cardBrand?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  cardMask?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  paidLate?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  shopSite?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  now?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  clockStands?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   refunds?: Resolver<Array<ResolversTypes['CheckoutRefund']>, ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 };
@@ -1040,6 +1069,7 @@ export type CheckoutRefundResolvers<ContextType = SubgraphContext, ParentType ex
   amount?: Resolver<ResolversTypes['MinorUnits'], ParentType, ContextType>;
   reason?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   status?: Resolver<ResolversTypes['RefundStatus'], ParentType, ContextType>;
+  at?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
 };
 
 export type CheckoutResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['CheckoutResult'] = ResolversParentTypes['CheckoutResult']> = {

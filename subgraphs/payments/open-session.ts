@@ -3,10 +3,11 @@
  * The move is written before the bank is called, so that a crash in between leaves a payment that is asked about, never one that the bank
  * may be paid for behind our back. The card goes straight to the bank and is kept nowhere.
  */
-import type { Bank, SessionOrder } from '../kernel/banks/bank.ts';
+import type { Bank, Card, SessionOrder } from '../kernel/banks/bank.ts';
 import type { Banks, Candidates } from '../kernel/banks/route.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import type { BuyerMethod } from '../kernel/rules/buyer.ts';
+import { holderOf } from '../kernel/rules/card.ts';
 import type { PolicyLists } from '../kernel/policies/policies.ts';
 import { isBinding } from '../kernel/rules/recurring.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
@@ -36,7 +37,7 @@ const begin = (database: Database, bank: Bank, method: BuyerMethod, { key, card,
     const moved = payment.bankRef !== null && payment.connector !== bank.connector ? unregistered(payment) : {};
     const serving = { bankName: bank.bankName, connector: bank.connector, processingUntil: endAt(bank, payment, now) };
     // Banks do not repeat the holder, and their word that the buyer has paid may come before the answer that is recorded.
-    const customerCardHolder = bank.cardsOn === 'our_page' ? (card?.holder ?? null) : null;
+    const customerCardHolder = bank.cardsOn === 'our_page' ? holderOf(card) : null;
     return {
       patch: { ...moved, ...serving, status, step: 'wait', askAt, orderedAt: now, customerCardHolder },
       postings: [],
@@ -79,8 +80,14 @@ const orderSession = async (database: Database, key: PaymentKey, [first, ...othe
   return { bank, answer: answer.kind === 'unaccepted' ? answer.otherwise : answer };
 };
 
-/** The first bank, and those after it that take a card in the same place: the buyer has typed it, or has not. */
-const alike = ([first, ...others]: Candidates): Candidates => [first, ...others.filter(({ cardsOn }) => cardsOn === first.cardsOn)];
+/**
+ * The first bank, and those after it that can take what the buyer has typed: the card in the same
+ * place, and the holder's name where it is asked for.
+ */
+const alike = ([first, ...others]: Candidates, card: Card | null): Candidates => {
+  const named = card === null || holderOf(card) !== null;
+  return [first, ...others.filter(({ cardsOn, asksHolder }) => cardsOn === first.cardsOn && (named || !asksHolder))];
+};
 
 /** Opens the session; refuses with `not_pending`, `bad_request`, `aml_blocked` (a card on a block list, decision D-40), `method_unsupported` or `route_not_configured`. A bank without an answer leaves it processing (D-32). */
 export const openSession = async (database: Database, banks: Banks, policies: PolicyLists, request: SessionRequest): Promise<Payment | Refused> => {
@@ -95,7 +102,7 @@ export const openSession = async (database: Database, banks: Banks, policies: Po
   if (method === 'cards' && card && policies.isBlocked(merchantId, 'card', card.number)) return refused('aml_blocked', 'this card is not accepted');
   const serving = await banks.candidates({ merchantId, shopId, mode, operation: isBinding(found.payment.kind) ? 'recurrent' : 'payment', method });
   if (isRefused(serving)) return serving;
-  const candidates = alike(serving);
+  const candidates = alike(serving, card);
   const payment = await begin(database, candidates[0], method, request);
   if (isRefused(payment)) return payment;
   const order = sessionOrder(payment, { method, card: candidates[0].cardsOn === 'our_page' ? card : null, pageUrl, now });

@@ -11,7 +11,7 @@ import type { Banks } from '../kernel/banks/route.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import type { PolicyLists } from '../kernel/policies/policies.ts';
 import type { BuyerMethod } from '../kernel/rules/buyer.ts';
-import { cardMistake } from '../kernel/rules/card.ts';
+import { cardMistake, holderOf } from '../kernel/rules/card.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import { applyOrderAnswer } from './apply-bank-answer.ts';
 import { askBank, type Occasion } from './ask-bank.ts';
@@ -28,7 +28,9 @@ const look_ms = 200;
 /** What is wrong with the card of a payment by a method at a bank; null when nothing is, or when none is needed. */
 export const cardFlaw = (bank: Bank, method: BuyerMethod, card: Card | null, now: Temporal.Instant): string | null => {
   if (method !== 'cards' || bank.cardsOn !== 'our_page') return null;
-  return card ? cardMistake(card, now) : 'card: required when paying by card';
+  if (!card) return 'card: required when paying by card';
+  const isUnnamed = bank.asksHolder && holderOf(card) === null;
+  return cardMistake(card, now) ?? (isUnnamed ? 'card.holder: required by this bank' : null);
 };
 
 const notPending = ({ status }: Payment): Refused => refused('not_pending', `the payment is ${status}`);
@@ -61,7 +63,7 @@ const claim = (database: Database, before: Payment, { bank, state, request }: Ag
     if (payment.version !== before.version) return notPending(payment);
     const askAt = now.add({ seconds: orderMost_s });
     // Without an answer the first card may be the one that the bank has.
-    const holder = bank.cardsOn === 'our_page' && state === 'absent' ? { customerCardHolder: card?.holder ?? null } : {};
+    const holder = bank.cardsOn === 'our_page' && state === 'absent' ? { customerCardHolder: holderOf(card) } : {};
     return { patch: { ...holder, step: 'wait', askAt, orderedAt: now }, postings: [], events: () => [] };
   });
 

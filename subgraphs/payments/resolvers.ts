@@ -38,7 +38,7 @@ export interface PaymentsParts extends PageParts {
   readonly banks: Banks;
   readonly policies: Policies;
   /** What time it is for the shop of a payment that the service itself asks for. */
-  readonly clocks: Pick<TestClocks, 'timeOf'>;
+  readonly clocks: Pick<TestClocks, 'timeOf' | 'stands'>;
   /** Tells the relay that the outbox has something. */
   readonly wakeRelay: () => void;
   /** Asks for the bank's answer at a moment; a lost wish is found by the sweep. */
@@ -110,35 +110,40 @@ const refundFields = ({ database }: PaymentsParts): RefundResolvers => {
   };
 };
 
-/** The hosted page's view of a payment, with what was given back of it. */
-const viewOf = async ({ pool }: PaymentsParts['database'], banks: PaymentsParts['banks'], payment: Payment) =>
-  checkoutView(payment, mayHaveRefunds(payment) ? await findRefunds(pool, [payment]) : [], banks);
+/** The hosted page's view of a payment, with what was given back of it and the time of its shop. */
+const viewOf = async ({ database: { pool }, banks, clocks }: PaymentsParts, payment: Payment, now: Temporal.Instant) => {
+  const { merchantId, id, mode } = payment;
+  const view = await checkoutView(payment, mayHaveRefunds(payment) ? await findRefunds(pool, [payment]) : [], banks);
+  const clockStands = mode === 'test' && (await clocks.stands({ kind: 'payment', merchantId, id }));
+  return { ...view, now, clockStands };
+};
 
-const queries = ({ database, banks, refresh }: ResolvingParts): QueryResolvers => ({
+const queries = ({ refresh, ...parts }: ResolvingParts): QueryResolvers => ({
   payment: async (_, { id, merchantId }, { principal, now }) => {
-    const [payment] = await loadPayments(database.pool, [{ merchantId: merchantOf(principal, merchantId), id }]);
+    const [payment] = await loadPayments(parts.database.pool, [{ merchantId: merchantOf(principal, merchantId), id }]);
     return payment && isOwn(principal, payment) ? refresh(payment, now()) : null;
   },
   payments: async (_, { status, merchantId, includeTest, ...page }, { principal }) => {
-    const reach = await reachOf(database.pool, principal, merchantId, includeTest);
-    return orThrow(await listPayments(database.pool, reach, { ...page, filters: { status } }));
+    const reach = await reachOf(parts.database.pool, principal, merchantId, includeTest);
+    return orThrow(await listPayments(parts.database.pool, reach, { ...page, filters: { status } }));
   },
   paymentSearch: async (_, { search, merchantId, ...page }, { principal }) => {
     const everywhere = principal.kind === 'operator' && principal.merchantId === null && !merchantId;
     if (merchantId && !isUuid(merchantId)) throw refusal('bad_request', 'merchantId: expected a UUID');
-    const named = everywhere ? null : await reachOf(database.pool, principal, merchantId, true);
+    const named = everywhere ? null : await reachOf(parts.database.pool, principal, merchantId, true);
     // A key searches its own mode alone: `includeTest` is the registry's.
     const reach = named && principal.kind === 'key' ? { ...named, modes: [principal.mode] } : named;
-    return orThrow(await searchPayments(database.pool, reach, search, page));
+    return orThrow(await searchPayments(parts.database.pool, reach, search, page));
   },
   refunds: async (_, { status, merchantId, ...page }, { principal }) => {
-    const reach = await reachOf(database.pool, principal, merchantId);
-    return orThrow(await listRefunds(database.pool, reach, { ...page, filters: { status } }));
+    const reach = await reachOf(parts.database.pool, principal, merchantId);
+    return orThrow(await listRefunds(parts.database.pool, reach, { ...page, filters: { status } }));
   },
   checkout: async (_, __, { principal, now }) => {
-    const found = await findPayment(database.pool, buyerOf(principal), now());
+    const at = now();
+    const found = await findPayment(parts.database.pool, buyerOf(principal), at);
     if (!found) throw refusal('not_found', 'there is no such payment');
-    return viewOf(database, banks, found.payment);
+    return viewOf(parts, found.payment, at);
   },
 });
 
@@ -194,7 +199,7 @@ const mutations = (parts: ResolvingParts): MutationResolvers => ({
 
 const checkoutMutations = (parts: PaymentsParts): MutationResolvers => {
   const { database, banks, policies, wakeRelay, askLater } = parts;
-  const view = (changed: Payment | Refused) => (isRefused(changed) ? changed : viewOf(database, banks, changed));
+  const view = (changed: Payment | Refused, now: Temporal.Instant) => (isRefused(changed) ? changed : viewOf(parts, changed, now));
   /** What the buyer does is in the payment's trace. */
   const byBuyer = <Result>({ merchantId, paymentId }: PaymentKey, name: string, work: () => Promise<Result>): Promise<Result> =>
     inTraceOf(database.pool, { merchantId, subjectId: paymentId }, { kind: 'internal', name }, work);
@@ -202,23 +207,23 @@ const checkoutMutations = (parts: PaymentsParts): MutationResolvers => {
     checkoutMethodChoose: async (_, { method }, { principal, now }) => {
       const chosen = buyerMethod(method);
       if (!chosen) return refused('bad_request', `method: a buyer cannot pay by ${method}`);
-      return view(await chooseMethod(database, buyerOf(principal), chosen, now()));
+      return view(await chooseMethod(database, buyerOf(principal), chosen, now()), now());
     },
     checkoutOutcomePlan: async (_, { outcome, failureCode }, { principal, now }) =>
-      view(await planOutcome(database, buyerOf(principal), outcome, failureCode ?? null, now())),
+      view(await planOutcome(database, buyerOf(principal), outcome, failureCode ?? null, now()), now()),
     checkoutPay: async (_, { card }, { principal, now }) => {
       const key = buyerOf(principal);
       return byBuyer(key, 'open session', async () => {
         const opened = await openSession(database, banks, await policies.current(), { key, card: card ?? null, pageUrl: pageAddress(parts, key), now: now() });
         wakeRelay();
         if (!isRefused(opened) && opened.askAt) askLater(key, Math.max(0, opened.askAt.epochMilliseconds - now().epochMilliseconds));
-        return view(opened);
+        return view(opened, now());
       });
     },
     checkoutSimulatorConfirm: async (_, { approve }, { principal, now }) => {
       const confirmed = await confirmSimulator(database, banks, buyerOf(principal), approve, now());
       wakeRelay();
-      return view(confirmed);
+      return view(confirmed, now());
     },
   };
 };

@@ -34,8 +34,9 @@ const programArguments = [
   '--disable-sync',
 ];
 
-/** Starts the browser. Throws when there is none. */
-export const startChromium = (): Promise<Browser> => chromium.launch({ executablePath: found ?? '', args: programArguments });
+/** Starts the browser, which writes letters of `fontSize_px` unless told otherwise. Throws when there is none. */
+export const startChromium = (fontSize_px = 16): Promise<Browser> =>
+  chromium.launch({ executablePath: found ?? '', args: [...programArguments, `--blink-settings=defaultFontSize=${fontSize_px}`] });
 
 export interface Visitor {
   readonly language?: 'ru-RU' | 'en-GB' | 'de-DE';

@@ -1,7 +1,18 @@
 /** The parts of the hosted page that decide without a browser: markup, words, amounts, languages, and what a card looks like. */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { brandOf, cvcFlaw, expiryFlaw, grouped, holderFlaw, lengthsOf, luhn, numberFlaw, tidyExpiry } from '../../rest-facade/checkout/browser/card-rules.js';
+import {
+  brandOf,
+  cvcFlaw,
+  expiryFlaw,
+  grouped,
+  holderFlaw,
+  lengthsOf,
+  luhn,
+  numberFlaw,
+  tidyExpiry,
+  unacceptedBrandOf,
+} from '../../rest-facade/checkout/browser/card-rules.js';
 import { preferredLanguage } from '../../rest-facade/checkout/choose-language.ts';
 import { drawQr } from '../../rest-facade/checkout/draw-qr.ts';
 import { formatAmount } from '../../rest-facade/checkout/format-amount.ts';
@@ -88,38 +99,88 @@ describe('words', () => {
   });
 });
 
-test('a receipt says what was given back, and why in the merchant’s own words', () => {
-  const paid = {
-    paymentId: '8c5e0c9a-2f5d-4f67-9a51-3a9b1c7f6e11',
-    publicId: 'P-1',
-    shopName: 'Tea',
-    orderId: 'A-1',
-    description: null,
-    amount: 10_000,
-    currency: 'RUB',
-    mode: 'live',
-    method: 'sbp',
-    methods: ['sbp'],
-    status: 'succeeded',
-    deadline: '2026-05-06T11:00:00Z',
-    step: null,
-    stepUrl: null,
-    failureCode: null,
-    returnTo: null,
-    plannedOutcome: null,
-    plannedFailureCode: null,
-    saves: false,
-    verification: false,
-    asksCard: false,
-  } as const;
-  const receipt = (refunds: Parameters<typeof outcomeView>[0]['refunds']): string =>
-    markupText(outcomeView({ ...paid, methods: [...paid.methods], refunds }, 'succeeded', wordsOf('en')));
-  assert.doesNotMatch(receipt([]), /<ul/);
-  const given = receipt([
-    { amount: 4_000, reason: 'One <ticket>', status: 'succeeded' },
-    { amount: 105, reason: null, status: 'pending' },
-  ]);
-  assert.match(given, /<li>₽40 returned<span class="refund-reason">One &lt;ticket&gt;<\/span><\/li><li>₽1.05 is being returned<\/li>/);
+const paid = {
+  paymentId: '8c5e0c9a-2f5d-4f67-9a51-3a9b1c7f6e11',
+  publicId: 'P-1',
+  shopName: 'Tea',
+  orderId: 'A-1',
+  description: null,
+  amount: 10_000,
+  currency: 'RUB',
+  mode: 'live',
+  method: 'cards',
+  methods: ['cards'],
+  status: 'succeeded',
+  deadline: '2026-05-06T11:00:00Z',
+  step: null,
+  stepUrl: null,
+  failureCode: null,
+  returnTo: null,
+  plannedOutcome: null,
+  plannedFailureCode: null,
+  saves: false,
+  verification: false,
+  asksCard: false,
+  asksHolder: false,
+  paidAt: '2026-05-06T10:30:00Z',
+  endedAt: '2026-05-06T10:30:00Z',
+  cardBrand: 'MasterCard',
+  cardMask: '**** **** **** 4444',
+  paidLate: false,
+  shopSite: 'https://shop.example',
+  now: '2026-05-06T10:30:05Z',
+  clockStands: false,
+} as const;
+
+type Shown = Parameters<typeof outcomeView>[0];
+
+/** What the page of a payment that is over says, as text. */
+const ending = (language: 'ru' | 'en', of: Partial<Shown> = {}): string => {
+  const shown = { ...paid, methods: [...paid.methods], refunds: [], ...of };
+  const status = shown.status === 'pending' || shown.status === 'processing' ? 'failed' : shown.status;
+  const text = markupText(outcomeView(shown, status, wordsOf(language)));
+  return text.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
+};
+
+describe('what a payment that is over says', () => {
+  test('a receipt names the moment with its zone, the method and the card, in both languages', () => {
+    assert.match(ending('en'), /Date May 6, 2026, 1:30 PM Moscow time Method Bank card Card Mastercard •• 4444/);
+    assert.match(ending('ru'), /Дата 6 мая 2026 г\., 13:30 МСК Способ Банковская карта Карта Mastercard •• 4444/);
+    assert.match(ending('ru', { cardBrand: 'mir', cardMask: null }), /Карта Мир/);
+    assert.doesNotMatch(ending('en', { method: 'sbp', cardBrand: null, cardMask: null }), /Card/);
+  });
+
+  test('a receipt says what was given back, when, and why in the merchant’s own words', () => {
+    assert.doesNotMatch(ending('en'), /Returned|way back/);
+    const given = ending('en', {
+      refunds: [
+        { amount: 4_000, reason: 'One <ticket>', status: 'succeeded', at: '2026-05-07T21:30:00Z' },
+        { amount: 105, reason: null, status: 'pending', at: '2026-05-08T10:00:00Z' },
+      ],
+    });
+    assert.match(given, /Returned ₽40 May 8, 2026 One &lt;ticket&gt; On its way back ₽1\.05 May 8, 2026 /);
+  });
+
+  test('money that came too late is told in the buyer’s language, never that nothing was charged', () => {
+    const refunds: Shown['refunds'] = [
+      { amount: 10_000, reason: 'The bank reported success after the payment was expired', status: 'succeeded', at: '2026-05-08T10:00:00Z' },
+    ];
+    for (const status of ['expired', 'cancelled', 'failed'] as const) {
+      const late = { status, paidLate: true, failureCode: status === 'expired' ? 'link_expired' : null, refunds } as const;
+      assert.match(ending('ru', late), /Деньги вернутся к вам Банк подтвердил .* Платёж пришёл слишком поздно/, status);
+      assert.doesNotMatch(ending('ru', late), /The bank|не списан/, status);
+      assert.match(ending('en', late), /The money goes back to you .* The payment came too late/, status);
+      assert.doesNotMatch(ending('en', late), /not charged|reported success/, status);
+    }
+  });
+
+  test('no advice asks to try again on a page where nobody can', () => {
+    for (const language of ['ru', 'en'] as const) {
+      for (const [code, { advice }] of Object.entries(wordsOf(language).failures)) {
+        assert.match(advice, language === 'ru' ? /магазин/ : /shop/, `${code}: ${advice}`);
+      }
+    }
+  });
 });
 
 describe('amounts', () => {
@@ -158,6 +219,28 @@ describe('cards', () => {
     for (const [digits, brand] of Object.entries(brands)) assert.equal(brandOf(digits), brand, digits);
   });
 
+  test('brands that are not accepted are known by their first digits, and no accepted one is taken for them', () => {
+    const unaccepted = {
+      34: 'Amex',
+      37: 'Amex',
+      3528: 'Jcb',
+      3589: 'Jcb',
+      300: 'Diners',
+      305: 'Diners',
+      3095: 'Diners',
+      36: 'Diners',
+      38: 'Diners',
+      39: 'Diners',
+    };
+    for (const [digits, brand] of Object.entries(unaccepted)) {
+      assert.equal(unacceptedBrandOf(digits), brand, digits);
+      assert.equal(numberFlaw(`${digits}00000`), brand, digits);
+    }
+    for (const digits of ['', '3', '35', '3527', '3590', '306', '31', '4', '55', '62', ...testCards.map(({ number }) => number)]) {
+      assert.equal(unacceptedBrandOf(digits), null, digits);
+    }
+  });
+
   test('the test cards are cards', () => {
     assert.equal(testCards.length, 4);
     for (const { number, brand } of testCards) assert.deepEqual([numberFlaw(number), brandOf(number)], [null, brand]);
@@ -183,6 +266,13 @@ describe('cards', () => {
       1230: '12/30',
       5: '05',
       '5/30': '05/30',
+      '1/29': '01/29',
+      '1/': '01/',
+      '1/2': '01/2',
+      '1 29': '01/29',
+      '1-29': '01/29',
+      '1 / 2029': '01/29',
+      129: '12/9',
       '12/2030': '12/30',
       '122030': '12/30',
       '12 / 30': '12/30',

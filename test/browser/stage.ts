@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import pg from 'pg';
 import { startTestDatabase } from '../support/database.ts';
-import { makeMerchant } from '../support/merchant.ts';
+import { eventually, makeMerchant } from '../support/merchant.ts';
 import { startService } from '../support/service.ts';
 import { openWindow, startChromium, watchComplaints, type Visitor } from './chromium.ts';
 
@@ -21,6 +21,10 @@ export interface Stage {
   cancel(payment: Created): Promise<void>;
   /** Leaves the payment as a process does that died half a minute ago, between its move and the order. */
   loseOrder(payment: Created): Promise<void>;
+  /** Gives money of a payment back; without an amount, all of it. */
+  refund(payment: Created, body: { readonly amount?: number; readonly reason?: string }): Promise<void>;
+  /** Waits until the payment is in a status; gives it as the merchant reads it. */
+  until(payment: Created, status: string): Promise<Record<string, unknown>>;
   /** Lets the payment's link end so many seconds from now. */
   endLink(payment: Created, in_s: number): Promise<void>;
   /** Everything that the service printed. */
@@ -53,6 +57,15 @@ export const openStage = async (environment: Readonly<Record<string, string>> = 
         [id],
       );
     },
+    refund: async ({ id }, body) => {
+      const { status, body: answer } = await merchant.call('POST', `/payments/${id}/refund`, body);
+      if (status !== 201) throw new Error(`nothing was given back: ${JSON.stringify(answer)}`);
+    },
+    until: (payment, status) =>
+      eventually(async () => {
+        const read = await payment.read();
+        return read.status === status ? read : undefined;
+      }, `the payment is ${status}`),
     endLink: async ({ id }, in_s) => {
       await time.query(`update payment set expires_at = now() + $2 * interval '1 second' where id = $1`, [id, in_s]);
     },

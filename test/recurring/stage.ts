@@ -51,7 +51,7 @@ const openWorld = async (clock: Clock, connectors: (simulator: Bank) => readonly
   const quiet = { wakeRelay: () => {}, askLater: () => {}, sendRefundLater: () => {} };
   const policies = { current: async () => lists, announce: async () => {}, close: () => {} };
   const pages = { publicUrl: 'https://pay.example', pageSecret: randomBytes(32) };
-  const subgraph = paymentsSubgraph({ database, banks, policies, clocks: { timeOf: now }, ...pages, ...quiet });
+  const subgraph = paymentsSubgraph({ database, banks, policies, clocks: { timeOf: now, stands: async () => false }, ...pages, ...quiet });
   const executor = localExecutor(buildSubgraph(subgraph), (call) => ({ ...call, now }), log);
   const payments = openPayments(executor);
   return { ...migrated, banks, lists, executor, payments, parts: { database, payments } };

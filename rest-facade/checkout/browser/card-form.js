@@ -1,5 +1,5 @@
 /** The card's fields: tidied while typing, checked on leaving, and read out when the buyer pays. */
-import { brandOf, cvcFlaw, digitsOf, expiryFlaw, grouped, holderFlaw, lengthsOf, numberFlaw, tidyExpiry } from './card-rules.js';
+import { brandOf, cvcFlaw, digitsOf, expiryFlaw, grouped, holderFlaw, lengthsOf, numberFlaw, tidyExpiry, unacceptedBrandOf } from './card-rules.js';
 import { serverNow } from './clock.js';
 import { words } from './regions.js';
 
@@ -30,7 +30,12 @@ const tidied = (name, text) => {
   }
 };
 
-/** @param {FieldName} name @param {string} text */
+/** @typedef {import('./card-rules.js').Flaw} Flaw */
+
+/** What is said of a flaw. @param {FieldName} name @param {Flaw} flaw @returns {string} */
+const flawWords = (name, flaw) => Object.entries(words()).find(([key]) => key === `${name}${flaw}`)?.[1] ?? '';
+
+/** @param {FieldName} name @param {string} text @returns {Flaw | null} */
 const flawOf = (name, text) => {
   switch (name) {
     case 'number':
@@ -48,13 +53,15 @@ const flawOf = (name, text) => {
 const check = (name, gently) => {
   const input = inputOf(name);
   if (!input) return true;
-  const flaw = flawOf(name, input.value);
-  const shown = flaw && !(gently && flaw === 'Empty') ? words()[`${name}${flaw}`] : '';
+  const found = flawOf(name, input.value);
+  // A name that the bank does not ask for may be left out.
+  const flaw = found === 'Empty' && !input.required ? null : found;
+  const shown = flaw && !(gently && flaw === 'Empty') ? flawWords(name, flaw) : '';
   input.toggleAttribute('data-told', shown !== '');
   if (flaw && shown) input.setAttribute('aria-invalid', 'true');
   else input.removeAttribute('aria-invalid');
   const problem = document.querySelector(`#card-${name}-problem`);
-  if (problem && problem.textContent !== shown) problem.textContent = shown ?? '';
+  if (problem && problem.textContent !== shown) problem.textContent = shown;
   return !flaw;
 };
 
@@ -82,7 +89,31 @@ const typed = (input, name, deleting) => {
   // While deleting, a slash that was just removed must not come back.
   if (!(name === 'expiry' && deleting)) rewrite(input, tidied(name, input.value));
   if (name === 'number') showBrand(digitsOf(input.value));
-  if (input.hasAttribute('data-told')) check(name, false);
+  // A card that is not accepted is named at once: nobody types it to its end for nothing.
+  const unaccepted = name === 'number' && unacceptedBrandOf(digitsOf(input.value)) !== null;
+  if (unaccepted || input.hasAttribute('data-told')) check(name, false);
+};
+
+/** The form has been drawn anew: the brand and what was said of the fields come back. */
+const redrawn = () => {
+  showBrand(digitsOf(inputOf('number')?.value ?? ''));
+  for (const name of fieldNames) if (inputOf(name)?.hasAttribute('data-told')) check(name, false);
+};
+
+/** The first field after this one that must be filled and is empty. @param {FieldName} name */
+const nextEmpty = (name) =>
+  fieldNames
+    .slice(fieldNames.indexOf(name) + 1)
+    .map(inputOf)
+    .find((input) => input?.required && input.value === '');
+
+/** The keyboard's "next" goes on to what is still empty; with nothing left it pays. @param {KeyboardEvent} event */
+const enter = (event) => {
+  const name = event.key === 'Enter' && !event.isComposing ? fieldOf(event.target) : null;
+  const next = name && nextEmpty(name);
+  if (!next) return;
+  event.preventDefault();
+  next.focus();
 };
 
 /** Fills the form with a test card. @param {string} number */
@@ -104,6 +135,8 @@ export const watchCardForm = (announce) => {
     const deleting = event instanceof InputEvent && event.inputType.startsWith('delete');
     if (name && event.target instanceof HTMLInputElement) typed(event.target, name, deleting);
   });
+  document.addEventListener('redrawn', redrawn);
+  document.addEventListener('keydown', enter);
   document.addEventListener('focusout', (event) => {
     const name = fieldOf(event.target);
     if (name) check(name, true);

@@ -18,6 +18,18 @@ export const brandOf = (digits) => {
   return null;
 };
 
+/**
+ * The brand of a card that is not accepted, by its first digits; null for every other one.
+ * @param {string} digits
+ * @returns {'Amex' | 'Jcb' | 'Diners' | null}
+ */
+export const unacceptedBrandOf = (digits) => {
+  if (/^3[47]/.test(digits)) return 'Amex';
+  if (/^35(2[89]|[3-8])/.test(digits)) return 'Jcb';
+  if (/^3(0[0-5]|095|[689])/.test(digits)) return 'Diners';
+  return null;
+};
+
 /** How many digits a number has at least and at most. Mir, UnionPay and Visa also have 19. @param {string} digits */
 export const lengthsOf = (digits) => {
   const brand = brandOf(digits);
@@ -46,21 +58,23 @@ export const grouped = (digits) => digits.replace(/(\d{4})(?=\d)/g, '$1 ');
  */
 export const tidyExpiry = (text) => {
   let digits = digitsOf(text);
-  // 5 can only begin as 05.
-  if (/^[2-9]/.test(digits)) digits = `0${digits}`;
+  // 5 can only begin as 05, and so can what is followed by a slash or a space.
+  if (/^[2-9]/.test(digits) || /^\s*\d\s*[/.\- ]/.test(text)) digits = `0${digits}`;
   const [month, year] = [digits.slice(0, 2), digits.slice(2)];
   const short = year.length >= 4 ? year.slice(2, 4) : year.slice(0, 2);
-  if (year === '') return /^\d{2}\D/.test(text) ? `${month}/` : month;
+  if (year === '') return /^\s*\d{1,2}\s*\D/.test(text) ? `${month}/` : month;
   // A year that is being typed in four digits is not cut until it is whole.
   return `${month}/${year.length === 3 ? year : short}`;
 };
 
-/** @typedef {'Empty' | 'Short' | 'Wrong' | 'Past'} Flaw What is wrong with a field. */
+/** @typedef {'Empty' | 'Short' | 'Wrong' | 'Past' | 'Amex' | 'Jcb' | 'Diners'} Flaw What is wrong with a field. */
 
 /** @param {string} text @returns {Flaw | null} */
 export const numberFlaw = (text) => {
   const digits = digitsOf(text);
   if (digits === '') return 'Empty';
+  const unaccepted = unacceptedBrandOf(digits);
+  if (unaccepted) return unaccepted;
   const { least, most } = lengthsOf(digits);
   if (digits.length < least) return 'Short';
   return digits.length <= most && luhn(digits) ? null : 'Wrong';

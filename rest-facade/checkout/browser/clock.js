@@ -1,19 +1,30 @@
-/** Time left. The buyer's clock may be wrong, so the page counts by the server's. */
+/**
+ * Time left. The buyer's clock may be wrong, so the page counts by the server's. That one is the
+ * shop's test clock where the shop has one, and such a clock may stand.
+ */
 
-/** Server time minus this device's, in milliseconds. */
+/** The page's time minus this device's, in milliseconds. */
 let offset_ms = 0;
+/** Where the page's clock stands; null while it runs. @type {number | null} */
+let stood_ms = null;
 
 /** Below this the clock stands out. */
 const soon_ms = 120_000;
 
-/** Sets the clock by the server's time. @param {string | undefined} now RFC 3339 */
-export const setClock = (now) => {
-  const told = Date.parse(now ?? '');
-  if (Number.isFinite(told)) offset_ms = told - Date.now();
+/**
+ * Sets the clock by the server's.
+ * @param {string | null | undefined} now RFC 3339
+ * @param {boolean} [stands] as before when it is not said
+ */
+export const setClock = (now, stands = stood_ms !== null) => {
+  const shown = Date.parse(now ?? '');
+  if (!Number.isFinite(shown)) return;
+  offset_ms = shown - Date.now();
+  stood_ms = stands ? shown : null;
 };
 
-/** The server's time, in milliseconds. */
-export const serverNow = () => Date.now() + offset_ms;
+/** The page's time, in milliseconds. */
+export const serverNow = () => stood_ms ?? Date.now() + offset_ms;
 
 /** A time left in words or digits. @param {number} left_ms */
 const leftText = (left_ms) => {

@@ -1,15 +1,19 @@
 /** Follows the payment: the server tells (server-sent events), and this page asks when it was not told for a while. */
 import { setClock } from './clock.js';
 import { notice, showRegions, words } from './regions.js';
+import { returnWhenOver } from './return.js';
 
 /**
  * @typedef {object} State The answer of /state and of what the buyer does.
  * @property {string} status
+ * @property {string} method
+ * @property {string | null} plannedOutcome
  * @property {string | null} step
  * @property {string | null} stepUrl
  * @property {string} title
  * @property {string} tag digest, for If-None-Match
- * @property {string} now the server's time
+ * @property {string} now the page's time
+ * @property {boolean} clockStands
  * @property {Readonly<Record<string, string>>} regions
  */
 
@@ -36,17 +40,9 @@ let timer;
 
 const isFinal = () => status !== 'pending' && status !== 'processing';
 
-/** Goes back to the shop when the payment is over: 2 s after a success, at once otherwise (the server says which). */
-export const returnWhenOver = () => {
-  const link = document.querySelector('#return');
-  if (!(link instanceof HTMLAnchorElement) || link.dataset['going']) return;
-  link.dataset['going'] = 'yes';
-  setTimeout(() => location.replace(link.href), Number(link.dataset['returnAfter']));
-};
-
 /** Shows a state. @param {State} state */
 export const show = (state) => {
-  setClock(state.now);
+  setClock(state.now, state.clockStands);
   if (state.tag === tag) return;
   shown += 1;
   tag = state.tag;
@@ -69,6 +65,7 @@ export const ask = async () => {
   const before = shown;
   try {
     const answer = await fetch(inLanguage(`${page}/state`), { headers: { 'if-none-match': `"${tag}"` }, signal: AbortSignal.timeout(answer_ms) });
+    setClock(answer.headers.get('page-time'));
     const state = answer.status === 200 ? await answer.json() : null;
     if (state && shown === before) show(state);
     if (offline) notice(null);
@@ -76,8 +73,18 @@ export const ask = async () => {
     return answer.ok || answer.status === 304;
   } catch {
     offline = true;
-    notice(words()['offline'] ?? null, true);
+    notice(() => words().offline, true);
     return false;
+  }
+};
+
+/** Reads the state whatever is shown; null when there was no answer. @returns {Promise<State | null>} */
+export const readState = async () => {
+  try {
+    const answer = await fetch(inLanguage(`${page}/state`), { signal: AbortSignal.timeout(answer_ms) });
+    return answer.ok ? await answer.json() : null;
+  } catch {
+    return null;
   }
 };
 

@@ -1,22 +1,35 @@
 /** The hosted page in the browser: paying, changing the plan in test mode, switching the language. */
 import { readCard, watchCardForm } from './card-form.js';
 import { setClock, startClock } from './clock.js';
-import { ask, askNow, follow, inLanguage, page, returnWhenOver, setShown, show } from './follow.js';
-import { announce, notice, rememberRegions, showLanguage, wake, words } from './regions.js';
+import { ask, askNow, follow, inLanguage, page, readState, setShown, show } from './follow.js';
+import { announce, notice, refusal, rememberRegions, showLanguage, wake, words } from './regions.js';
+import { rememberPaying, returnWhenOver, watchReturn } from './return.js';
 
 /** The bank may take 10 s to answer (decision D-31), and the network is slow. */
 const answer_ms = 40_000;
 
+/** Between two looks at the state when an answer was lost. */
+const look_ms = 2_000;
+/** What was sent may still be on its way: so many looks must find nothing before it counts as lost. */
+const looksMost = 3;
+/** How often a method is chosen without an answer: choosing the same one again changes nothing. */
+const choicesMost = 3;
+
 /** One thing at a time: a double click does nothing. */
 let busy = false;
 
+/** @typedef {import('./follow.js').State} State */
+
+/** Waits. @param {number} time_ms */
+const pause = (time_ms) => new Promise((resolve) => setTimeout(resolve, time_ms));
+
 /**
- * Posts to the page's own address. The answer is the new state; a refusal is shown in words and the state is read again.
+ * Posts to the page's own address; null when there was no answer, so that nobody knows.
  * @param {string} what
  * @param {object} body
- * @returns {Promise<import('./follow.js').State | null>} null when it was refused or nobody knows
+ * @returns {Promise<{ ok: true, state: State } | { ok: false, code: string } | null>}
  */
-const post = async (what, body) => {
+const send = async (what, body) => {
   try {
     const answer = await fetch(inLanguage(`${page}/${what}`), {
       method: 'POST',
@@ -25,15 +38,53 @@ const post = async (what, body) => {
       signal: AbortSignal.timeout(answer_ms),
     });
     const said = await answer.json();
-    if (answer.ok) return said;
-    await ask();
-    notice(said.error.message);
+    return answer.ok ? { ok: true, state: said } : { ok: false, code: String(said.error.code) };
   } catch {
-    // It may have reached the bank: nothing is sent again, the state says what happened.
-    await ask();
-    notice(words()['unsure'] ?? '', true);
+    return null;
+  }
+};
+
+/**
+ * Finds out what became of a lost call: the state with its effect, or null when it never arrived.
+ * Without a network it goes on looking.
+ * @param {(state: State) => boolean} took whether a state has the effect
+ * @param {number} most looks that find nothing
+ */
+const recover = async (took, most) => {
+  notice(() => words().unsure, true);
+  for (let looks = 0; looks < most;) {
+    const state = await readState();
+    if (state && took(state)) {
+      notice(null);
+      return state;
+    }
+    if (state) looks += 1;
+    await pause(look_ms);
   }
   return null;
+};
+
+/**
+ * Posts, and gives the new state. A refusal is shown in words and the state is read again. Whatever
+ * is posted here has its effect once, however often it is sent.
+ * @param {string} what
+ * @param {object} body
+ * @param {(state: State) => boolean} took whether a state has its effect
+ * @param {number} attempts how often it is sent while there is no answer
+ * @returns {Promise<State | null>} null when it was refused or never arrived
+ */
+const post = async (what, body, took, attempts = 1) => {
+  const answer = await send(what, body);
+  if (answer?.ok) return answer.state;
+  if (answer) {
+    await ask();
+    notice(() => refusal(answer.code));
+    return null;
+  }
+  const state = await recover(took, attempts > 1 ? 1 : looksMost);
+  if (!state && attempts > 1) return post(what, body, took, attempts - 1);
+  if (!state) notice(() => words().unsent, true);
+  return state;
 };
 
 /** Runs one action with its button busy. @param {Element | null} button @param {() => Promise<void>} action */
@@ -53,6 +104,9 @@ const alone = async (button, action) => {
   }
 };
 
+/** Whether the bank has the payment; not while it waits for its buyer to press again. @param {State} state */
+const hasBegun = ({ status, step }) => status !== 'pending' && !(status === 'processing' && step === null);
+
 /** Chooses the method when it is the buyer's to choose, pays, and goes on to the bank. @param {HTMLFormElement} form */
 const pay = async (form) => {
   const data = new FormData(form);
@@ -62,8 +116,10 @@ const pay = async (form) => {
   const card = method === 'cards' && form.querySelector('.card-fields') ? readCard() : undefined;
   if (card === null) return;
   await alone(form.querySelector('.primary'), async () => {
-    if (chosen !== null && !(await post('method', { method: chosen }))) return;
-    const state = await post('pay', card ? { card } : {});
+    const isChosen = (/** @type {State} */ now) => now.method === chosen || now.status !== 'pending';
+    if (chosen !== null && !(await post('method', { method: chosen }, isChosen, choicesMost))) return;
+    rememberPaying();
+    const state = await post('pay', card ? { card } : {}, hasBegun);
     if (!state) return;
     show(state);
     const leaves = state.status === 'processing' && (state.step === 'redirect' || state.step === 'three_d_secure');
@@ -76,7 +132,7 @@ const pay = async (form) => {
 const plan = async (value) => {
   const [outcome, failureCode = null] = value.split(':');
   await alone(null, async () => {
-    const state = await post('plan', { outcome, failureCode });
+    const state = await post('plan', { outcome, failureCode }, (now) => now.plannedOutcome === outcome);
     if (state) show(state);
   });
 };
@@ -117,9 +173,10 @@ const listen = () => {
 };
 
 rememberRegions();
-setClock(document.body.dataset['now']);
+setClock(document.body.dataset['now'], document.body.dataset['stands'] === 'true');
 startClock(askNow);
 watchCardForm(announce);
+watchReturn();
 listen();
 wake();
 returnWhenOver();

@@ -16,7 +16,7 @@ const part = (id) => {
   return found;
 };
 
-/** What this page says by itself, in its language. @returns {Record<string, string>} */
+/** What this page says by itself, in its language. @returns {import('../words/words.ts').BrowserWords & import('../words/words.ts').RefusalWords} */
 export const words = () => JSON.parse(document.body.dataset['words'] ?? '{}');
 
 /** Says a text to screen readers. @param {string} text */
@@ -24,17 +24,34 @@ export const announce = (text) => {
   part('live').textContent = text;
 };
 
-/** Shows a message over the panel; null takes it away. @param {string | null} text @param {boolean} calm nothing is wrong with the payment */
-export const notice = (text, calm = false) => {
+/** What the message over the panel says, in the page's language. @type {(() => string) | null} */
+let said = null;
+
+/**
+ * Shows a message over the panel; null takes it away.
+ * @param {(() => string) | null} say asked again when the language changes
+ * @param {boolean} calm nothing is wrong with the payment
+ */
+export const notice = (say, calm = false) => {
   const place = part('notice');
-  if (place.hidden && text === null) return;
-  place.hidden = text === null;
-  place.textContent = text ?? '';
+  const isNew = say !== null && say() !== place.textContent;
+  said = say;
+  if (place.hidden && say === null) return;
+  place.hidden = say === null;
+  if (isNew || say === null) place.textContent = say?.() ?? '';
   place.classList.toggle('calm', calm);
+  if (isNew) place.scrollIntoView({ block: 'nearest' });
+};
+
+/** A refusal's words by its code. @param {string} code */
+export const refusal = (code) => {
+  const { refusals, refused } = words();
+  return Object.entries(refusals).find(([known]) => known === code)?.[1] ?? refused;
 };
 
 /** What waits for this module may be used now. */
 export const wake = () => {
+  document.body.dataset['awake'] = 'yes';
   for (const control of document.querySelectorAll('[data-wakes]')) control.removeAttribute('disabled');
 };
 
@@ -50,7 +67,10 @@ const carryOver = (from, to) => {
     if (!(twin instanceof HTMLInputElement)) continue;
     if (input.type === 'radio') twin.checked = input.checked;
     else twin.value = input.value;
+    // What was said of it is said again, in the language of the new drawing.
+    twin.toggleAttribute('data-told', input.hasAttribute('data-told'));
   }
+  for (const opened of from.querySelectorAll('details[id][open]')) to.querySelector(`#${CSS.escape(opened.id)}`)?.setAttribute('open', '');
 };
 
 /** Puts a new drawing in place. @param {string} name @param {HTMLElement} place @param {Element} fresh */
@@ -62,6 +82,7 @@ const redraw = (name, place, fresh) => {
   carryOver(place, fresh);
   place.replaceChildren(...fresh.childNodes);
   wake();
+  document.dispatchEvent(new Event('redrawn'));
   const same = focusedId ? document.getElementById(focusedId) : null;
   const heading = place.querySelector('[tabindex="-1"]');
   if (same) same.focus();
@@ -71,8 +92,8 @@ const redraw = (name, place, fresh) => {
 /** The panel's words, to be said when it changed. */
 const panelWords = () => {
   /** @param {string} selector */
-  const said = (selector) => [...part('panel').querySelectorAll(selector)].map((text) => text.textContent?.trim() ?? '');
-  return [...said('.panel-title').map((title) => `${title}.`), ...said('.panel-text')].join(' ');
+  const textsOf = (selector) => [...part('panel').querySelectorAll(selector)].map((text) => text.textContent?.trim() ?? '');
+  return [...textsOf('.panel-title').map((title) => `${title}.`), ...textsOf('.panel-text')].join(' ');
 };
 
 /** Puts the regions in place that changed. @param {Readonly<Record<string, string>>} regions markup by region */
@@ -100,7 +121,8 @@ export const showLanguage = (page) => {
   /** @type {Record<string, string>} */
   const regions = {};
   for (const name of names) regions[name] = page.getElementById(name)?.innerHTML ?? '';
-  for (const id of ['top', 'foot']) part(id).innerHTML = page.getElementById(id)?.innerHTML ?? '';
+  for (const id of ['top', 'asleep', 'foot']) part(id).innerHTML = page.getElementById(id)?.innerHTML ?? '';
   part('summary').setAttribute('aria-label', page.getElementById('summary')?.getAttribute('aria-label') ?? '');
   showRegions(regions);
+  if (said) part('notice').textContent = said();
 };

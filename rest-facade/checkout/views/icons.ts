@@ -13,6 +13,10 @@ export const arrow = html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="tru
   <path fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round" stroke-linejoin="round" d="M3 8h10M9 4l4 4-4 4" />
 </svg>`;
 
+export const printer = html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
+  <path fill="none" stroke="currentColor" stroke-width="1.5" stroke-linejoin="round" d="M4.5 6V2h7v4M4.5 12H2.75V6h10.5v6H11.5M4.5 9.5h7V14h-7Z" />
+</svg>`;
+
 export const spinner = html`<svg class="spinner" viewBox="0 0 24 24" aria-hidden="true">
   <circle class="spinner-track" cx="12" cy="12" r="10" />
   <circle class="spinner-head" cx="12" cy="12" r="10" pathLength="100" />

@@ -1,9 +1,9 @@
 /** A payment that is over: how it ended, why, and the way back to the shop (decision D-39). */
 import type { Checkout } from '../call-checkout.ts';
-import { formatAmount } from '../format-amount.ts';
 import { html, linkable, type Html, type Piece } from '../html.ts';
 import { failureWords, type Words } from '../words/words.ts';
-import { arrow, seals } from './icons.ts';
+import { arrow, printer, seals } from './icons.ts';
+import { receiptView } from './receipt.ts';
 import { savingWords } from './saving.ts';
 
 /** Contract "Buyer return": about 2 seconds after the success screen, at once after the others. */
@@ -11,54 +11,75 @@ const successShown_ms = 2_000;
 
 export type FinalStatus = Exclude<Checkout['status'], 'pending' | 'processing'>;
 
+/** Whether money came, so that the page is a receipt. */
+const isReceipt = ({ status, paidAt }: Checkout): boolean => paidAt !== null || status === 'succeeded' || status === 'refunded';
+
+/**
+ * Whether the payment ended before anybody paid: then there is nothing to read here, and whoever
+ * comes is sent on. Else only the browser session that paid is.
+ */
+const endedUntried = ({ status, failureCode, paidAt }: Checkout): boolean =>
+  paidAt === null && (status === 'cancelled' || (status === 'expired' && failureCode === 'link_expired'));
+
 const wayBack = (checkout: Checkout, words: Words): Html => {
   const address = linkable(checkout.returnTo);
-  if (!address) return html`<p class="panel-fine">${words.closePage}</p>`;
+  const receipt = isReceipt(checkout);
+  if (!address) return html`<p class="panel-fine">${receipt ? words.keepPage : words.closePage}</p>`;
   const after_ms = checkout.status === 'succeeded' ? successShown_ms : 0;
-  return html`<a class="primary" id="return" href="${address}" data-return-after="${after_ms}"
+  const whom = endedUntried(checkout) ? 'anybody' : 'payer';
+  return html`<a class="primary" id="return" href="${address}" data-return-after="${after_ms}" data-return-for="${whom}"
       ><span class="primary-words">${words.backToShop}${arrow}</span></a
     >
-    <p class="panel-fine">${words.returning}</p>`;
+    <p class="panel-fine" id="returning" hidden>${words.returning}</p>`;
 };
 
-/** What was given back, and why: contract "Refund", the reason is shown to the buyer. */
-const refundsView = ({ refunds, currency }: Checkout, words: Words): Html | false =>
-  refunds.length > 0 &&
-  html`<ul class="refunds">
-    ${refunds.map(({ amount, reason, status }) => {
-      const said = words.refunds[status === 'pending' ? 'pending' : 'succeeded'](formatAmount(amount, currency, words.locale));
-      return html`<li>${said}${reason && html`<span class="refund-reason">${reason}</span>`}</li>`;
-    })}
-  </ul>`;
+const printButton = (words: Words): Html => html`<button type="button" class="print" data-print>${printer}${words.print}</button>`;
 
-const ending = (seal: Html, title: string, texts: readonly Piece[], checkout: Checkout, words: Words): Html =>
-  html` <div class="outcome">
-    ${seal}
-    <h2 class="panel-title" tabindex="-1">${title}</h2>
-    ${texts.map((text) => text && html`<p class="panel-text">${text}</p>`)} ${refundsView(checkout, words)} ${wayBack(checkout, words)}
-    ${checkout.failureCode && html`<p class="panel-code">${words.failureCode}: <code>${checkout.failureCode}</code></p>`}
-  </div>`;
+interface Ending {
+  readonly seal: Html;
+  readonly title: string;
+  readonly texts: readonly Piece[];
+}
 
-/** What a payment in a final status shows. */
-export const outcomeView = (checkout: Checkout, status: FinalStatus, words: Words): Html => {
+/** Money that came after the payment had ended: why, and that it goes back. */
+const lateEnding = (status: FinalStatus, words: Words): Ending => {
+  const { title, text, because } = words.late;
+  const why = status === 'cancelled' || status === 'expired' ? because[status] : because.failed;
+  return { seal: seals.back, title, texts: [why, text] };
+};
+
+const endingOf = (checkout: Checkout, status: FinalStatus, words: Words): Ending => {
+  if (checkout.paidLate) return lateEnding(status, words);
   const why = failureWords(words, checkout.failureCode ?? '');
   const saving = savingWords(checkout, words);
   switch (status) {
     case 'succeeded': {
       const { title, text } = saving?.saved ?? words.succeeded;
-      return ending(seals.good, title, [text], checkout, words);
+      return { seal: seals.good, title, texts: [text] };
     }
     case 'failed': {
-      const failure = why ?? words.failures.unknown_bank_code;
-      return ending(seals.bad, saving?.notSaved ?? words.failed, [`${failure.reason}. ${words.notCharged}`, failure.advice], checkout, words);
+      const { reason, advice } = why ?? words.failures.unknown_bank_code;
+      return { seal: seals.bad, title: saving?.notSaved ?? words.failed, texts: [`${reason}. ${words.notCharged}`, advice] };
     }
     case 'expired': {
-      const failure = why ?? words.failures.link_expired;
-      return ending(seals.late, words.expired, [`${failure.reason}.`, failure.advice], checkout, words);
+      const { reason, advice } = why ?? words.failures.link_expired;
+      return { seal: seals.late, title: words.expired, texts: [`${reason}.`, advice] };
     }
     case 'cancelled':
-      return ending(seals.none, words.cancelled.title, [words.cancelled.text], checkout, words);
+      return { seal: seals.none, title: words.cancelled.title, texts: [words.cancelled.text] };
     case 'refunded':
-      return ending(seals.back, words.refunded.title, [words.refunded.text], checkout, words);
+      return { seal: seals.back, title: words.refunded.title, texts: [words.refunded.text] };
   }
+};
+
+/** What a payment in a final status shows. */
+export const outcomeView = (checkout: Checkout, status: FinalStatus, words: Words): Html => {
+  const { seal, title, texts } = endingOf(checkout, status, words);
+  const code = checkout.failureCode;
+  return html` <div class="outcome">
+    ${seal}
+    <h2 class="panel-title" tabindex="-1">${title}</h2>
+    ${texts.map((text) => text && html`<p class="panel-text">${text}</p>`)} ${receiptView(checkout, words)} ${wayBack(checkout, words)}
+    ${isReceipt(checkout) && printButton(words)} ${code && !checkout.paidLate && html`<p class="panel-code">${words.failureCode}: <code>${code}</code></p>`}
+  </div>`;
 };

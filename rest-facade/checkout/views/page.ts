@@ -1,7 +1,7 @@
 /** The whole document around a page, and the hosted page's regions, each of which page.js replaces when it changes. */
 import type { Checkout } from '../call-checkout.ts';
 import { formatAmount } from '../format-amount.ts';
-import { html, linkable, markupText, type Html, type Piece } from '../html.ts';
+import { html, markupText, type Html, type Piece } from '../html.ts';
 import type { Assets } from '../serve-assets.ts';
 import { languages, wordsOf, type Words } from '../words/words.ts';
 import { lock } from './icons.ts';
@@ -78,12 +78,6 @@ export const regionViews = (checkout: Checkout, words: Words): { readonly ribbon
 export const pageTitle = (checkout: Checkout, words: Words): string =>
   words.pageTitle(formatAmount(checkout.amount, checkout.currency, words.locale), checkout.shopName);
 
-/** Without page.js a finished payment still returns the buyer (decision D-39). */
-const returnWithoutScript = (checkout: Checkout): Piece => {
-  const address = linkable(checkout.returnTo);
-  return address && html`<noscript><meta http-equiv="refresh" content="${checkout.status === 'succeeded' ? 2 : 0};url=${address}" /></noscript>`;
-};
-
 const modules = (assets: Assets, names: readonly string[]): Html =>
   html`${names.map((name) => html`<link rel="modulepreload" href="${assets.address(name)}" />`)}
     <script type="module" src="${assets.address('page.js')}"></script>`;
@@ -93,9 +87,45 @@ const footer = (checkout: Checkout, words: Words): string => {
   return checkout.methods.includes('cards') || checkout.method === 'cards' ? words.footerCard : words.footer;
 };
 
+/** What is said while the page's script is away, while there is something left to do. */
+const withoutScript = ({ status }: Checkout, words: Words): Piece =>
+  (status === 'pending' || status === 'processing') &&
+  html`<noscript><p class="notice">${words.noScript}</p></noscript>
+    <p class="notice calm asleep"><b>${words.asleep.title}</b> ${words.asleep.text} <a href="?lang=${words.language}">${words.reload}</a>.</p>`;
+
+const bodyView = (checkout: Checkout, words: Words, tag: string): Html => {
+  const { ribbon, summary, panel } = regionViews(checkout, words);
+  const { now, clockStands, status } = checkout;
+  const { refusals, refused, browser } = words;
+  return html`<body
+    class="checkout"
+    data-now="${now}"
+    data-stands="${String(clockStands)}"
+    data-tag="${tag}"
+    data-status="${status}"
+    data-words="${JSON.stringify({ ...browser, refusals, refused })}"
+  >
+    <div id="ribbon">${ribbon}</div>
+    <div class="frame">
+      <header class="top" id="top">
+        <p class="secure">${lock}${words.secure}</p>
+        ${languageSwitch(words)}
+      </header>
+      <main class="sheet">
+        <section class="summary" id="summary" aria-label="${words.summaryLabel}">${summary}</section>
+        <div class="work">
+          <div id="asleep">${withoutScript(checkout, words)}</div>
+          <p class="notice" id="notice" role="alert" hidden></p>
+          <div class="panel" id="panel">${panel}</div>
+        </div>
+      </main>
+      <footer class="foot" id="foot">${footer(checkout, words)}</footer>
+    </div>
+    <p class="unseen" id="live" role="status"></p>
+  </body>`;
+};
+
 export interface PageParts {
-  /** The server's time, RFC 3339: the page's clock is set by it. */
-  readonly now: string;
   /** The digest of what is shown. */
   readonly tag: string;
   readonly assets: Assets;
@@ -103,31 +133,11 @@ export interface PageParts {
 }
 
 /** The hosted page of a payment. */
-export const checkoutPage = (checkout: Checkout, words: Words, { now, tag, assets, moduleNames }: PageParts): string => {
-  const { ribbon, summary, panel } = regionViews(checkout, words);
-  return documentView({
+export const checkoutPage = (checkout: Checkout, words: Words, { tag, assets, moduleNames }: PageParts): string =>
+  documentView({
     words,
     title: pageTitle(checkout, words),
     assets,
-    head: html`${returnWithoutScript(checkout)}${modules(assets, moduleNames)}`,
-    body: html`<body class="checkout" data-now="${now}" data-tag="${tag}" data-status="${checkout.status}" data-words="${JSON.stringify(words.browser)}">
-      <div id="ribbon">${ribbon}</div>
-      <div class="frame">
-        <header class="top" id="top">
-          <p class="secure">${lock}${words.secure}</p>
-          ${languageSwitch(words)}
-        </header>
-        <main class="sheet">
-          <section class="summary" id="summary" aria-label="${words.summaryLabel}">${summary}</section>
-          <div class="work">
-            <noscript><p class="notice">${words.noScript}</p></noscript>
-            <p class="notice" id="notice" role="alert" hidden></p>
-            <div class="panel" id="panel">${panel}</div>
-          </div>
-        </main>
-        <footer class="foot" id="foot">${footer(checkout, words)}</footer>
-      </div>
-      <p class="unseen" id="live" role="status"></p>
-    </body>`,
+    head: modules(assets, moduleNames),
+    body: bodyView(checkout, words, tag),
   });
-};

@@ -1,10 +1,11 @@
 /** A pending payment: the buyer picks a method when it is `any`, and pays. */
 import type { Checkout } from '../call-checkout.ts';
-import { html, type Html } from '../html.ts';
+import { html, type Html, type Piece } from '../html.ts';
 import type { PayableMethod, Said, Words } from '../words/words.ts';
 import { cardFields } from './card-form.ts';
 import { methodMarks, spinner } from './icons.ts';
 import { consentView, payWords } from './saving.ts';
+import { shopLink, wayOnView } from './way-on.ts';
 
 const payable = ['sbp', 'cards', 'tpay', 'sberpay'] as const satisfies readonly PayableMethod[];
 
@@ -21,8 +22,8 @@ const beforePaying = (method: PayableMethod, checkout: Checkout, words: Words): 
 };
 
 /** The card's fields where the buyer types a card here, and not on the bank's page. */
-const fieldsOf = (method: PayableMethod, { asksCard, mode }: Checkout, words: Words): Html | false =>
-  method === 'cards' && asksCard && cardFields(words, mode === 'test');
+const fieldsOf = (method: PayableMethod, { asksCard, asksHolder, mode }: Checkout, words: Words): Html | false =>
+  method === 'cards' && asksCard && cardFields(words, { asksHolder, test: mode === 'test' });
 
 const choice = (method: PayableMethod, chosen: boolean, words: Words, checkout: Checkout): Html =>
   html` <div class="method">
@@ -46,6 +47,7 @@ const payButton = (checkout: Checkout, words: Words): Html =>
     <button class="primary" type="submit" disabled data-wakes>
       <span class="primary-words">${payWords(checkout, words)}</span>
       <span class="primary-busy">${spinner}${words.paying}</span>
+      <span class="primary-asleep">${words.asleepButton}</span>
     </button>`;
 
 /** A method that is fixed already: the card's form, or one button on the way to the bank. */
@@ -73,10 +75,11 @@ const single = (method: PayableMethod, words: Words, checkout: Checkout, button:
         </div>`;
 };
 
-const nothingToDo = ({ title, text }: Said): Html =>
+const nothingToDo = ({ title, text }: Said, onwards: Piece): Html =>
   html`<div class="step">
     <h2 class="panel-title" tabindex="-1">${title}</h2>
     <p class="panel-text">${text}</p>
+    ${onwards}
   </div>`;
 
 /**
@@ -85,10 +88,11 @@ const nothingToDo = ({ title, text }: Said): Html =>
 export const payForm = (checkout: Checkout, words: Words): Html => {
   const fixed = payableMethod(checkout.method);
   const methods = checkout.methods.map(payableMethod).filter((method) => method !== null);
-  if (checkout.method === 'recurrent') return nothingToDo(words.noBuyer);
-  if (methods.length === 0) return nothingToDo(words.noMethods);
+  if (checkout.method === 'recurrent') return nothingToDo(words.noBuyer, null);
+  if (methods.length === 0) return nothingToDo(words.noMethods, shopLink(checkout, words));
   const button = payButton(checkout, words);
   return html`<form id="pay" class="pay-form" novalidate>
-    ${fixed ? single(fixed, words, checkout, button) : html`${picker(methods, words, checkout)} ${button}`}
-  </form>`;
+      ${fixed ? single(fixed, words, checkout, button) : html`${picker(methods, words, checkout)} ${button}`}
+    </form>
+    ${fixed && wayOnView(checkout, words)}`;
 };

@@ -5,6 +5,7 @@ import { html, linkable, type Html, type Piece } from '../html.ts';
 import type { Said, Words } from '../words/words.ts';
 import { arrow, methodMarks, spinner } from './icons.ts';
 import { payableMethod } from './pay-form.ts';
+import { wayOnView } from './way-on.ts';
 
 const said = ({ title, text }: Said): Html =>
   html` <h2 class="panel-title" tabindex="-1">${title}</h2>
@@ -26,7 +27,7 @@ const qr = (checkout: Checkout, words: Words): Html => {
     }
     <p class="panel-text ${address && 'on-desk'}">${words.qr.text}</p>
     <div class="qr-tile">${checkout.stepUrl && drawQr(checkout.stepUrl, words.qrLabel)}</div>
-    ${address && html`<a class="link on-desk" href="${address}">${words.qrHere}</a>`} ${waiting(words)}
+    ${address && html`<a class="link on-desk" href="${address}">${words.qrHere}</a>`} ${waiting(words)} ${wayOnView(checkout, words)}
   </div>`;
 };
 
@@ -41,18 +42,18 @@ export const stepView = (checkout: Checkout, words: Words): Html => {
     case 'redirect':
       return html`<div class="step">
         ${method && html`<div class="step-mark">${methodMarks[method]}</div>`} ${said(words.redirect(name))} ${onwards(address, words.redirectGo(name))}
-        ${waiting(words)}
+        ${waiting(words)} ${wayOnView(checkout, words)}
       </div>`;
     case 'three_d_secure':
       return html`<div class="step">
         ${method && html`<div class="step-mark">${methodMarks[method]}</div>`} ${said(words.threeDSecure)} ${onwards(address, words.threeDSecureGo)}
-        ${waiting(words)}
+        ${waiting(words)} ${wayOnView(checkout, words)}
       </div>`;
     case 'wait':
     case null:
       return html`<div class="step step-wait">
         <div class="big-spinner">${spinner}</div>
-        ${said(words.wait)}
+        ${said(words.wait)} ${wayOnView(checkout, words)}
       </div>`;
   }
 };

@@ -5,6 +5,9 @@ import { html, type Html } from '../html.ts';
 import type { Words } from '../words/words.ts';
 import { verificationView } from './saving.ts';
 
+/** A shorter description fits its box even in the largest letters. */
+const scrolls_characters = 120;
+
 /** The first letter or digit of the shop's name, for its badge. */
 const initialOf = (name: string): string => /[\p{L}\p{N}]/u.exec(name)?.[0].toUpperCase() ?? '·';
 
@@ -19,6 +22,9 @@ const timeLeft = (checkout: Checkout, words: Words): Html | null =>
     ? row(words.timeLeft, html`<span class="clock" role="timer" aria-live="off" data-deadline="${checkout.deadline}">&nbsp;</span>`, 'left')
     : null;
 
+/** A long description is a box that scrolls: who has no pointer scrolls it with the keyboard. */
+const descriptionView = (text: string): Html => html`<p class="description" ${text.length > scrolls_characters && html`tabindex="0"`}>${text}</p>`;
+
 /** Long amounts are set smaller, so that they stay in one line. */
 const sizeOf = (amount: string): string => (amount.length > 17 ? 'longest' : amount.length > 12 ? 'long' : '');
 
@@ -28,7 +34,7 @@ export const summaryView = (checkout: Checkout, words: Words): Html => {
   return html`
     <p class="shop"><span class="badge" aria-hidden="true">${initialOf(checkout.shopName)}</span><span class="shop-name">${checkout.shopName}</span></p>
     <h1 class="amount ${sizeOf(amount)}"><span class="unseen">${words.payTo} </span>${amount}</h1>
-    ${verificationView(checkout, words)} ${checkout.description && html`<p class="description">${checkout.description}</p>`}
+    ${verificationView(checkout, words)} ${checkout.description && descriptionView(checkout.description)}
     <dl class="facts">${row(words.order, checkout.orderId)} ${row(words.paymentNumber, checkout.publicId)} ${timeLeft(checkout, words)}</dl>
   `;
 };

@@ -1,10 +1,11 @@
 /** The hosted page in English. */
 import type { Words } from './words.ts';
 
-const otherWay = 'Pay with another card or another way.';
-const callBank = 'Call your bank or pay another way.';
+// A payment that has failed is over: paying again is the shop's to offer.
+const otherWay = 'Go back to the shop and pay with another card or another way.';
+const callBank = 'Call your bank, or go back to the shop and pay another way.';
 const checkCard = 'Go back to the shop, start again and check the card details.';
-const later = 'Try again in a few minutes or pay another way.';
+const later = 'Go back to the shop and start again in a few minutes, or pay another way.';
 
 export const en: Words = {
   language: 'en',
@@ -20,6 +21,12 @@ export const en: Words = {
   footer: 'You enter payment details only at your own bank.',
   footerCard: 'Card details go straight to the bank and are never stored.',
   noScript: 'Paying needs JavaScript. Turn it on in the browser’s settings and reload the page, or open the link in another browser.',
+  asleep: {
+    title: 'The page has not loaded completely.',
+    text: 'Check the connection. If this message stays,',
+  },
+  asleepButton: 'Paying has not loaded yet',
+  reload: 'reload the page',
   pageTitle: (amount, shop) => `${amount} — ${shop}`,
   summaryLabel: 'What you are paying for',
 
@@ -77,10 +84,11 @@ export const en: Words = {
   cardCvc: 'CVC',
   cardCvcHint: 'Three digits on the back',
   cardHolder: 'Name on card',
+  optional: 'optional',
   cardHolderExample: 'IVAN IVANOV',
   testCards: 'Test cards',
   testCardsHint: 'Press one to fill the form. Any other valid number works too.',
-  fillIn: (brand) => `Fill the form with the ${brand} card`,
+  fillIn: (brand, number) => `${brand} ${number}, fill the form with this card`,
 
   wait: { title: 'The bank is processing the payment', text: 'It usually takes a few seconds. There is no need to reload the page.' },
   qr: { title: 'Pay with SBP', text: 'Point your phone’s camera at the QR code or scan it in your bank’s app.' },
@@ -100,16 +108,58 @@ export const en: Words = {
   expired: 'Time is up',
   cancelled: { title: 'Payment cancelled', text: 'The shop cancelled this payment. You were not charged.' },
   refunded: { title: 'Money returned', text: 'The shop returned the whole payment. When it arrives depends on your bank.' },
-  refunds: { pending: (amount) => `${amount} is being returned`, succeeded: (amount) => `${amount} returned` },
+  refunds: { pending: 'On its way back', succeeded: 'Returned' },
+  late: {
+    title: 'The money goes back to you',
+    text: 'The whole amount is returned by itself; nothing is needed from you. When it arrives depends on your bank.',
+    because: {
+      expired: 'The bank confirmed the payment when its time was already up.',
+      cancelled: 'The bank confirmed the payment when the shop had already cancelled it.',
+      failed: 'The bank confirmed the payment after it had been declined.',
+    },
+  },
+  lateReason: 'The payment came too late',
+
+  date: 'Date',
+  moscowTime: 'Moscow time',
+  paidWith: 'Method',
+  card: 'Card',
+  savedMethod: 'Saved payment method',
+  brands: { mir: 'Mir', visa: 'Visa', mastercard: 'Mastercard', unionpay: 'UnionPay' },
+  refundsLabel: 'Returned money',
+  print: 'Print the receipt',
+
+  stuck: {
+    fixed: {
+      title: 'Need another way to pay?',
+      text: 'This payment can only be made this way. To pay differently, go back to the shop and start again.',
+    },
+    atBank: {
+      title: 'Can’t pay this way?',
+      text: 'The way to pay cannot be changed any more. If you have not confirmed anything at the bank, go back to the shop and start again: this payment ends by itself.',
+    },
+    waiting: {
+      title: 'Taking long?',
+      text: 'You need not wait here: the shop learns the result by itself, and this address shows it. Please do not pay a second time until it is known.',
+    },
+  },
+  toSite: (host) => `Go to ${host}`,
   backToShop: 'Back to the shop',
   returning: 'Taking you back to the shop…',
   closePage: 'You can close this page.',
+  keepPage: 'This page is your receipt. Its link keeps working.',
   failureCode: 'Code',
   failures: {
     do_not_honor: { reason: 'The bank declined the payment', advice: callBank },
     generic_decline: { reason: 'The bank declined the payment and gave no reason', advice: callBank },
-    insufficient_funds: { reason: 'There is not enough money in the account', advice: 'Top up the account or pay another way.' },
-    limit_exceeded: { reason: 'A spending limit was exceeded', advice: 'Change the limit in your bank’s app or pay another way.' },
+    insufficient_funds: {
+      reason: 'There is not enough money in the account',
+      advice: 'Top up the account or choose another way, and start again in the shop.',
+    },
+    limit_exceeded: {
+      reason: 'A spending limit was exceeded',
+      advice: 'Change the limit in your bank’s app or choose another way, and start again in the shop.',
+    },
     call_issuer: { reason: 'The bank asks you to contact it', advice: callBank },
     expired_card: { reason: 'The card has expired', advice: otherWay },
     invalid_card_number: { reason: 'The card number is wrong', advice: checkCard },
@@ -124,7 +174,10 @@ export const en: Words = {
     fraud_suspected: { reason: 'The bank stopped the payment for safety', advice: callBank },
     authentication_failed: { reason: 'The payment was not confirmed', advice: 'Go back to the shop and start again: the bank needs your confirmation.' },
     authorization_revoked: { reason: 'The permission to charge was withdrawn', advice: otherWay },
-    identification_required: { reason: 'The bank asks you to prove your identity', advice: 'Do it in your bank’s app, or pay another way.' },
+    identification_required: {
+      reason: 'The bank asks you to prove your identity',
+      advice: 'Do it in your bank’s app, or choose another way, and start again in the shop.',
+    },
     account_not_found: { reason: 'The account was not found', advice: otherWay },
     issuer_unavailable: { reason: 'Your bank is not answering at the moment', advice: later },
     processing_error: { reason: 'A technical fault stopped the payment', advice: later },
@@ -165,6 +218,8 @@ export const en: Words = {
     not_pending: 'The payment has already moved on, perhaps in another tab. Here is how it stands.',
     method_unsupported: 'This way to pay is not available now.',
     route_not_configured: 'The shop does not accept this way to pay yet.',
+    live_not_enabled: 'The shop does not take payments at the moment.',
+    aml_blocked: 'This card is not accepted. Use another one.',
     not_found: 'There is no such payment.',
   },
   refused: 'That did not work. Try again.',
@@ -173,6 +228,9 @@ export const en: Words = {
     numberEmpty: 'Enter the card number',
     numberShort: 'Some digits are missing',
     numberWrong: 'Check the number: there is a typo',
+    numberAmex: 'American Express is not accepted. Use Mir, Visa, Mastercard or UnionPay.',
+    numberJcb: 'JCB is not accepted. Use Mir, Visa, Mastercard or UnionPay.',
+    numberDiners: 'Diners Club is not accepted. Use Mir, Visa, Mastercard or UnionPay.',
     expiryEmpty: 'Enter the expiry date',
     expiryWrong: 'Month and year, such as 09/28',
     expiryPast: 'The card has expired',
@@ -181,7 +239,8 @@ export const en: Words = {
     holderEmpty: 'Enter the name as on the card',
     holderWrong: 'In Latin letters, as on the card',
     offline: 'No connection. The page updates as soon as it is back.',
-    unsure: 'The connection broke. Do not pay again: we are checking whether the payment reached the bank.',
+    unsure: 'The connection broke. Please wait: we are checking whether the payment has begun.',
+    unsent: 'The connection broke before the payment began. Press the button again: you cannot be charged twice.',
     filled: 'The form is filled with a test card',
   },
 };

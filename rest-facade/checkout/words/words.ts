@@ -49,11 +49,23 @@ export interface SavingWords {
   readonly notSaved: string;
 }
 
-/** What page.js says by itself; sent with the page. */
+/** Refusals in the buyer's words; any other code is said with `refused`. */
+export interface RefusalWords {
+  readonly refusals: Readonly<
+    Record<'bad_request' | 'not_pending' | 'method_unsupported' | 'route_not_configured' | 'live_not_enabled' | 'aml_blocked' | 'not_found', string>
+  >;
+  readonly refused: string;
+}
+
+/** What page.js says by itself; sent with the page, and the refusals with it. */
 export interface BrowserWords {
   readonly numberEmpty: string;
   readonly numberShort: string;
   readonly numberWrong: string;
+  /** Brands that are not accepted, known by the first digits. */
+  readonly numberAmex: string;
+  readonly numberJcb: string;
+  readonly numberDiners: string;
   readonly expiryEmpty: string;
   readonly expiryWrong: string;
   readonly expiryPast: string;
@@ -62,11 +74,14 @@ export interface BrowserWords {
   readonly holderEmpty: string;
   readonly holderWrong: string;
   readonly offline: string;
+  /** The answer to what was sent was lost: while the page finds out what became of it. */
   readonly unsure: string;
+  /** It never arrived; sending it again is safe. */
+  readonly unsent: string;
   readonly filled: string;
 }
 
-export interface Words {
+export interface Words extends RefusalWords {
   readonly language: Language;
   /** Of Intl, for amounts. */
   readonly locale: string;
@@ -81,6 +96,11 @@ export interface Words {
   readonly footer: string;
   readonly footerCard: string;
   readonly noScript: string;
+  /** While page.js has not begun, or when it never does. */
+  readonly asleep: Said;
+  /** What the button says then. */
+  readonly asleepButton: string;
+  readonly reload: string;
   readonly pageTitle: (amount: string, shop: string) => string;
   readonly summaryLabel: string;
 
@@ -105,10 +125,12 @@ export interface Words {
   readonly cardCvc: string;
   readonly cardCvcHint: string;
   readonly cardHolder: string;
+  readonly optional: string;
   readonly cardHolderExample: string;
   readonly testCards: string;
   readonly testCardsHint: string;
-  readonly fillIn: (brand: string) => string;
+  /** Begins with what the button shows: who speaks to the page names what is seen. */
+  readonly fillIn: (brand: string, number: string) => string;
 
   readonly wait: Said;
   readonly qr: Said;
@@ -129,10 +151,30 @@ export interface Words {
   readonly cancelled: Said;
   readonly refunded: Said;
   /** Of one refund, by how far it is. */
-  readonly refunds: Readonly<Record<'pending' | 'succeeded', (amount: string) => string>>;
+  readonly refunds: Readonly<Record<'pending' | 'succeeded', string>>;
+  /** The money came after the payment had ended (decision D-33): why it was too late, and that it goes back. */
+  readonly late: Said & { readonly because: Readonly<Record<'expired' | 'cancelled' | 'failed', string>> };
+  /** The reason of the refund that the service makes by itself then. */
+  readonly lateReason: string;
+
+  readonly date: string;
+  /** The time zone of receipts. */
+  readonly moscowTime: string;
+  readonly paidWith: string;
+  readonly card: string;
+  readonly savedMethod: string;
+  readonly brands: Readonly<Record<'mir' | 'visa' | 'mastercard' | 'unionpay', string>>;
+  readonly refundsLabel: string;
+  readonly print: string;
+
+  /** For a buyer who cannot pay this way: before the bank, at the bank, and while it decides. */
+  readonly stuck: Readonly<Record<'fixed' | 'atBank' | 'waiting', Said>>;
+  readonly toSite: (host: string) => string;
   readonly backToShop: string;
   readonly returning: string;
   readonly closePage: string;
+  /** Under a receipt. */
+  readonly keepPage: string;
   readonly failureCode: string;
   readonly failures: Readonly<Record<PaymentFailureCode, FailureWords>>;
 
@@ -159,10 +201,6 @@ export interface Words {
   readonly brokenPage: Said;
   readonly tryAgain: string;
 
-  /** Refusals in the buyer's words; any other code is said with `refused`. */
-  readonly refusals: Readonly<Record<'bad_request' | 'not_pending' | 'method_unsupported' | 'route_not_configured' | 'not_found', string>>;
-  readonly refused: string;
-
   readonly browser: BrowserWords;
 }
 
@@ -177,7 +215,7 @@ export const wordsOf = (language: Language): Words => {
 };
 
 /** A refusal or an error code in the buyer's words. */
-export const refusalWords = (words: Words, code: string): string => Object.entries(words.refusals).find(([known]) => known === code)?.[1] ?? words.refused;
+export const refusalWords = ({ refusals, refused }: Words, code: string): string => Object.entries(refusals).find(([known]) => known === code)?.[1] ?? refused;
 
 /** The words of a failure; null for a code that no payment ends with. */
 export const failureWords = (words: Words, code: string): FailureWords | null => Object.entries(words.failures).find(([known]) => known === code)?.[1] ?? null;

@@ -16,6 +16,7 @@ export interface Card {
   /** MM/YY. */
   readonly expiry: string;
   readonly cvc: string;
+  /** Empty when the buyer gave none, at a bank that does not ask for it. */
   readonly holder: string;
 }
 
@@ -166,6 +167,8 @@ export interface Bank extends PayoutBank, TokenBank {
   readonly methods: readonly BuyerMethod[];
   /** Where a buyer types a card: on our page, and `SessionOrder.card` has it, or on the bank's, and it never comes to us. */
   readonly cardsOn: 'our_page' | 'bank_page';
+  /** Whether an order by a card that is typed on our page needs the holder's name. Absent: it may be left empty. */
+  readonly asksHolder?: boolean;
   /**
    * Methods whose order is given as soon as the payment is created (decision D-31), without a card: the same order, given again when the buyer goes on, is then
    * answered with the same session while it is young enough. Absent: none.

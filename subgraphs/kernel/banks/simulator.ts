@@ -7,6 +7,7 @@ import type { Database } from '../database/orm.ts';
 import { inTransaction, run, type Statement } from '../database/statement.ts';
 import type { Bank, BankAnswer, Card, PayerTraits, PlannedAnswer, Question, RefundAnswer, SessionAnswer, SessionOrder } from './bank.ts';
 import type { BankStep, BuyerMethod } from '../rules/buyer.ts';
+import { holderOf } from '../rules/card.ts';
 import { decidesAloneAt, lateAnswer_ms } from '../rules/plan.ts';
 import type { SimulatorOperation } from './entities.ts';
 import { decidesAt, openCallbacks, planCallbacks, silentUntil, type Callbacks, type PlannedCallback } from './simulator-callbacks.ts';
@@ -49,7 +50,7 @@ const cardTraits = (card: Card | null): Pick<PayerTraits, 'cardBrand' | 'cardMas
   if (!card) return { cardBrand: null, cardMask: null, cardHolder: null };
   const digits = card.number.replaceAll(/\D/g, '');
   const brand = brands.find(([pattern]) => pattern.test(digits))?.[1] ?? null;
-  return { cardBrand: brand, cardMask: `**** **** **** ${digits.slice(-4)}`, cardHolder: card.holder };
+  return { cardBrand: brand, cardMask: `**** **** **** ${digits.slice(-4)}`, cardHolder: holderOf(card) };
 };
 
 const stepOf = (order: SessionOrder): { step: BankStep; stepUrl: string | null } => {

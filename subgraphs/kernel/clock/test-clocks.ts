@@ -15,6 +15,8 @@ export type Timed =
 export interface TestClocks {
   /** The moment it is for something: its shop's clock in test mode, else the real time. A promise only for merchants that have a clock. */
   timeOf(timed: Timed): Temporal.Instant | Promise<Temporal.Instant>;
+  /** Whether that time stands: the shop's clock is frozen, or on its way to another moment. */
+  stands(timed: Timed): Promise<boolean>;
   /** Tells every process that a clock was made or removed. Called after the commit. */
   announce(): Promise<void>;
   /** Hears no more of clocks. */
@@ -36,14 +38,24 @@ const staleMost_ms = 1_000;
 export const shownAt = (parameter: string): string =>
   `case when test_clock.frozen or test_clock.target_at is not null then test_clock.clock_at else test_clock.clock_at + (${parameter}::timestamptz - test_clock.set_at) end`;
 
+const standing = `(test_clock.frozen or test_clock.target_at is not null) as stands`;
+
 const owners: Statement = { name: 'test_clock.owners', text: 'select distinct merchant_id as "merchantId" from test_clock' };
-const ofShop: Statement = { name: 'test_clock.of_shop', text: `select ${shownAt('$3')} as at from test_clock where merchant_id = $1 and shop_id = $2` };
+const ofShop: Statement = {
+  name: 'test_clock.of_shop',
+  text: `select ${shownAt('$3')} as at, ${standing} from test_clock where merchant_id = $1 and shop_id = $2`,
+};
 const ofRow = (table: string): Statement => ({
   name: `test_clock.of_${table}`,
-  text: `select ${shownAt('$3')} as at from ${table} as timed join test_clock using (merchant_id, shop_id)
+  text: `select ${shownAt('$3')} as at, ${standing} from ${table} as timed join test_clock using (merchant_id, shop_id)
     where timed.merchant_id = $1 and timed.id = $2 and timed.mode = 'test'`,
 });
 const ofRows = { payment: ofRow('payment'), refund: ofRow('refund'), payout: ofRow('payout'), subscription: ofRow('subscription') };
+
+interface Shown {
+  readonly at: Temporal.Instant;
+  readonly stands: boolean;
+}
 
 class KnownClocks implements TestClocks {
   readonly #pool: Runner;
@@ -69,6 +81,12 @@ class KnownClocks implements TestClocks {
     if (age_ms > keptMost_ms) this.#ask();
     if (age_ms > staleMost_ms || !this.#owners) return this.#asking.then(() => this.#timeOf(timed));
     return this.#timeOf(timed);
+  }
+
+  async stands(timed: Timed): Promise<boolean> {
+    if (!this.#owners) await this.timeOf(timed);
+    if (!this.#owners?.has(timed.merchantId)) return false;
+    return (await this.#find(timed, this.#now()))?.stands ?? false;
   }
 
   announce(): Promise<void> {
@@ -100,9 +118,14 @@ class KnownClocks implements TestClocks {
 
   async #shown(timed: Timed): Promise<Temporal.Instant> {
     const real = this.#now();
+    return (await this.#find(timed, real))?.at ?? real;
+  }
+
+  /** What the shop's clock shows; undefined when it has none. */
+  async #find(timed: Timed, real: Temporal.Instant): Promise<Shown | undefined> {
     const [statement, id] = timed.kind === 'shop' ? [ofShop, timed.shopId] : [ofRows[timed.kind], timed.id];
-    const [row] = await run<{ at: Temporal.Instant }>(this.#pool, statement, [timed.merchantId, id, real]);
-    return row?.at ?? real;
+    const [row] = await run<Shown>(this.#pool, statement, [timed.merchantId, id, real]);
+    return row;
   }
 }
 

@@ -20,6 +20,9 @@ export const isGoodUntil = (expiry: string, now: Temporal.Instant): boolean => {
   return Temporal.Instant.compare(now, end.toZonedDateTime('-12:00').toInstant()) < 0;
 };
 
+/** The name on a card as it was typed; null when none was. */
+export const holderOf = (card: { readonly holder: string } | null): string | null => card?.holder.trim() || null;
+
 /** What is wrong with a card, in words that name the field and repeat nothing of it; null when it can go to the bank. */
 export const cardMistake = (card: { readonly number: string; readonly expiry: string; readonly cvc: string }, now: Temporal.Instant): string | null => {
   if (!isCardNumber(card.number.replaceAll(/[\s-]/g, ''))) return 'card.number: expected a valid card number';

@@ -1,0 +1,15 @@
+/** Moments as a buyer reads them. */
+import type { Words } from './words/words.ts';
+
+/** Receipts name one time zone, so that a printed one means the same everywhere. */
+const timeZone = 'Europe/Moscow';
+
+/** Day and minute of `moment` (RFC 3339) in Moscow, with the name of that time. */
+export const formatMoment = (moment: string, { locale, moscowTime }: Words): string => {
+  const format = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone });
+  return `${format.format(new Date(moment))} ${moscowTime}`;
+};
+
+/** Day of `moment` in Moscow. */
+export const formatDay = (moment: string, { locale }: Words): string =>
+  new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone }).format(new Date(moment));

@@ -1,0 +1,69 @@
+/**
+ * What a payment that is over says for the buyer's records: when, how, what was given back and why.
+ * Contract "Refund": the reason is shown to the buyer.
+ */
+import type { Checkout } from '../call-checkout.ts';
+import { formatAmount } from '../format-amount.ts';
+import { formatDay, formatMoment } from '../format-moment.ts';
+import { html, type Html, type Piece } from '../html.ts';
+import type { Words } from '../words/words.ts';
+import { payableMethod } from './pay-form.ts';
+
+/** Brands in the spelling of the page, by the letters of what a bank calls them. */
+const brandName = (brand: string, words: Words): string => {
+  const letters = brand.toLowerCase().replaceAll(/[^a-z]/g, '');
+  return Object.entries(words.brands).find(([known]) => known === letters)?.[1] ?? brand;
+};
+
+/** The card that paid: brand and last 4 digits, as they stand on it. */
+const cardText = ({ cardBrand, cardMask }: Checkout, words: Words): string | null => {
+  const digits = cardMask?.slice(-4);
+  const parts = [cardBrand && brandName(cardBrand, words), digits && `•• ${digits}`];
+  return parts.filter(Boolean).join(' ') || null;
+};
+
+const methodText = ({ method }: Checkout, words: Words): string | null => {
+  const known = payableMethod(method);
+  if (known) return words.methods[known].name;
+  return method === 'recurrent' ? words.savedMethod : null;
+};
+
+const time = (moment: string, text: string): Html => html`<time datetime="${moment}">${text}</time>`;
+
+const fact = (name: string, value: Html | string | null): Piece =>
+  value !== null &&
+  html`<div class="fact">
+    <dt>${name}</dt>
+    <dd>${value}</dd>
+  </div>`;
+
+/** One refund. What came too late goes back by itself: its reason is ours to say, not the shop's. */
+const refundView = (refund: Checkout['refunds'][number], { currency, paidLate }: Checkout, words: Words): Html => {
+  const { amount, status, at } = refund;
+  const state = status === 'pending' ? 'pending' : 'succeeded';
+  const reason = paidLate ? words.lateReason : refund.reason;
+  return html`<li>
+    <span class="refund-words">${words.refunds[state]}</span>
+    <span class="refund-amount">${formatAmount(amount, currency, words.locale)}</span>
+    <span class="refund-day">${time(at, formatDay(at, words))}</span>
+    ${reason && html`<span class="refund-reason">${reason}</span>`}
+  </li>`;
+};
+
+/** The receipt; of a payment that ended without money, the little that there is. */
+export const receiptView = (checkout: Checkout, words: Words): Html => {
+  const moment = checkout.paidAt ?? checkout.endedAt;
+  const { refunds } = checkout;
+  return html`<div class="receipt">
+    <dl class="facts">
+      ${fact(words.date, moment && time(moment, formatMoment(moment, words)))} ${fact(words.paidWith, methodText(checkout, words))}
+      ${fact(words.card, cardText(checkout, words))}
+    </dl>
+    ${
+      refunds.length > 0 &&
+      html`<ul class="refunds" aria-label="${words.refundsLabel}">
+        ${refunds.map((refund) => refundView(refund, checkout, words))}
+      </ul>`
+    }
+  </div>`;
+};

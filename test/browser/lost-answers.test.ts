@@ -1,0 +1,108 @@
+/** What the hosted page does when the network takes an answer, or its script, away. */
+import { after, before, describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+import type { Page } from 'playwright-core';
+import { noChromium } from './chromium.ts';
+import { openBrowserStage, type BrowserStage } from './stage.ts';
+
+const patience = { timeout: 60_000 };
+const says = (page: Page, text: string): Promise<void> => page.locator('#panel .panel-title').filter({ hasText: text }).waitFor(patience);
+const button = (page: Page) => page.locator('#pay .primary');
+const waiting = { metadata: { simulator_outcome: 'requires_action' } };
+
+/** Loses calls to an address: after they have arrived, or before. Says how many came. */
+const lose = async (page: Page, address: string, when: 'before' | 'after', times = Infinity): Promise<() => number> => {
+  let came = 0;
+  await page.route(address, async (route) => {
+    came += 1;
+    if (came > times) return route.continue();
+    if (when === 'after') await route.fetch();
+    return route.abort();
+  });
+  return () => came;
+};
+
+describe('lost answers', { skip: noChromium, concurrency: 2 }, () => {
+  let stage: BrowserStage;
+  before(async () => {
+    stage = await openBrowserStage();
+  });
+  after(() => stage?.close());
+
+  test('the answer to choosing a method is lost: the page reads the state and goes on to the bank', async () => {
+    const payment = await stage.create(waiting);
+    const { page } = await stage.open(payment);
+    const chosen = await lose(page, '**/method?*', 'after');
+    await button(page).click();
+    await says(page, 'Оплатите через СБП');
+    assert.equal(chosen(), 1);
+    assert.equal((await payment.read()).method, 'sbp');
+    assert.equal(await page.locator('#notice').isVisible(), false, 'nothing is left of the fault');
+  });
+
+  test('choosing a method never arrives: it is sent again, and the page goes on', async () => {
+    const payment = await stage.create(waiting);
+    const { page } = await stage.open(payment);
+    const chosen = await lose(page, '**/method?*', 'before', 1);
+    await button(page).click();
+    await says(page, 'Оплатите через СБП');
+    assert.equal(chosen(), 2);
+  });
+
+  test('the answer to paying is lost: the page goes on to the bank by itself, as if it had come', async () => {
+    const payment = await stage.create({ method: 'tpay', ...waiting });
+    const { page } = await stage.open(payment);
+    const paid = await lose(page, '**/pay?*', 'after');
+    await button(page).click();
+    await page.waitForURL(`${payment.url}/bank`, patience);
+    assert.equal(paid(), 1);
+  });
+
+  test('paying never arrives: the page says that it has not begun, and the next press pays', async () => {
+    const payment = await stage.create({ method: 'sbp', ...waiting });
+    const { page } = await stage.open(payment, { language: 'en-GB' });
+    const paid = await lose(page, '**/pay?*', 'before', 1);
+    await button(page).click();
+    await page.getByText('The connection broke before the payment began. Press the button again').waitFor(patience);
+    assert.equal(paid(), 1, 'it was not sent again behind the buyer’s back');
+    await button(page).click();
+    await says(page, 'Pay with SBP');
+    assert.equal(await page.locator('#notice').isVisible(), false);
+  });
+
+  test('without a network the page waits, and goes on when it is back', async () => {
+    const payment = await stage.create({ method: 'sbp', ...waiting });
+    const { page, window } = await stage.open(payment);
+    await window.setOffline(true);
+    await button(page).click();
+    await page.locator('#notice').waitFor(patience);
+    await page.waitForTimeout(5_000);
+    assert.equal(await button(page).getAttribute('aria-busy'), 'true', 'it is still finding out');
+    await window.setOffline(false);
+    await page.getByText('Связь прервалась до начала платежа').waitFor(patience);
+    await button(page).click();
+    await says(page, 'Оплатите через СБП');
+  });
+
+  for (const reducedMotion of ['reduce', 'no-preference'] as const) {
+    test(`without page.js the button and the page say so, and nothing can be pressed in vain (motion: ${reducedMotion})`, async () => {
+      const payment = await stage.create({ method: 'cards' });
+      const window = await stage.openWindow({ language: 'en-GB' });
+      await window.route('**/page.js', (route) => route.abort());
+      const page = await window.newPage();
+      await page.emulateMedia({ reducedMotion });
+      await page.goto(payment.url);
+      assert.ok(await button(page).isDisabled());
+      await page.getByText('The page has not loaded completely.').waitFor(patience);
+      await page.getByText('Paying has not loaded yet').waitFor(patience);
+      assert.equal(await button(page).getByText('Pay ₽1,250').isVisible(), false);
+      await window.unrouteAll();
+      await page.getByRole('link', { name: 'reload the page' }).click();
+      await page.locator('#pay .primary:enabled').waitFor(patience);
+      await button(page).getByText('Pay ₽1,250').waitFor(patience);
+      await page.waitForTimeout(6_000);
+      assert.equal(await page.getByText('The page has not loaded completely.').isVisible(), false);
+      assert.equal(await page.getByText('Paying has not loaded yet').isVisible(), false);
+    });
+  }
+});

@@ -1,0 +1,169 @@
+/** The hosted page for everybody: axe finds nothing in any state, and letters of twice the size fit a phone. */
+import { after, before, describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
+import { readFileSync } from 'node:fs';
+import type { Browser, Page } from 'playwright-core';
+import { pay, payByCard } from '../support/buyer.ts';
+import { noChromium, openWindow, startChromium } from './chromium.ts';
+import { openStage, type Created, type Stage } from './stage.ts';
+
+const axeText = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+interface Shown {
+  readonly url: string;
+  /** What is done on the page before it is looked at. */
+  readonly act?: (page: Page) => Promise<void>;
+}
+
+const waiting = { return_url: 'https://shop.example/done', metadata: { simulator_outcome: 'requires_action' } };
+
+const atBank = async (stage: Stage, body: object): Promise<Created> => {
+  const payment = await stage.create({ ...waiting, ...body });
+  await ('method' in body && body.method === 'cards' ? payByCard : pay)(payment.url);
+  return payment;
+};
+
+const over = async (stage: Stage, body: object, status: string): Promise<Created> => {
+  const payment = await stage.create({ method: 'cards', ...body });
+  await payByCard(payment.url);
+  await stage.until(payment, status);
+  return payment;
+};
+
+const submit = (page: Page): Promise<void> => page.locator('#pay .primary').click();
+
+/** Every state of the page, by name. */
+const states: Readonly<Record<string, (stage: Stage) => Promise<Shown>>> = {
+  'a choice of methods': (stage) => stage.create(),
+  'a card with every field wrong': async (stage) => ({
+    ...(await stage.create()),
+    act: async (page) => {
+      await page.locator('label[for=method-cards]').click();
+      await submit(page);
+      await page.locator('#card-number').fill('378282246310005');
+    },
+  }),
+  'test cards and another way': async (stage) => ({
+    ...(await stage.create({ ...waiting, method: 'cards' })),
+    act: async (page) => {
+      for (const opened of ['.test-cards summary', '.way-on summary']) await page.locator(opened).click();
+      await page.locator('.test-card').first().click();
+    },
+  }),
+  'a QR code': (stage) => atBank(stage, { method: 'sbp' }),
+  'a bank’s app': (stage) => atBank(stage, { method: 'tpay' }),
+  '3-D Secure': (stage) => atBank(stage, { method: 'cards' }),
+  'a bank that is silent': (stage) => atBank(stage, { method: 'sbp', metadata: { simulator_outcome: 'pending' } }),
+  'the bank’s own page': async (stage) => ({ url: `${(await atBank(stage, { method: 'cards' })).url}/bank` }),
+  'a receipt with refunds': async (stage) => {
+    const payment = await over(stage, { return_url: waiting.return_url }, 'succeeded');
+    await stage.refund(payment, { amount: 40_000, reason: 'Один пакет был повреждён при доставке' });
+    await stage.refund(payment, { amount: 10_005 });
+    return payment;
+  },
+  'all given back': async (stage) => {
+    const payment = await over(stage, { amount: 120_000 }, 'succeeded');
+    await stage.refund(payment, {});
+    return payment;
+  },
+  'a decline': (stage) => over(stage, { amount: 10_002, return_url: waiting.return_url }, 'failed'),
+  'a cancelled payment': async (stage) => {
+    const payment = await stage.create();
+    await stage.cancel(payment);
+    return payment;
+  },
+  'a long order': (stage) =>
+    stage.create({ amount: Number.MAX_SAFE_INTEGER, order_id: `order-${'7'.repeat(90)}`, description: 'Очень длинное описание заказа '.repeat(12) }),
+  'an unknown address': async (stage) => ({ url: `${new URL((await stage.create()).url).origin}/pay/nonsense` }),
+};
+
+/** What axe finds wrong with the page as it is, in words. */
+const faults = async (page: Page): Promise<readonly string[]> => {
+  if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axeText);
+  const { violations, passes }: any = await page.evaluate('axe.run()');
+  assert.ok(passes.length > 10, 'axe looked at the page');
+  return violations.flatMap(({ id, nodes }: any) => nodes.map(({ target, failureSummary }: any) => `${id} at ${target.join(' ')}: ${failureSummary}`));
+};
+
+/**
+ * What does not fit: what stands out at the side, text over other text, a field that shows less
+ * than it holds. A script of the page's, as text: this program knows no documents.
+ */
+const misfits = `(() => {
+  const { documentElement, body } = document;
+  const wide = documentElement.scrollWidth > innerWidth ? ['the page is ' + documentElement.scrollWidth + ' wide'] : [];
+  const texts = [];
+  const walker = document.createTreeWalker(body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const place = node.parentElement;
+    const text = node.textContent.trim().slice(0, 30);
+    if (!text || !place.checkVisibility({ visibilityProperty: true })) continue;
+    if (place.closest('.unseen, .description, select, noscript')) continue;
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    for (const box of range.getClientRects()) texts.push({ text, box, place });
+  }
+  const beside = texts.filter(({ box }) => box.right > innerWidth + 1 || box.left < -1).map(({ text }) => text + ' stands out');
+  const shared = (a, b, from, to) => Math.min(a[to], b[to]) - Math.max(a[from], b[from]);
+  const covers = (a, b) => shared(a, b, 'left', 'right') > 2 && shared(a, b, 'top', 'bottom') > 6;
+  const over = texts.flatMap((a, index) =>
+    texts
+      .slice(index + 1)
+      .filter((b) => a.place !== b.place && covers(a.box, b.box))
+      .map((b) => a.text + ' is over ' + b.text),
+  );
+  const cut = [...document.querySelectorAll('input')].filter((input) => input.scrollWidth > input.clientWidth + 1);
+  if (texts.length < 5) return ['nothing was looked at'];
+  return [...wide, ...beside, ...over, ...cut.map(({ id }) => id + ' is cut')];
+})()`;
+
+const languages = ['ru-RU', 'en-GB'] as const;
+
+describe('the hosted page for everybody', { skip: noChromium }, () => {
+  let stage: Stage;
+  let browser: Browser;
+  let large: Browser;
+  before(async () => {
+    [stage, browser, large] = await Promise.all([openStage(), startChromium(), startChromium(32)]);
+  });
+  after(async () => {
+    await Promise.all([browser?.close(), large?.close()]);
+    await stage?.close();
+  });
+
+  /** Looks at a state in both languages in windows of a browser. */
+  const look = async (by: Browser, { url, act }: Shown, check: (page: Page) => Promise<void>): Promise<void> => {
+    for (const language of languages) {
+      const window = await openWindow(by, { language });
+      const page = await window.newPage();
+      await page.goto(url);
+      await act?.(page);
+      await check(page);
+      await window.close();
+    }
+  };
+
+  for (const [name, prepare] of Object.entries(states)) {
+    test(`${name}: axe finds nothing on a phone and a desk, in light and dark; twice as large letters fit a phone`, async () => {
+      const shown = await prepare(stage);
+      const withAxe = async (page: Page): Promise<void> => {
+        for (const width of [390, 1280]) {
+          for (const colorScheme of ['light', 'dark'] as const) {
+            await page.setViewportSize({ width, height: 900 });
+            await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+            assert.deepEqual(await faults(page), [], `${width} ${colorScheme}`);
+          }
+        }
+      };
+      await look(browser, shown, withAxe);
+      const withRuler = async (page: Page): Promise<void> => {
+        await page.setViewportSize({ width: 390, height: 844 });
+        await page.evaluate('document.fonts.ready.then(() => null)');
+        assert.equal(await page.evaluate('getComputedStyle(document.documentElement).fontSize'), '32px');
+        assert.deepEqual(await page.evaluate(misfits), []);
+      };
+      await look(large, shown, withRuler);
+    });
+  }
+});
