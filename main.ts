@@ -1,47 +1,14 @@
 /**
  * The entry: `node main.ts` runs every role in one process, by default on an embedded PostgreSQL; scaled out, each process has its own roles, as in
- * `node main.ts subgraph payments` or `node main.ts worker`. SIGTERM, SIGINT and the loss of the process that started us drain and end with 0.
+ * `node main.ts subgraph payments` or `node main.ts worker`. SIGTERM, SIGINT and the loss of the process that started us stop it in order and end with 0, at
+ * any moment of its life: it listens for them before it loads anything else.
  */
 import { join } from 'node:path';
-import { subgraphNames, type SubgraphName } from './schema/sources.ts';
-import { freePort } from './subgraphs/kernel/database/embedded/free-port.ts';
-import { ConfigError, readConfig } from './subgraphs/kernel/service/config.ts';
-import { openLog, type Logger } from './subgraphs/kernel/service/telemetry.ts';
-import { isEmbedded, settle, startRoles, type Running } from './start-roles.ts';
-
-/** What a process can be. `subgraph` is followed by its name. */
-const roleNames = ['all', 'gateway', 'rest-facade', 'checkout', 'subgraph', 'worker', 'migrate'] as const;
-
-export interface Roles {
-  readonly edge: ReadonlySet<'gateway' | 'rest-facade' | 'checkout'>;
-  readonly subgraphs: readonly SubgraphName[];
-  readonly worker: boolean;
-  readonly migrate: boolean;
-  readonly all: boolean;
-}
-
-/** Reads the command line; null when it names something that is no role. */
-export const readRoles = (words: readonly string[]): Roles | null => {
-  const subgraphs = new Set<SubgraphName>();
-  const others = new Set<string>();
-  const left = words.length === 0 ? ['all'] : [...words];
-  for (let word = left.shift(); word !== undefined; word = left.shift()) {
-    const role = roleNames.find((known) => known === word);
-    if (!role) return null;
-    if (role !== 'subgraph') {
-      others.add(role);
-      continue;
-    }
-    const named = left.shift();
-    const name = subgraphNames.find((known) => known === named);
-    if (!name) return null;
-    subgraphs.add(name);
-  }
-  const all = others.has('all');
-  const has = (role: string): boolean => all || others.has(role);
-  const edge = new Set((['gateway', 'rest-facade', 'checkout'] as const).filter(has));
-  return { all, edge, subgraphs: all ? subgraphNames : [...subgraphs], worker: has('worker'), migrate: has('migrate') };
-};
+import { listenForStop, stopAsked, throwIfStopped } from './subgraphs/kernel/service/stop-requests.ts';
+import type { SettledConfig } from './subgraphs/kernel/service/config.ts';
+import type { Roles } from './subgraphs/kernel/service/roles.ts';
+import type { Logger } from './subgraphs/kernel/service/telemetry.ts';
+import type { Running } from './start-roles.ts';
 
 // A terminal that was closed takes no more words, and that is no reason to fail.
 process.stdout.on('error', () => {});
@@ -74,56 +41,76 @@ const banner = ({ config, demo }: Running): string => {
   ].join('\n');
 };
 
-/** Drains once, whoever asks first; ends with 0 when it came to an end in time. */
-const drainOnSignals = (running: Running, log: Logger): void => {
-  let draining = false;
-  const drain = (reason: string): void => {
-    if (draining) return;
-    draining = true;
-    say(`Stopping (${reason}) ...`);
-    setTimeout(() => {
-      log.fatal({ drain_ms: running.config.drain_ms }, 'the drain took too long');
-      process.exit(1);
-    }, running.config.drainDelay_ms + running.config.drain_ms).unref();
-    running.close().then(
-      () => {
-        say('Stopped.');
-        process.exit(0);
-      },
-      (error: unknown) => {
-        log.fatal({ err: error }, 'the drain failed');
-        process.exit(1);
-      },
-    );
-  };
-  process.once('SIGTERM', () => drain('SIGTERM'));
-  process.once('SIGINT', () => drain('Ctrl-C'));
-  process.once('disconnect', () => drain('asked to'));
-  // The channel to the process that started us must not keep this one alive.
-  process.channel?.unref();
+/** Says that a stop was asked for, and ends the process with 1 when the stop takes longer than it may. */
+const limitStop = async (stopping: AbortSignal, { drainDelay_ms, drain_ms }: SettledConfig, log: Logger): Promise<void> => {
+  await stopAsked(stopping);
+  setTimeout(() => {
+    log.fatal({ drain_ms }, 'the drain took too long');
+    process.exit(1);
+  }, drainDelay_ms + drain_ms).unref();
 };
 
-const main = async (): Promise<void> => {
-  const words = process.argv.slice(2);
+const readRoleWords = async (words: readonly string[]): Promise<Roles> => {
+  const [{ readRoles, roleNames }, { subgraphNames }] = await Promise.all([import('./subgraphs/kernel/service/roles.ts'), import('./schema/sources.ts')]);
   const roles = readRoles(words);
-  if (!roles) {
-    process.stderr.write(`no such role: ${words.join(' ')}\nroles: ${roleNames.join(' | ')} (subgraph is followed by ${subgraphNames.join(', ')})\n`);
-    process.exit(2);
-  }
+  if (roles) return roles;
+  process.stderr.write(`no such role: ${words.join(' ')}\nroles: ${roleNames.join(' | ')} (subgraph is followed by ${subgraphNames.join(', ')})\n`);
+  return process.exit(2);
+};
+
+const readSettings = async () => {
+  const [{ readConfig }, { freePort }] = await Promise.all([
+    import('./subgraphs/kernel/service/config.ts'),
+    import('./subgraphs/kernel/database/embedded/free-port.ts'),
+  ]);
   const read = readConfig(process.env);
-  const config = settle(read.port === 0 ? { ...read, port: await freePort() } : read, roles);
-  const log = openLog(config, words.join(' ') || 'all', isEmbedded(config, roles) ? join(config.dataDir, 'service.log') : null);
+  return read.port === 0 ? { ...read, port: await freePort() } : read;
+};
+
+/** Runs the service until it is asked to stop. Throws the request when that comes before it is ready. */
+const run = async (roles: Roles, words: readonly string[], stopping: AbortSignal): Promise<void> => {
+  const progress = (text: string): void => say(`  ${text}`);
   const began = performance.now();
-  const running = await startRoles(config, roles, log, (text) => say(`  ${text}`));
+  const read = await readSettings();
+  const [{ openLog }, { ensurePlace, isEmbedded, settle, startRoles }] = await Promise.all([
+    import('./subgraphs/kernel/service/telemetry.ts'),
+    import('./start-roles.ts'),
+  ]);
+  await throwIfStopped(stopping);
+  await ensurePlace(read, roles, { progress, stopping });
+  const config = settle(read, roles);
+  const log = openLog(config, words.join(' ') || 'all', isEmbedded(config, roles) ? join(config.dataDir, 'service.log') : null);
+  void limitStop(stopping, config, log);
+  const running = await startRoles(config, roles, log, { progress, stopping });
   if (roles.migrate && !roles.all) return running.close();
-  drainOnSignals(running, log);
   say(`  Ready in ${((performance.now() - began) / 1_000).toFixed(1)} s.`);
   if (roles.all) say(banner(running));
+  await stopAsked(stopping);
+  await running.close();
 };
 
+const main = async (stopping: AbortSignal): Promise<number> => {
+  void stopAsked(stopping).then(() => say(`Stopping (${wordsOf(stopping.reason)}) ...`));
+  const words = process.argv.slice(2);
+  const roles = await readRoleWords(words);
+  try {
+    await run(roles, words, stopping);
+  } catch (error) {
+    // A start that is stopped may fail of it in other words.
+    if (!stopping.aborted) throw error;
+    // Whoever waits for the migrations must not take them for done.
+    if (roles.migrate && !roles.all) return 1;
+  }
+  if (stopping.aborted) say('Stopped.');
+  return 0;
+};
+
+const wordsOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
+
 if (import.meta.main) {
-  await main().catch((error: unknown) => {
-    process.stderr.write(`${error instanceof ConfigError || error instanceof Error ? error.message : String(error)}\n`);
-    process.exit(1);
+  const code = await main(listenForStop()).catch((error: unknown) => {
+    process.stderr.write(`${wordsOf(error)}\n`);
+    return 1;
   });
+  process.exit(code);
 }

@@ -14,6 +14,10 @@ const look_ms = 250;
 // Taken before anything else: npm may be killed while packages are being installed.
 const startedBy = process.ppid;
 const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+// One press of Ctrl-C arrives twice where npm passes it on, after the terminal; a busy machine takes its time for that.
+const samePress_ms = process.env.npm_lifecycle_event ? 1_000 : 250;
+// What a program that was told to end at once may take for it.
+const atOnce_ms = 2_000;
 
 /**
  * `drains`: the program listens to 'disconnect' and ends in order by itself, and losing us in any way tells it to. The others get our signals.
@@ -62,6 +66,33 @@ const isInstalled = (runtimeOnly) => {
 
 const firstLines = (text, count) => text.trim().split('\n').slice(0, count).join('\n');
 
+const hasGroups = process.platform !== 'win32';
+
+const hasEnded = ({ pid, exitCode, signalCode }) => pid === undefined || exitCode !== null || signalCode !== null;
+
+/** To a program and what it has started. */
+const signalGroup = (child, signal) => {
+  if (hasEnded(child)) return;
+  try {
+    process.kill(hasGroups ? -child.pid : child.pid, signal);
+  } catch {
+    // It has ended in between.
+  }
+};
+
+/** Calls `first` when a stop is asked for by a signal or by `ask`, and `again` when Ctrl-C is pressed after that. */
+const onStop = (first, again) => {
+  let asked_ms = null;
+  const ask = (signal) => {
+    if (asked_ms === null) {
+      asked_ms = performance.now();
+      first(signal);
+    } else if (signal === 'SIGINT' && performance.now() - asked_ms >= samePress_ms) again();
+  };
+  for (const signal of stopSignals) process.on(signal, ask);
+  return { ask, end: () => stopSignals.forEach((signal) => process.off(signal, ask)) };
+};
+
 /** Runs npm quietly and says every few seconds that it goes on; its own words are shown only when it fails. */
 const install = async () => {
   const began = performance.now();
@@ -71,8 +102,16 @@ const install = async () => {
   const args = [hasLock ? 'ci' : 'install', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error', '--progress=false'];
   // Inside `npm start` npm says where it is; on Windows it could not be started by its name alone.
   const npm = process.env.npm_execpath?.endsWith('.js') ? [process.execPath, process.env.npm_execpath] : ['npm'];
-  const child = spawn(npm[0], [...npm.slice(1), ...args], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
-  for (const signal of stopSignals) process.once(signal, () => child.kill() && fail('Stopped before the packages were installed.'));
+  const child = spawn(npm[0], [...npm.slice(1), ...args], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], detached: hasGroups });
+  let stopped = false;
+  const stopping = onStop(
+    () => {
+      stopped = true;
+      signalGroup(child, 'SIGTERM');
+      setTimeout(() => signalGroup(child, 'SIGKILL'), atOnce_ms).unref();
+    },
+    () => signalGroup(child, 'SIGKILL'),
+  );
   let said = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += text));
   const ticking = setInterval(() => say(`  ... ${seconds()}`), 5_000);
@@ -81,7 +120,8 @@ const install = async () => {
     child.once('close', resolve);
   });
   clearInterval(ticking);
-  for (const signal of stopSignals) process.removeAllListeners(signal);
+  stopping.end();
+  if (stopped) fail('Stopped before the packages were installed.');
   if (code !== 0)
     fail(`npm could not install the packages (${code}):\n${firstLines(said, 12)}\nMend that (does "npm ping" answer?) and run the same command again.`);
   say(`Packages are installed (${seconds()}).`);
@@ -118,7 +158,7 @@ const watchNpm = (onGone) => {
 
 /**
  * Runs the program until it ends and ends with its code. It gets a session of its own, so that Ctrl-C, which the terminal sends to everyone at once and
- * npm passes on a second time, reaches it once: through us. A channel to it closes when we stop, however we stop.
+ * npm passes on a second time, reaches it once: through us. A channel to it closes when we stop, however we stop. A second Ctrl-C ends it at once.
  */
 const run = (node, { program, drains }, args) => {
   const path = `${join(root, 'node_modules', '.bin')}${delimiter}${process.env.PATH ?? ''}`;
@@ -127,20 +167,22 @@ const run = (node, { program, drains }, args) => {
   const child = spawn(node, [...program, ...args], {
     cwd: root,
     env: { ...process.env, PATH: path, NODE_COMPILE_CACHE: compiled },
-    detached: process.platform !== 'win32',
+    detached: hasGroups,
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });
-  const stop = (signal) => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    if (drains) {
-      if (child.connected) child.disconnect();
-    } else {
-      // It may have started others, which are in its group.
-      process.kill(process.platform === 'win32' ? child.pid : -child.pid, signal);
-    }
-  };
-  for (const signal of stopSignals) process.on(signal, () => stop(signal));
-  watchNpm(() => stop('SIGTERM'));
+  const stopping = onStop(
+    (signal) => {
+      if (!drains) signalGroup(child, signal);
+      else if (child.connected) child.disconnect();
+    },
+    () => {
+      // The service then ends its database with itself; whoever does not listen is killed.
+      if (drains && !hasEnded(child)) child.kill('SIGQUIT');
+      else signalGroup(child, 'SIGKILL');
+      setTimeout(() => signalGroup(child, 'SIGKILL'), atOnce_ms).unref();
+    },
+  );
+  watchNpm(() => stopping.ask('SIGTERM'));
   child.once('error', (error) => fail(`${node} cannot be started: ${error.message}`));
   child.once('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
 };

@@ -2,30 +2,48 @@
  * The roles of a process, wired together. What only the edge or only the subgraphs need is loaded where a process has such a role: a subgraph is then half
  * as large. What was started last is taken down first, also when starting fails half way.
  */
+import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SubgraphName } from './schema/sources.ts';
 import { remoteExecutor } from './gateway/remote-subgraph.ts';
 import { readNotification } from './subgraphs/kernel/banks/tbank/read-notification.ts';
-import type { Progress } from './subgraphs/kernel/database/open-record.ts';
+import { ensureWritable } from './subgraphs/kernel/database/embedded/data-directory.ts';
+import { handoverDefault_ms, untilLetGo } from './subgraphs/kernel/database/embedded/claim-directory.ts';
+import type { Start } from './subgraphs/kernel/database/open-record.ts';
 import { openBus } from './subgraphs/kernel/queue/bus.ts';
 import type { Bus } from './subgraphs/kernel/rules/event.ts';
 import { ConfigError, deriveSecrets, type Config, type SettledConfig } from './subgraphs/kernel/service/config.ts';
 import { openHttp } from './subgraphs/kernel/service/http.ts';
+import { ensureFree, explainListening, type ListenAddress } from './subgraphs/kernel/service/listen-address.ts';
 import { localOperatorToken, localSecretKey } from './subgraphs/kernel/service/local-secrets.ts';
+import type { Roles } from './subgraphs/kernel/service/roles.ts';
 import { serveSubgraph, subgraphPath } from './subgraphs/kernel/service/serve-subgraph.ts';
+import { runStep } from './subgraphs/kernel/service/stop-requests.ts';
 import { startTracing } from './subgraphs/kernel/service/start-tracing.ts';
 import type { SubgraphExecutor } from './subgraphs/kernel/service/subgraph.ts';
 import type { Logger } from './subgraphs/kernel/service/telemetry.ts';
 import type { DemoMerchant } from './subgraphs/merchants/demo-merchant.ts';
 import type { Subgraphs } from './subgraphs/start-subgraphs.ts';
 
-import type { Roles } from './main.ts';
-
 /** Whether this process works on the record: the edge has its neighbours' addresses instead. */
 const isOnRecord = (roles: Roles): boolean => roles.subgraphs.length > 0 || roles.worker || roles.migrate;
 
+/** Whether this process listens: one that only migrates does not. */
+const isServing = (roles: Roles): boolean => roles.edge.size > 0 || roles.subgraphs.length > 0 || roles.worker;
+
 /** Whether this is an installation of its own, which keeps everything in DATA_DIR. */
 export const isEmbedded = (config: Config, roles: Roles): boolean => config.databaseUrl === null && isOnRecord(roles);
+
+const addressOf = ({ host, port }: Config): ListenAddress => ({ host, port, settings: { host: 'HOST', port: 'PORT' } });
+
+/** Throws one sentence for a person when this process could not listen or keep its files. Nothing has been made before that but DATA_DIR itself. */
+export const ensurePlace = async (config: Config, roles: Roles, { progress, stopping }: Omit<Start, 'stack'>): Promise<void> => {
+  const embedded = isEmbedded(config, roles);
+  const dataDir = resolve(config.dataDir);
+  if (embedded) await untilLetGo(dataDir, { handover_ms: handoverDefault_ms, progress, stopping });
+  if (isServing(roles)) await ensureFree(addressOf(config));
+  if (embedded) ensureWritable(dataDir);
+};
 
 /** Completes the configuration; an embedded installation keeps what it made in DATA_DIR. Throws when there is no key and nowhere to keep one. */
 export const settle = (config: Config, roles: Roles): SettledConfig => {
@@ -92,7 +110,7 @@ const listen = async (starting: Starting, subgraphs: Subgraphs | null): Promise<
     await registerEdge(app, { config, roles: roles.edge, executors: openExecutors(starting, subgraphs), readTBank, bus, log, stack });
   }
   stack.defer(() => app.close());
-  await app.listen({ port: config.port, host: config.host });
+  await app.listen({ port: config.port, host: config.host }).catch((error: unknown) => Promise.reject(explainListening(error, addressOf(config))));
   stack.defer(async () => {
     leaving = true;
     // Nobody sends calls to a process that is a worker alone.
@@ -100,24 +118,28 @@ const listen = async (starting: Starting, subgraphs: Subgraphs | null): Promise<
   });
 };
 
-/** Starts the roles of this process. Whatever fails on the way takes down what was started before it. */
-export const startRoles = async (config: SettledConfig, roles: Roles, log: Logger, progress: Progress): Promise<Running> => {
+/**
+ * Starts the roles of this process. Whatever fails on the way takes down what was started before it, and so does a stop that is asked for meanwhile: its
+ * reason is then thrown.
+ */
+export const startRoles = async (config: SettledConfig, roles: Roles, log: Logger, { progress, stopping }: Omit<Start, 'stack'>): Promise<Running> => {
   await using starting = new AsyncDisposableStack();
   const stack = starting;
   await startTracing(config, roles, log, stack);
-  const onRecord = isOnRecord(roles) ? await import('./subgraphs/start-subgraphs.ts') : null;
-  const opened = onRecord && (await onRecord.openTables(config, roles.migrate, stack, progress));
+  const onRecord = isOnRecord(roles) ? await runStep(stopping, () => import('./subgraphs/start-subgraphs.ts')) : null;
+  const opened = onRecord && (await onRecord.openTables(config, roles.migrate, { stack, progress, stopping }));
   let demo: DemoMerchant | null = null;
-  if (roles.edge.size > 0 || roles.subgraphs.length > 0 || roles.worker) {
+  if (isServing(roles)) {
     progress('Roles ...');
     const databaseUrl = opened?.url ?? config.databaseDirectUrl ?? config.databaseUrl ?? '';
-    const bus = await openBus({ redisUrl: config.redisUrl, databaseUrl, log });
+    const bus = await runStep(stopping, () => openBus({ redisUrl: config.redisUrl, databaseUrl, log }));
     stack.defer(() => bus.close());
     const remote = (name: SubgraphName): SubgraphExecutor | null => openRemote(name, { config, roles, log, stack });
-    const subgraphs = onRecord && opened && (await onRecord.openSubgraphs(opened, { config, bus, log, stack, here: roles.subgraphs, remote }));
-    if (roles.all && config.databaseUrl === null) demo = (await subgraphs?.demoMerchant()) ?? null;
-    if (roles.worker) await subgraphs?.startWorker();
-    await listen({ config, roles, bus, log, stack }, subgraphs);
+    const open = onRecord && opened ? () => onRecord.openSubgraphs(opened, { config, bus, log, stack, here: roles.subgraphs, remote }) : null;
+    const subgraphs = open && (await runStep(stopping, open));
+    if (subgraphs && roles.all && config.databaseUrl === null) demo = await runStep(stopping, () => subgraphs.demoMerchant());
+    if (subgraphs && roles.worker) await runStep(stopping, () => subgraphs.startWorker());
+    await runStep(stopping, () => listen({ config, roles, bus, log, stack }, subgraphs));
   }
   const running = stack.move();
   return { config, demo, close: () => running.disposeAsync() };

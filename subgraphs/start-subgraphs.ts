@@ -2,7 +2,7 @@
 import type { SubgraphName } from '../schema/sources.ts';
 import { openEveryBank } from './kernel/banks/open-every-bank.ts';
 import { openTestClocks } from './kernel/clock/test-clocks.ts';
-import { migrateAll, openRecord, type Progress, type RecordStore } from './kernel/database/open-record.ts';
+import { migrateAll, openRecord, type RecordStore, type Start } from './kernel/database/open-record.ts';
 import { isMigrated } from './kernel/database/orm.ts';
 import { watchWorker } from './kernel/observability/watch-worker.ts';
 import { openPolicies } from './kernel/policies/policies.ts';
@@ -43,10 +43,10 @@ export interface SubgraphsOptions {
   readonly remote: (name: SubgraphName) => SubgraphExecutor | null;
 }
 
-/** Opens the database with the tables of every subgraph, an embedded one where none is named; migrates it when `migrating`. `stack` closes it. */
-export const openTables = async (config: SettledConfig, migrating: boolean, stack: AsyncDisposableStack, progress: Progress): Promise<RecordStore> => {
-  const opened = await openRecord(config, entities, stack, progress);
-  if (migrating) await migrateAll(config, entities, opened, progress);
+/** Opens the database with the tables of every subgraph, an embedded one where none is named; migrates it when `migrating`. */
+export const openTables = async (config: SettledConfig, migrating: boolean, start: Start): Promise<RecordStore> => {
+  const opened = await openRecord(config, entities, start);
+  if (migrating) await migrateAll(config, entities, opened, start);
   return opened;
 };
 

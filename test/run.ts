@@ -148,5 +148,7 @@ const stopping = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
 // The channel to setup.mjs, which closes when it is stopped or killed; without a run it must not keep us.
 process.once('disconnect', () => stopping.abort());
+// A second Ctrl-C: the database ends with this process.
+process.once('SIGQUIT', () => process.exit(130));
 process.channel?.unref();
 process.exitCode = await main(process.argv.slice(2), stopping.signal);

@@ -104,7 +104,7 @@ const start = async ({ owner, programs }: ServerHouse, directory: string, settin
 /** Starts a new primary with an empty database `payments`. */
 export const startPrimary = async (house: ServerHouse, settings: Settings = {}): Promise<PostgresServer> => {
   const directory = join(house.root, 'primary');
-  await ensureCluster(directory, house.programs, house.owner, () => {});
+  await ensureCluster({ directory, programs: house.programs, owner: house.owner, progress: () => {} });
   const server = await start(house, directory, settings);
   await askServer(urlOf(server.port, server.password, 'postgres'), 'create database payments');
   return server;

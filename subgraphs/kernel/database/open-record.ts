@@ -1,11 +1,21 @@
 /** PostgreSQL, the record of everything, as a process starts: found or started, opened, migrated. */
 import { migrateQueues } from '../queue/queues.ts';
 import type { Config } from '../service/config.ts';
+import { runStep } from '../service/stop-requests.ts';
 import { startEmbeddedPostgres } from './embedded-postgres.ts';
 import { migrate, openDatabase, type Database } from './orm.ts';
 
 /** What is told while starting. */
 export type Progress = (text: string) => void;
+
+/** What every step of a start is given. */
+export interface Start {
+  /** Closes what was opened. */
+  readonly stack: AsyncDisposableStack;
+  readonly progress: Progress;
+  /** Aborted when the process is to stop: the start ends with its reason. */
+  readonly stopping: AbortSignal;
+}
 
 /** The database of this process. */
 export interface RecordStore {
@@ -17,17 +27,18 @@ export interface RecordStore {
 type RecordConfig = Pick<Config, 'databaseUrl' | 'databaseDirectUrl' | 'databasePool' | 'namedStatements' | 'dataDir' | 'redisUrl'>;
 type Entities = Parameters<typeof openDatabase>[0]['entities'];
 
-/** Opens the database, an embedded one where none is named; `stack` closes it. */
-export const openRecord = async (config: RecordConfig, entities: Entities, stack: AsyncDisposableStack, progress: Progress): Promise<RecordStore> => {
+/** Opens the database, an embedded one where none is named. */
+export const openRecord = async (config: RecordConfig, entities: Entities, { stack, progress, stopping }: Start): Promise<RecordStore> => {
   let url = config.databaseUrl;
   if (url === null) {
     progress('PostgreSQL ...');
-    const embedded = await startEmbeddedPostgres({ dataDir: config.dataDir, progress: (text) => progress(`PostgreSQL: ${text}`) });
+    const embedded = await startEmbeddedPostgres({ dataDir: config.dataDir, stopping, progress: (text) => progress(`PostgreSQL: ${text}`) });
     stack.defer(() => embedded.stop());
     url = embedded.url;
   }
   const { databasePool: pool, databaseDirectUrl: directUrl, namedStatements } = config;
-  const database = await openDatabase({ url, entities, pool, directUrl, namedStatements });
+  const address = url;
+  const database = await runStep(stopping, () => openDatabase({ url: address, entities, pool, directUrl, namedStatements }));
   stack.defer(() => database.close());
   return { url: directUrl ?? url, database };
 };
@@ -47,9 +58,9 @@ const migrateDirectly = async ({ url, database }: RecordStore, entities: Entitie
 };
 
 /** Brings the database and the queues' tables up to date. */
-export const migrateAll = async (config: RecordConfig, entities: Entities, record: RecordStore, progress: Progress): Promise<void> => {
+export const migrateAll = async (config: RecordConfig, entities: Entities, record: RecordStore, { progress, stopping }: Start): Promise<void> => {
   progress('Migrations ...');
-  const applied = await migrateDirectly(record, entities);
-  await migrateQueues(record.url, config.redisUrl);
+  const applied = await runStep(stopping, () => migrateDirectly(record, entities));
+  await runStep(stopping, () => migrateQueues(record.url, config.redisUrl));
   progress(applied.length === 0 ? 'Migrations: up to date' : `Migrations: applied ${applied.join(', ')}`);
 };

@@ -1,13 +1,14 @@
 /** Secrets that an embedded installation makes for itself and keeps beside its data, readable by its owner alone. */
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { randomBytes } from 'node:crypto';
+import { makeDirectory } from '../database/embedded/data-directory.ts';
 
 /** The text kept in `<dataDir>/<name>`; made by `make` and kept when there is none. A crash leaves either none or a whole one. */
 const kept = (dataDir: string, name: string, make: () => string): string => {
   const path = join(dataDir, name);
   if (existsSync(path)) return readFileSync(path, 'utf8').trim();
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  makeDirectory(resolve(dataDir));
   const made = make();
   writeFileSync(`${path}.new`, `${made}\n`, { mode: 0o600 });
   renameSync(`${path}.new`, path);

@@ -7,30 +7,43 @@ import { birthMark } from './running-process.ts';
 
 const lockFile = 'service.lock';
 const look_ms = 50;
+/** How long another service on the same directory may take to finish, unless something else is said. */
+export const handoverDefault_ms = 12_000;
 
-/**
- * Takes DATA_DIR for this process and gives the function that lets go of it. When another living service holds it, waits up to `handover_ms` (it may
- * be draining after a kill of its terminal) and then refuses with a text for a person.
- */
-export const claimDirectory = async (dataDir: string, handover_ms: number, progress: (text: string) => void): Promise<() => void> => {
+/** How a directory is waited for. */
+export interface Handover {
+  /** How long another living service may take to finish: it may be draining after its terminal was killed. */
+  readonly handover_ms: number;
+  readonly progress: (text: string) => void;
+  /** Ends the waiting: its reason is thrown. */
+  readonly stopping?: AbortSignal | undefined;
+}
+
+/** Fulfils when no living service holds DATA_DIR. Refuses with a text for a person when it waited for `handover_ms`. Writes nothing. */
+export const untilLetGo = async (dataDir: string, { handover_ms, progress, stopping }: Handover): Promise<void> => {
+  const path = join(dataDir, lockFile);
+  const deadline = performance.now() + handover_ms;
+  let told = false;
+  for (let holder = read(path); holder !== null && holds(holder); holder = read(path)) {
+    stopping?.throwIfAborted();
+    if (performance.now() >= deadline) throw new Error(refusal(dataDir, holder));
+    if (!told) progress(`${dataDir} is in use by the service with process id ${Number.parseInt(holder)}; waiting for it to finish`);
+    told = true;
+    await delay(look_ms);
+  }
+};
+
+/** Takes DATA_DIR for this process, after `untilLetGo`, and gives the function that lets go of it. */
+export const claimDirectory = async (dataDir: string, handover: Handover): Promise<() => void> => {
   const path = join(dataDir, lockFile);
   const claim = `${process.pid} ${birthMark(process.pid)}\n`;
   const draft = `${path}.${randomBytes(6).toString('hex')}`;
-  const deadline = performance.now() + handover_ms;
-  let told = false;
   writeFileSync(draft, claim, { mode: 0o644 });
   try {
     while (!linked(draft, path)) {
       const holder = read(path);
-      if (holder === null) continue;
-      if (!holds(holder)) {
-        removeStale(path, holder);
-        continue;
-      }
-      if (performance.now() >= deadline) throw new Error(refusal(dataDir, holder));
-      if (!told) progress(`${dataDir} is in use by the service with process id ${Number.parseInt(holder)}; waiting for it to finish`);
-      told = true;
-      await delay(look_ms);
+      if (holder !== null && !holds(holder)) removeStale(path, holder);
+      else await untilLetGo(dataDir, handover);
     }
   } finally {
     rmSync(draft, { force: true });

@@ -1,5 +1,5 @@
 /** The cluster: PostgreSQL's own directory with its files and the password. It appears whole, by a rename, or not at all. */
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
@@ -39,11 +39,20 @@ export const readPassword = (cluster: string): string => {
   }
 };
 
+/** What it takes to make a cluster. */
+export interface NewCluster {
+  readonly directory: string;
+  readonly programs: Programs;
+  readonly owner: Owner | null;
+  readonly progress: (text: string) => void;
+  readonly stopping?: AbortSignal | undefined;
+}
+
 /**
  * Makes the cluster unless it stands already. Whatever an initdb that was cut off has left is removed and made anew: a cluster gets its name by a
- * rename when nothing is missing any more.
+ * rename when nothing is missing any more. When `stopping` comes meanwhile, initdb is ended, what it made is removed, and the reason is thrown.
  */
-export const ensureCluster = async (cluster: string, programs: Programs, owner: Owner | null, progress: (text: string) => void): Promise<void> => {
+export const ensureCluster = async ({ directory: cluster, programs, owner, progress, stopping }: NewCluster): Promise<void> => {
   removeUnfinished(cluster);
   if (existsSync(join(cluster, 'PG_VERSION')) && existsSync(join(cluster, passwordFile))) return handOver(cluster, owner);
   if (existsSync(cluster))
@@ -54,7 +63,13 @@ export const ensureCluster = async (cluster: string, programs: Programs, owner: 
   writeFileSync(password, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600 });
   chmodSync(draft, 0o700);
   if (owner) for (const path of [draft, password]) chownSync(path, owner.uid, owner.gid);
-  await runInitdb(draft, password, programs, owner);
+  try {
+    await runInitdb(draft, password, { programs, owner, stopping });
+  } catch (error) {
+    removeUnfinished(cluster);
+    stopping?.throwIfAborted();
+    throw error;
+  }
   renameSync(password, join(draft, passwordFile));
   renameSync(draft, cluster);
 };
@@ -77,7 +92,9 @@ const handOver = (cluster: string, owner: Owner | null): void => {
   lchownSync(cluster, owner.uid, owner.gid);
 };
 
-const runInitdb = async (draft: string, password: string, programs: Programs, owner: Owner | null): Promise<void> => {
+type Making = Pick<NewCluster, 'programs' | 'owner' | 'stopping'>;
+
+const runInitdb = async (draft: string, password: string, { programs, owner, stopping }: Making): Promise<void> => {
   // Opened by us and handed on, for its owner may not be able to walk to it either.
   const handle = openSync(password, 'r');
   const options = [
@@ -92,7 +109,7 @@ const runInitdb = async (draft: string, password: string, programs: Programs, ow
   ];
   const [program, ...args] = [...nameFor(owner), programs.initdb, ...options];
   try {
-    const said = await run(program, args, draft, handle, owner);
+    const said = await run(program, args, { draft, handle, owner, stopping });
     if (said !== null) throw explain('PostgreSQL could not make its cluster', dirname(draft), said.replace(noBorrowedName, namelessUser));
   } finally {
     closeSync(handle);
@@ -108,12 +125,34 @@ const nameFor = (owner: Owner | null): readonly [string, ...string[]] | readonly
   return uid === undefined || process.platform !== 'linux' || hasName(uid) ? [] : ['unshare', '--user', '--map-user=65534', '--map-group=65534'];
 };
 
-// Null when it did its work, else what it said.
-const run = (program: string, args: readonly string[], cwd: string, handle: number, owner: Owner | null): Promise<string | null> =>
+const hasGroups = process.platform !== 'win32';
+
+type Running = Pick<NewCluster, 'owner' | 'stopping'> & { readonly draft: string; readonly handle: number };
+
+// Null when it did its work, else what it said. It leads a process group of its own: Ctrl-C reaches it, and all that it has started, through us alone.
+const run = (program: string, args: readonly string[], { draft, handle, owner, stopping }: Running): Promise<string | null> =>
   new Promise((resolve) => {
     let said = '';
-    const child = spawn(program, args, { cwd, env: plainEnvironment, stdio: ['ignore', 'pipe', 'pipe', handle], ...owner });
+    const child = spawn(program, args, { cwd: draft, env: plainEnvironment, stdio: ['ignore', 'pipe', 'pipe', handle], detached: hasGroups, ...owner });
+    const kill = (): void => killGroup(child);
+    stopping?.addEventListener('abort', kill);
+    process.once('exit', kill);
+    const end = (answer: string | null): void => {
+      stopping?.removeEventListener('abort', kill);
+      process.off('exit', kill);
+      resolve(answer);
+    };
+    if (stopping?.aborted) kill();
     for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text: Buffer) => (said += text.toString()));
-    child.once('error', (error) => resolve(error.message));
-    child.once('close', (code, signal) => resolve(code === 0 ? null : said || `initdb ended with ${signal ?? code}`));
+    child.once('error', (error) => end(error.message));
+    child.once('close', (code, signal) => end(code === 0 ? null : said || `initdb ended with ${signal ?? code}`));
   });
+
+const killGroup = (child: ChildProcess): void => {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  try {
+    process.kill(hasGroups ? -child.pid : child.pid, 'SIGKILL');
+  } catch {
+    // It has ended in between.
+  }
+};

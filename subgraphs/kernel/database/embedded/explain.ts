@@ -27,8 +27,11 @@ export const wordsOf = (thrown: unknown): string => (thrown instanceof Error ? t
 
 const lastLines = (text: string, count: number): string => text.trim().split('\n').slice(-count).join('\n');
 
+/** What can be done about a failure, by what PostgreSQL or the file system said; undefined when that says nothing. */
+export const adviceFor = (said: string): string | undefined => causes.find(([pattern]) => pattern.test(said))?.[1];
+
 /** An error for a person: what could not be done and in which directory, what can be done about it, and the last words of whoever refused. */
 export const explain = (attempt: string, directory: string, said: string): Error => {
-  const advice = causes.find(([pattern]) => pattern.test(said))?.[1];
+  const advice = adviceFor(said);
   return new Error(`${attempt} in ${directory}.${advice ? ` ${advice}` : ''}\n${lastLines(said, 8)}`);
 };

@@ -56,19 +56,21 @@ export const isRunning = ({ pid, port }: Postmaster): boolean => {
 
 /**
  * Gives the server of this cluster when it takes connections: one that a killed service has left running, else a new one on `port` (null: a free one).
- * Recovery after a crash takes as long as it takes. Throws with a text for a person when the server does not start.
+ * Recovery after a crash takes as long as it takes. Throws with a text for a person when the server does not start; when `stopping` comes meanwhile, the server is
+ * ended and its reason is thrown.
  */
-export const ensureRunning = async (cluster: Cluster, port: number | null): Promise<Postmaster> => {
+export const ensureRunning = async (cluster: Cluster, port: number | null, stopping?: AbortSignal): Promise<Postmaster> => {
   const deadline = performance.now() + leftoversGone_ms;
   for (;;) {
+    stopping?.throwIfAborted();
     const found = readPidFile(cluster.directory);
     if (found && isRunning(found)) {
-      if (await acceptsWhile(() => isRunning(found), cluster, found.port)) return found;
+      if (await acceptsUnlessStopped(found, () => isRunning(found), cluster, stopping)) return found;
       continue;
     }
     // PostgreSQL itself takes any process with that pid for a server. If children of a killed one still live, it sees them by their shared memory.
     if (found) rmSync(join(cluster.directory, 'postmaster.pid'), { force: true });
-    const outcome = await launch(cluster, port ?? (await freePort()));
+    const outcome = await launch(cluster, port ?? (await freePort()), stopping);
     if (typeof outcome !== 'string') return outcome;
     if (!passing.test(outcome) || performance.now() > deadline) throw explain('PostgreSQL did not start', cluster.directory, outcome);
     await delay(4 * look_ms);
@@ -87,7 +89,7 @@ const readPidFile = (directory: string): Postmaster | null => {
 };
 
 // A session of its own: Ctrl-C in the terminal must not reach it, for the service drains first and ends it last.
-const launch = async (cluster: Cluster, port: number): Promise<Postmaster | string> => {
+const launch = async (cluster: Cluster, port: number, stopping?: AbortSignal): Promise<Postmaster | string> => {
   const { directory, owner, programs } = cluster;
   const log = openLog(cluster);
   const before = fstatSync(log).size;
@@ -104,7 +106,8 @@ const launch = async (cluster: Cluster, port: number): Promise<Postmaster | stri
   let ended: string | null = null;
   child.once('error', (error) => (ended = error.message));
   child.once('exit', (code, signal) => (ended ??= `it ended with ${signal ?? code}`));
-  if (await acceptsWhile(() => ended === null, cluster, port)) return { pid: child.pid ?? 0, port };
+  const postmaster = { pid: child.pid ?? 0, port };
+  if (await acceptsUnlessStopped(postmaster, () => ended === null, cluster, stopping)) return postmaster;
   return `${ended}\n${readFileSync(cluster.logFile).subarray(before).toString()}`;
 };
 
@@ -113,6 +116,20 @@ const openLog = ({ logFile, owner }: Cluster): number => {
   const log = openSync(logFile, 'a', 0o600);
   if (owner) fchownSync(log, owner.uid, owner.gid);
   return log;
+};
+
+/** Whether the server takes connections before it ends. When `stopping` comes first it is ended; so it is when this process does not live to see it. */
+const acceptsUnlessStopped = async (postmaster: Postmaster, lives: () => boolean, cluster: Cluster, stopping?: AbortSignal): Promise<boolean> => {
+  const endWithProcess = (): void => shutDownNow(postmaster);
+  process.once('exit', endWithProcess);
+  try {
+    const accepts = await acceptsWhile(() => lives() && !stopping?.aborted, cluster, postmaster.port);
+    if (stopping?.aborted) await shutDown(postmaster);
+    stopping?.throwIfAborted();
+    return accepts;
+  } finally {
+    process.off('exit', endWithProcess);
+  }
 };
 
 const acceptsWhile = async (lives: () => boolean, cluster: Cluster, port: number): Promise<boolean> => {
@@ -146,6 +163,15 @@ const send = (signal: NodeJS.Signals, postmaster: Postmaster): void => {
   } catch (error) {
     // It may end between the look and the signal.
     if (isRunning(postmaster)) throw error;
+  }
+};
+
+/** Tells the server to end at once, and waits for nothing: for a process that is ending itself. The next start recovers. */
+export const shutDownNow = (postmaster: Postmaster): void => {
+  try {
+    send('SIGQUIT', postmaster);
+  } catch {
+    // Nobody is left to be told.
   }
 };
 
