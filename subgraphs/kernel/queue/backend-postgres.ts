@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { assertSchemaCompatibility, createPostgresBackend, isPgPool, type PgPool, runMigrations } from 'bullmq';
 import pg from 'pg';
 import { type Backend, startPatience_ms } from './backend.ts';
-import type { Outage } from './outage.ts';
+import { isConflict, type Outage } from './outage.ts';
 
 const schema = 'bullmq';
 /** Each worker keeps one of these for LISTEN. */
@@ -12,6 +12,9 @@ const connectTimeout_ms = 5_000;
 const queryTimeout_ms = 30_000;
 const closePatience_ms = 1_000;
 const startPause_ms = 250;
+/** How many times a statement that a conflict has rolled back is sent, and the longest pause before it is sent again. */
+const triesMax = 5;
+const conflictPause_ms = 50;
 
 /** Creates or updates BullMQ's tables and functions in schema `bullmq`. Safe to run in several processes at once. */
 export const migratePostgresBackend = async (databaseUrl: string): Promise<void> => {
@@ -85,7 +88,8 @@ const checkSchema = async (pool: pg.Pool): Promise<void> => {
 /**
  * The pool as BullMQ sees it. BullMQ pauses before it tries again only after errors that it knows as a refused connection; after any other it tries at
  * once, hundreds of times a second, and calls a job failed that was done but could not be marked. So whatever keeps PostgreSQL from answering is told as
- * a refused connection. The pool's own events are watched above: BullMQ need not hear them once for each queue and worker.
+ * a refused connection. What a conflict with another transaction has rolled back (a deadlock of BullMQ's own functions) has had no effect, and is sent again:
+ * each of BullMQ's operations is one statement. The pool's own events are watched above: BullMQ need not hear them once for each queue and worker.
  */
 const watchPool = (pool: unknown, outage: Outage): PgPool => {
   if (!isPgPool(pool)) throw new Error('BullMQ does not take this pool');
@@ -100,8 +104,17 @@ const watchPool = (pool: unknown, outage: Outage): PgPool => {
       throw new PostgresLost(error);
     }
   };
+  const resend = async <Answer>(ask: () => Promise<Answer>, left = triesMax - 1): Promise<Answer> => {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!isConflict(error) || left === 0) throw error;
+      await delay(conflictPause_ms * Math.random());
+      return resend(ask, left - 1);
+    }
+  };
   const watched: PgPool = {
-    query: <Row>(text: string, parameters?: readonly unknown[]) => watch(() => pool.query<Row>(text, parameters)),
+    query: <Row>(text: string, parameters?: readonly unknown[]) => watch(() => resend(() => pool.query<Row>(text, parameters))),
     connect: () => watch(() => pool.connect()),
     end: () => pool.end(),
     on: () => watched,

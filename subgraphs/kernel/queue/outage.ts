@@ -2,7 +2,7 @@
 import type { Logger } from '../service/telemetry.ts';
 
 export interface Outage {
-  /** A call failed because the other side is not there. The first one is logged. */
+  /** A call failed because the other side is not there. The first one is logged. A conflict is none: the other side has answered. */
   readonly began: (error: unknown) => void;
   /** A call was answered. When no other fails in the second that follows, the outage is over, and that is logged. */
   readonly ended: () => void;
@@ -12,6 +12,10 @@ export interface Outage {
 
 /** A server that goes down still answers some while it refuses others. */
 const settle_ms = 1_000;
+
+/** PostgreSQL answered that others stood in the way (class 40, with deadlocks): it is there. */
+export const isConflict = (error: unknown): boolean =>
+  error instanceof Error && (('code' in error && typeof error.code === 'string' && error.code.startsWith('40')) || isConflict(error.cause));
 
 /** Watches what is named `what`, and calls `onReturn` each time it is back. */
 export const watchOutage = (what: string, log: Logger, onReturn: () => void = () => {}): Outage => {
@@ -32,7 +36,7 @@ export const watchOutage = (what: string, log: Logger, onReturn: () => void = ()
   };
   return {
     began: (error) => {
-      if (silent) return;
+      if (silent || isConflict(error)) return;
       unsettle();
       failures += 1;
       if (since !== null) return;
