@@ -15,14 +15,15 @@ process.stdout.on('error', () => {});
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
 /** What a person needs first: where everything is, and a first payment to paste. */
-const banner = ({ config, demo }: Running): string => {
+const banner = ({ config, demo }: Running, madeToken: boolean): string => {
   const { publicUrl, operatorToken, graphiql } = config;
   const lines = [
     '',
     `  REST API        ${publicUrl}/v1/public`,
     `  GraphQL         ${publicUrl}/graphql   (${graphiql ? 'in a browser: GraphiQL; ' : ''}subscriptions: graphql-ws)`,
     `  Documentation   ${publicUrl}/docs`,
-    `  Operator token  ${operatorToken}`,
+    // One that was given is known to whoever gave it, and terminals and their logs are read by others.
+    ...(madeToken && operatorToken !== null ? [`  Operator token  ${operatorToken}`] : []),
     ...(demo ? [`  Test key        ${demo.key}   (demo merchant, every scope)`, `  Webhook secret  ${demo.webhookSecret}   (of the demo shop)`] : []),
     '',
   ];
@@ -84,7 +85,7 @@ const run = async (roles: Roles, words: readonly string[], stopping: AbortSignal
   const running = await startRoles(config, roles, log, { progress, stopping });
   if (roles.migrate && !roles.all) return running.close();
   say(`  Ready in ${((performance.now() - began) / 1_000).toFixed(1)} s.`);
-  if (roles.all) say(banner(running));
+  if (roles.all) say(banner(running, read.operatorToken === null));
   await stopAsked(stopping);
   await running.close();
 };

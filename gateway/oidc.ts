@@ -31,9 +31,10 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** `unauthorized` in the words of every other refusal; what is wrong is not told (decision D-01). */
 const unauthorized = refused('unauthorized', 'The API key is missing or not valid.');
 const withoutRole = refused('scope_required', `The token names none of the roles ${roles.join(', ')}.`);
+const withoutReach = refused('scope_required', 'The token names neither a merchant nor the platform.');
 
 /**
- * Reads the issuer's tokens. Refuses with `unauthorized`, or with `scope_required` a good token without a role; rejects when the issuer's keys are
+ * Reads the issuer's tokens. Refuses with `unauthorized`, or with `scope_required` a good token without a role or without a reach; rejects when the issuer's keys are
  * needed and cannot be had.
  */
 export const readOidcToken = (
@@ -110,19 +111,24 @@ const faultsOfTokens: ReadonlySet<string> = new Set([
 /** What else goes wrong is the issuer's: it does not answer, or not with keys. */
 const isFaultOfToken = (error: unknown): boolean => error instanceof errors.JOSEError && faultsOfTokens.has(error.code);
 
-const operatorOf = (payload: JWTPayload, { rolesClaim, merchantClaim }: OidcConfig): Authenticated | Refused => {
+/** Whom a good token speaks for. One that names a merchant is narrowed to it, whatever else it says; all merchants are for those whose platform claim is true. */
+const operatorOf = (payload: JWTPayload, { rolesClaim, merchantClaim, platformClaim }: OidcConfig): Authenticated | Refused => {
   const { sub, exp } = payload;
   const merchantId = claimAt(payload, merchantClaim);
-  // Only the absence of the claim means all merchants; one that cannot be read must not.
+  // A claim that cannot be read must not count as one that is absent.
   if (merchantId !== undefined && !(typeof merchantId === 'string' && uuid.test(merchantId))) return unauthorized;
   const role = highestRole(claimAt(payload, rolesClaim));
   if (sub === undefined || sub === '' || exp === undefined) return unauthorized;
   if (role === null) return withoutRole;
+  if (merchantId === undefined && !isTrue(claimAt(payload, platformClaim))) return withoutReach;
   return {
     principal: { kind: 'operator', subject: sub, role, merchantId: merchantId?.toLowerCase() ?? null },
     expiresAt_ms: (exp + clockTolerance_s) * 1_000,
   };
 };
+
+/** Some issuers can say nothing but texts. */
+const isTrue = (claim: unknown): boolean => claim === true || claim === 'true';
 
 /** A claim by its name, else by its path: Keycloak has `realm_access.roles`, others have names with dots in them. */
 const claimAt = (payload: JWTPayload, name: string): unknown => {

@@ -20,8 +20,8 @@ export interface Reply {
 export const audience = 'payment-service';
 export const now_s = (): number => Math.floor(Date.now() / 1_000);
 
-/** What a good token of a viewer says. */
-export const viewer = (): JWTPayload => ({ sub: 'person-1', aud: audience, iat: now_s(), exp: now_s() + 60, roles: ['viewer'] });
+/** What a good token of a viewer of the platform says. */
+export const viewer = (): JWTPayload => ({ sub: 'person-1', aud: audience, iat: now_s(), exp: now_s() + 60, roles: ['viewer'], platform: true });
 
 /** Starts an issuer with keys of its own; it ends with the test. */
 export const startIssuer = async (t: Pick<TestContext, 'after'>) => {

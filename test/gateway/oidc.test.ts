@@ -14,7 +14,15 @@ const merchantId = '0b8e1c4e-52a5-4f6e-9d4a-9a7f5b6f4c10';
 
 const open = async (t: TestContext, given: Partial<OidcConfig> = {}, cooldown_ms = 10_000) => {
   const issuer = await startIssuer(t);
-  const config: OidcConfig = { issuer: issuer.issuer, audience, jwksUrl: null, rolesClaim: 'roles', merchantClaim: 'merchant_id', ...given };
+  const config: OidcConfig = {
+    issuer: issuer.issuer,
+    audience,
+    jwksUrl: null,
+    rolesClaim: 'roles',
+    merchantClaim: 'merchant_id',
+    platformClaim: 'platform',
+    ...given,
+  };
   const read = readOidcToken(config, { cooldown_ms, deadline_ms: 2_000 });
   /** What becomes of a token: the principal in words, the code of the refusal, or `not its form`. */
   const said = async (token: string): Promise<string> => {
@@ -46,11 +54,31 @@ describe('a token of the issuer', () => {
     }
   });
 
+  test('sees all merchants only when it says so, and nothing when it says neither that nor a merchant', async (t) => {
+    const { issuer, read, saidOf } = await open(t);
+    const { platform: _, ...claims } = viewer();
+    assert.equal(await saidOf({ ...claims, platform: true }), 'person-1 viewer');
+    assert.equal(await saidOf({ ...claims, platform: 'true' }), 'person-1 viewer');
+    for (const platform of [undefined, null, false, 'false', '', 'yes', 1, [true], { true: true }]) {
+      assert.equal(await saidOf({ ...claims, roles: ['admin'], platform }), 'scope_required', JSON.stringify(platform));
+    }
+    assert.equal(await saidOf({ ...claims, merchant_id: merchantId }), `person-1 viewer ${merchantId}`);
+    assert.equal(await saidOf({ ...claims, merchant_id: merchantId, platform: true }), `person-1 viewer ${merchantId}`, 'the narrower counts');
+    const { url } = await serveGraph(t, { otherReaders: [read] });
+    const authorization = `Bearer ${await issuer.sign(claims)}`;
+    const headers = { 'content-type': 'application/json', authorization };
+    const answer = await fetch(`${url}/graphql`, { method: 'POST', headers, body: '{"query":"{ __typename }"}' });
+    assert.equal(answer.status, 403);
+    assert.match(await answer.text(), /The token names neither a merchant nor the platform\./);
+  });
+
   test('names its roles and merchant by the configured claims, by path or by a name with dots', async (t) => {
-    const { saidOf } = await open(t, { rolesClaim: 'realm_access.roles', merchantClaim: 'https://pay.example/merchant' });
-    const { roles: _, ...claims } = viewer();
+    const claimNames = { rolesClaim: 'realm_access.roles', merchantClaim: 'https://pay.example/merchant', platformClaim: 'staff.everywhere' };
+    const { saidOf } = await open(t, claimNames);
+    const { roles: _, platform: __, ...claims } = viewer();
     const named = { ...claims, realm_access: { roles: ['support'] }, 'https://pay.example/merchant': merchantId };
     assert.equal(await saidOf(named), `person-1 support ${merchantId}`);
+    assert.equal(await saidOf({ ...claims, realm_access: { roles: ['support'] }, staff: { everywhere: true } }), 'person-1 support');
   });
 
   test('without a role is good for nothing, and is told so', async (t) => {
@@ -168,7 +196,14 @@ describe('a socket of a token', () => {
 describe('the configuration', () => {
   test('names issuer and audience together, and keeps the slash at the end of the issuer', () => {
     const { oidc } = readConfig({ OIDC_ISSUER: 'https://issuer.example/', OIDC_AUDIENCE: audience });
-    const expected = { issuer: 'https://issuer.example/', audience, jwksUrl: null, rolesClaim: 'roles', merchantClaim: 'merchant_id' };
+    const expected = {
+      issuer: 'https://issuer.example/',
+      audience,
+      jwksUrl: null,
+      rolesClaim: 'roles',
+      merchantClaim: 'merchant_id',
+      platformClaim: 'platform',
+    };
     assert.deepEqual(oidc, expected);
     assert.equal(readConfig({}).oidc, null);
     for (const half of [{ OIDC_ISSUER: 'https://issuer.example' }, { OIDC_AUDIENCE: audience }, { OIDC_ISSUER: 'issuer', OIDC_AUDIENCE: audience }]) {

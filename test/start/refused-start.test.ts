@@ -60,7 +60,7 @@ test('an address that this machine does not have', async () => {
 const unusable: readonly (readonly [string, RegExp])[] = [
   ['/proc/payments', /\(ENOENT\)\. Set DATA_DIR to a directory that can be written to\.$/],
   ['/proc/payments/deep/data', /\(ENOENT\)\. Set DATA_DIR to a directory that can be written to\.$/],
-  ['/dev/null/data', /\(ENOTDIR\)\. There is a file where a directory must be: move it away, or set DATA_DIR to another directory\.$/],
+  ['/dev/null/data', /\(EEXIST\)\. There is a file where a directory must be: move it away, or set DATA_DIR to another directory\.$/],
 ];
 
 for (const [dataDir, reason] of unusable) {

@@ -48,7 +48,7 @@ const moments: readonly (readonly [string, IsThere])[] = [
   ['PostgreSQL starts', (_, dataDir) => existsSync(join(dataDir, 'postgres', 'postmaster.pid'))],
   ['the migrations run', says('Migrations ...')],
   ['the roles start', says('Roles ...')],
-  ['it is ready', says('Ready in')],
+  ['it is ready', says('Ctrl-C stops everything')],
 ];
 
 const launcher = `exec '${process.execPath}' setup.mjs start`;
@@ -71,11 +71,13 @@ describe('Ctrl-C in the terminal of a start', { skip }, () => {
   }
 
   test('through npm, which passes it on a second time, the service still drains', async () => {
-    const terminal = startIn(dataDir, 'npm start', await freePort());
-    await until('ready', () => says('Ready in')(terminal, dataDir), terminal.shown);
+    const terminal = startIn(dataDir, 'npm start', await freePort(), { OPERATOR_TOKEN: 'the-token-of-this-operator' });
+    await until('ready', () => says('Ctrl-C stops everything')(terminal, dataDir), terminal.shown);
     terminal.interrupt();
     await terminal.ended();
     assert.match(terminal.shown(), /Stopped\./);
+    assert.match(terminal.shown(), /Test key +sk_test_/);
+    assert.doesNotMatch(terminal.shown(), /Operator token|the-token-of-this-operator/, 'a token that was given is not printed');
     await nothingRuns(dataDir, terminal);
   });
 
@@ -143,6 +145,7 @@ describe('SIGTERM to main.ts alone', { skip }, () => {
       );
       child.kill('SIGTERM');
       assert.deepEqual(await once(child, 'close'), [0, null], text);
+      if (moment === 'it is ready') assert.match(text, /Operator token +op_/, 'a token that was made here is printed');
       assert.match(text, /Stopping \(SIGTERM\) \.\.\.\n[^]*Stopped\.\n$/);
       await nothingRuns(dataDir, terminal);
     });

@@ -22,6 +22,8 @@ export interface OidcConfig {
   readonly rolesClaim: string;
   /** The claim that narrows a person to one merchant. */
   readonly merchantClaim: string;
+  /** The claim that lets a person see all merchants, when it is `true`. */
+  readonly platformClaim: string;
 }
 
 export interface Config {
@@ -36,7 +38,7 @@ export interface Config {
   readonly redisUrl: string | null;
   /** Base address that buyers and merchants see, without a slash at the end; null: http://host:port. */
   readonly publicUrl: string | null;
-  /** Bootstrap operator token; null: made and printed. */
+  /** Bootstrap operator token; null: made, kept and printed where the database is embedded. */
   readonly operatorToken: string | null;
   /** Null: no issuer's tokens are taken. */
   readonly oidc: OidcConfig | null;
@@ -85,7 +87,14 @@ const readOidc = (read: Reader): OidcConfig | null => {
   if (issuer !== null && audience === null) read.mistakes.push('OIDC_AUDIENCE is required with OIDC_ISSUER: whom the tokens must be meant for');
   if (issuer === null && (audience !== null || jwksUrl !== null)) read.mistakes.push('OIDC_ISSUER is required with OIDC_AUDIENCE and OIDC_JWKS_URL');
   if (issuer === null || audience === null) return null;
-  return { issuer, audience, jwksUrl, rolesClaim: read.text('OIDC_ROLES_CLAIM') ?? 'roles', merchantClaim: read.text('OIDC_MERCHANT_CLAIM') ?? 'merchant_id' };
+  return {
+    issuer,
+    audience,
+    jwksUrl,
+    rolesClaim: read.text('OIDC_ROLES_CLAIM') ?? 'roles',
+    merchantClaim: read.text('OIDC_MERCHANT_CLAIM') ?? 'merchant_id',
+    platformClaim: read.text('OIDC_PLATFORM_CLAIM') ?? 'platform',
+  };
 };
 
 /** Reads the configuration. Throws one error that lists every mistake. */
