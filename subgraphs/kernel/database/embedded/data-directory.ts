@@ -29,11 +29,10 @@ export const ensureWritable = (dataDir: string): void => {
   try {
     makeDirectory(directory);
     writeFileSync(trial, '', { flag: 'wx' });
+    rmSync(trial);
   } catch (error) {
     const advice = adviceFor(wordsOf(error)) ?? 'Set DATA_DIR to a directory that can be written to.';
     throw new Error(`The data directory ${directory} cannot be used (${codeOf(error)}). ${advice}`, { cause: error });
-  } finally {
-    rmSync(trial, { force: true });
   }
 };
 
