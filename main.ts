@@ -14,6 +14,12 @@ import type { Running } from './start-roles.ts';
 process.stdout.on('error', () => {});
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
+/** The lines of a command that creates a payment. README.md shows the same one. */
+export const firstPayment = (publicUrl: string, key: string): readonly string[] => {
+  const body = JSON.stringify({ amount: 10_000, order_id: 'order-1', description: 'Tea and cakes', return_url: 'https://example.com/thanks' });
+  return [`curl -s -X POST ${publicUrl}/v1/public/payments \\`, `  -H 'Authorization: Bearer ${key}' \\`, `  -H 'Content-Type: application/json' -d '${body}'`];
+};
+
 /** What a person needs first: where everything is, and a first payment to paste. */
 const banner = ({ config, demo }: Running, madeToken: boolean): string => {
   const { publicUrl, operatorToken, graphiql } = config;
@@ -28,14 +34,11 @@ const banner = ({ config, demo }: Running, madeToken: boolean): string => {
     '',
   ];
   if (!demo) return lines.join('\n');
-  const body = JSON.stringify({ amount: 10_000, order_id: 'order-1', description: 'Tea and cakes', return_url: 'https://example.com/thanks' });
   return [
     ...lines,
     '  A first payment:',
     '',
-    `  curl -s -X POST ${publicUrl}/v1/public/payments \\`,
-    `    -H 'Authorization: Bearer ${demo.key}' \\`,
-    `    -H 'Content-Type: application/json' -d '${body}'`,
+    ...firstPayment(publicUrl, demo.key).map((line) => `  ${line}`),
     '',
     '  Open its payment_url in a browser to pay. Ctrl-C stops everything.',
     '',

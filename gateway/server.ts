@@ -16,7 +16,7 @@ import type { GraphProtocolParts } from './graph-protocol.ts';
 import { serveGraphiql } from './graphiql.ts';
 import { presentError } from './present-error.ts';
 import { barredMessage, rateHeaders, rateMessage } from './rate-limit.ts';
-import { bytesOf, takeRawBodies } from './raw-body.ts';
+import { bytesOf, isCompressed, takeRawBodies, uncompressedAlone } from './raw-body.ts';
 import { registerSubscriptions } from './subscriptions.ts';
 import type { Supergraph } from './supergraph.ts';
 
@@ -168,13 +168,14 @@ const sendError = (reply: FastifyReply, status: number, code: string, message: s
 const unreadable: ReadonlyMap<number | undefined, readonly [code: string, message: string]> = new Map([
   [400, ['BAD_REQUEST', 'The body is not valid JSON.']],
   [413, ['payload_too_large', `The body is larger than ${document_bytes_max} bytes.`]],
-  [415, ['unsupported_media_type', 'Send application/json.']],
+  [415, ['unsupported_media_type', 'Send application/json, not compressed.']],
 ]);
 
 /** What kept a request from being answered, as a GraphQL error. */
 const answerError =
   (log: Logger) =>
   (error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    if (isCompressed(request)) reply.headers(uncompressedAlone);
     const [code, message] = unreadable.get(error.statusCode) ?? [];
     if (code !== undefined && message !== undefined) return sendError(reply, error.statusCode ?? 400, code, message);
     log.error({ err: error, requestId: requestIdFor(request, reply) }, 'a request to the graph failed');

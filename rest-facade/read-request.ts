@@ -2,6 +2,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Idempotency } from '../schema/generated/operations.ts';
 import type { KeyPrincipal } from '../subgraphs/kernel/service/principal.ts';
+import { isCompressed, uncompressedAlone } from '../gateway/raw-body.ts';
 import { timesSent } from './authenticate.ts';
 import { fingerprint } from './fingerprint.ts';
 import { readBody } from './read-body.ts';
@@ -21,8 +22,8 @@ const idempotencyKey = /^[\x20-\x7e]{1,64}$/;
 const json = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?;?$/i;
 
 const mediaTypeMistake = (request: FastifyRequest): Refusal | null => {
-  const { 'content-type': type, 'content-encoding': encoding } = request.headers;
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') return refuse('unsupported_media_type', 'Content-Encoding: expected none');
+  const { 'content-type': type } = request.headers;
+  if (isCompressed(request)) return { ...refuse('unsupported_media_type', 'Content-Encoding: expected none'), headers: uncompressedAlone };
   if (type !== undefined && json.test(type)) return null;
   const got = type === undefined ? 'none' : (/^[\w.+-]+\/[\w.+-]+/.exec(type)?.[0].slice(0, 64) ?? 'something else');
   // The right type with a parameter that is not read, such as another charset.

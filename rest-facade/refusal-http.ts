@@ -53,15 +53,17 @@ export interface Refusal {
   readonly message: string;
   /** Seconds after which trying again helps, where the code alone does not tell. */
   readonly retryAfter_s?: number;
+  /** What the answer has beside the headers of its code. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** The refusal with a message for the caller, without a time to wait. */
 export const refuse = (code: ErrorCode, message: string): Refusal => ({ code, message });
 
 /** Answers with the documented envelope. */
-export const sendRefusal = (reply: FastifyReply, { code, message, retryAfter_s }: Refusal): FastifyReply => {
-  const { status, headers } = refusalHttp[code];
-  if (headers) reply.headers(headers);
+export const sendRefusal = (reply: FastifyReply, { code, message, retryAfter_s, headers: own = {} }: Refusal): FastifyReply => {
+  const { status, headers = {} } = refusalHttp[code];
+  reply.headers(headers).headers(own);
   if (retryAfter_s !== undefined) reply.header('retry-after', String(retryAfter_s));
   return reply.code(status).send(errorJson(code, message));
 };

@@ -1,85 +1,85 @@
 /** The contract for people and programs: `/docs`, its page about webhooks, and `/v1/public/openapi.json`. None needs a key, and nothing is loaded from elsewhere. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import fastify, { type FastifyInstance } from 'fastify';
+import { prepareAnswer, sendAnswer, type FixedAnswer } from './fixed-answer.ts';
 import type { Contract } from './read-contract.ts';
 import { serveGuide } from './webhook-guide/serve-guide.ts';
 
 const documentPath = '/v1/public/openapi.json';
-const pagePath = '/docs/';
-const scriptPath = '/docs/js/scalar.js';
 const cacheControl = 'public, max-age=300';
 
-/** The page's own scripts and styles are inline and beside it; it asks this service alone. */
+/** Scripts are files of this service and nothing else: the hosted page is on the same origin. The reference writes styles as it goes. */
 const contentSecurityPolicy = [
   "default-src 'none'",
-  "script-src 'self' 'unsafe-inline' 'unsafe-eval'",
+  "script-src 'self'",
   "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data: blob:",
-  "font-src 'self' data:",
+  "img-src 'self' data:",
+  "font-src 'self'",
   "connect-src 'self'",
-  "worker-src 'self' blob:",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
 ].join('; ');
 
-interface Asset {
-  readonly type: string;
-  readonly body: Buffer;
-}
+const page = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Payment Service Public API</title>
+<link rel="icon" href="data:,">
+<script src="/docs/js/start-reference.js" defer></script>
+<script src="/docs/js/scalar.js" defer></script>
+</head>
+<body>
+<noscript>The reference needs JavaScript. The description is at <a href="${documentPath}">${documentPath}</a>, how to verify webhooks at <a href="/docs/webhooks/">/docs/webhooks/</a>.</noscript>
+<div id="app"></div>
+</body>
+</html>
+`;
 
-/** The page names its script from `/docs/`; it is served without the last slash too. */
-const withWholePath = (page: Buffer): Buffer => {
-  const html = page.toString();
-  if (!html.includes('src="js/scalar.js"')) throw new Error('the page of the reference has no script where it was');
-  return Buffer.from(html.replace('src="js/scalar.js"', `src="${scriptPath}"`));
-};
-
-/** The page and its script, as the reference's plugin serves them. */
-const loadReference = async (): Promise<ReadonlyMap<string, Asset>> => {
+/** The script of the reference, as its plugin serves it. */
+const readReference = async (): Promise<Buffer> => {
   const { default: reference } = await import('@scalar/fastify-api-reference');
   const source = fastify();
-  await source.register(reference, {
-    routePrefix: '/docs',
-    configuration: {
-      url: documentPath,
-      pageTitle: 'Payment Service Public API',
-      // Nothing from elsewhere: no fonts, no counting, no assistant, no proxy between the page and this service.
-      withDefaultFonts: false,
-      telemetry: false,
-      proxyUrl: '',
-      hideClientButton: true,
-      showDeveloperTools: 'never',
-      agent: { disabled: true },
-      mcp: { disabled: true },
-      persistAuth: false,
-      favicon: 'data:,',
-    },
-  });
-  const assets = await Promise.all(
-    [pagePath, scriptPath].map(async (url) => {
-      const { statusCode, headers, rawPayload } = await source.inject(url);
-      if (statusCode !== 200) throw new Error(`the reference has nothing at ${url}`);
-      return [url, { type: String(headers['content-type']), body: url === pagePath ? withWholePath(rawPayload) : rawPayload }] as const;
-    }),
-  );
-  return new Map(assets);
+  await source.register(reference, { routePrefix: '/docs', configuration: { url: documentPath } });
+  const { statusCode, rawPayload } = await source.inject('/docs/js/scalar.js');
+  if (statusCode !== 200) throw new Error('the reference has no script where it was');
+  return rawPayload;
+};
+
+const html = { 'content-type': 'text/html; charset=utf-8', 'cache-control': cacheControl, 'content-security-policy': contentSecurityPolicy };
+const script = { 'content-type': 'text/javascript; charset=utf-8', 'cache-control': cacheControl };
+
+/** The page and its scripts, by address. */
+const prepareReference = async (): Promise<ReadonlyMap<string, FixedAnswer>> => {
+  const [shown, start, reference] = await Promise.all([
+    prepareAnswer(page, html),
+    readFile(join(import.meta.dirname, 'browser/start-reference.js')).then((text) => prepareAnswer(text, script)),
+    readReference().then((text) => prepareAnswer(text, script)),
+  ]);
+  return new Map([
+    ['/docs', shown],
+    ['/docs/', shown],
+    ['/docs/js/start-reference.js', start],
+    ['/docs/js/scalar.js', reference],
+  ]);
 };
 
 /** Adds them. The reference is large and seldom looked at: it is loaded at the first look. */
-export const serveDocs = (app: FastifyInstance, { document }: Contract): void => {
-  const text = JSON.stringify(document);
-  let assets: Promise<ReadonlyMap<string, Asset>> | null = null;
-  app.get(documentPath, (_request, reply) => reply.header('cache-control', cacheControl).type('application/json; charset=utf-8').send(text));
-  serveGuide(app, cacheControl);
-  for (const [path, url] of [
-    ['/docs', pagePath],
-    [pagePath, pagePath],
-    [scriptPath, scriptPath],
-  ] as const) {
-    app.get(path, async (_request, reply) => {
-      assets ??= loadReference();
-      const asset = (await assets).get(url);
-      return reply.headers({ 'content-security-policy': contentSecurityPolicy, 'cache-control': cacheControl, 'content-type': asset?.type }).send(asset?.body);
+export const serveDocs = async (app: FastifyInstance, { document }: Contract): Promise<void> => {
+  const json = { 'content-type': 'application/json; charset=utf-8', 'cache-control': cacheControl };
+  const description = await prepareAnswer(JSON.stringify(document), json);
+  app.get(documentPath, (request, reply) => sendAnswer(request, reply, description));
+  await serveGuide(app, cacheControl);
+  let reference: Promise<ReadonlyMap<string, FixedAnswer>> | null = null;
+  for (const path of ['/docs', '/docs/', '/docs/js/start-reference.js', '/docs/js/scalar.js']) {
+    app.get(path, async (request, reply) => {
+      reference ??= prepareReference();
+      const answer = (await reference).get(path);
+      if (!answer) throw new Error(`nothing was prepared for ${path}`);
+      return sendAnswer(request, reply, answer);
     });
   }
 };

@@ -35,7 +35,7 @@ export const registerRestFacade = async (app: FastifyInstance, parts: RestFacade
     for (const type of ['application/json', '*']) scope.addContentTypeParser(type, { parseAs: 'buffer' }, (_request, bytes, done) => done(null, bytes));
     for (const route of routes) addRoute(scope, route, contract, parts);
   });
-  serveDocs(app, contract);
+  await serveDocs(app, contract);
   if (parts.bankCallbacks) await takeBankCallbacks(app, parts.bankCallbacks, parts);
 };
 

@@ -2,6 +2,7 @@ import { after, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openHttp } from '../../subgraphs/kernel/service/http.ts';
 import { openLog } from '../../subgraphs/kernel/service/telemetry.ts';
@@ -143,7 +144,21 @@ describe('bodies that are not read', () => {
     });
   }
 
-  test('a compressed body is 415', async () => assert.equal((await post('/payments', 'x', { ...json, 'content-encoding': 'gzip' })).status, 415));
+  test('a compressed body is 415, which says that none is taken', async () => {
+    const send = (address: string, coding: string) =>
+      fetch(address, { method: 'POST', headers: { ...authorized, ...json, 'content-encoding': coding }, body: gzipSync('{"amount":10000}') });
+    for (const [address, coding] of [`${api}/payments`, `${service.rest}/graphql`].flatMap((at) =>
+      ['gzip', 'br', 'X-Gzip'].map((coding) => [at, coding] as const),
+    )) {
+      const response = await send(address, coding);
+      await response.arrayBuffer();
+      assert.deepEqual([response.status, response.headers.get('accept-encoding')], [415, 'identity'], `${address} ${coding}`);
+    }
+    const other = await fetch(`${api}/payments`, { method: 'POST', headers: { ...authorized, 'content-type': 'text/plain' }, body: 'x' });
+    assert.deepEqual([other.status, other.headers.get('accept-encoding')], [415, null], 'it is the type that is wrong');
+    const plain = { ...authorized, ...json, 'content-encoding': 'identity' };
+    assert.equal((await fetch(`${api}/payments`, { method: 'POST', headers: plain, body: '{"amount":10000}' })).status, 201);
+  });
 
   test('256 KiB are read, one byte more is 413 payload_too_large', async () => {
     const bodyOf = (bytes: number): string => `{"amount":1,"description":"${'x'.repeat(bytes - 29)}"}`;

@@ -1,4 +1,4 @@
-/** What HTTP itself asks of every address: HEAD, offers of another protocol. */
+/** What HTTP itself asks of every address: HEAD, conditional requests, offers of another protocol; and the policies of pages. */
 import { after, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -47,6 +47,64 @@ describe('HEAD says what GET says, without a body', () => {
     assert.deepEqual(comments, [': connected']);
     await close();
   });
+});
+
+describe('what is the same until the next version is sent once', () => {
+  const paths = [
+    '/v1/public/openapi.json',
+    '/docs',
+    '/docs/',
+    '/docs/js/scalar.js',
+    '/docs/js/start-reference.js',
+    '/docs/webhooks',
+    '/docs/webhooks/verify_webhook.py',
+  ];
+  const ask = async (path: string, headers: Record<string, string>) => {
+    const response = await fetch(service.rest + path, { headers });
+    return { status: response.status, body: await response.text(), headers: response.headers };
+  };
+
+  for (const path of paths) {
+    test(path, async () => {
+      const tags = new Set<string>();
+      for (const coding of ['gzip', 'identity']) {
+        const { status, headers, body } = await ask(path, { 'accept-encoding': coding });
+        const tag = headers.get('etag') ?? '';
+        assert.deepEqual([status, headers.get('content-encoding'), headers.get('vary')], [200, coding === 'gzip' ? 'gzip' : null, 'accept-encoding']);
+        assert.match(tag, /^"[\w-]+"$/);
+        assert.ok(body.length > 500);
+        tags.add(tag);
+        for (const known of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
+          const again = await ask(path, { 'accept-encoding': coding, 'if-none-match': known });
+          assert.deepEqual(
+            [again.status, again.body, again.headers.get('etag'), again.headers.get('cache-control')],
+            [304, '', tag, 'public, max-age=300'],
+            known,
+          );
+        }
+        assert.equal((await ask(path, { 'accept-encoding': coding, 'if-none-match': '"other"' })).status, 200);
+      }
+      assert.equal(tags.size, 2, 'each coding has a tag of its own');
+      assert.equal((await ask(path, { 'accept-encoding': 'br, gzip;q=0' })).headers.get('content-encoding'), null);
+    });
+  }
+});
+
+test('no page of the origin that takes card numbers allows inline scripts or eval', async () => {
+  const created = await fetch(`${service.rest}/v1/public/payments`, {
+    method: 'POST',
+    headers: { ...authorized, 'content-type': 'application/json' },
+    body: '{"amount":10000}',
+  });
+  const { payment_url: hosted } = (await created.json()) as { payment_url: string };
+  const pages = [hosted, ...['/docs', '/docs/', '/docs/webhooks', '/graphql', '/v1/public/openapi.json', '/nothing'].map((path) => service.rest + path)];
+  for (const page of pages) {
+    const response = await fetch(page, { headers: { accept: 'text/html' } });
+    await response.arrayBuffer();
+    const directives = new Map((response.headers.get('content-security-policy') ?? '').split(';').map((one) => [one.trim().split(' ')[0], one.trim()]));
+    assert.equal(directives.get('default-src'), "default-src 'none'", page);
+    assert.ok(["script-src 'self'", undefined].includes(directives.get('script-src')), `${page}: ${directives.get('script-src')}`);
+  }
 });
 
 describe('an upgrade to HTTP/2 is an offer that is passed over', () => {

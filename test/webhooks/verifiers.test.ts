@@ -121,7 +121,7 @@ describe('the functions of the webhook page tell a genuine delivery from what wa
 
 test('the webhook page shows each function as it was run here, loads nothing, and gives it as a file', async () => {
   const app = fastify();
-  serveGuide(app, 'no-store');
+  await serveGuide(app, 'no-store');
   const page = await app.inject('/docs/webhooks');
   assert.deepEqual([page.statusCode, page.headers['content-type']], [200, 'text/html; charset=utf-8']);
   assert.match(String(page.headers['content-security-policy']), /^default-src 'none'/);

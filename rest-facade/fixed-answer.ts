@@ -1,0 +1,45 @@
+/**
+ * Answers that are the same until the next version: made once, compressed once, and not sent again
+ * to a client that has them. RFC 9110, 8.8.3 (entity tags) and 13.1.2 (If-None-Match).
+ */
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+/** One text in each coding that it is sent in; a coding has an entity tag of its own. */
+export interface FixedAnswer {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly plain: { readonly tag: string; readonly bytes: Buffer };
+  readonly gzipped: { readonly tag: string; readonly bytes: Buffer };
+}
+
+const compress = promisify(gzip);
+
+/** Prepares a text. `headers` are those of every answer with it, its Content-Type among them. */
+export const prepareAnswer = async (text: string | Buffer, headers: Readonly<Record<string, string>>): Promise<FixedAnswer> => {
+  const bytes = Buffer.from(text);
+  const digest = createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
+  return {
+    headers: { ...headers, vary: 'accept-encoding' },
+    plain: { tag: `"${digest}"`, bytes },
+    gzipped: { tag: `"${digest}-gzip"`, bytes: await compress(bytes) },
+  };
+};
+
+/** Whether the client names the tag, or takes whatever there is. Weak tags count: nothing is compared byte by byte. */
+const holds = (request: FastifyRequest, tag: string): boolean =>
+  (request.headers['if-none-match'] ?? '')
+    .split(',')
+    .map((sent) => sent.trim().replace(/^W\//, ''))
+    .some((sent) => sent === tag || sent === '*');
+
+/** Sends a prepared text, or 304 to a client that has it already. */
+export const sendAnswer = (request: FastifyRequest, reply: FastifyReply, answer: FixedAnswer): FastifyReply => {
+  const gzipped = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:\s*,|\s*$))/.test(request.headers['accept-encoding'] ?? '');
+  const { tag, bytes } = gzipped ? answer.gzipped : answer.plain;
+  reply.headers(answer.headers).header('etag', tag);
+  if (holds(request, tag)) return reply.code(304).send();
+  if (gzipped) reply.header('content-encoding', 'gzip');
+  return reply.send(bytes);
+};
