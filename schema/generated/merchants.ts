@@ -833,7 +833,11 @@ export type AlertKind =
   /** The bank answered otherwise than it had answered finally before. */
   | 'bank_answer_contradicts'
   /** What the bank repeats of an operation is not what was ordered. */
-  | 'bank_echo_differs';
+  | 'bank_echo_differs'
+  /** Money came that the merchant's balance has no room for: it stands in suspense. */
+  | 'balance_at_bound'
+  /** A task of the background fails at something of one merchant, leaves it alone for a while and tries again by itself. */
+  | 'work_set_aside';
 
 /** Something that a person at the operator must look at, until one says what became of it. */
 export type Alert = {

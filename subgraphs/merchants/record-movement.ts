@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { availableOf, bookPostings, lockMerchant } from '../kernel/ledger/debit.ts';
+import { withinBound } from '../kernel/ledger/bound.ts';
 import { run, type Statement } from '../kernel/database/statement.ts';
 import { isPlainText } from '../kernel/rules/block.ts';
 import { isCurrency } from '../kernel/rules/exchange.ts';
@@ -64,27 +65,36 @@ const overdrawn = async (client: pg.PoolClient, { kind, merchantId, mode, curren
   return available + amount >= 0n ? null : refused('insufficient_balance', `the merchant has ${available} available, which is less than ${-amount}`);
 };
 
+const beyondUpperBound = refused('bad_request', 'amount: the balance of the merchant or of the shop would pass 2^53-1');
+const beyondLowerBound = refused('insufficient_balance', 'the available balance of the merchant or of the shop would fall below -(2^53-1)');
+
 const record = async ({ database }: PolicyParts, acting: Acting, movement: Movement): Promise<RecordedMovement | Refused> => {
   const mistake = mistakeIn(movement);
   if (mistake) return refused('bad_request', mistake);
   const { kind, merchantId, shopId, mode, currency, reference, description, amount, postings } = movement;
   const sourceId = sourceIdOf(movement);
-  return changeWithAudit<RecordedMovement>(database, acting, { action: `${kind}.record`, merchantId, subject: { kind, id: sourceId } }, async (client) => {
-    const gone = await missing(client, merchantId, shopId);
-    if (gone) return gone;
-    await lockMerchant(client, merchantId);
-    const after = { shopId, mode, currency, amount, reference, description };
-    const [earlier] = await run<LedgerRow>(client, find, [merchantId, kind, sourceId]);
-    if (earlier && !isSame(earlier, movement)) return refused('idempotent_conflict', `reference: a different ${kind} was recorded under ${reference}`);
-    if (earlier) return { before: after, after, result: { entry: earlier, repeated: true } };
-    const short = await overdrawn(client, movement);
-    if (short) return short;
-    const source = { merchantId, shopId, mode, currency, sourceKind: kind, sourceId, paymentId: null, payoutId: null, description, at: acting.now() };
-    await bookPostings(client, source, postings);
-    const [entry] = await run<LedgerRow>(client, find, [merchantId, kind, sourceId]);
-    if (!entry) throw new Error(`${kind} ${sourceId} was booked and is not in the ledger`);
-    return { before: null, after, result: { entry, repeated: false } };
-  });
+  const recording = changeWithAudit<RecordedMovement>(
+    database,
+    acting,
+    { action: `${kind}.record`, merchantId, subject: { kind, id: sourceId } },
+    async (client) => {
+      const gone = await missing(client, merchantId, shopId);
+      if (gone) return gone;
+      await lockMerchant(client, merchantId);
+      const after = { shopId, mode, currency, amount, reference, description };
+      const [earlier] = await run<LedgerRow>(client, find, [merchantId, kind, sourceId]);
+      if (earlier && !isSame(earlier, movement)) return refused('idempotent_conflict', `reference: a different ${kind} was recorded under ${reference}`);
+      if (earlier) return { before: after, after, result: { entry: earlier, repeated: true } };
+      const short = await overdrawn(client, movement);
+      if (short) return short;
+      const source = { merchantId, shopId, mode, currency, sourceKind: kind, sourceId, paymentId: null, payoutId: null, description, at: acting.now() };
+      await bookPostings(client, source, postings);
+      const [entry] = await run<LedgerRow>(client, find, [merchantId, kind, sourceId]);
+      if (!entry) throw new Error(`${kind} ${sourceId} was booked and is not in the ledger`);
+      return { before: null, after, result: { entry, repeated: false } };
+    },
+  );
+  return withinBound(recording, amount > 0n ? beyondUpperBound : beyondLowerBound);
 };
 
 type Input = Pick<Movement, 'merchantId' | 'shopId' | 'mode' | 'currency' | 'reference' | 'amount'>;
@@ -103,7 +113,7 @@ export const recordSettlement = (parts: PolicyParts, acting: Acting, input: Inpu
   return record(parts, acting, { ...input, kind: 'settlement', description: input.reference, amount: -input.amount, postings });
 };
 
-/** Corrects a merchant's balance by a signed amount, below zero if need be. Refuses as `recordSettlement` does, but for the balance. */
+/** Corrects a merchant's balance by a signed amount, below zero if need be. Refuses as `recordSettlement` does, but for the balance, which only stays within 2^53-1. */
 export const recordAdjustment = async (parts: PolicyParts, acting: Acting, { reason, ...input }: Input & { readonly reason: string }) => {
   const mistake = reasonMistake(reason);
   if (mistake) return mistake;

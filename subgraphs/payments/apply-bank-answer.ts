@@ -14,6 +14,7 @@ import { approvalPatch, bankRefMetadata, type Approval } from './approval.ts';
 import type { Payment } from './entities.ts';
 import { changePayment, statusEvents, type Decision } from './change-payment.ts';
 import { feeOf } from './rules/fee.ts';
+import { applyWithinBound, heldDecision } from './keep-bound.ts';
 import { isVoided, verified } from './recurring-verification.ts';
 import { returnLatePayment } from './return-late-payment.ts';
 import { isLastOrder, nextQuestionAboutAbsent, orderState } from './rules/order.ts';
@@ -140,10 +141,13 @@ const apply = async (
   now: Temporal.Instant,
 ): Promise<Payment | Refused> => {
   let answer = told;
-  const payment = await changePayment(database, key, now, (inHand) => {
-    answer = worthOf(told, inHand.payment, order);
-    return decide(inHand, connector, answer, now);
-  });
+  const payment = await applyWithinBound(database, key, { connector, answer: told, now }, (applied, isHeld) =>
+    changePayment(database, key, now, (inHand) => {
+      answer = worthOf(applied, inHand.payment, order);
+      const decision = decide(inHand, connector, answer, now);
+      return isHeld ? heldDecision(decision) : decision;
+    }),
+  );
   if (isRefused(payment)) return payment;
   if (answer.kind === 'approved' && endedUnpaid(payment.status) && !isVoided(payment)) return returnLatePayment(database, key, connector, answer, now);
   if (answer.kind === 'declined' && isPaid(payment.status)) await alertOfContradiction(database, payment, connector, answer.bankCode, now);

@@ -9,9 +9,9 @@ import type pg from 'pg';
 import type { Banks } from '../kernel/banks/route.ts';
 import { dueOn, type Timeline } from '../kernel/clock/due.ts';
 import type { Database } from '../kernel/database/orm.ts';
+import { workBatch } from '../kernel/database/set-aside.ts';
 import { columns, inTransaction, run, type Statement } from '../kernel/database/statement.ts';
 import type { FailureCode } from '../kernel/rules/failure-code.ts';
-import { abreast } from './abreast.ts';
 import { askBank } from './ask-bank.ts';
 import { statusEvents } from './change-payment.ts';
 import type { Payment } from './entities.ts';
@@ -21,7 +21,7 @@ import { paymentNames, storePayments, type MoneylessChange, type PaymentKey } fr
 /** How many payments one round takes. */
 const roundMost = 500;
 /** How many last questions are asked at once, and how long a round waits for the answers. */
-const questionsAbreast = 100;
+const questionsAtOnce = 100;
 const answersPatience_ms = 2_000;
 
 /** Links that end at a known moment. */
@@ -73,24 +73,32 @@ const expire = (client: pg.PoolClient, due: readonly Payment[], ending: Ending, 
     due.map((payment) => expired(payment, ending, now)),
   );
 
-/** One round of links; gives how many were due. */
-const expireLinks = (database: Database, timeline: Timeline, now: Temporal.Instant): Promise<number> =>
+/** One round of links, at most so many; gives how many were due. */
+const expireLinks = (database: Database, timeline: Timeline, now: Temporal.Instant, most: number): Promise<number> =>
   inTransaction(database.pool, async (client) => {
-    const due = await linkEnds.due(client, timeline, now, roundMost);
+    const due = await linkEnds.due(client, timeline, now, most);
     if (due.length > 0)
       await expire(client, due, { trigger: 'link_elapsed', failureCode: 'link_expired', askAt: (payment) => registeredAsk(payment, now) }, now);
     return due.length;
   });
 
-/** One round of sessions, each asked about first; gives how many were due. */
-const expireSessions = async (database: Database, banks: Banks, timeline: Timeline, now: Temporal.Instant): Promise<number> => {
-  const due = await sessionEnds.due(database.pool, timeline, now, roundMost);
-  if (due.length === 0) return 0;
-  // A question that fails is one without an answer; one that is answered later is applied when it is.
-  const answers = abreast(due, questionsAbreast, (key) => askBank(database, banks, key, now)).catch(() => {});
+/** Asks about sessions that are due to end. A question that fails is one without an answer; one that is answered later is applied when it is. */
+const askOnceMore = async (database: Database, banks: Banks, due: readonly PaymentKey[], now: Temporal.Instant): Promise<void> => {
+  const left = due.values();
+  const ask = async (): Promise<void> => {
+    for (const key of left) await askBank(database, banks, key, now).catch(() => {});
+  };
+  const answers = Promise.all(Array.from({ length: Math.min(questionsAtOnce, due.length) }, ask));
   const patience = new AbortController();
   await Promise.race([answers, delay(answersPatience_ms, undefined, { signal: patience.signal }).catch(() => {})]);
   patience.abort();
+};
+
+/** One round of sessions, at most so many, each asked about first; gives how many were due. */
+const expireSessions = async (database: Database, banks: Banks, timeline: Timeline, now: Temporal.Instant, most: number): Promise<number> => {
+  const due = await sessionEnds.due(database.pool, timeline, now, most);
+  if (due.length === 0) return 0;
+  await askOnceMore(database, banks, due, now);
   const ending: Ending = { trigger: 'session_elapsed', failureCode: 'session_expired', askAt: () => nextQuestionAfterEnd(now, now) };
   const keys = [due.map(({ merchantId }) => merchantId), due.map(({ paymentId }) => paymentId)];
   await inTransaction(database.pool, async (client) => {
@@ -102,11 +110,22 @@ const expireSessions = async (database: Database, banks: Banks, timeline: Timeli
 
 /** Expires what is due on a timeline, a round at a time, until nothing is. Gives how many were looked at. */
 export const expirePayments = async (database: Database, banks: Banks, clock: () => Temporal.Instant, timeline: Timeline = null): Promise<number> => {
+  const { pool } = database;
   for (let seen = 0; ;) {
     const now = clock();
-    const links = await expireLinks(database, timeline, now);
-    const sessions = await expireSessions(database, banks, timeline, now);
-    seen += links + sessions;
-    if (links < roundMost && sessions < roundMost) return seen;
+    const links = await workBatch(pool, {
+      task: linkEnds.task,
+      most: roundMost,
+      work: (most) => expireLinks(database, timeline, now, most),
+      first: () => linkEnds.first(pool, timeline, now),
+    });
+    const sessions = await workBatch(pool, {
+      task: sessionEnds.task,
+      most: roundMost,
+      work: (most) => expireSessions(database, banks, timeline, now, most),
+      first: () => sessionEnds.first(pool, timeline, now),
+    });
+    seen += links.result + sessions.result;
+    if (links.result < links.most && sessions.result < sessions.most) return seen;
   }
 };

@@ -3,11 +3,11 @@ import type { Banks } from '../kernel/banks/route.ts';
 import type { PlannedCallback } from '../kernel/banks/simulator-callbacks.ts';
 import type { Timeline } from '../kernel/clock/due.ts';
 import type { Database } from '../kernel/database/orm.ts';
-import { abreast } from './abreast.ts';
+import { eachAlone } from '../kernel/database/set-aside.ts';
 import { applyBankAnswer } from './apply-bank-answer.ts';
 
 const sweepMost = 500;
-const paymentsAbreast = 16;
+const paymentsAtOnce = 16;
 
 /** Those of one payment, in their order. One that was applied and not marked as heard is applied again: every answer may come twice. */
 const hearOne = async (database: Database, banks: Banks, callbacks: readonly PlannedCallback[], now: Temporal.Instant): Promise<void> => {
@@ -22,7 +22,9 @@ const hearOne = async (database: Database, banks: Banks, callbacks: readonly Pla
 /** Hears all callbacks that have arrived on a timeline; gives how many. */
 export const hearCallbacks = async (database: Database, banks: Banks, now: Temporal.Instant, timeline: Timeline = null): Promise<number> => {
   const due = await banks.simulator.callbacks.due(timeline, now, sweepMost);
-  const byPayment = Map.groupBy(due, ({ operationId }) => operationId);
-  await abreast([...byPayment.values()], paymentsAbreast, (callbacks) => hearOne(database, banks, callbacks, now));
+  const byPayment = Map.groupBy(due, ({ merchantId, operationId }) => `${merchantId}/${operationId}`);
+  const { task } = banks.simulator.callbacks;
+  const subjectOf = ([name]: readonly [string, unknown]) => ({ merchantId: name.slice(0, name.indexOf('/')), subjectId: name.slice(name.indexOf('/') + 1) });
+  await eachAlone(database.pool, { task, most: paymentsAtOnce, subjectOf }, [...byPayment], ([, callbacks]) => hearOne(database, banks, callbacks, now));
   return due.length;
 };

@@ -3,13 +3,12 @@ import type { Banks } from '../kernel/banks/route.ts';
 import { earliest, type Timekeeper } from '../kernel/clock/keep-clocks.ts';
 import type { TestClocks } from '../kernel/clock/test-clocks.ts';
 import type { Database } from '../kernel/database/orm.ts';
-import { foldBacklog } from '../kernel/ledger/balance.ts';
+import { foldBacklog } from '../kernel/ledger/fold.ts';
 import { done, type Job } from '../kernel/queue/run-job.ts';
-import { abreast } from './abreast.ts';
-import { findAsksDue, paymentAsks } from './ask-bank.ts';
+import { paymentAsks } from './ask-bank.ts';
 import { expirePayments, linkEnds, sessionEnds } from './expire-payments.ts';
 import { hearCallbacks } from './hear-callbacks.ts';
-import { askOrOrder, type OrderingParts } from './order-again.ts';
+import { askDue, askOrOrder, type OrderingParts } from './order-again.ts';
 import { pageAddress, type PageParts } from './page-address.ts';
 import type { PaymentKey } from './store-payment.ts';
 
@@ -35,9 +34,6 @@ const parseKey = (payload: unknown): PaymentKey => {
 
 /** The job that asks a bank about one payment: enqueued when an answer is expected at a known time. */
 export const askBankJob = 'ask-bank';
-
-const sweepMost = 500;
-const questionsAbreast = 32;
 
 /** Work that finds by itself what is due. */
 const everySecond = (name: string, work: () => Promise<unknown>): Job => ({
@@ -74,10 +70,7 @@ export const paymentJobs = ({ database, banks, clocks, now, stopping, ...page }:
       return done;
     },
   },
-  everySecond('sweep-bank-answers', async () => {
-    const ordering = orderingOf({ database, banks, ...page });
-    await abreast(await findAsksDue(database, now(), sweepMost), questionsAbreast, (key) => askOrOrder(ordering, key, now()));
-  }),
+  everySecond('sweep-bank-answers', () => askDue(orderingOf({ database, banks, ...page }), now)),
   everySecond('hear-simulator-callbacks', () => hearCallbacks(database, banks, now())),
   everySecond('expire-payments', () => expirePayments(database, banks, now)),
   everySecond('fold-balances', () => foldBacklog(database.pool, stopping)),
@@ -91,9 +84,7 @@ export const paymentKeeper = ({ database, banks, ...page }: Pick<PaymentJobs, 'd
   },
   work: async (shop, now) => {
     const heard = await hearCallbacks(database, banks, now, shop);
-    const asked = await findAsksDue(database, now, sweepMost, shop);
-    const ordering = orderingOf({ database, banks, ...page });
-    await abreast(asked, questionsAbreast, (key) => askOrOrder(ordering, key, now));
-    return heard + asked.length + (await expirePayments(database, banks, () => now, shop));
+    const asked = await askDue(orderingOf({ database, banks, ...page }), () => now, shop);
+    return heard + asked + (await expirePayments(database, banks, () => now, shop));
   },
 });

@@ -8,19 +8,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Bank, Card, SessionAnswer } from '../kernel/banks/bank.ts';
 import type { Banks } from '../kernel/banks/route.ts';
+import type { Timeline } from '../kernel/clock/due.ts';
 import type { Database } from '../kernel/database/orm.ts';
+import { eachAlone } from '../kernel/database/set-aside.ts';
 import type { PolicyLists } from '../kernel/policies/policies.ts';
 import type { BuyerMethod } from '../kernel/rules/buyer.ts';
 import { cardMistake, holderOf } from '../kernel/rules/card.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import { applyOrderAnswer } from './apply-bank-answer.ts';
-import { askBank, type Occasion } from './ask-bank.ts';
+import { askBank, findAsksDue, paymentAsks, type Occasion } from './ask-bank.ts';
 import { changePayment } from './change-payment.ts';
 import type { Payment } from './entities.ts';
 import { buyerMethod, pageMethod } from './rules/checkout.ts';
 import { isTimeToOrder, orderMost_s, orderState, patienceLeft_ms, type OrderState } from './rules/order.ts';
 import { recordSession, sessionOrder, type SessionRequest } from './session-order.ts';
-import { findPayment, type PaymentKey } from './store-payment.ts';
+import { findPayment, subjectOfPayment, type PaymentKey } from './store-payment.ts';
 
 /** How often the row is read while an order may still be under way. */
 const look_ms = 200;
@@ -151,4 +153,16 @@ export const askOrOrder = async (
   if (isRefused(served) || cardFlaw(served.bank, served.method, null, now)) return payment;
   const request = { key, card: null, pageUrl: pageUrl(key), now };
   return giveOrder(database, payment, { ...served, state: 'absent', request });
+};
+
+const sweepMost = 500;
+const questionsAtOnce = 32;
+
+/** Asks about the payments that are due, or orders them again, the longest due first; gives how many. Rejects at the end with what failed. */
+export const askDue = async (ordering: OrderingParts, clock: () => Temporal.Instant, timeline: Timeline = null): Promise<number> => {
+  const { database } = ordering;
+  const due = await findAsksDue(database, clock(), sweepMost, timeline);
+  const work = (key: PaymentKey) => askOrOrder(ordering, key, clock());
+  await eachAlone(database.pool, { task: paymentAsks.task, most: questionsAtOnce, subjectOf: subjectOfPayment }, due, work);
+  return due.length;
 };

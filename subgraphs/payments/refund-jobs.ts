@@ -1,10 +1,9 @@
 /** What refunds need in the background: the sweep finds every one that is due, the wake-up only makes it prompt. */
 import type { Timekeeper } from '../kernel/clock/keep-clocks.ts';
 import { done, type Job } from '../kernel/queue/run-job.ts';
-import { abreast } from './abreast.ts';
 import type { PaymentJobs } from './jobs.ts';
 import type { PageParts } from './page-address.ts';
-import { findRefundsDue, refundAsks, sendRefund, type RefundKey } from './send-refund.ts';
+import { refundAsks, sendDueRefunds, sendRefund, type RefundKey } from './send-refund.ts';
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -18,9 +17,6 @@ const parseKey = (payload: unknown): RefundKey => {
 
 /** The job that orders one refund at the bank, or asks about it: enqueued when an answer is expected at a known time. */
 export const sendRefundJob = 'send-refund';
-
-const sweepMost = 500;
-const ordersAbreast = 16;
 
 /** The jobs of refunds. */
 export const refundJobs = ({ database, banks, clocks, now }: Omit<PaymentJobs, 'stopping' | keyof PageParts>): readonly Job[] => [
@@ -40,7 +36,7 @@ export const refundJobs = ({ database, banks, clocks, now }: Omit<PaymentJobs, '
     every_ms: 1_000,
     parse: () => null,
     run: async () => {
-      await abreast(await findRefundsDue(database, now(), sweepMost), ordersAbreast, (key) => sendRefund(database, banks, key, now()));
+      await sendDueRefunds(database, banks, now);
       return done;
     },
   },
@@ -49,9 +45,5 @@ export const refundJobs = ({ database, banks, clocks, now }: Omit<PaymentJobs, '
 /** How refunds follow a shop's test clock. */
 export const refundKeeper = ({ database, banks }: Pick<PaymentJobs, 'database' | 'banks'>): Timekeeper => ({
   next: (shop, now) => refundAsks.next(database.pool, shop, now),
-  work: async (shop, now) => {
-    const asked = await findRefundsDue(database, now, sweepMost, shop);
-    await abreast(asked, ordersAbreast, (key) => sendRefund(database, banks, key, now));
-    return asked.length;
-  },
+  work: (shop, now) => sendDueRefunds(database, banks, () => now, shop),
 });

@@ -9,6 +9,7 @@ import type { Banks } from '../kernel/banks/route.ts';
 import { claimOf, createOnce } from '../kernel/database/idempotency.ts';
 import { isUuid } from '../kernel/database/load-by-key.ts';
 import type { Database } from '../kernel/database/orm.ts';
+import { withinBound } from '../kernel/ledger/bound.ts';
 import { refundOpened } from '../kernel/rules/postings.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../kernel/service/principal.ts';
@@ -41,6 +42,8 @@ export interface CreatedRefund {
   readonly replayed: boolean;
 }
 
+const beyondBound = refused('insufficient_balance', 'the refund would take the available balance below -(2^53-1)');
+
 type Opening = RefundRequest & { readonly id: string; readonly key: KeyPrincipal; readonly now: Temporal.Instant };
 
 const openRefund = async (client: pg.PoolClient, banks: Banks, { id, key, paymentId, now, ...asked }: Opening): Promise<Refund | Refused> => {
@@ -61,7 +64,7 @@ const openRefund = async (client: pg.PoolClient, banks: Banks, { id, key, paymen
 /**
  * Creates a refund of a payment of the key's shop and orders it at the bank, or finds the one that an earlier call with the same idempotency key created.
  * Gives it as it is then: final when the bank decided at once, else pending. Refuses with `not_found`, `bad_request`, `payment_not_succeeded`,
- * `already_refunded`, `amount_exceeds_remainder`, `route_not_configured`, or about the key.
+ * `already_refunded`, `amount_exceeds_remainder`, `insufficient_balance` (of a balance at its lower bound), `route_not_configured`, or about the key.
  */
 export const refundPayment = async (
   database: Database,
@@ -79,9 +82,10 @@ export const refundPayment = async (
   const { merchantId } = key;
   const id = randomUUID();
   const find = async (earlier: string): Promise<Refund | null> => (await loadRefunds(database.pool, [{ merchantId, id: earlier }]))[0] ?? null;
-  const created = await createOnce(database.pool, { caller: key, claim, find, resourceId: id, at: now }, (client) =>
+  const making = createOnce(database.pool, { caller: key, claim, find, resourceId: id, at: now }, (client) =>
     openRefund(client, banks, { ...request, id, key, now }),
   );
+  const created = await withinBound(making, beyondBound);
   if (isRefused(created)) return created;
   if (created.replayed) return { refund: created.made, replayed: true };
   return { refund: (await sendRefund(database, banks, { merchantId, refundId: id }, now)) ?? created.made, replayed: false };

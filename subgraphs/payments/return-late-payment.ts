@@ -8,10 +8,12 @@ import type pg from 'pg';
 import { raiseAlert } from '../kernel/alerts/raise-alert.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { inTransaction } from '../kernel/database/statement.ts';
+import { isBeyondBound } from '../kernel/ledger/bound.ts';
 import { minorUnits } from '../kernel/rules/money.ts';
 import { paymentSucceeded, refundOpened } from '../kernel/rules/postings.ts';
 import { approvalPatch, type Approval } from './approval.ts';
 import type { Payment, Refund } from './entities.ts';
+import { alertOfHeld, intoSuspense } from './keep-bound.ts';
 import { lockPayment, storeLocked } from './lock-payment.ts';
 import { newRefund } from './new-refund.ts';
 import { recordRefund } from './record-refund.ts';
@@ -49,14 +51,45 @@ const alertOf = (client: pg.PoolClient, { merchantId, shopId, mode, id, publicId
     at,
   });
 
+interface LatePayment {
+  readonly key: PaymentKey;
+  readonly connector: string;
+  readonly answer: Approval;
+  readonly now: Temporal.Instant;
+}
+
+/** The late success of a merchant whose balance has no room for it: booked, and held in suspense. Its money is given back by hand. */
+const heldSuccess = (payment: Payment, { connector, answer, now }: LatePayment): PaymentChange => {
+  const { refund: _, ...change } = lateSuccess(payment, automaticRefund(payment, now), connector, answer, now);
+  return intoSuspense({ ...change, events: () => [] });
+};
+
 /** Books the late success once, however often it is told; the payment as it is afterwards. A payment that had not ended unpaid is left as it is. */
-export const returnLatePayment = (database: Database, key: PaymentKey, connector: string, answer: Approval, now: Temporal.Instant): Promise<Payment> =>
+export const returnLatePayment = async (database: Database, key: PaymentKey, connector: string, answer: Approval, now: Temporal.Instant): Promise<Payment> => {
+  const late = { key, connector, answer, now };
+  try {
+    return await returnLate(database, late);
+  } catch (error) {
+    if (!isBeyondBound(error)) throw error;
+  }
+  await alertOfHeld(database, key, connector, now);
+  return inTransaction(database.pool, async (client) => {
+    const locked = await lockPayment(client, key, now);
+    if (!locked) throw new Error(`there is no payment ${key.paymentId}`);
+    const { payment } = locked;
+    return isToReturn(payment) ? storeLocked(client, locked, heldSuccess(payment, late), now) : payment;
+  });
+};
+
+// Money that came is marked by its moment: it has been booked and is on its way back.
+const isToReturn = ({ status, capturedAt }: Payment): boolean => endedUnpaid(status) && capturedAt === null;
+
+const returnLate = (database: Database, { key, connector, answer, now }: LatePayment): Promise<Payment> =>
   inTransaction(database.pool, async (client) => {
     const locked = await lockPayment(client, key, now);
     if (!locked) throw new Error(`there is no payment ${key.paymentId}`);
     const { payment } = locked;
-    // Money that came is marked by its moment: it has been booked and is on its way back.
-    if (!endedUnpaid(payment.status) || payment.capturedAt !== null) return payment;
+    if (!isToReturn(payment)) return payment;
     const refund = automaticRefund(payment, now);
     await alertOf(client, payment, connector, now);
     await recordRefund(client, { principal: { kind: 'service', name: 'payments' }, requestId: `bank ${connector}`, now: () => now }, payment, refund);

@@ -6,6 +6,7 @@ import type { RefundAnswer } from '../kernel/banks/bank.ts';
 import type { Banks } from '../kernel/banks/route.ts';
 import { dueOn, type Timeline } from '../kernel/clock/due.ts';
 import type { Database } from '../kernel/database/orm.ts';
+import { eachAlone } from '../kernel/database/set-aside.ts';
 import { inTraceOf } from '../kernel/database/subject-trace.ts';
 import { minorUnits } from '../kernel/rules/money.ts';
 import { isRefused } from '../kernel/rules/refusal.ts';
@@ -55,3 +56,14 @@ export const refundAsks = dueOn<RefundKey>({ name: 'refund_asks', table: 'refund
 /** Refunds that the bank should be asked about by now, longest due first. */
 export const findRefundsDue = (database: Database, now: Temporal.Instant, most: number, timeline: Timeline = null): Promise<RefundKey[]> =>
   refundAsks.due(database.pool, timeline, now, most);
+
+const sweepMost = 500;
+const ordersAtOnce = 16;
+const subjectOf = ({ merchantId, refundId }: RefundKey) => ({ merchantId, subjectId: refundId });
+
+/** Orders the refunds that are due, or asks about them, the longest due first; gives how many. Rejects at the end with what failed. */
+export const sendDueRefunds = async (database: Database, banks: Banks, clock: () => Temporal.Instant, timeline: Timeline = null): Promise<number> => {
+  const due = await findRefundsDue(database, clock(), sweepMost, timeline);
+  await eachAlone(database.pool, { task: refundAsks.task, most: ordersAtOnce, subjectOf }, due, (key) => sendRefund(database, banks, key, clock()));
+  return due.length;
+};

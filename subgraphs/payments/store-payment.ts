@@ -4,6 +4,7 @@
  */
 import { columnNames, columns, propertyNames, rowJson, run, type Runner, type Statement } from '../kernel/database/statement.ts';
 import { eventRow, insertEvents, type OutboxEvent } from '../kernel/database/outbox.ts';
+import type { Subject } from '../kernel/database/set-aside.ts';
 import { effectiveRate } from '../kernel/ledger/rate.ts';
 import { deltaRows, insertDeltas, insertPostings, postingRows } from '../kernel/ledger/post.ts';
 import type { Posting } from '../kernel/rules/postings.ts';
@@ -18,6 +19,9 @@ export interface PaymentKey {
   readonly merchantId: string;
   readonly paymentId: string;
 }
+
+/** The payment as the background sets it aside. */
+export const subjectOfPayment = ({ merchantId, paymentId }: PaymentKey): Subject => ({ merchantId, subjectId: paymentId });
 
 /** A payment with what a decision about it needs. */
 export interface PaymentInHand {
@@ -88,6 +92,8 @@ export interface PaymentChange {
   readonly postings: readonly Posting[];
   /** What happened, from the payment as it becomes. */
   readonly events: (payment: Payment) => readonly OutboxEvent[];
+  /** Present: an adjustment of the merchant's account that the same fact makes. */
+  readonly adjustment?: { readonly postings: readonly Posting[]; readonly description: string };
   /** A refund of it that the same fact makes or moves, as it becomes, with what is booked for it. */
   readonly refund?: { readonly row: Refund; readonly postings: readonly Posting[] };
 }
@@ -151,11 +157,14 @@ export const storePayments = async (runner: Runner, changes: readonly MoneylessC
 /** Writes a change; null when the payment was written by somebody else since it was read, and then nothing has happened. */
 export const storePayment = async (runner: Runner, before: Payment, change: PaymentChange, now: Temporal.Instant): Promise<Payment | null> => {
   const after: Payment = { ...before, ...change.patch, version: before.version + 1 };
-  const { refund } = change;
+  const { refund, adjustment } = change;
   const { merchantId, shopId, mode, currency, id, publicId } = after;
   const common = { merchantId, shopId, mode, currency, paymentId: id, payoutId: null, description: publicId, at: now };
   const facts = [
     { source: { ...common, sourceKind: 'payment' as const, sourceId: id }, postings: change.postings },
+    ...(adjustment
+      ? [{ source: { ...common, description: adjustment.description, sourceKind: 'adjustment' as const, sourceId: id }, postings: adjustment.postings }]
+      : []),
     ...(refund ? [{ source: { ...common, sourceKind: 'refund' as const, sourceId: refund.row.id }, postings: refund.postings }] : []),
   ];
   const written = await run(runner, refund ? storeWithRefund : store, [
@@ -164,7 +173,13 @@ export const storePayment = async (runner: Runner, before: Payment, change: Paym
     before.version,
     ...mutable.map((name) => (name === 'metadata' ? JSON.stringify(after.metadata) : after[name])),
     JSON.stringify(facts.flatMap(({ source, postings }) => postingRows(source, postings))),
-    JSON.stringify(facts.flatMap(({ source, postings }) => deltaRows(source, postings))),
+    // What cancels out within the fact moves no balance.
+    JSON.stringify(
+      deltaRows(
+        common,
+        facts.flatMap(({ postings }) => postings),
+      ),
+    ),
     JSON.stringify(change.events(after).map(eventRow)),
     ...(refund ? [JSON.stringify([rowJson(refundNames, refund.row)])] : []),
   ]);

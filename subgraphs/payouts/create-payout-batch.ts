@@ -6,6 +6,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import type { Bank } from '../kernel/banks/bank.ts';
+import { isBeyondBound } from '../kernel/ledger/bound.ts';
 import { claimPage, releaseKeys } from '../kernel/database/claim-page.ts';
 import { claimOf, type IdempotencyClaim } from '../kernel/database/idempotency.ts';
 import { inTransaction } from '../kernel/database/statement.ts';
@@ -13,7 +14,7 @@ import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import { checkRecipient, payoutBank, type Checked } from './check-draft.ts';
 import { keyedClaim, lacksScope, payCard, type CreatingParts, type Creating, type IdempotencyArgument } from './create-payout.ts';
 import type { Payout } from './entities.ts';
-import { openPayouts, type Opened } from './open-payouts.ts';
+import { beyondBound, openPayouts, type Opened } from './open-payouts.ts';
 import { payoutTerms, type PayoutInput, type PayoutTerms } from './rules/create.ts';
 import type { PayoutMethod } from './rules/payout.ts';
 
@@ -171,6 +172,7 @@ const makePage = async (batch: Batch, items: readonly Item[]): Promise<Page | Re
     return await inTransaction(batch.parts.database.pool, (client) => openPage(client, batch, items, at), isKept);
   } catch (error) {
     if (batch.claim && waitedInVain(error)) return refused('idempotent_in_progress', 'an earlier call with this Idempotency-Key is still running');
+    if (isBeyondBound(error)) return { made: items.map(() => failureOf(beyondBound)), replayed: false };
     throw error;
   }
 };

@@ -8,6 +8,7 @@ import type { Bank } from '../kernel/banks/bank.ts';
 import type { Banks } from '../kernel/banks/route.ts';
 import { claimOf, createOnce, type IdempotencyClaim } from '../kernel/database/idempotency.ts';
 import type { Database } from '../kernel/database/orm.ts';
+import { withinBound } from '../kernel/ledger/bound.ts';
 import type { PolicyLists } from '../kernel/policies/policies.ts';
 import type { CardRecipient } from '../kernel/rules/recipient.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
@@ -17,7 +18,7 @@ import { applyPayoutAnswer } from './apply-payout-answer.ts';
 import { checkRecipient, payoutBank } from './check-draft.ts';
 import type { Payout } from './entities.ts';
 import { loadPayouts } from './find-payouts.ts';
-import { openPayouts, type Draft } from './open-payouts.ts';
+import { beyondBound, openPayouts, type Draft } from './open-payouts.ts';
 import { payoutTerms, type PayoutInput } from './rules/create.ts';
 import { callDeadline_s, type PayoutMethod } from './rules/payout.ts';
 import { orderPayout } from './order-payout.ts';
@@ -107,13 +108,14 @@ export const createPayout = async (
   const at = now();
   const find = async (earlier: string): Promise<Payout | null> => (await loadPayouts(pool, [{ merchantId: key.merchantId, id: earlier }]))[0] ?? null;
   const creation = { caller: key, claim: claim && keyedClaim(parts, claim), find, resourceId: id, at };
-  const created = await createOnce(pool, creation, async (client) => {
+  const making = createOnce(pool, creation, async (client) => {
     // What was created before something stood against it is still answered to a repeated call.
     if (isRefused(ready)) return ready;
     const draft: Draft = { id, terms, connector: ready.bank.connector, refusedAs: ready.refusedAs };
     const opened = await openPayouts(client, key, method, [draft], at);
     return isRefused(opened) ? opened : (opened[0] ?? refused('bad_request', 'nothing to pay out'));
   });
+  const created = await withinBound(making, beyondBound);
   if (isRefused(created)) return created;
   if (created.replayed || isRefused(ready)) return { payout: created.made, replayed: created.replayed };
   const { recipient } = terms;

@@ -35,6 +35,9 @@ export type Opened = Payout | Refused;
 
 const uncovered = refused('insufficient_balance', 'the payout and its fee exceed the available balance');
 
+/** What payouts come to that would take the balance of their shop below its bound; nothing of their transaction has happened then. */
+export const beyondBound = refused('insufficient_balance', 'the payout would take the available balance of the shop below -(2^53-1)');
+
 // The balance is row plus deltas in one statement, as in kernel/ledger/balance.
 const ground: Statement = {
   name: 'payout_ground',
@@ -42,7 +45,7 @@ const ground: Statement = {
       coalesce((select sum(amount) from (
         select amount from balance where merchant_id = $1 and mode = $3 and currency = $4 and account = 'merchant'
         union all
-        select amount from balance_delta where merchant_id = $1 and mode = $3 and currency = $4 and account = 'merchant') b), 0)::int8 as available
+        select amount from balance_delta where merchant_id = $1 and mode = $3 and currency = $4 and account = 'merchant') b), 0)::text as available
     from shop where merchant_id = $1 and id = $2`,
 };
 
@@ -56,7 +59,8 @@ const store: Statement = {
 interface Ground {
   readonly terminalId: string;
   readonly rateBps: number;
-  readonly available: bigint;
+  /** A sum: as text, whatever its size. */
+  readonly available: string;
 }
 
 type RecipientColumns = Pick<
@@ -145,11 +149,11 @@ export const openPayouts = async (
   if (!(await lockMerchant(client, merchantId))) return refused('not_found', 'the shop of this key does not exist any more');
   const [found] = await run<Ground>(client, ground, [merchantId, shopId, mode, currency, method, now]);
   if (!found) return refused('not_found', 'the shop of this key does not exist any more');
-  const { terminalId, available } = found;
+  const { terminalId } = found;
   // What is refused already must be covered, too, as every other payout, but takes nothing from those behind it.
   const rate_bps = mode === 'test' ? 0 : found.rateBps;
   const reservations = reserveEach(
-    available,
+    BigInt(found.available),
     rate_bps,
     drafts.map(({ terms, refusedAs }) => ({ amount: terms.amount, kept: refusedAs === null })),
   );

@@ -3,8 +3,10 @@
  * of the first order), so that of several workers one gives the order; a repeated order is under the payout's id, which is the bank's idempotency key.
  * Card payouts are given by the process that made them (`create-payout`); here they are only asked about, since nobody has the number any more.
  */
+import type pg from 'pg';
 import type { Bank } from '../kernel/banks/bank.ts';
 import { dueOn, inRealTime, ofShop, type Timeline } from '../kernel/clock/due.ts';
+import { eachAlone, workBatch } from '../kernel/database/set-aside.ts';
 import { columns, run, type Statement } from '../kernel/database/statement.ts';
 import { inTraceOf } from '../kernel/database/subject-trace.ts';
 import { minorUnits } from '../kernel/rules/money.ts';
@@ -57,12 +59,6 @@ const sendPayout = async (parts: SendingParts, taken: Taken, now: () => Temporal
   });
 };
 
-const take = (whose: string): string => `update payout set sent_at = coalesce(payout.sent_at, $1), ask_at = $2
-  from (select merchant_id, id, sent_at from payout as waiting where ask_at <= $1 and ${whose} order by ask_at limit $3 for update of waiting skip locked) due
-  where payout.merchant_id = due.merchant_id and payout.id = due.id returning ${columns(payoutNames, 'payout')}, due.sent_at is null as "isFirst"`;
-const takeAny: Statement = { name: 'payouts_take', text: take(inRealTime('waiting')) };
-const takeOfShop: Statement = { name: 'payouts_take_of_shop', text: take(ofShop('waiting', 4)) };
-
 /** Payouts that wait for a moment to be sent or asked about. */
 export const payoutAsks = dueOn<Pick<Payout, 'merchantId' | 'id'>>({
   name: 'payout_asks',
@@ -71,17 +67,30 @@ export const payoutAsks = dueOn<Pick<Payout, 'merchantId' | 'id'>>({
   columns: 'merchant_id as "merchantId", id',
 });
 
+const take = (whose: string): string => `update payout set sent_at = coalesce(payout.sent_at, $1), ask_at = $2
+  from (select merchant_id, id, sent_at from payout as waiting where ask_at <= $1 and ${whose} and ${payoutAsks.notAside('waiting')} order by ask_at limit $3 for update of waiting skip locked) due
+  where payout.merchant_id = due.merchant_id and payout.id = due.id returning ${columns(payoutNames, 'payout')}, due.sent_at is null as "isFirst"`;
+const takeAny: Statement = { name: 'payouts_take', text: take(inRealTime('waiting')) };
+const takeOfShop: Statement = { name: 'payouts_take_of_shop', text: take(ofShop('waiting', 4)) };
+
 /** As many as are given to banks at once by one run; a few calls' time is then well within the lease. */
 const page = 20;
 
-/** Sends one page of what is due on a timeline, longest due first; how many there were. Rejects after the whole page when one of them could not be written. */
+const takeDue = (pool: pg.Pool, at: Temporal.Instant, most: number, timeline: Timeline): Promise<Taken[]> => {
+  const values = [at, at.add({ seconds: lease_s }), most];
+  return timeline ? run<Taken>(pool, takeOfShop, [...values, timeline.merchantId, timeline.shopId]) : run<Taken>(pool, takeAny, values);
+};
+
+/**
+ * Sends one page of what is due on a timeline, longest due first; how many there were. One that fails is set aside; rejects after the whole page with what failed.
+ */
 export const sendDuePayouts = async (parts: SendingParts, now: () => Temporal.Instant, timeline: Timeline = null): Promise<number> => {
   const at = now();
-  const values = [at, at.add({ seconds: lease_s }), page];
   const { pool } = parts.database;
-  const due = await (timeline ? run<Taken>(pool, takeOfShop, [...values, timeline.merchantId, timeline.shopId]) : run<Taken>(pool, takeAny, values));
-  const sent = await Promise.allSettled(due.map((payout) => sendPayout(parts, payout, now)));
-  const failed = sent.find((result) => result.status === 'rejected');
-  if (failed) throw failed.reason;
+  const { task } = payoutAsks;
+  const first = () => payoutAsks.first(pool, timeline, at);
+  const { result: due } = await workBatch(pool, { task, most: page, work: (most) => takeDue(pool, at, most, timeline), first });
+  const subjectOf = ({ merchantId, id }: Taken) => ({ merchantId, subjectId: id });
+  await eachAlone(pool, { task, most: page, subjectOf }, due, (payout) => sendPayout(parts, payout, now));
   return due.length;
 };

@@ -4,6 +4,7 @@
  */
 import type pg from 'pg';
 import type { Timeline } from '../kernel/clock/due.ts';
+import { eachAlone, isPassing, setAside, tellSetAside, workBatch } from '../kernel/database/set-aside.ts';
 import { inTransaction } from '../kernel/database/statement.ts';
 import { isRefused } from '../kernel/rules/refusal.ts';
 import type { Logger } from '../kernel/service/telemetry.ts';
@@ -14,7 +15,7 @@ import { loadTokens } from './find-recurring.ts';
 import { loadSubscriptions } from './find-subscriptions.ts';
 import { begun, chargeEnd, ended, type EndReason } from './rules/subscription.ts';
 import { settleCharges, type ChargeNews, type ChargePayment } from './settle-charges.ts';
-import { dueSubscriptions, noteAsked, storeSubscriptions, takeAsks, type SubscriptionChange } from './store-subscription.ts';
+import { dueAsks, dueSubscriptions, noteAsked, storeSubscriptions, takeAsks, type SubscriptionChange } from './store-subscription.ts';
 import type { Subscription, SubscriptionCharge } from './subscription-entities.ts';
 
 export interface ChargingParts {
@@ -51,12 +52,11 @@ interface Round {
   readonly more: boolean;
 }
 
-/** Takes what a crash or an outage left unasked, and begins the charges of subscriptions that are due: a page of each. */
-const takeRound = (pool: pg.Pool, now: Temporal.Instant, timeline: Timeline, most: number): Promise<Round> =>
+/** Begins the charges of subscriptions that are due, a page at most. */
+const beginCharges = (pool: pg.Pool, now: Temporal.Instant, timeline: Timeline, most: number): Promise<Round> =>
   inTransaction(pool, async (client) => {
-    const left = await takeAsks(client, timeline, { now, until: leaseFrom(now), most });
     const due = await dueSubscriptions.due(client, timeline, now, most);
-    if (due.length === 0) return { charges: left, more: left.length > 0 };
+    if (due.length === 0) return { charges: [], more: false };
     const tokens = await loadTokens(
       client,
       due.map(({ merchantId, tokenId }) => ({ merchantId, id: tokenId })),
@@ -64,8 +64,28 @@ const takeRound = (pool: pg.Pool, now: Temporal.Instant, timeline: Timeline, mos
     const changes = due.map((subscription, index) => dueChange(subscription, tokens[index], now));
     const stored = await storeSubscriptions(client, changes);
     if (stored.size < due.length) throw new Error(`${due.length - stored.size} locked subscriptions were written by somebody else`);
-    return { charges: [...left, ...changes.flatMap(({ charge }) => (charge ? [charge] : []))], more: true };
+    return { charges: changes.flatMap(({ charge }) => (charge ? [charge] : [])), more: true };
   });
+
+/**
+ * Takes what a crash or an outage left unasked, and begins the charges of subscriptions that are due: a page of each. A subscription that makes either fail is set
+ * aside.
+ */
+const takeRound = async (pool: pg.Pool, now: Temporal.Instant, timeline: Timeline, most: number): Promise<Round> => {
+  const left = await workBatch(pool, {
+    task: dueAsks.task,
+    most,
+    work: (some) => inTransaction(pool, (client) => takeAsks(client, timeline, { now, until: leaseFrom(now), most: some })),
+    first: () => dueAsks.first(pool, timeline, now),
+  });
+  const fresh = await workBatch(pool, {
+    task: dueSubscriptions.task,
+    most,
+    work: (some) => beginCharges(pool, now, timeline, some),
+    first: () => dueSubscriptions.first(pool, timeline, now),
+  });
+  return { charges: [...left.result, ...fresh.result.charges], more: left.result.length > 0 || fresh.result.more };
+};
 
 /** A charge with what it is made from. */
 interface Asking {
@@ -74,6 +94,7 @@ interface Asking {
   readonly token: Token;
 }
 
+/** Charges with what they are made from; one that has lost it is set aside. */
 const withParts = async (pool: pg.Pool, charges: readonly SubscriptionCharge[]): Promise<readonly Asking[]> => {
   const subscriptions = await loadSubscriptions(
     pool,
@@ -84,12 +105,26 @@ const withParts = async (pool: pg.Pool, charges: readonly SubscriptionCharge[]):
     subscriptions.flatMap((subscription) => (subscription ? [{ merchantId: subscription.merchantId, id: subscription.tokenId }] : [])),
   );
   const byId = new Map(tokens.flatMap((token) => (token ? [[token.id, token]] : [])));
-  return charges.map((charge, index) => {
+  const asking: Asking[] = [];
+  for (const [index, charge] of charges.entries()) {
     const subscription = subscriptions[index];
     const token = subscription && byId.get(subscription.tokenId);
-    if (!token) throw new Error(`a charge of subscription ${charge.subscriptionId} has lost its subscription or its token`);
-    return { charge, subscription, token };
-  });
+    if (token) asking.push({ charge, subscription, token });
+    else await setAside(pool, dueAsks.task, subjectOf(charge), new Error('a charge has lost its subscription or its token'));
+  }
+  return asking;
+};
+
+const subjectOf = ({ merchantId, subscriptionId: subjectId }: SubscriptionCharge) => ({ merchantId, subjectId });
+
+/** Settles charges together; when that fails each by itself, and one that fails is set aside. */
+const settleAll = async (pool: pg.Pool, news: readonly ChargeNews[]): Promise<void> => {
+  try {
+    await settleCharges(pool, news);
+  } catch (error) {
+    if (isPassing(error) || news.length === 0) throw error;
+    await eachAlone(pool, { task: dueAsks.task, most: 1, subjectOf: ({ charge }) => subjectOf(charge) }, news, (one) => settleCharges(pool, [one]));
+  }
 };
 
 /** Asks for the payment of one charge. Rejects when there was no answer. */
@@ -115,6 +150,8 @@ const askFor = async (parts: ChargingParts, charges: readonly SubscriptionCharge
         news.push({ charge: asking.charge, payment: await ask(parts, asking) });
       } catch (error) {
         failures.push(error);
+        // Its lease leaves it alone.
+        if (!isPassing(error)) await tellSetAside(parts.pool, dueAsks.task, subjectOf(asking.charge), error);
       }
     }
   };
@@ -125,7 +162,7 @@ const askFor = async (parts: ChargingParts, charges: readonly SubscriptionCharge
     parts.pool,
     open.map(({ charge }) => charge),
   );
-  await settleCharges(parts.pool, news.filter(isFinal));
+  await settleAll(parts.pool, news.filter(isFinal));
   return news.length;
 };
 

@@ -5,6 +5,7 @@
  */
 import type pg from 'pg';
 import { followSetAside, followWaiting, readSetAside, readWaiting, setAside, type FollowedEvent, type Waiting } from '../kernel/database/follow.ts';
+import { isPassing, tellSetAside } from '../kernel/database/set-aside.ts';
 import { Bell } from '../kernel/queue/bell.ts';
 import type { Bus } from '../kernel/rules/event.ts';
 import type { Logger } from '../kernel/service/telemetry.ts';
@@ -40,35 +41,45 @@ const effectsOf = async ({ payments, listeners, now }: FollowParts, events: read
 
 /** Follows the first event alone; when its effects fail it is set aside. */
 const followFirst = async (parts: FollowParts, waiting: Waiting, first: FollowedEvent): Promise<void> => {
-  const effects = await effectsOf(parts, [first]);
   try {
-    await followWaiting(parts.pool, { ...waiting, events: [first] }, effects);
+    await followWaiting(parts.pool, { ...waiting, events: [first] }, await effectsOf(parts, [first]));
   } catch (error) {
+    if (isPassing(error)) throw error;
     parts.log.error({ err: error, merchantId: first.merchantId, paymentId: first.subjectId }, 'a payment could not be followed; it is tried again later');
-    await setAside(parts.pool, waiting, first);
+    if (await setAside(parts.pool, waiting, first)) await tellSetAside(parts.pool, task, first, error);
   }
 };
 
+/** The task that an alert names. */
+const task = 'follow-payments';
+
 /**
- * Follows the events that wait, up to a batch; gives how many there were. When a batch fails its first event is followed alone, and set aside when it was
- * that one: it is tried again by itself, and holds nobody back. Rejects when payments or the database are away; nothing is lost then.
+ * Follows the events that wait, up to a batch; gives how many there were. A batch that fails is made smaller, until its first event is followed alone, and set aside
+ * when it was that one: it is tried again by itself, and holds nobody back. Rejects when payments or the database are away; nothing is lost then.
  */
 export const followPayments = async (parts: FollowParts): Promise<number> => {
   const waiting = await readWaiting(parts.pool, 'recurring', batch_max);
   const [first] = waiting.events;
   if (!first) return 0;
-  const effects = await effectsOf(parts, waiting.events);
-  await followWaiting(parts.pool, waiting, effects).catch(() => followFirst(parts, waiting, first));
-  return waiting.events.length;
+  for (let size = waiting.events.length; size > 1; size = Math.floor(size / 4)) {
+    const events = waiting.events.slice(0, size);
+    try {
+      await followWaiting(parts.pool, { ...waiting, events }, await effectsOf(parts, events));
+      return size;
+    } catch (error) {
+      if (isPassing(error)) throw error;
+    }
+  }
+  await followFirst(parts, waiting, first);
+  return 1;
 };
 
 /** Tries events again that were set aside and are due; gives how many were followed. */
 export const followSetAsidePayments = async (parts: FollowParts): Promise<number> => {
   let followed = 0;
   for (const event of await readSetAside(parts.pool, 'recurring', batch_max)) {
-    const effects = await effectsOf(parts, [event]);
     try {
-      await followSetAside(parts.pool, 'recurring', event, effects);
+      await followSetAside(parts.pool, 'recurring', event, async (client) => (await effectsOf(parts, [event]))(client));
       followed += 1;
     } catch (error) {
       parts.log.error({ err: error, merchantId: event.merchantId, paymentId: event.subjectId }, 'a payment could not be followed again');

@@ -1,5 +1,6 @@
 /** What tokens need in the background. Their payments' events do the work (follow-payments.ts); this finds what no event will ever tell of. */
 import type pg from 'pg';
+import { notSetAside, workBatch, type Subject } from '../kernel/database/set-aside.ts';
 import { inTransaction, run, type Statement } from '../kernel/database/statement.ts';
 import { done, type Job } from '../kernel/queue/run-job.ts';
 import type { Payments } from './ask-payments.ts';
@@ -16,17 +17,53 @@ export interface TokenJobs {
 const unboundAfter_min = 60;
 const sweepMost = 200;
 
+/** So many pages of pending tokens are looked at in one run. */
+const pages_max = 50;
+
+/** The task under which tokens are set aside. */
+const task = 'end-unbound-tokens';
+const pendingBehind = `from token where status = 'pending' and created_at <= $1 and (created_at, id) > ($2, $3) and ${notSetAside(task, 'token.merchant_id', 'token.id::text')}
+  order by created_at, id`;
+
 const oldest: Statement = {
   name: 'token_pending_oldest',
-  text: `select merchant_id as "merchantId", id, binding_payment_id as "bindingPaymentId" from token
-    where status = 'pending' and created_at <= $1 order by created_at limit $2`,
+  text: `select merchant_id as "merchantId", id, binding_payment_id as "bindingPaymentId", created_at as "createdAt" ${pendingBehind} limit $4`,
+};
+const first: Statement = { name: 'token_pending_first', text: `select merchant_id as "merchantId", id::text as "subjectId" ${pendingBehind} limit 1` };
+
+interface PendingToken {
+  readonly merchantId: string;
+  readonly id: string;
+  readonly bindingPaymentId: string | null;
+  readonly createdAt: Temporal.Instant;
+}
+type Place = Pick<PendingToken, 'createdAt' | 'id'>;
+const beginning: Place = { createdAt: Temporal.Instant.fromEpochMilliseconds(0), id: '00000000-0000-0000-0000-000000000000' };
+
+/** Ends the pending tokens for which payments has no payment; gives how many. One whose payment lives is left to its events, and to those behind it. */
+export const endUnboundTokens = async (parts: TokenJobs): Promise<number> => {
+  const { pool, now } = parts;
+  const before = now().subtract({ minutes: unboundAfter_min });
+  let [ended, place] = [0, beginning];
+  for (let page = 0; page < pages_max; page += 1) {
+    const behind = [before, place.createdAt, place.id];
+    const { result, most } = await workBatch(pool, {
+      task,
+      most: sweepMost,
+      work: (some) => endPage(parts, [...behind, some]),
+      first: async () => (await run<Subject>(pool, first, behind))[0] ?? null,
+    });
+    ended += result.ended;
+    if (!result.last || result.seen < most) break;
+    place = result.last;
+  }
+  return ended;
 };
 
-/** Ends the oldest pending tokens for which payments has no payment; gives how many. One whose payment lives is left to its events. */
-export const endUnboundTokens = async ({ pool, payments, now }: TokenJobs): Promise<number> => {
-  const before = now().subtract({ minutes: unboundAfter_min });
-  const tokens = await run<{ merchantId: string; id: string; bindingPaymentId: string | null }>(pool, oldest, [before, sweepMost]);
-  if (tokens.length === 0) return 0;
+/** Looks at a page of pending tokens, and ends those that are unbound. */
+const endPage = async ({ pool, payments }: TokenJobs, values: readonly unknown[]): Promise<{ ended: number; seen: number; last: Place | null }> => {
+  const tokens = await run<PendingToken>(pool, oldest, values);
+  if (tokens.length === 0) return { ended: 0, seen: 0, last: null };
   const found = await payments.read(tokens.map(({ merchantId, id, bindingPaymentId }) => ({ merchantId, id: bindingPaymentId ?? id })));
   const unbound = tokens.filter((_, index) => !found[index]);
   await inTransaction(pool, async (client) => {
@@ -36,7 +73,7 @@ export const endUnboundTokens = async ({ pool, payments, now }: TokenJobs): Prom
     });
     await storeTokens(client, ended);
   });
-  return unbound.length;
+  return { ended: unbound.length, seen: tokens.length, last: tokens.at(-1) ?? null };
 };
 
 /** The jobs of tokens. */

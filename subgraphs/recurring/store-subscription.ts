@@ -136,10 +136,11 @@ export const dueSubscriptions = dueOn<Subscription>({
 });
 
 /** Charges whose payments are still to be asked for, likewise. */
-const dueAsks = dueOn<SubscriptionCharge>({
+export const dueAsks = dueOn<SubscriptionCharge>({
   name: 'subscription_asks',
   table: 'subscription_charge',
   at: 'ask_at',
+  subject: 'subscription_id',
   columns: columns(chargeNames),
   where: 'ask_at is not null',
   locked: true,

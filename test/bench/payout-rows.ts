@@ -3,7 +3,7 @@
  * for a hundred; and a batch of 1,000 against 1,000 single calls.
  */
 import pg from 'pg';
-import { foldBalances } from '../../subgraphs/kernel/ledger/balance.ts';
+import { foldBalances } from '../../subgraphs/kernel/ledger/fold.ts';
 import { askGraph, type Merchant } from '../support/merchant.ts';
 import { requestText } from './load.ts';
 import { payoutBody, payoutScript } from './payout-script.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { foldBalances } from '../../subgraphs/kernel/ledger/balance.ts';
+import { foldBalances } from '../../subgraphs/kernel/ledger/fold.ts';
 import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
 import { checkNames, type CheckName } from '../../subgraphs/kernel/ledger/books/check.ts';
 import { walkOn } from '../../subgraphs/kernel/ledger/books/walk-books.ts';

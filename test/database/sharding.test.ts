@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { foldBalances } from '../../subgraphs/kernel/ledger/balance.ts';
+import { foldBalances } from '../../subgraphs/kernel/ledger/fold.ts';
 import { openStage, sbp, start, type Stage } from '../payouts/stage.ts';
 import { live } from '../support/life.ts';
 

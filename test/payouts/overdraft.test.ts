@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { foldBalances } from '../../subgraphs/kernel/ledger/balance.ts';
+import { foldBalances } from '../../subgraphs/kernel/ledger/fold.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
 import { askBank } from '../../subgraphs/payments/ask-bank.ts';

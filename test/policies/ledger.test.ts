@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { foldBacklog, foldBalances } from '../../subgraphs/kernel/ledger/balance.ts';
+import { foldBacklog, foldBalances } from '../../subgraphs/kernel/ledger/fold.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
 import { finance, openStage, operator, type Stage } from './stage.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
-import { foldBalances } from '../../subgraphs/kernel/ledger/balance.ts';
+import { foldBalances } from '../../subgraphs/kernel/ledger/fold.ts';
 import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 import { LivedPayment } from './lived-payment.ts';

@@ -1,6 +1,7 @@
 /** Tells operators of new alerts: the job that puts them on the bus. */
 import type pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
+import { notSetAside, workBatch, type Subject } from '../database/set-aside.ts';
 import { run, type Statement } from '../database/statement.ts';
 import { done, type Job } from '../queue/run-job.ts';
 import type { Bus } from '../rules/event.ts';
@@ -18,16 +19,25 @@ const tellMost_rows = 100;
 /** An operator's console may be a second late. */
 const tellEvery_ms = 1_000;
 
+/** The task under which alerts are set aside that cannot be marked as told. */
+const task = 'tell-alerts';
+const notAside = notSetAside(task, 'alert.merchant_id', 'alert.id::text');
+
+const oldest: Statement = {
+  name: 'alerts.oldest_untold',
+  text: `select merchant_id as "merchantId", id::text as "subjectId" from alert where told_at is null and ${notAside} order by raised_at limit 1`,
+};
 const take: Statement = {
   name: 'alerts.take_untold',
   text: `update alert set told_at = $1 where (merchant_id, id) in
-      (select merchant_id, id from alert where told_at is null order by raised_at limit $2 for update skip locked)
+      (select merchant_id, id from alert where told_at is null and ${notAside} order by raised_at limit $2 for update skip locked)
     returning ${alertColumns}`,
 };
 
 /** Puts the alerts that nobody was told of on the bus, oldest first; gives how many. What is lost on the way is in the list `alerts`. */
 export const tellAlerts = async ({ pool, bus, now }: AlertJobs): Promise<number> => {
-  const alerts = await run<Alert>(pool, take, [now(), tellMost_rows]);
+  const first = async () => (await run<Subject>(pool, oldest, []))[0] ?? null;
+  const { result: alerts } = await workBatch(pool, { task, most: tellMost_rows, work: (most) => run<Alert>(pool, take, [now(), most]), first });
   if (alerts.length === 0) return 0;
   const told = alerts
     .toSorted((one, other) => Temporal.Instant.compare(one.raisedAt, other.raisedAt))
@@ -47,7 +57,7 @@ export const alertJobs = (parts: AlertJobs): readonly Job[] => [
     every_ms: tellEvery_ms,
     parse: () => null,
     run: async () => {
-      while ((await tellAlerts(parts)) === tellMost_rows);
+      while ((await tellAlerts(parts)) > 0);
       return done;
     },
   },

@@ -11,6 +11,7 @@ import type { Mode } from '../rules/mode.ts';
 import type { BankOperation, RouteMethod } from '../rules/route.ts';
 import type { Bank } from './bank.ts';
 import type { Simulator } from './simulator.ts';
+import { boundedBank } from './bounded-bank.ts';
 import { watchedBank } from './watched-bank.ts';
 
 interface ShopInMode {
@@ -105,7 +106,7 @@ const withAccount = async (banks: Candidates, errand: Pick<Errand, 'merchantId' 
 /** The banks of this installation: the simulator for test mode, and connectors to real acquirers for live mode. */
 export const openBanks = (simulated: Simulator, pool: Runner, connectors: readonly Bank[] = []): Banks => {
   const simulator = watchedBank(simulated);
-  const byName = new Map(connectors.map((bank) => [bank.connector, watchedBank(bank)]));
+  const byName = new Map(connectors.map((bank) => [bank.connector, boundedBank(watchedBank(bank), pool)]));
   /** The banks behind a shop's routes, the preferred first; null when live mode is off for the merchant. */
   const routes = async ({ merchantId, shopId, mode }: ShopInMode, operation: BankOperation) => {
     const found = await run<{ method: RouteMethod | null; connector: string | null }>(pool, routesOf, [merchantId, shopId, mode, operation]);

@@ -77,6 +77,7 @@ const waiting = dueOn<PlannedCallback>({
   name: 'simulator_callbacks',
   table: 'simulator_callback',
   at: 'due_at',
+  subject: 'operation_id',
   columns: 'merchant_id as "merchantId", operation_id as "operationId", number, kind',
 });
 
@@ -86,6 +87,8 @@ const forget: Statement = {
 };
 
 export interface Callbacks {
+  /** The task under which a payment is set aside whose callbacks cannot be applied. */
+  readonly task: string;
   /** Up to `most` that arrive by now, in the order in which they do. */
   due(timeline: Timeline, now: Temporal.Instant, most: number): Promise<readonly PlannedCallback[]>;
   /** When the next of a shop with a test clock arrives. */
@@ -96,6 +99,7 @@ export interface Callbacks {
 
 /** The callbacks that are on their way. */
 export const openCallbacks = (pool: pg.Pool): Callbacks => ({
+  task: waiting.task,
   due: (timeline, now, most) => waiting.due(pool, timeline, now, most),
   next: (shop, now) => waiting.next(pool, shop, now),
   heard: async ({ merchantId, operationId, number }) => {

@@ -11,6 +11,7 @@ import { holderOf } from '../rules/card.ts';
 import { decidesAloneAt, lateAnswer_ms } from '../rules/plan.ts';
 import type { SimulatorOperation } from './entities.ts';
 import { decidesAt, openCallbacks, planCallbacks, silentUntil, type Callbacks, type PlannedCallback } from './simulator-callbacks.ts';
+import { simulatorConnector } from './simulator-decline.ts';
 import { simulatorSaved, simulatorTokens } from './simulator-tokens.ts';
 import { simulatorPayouts } from './simulator-payouts.ts';
 
@@ -160,7 +161,7 @@ const openSession = async (pool: pg.Pool, order: SessionOrder): Promise<SessionA
 
 /** The simulator on our own database. */
 export const openSimulator = (database: Pick<Database, 'pool'>): Simulator => ({
-  connector: 'simulator',
+  connector: simulatorConnector,
   bankName: 'Simulator',
   methods: ['sbp', 'cards', 'tpay', 'sberpay'],
   cardsOn: 'our_page',

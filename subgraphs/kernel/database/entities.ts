@@ -66,6 +66,21 @@ const FollowedLater = defineEntity({
   indexes: [{ name: 'followed_later_due', properties: ['follower', 'dueAt'] }],
 });
 
+/** Something of a merchant that a task of the background failed at: left alone until it is due (`set-aside.ts`). */
+const SetAside = defineEntity({
+  name: 'SetAside',
+  tableName: 'set_aside',
+  properties: {
+    merchantId: p.uuid().primary(),
+    task: p.text().primary(),
+    /** The row's id, or another name of it, within the merchant. */
+    subjectId: p.text().primary(),
+    tries: p.integer(),
+    dueAt: p.type(InstantType).$type<Temporal.Instant>(),
+  },
+  indexes: [{ name: 'set_aside_age', properties: ['dueAt'] }],
+});
+
 /** One idempotency key of a merchant in a mode (decisions D-20 to D-24). */
 const IdempotencyKey = defineEntity({
   name: 'IdempotencyKey',
@@ -123,4 +138,4 @@ const SubjectTrace = defineEntity({
   indexes: [{ name: 'subject_trace_age', properties: ['createdAt'] }],
 });
 
-export const kernelEntities = [Event, FollowerPosition, FollowedLater, IdempotencyKey, ShopEntity, SubjectTrace];
+export const kernelEntities = [Event, FollowerPosition, FollowedLater, SetAside, IdempotencyKey, ShopEntity, SubjectTrace];

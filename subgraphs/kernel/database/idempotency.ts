@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { isRefused, refused, type Refused } from '../rules/refusal.ts';
 import type { Mode } from '../rules/mode.ts';
+import { forgetBatch, forgotten } from '../retention/forget-rows.ts';
 import { keysKept_days } from '../rules/retention.ts';
 import { inTransaction, run, type Runner, type Statement } from './statement.ts';
 import { rememberTrace } from './subject-trace.ts';
@@ -157,15 +158,14 @@ export const releaseKey = async (runner: Runner, { merchantId, mode }: ClaimingC
   if (claim) await run(runner, release, [merchantId, mode, claim.key, resourceId]);
 };
 
-const forget: Statement = {
-  name: 'idempotency_forget',
-  text: `with forgotten as (delete from idempotency_key where ctid = any (array(
-      select ctid from idempotency_key where created_at < $1 order by created_at limit $2 for update skip locked)) returning 1)
-    select count(*)::int as count from forgotten`,
-};
+// A key is the merchant's own text: what is set aside is named by its digest.
+const oldKeys = forgotten('idempotency_key', {
+  name: 'idempotency_key',
+  from: 'idempotency_key as old',
+  age: 'old.created_at',
+  subject: `old.mode || '/' || md5(old.key)`,
+});
 
 /** Removes up to `most` keys that have reached their age (decision D-23), oldest first. Returns how many. */
-export const forgetKeys = async (runner: Runner, now: Temporal.Instant, most: number): Promise<number> => {
-  const [row] = await run<{ count: number }>(runner, forget, [now.subtract({ hours: keyLife_days * 24 }), most]);
-  return row?.count ?? 0;
-};
+export const forgetKeys = async (runner: Runner, now: Temporal.Instant, most: number): Promise<number> =>
+  (await forgetBatch(runner, oldKeys, now.subtract({ hours: keyLife_days * 24 }), most)).result;

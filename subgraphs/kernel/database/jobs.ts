@@ -2,7 +2,9 @@
 import type pg from 'pg';
 import { done, type Job } from '../queue/run-job.ts';
 import { removedRows } from '../retention/removed-rows.ts';
+import { setAsideKept_days } from '../rules/retention.ts';
 import { forgetKeys } from './idempotency.ts';
+import { forgetSetAside } from './set-aside.ts';
 import { forgetTraces } from './subject-trace.ts';
 
 export interface DatabaseJobs {
@@ -33,6 +35,17 @@ export const databaseJobs = ({ pool, now, stopping }: DatabaseJobs): readonly Jo
     parse: () => null,
     run: async () => {
       await forgetAll('idempotency_key', stopping, () => forgetKeys(pool, now(), batchMost_rows));
+      return done;
+    },
+  },
+  {
+    name: 'forget-set-aside',
+    queue: 'schedules',
+    every_ms: 3_600_000,
+    parse: () => null,
+    run: async () => {
+      const cutoff = now().subtract({ hours: setAsideKept_days * 24 });
+      await forgetAll('set_aside', stopping, () => forgetSetAside(pool, cutoff, batchMost_rows));
       return done;
     },
   },

@@ -2,6 +2,7 @@
  * The trace of a payment, refund or payout: that of the call which made it, kept in a row of its own, so that the bank's answer, the background's questions and the
  * webhook are in it, whichever process gets to them, when, and whatever queue was lost. Where traces are not kept nothing is written and nothing read.
  */
+import { forgetBatch, forgotten } from '../retention/forget-rows.ts';
 import { tracesKept_days } from '../rules/retention.ts';
 import { continued, currentSpan, tracing, type Span, type SpanStart } from '../service/tracing.ts';
 import { run, type Runner, type Statement } from './statement.ts';
@@ -24,12 +25,7 @@ const find: Statement = {
   text: 'select traceparent from subject_trace where merchant_id = $1 and subject_id = $2',
 };
 
-const forget: Statement = {
-  name: 'subject_trace_forget',
-  text: `with forgotten as (delete from subject_trace where ctid = any (array(
-      select ctid from subject_trace where created_at < $1 order by created_at limit $2 for update skip locked)) returning 1)
-    select count(*)::int as count from forgotten`,
-};
+const oldTraces = forgotten('subject_trace', { name: 'subject_trace', from: 'subject_trace as old', age: 'old.created_at', subject: 'old.subject_id::text' });
 
 /** Keeps the current trace as the subject's, if it is one that is kept. The first one stays. */
 export const rememberTrace = async (runner: Runner, { merchantId, subjectId }: TracedSubject): Promise<void> => {
@@ -56,7 +52,5 @@ export const inTraceOf = async <Result>(
 };
 
 /** Removes up to `most` traces that have reached their age, oldest first. Returns how many. */
-export const forgetTraces = async (runner: Runner, now: Temporal.Instant, most: number): Promise<number> => {
-  const [row] = await run<{ count: number }>(runner, forget, [now.subtract({ hours: kept_h }), most]);
-  return row?.count ?? 0;
-};
+export const forgetTraces = async (runner: Runner, now: Temporal.Instant, most: number): Promise<number> =>
+  (await forgetBatch(runner, oldTraces, now.subtract({ hours: kept_h }), most)).result;

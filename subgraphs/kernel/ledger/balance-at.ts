@@ -1,12 +1,12 @@
 /** The balance as it was at a moment: what was booked until then, summed over the postings (architecture decision 9). */
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import type { Mode } from '../rules/mode.ts';
-import type { ShopBalanceRow } from './balance.ts';
+import { readSums, type ShopBalanceRow, type ShopSums } from './balance.ts';
 
 const balancesAt: Statement = {
   name: 'balances_at',
-  text: `select shop.id as "shopId", shop.name as "shopName", coalesce(sum(side.amount), 0)::int8 as balance,
-      coalesce(sum(side.amount) filter (where side.account = 'merchant'), 0)::int8 as available
+  text: `select shop.id as "shopId", shop.name as "shopName", coalesce(sum(side.amount), 0)::text as balance,
+      coalesce(sum(side.amount) filter (where side.account = 'merchant'), 0)::text as available
     from shop left join posting as entry on entry.merchant_id = shop.merchant_id and entry.shop_id = shop.id and entry.mode = $2 and entry.currency = $3
         and entry.created_at <= $4
       left join lateral (values (entry.to_account, entry.amount), (entry.from_account, -entry.amount)) as side(account, amount)
@@ -18,5 +18,5 @@ const balancesAt: Statement = {
  * The balance of each shop of a merchant as of a moment, with all that was booked in that very millisecond; oldest shop first, today's shops and names. It reads
  * the merchant's postings up to then: about a second for a million.
  */
-export const readBalancesAt = (runner: Runner, merchantId: string, mode: Mode, currency: string, at: Temporal.Instant): Promise<ShopBalanceRow[]> =>
-  run(runner, balancesAt, [merchantId, mode, currency, at]);
+export const readBalancesAt = async (runner: Runner, merchantId: string, mode: Mode, currency: string, at: Temporal.Instant): Promise<ShopBalanceRow[]> =>
+  (await run<ShopSums>(runner, balancesAt, [merchantId, mode, currency, at])).map(readSums);

@@ -55,6 +55,16 @@ const BalanceDelta = defineEntity({
     /** Signed. */
     amount: p.bigint(),
   },
+  // The function keeps the bounds of balances (`ledger/bound`); the migration that makes it has its text.
+  triggers: [
+    {
+      name: 'bound',
+      timing: 'after',
+      events: ['insert'],
+      forEach: 'row',
+      expression: 'create trigger bound after insert on balance_delta for each row execute function balance_keep_bound()',
+    },
+  ],
 });
 
 /** The folded balance of an account of a shop. */

@@ -46,7 +46,7 @@ export const postingRows = (source: PostingSource, postings: readonly Posting[])
 const balanced: readonly Account[] = ['merchant', 'merchant_reserved'];
 
 /** Rows of `balance_delta` for `insertDeltas`: one per account that changes. */
-export const deltaRows = (source: PostingSource, postings: readonly Posting[]): readonly object[] =>
+export const deltaRows = (source: Pick<PostingSource, 'merchantId' | 'shopId' | 'mode' | 'currency'>, postings: readonly Posting[]): readonly object[] =>
   balanced.flatMap((account) => {
     const amount = postings.reduce((sum, { from, to, amount: moved }) => sum + (to === account ? moved : 0n) - (from === account ? moved : 0n), 0n);
     if (amount === 0n) return [];

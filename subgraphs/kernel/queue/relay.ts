@@ -11,6 +11,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
+import { notSetAside, workBatch, type Subject } from '../database/set-aside.ts';
 import { run } from '../database/statement.ts';
 import type { Bus, StreamedEvent, LiveKind, StreamStretch } from '../rules/event.ts';
 import type { Mode } from '../rules/mode.ts';
@@ -129,15 +130,28 @@ interface Batch {
 }
 const nothing: Pick<Batch, 'lanes' | 'events'> = { lanes: [], events: [] };
 
-/** One batch; null when the outbox is empty. */
+/** One batch; null when the outbox is empty. An event that makes its batch fail is set aside, and gets a later number when it does not any more. */
 const relayBatch = async (parts: RelayParts, client: pg.PoolClient): Promise<Batch | null> => {
   if (!(await hasWork(client))) return null;
+  const first = async () => (await run<Subject>(client, oldestWaiting, []))[0] ?? null;
+  const { result } = await workBatch(client, { task, most: batch_max, work: (most) => relayEvents(parts, client, most), first });
+  return result;
+};
+
+/** Numbers up to so many events and makes their deliveries, in one transaction. A session that cannot roll back is lost, and the relay with it. */
+const relayEvents = async (parts: RelayParts, client: pg.PoolClient, most: number): Promise<Batch | null> => {
   await client.query('begin');
-  const rows = await run<NumberedRow>(client, numberOldest, [batch_max]);
-  const [first, last] = [rows[0], rows.at(-1)];
-  const lanes = first && last ? await parts.makeDeliveries(client, first.sequence, last.sequence) : [];
-  await client.query('commit');
-  return last ? { isFull: rows.length === batch_max, last: last.sequence, lanes, events: rows.flatMap(streamed) } : null;
+  try {
+    const rows = await run<NumberedRow>(client, numberOldest, [most]);
+    const [first, last] = [rows[0], rows.at(-1)];
+    const lanes = first && last ? await parts.makeDeliveries(client, first.sequence, last.sequence) : [];
+    const events = rows.flatMap(streamed);
+    await client.query('commit');
+    return last ? { isFull: rows.length === most, last: last.sequence, lanes, events } : null;
+  } catch (error) {
+    await client.query('rollback');
+    throw error;
+  }
 };
 
 /** Tells the queue and the bus. What cannot be told is logged and left: the facts are in PostgreSQL. */
@@ -180,7 +194,16 @@ const newestSequence = {
   text: `select coalesce((select max(sequence) from event), (select last_value from event_sequence_seq where is_called)) as newest`,
 };
 
-const outboxHasRows = { name: 'relay.outboxHasRows', text: 'select exists (select from event where sequence is null) as waiting' };
+/** The task under which events are set aside. */
+const task = 'relay';
+const inOutbox = `event.sequence is null and ${notSetAside(task, 'event.merchant_id', 'event.id::text')}`;
+
+const outboxHasRows = { name: 'relay.outboxHasRows', text: `select exists (select from event where ${inOutbox}) as waiting` };
+
+const oldestWaiting = {
+  name: 'relay.oldestWaiting',
+  text: `select merchant_id as "merchantId", id::text as "subjectId" from event where ${inOutbox} order by position limit 1`,
+};
 
 // The inner limit fixes the order before `nextval` is called, so the numbers ascend in the order of writing.
 const numberOldest = {
@@ -188,7 +211,7 @@ const numberOldest = {
   text: `
     with batch as materialized (
       select merchant_id, id, created_at, nextval('event_sequence_seq') as sequence
-      from (select merchant_id, id, created_at from event where sequence is null order by position limit $1) as oldest
+      from (select merchant_id, id, created_at from event where ${inOutbox} order by position limit $1) as oldest
     ), numbered as (
       update event set sequence = batch.sequence from batch where event.merchant_id = batch.merchant_id and event.id = batch.id
         and event.created_at = batch.created_at

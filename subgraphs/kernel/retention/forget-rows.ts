@@ -3,62 +3,110 @@
  * is writing, so that nobody waits.
  */
 import { inRealTime } from '../clock/due.ts';
+import { notSetAside, workBatch, type Subject } from '../database/set-aside.ts';
 import { run, type Runner, type Statement } from '../database/statement.ts';
+import { platformMerchantId } from '../rules/platform.ts';
 
-/** SQL: removes up to `$2` rows of a table that are older than `$1` and fit; `place` is where they lie. */
-const forget = (table: string, { place = table, age, fits }: { readonly place?: string; readonly age: string; readonly fits: string }): Statement => ({
-  name: `retention.${table}`,
-  text: `with forgotten as (delete from ${place} where ctid = any (array(
-      select ctid from ${place} as old where ${age} < $1 and ${fits} order by ${age} limit $2 for update skip locked)) returning 1)
-    select count(*)::int as count from forgotten`,
-});
+/** Rows that are removed when they are old. */
+export interface Forgotten {
+  /** The task under which a row is set aside that cannot be removed. */
+  readonly task: string;
+  /** Removes up to `$2` rows that are older than `$1`; gives their `count`. */
+  readonly remove: Statement;
+  /** The oldest row that is older than `$1`, as it would be set aside. */
+  readonly first: Statement;
+}
+
+interface OldRows {
+  readonly name: string;
+  /** The rows, with the alias `old`. */
+  readonly from: string;
+  readonly age: string;
+  readonly fits?: string;
+  /** A row's name within its merchant. */
+  readonly subject: string;
+  readonly merchant?: string;
+}
+
+/** The statements that remove old rows of a table, oldest first, passing over those that somebody holds and those that were set aside. */
+export const forgotten = (table: string, { name, from, age, fits = 'true', subject, merchant = 'old.merchant_id' }: OldRows): Forgotten => {
+  const task = `forget-${name}`;
+  const rows = `from ${from} where ${age} < $1 and ${fits} and ${notSetAside(task, merchant, subject)} order by ${age}`;
+  return {
+    task,
+    remove: {
+      name: `retention.${name}`,
+      text: `with forgotten as (delete from ${table} where ctid = any (array(select old.ctid ${rows} limit $2 for update of old skip locked)) returning 1)
+        select count(*)::int as count from forgotten`,
+    },
+    first: { name: `retention.${name}_first`, text: `select ${merchant} as "merchantId", ${subject} as "subjectId" ${rows} limit 1` },
+  };
+};
+
+const stray = (table: string, subject: string, fits: string): Forgotten => {
+  const place = `partitions.${table}_default`;
+  return forgotten(place, { name: table, from: `${place} as old`, age: 'old.created_at', fits, subject });
+};
 
 const keyed = (table: string, id: string): string =>
   `not exists (select from ${table} as first where first.merchant_id = old.merchant_id and first.id = old.${id} and first.created_at = old.created_at)`;
 
 /** What landed in a default partition: test clocks that stand far away, and months that began without a partition. In the order in which they are removed. */
 export const forgetStrays = {
-  event: forget('event', {
-    place: 'partitions.event_default',
-    age: 'created_at',
-    fits: `sequence is not null and (follower is null or sequence <= (select min(sequence) from follower_position)) and ${inRealTime('old')}`,
-  }),
-  webhook_delivery: forget('webhook_delivery', {
-    place: 'partitions.webhook_delivery_default',
-    age: 'created_at',
-    fits: `status <> 'pending' and ${keyed('event', 'event_id')}`,
-  }),
-  webhook_attempt: forget('webhook_attempt', {
-    place: 'partitions.webhook_attempt_default',
-    age: 'created_at',
-    fits: keyed('webhook_delivery', 'delivery_id'),
-  }),
+  event: stray(
+    'event',
+    'old.id::text',
+    `sequence is not null and (follower is null or sequence <= (select min(sequence) from follower_position)) and ${inRealTime('old')}`,
+  ),
+  webhook_delivery: stray('webhook_delivery', 'old.id::text', `status <> 'pending' and ${keyed('event', 'event_id')}`),
+  webhook_attempt: stray('webhook_attempt', `old.delivery_id || '/' || old.number`, keyed('webhook_delivery', 'delivery_id')),
 } as const;
 
 /** Alerts that somebody resolved. What is still wrong is found and raised again. */
-export const forgetAlerts = forget('alert', { age: 'raised_at', fits: 'resolved_at < $1' });
+export const forgetAlerts = forgotten('alert', {
+  name: 'alert',
+  from: 'alert as old',
+  age: 'old.raised_at',
+  fits: 'resolved_at < $1',
+  subject: 'old.id::text',
+});
 
 /** Lines of registries; the run and its differences stay. */
-export const forgetLines: Statement = {
-  name: 'retention.reconciliation_line',
-  text: `with forgotten as (delete from reconciliation_line where ctid = any (array(
-      select line.ctid from reconciliation_run as run join reconciliation_line as line on line.run_id = run.id
-      where run.created_at < $1 and run.status = 'matched' limit $2 for update of line skip locked)) returning 1)
-    select count(*)::int as count from forgotten`,
-};
+export const forgetLines = forgotten('reconciliation_line', {
+  name: 'reconciliation_line',
+  from: 'reconciliation_run as run join reconciliation_line as old on old.run_id = run.id',
+  age: 'run.created_at',
+  fits: `run.status = 'matched'`,
+  subject: `old.run_id || '/' || old.part || '/' || old.line`,
+  merchant: `'${platformMerchantId}'`,
+});
 
 /** Small enough that a batch is over in milliseconds. */
 const batchMost_rows = 1_000;
 /** And so many batches in one run: the next one goes on. */
 const batches_max = 200;
 
+/** Removes up to `most` rows that are older than `cutoff`, and sets aside what cannot be removed; gives how many went, and how many it could have been. */
+export const forgetBatch = (
+  runner: Runner,
+  { task, remove, first }: Forgotten,
+  cutoff: Temporal.Instant,
+  most: number,
+): Promise<{ result: number; most: number }> =>
+  workBatch(runner, {
+    task,
+    most,
+    work: async (some) => (await run<{ count: number }>(runner, remove, [cutoff, some]))[0]?.count ?? 0,
+    first: async () => (await run<Subject>(runner, first, [cutoff]))[0] ?? null,
+  });
+
 /** Removes what is older than `cutoff`, a batch at a time; gives how many rows went. */
-export const forgetOlder = async (runner: Runner, statement: Statement, cutoff: Temporal.Instant, stopping: AbortSignal): Promise<number> => {
+export const forgetOlder = async (runner: Runner, rows: Forgotten, cutoff: Temporal.Instant, stopping: AbortSignal): Promise<number> => {
   let removed = 0;
   for (let batch = 0; batch < batches_max && !stopping.aborted; batch += 1) {
-    const [row] = await run<{ count: number }>(runner, statement, [cutoff, batchMost_rows]);
-    removed += row?.count ?? 0;
-    if ((row?.count ?? 0) < batchMost_rows) break;
+    const { result, most } = await forgetBatch(runner, rows, cutoff, batchMost_rows);
+    removed += result;
+    if (result < most) break;
   }
   return removed;
 };

@@ -15,6 +15,10 @@ export const alertKinds = {
   bank_answer_contradicts: 'fact',
   /** What the bank repeats of an operation is not what was ordered. */
   bank_echo_differs: 'fact',
+  /** Money came that a merchant's balance has no room for: it stands in suspense. */
+  balance_at_bound: 'fact',
+  /** A task of the background fails at something of one merchant and leaves it alone for a while. */
+  work_set_aside: 'state',
 } as const satisfies Record<string, 'fact' | 'state'>;
 
 export type AlertKind = keyof typeof alertKinds;

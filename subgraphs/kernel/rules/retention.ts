@@ -18,6 +18,8 @@ export const tracesKept_days = 8;
 /** A year and a month: what an auditor of the year before still asks for. */
 export const registriesKept_days = 400;
 export const alertsKept_days = 400;
+/** Longer than what was set aside waits for its next try. */
+export const setAsideKept_days = 2;
 
 const forEver = (why: string): Retention => ({ kept: 'for ever', why });
 const whileNeeded = (why: string): Retention => ({ kept: 'while it is needed', why });
@@ -33,6 +35,7 @@ export const retention = {
   subject_trace: { days: tracesKept_days, by: 'batches' },
   reconciliation_line: { days: registriesKept_days, by: 'batches' },
   alert: { days: alertsKept_days, by: 'batches' },
+  set_aside: { days: setAsideKept_days, by: 'batches' },
   payment: money,
   refund: money,
   payout: money,

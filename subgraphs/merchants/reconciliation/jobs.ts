@@ -75,7 +75,13 @@ export const reconciliationJobs = ({ pool, now, log, stopping, registries }: Rec
     every_ms: fetchEvery_ms,
     parse: () => null,
     run: async () => {
-      for (const bank of registries) await fetchRegistry(pool, bank, yesterdayOf(bank, now()), now());
+      for (const bank of registries) {
+        try {
+          await fetchRegistry(pool, bank, yesterdayOf(bank, now()), now());
+        } catch (error) {
+          log.error({ connector: bank.connector, err: error }, 'a registry could not be fetched; the others are');
+        }
+      }
       return done;
     },
   },

@@ -4,6 +4,7 @@
  */
 import type pg from 'pg';
 import { raiseAlert } from '../../kernel/alerts/raise-alert.ts';
+import { notSetAside, workBatch, type Subject } from '../../kernel/database/set-aside.ts';
 import { inTransaction, run, type Statement } from '../../kernel/database/statement.ts';
 import { platformMerchantId } from '../../kernel/rules/platform.ts';
 import type { ReconciliationRun } from './entities.ts';
@@ -75,9 +76,17 @@ const missing: Statement = {
     select count(*)::int as found from found`,
 };
 
+/** The task under which runs are set aside that cannot be matched. A run is the platform's. */
+const task = 'match-registries';
+const notAside = notSetAside(task, `'${platformMerchantId}'`, 'reconciliation_run.id::text');
+
+const oldestReady: Statement = {
+  name: 'reconciliation.oldest_ready',
+  text: `select '${platformMerchantId}' as "merchantId", id::text as "subjectId" from reconciliation_run where status = 'ready' and ${notAside} order by created_at limit 1`,
+};
 const takeReady: Statement = {
   name: 'reconciliation.take_ready',
-  text: `select ${runColumns} from reconciliation_run where status = 'ready' order by created_at limit 1 for update skip locked`,
+  text: `select ${runColumns} from reconciliation_run where status = 'ready' and ${notAside} order by created_at limit 1 for update skip locked`,
 };
 const finish: Statement = {
   name: 'reconciliation.finish',
@@ -97,8 +106,17 @@ const alertOf = (client: pg.PoolClient, { id, connector, mode, reference }: Reco
 
 const earliest = (one: Temporal.Instant, other: Temporal.Instant): Temporal.Instant => (Temporal.Instant.compare(one, other) <= 0 ? one : other);
 
-/** Matches the oldest run that is ready, in one transaction, and alerts when it has differences; null when none is ready. A crash leaves it ready. */
-export const matchNext = (pool: pg.Pool, now: Temporal.Instant): Promise<ReconciliationRun | null> =>
+/**
+ * Matches the oldest run that is ready, in one transaction, and alerts when it has differences; null when none is ready. A crash leaves it ready. A run that cannot
+ * be matched is set aside, and the next one is matched.
+ */
+export const matchNext = async (pool: pg.Pool, now: Temporal.Instant): Promise<ReconciliationRun | null> => {
+  const first = async () => (await run<Subject>(pool, oldestReady, []))[0] ?? null;
+  const { result } = await workBatch(pool, { task, most: 1, work: () => matchOldest(pool, now), first });
+  return result;
+};
+
+const matchOldest = (pool: pg.Pool, now: Temporal.Instant): Promise<ReconciliationRun | null> =>
   inTransaction(pool, async (client) => {
     const [ready] = await run<ReconciliationRun>(client, takeReady, []);
     if (!ready) return null;

@@ -5,6 +5,7 @@
  */
 import type pg from 'pg';
 import { raiseAlert } from '../../alerts/raise-alert.ts';
+import { isPassing, setAside } from '../../database/set-aside.ts';
 import { run, type Statement } from '../../database/statement.ts';
 import { done, type Job } from '../../queue/run-job.ts';
 import type { Logger } from '../../service/telemetry.ts';
@@ -61,6 +62,38 @@ const tellDifferences = async (pool: pg.Pool, differences: readonly Difference[]
   return fresh;
 };
 
+interface Range {
+  readonly from: Place;
+  readonly to: Place;
+}
+
+const countRows = (walk: Walk): Statement => ({
+  name: `books.count_${walk}`,
+  text: `select count(*)::int as count from ${walk} where (merchant_id, id) > ($1::uuid, $2::uuid) and (merchant_id, id) <= ($3::uuid, $4::uuid)`,
+});
+
+/**
+ * Checks a range of at most so many rows and raises its alerts; gives how many are new. A range that fails is checked in halves, down to the row that fails, which is
+ * told of and passed over: the walk never stands still.
+ */
+const checkRange = async (pool: pg.Pool, walk: Walk, { from, to }: Range, { most, at }: { most: number; at: Temporal.Instant }): Promise<number> => {
+  try {
+    return await tellDifferences(pool, await checkRows(pool, walk, from, to, most), at);
+  } catch (error) {
+    if (isPassing(error)) throw error;
+    const [row] = await run<{ count: number }>(pool, countRows(walk), [from.merchantId, from.id, to.merchantId, to.id]);
+    const half = Math.ceil(Math.min(row?.count ?? 0, most) / 2);
+    const [middle] = await run<Place>(pool, rangeEnd(walk), [from.merchantId, from.id, Math.max(0, half - 1)]);
+    if (half === 0 || !middle) return 0;
+    if (row?.count !== 1) {
+      const fresh = await checkRange(pool, walk, { from, to: middle }, { most: half, at });
+      return fresh + (await checkRange(pool, walk, { from: middle, to }, { most: most - half, at }));
+    }
+    await setAside(pool, 'check-books', { merchantId: middle.merchantId, subjectId: `${walk}/${middle.id}` }, error);
+    return 0;
+  }
+};
+
 const last: Place = { merchantId: 'ffffffff-ffff-ffff-ffff-ffffffffffff', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
 
 /** Checks the next range of a walk that is due; false when none is. `rows` is its size where the walk's own does not fit. */
@@ -73,8 +106,7 @@ export const walkOn = async ({ pool, now, log }: BooksParts, rows?: number): Pro
   const [end] = await run<Place>(pool, rangeEnd(walk.name), [from.merchantId, from.id, size - 1]);
   const started = performance.now();
   // Rows that come in between may be more than the range had; what is cut off is seen in the next pass.
-  const differences = await checkRows(pool, walk.name, from, end ?? last, 2 * size);
-  const fresh = await tellDifferences(pool, differences, now());
+  const fresh = await checkRange(pool, walk.name, { from, to: end ?? last }, { most: 2 * size, at: now() });
   if (fresh > 0) log.error({ walk: walk.name, differences: fresh }, 'the books differ');
   const rest_ms = Math.ceil(Math.max(end ? restLeast_ms : passLeast_ms, restFactor * (performance.now() - started)));
   const passBeganAt = walk.passBeganAt ?? began;
