@@ -34,8 +34,8 @@ export const followRecurringPayments = (parts: SubgraphsParts): Following => {
   return startFollowing({ pool: database.pool, bus, log, now, payments: openPayments(paymentsOf(parts)), listeners: paymentListeners });
 };
 
-/** Everything that the worker does. `stopping` ends long jobs early. */
-export const backgroundJobs = (parts: SubgraphsParts, stopping: AbortSignal): readonly Job[] => {
+/** Everything that the worker does. `stopping` ends long jobs early. `attempts` holds webhooks that are under way although no job runs for them. */
+export const backgroundJobs = (parts: SubgraphsParts, stopping: AbortSignal, attempts: Set<Promise<void>>): readonly Job[] => {
   const { database, banks, clocks, secrets, now, log, queues } = parts;
   const charging = { pool: database.pool, payments: openPayments(paymentsOf(parts)), log };
   // A sweep finds the same lanes each time: those that have a job already need no other.
@@ -64,7 +64,7 @@ export const backgroundJobs = (parts: SubgraphsParts, stopping: AbortSignal): re
         refundKeeper(keeping),
         payoutKeeper(keeping),
         subscriptionKeeper(charging),
-        webhookKeeper(receivers),
+        webhookKeeper({ ...receivers, now, attempts }),
       ],
       wake: (shops) => queues.addMany(keepClockJob, shops),
       stopping,

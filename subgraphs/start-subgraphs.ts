@@ -1,4 +1,5 @@
 /** What works on the record, as a process starts it: the subgraphs with their parts, and the worker. Processes of the edge alone never load it. */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { SubgraphName } from '../schema/sources.ts';
 import { openEveryBank } from './kernel/banks/open-every-bank.ts';
 import { openTestClocks } from './kernel/clock/test-clocks.ts';
@@ -67,7 +68,7 @@ export const openSubgraphs = async ({ url, database }: RecordStore, options: Sub
   const parts: SubgraphsParts = { ...alone, payments };
   return {
     open: (name) => (name === 'payments' && here.includes(name) && payments) || openSubgraph(name, parts),
-    startWorker: () => startWorker(parts, stack),
+    startWorker: () => startWorker(parts, stack, drain_ms / 2),
     unready: async () => {
       const [migrated, queued] = await Promise.all([isMigrated(database).catch(() => false), queues.ready()]);
       return [...(migrated ? [] : ['database']), ...(queued ? [] : ['queues'])];
@@ -76,10 +77,15 @@ export const openSubgraphs = async ({ url, database }: RecordStore, options: Sub
   };
 };
 
-const startWorker = async (parts: SubgraphsParts, stack: AsyncDisposableStack): Promise<void> => {
+const startWorker = async (parts: SubgraphsParts, stack: AsyncDisposableStack, patience_ms: number): Promise<void> => {
   const { database, bus, queues, log } = parts;
   const stopping = new AbortController();
-  await queues.work(backgroundJobs(parts, stopping.signal));
+  const attempts = new Set<Promise<void>>();
+  await queues.work(backgroundJobs(parts, stopping.signal, attempts));
+  // What is cut off is sent again when its lease is over.
+  stack.defer(async () => {
+    await Promise.race([Promise.all(attempts), delay(patience_ms, undefined, { ref: false })]);
+  });
   stack.defer(watchWorker({ pool: database.pool, queues }));
   stack.defer(watchWebhookBacklog(database.pool));
   const relay = startRelay({ pool: database.sessions, bus, log, makeDeliveries, wake: (lanes) => wakeLanes(queues, lanes) });

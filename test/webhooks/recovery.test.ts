@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
-import { claimDeliveries } from '../../subgraphs/merchants/webhooks/claim-deliveries.ts';
+import { claimDeliveries, type ClaimParts } from '../../subgraphs/merchants/webhooks/claim-deliveries.ts';
 import { attemptDelivery, type DeliveryParts } from '../../subgraphs/merchants/webhooks/deliver-webhook.ts';
 import { openAttemptStore } from '../../subgraphs/merchants/webhooks/store-attempts.ts';
 import { openTargets } from '../../subgraphs/merchants/webhooks/webhook-target.ts';
@@ -115,7 +115,7 @@ test('when every wake-up is lost the sweep finds what is due', async (context) =
 });
 
 describe('a claim', () => {
-  const partsWith = (leaseMargin_ms: number): DeliveryParts => ({
+  const partsWith = (leaseMargin_ms: number): DeliveryParts & ClaimParts => ({
     pool: stage.pool,
     storeAttempt: openAttemptStore(stage.pool),
     targets: openTargets({ privateTargets: true }),
@@ -151,7 +151,7 @@ describe('a claim', () => {
     await relayQuietly(1);
     const [late] = await claimDeliveries(partsWith(100), [{ lane, most: 1 }]);
     await sleep(150);
-    const inTime: DeliveryParts = { ...partsWith(5_000), limits: { deadline_ms: 2_000, leaseMargin_ms: 5_000 } };
+    const inTime: DeliveryParts & ClaimParts = { ...partsWith(5_000), limits: { deadline_ms: 2_000, leaseMargin_ms: 5_000 } };
     const [next] = await claimDeliveries(inTime, [{ lane, most: 1 }]);
     assert.ok(late && next && late.id === next.id);
     await attemptDelivery({ ...inTime }, late);

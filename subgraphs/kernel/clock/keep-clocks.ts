@@ -17,7 +17,7 @@ type Shop = NonNullable<Timeline>;
 export interface Timekeeper {
   /** The earliest moment after `now` for which something of the shop waits; null when nothing does. */
   next(shop: Shop, now: Temporal.Instant): Promise<Temporal.Instant | null>;
-  /** Does what is due by `now`; gives how much it did. */
+  /** Does what is due by `now`, or begins it where it waits for somebody outside; gives how much that was. */
   work(shop: Shop, now: Temporal.Instant): Promise<number>;
   /** Whether something of the shop is still on its way from one part of the service to another. */
   isUnderWay?(shop: Shop): Promise<boolean>;
@@ -41,6 +41,14 @@ const look_ms = 10;
 const rounds_max = 20_000;
 /** A run of the job ends after so long and is queued again, so that a year does not hold one of the queue's places. */
 const run_ms = 5_000;
+/**
+ * How long the run of a clock that advances waits for what is under way. What takes longer, such as a receiver of webhooks that hangs, keeps this clock alone
+ * waiting: the run gives its place and its connection back, and looks again later. A clock that does not advance is looked at every second anyway.
+ */
+const patience_ms = 1_000;
+const lookAgain_ms = 250;
+/** So many clocks are kept by one process at the same time: fewer than the queue of the schedules has places, and a pool connections. */
+const kept_max = 5;
 
 const clockOf: Statement = {
   name: 'test_clock.keep',
@@ -60,16 +68,21 @@ const unrelayed: Statement = {
   text: 'select exists (select from event where sequence is null and merchant_id = $1 and shop_id = $2) as waiting',
 };
 
-/** Does all that is due at one moment, and what follows from it at the same moment, until the shop is at rest. */
-const settle = async ({ pool, keepers, stopping }: ClockParts, shop: Shop, now: Temporal.Instant): Promise<void> => {
+/** Does all that is due at one moment, and what follows from it at the same moment. False when something is still under way. */
+const settle = async ({ pool, keepers, stopping }: ClockParts, shop: Shop, now: Temporal.Instant, wait_ms: number): Promise<boolean> => {
+  let worked_ms = performance.now();
   for (let round = 0; round < rounds_max; round += 1) {
-    if (stopping.aborted) return;
+    if (stopping.aborted) return false;
     // Looked at before the work: what arrives between them is done in the next round.
     const moreComes = await isUnderWay(pool, keepers, shop);
     let worked = 0;
     for (const keeper of keepers) worked += await keeper.work(shop, now);
-    if (worked > 0) continue;
-    if (!moreComes) return;
+    if (worked > 0) {
+      worked_ms = performance.now();
+      continue;
+    }
+    if (!moreComes) return true;
+    if (performance.now() - worked_ms >= wait_ms) return false;
     await sleep(look_ms);
   }
   throw new Error(`shop ${shop.shopId} does not come to rest at ${now.toString()}`);
@@ -95,8 +108,9 @@ const keep = async (parts: ClockParts, shop: Shop): Promise<JobOutcome> => {
     const [clock] = await run<{ at: Temporal.Instant; targetAt: Temporal.Instant | null }>(pool, clockOf, [...key, parts.now()]);
     if (!clock) return done;
     const { at, targetAt } = clock;
-    await settle(parts, shop, at);
+    const isAtRest = await settle(parts, shop, at, targetAt === null ? 0 : patience_ms);
     if (targetAt === null || stopping.aborted) return done;
+    if (!isAtRest) return retryIn(lookAgain_ms);
     if (Temporal.Instant.compare(at, targetAt) >= 0) {
       await run(pool, arrive, [...key, targetAt, parts.now()]);
       return done;
@@ -138,16 +152,32 @@ const parseShop = (payload: unknown): Shop => {
 };
 
 /** The jobs of test clocks. The sweep keeps every clock by itself; the wake-up only makes it prompt. */
-export const clockJobs = (parts: ClockParts): readonly Job[] => [
-  { name: keepClockJob, queue: 'schedules', parse: parseShop, run: (payload) => keepAlone(parts, parseShop(payload)) },
-  {
-    name: 'sweep-test-clocks',
-    queue: 'schedules',
-    every_ms: 1_000,
-    parse: () => null,
-    run: async () => {
-      await parts.wake(await run<Shop>(parts.pool, kept, []));
-      return done;
+export const clockJobs = (parts: ClockParts): readonly Job[] => {
+  let keptNow = 0;
+  return [
+    {
+      name: keepClockJob,
+      queue: 'schedules',
+      parse: parseShop,
+      run: async (payload) => {
+        if (keptNow === kept_max) return retryIn(lookAgain_ms);
+        keptNow += 1;
+        try {
+          return await keepAlone(parts, parseShop(payload));
+        } finally {
+          keptNow -= 1;
+        }
+      },
     },
-  },
-];
+    {
+      name: 'sweep-test-clocks',
+      queue: 'schedules',
+      every_ms: 1_000,
+      parse: () => null,
+      run: async () => {
+        await parts.wake(await run<Shop>(parts.pool, kept, []));
+        return done;
+      },
+    },
+  ];
+};

@@ -57,6 +57,16 @@ interface Shown {
   readonly stands: boolean;
 }
 
+/** What a shop's clock shows at a real moment; that moment itself when the shop has no clock any more. */
+export const shownTo = async (
+  runner: Runner,
+  shop: { readonly merchantId: string; readonly shopId: string },
+  real: Temporal.Instant,
+): Promise<Temporal.Instant> => {
+  const [row] = await run<{ at: Temporal.Instant }>(runner, ofShop, [shop.merchantId, shop.shopId, real]);
+  return row?.at ?? real;
+};
+
 class KnownClocks implements TestClocks {
   readonly #pool: Runner;
   readonly #bus: Bus;

@@ -6,6 +6,7 @@
  */
 import type pg from 'pg';
 import type { Timeline } from '../../kernel/clock/due.ts';
+import { notSetAside, setAside, workBatch, type Subject } from '../../kernel/database/set-aside.ts';
 import { inTransaction, run } from '../../kernel/database/statement.ts';
 import { type SignatureFormat, webhooksInFlightPerLane_max } from '../rules/webhook.ts';
 
@@ -51,52 +52,11 @@ export interface ClaimedDelivery {
   readonly message: Message | null;
 }
 
-/** Claims due deliveries of one lane, at most so many. */
-export type ClaimLane = (lane: string, most: number) => Promise<readonly ClaimedDelivery[]>;
-
 /** A lane that asks, and how many deliveries it has room for. */
-interface Asking {
+export interface Asking {
   readonly lane: string;
   readonly most: number;
 }
-
-interface Waiting extends Asking {
-  readonly answer: PromiseWithResolvers<readonly ClaimedDelivery[]>;
-}
-
-/** From one claim to the next of a process: a claim is a transaction, however much it takes. */
-const claimPause_ms = 5;
-const lanesPerClaim_max = 100;
-
-/** Opens the claiming of one process: lanes that ask at nearly the same time are served by one transaction. A lane that asks alone does not wait. */
-export const openClaims = (parts: ClaimParts): ClaimLane => {
-  let waiting: Waiting[] = [];
-  let isClaiming = false;
-  let last_ms = -Infinity;
-  const serve = async (): Promise<void> => {
-    const served = waiting.slice(0, lanesPerClaim_max);
-    waiting = waiting.slice(lanesPerClaim_max);
-    last_ms = performance.now();
-    try {
-      const claimed = Map.groupBy(await claimDeliveries(parts, served), ({ lane }) => lane);
-      for (const { lane, answer } of served) answer.resolve(claimed.get(lane) ?? []);
-    } catch (error) {
-      for (const { answer } of served) answer.reject(error);
-    }
-    isClaiming = false;
-    if (waiting.length > 0) begin();
-  };
-  const begin = (): void => {
-    isClaiming = true;
-    setTimeout(() => void serve(), Math.max(0, last_ms + claimPause_ms - performance.now()));
-  };
-  return (lane, most) => {
-    const answer = Promise.withResolvers<readonly ClaimedDelivery[]>();
-    waiting.push({ lane, most, answer });
-    if (!isClaiming) begin();
-    return answer.promise;
-  };
-};
 
 /**
  * Claims due deliveries of lanes, each named once, oldest first: at most `most` of each, and at most so many that a lane never has more than its share in
@@ -111,14 +71,32 @@ export const claimDeliveries = (parts: ClaimParts, asking: readonly Asking[]): P
     return rows.map(claimed);
   });
 
-/** Claims deliveries that are due by the test clock of a shop, oldest first: at most as many as a lane may have in flight. */
-export const claimDeliveriesOf = async (parts: ClaimParts, { merchantId, shopId }: NonNullable<Timeline>): Promise<readonly ClaimedDelivery[]> => {
-  const most = webhooksInFlightPerLane_max;
-  const rows = await run<ClaimedRow>(parts.pool, claimDueOfShop, [shopId, parts.now(), most, most, leaseOf(parts), merchantId]);
-  return rows.map(claimed);
+/** Claims due deliveries of one lane. One that makes the claim fail is set aside. */
+export const claimLane = async (parts: ClaimParts, { lane, most }: Asking): Promise<readonly ClaimedDelivery[]> => {
+  const first = async () => (await run<Subject>(parts.pool, firstDue, [lane, parts.now()]))[0] ?? null;
+  const { result } = await workBatch(parts.pool, { task, most, work: (some) => claimDeliveries(parts, [{ lane, most: some }]), first });
+  return result;
 };
 
-const leaseOf = ({ limits: { deadline_ms, leaseMargin_ms } }: ClaimParts): number => deadline_ms + leaseMargin_ms;
+/** Claims deliveries that are due by the test clock of a shop, oldest first: at most as many as a lane may have in flight. One that makes it fail is set aside. */
+export const claimDeliveriesOf = async (
+  parts: Omit<ClaimParts, 'now'>,
+  now: Temporal.Instant,
+  shop: NonNullable<Timeline>,
+): Promise<readonly ClaimedDelivery[]> => {
+  const { merchantId, shopId } = shop;
+  const claimSome = (most: number): Promise<ClaimedRow[]> =>
+    run<ClaimedRow>(parts.pool, claimDueOfShop, [shopId, now, most, webhooksInFlightPerLane_max, leaseOf(parts), merchantId]);
+  const first = async () => (await run<Subject>(parts.pool, firstDueOfShop, [shopId, now, merchantId]))[0] ?? null;
+  const { result } = await workBatch(parts.pool, { task, most: webhooksInFlightPerLane_max, work: claimSome, first });
+  return result.map(claimed);
+};
+
+/** Has a delivery left alone for a while: what its attempt came to could not be stored, and it would be sent again at the end of its lease. */
+export const setDeliveryAside = (pool: pg.Pool, { merchantId, id }: Pick<ClaimedDelivery, 'merchantId' | 'id'>, error: unknown): Promise<void> =>
+  setAside(pool, task, { merchantId, subjectId: id }, error);
+
+const leaseOf = ({ limits: { deadline_ms, leaseMargin_ms } }: Pick<ClaimParts, 'limits'>): number => deadline_ms + leaseMargin_ms;
 
 /** Lanes that have a delivery which is due by the real time and nobody's. */
 export const findDueLanes = async ({ pool, now }: Pick<ClaimParts, 'pool' | 'now'>): Promise<readonly string[]> => {
@@ -149,6 +127,10 @@ const lockLanes = {
     ) as keys`,
 };
 
+/** The task under which deliveries are set aside. */
+const task = 'deliver-webhooks';
+const notAside = (delivery: string): string => notSetAside(task, `${delivery}.merchant_id`, `${delivery}.id::text`);
+
 // The inner limit is a constant, else the planner expects a tenth of the lane to be taken and sorts all of it.
 // An endpoint's address, secret and format are those of now, so that a correction and a rotation reach what is still on its way. A payment's own
 // address is signed as the shop's oldest active endpoint is, or else with the shop's own secret (decision D-71).
@@ -158,6 +140,7 @@ const claim = (asking: string, whose: string, inFlight: string): string => `
         select merchant_id, id, created_at from (
           select merchant_id, id, created_at from webhook_delivery
           where ${whose} and status = 'pending' and next_attempt_at <= $2 and (lease_until is null or lease_until <= statement_timestamp())
+            and ${notAside('webhook_delivery')}
           order by next_attempt_at limit ${webhooksInFlightPerLane_max} for update skip locked
         ) as oldest_due
         limit greatest(0, least(asking.most, $4::int - (select count(*) from webhook_delivery where ${inFlight} and lease_until > statement_timestamp())))
@@ -203,6 +186,12 @@ const claimDueOfShop = {
   text: claim('(select $3::int as most) as asking', `${ofShop} and ${byTestClock('webhook_delivery')}`, ofShop),
 };
 
+const firstDueIn = (whose: string): string => `select merchant_id as "merchantId", id::text as "subjectId" from webhook_delivery
+  where ${whose} and status = 'pending' and next_attempt_at <= $2 and (lease_until is null or lease_until <= statement_timestamp())
+    and ${notAside('webhook_delivery')} order by next_attempt_at limit 1`;
+const firstDue = { name: 'webhook.firstDue', text: firstDueIn(`lane = $1 and not ${byTestClock('webhook_delivery')}`) };
+const firstDueOfShop = { name: 'webhook.firstDueOfShop', text: firstDueIn(`merchant_id = $3 and shop_id = $1 and ${byTestClock('webhook_delivery')}`) };
+
 // Steps from lane to lane along the index: a lane with a million rows that are due costs as much as one with a single row.
 const dueLanes = {
   name: 'webhook.dueLanes',
@@ -216,5 +205,5 @@ const dueLanes = {
     select lane from lane_with_work where lane is not null and exists (
       select from webhook_delivery as delivery
       where delivery.lane = lane_with_work.lane and status = 'pending' and next_attempt_at <= $1 and (lease_until is null or lease_until <= now())
-        and not ${byTestClock('delivery')})`,
+        and ${notAside('delivery')} and not ${byTestClock('delivery')})`,
 };

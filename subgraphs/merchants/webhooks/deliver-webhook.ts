@@ -3,18 +3,21 @@
  * origin of a payment's own address. Contract "Webhooks"; decisions D-70 to D-72.
  */
 import type { Dispatcher } from 'undici';
+import { isPassing } from '../../kernel/database/set-aside.ts';
 import { inTraceOf } from '../../kernel/database/subject-trace.ts';
 import { type Logger, webhookAttempts } from '../../kernel/service/telemetry.ts';
 import { tracing, type Span } from '../../kernel/service/tracing.ts';
 import { unseal } from '../../kernel/service/vault.ts';
-import type { ClaimedDelivery, ClaimParts, DeliveryLimits, Message } from './claim-deliveries.ts';
+import { setDeliveryAside, type ClaimedDelivery, type ClaimParts, type DeliveryLimits, type Message } from './claim-deliveries.ts';
 import { type Answer, postWebhook } from './post-webhook.ts';
 import { afterAttempt, type AfterAttempt, type Attempted, sign, webhookDeadline_ms, webhookLeaseMargin_ms } from '../rules/webhook.ts';
 import type { StoreAttempt } from './store-attempts.ts';
 
 export const deliveryLimits: DeliveryLimits = { deadline_ms: webhookDeadline_ms, leaseMargin_ms: webhookLeaseMargin_ms };
 
-export interface DeliveryParts extends ClaimParts {
+export interface DeliveryParts extends Omit<ClaimParts, 'now'> {
+  /** The clock that retries follow: read when an attempt begins and again when it has ended, which is what its retry is counted from. */
+  readonly now: () => Temporal.Instant | Promise<Temporal.Instant>;
   /** `openAttemptStore`. */
   readonly storeAttempt: StoreAttempt;
   /** Connections to receivers: `openTargets`. */
@@ -35,19 +38,22 @@ const attempt = async (parts: DeliveryParts, delivery: ClaimedDelivery, span: Sp
   const { id: deliveryId, eventId, merchantId } = delivery;
   const { log } = parts;
   const about = { deliveryId, eventId, merchantId };
-  const at = parts.now();
   try {
+    const at = await parts.now();
     const { attempted, answer } = await send(parts, delivery);
     if (answer.status === null) span?.fail('no_answer');
     else span?.note({ 'http.response.status_code': answer.status });
-    const next = afterAttempt(attempted, delivery.attempts - delivery.attemptsBefore + 1, parts.now(), Math.random());
-    const stored = await store(parts, delivery, at, answer, next);
+    const endedAt = await parts.now();
+    const next = afterAttempt(attempted, delivery.attempts - delivery.attemptsBefore + 1, endedAt, Math.random());
+    const stored = await store(parts, delivery, { at, endedAt, answer, next });
     webhookAttempts.inc({ result: next.status === 'pending' ? 'retry' : next.status });
     if (!stored) log.warn(about, 'a webhook was sent, but its lease was over before the result was stored');
     else if (next.status === 'failed') log.warn({ ...about, status: answer.status, why: answer.error }, 'a webhook failed for good');
     else log.debug({ ...about, status: answer.status, why: answer.error, next: next.status }, 'a webhook was attempted');
   } catch (error) {
     log.error({ ...about, err: error }, 'the result of a webhook could not be stored');
+    if (!isPassing(error))
+      await setDeliveryAside(parts.pool, delivery, error).catch((further: unknown) => log.error({ ...about, err: further }, 'nor set aside'));
   }
 };
 
@@ -81,8 +87,15 @@ const headersOf = (parts: DeliveryParts, eventId: string, message: Message): Rec
   }
 };
 
+interface Attempt {
+  readonly at: Temporal.Instant;
+  readonly endedAt: Temporal.Instant;
+  readonly answer: Answer;
+  readonly next: AfterAttempt;
+}
+
 /** Whether it was stored: not when the lease was over and the delivery somebody else's. */
-const store = (parts: DeliveryParts, delivery: ClaimedDelivery, at: Temporal.Instant, answer: Answer, next: AfterAttempt): Promise<boolean> =>
+const store = (parts: DeliveryParts, delivery: ClaimedDelivery, { at, endedAt, answer, next }: Attempt): Promise<boolean> =>
   parts.storeAttempt({
     merchantId: delivery.merchantId,
     deliveryId: delivery.id,
@@ -90,7 +103,7 @@ const store = (parts: DeliveryParts, delivery: ClaimedDelivery, at: Temporal.Ins
     leaseUntil: delivery.leaseUntil,
     status: next.status,
     nextAttemptAt: next.status === 'pending' ? next.nextAttemptAt : null,
-    deliveredAt: next.status === 'delivered' ? parts.now() : null,
+    deliveredAt: next.status === 'delivered' ? endedAt : null,
     at,
     duration_ms: answer.duration_ms,
     answerStatus: answer.status,

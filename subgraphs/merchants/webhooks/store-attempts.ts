@@ -50,8 +50,9 @@ export const openAttemptStore = (pool: pg.Pool): StoreAttempt => {
           batch.map(({ result }) => result),
         );
         for (const { result, stored } of batch) stored.resolve(held.has(result.deliveryId));
-      } catch (error) {
-        for (const { stored } of batch) stored.reject(error);
+      } catch {
+        // One result that cannot be stored must not have the others sent again.
+        await Promise.all(batch.map(({ result, stored }) => storeBatch(pool, [result]).then((held) => stored.resolve(held.size > 0), stored.reject)));
       }
     }
     isFlushing = false;

@@ -5,9 +5,10 @@
 import { Bell } from '../../kernel/queue/bell.ts';
 import type { Queues } from '../../kernel/queue/queues.ts';
 import { done, type Job } from '../../kernel/queue/run-job.ts';
-import { type ClaimLane, findDueLanes, openClaims } from './claim-deliveries.ts';
+import { type ClaimParts, findDueLanes } from './claim-deliveries.ts';
 import { attemptDelivery, deliveryLimits, type DeliveryParts } from './deliver-webhook.ts';
 import { webhooksInFlightPerLane_max, webhookSweep_ms } from '../rules/webhook.ts';
+import { type ClaimLane, openClaims } from './open-claims.ts';
 import { openAttemptStore } from './store-attempts.ts';
 import { openTargets, type TargetRules } from './webhook-target.ts';
 
@@ -22,7 +23,8 @@ export const wakeLanes = async (queues: Queues, lanes: readonly string[]): Promi
   await Promise.all(lanes.map((lane) => queues.add(deliverJob, { lane })));
 };
 
-export interface WebhookJobsParts extends Omit<DeliveryParts, 'targets' | 'limits' | 'storeAttempt'>, TargetRules {
+export interface WebhookJobsParts extends Omit<DeliveryParts, 'targets' | 'limits' | 'storeAttempt' | 'now'>, TargetRules {
+  readonly now: () => Temporal.Instant;
   /** Adds a `deliver-webhooks` job for each lane that has none. */
   readonly wake: (lanes: readonly string[]) => Promise<void>;
   /** When it is aborted nothing more is claimed, so that running jobs end with the attempts that they have begun. */
@@ -33,7 +35,7 @@ export interface WebhookJobsParts extends Omit<DeliveryParts, 'targets' | 'limit
 
 /** What the lanes of one process share. */
 interface Lanes {
-  readonly parts: DeliveryParts;
+  readonly parts: DeliveryParts & ClaimParts;
   readonly claim: ClaimLane;
   /** The bell of each lane that is at work. */
   readonly bells: Map<string, Bell>;
@@ -52,7 +54,7 @@ const parseLane = (payload: unknown): LanePayload => {
 /** The jobs of webhook delivery, for `Queues.work`. Both run on the queue `webhooks`. */
 export const webhookJobs = ({ privateTargets, wake, stopping, ...given }: WebhookJobsParts): Job[] => {
   const storeAttempt = openAttemptStore(given.pool);
-  const parts: DeliveryParts = { ...given, storeAttempt, targets: openTargets({ privateTargets }), limits: given.limits ?? deliveryLimits };
+  const parts: DeliveryParts & ClaimParts = { ...given, storeAttempt, targets: openTargets({ privateTargets }), limits: given.limits ?? deliveryLimits };
   const claim = openClaims(parts);
   const bells = new Map<string, Bell>();
   const deliver: Job<LanePayload> = {

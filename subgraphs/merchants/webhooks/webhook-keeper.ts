@@ -1,5 +1,6 @@
 /** How webhooks follow a shop's test clock: retries come when the clock says so, while the receiver is asked in real time. */
 import type { Timekeeper } from '../../kernel/clock/keep-clocks.ts';
+import { shownTo } from '../../kernel/clock/test-clocks.ts';
 import { run, type Statement } from '../../kernel/database/statement.ts';
 import { claimDeliveriesOf } from './claim-deliveries.ts';
 import { attemptDelivery, deliveryLimits, type DeliveryParts } from './deliver-webhook.ts';
@@ -11,8 +12,20 @@ const pendingOf = `from webhook_delivery as delivery join event on event.merchan
 const next: Statement = { name: 'webhook.next_of_shop', text: `select min(next_attempt_at) as at ${pendingOf} and next_attempt_at > $3` };
 const leased: Statement = { name: 'webhook.leased_of_shop', text: `select exists (select ${pendingOf} and lease_until > now()) as found` };
 
-/** The keeper of webhooks. */
-export const webhookKeeper = ({ privateTargets, ...given }: Omit<DeliveryParts, 'targets' | 'limits' | 'now' | 'storeAttempt'> & TargetRules): Timekeeper => {
+export interface KeeperParts extends Omit<DeliveryParts, 'targets' | 'limits' | 'now' | 'storeAttempt'>, TargetRules {
+  /** The real time. */
+  readonly now: () => Temporal.Instant;
+  /** The attempts that are under way: whoever ends the process waits for them. */
+  readonly attempts: Set<Promise<void>>;
+  /** For tests that cannot wait for the real ones. */
+  readonly limits?: DeliveryParts['limits'];
+}
+
+/**
+ * The keeper of webhooks. It begins attempts and does not wait for them, so that a receiver that hangs holds up nothing but its own shop's clock, and that only
+ * where it advances. A running clock runs on meanwhile, and a retry is counted from what it shows when the attempt ends.
+ */
+export const webhookKeeper = ({ privateTargets, attempts, now: realNow, limits = deliveryLimits, ...given }: KeeperParts): Timekeeper => {
   const targets = openTargets({ privateTargets });
   const storeAttempt = openAttemptStore(given.pool);
   return {
@@ -21,9 +34,12 @@ export const webhookKeeper = ({ privateTargets, ...given }: Omit<DeliveryParts, 
       return row?.at ?? null;
     },
     work: async (shop, now) => {
-      const parts: DeliveryParts = { ...given, storeAttempt, targets, limits: deliveryLimits, now: () => now };
-      const claimed = await claimDeliveriesOf(parts, shop);
-      await Promise.all(claimed.map((delivery) => attemptDelivery(parts, delivery)));
+      const parts: DeliveryParts = { ...given, storeAttempt, targets, limits, now: () => shownTo(given.pool, shop, realNow()) };
+      const claimed = await claimDeliveriesOf(parts, now, shop);
+      for (const delivery of claimed) {
+        const attempt = attemptDelivery(parts, delivery).finally(() => attempts.delete(attempt));
+        attempts.add(attempt);
+      }
       return claimed.length;
     },
     isUnderWay: async ({ merchantId, shopId }) => {

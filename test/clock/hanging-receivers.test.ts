@@ -1,0 +1,130 @@
+/** Receivers that hang, of shops with test clocks: each holds up its own shop's clock alone, and its retry is counted from the attempt's end. */
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { clockJobs, keepClockJob } from '../../subgraphs/kernel/clock/keep-clocks.ts';
+import { openQueues } from '../../subgraphs/kernel/queue/queues.ts';
+import { done, type Job } from '../../subgraphs/kernel/queue/run-job.ts';
+import { webhookKeeper } from '../../subgraphs/merchants/webhooks/webhook-keeper.ts';
+import { eventually, startReceiver } from '../webhooks/receiver.ts';
+import { log, openStage, startTestRelay, writeEvent, type Shop, type Stage } from '../webhooks/stage.ts';
+
+/** More than the queue of the schedules has places, or the pool connections for. */
+const hangingShops = 20;
+/** Longer than any test runs: what hangs, hangs until the test lets go of it. */
+const limits = { deadline_ms: 900_000, leaseMargin_ms: 900_000 };
+const noon = Temporal.Instant.from('2027-03-01T12:00:00Z');
+
+let stage: Stage;
+before(async () => void (stage = await openStage()));
+after(() => stage.close());
+
+interface Clock {
+  readonly frozen: boolean;
+  readonly target?: Temporal.Instant;
+}
+
+/** A shop whose clock shows noon and which has an event to tell an address of. */
+const addShop = async (url: string, { frozen, target }: Clock): Promise<Shop> => {
+  const shop = await stage.addShop();
+  await stage.addEndpoint(shop, url);
+  await writeEvent(stage.pool, shop);
+  await stage.pool.query('update event set created_at = $2 where merchant_id = $1', [shop.merchantId, noon.toString()]);
+  await stage.pool.query(
+    'insert into test_clock (merchant_id, shop_id, clock_at, set_at, frozen, target_at, created_at) values ($1, $2, $3, now(), $4, $5, now())',
+    [shop.merchantId, shop.shopId, noon.toString(), frozen, target?.toString() ?? null],
+  );
+  return shop;
+};
+
+const relay = async (): Promise<void> => {
+  const relaying = startTestRelay(stage, async () => {});
+  const isDone = async (): Promise<boolean> => (await stage.pool.query('select 1 from event where sequence is null')).rows.length === 0;
+  await eventually(isDone, () => 'events are left');
+  await relaying.stop();
+};
+
+const openClockJobs = (wake: (shops: readonly Shop[]) => Promise<void>, attempts: Set<Promise<void>>): readonly Job[] => {
+  const { pool, vaultKey, database } = stage;
+  const now = () => Temporal.Now.instant();
+  const keeper = webhookKeeper({ pool, vaultKey, privateTargets: true, log, now, attempts, limits });
+  const named = (shops: readonly { merchantId: string; shopId: string }[]) => wake(shops.map((shop) => ({ ...shop, secret: '' })));
+  return clockJobs({ pool, sessions: database.sessions, now, keepers: [keeper], wake: named, stopping: new AbortController().signal });
+};
+
+test('twenty shops whose receivers hang, under clocks that run and that advance, hold up no other clock and no sweep', async (context) => {
+  const held: ServerResponse[] = [];
+  const silence = await startReceiver(context, (response) => void held.push(response));
+  const receiver = await startReceiver(context, (response) => response.end());
+  const target = noon.add({ hours: 2 });
+  for (let index = 0; index < hangingShops; index += 1) await addShop(silence.url, index % 2 === 0 ? { frozen: false } : { frozen: true, target });
+  await relay();
+  const queues = await openQueues({ redisUrl: null, databaseUrl: stage.database.url, log, jobs: [{ name: keepClockJob, queue: 'schedules' }] });
+  const attempts = new Set<Promise<void>>();
+  const beats = { count: 0 };
+  const beat: Job = {
+    name: 'beat',
+    queue: 'schedules',
+    every_ms: 1_000,
+    parse: () => null,
+    run: async () => {
+      beats.count += 1;
+      return done;
+    },
+  };
+  const wake = (shops: readonly Shop[]) =>
+    queues.addMany(
+      keepClockJob,
+      shops.map(({ merchantId, shopId }) => ({ merchantId, shopId })),
+    );
+  await queues.work([...openClockJobs(wake, attempts), beat]);
+  try {
+    await eventually(
+      () => held.length === hangingShops,
+      () => `${held.length} receivers hang`,
+    );
+    const other = await addShop(receiver.url, { frozen: true, target });
+    const beatsBefore = beats.count;
+    await relay();
+    const arrived = async (): Promise<boolean> =>
+      (await stage.pool.query('select 1 from test_clock where merchant_id = $1 and target_at is null', [other.merchantId])).rows.length === 1;
+    await eventually(arrived, () => 'the other clock is on its way');
+    assert.equal(receiver.received.length, 1);
+    await eventually(
+      () => beats.count >= beatsBefore + 3,
+      () => `${beats.count - beatsBefore} beats of the sweep`,
+    );
+    assert.deepEqual([held.filter(({ destroyed }) => destroyed).length, silence.received.length, attempts.size], [0, hangingShops, hangingShops]);
+    for (const response of held) response.end();
+    const rest = async (): Promise<number> => (await stage.pool.query(`select 1 from test_clock where frozen and target_at is not null`)).rows.length;
+    await eventually(
+      async () => (await rest()) === 0,
+      () => 'the clocks that waited are on their way',
+    );
+    assert.equal(silence.received.length, hangingShops, 'each was sent once');
+  } finally {
+    await queues.close();
+  }
+});
+
+test('the retry of a running clock is counted from what it shows when the attempt ends', async (context) => {
+  const silence = await startReceiver(context, () => {});
+  const shop = await addShop(silence.url, { frozen: false });
+  await relay();
+  const attempts = new Set<Promise<void>>();
+  const job = openClockJobs(async () => {}, attempts).find(({ name }) => name === keepClockJob) ?? assert.fail();
+  assert.deepEqual(await job.run({ merchantId: shop.merchantId, shopId: shop.shopId }), { outcome: 'done' }, 'it does not wait for the receiver');
+  assert.equal(attempts.size, 1);
+  await silence.until(1);
+  await sleep(2_500);
+  silence.close();
+  await Promise.all(attempts);
+  const { rows } = await stage.pool.query<{ waits_ms: number; lasted_ms: number }>(
+    `select extract(epoch from delivery.next_attempt_at - attempt.at)::float8 * 1000 as waits_ms, attempt.duration_ms as lasted_ms
+     from webhook_delivery as delivery join webhook_attempt as attempt on attempt.delivery_id = delivery.id where delivery.merchant_id = $1`,
+    [shop.merchantId],
+  );
+  const [{ waits_ms, lasted_ms }] = [rows[0] ?? assert.fail('no attempt was stored')];
+  assert.ok(lasted_ms >= 2_400 && waits_ms >= lasted_ms + 10_000, `tried again ${waits_ms} ms after the beginning of an attempt of ${lasted_ms} ms`);
+});

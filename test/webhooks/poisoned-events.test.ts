@@ -1,0 +1,102 @@
+/** One poisoned row stops nobody else: the relay, the claims of lanes, the results of attempts. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
+import { endSetAside, poison, setAsideOf } from '../support/poison.ts';
+import { eventually, startReceiver } from './receiver.ts';
+import { openStage, startTestRelay, startWorker, writeEvent, type Shop, type Stage } from './stage.ts';
+
+let stage: Stage;
+before(async () => void (stage = await openStage()));
+after(() => stage.close());
+
+/** A merchant whose rows are poisoned, and three others. */
+const addShops = async (): Promise<readonly [Shop, readonly Shop[]]> => {
+  const [bad, ...others] = await Promise.all(Array.from({ length: 4 }, () => stage.addShop()));
+  return [bad ?? assert.fail(), others];
+};
+
+const left = async (where: string): Promise<number> => (await stage.pool.query(`select 1 from ${where}`)).rows.length;
+
+test('an event whose deliveries cannot be made is set aside by the relay; all others get their numbers, and it gets a later one when it can', async (context) => {
+  const [bad, others] = await addShops();
+  for (const shop of [bad, ...others]) await stage.addEndpoint(shop, 'https://shop.example/hook');
+  const cure = await poison(stage.pool, 'webhook_delivery', 'insert', bad.merchantId);
+  const poisoned = await writeEvent(stage.pool, bad);
+  for (const shop of [...others, ...others]) await writeEvent(stage.pool, shop);
+  const published: StreamedEvent[] = [];
+  const relay = startTestRelay(stage, async () => {}, published);
+  context.after(() => relay.stop());
+  await eventually(
+    () => published.length === 6,
+    () => `${published.length} of 6 published`,
+  );
+  assert.ok(published.every(({ merchantId }) => merchantId !== bad.merchantId));
+  assert.deepEqual(await setAsideOf(stage.pool, bad.merchantId), { subjects: [`relay ${poisoned.eventId}`], alerts: ['relay'] });
+  await cure();
+  await endSetAside(stage.pool);
+  await eventually(
+    () => published.length === 7,
+    () => `${published.length} of 7 published`,
+  );
+  const numbers = published.map(({ sequence }) => Number(sequence));
+  assert.deepEqual(
+    numbers,
+    numbers.toSorted((one, other) => one - other),
+  );
+  assert.equal(published.at(-1)?.merchantId, bad.merchantId);
+  await relay.stop();
+});
+
+test('a delivery that cannot be claimed is set aside, and those of other merchants in the same lane and in others are sent', async (context) => {
+  const receiver = await startReceiver(context, (response) => response.end());
+  const [bad, others] = await addShops();
+  // A payment's own address: the lane is its origin, which several merchants share.
+  for (const shop of [bad, ...others]) await writeEvent(stage.pool, shop, { url: `${receiver.url}/own` });
+  const second = await startReceiver(context, (response) => response.end());
+  for (const shop of others) await writeEvent(stage.pool, shop, { url: `${second.url}/own` });
+  const relay = startTestRelay(stage, async () => {});
+  await eventually(
+    async () => (await left('event where sequence is null')) === 0,
+    () => 'events are left',
+  );
+  await relay.stop();
+  const cure = await poison(stage.pool, 'webhook_delivery', 'update', bad.merchantId);
+  const worker = await startWorker(stage);
+  await receiver.until(others.length);
+  await second.until(others.length);
+  await eventually(
+    async () => (await setAsideOf(stage.pool, bad.merchantId)).alerts.includes('deliver-webhooks'),
+    () => 'it was not set aside',
+  );
+  assert.equal(receiver.received.length, others.length);
+  await cure();
+  await endSetAside(stage.pool);
+  await receiver.until(others.length + 1);
+  await worker.close();
+});
+
+test('a result that cannot be stored has nobody else’s webhooks sent again, and its own is left alone for a while', async (context) => {
+  const receiver = await startReceiver(context, (response) => response.end());
+  const [bad, others] = await addShops();
+  for (const shop of [bad, ...others]) await stage.addEndpoint(shop, receiver.url);
+  for (const shop of [bad, ...others]) await writeEvent(stage.pool, shop);
+  const cure = await poison(stage.pool, 'webhook_attempt', 'insert', bad.merchantId);
+  // Nothing of these tables has the merchant but the row itself.
+  const relay = startTestRelay(stage, async () => {});
+  const worker = await startWorker(stage, undefined, { deadline_ms: 10_000, leaseMargin_ms: 1_000 });
+  await receiver.until(4);
+  const ids = others.map(({ merchantId }) => `'${merchantId}'`).join(', ');
+  await eventually(
+    async () => (await left(`webhook_delivery where merchant_id in (${ids}) and status = 'delivered'`)) === others.length,
+    () => 'deliveries of others are not stored',
+  );
+  await eventually(
+    async () => (await setAsideOf(stage.pool, bad.merchantId)).alerts.includes('deliver-webhooks'),
+    () => 'it was not set aside',
+  );
+  assert.equal(await left(`webhook_delivery where merchant_id in (${ids}) and attempts > 1`), 0);
+  await relay.stop();
+  await worker.close();
+  await cure();
+});
