@@ -68,6 +68,16 @@ const states: Readonly<Record<string, (stage: Stage) => Promise<Shown>>> = {
     return payment;
   },
   'a decline': (stage) => over(stage, { amount: 10_002, return_url: waiting.return_url }, 'failed'),
+  'a card that is asked for again': async (stage) => {
+    const payment = await stage.create({ ...waiting, method: 'cards' });
+    await stage.loseOrder(payment);
+    return { ...payment, act: (page) => page.getByText(/банк не получил карту|did not get your card/).waitFor({ timeout: 60_000 }) };
+  },
+  'money that came too late': async (stage) => {
+    const metadata = { simulator_outcome: 'failed', simulator_callbacks: 'contradictory' };
+    const payment = await over(stage, { metadata }, 'failed');
+    return { ...payment, act: (page) => page.getByText(/слишком поздно|too late/).waitFor({ timeout: 60_000 }) };
+  },
   'a cancelled payment': async (stage) => {
     const payment = await stage.create();
     await stage.cancel(payment);

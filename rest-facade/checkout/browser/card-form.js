@@ -49,6 +49,18 @@ const flawOf = (name, text) => {
   }
 };
 
+/** Says what is wrong with a field, or takes it back. @param {FieldName} name @param {Flaw | null} flaw */
+const tell = (name, flaw) => {
+  const input = inputOf(name);
+  if (flaw) input?.setAttribute('data-told', flaw);
+  else input?.removeAttribute('data-told');
+  if (flaw) input?.setAttribute('aria-invalid', 'true');
+  else input?.removeAttribute('aria-invalid');
+  const text = flaw ? flawWords(name, flaw) : '';
+  const problem = document.querySelector(`#card-${name}-problem`);
+  if (problem && problem.textContent !== text) problem.textContent = text;
+};
+
 /** Shows or clears what is wrong with a field. @param {FieldName} name @param {boolean} gently leave an untouched field alone */
 const check = (name, gently) => {
   const input = inputOf(name);
@@ -56,12 +68,7 @@ const check = (name, gently) => {
   const found = flawOf(name, input.value);
   // A name that the bank does not ask for may be left out.
   const flaw = found === 'Empty' && !input.required ? null : found;
-  const shown = flaw && !(gently && flaw === 'Empty') ? flawWords(name, flaw) : '';
-  input.toggleAttribute('data-told', shown !== '');
-  if (flaw && shown) input.setAttribute('aria-invalid', 'true');
-  else input.removeAttribute('aria-invalid');
-  const problem = document.querySelector(`#card-${name}-problem`);
-  if (problem && problem.textContent !== shown) problem.textContent = shown;
+  tell(name, gently && flaw === 'Empty' ? null : flaw);
   return !flaw;
 };
 
@@ -89,9 +96,13 @@ const typed = (input, name, deleting) => {
   // While deleting, a slash that was just removed must not come back.
   if (!(name === 'expiry' && deleting)) rewrite(input, tidied(name, input.value));
   if (name === 'number') showBrand(digitsOf(input.value));
-  // A card that is not accepted is named at once: nobody types it to its end for nothing.
-  const unaccepted = name === 'number' && unacceptedBrandOf(digitsOf(input.value)) !== null;
-  if (unaccepted || input.hasAttribute('data-told')) check(name, false);
+  // A card that is not accepted is named at once: nobody types it to its end for nothing. Another
+  // number takes the word back, before it is whole.
+  const unaccepted = name === 'number' ? unacceptedBrandOf(digitsOf(input.value)) : null;
+  const told = input.getAttribute('data-told');
+  if (unaccepted) tell(name, unaccepted);
+  else if (told === 'Amex' || told === 'Jcb' || told === 'Diners') tell(name, null);
+  else if (told !== null) check(name, false);
 };
 
 /** The form has been drawn anew: the brand and what was said of the fields come back. */

@@ -1,0 +1,58 @@
+/** The page counts by its shop's clock: a test clock that stands, is advanced, and runs. Architecture "Time". */
+import { after, before, describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+import type { Browser } from 'playwright-core';
+import { askGraph, makeMerchant, type Merchant } from '../support/merchant.ts';
+import { startService, type Service } from '../support/service.ts';
+import { noChromium, openWindow, startChromium } from './chromium.ts';
+
+const patience = { timeout: 60_000 };
+
+describe('a page of a shop with a test clock', { skip: noChromium }, () => {
+  let service: Service;
+  let browser: Browser;
+  let merchant: Merchant;
+  before(async () => {
+    [service, browser] = await Promise.all([startService('one'), startChromium()]);
+    merchant = await makeMerchant(service);
+  });
+  after(async () => {
+    await browser?.close();
+    await service?.stop();
+  });
+
+  const clock = async (verb: string, args = ''): Promise<void> => {
+    const field = `testClock${verb}(merchantId: "${merchant.id}", shopId: "${merchant.shopId}"${args})`;
+    const answer = await askGraph(service, `mutation { ${field} { __typename ... on Refused { message } } }`);
+    assert.equal(answer[`testClock${verb}`].__typename, 'TestClock', JSON.stringify(answer));
+  };
+
+  test('it stands while the clock stands, follows where the clock is advanced, and counts when it runs', async () => {
+    await clock('Create', ', at: "2031-03-01T12:00:00.000Z"');
+    const created = await merchant.call('POST', '/payments', { amount: 10_000, method: 'cards', ttl_minutes: 45 });
+    const page = await (await openWindow(browser, { language: 'en-GB' })).newPage();
+    await page.goto(created.body.payment_url);
+    const shown = page.locator('[data-deadline]');
+    await shown.filter({ hasText: /^45:00$/ }).waitFor(patience);
+    await page.waitForTimeout(3_000);
+    assert.equal(await shown.innerText(), '45:00', 'the clock stands');
+    // The card is compared with that clock, too.
+    await page.locator('#card-expiry').fill('02/31');
+    await page.locator('#card-cvc').focus();
+    assert.equal(await page.locator('#card-expiry-problem').innerText(), 'The card has expired');
+    await clock('Advance', ', to: "2031-03-01T12:15:00.000Z"');
+    await shown.filter({ hasText: /^30:00$/ }).waitFor(patience);
+    await clock('Resume');
+    await shown.filter({ hasText: /^2[5-9]:\d\d$/ }).waitFor(patience);
+  });
+
+  test('the state tells the time also to who has seen the rest', async () => {
+    const created = await merchant.call('POST', '/payments', { amount: 10_000 });
+    const address = `${created.body.payment_url}/state`;
+    const first = await fetch(address);
+    const { now }: any = await first.json();
+    assert.match(now, /^2031-03-01T12:1/);
+    const again = await fetch(address, { headers: { 'if-none-match': first.headers.get('etag') ?? '' } });
+    assert.deepEqual([again.status, again.headers.get('page-time')?.slice(0, 15)], [304, now.slice(0, 15)]);
+  });
+});
