@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { pay, payByCard } from '../support/buyer.ts';
+import { eventually } from '../support/merchant.ts';
 import { noChromium, openWindow, startChromium } from './chromium.ts';
 import { openStage, type Created, type Stage } from './stage.ts';
 
@@ -76,7 +77,8 @@ const states: Readonly<Record<string, (stage: Stage) => Promise<Shown>>> = {
   'money that came too late': async (stage) => {
     const metadata = { simulator_outcome: 'failed', simulator_callbacks: 'contradictory' };
     const payment = await over(stage, { metadata }, 'failed');
-    return { ...payment, act: (page) => page.getByText(/слишком поздно|too late/).waitFor({ timeout: 60_000 }) };
+    await eventually(async () => (await payment.read())['captured_at'] ?? undefined, 'the bank has contradicted itself');
+    return { ...payment, act: (page) => page.getByText(/слишком поздно|too late/).waitFor() };
   },
   'a cancelled payment': async (stage) => {
     const payment = await stage.create();

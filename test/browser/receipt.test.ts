@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { pay, payByCard } from '../support/buyer.ts';
+import { eventually } from '../support/merchant.ts';
 import { noChromium } from './chromium.ts';
 import { openBrowserStage, type BrowserStage } from './stage.ts';
 
@@ -103,6 +104,8 @@ describe('the receipt', { skip: noChromium, concurrency: 3 }, () => {
     const metadata = { simulator_outcome: 'failed', simulator_callbacks: 'contradictory' };
     const payment = await stage.create({ method: 'sbp', metadata });
     await pay(payment.url);
+    await stage.until(payment, 'failed');
+    await eventually(async () => (await payment.read())['captured_at'] ?? undefined, 'the bank has contradicted itself');
     const { page, window, complaints } = await stage.open(payment);
     await says(page, 'Деньги вернутся к вам');
     await page.locator('.refunds').getByText('Платёж пришёл слишком поздно').waitFor();
@@ -113,6 +116,18 @@ describe('the receipt', { skip: noChromium, concurrency: 3 }, () => {
     assert.equal((await payment.read()).status, 'failed');
     await window.close();
     assert.deepEqual(complaints, []);
+  });
+
+  test('a receipt that is looked at again shows what was given back meanwhile', async () => {
+    const payment = await stage.create({ method: 'cards' });
+    await payByCard(payment.url);
+    await stage.until(payment, 'succeeded');
+    const { page } = await stage.open(payment, { language: 'en-GB' });
+    await says(page, 'Paid');
+    await stage.refund(payment, { amount: 40_000, reason: 'One parcel was damaged' });
+    assert.equal(await page.locator('.refunds').count(), 0);
+    await page.evaluate('document.dispatchEvent(new Event("visibilitychange"))');
+    await page.locator('.refunds').getByText('One parcel was damaged').waitFor({ timeout: 60_000 });
   });
 
   test('on paper it keeps what was paid and that it was a test, and loses what can only be pressed', async () => {

@@ -119,15 +119,15 @@ const listen = () => {
   });
 };
 
-/** Starts following. */
+/** Starts following. A payment that is over is only looked at again when the buyer looks: it may have been given back. */
 export const follow = () => {
-  if (isFinal()) return;
-  listen();
-  askLater();
   // Back from the bank's app, or the network is back: look at once.
   document.addEventListener('visibilitychange', askNow);
   window.addEventListener('pageshow', (event) => {
     if (event.persisted) askNow();
   });
   window.addEventListener('online', askNow);
+  if (isFinal()) return;
+  listen();
+  askLater();
 };
