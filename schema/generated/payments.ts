@@ -196,6 +196,8 @@ export type Payment = {
   feeRateBps: Maybe<Scalars['Int']['output']>;
   /** amount minus fee; null until the payment has succeeded. */
   net: Maybe<Scalars['MinorUnits']['output']>;
+  /** Whether the bank reported success after the payment had ended unpaid, so that its money goes back (decision D-33). `metadata.late_success` may be the merchant's own; this is not. */
+  lateSuccess: Scalars['Boolean']['output'];
   /** All refunds, oldest first. */
   refunds: Array<Refund>;
   /** The hosted page. */
@@ -955,6 +957,7 @@ export type PaymentResolvers<ContextType = SubgraphContext, ParentType extends R
   fee?: Resolver<Maybe<ResolversTypes['MinorUnits']>, ParentType, ContextType>;
   feeRateBps?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
   net?: Resolver<Maybe<ResolversTypes['MinorUnits']>, ParentType, ContextType>;
+  lateSuccess?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   refunds?: Resolver<Array<ResolversTypes['Refund']>, ParentType, ContextType>;
   paymentUrl?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   shop?: Resolver<ResolversTypes['Shop'], ParentType, ContextType>;

@@ -14,6 +14,7 @@ import { eachAlone } from '../kernel/database/set-aside.ts';
 import type { PolicyLists } from '../kernel/policies/policies.ts';
 import type { BuyerMethod } from '../kernel/rules/buyer.ts';
 import { cardMistake, holderOf } from '../kernel/rules/card.ts';
+import { holdsCardNumber } from '../kernel/rules/card-in-text.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import { applyOrderAnswer } from './apply-bank-answer.ts';
 import { askBank, findAsksDue, paymentAsks, type Occasion } from './ask-bank.ts';
@@ -32,6 +33,8 @@ export const cardFlaw = (bank: Bank, method: BuyerMethod, card: Card | null, now
   if (method !== 'cards' || bank.cardsOn !== 'our_page') return null;
   if (!card) return 'card: required when paying by card';
   const isUnnamed = bank.asksHolder && holderOf(card) === null;
+  // The holder is kept and shown to the merchant.
+  if (holdsCardNumber(card.holder)) return 'card.holder: expected the name on the card';
   return cardMistake(card, now) ?? (isUnnamed ? 'card.holder: required by this bank' : null);
 };
 

@@ -24,6 +24,7 @@ import { chooseMethod, planOutcome } from './prepare-checkout.ts';
 import { refundPayment } from './refund-payment.ts';
 import { recurringFields, recurringMutations, recurringQueries } from './recurring-resolvers.ts';
 import { buyerMethod } from './rules/checkout.ts';
+import { consoleMetadata, isLateSuccess } from './rules/payment.ts';
 import { mayHaveRefunds } from './rules/refund.ts';
 import { confirmSimulator } from './confirm-simulator.ts';
 import type { RefundKey } from './send-refund.ts';
@@ -86,6 +87,8 @@ const paymentFields = ({ database, ...parts }: PaymentsParts): PaymentResolvers 
   });
   return {
     net: (payment) => netOf(payment),
+    lateSuccess: (payment) => isLateSuccess(payment),
+    metadata: (payment, _, { principal }) => (principal.kind === 'operator' ? consoleMetadata(payment) : payment.metadata),
     refunds: (payment, _, context) => (mayHaveRefunds(payment) ? refundsOf(context).load(payment) : []),
     paymentUrl: ({ merchantId, id }) => pageAddress(parts, { merchantId, paymentId: id }),
     shop: ({ merchantId, shopId }) => ({ merchantId, id: shopId }),

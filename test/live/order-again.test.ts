@@ -146,6 +146,8 @@ describe('an order that was lost', () => {
     assert.equal(orderState(await sweep(late, 70)), 'absent');
     const bare = await press(late, 80);
     assert.equal(isRefused(bare) && bare.code, 'bad_request', 'the card is needed');
+    const misplaced = await press(late, 85, { ...cardOf(), holder: 'card 5555 5555 5555 4444' });
+    assert.equal(isRefused(misplaced) && misplaced.code, 'bad_request', 'the holder is kept, and a number is not');
     assert.equal(granted(await press(late, 90, { ...cardOf(), holder: 'ANNA IVANOVA' })).customerCardHolder, 'ANNA IVANOVA');
     await paid(late, 95);
   });

@@ -13,6 +13,7 @@ const privateData = {
   account: '40817810900000012345',
   purpose: 'Theodora Wexcombe',
   customer: 'customer-of-the-logs',
+  'card in a free text': '5105105105105100',
 };
 
 export interface Lived {
@@ -32,7 +33,13 @@ export const live = async (service: Service, traceparent: string): Promise<Lived
   const merchant = await makeMerchant(service);
   const receiver = await openReceiver();
   const webhookSecret = await merchant.endpoint(receiver.url);
-  const body = { amount: 10_005, order_id: 'O-1', method: 'cards', description: `for ${privateData.purpose}`, customer_id: privateData.customer };
+  const body = {
+    amount: 10_005,
+    order_id: `O-${privateData['card in a free text']}`,
+    method: 'cards',
+    description: `for ${privateData.purpose}`,
+    customer_id: privateData.customer,
+  };
   const created = await merchant.call('POST', '/payments', body, { traceparent });
   assert.equal(created.status, 201, JSON.stringify(created.body));
   const { payment, payment_url: paymentUrl } = created.body;

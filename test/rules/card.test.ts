@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { holdsCardNumber, maskCardNumbers, maskedDeeply } from '../../subgraphs/kernel/rules/card-in-text.ts';
 import { cardMistake, isCardNumber, isGoodUntil } from '../../subgraphs/kernel/rules/card.ts';
 
 test('a card number passes the Luhn check and no neighbour of it does', () => {
@@ -21,4 +22,43 @@ test('a mistake names the field and repeats nothing of the card', () => {
   assert.match(mistake ?? '', /^card\.number/);
   assert.doesNotMatch(mistake ?? '', /\d{4}/);
   assert.equal(cardMistake({ number: '4111 1111 1111 1111', expiry: '12/30', cvc: '123' }, now), null);
+});
+
+test('a card number in a text is masked however it is grouped, and nothing else is', () => {
+  for (const [text, masked] of [
+    ['4111111111111111', '****1111'],
+    ['order 4111 1111 1111 1111, paid', 'order ****1111, paid'],
+    ['ORD-5555-5555-5555-4444/7', 'ORD-****4444/7'],
+    ['2026 4111 1111 1111 1111 2026', '2026 ****1111 2026'],
+    ['amex 3782 822463 10005.', 'amex ****0005.'],
+    ['6200000000000000001 and 2200000000000004', '6200000000000000001 and ****0004'],
+    ['card4111111111111111number', 'card****1111number'],
+    ['{"n":"4111111111111111"}', '{"n":"****1111"}'],
+  ] as const)
+    assert.equal(maskCardNumbers(text), masked);
+  for (const text of [
+    '4111111111111112',
+    '0192f0c1-1111-7222-8333-444455556666',
+    '41111111-1111-4111-8111-111111111111',
+    '40817810900000012345',
+    '+79161234567',
+    '203.113.100.200:54321',
+    '2026-11-22T12:33:14.123Z',
+    'ord_1763719200123456789',
+    'P-411111',
+    '04111111111111111',
+  ])
+    assert.equal(maskCardNumbers(text), text);
+});
+
+test('values are masked at any depth, names of fields, too; what is no text stays', () => {
+  const at = Temporal.Instant.from('2026-11-22T00:00:00Z');
+  const value = { metadata: { '4111111111111111': 'x', card: ['5555 5555 5555 4444'] }, amount: 4111111111111111n, at, none: null, count: 3 };
+  assert.deepEqual(maskedDeeply(value), { metadata: { '****1111': 'x', card: ['****4444'] }, amount: 4111111111111111n, at, none: null, count: 3 });
+  assert.equal(holdsCardNumber('x4111111111111111x'), true);
+});
+
+test('a card number behind tens of thousands of digits is found', () => {
+  const before = '12 4111 '.repeat(20_000);
+  assert.equal(maskCardNumbers(`${before}12 4111 1111 1111 1111`), `${before}12 ****1111`);
 });

@@ -13,6 +13,7 @@ describe('the search of all logs', () => {
     JSON.stringify({ level: 40, time: '2026-11-21T10:00:00.000Z', requestId: '0192f0c1-1111-7222-8333-444455556666', msg: said });
   for (const [what, said] of [
     ['a card number', 'paid by 4111111111111111'],
+    ['a card number in groups', 'order 4111 1111 1111 1111'],
     ['an account number', 'to 40817810900000012345'],
     ['a phone', 'to +79161234567'],
     ['an API key', 'with sk_test_0123456789abcdefghijklmn'],

@@ -1,6 +1,7 @@
 /** Raising an alert: in the transaction of what gives rise to it, or by itself. */
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import { alertKinds, type AlertKind } from '../rules/alert.ts';
+import { maskCardNumbers } from '../rules/card-in-text.ts';
 import type { Mode } from '../rules/mode.ts';
 import { platformMerchantId } from '../rules/platform.ts';
 
@@ -13,7 +14,7 @@ export interface RaisedAlert {
   readonly mode: Mode | null;
   /** What it is about; with the kind and the merchant it is unique. */
   readonly subjectId: string;
-  /** What was found, in words that a person can act on; no secrets, no card numbers. */
+  /** What was found, in words that a person can act on; no secrets. A card number in it is masked. */
   readonly detail: string;
   readonly at: Temporal.Instant;
 }
@@ -32,6 +33,6 @@ const raise: Statement = {
  * One statement: it takes part in the transaction of `runner` when that is in one. Operators are told by a job within a second of the commit.
  */
 export const raiseAlert = async (runner: Runner, { kind, merchantId, shopId, mode, subjectId, detail, at }: RaisedAlert): Promise<boolean> => {
-  const values = [merchantId ?? platformMerchantId, kind, shopId, mode, subjectId, detail, at, alertKinds[kind] === 'state'];
+  const values = [merchantId ?? platformMerchantId, kind, shopId, mode, subjectId, maskCardNumbers(detail), at, alertKinds[kind] === 'state'];
   return (await run(runner, raise, values)).length > 0;
 };

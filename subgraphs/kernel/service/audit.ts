@@ -16,6 +16,7 @@ import type pg from 'pg';
 import { isUuid } from '../database/load-by-key.ts';
 import type { Database } from '../database/orm.ts';
 import { inTransaction, run, type Statement } from '../database/statement.ts';
+import { maskCardNumbers } from '../rules/card-in-text.ts';
 import { platformMerchantId } from '../rules/platform.ts';
 import { isRefused, refused, type Refused } from '../rules/refusal.ts';
 import { mayReadMerchant } from './entities.ts';
@@ -51,7 +52,7 @@ export interface Audited<Result> {
  * Runs `change` and writes its audit entry, in one transaction. All that the change writes goes through the `client` that it gets. When it refuses,
  * everything is rolled back, nothing is written, and the refusal is the answer; when it throws, likewise. Wake-ups and bus messages come after the answer.
  * A merchant that is not the caller's is refused with `not_found` before anything is done, and so is what concerns the platform to a cabinet user.
- * What looks like a secret of ours in `before` and `after` is written as `[secret]`.
+ * What looks like a secret of ours in `before` and `after` is written as `[secret]`, and a card number by its last 4 digits.
  */
 export const changeWithAudit = async <Result>(
   database: Pick<Database, 'pool'>,
@@ -105,7 +106,7 @@ const stateJson = (state: AuditedState): string | null =>
   state &&
   JSON.stringify(state, (_name, value: unknown) => {
     if (typeof value === 'bigint') return Number(value);
-    return typeof value === 'string' ? value.replaceAll(secretForms, '[secret]') : value;
+    return typeof value === 'string' ? maskCardNumbers(value.replaceAll(secretForms, '[secret]')) : value;
   });
 
 const insertEntry: Statement = {

@@ -19,6 +19,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import type { AnswerMeter } from './answer-meter.ts';
+import { isFreeText } from './free-texts.ts';
 import type { SubgraphContext } from './subgraph.ts';
 
 /** Characters that an id, or a scalar with a resolver of its own, is taken for: an address of the hosted page is as long. */
@@ -145,7 +146,7 @@ const addField = (weight: MutableWeight, field: GraphQLField<unknown, unknown> |
     else weight.inner.push({ property: field.name, weight: inside(type) });
   } else if (isEnumType(type) || shortScalars.has(type.name)) {
     return;
-  } else if (field.resolve || type.name === 'ID') {
+  } else if ((field.resolve && !isFreeText(field)) || type.name === 'ID') {
     weight.characters += resolvedScalar_characters;
   } else {
     weight.texts.push(field.name);

@@ -5,9 +5,10 @@ import { diag, DiagLogLevel, ROOT_CONTEXT, SpanKind as Kind, SpanStatusCode, tra
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, ParentBasedSampler, TraceIdRatioBasedSampler, TracerProvider } from '@opentelemetry/sdk-trace';
+import { holdsCardNumber, maskCardNumbers } from '../rules/card-in-text.ts';
 import type { Logger } from './telemetry.ts';
 import type { TracingConfig } from './tracing-config.ts';
-import type { Span, SpanKind, Tracing } from './tracing.ts';
+import type { Span, SpanKind, SpanValues, Tracing } from './tracing.ts';
 
 const kinds: Readonly<Record<SpanKind, Kind>> = {
   server: Kind.SERVER,
@@ -25,6 +26,17 @@ const readTraceparent = (text: string): SpanContext | null => {
   if (traceId === '' || zeros.test(traceId) || zeros.test(spanId)) return null;
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & TraceFlags.SAMPLED, isRemote: true };
 };
+
+/** A stranger's ids go into our traces as a link: one that could be a card number does not. */
+const readStrangers = (text: string): SpanContext | null => {
+  const named = readTraceparent(text);
+  const couldBeCard = (id: string): boolean => /^\d+$/.test(id) || holdsCardNumber(id);
+  return named && (couldBeCard(named.traceId) || couldBeCard(named.spanId)) ? null : named;
+};
+
+/** Spans hold nothing that a caller wrote; should one, it has no card number. */
+const maskedValues = (values: SpanValues = {}): SpanValues =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, typeof value === 'string' ? maskCardNumbers(value) : value]));
 
 const writeTraceparent = ({ traceId, spanId, traceFlags }: SpanContext): string => `00-${traceId}-${spanId}-0${traceFlags & TraceFlags.SAMPLED}`;
 
@@ -60,15 +72,19 @@ export const openTracing = (config: TracingConfig, role: string, log: Logger): T
   return {
     begin: ({ kind, name, values }, { below, beside }) => {
       const context = contextOf(below);
-      const named = beside === undefined ? null : readTraceparent(beside);
-      const begun = tracer.startSpan(name, { kind: kinds[kind], attributes: { ...values }, ...(named ? { links: [{ context: named }] } : {}) }, context);
+      const named = beside === undefined ? null : readStrangers(beside);
+      const begun = tracer.startSpan(
+        name,
+        { kind: kinds[kind], attributes: { ...maskedValues(values) }, ...(named ? { links: [{ context: named }] } : {}) },
+        context,
+      );
       const ids = begun.spanContext();
       const span: Span = {
         traceId: ids.traceId,
         traceparent: writeTraceparent(ids),
         isKept: (ids.traceFlags & TraceFlags.SAMPLED) !== 0,
-        note: (said) => void begun.setAttributes({ ...said }),
-        fail: (why) => void begun.setStatus({ code: SpanStatusCode.ERROR }).setAttribute('error.type', why),
+        note: (said) => void begun.setAttributes({ ...maskedValues(said) }),
+        fail: (why) => void begun.setStatus({ code: SpanStatusCode.ERROR }).setAttribute('error.type', maskCardNumbers(why)),
         end: () => {
           if (begun.isRecording()) begun.end();
         },

@@ -5,6 +5,7 @@ import { scalars } from '../../../schema/scalars.ts';
 import { readSubgraphSdl, type SubgraphName } from '../../../schema/sources.ts';
 import { access, lacks } from './access.ts';
 import { resolveEntities, type EntityLoaders } from './entities.ts';
+import { maskFreeTexts } from './free-texts.ts';
 import { measureAnswers } from './measure-answers.ts';
 import { strangerCheck } from './named-merchant.ts';
 import { assertPlainTexts } from './plain-texts.ts';
@@ -51,6 +52,7 @@ export const buildSubgraph = ({ name, resolvers, entities }: SubgraphParts): Gra
   guardRootFields(schema);
   resolveAbstractTypes(schema);
   resolveEntities(schema, sdl, entities);
+  maskFreeTexts(schema);
   measureAnswers(schema);
   return schema;
 };

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { pino, stdSerializers, type Logger } from 'pino';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
-import { isCardNumber } from '../rules/card.ts';
+import { holdsCardNumber, maskCardNumbers, maskedDeeply, mayHoldCardNumber } from '../rules/card-in-text.ts';
 import type { Config } from './config.ts';
 import { currentSpan } from './tracing.ts';
 
@@ -20,6 +20,17 @@ const errorWithoutRows = (thrown: unknown): unknown => {
   return Object.fromEntries(told);
 };
 
+const masked = (line: string): string => {
+  try {
+    return `${JSON.stringify(maskedDeeply(JSON.parse(line)))}\n`;
+  } catch {
+    return maskCardNumbers(line);
+  }
+};
+
+/** A line of the log without card numbers: an error's words may repeat a merchant's free text. */
+const maskLine = (line: string): string => (mayHoldCardNumber(line) ? masked(line) : line);
+
 /**
  * A JSON logger with redaction. `role` names the part of the service; a line that is written within a trace has its `traceId`. Everything goes to `file` when one is
  * given, and what a person must see (warnings and worse) to stderr too; else everything goes to stdout.
@@ -30,6 +41,7 @@ export const openLog = (config: Pick<Config, 'logLevel'>, role: string, file: st
     level,
     base: { role },
     serializers: { err: errorWithoutRows, error: errorWithoutRows },
+    hooks: { streamWrite: maskLine },
     mixin: () => {
       const span = currentSpan();
       return span ? { traceId: span.traceId } : {};
@@ -95,9 +107,6 @@ export const liveSubscribers = new Gauge({ name: 'live_subscribers', help: 'Open
 
 const sane = /^[A-Za-z0-9._:-]{1,128}$/;
 
-/** Request ids are logged, and card numbers are not: digits, in groups or not, that pass the check of card numbers. */
-const holdsCard = (id: string): boolean => (id.match(/(?:\d[._:-]?){12,19}/g) ?? []).some((digits) => isCardNumber(digits.replaceAll(/\D/g, '')));
-
 /** The caller's request id when it is a sane token and could be no card number, else a new one (decision D-07). */
 export const requestIdOf = (header: string | string[] | undefined): string =>
-  typeof header === 'string' && sane.test(header) && !holdsCard(header) ? header : randomUUID();
+  typeof header === 'string' && sane.test(header) && !holdsCardNumber(header) ? header : randomUUID();

@@ -44,6 +44,24 @@ export const isFinal = (status: PaymentStatus): boolean => status !== 'pending' 
 /** Whether the payment ended without money: a success that the bank reports afterwards comes too late, and its money goes back (decision D-33). */
 export const endedUnpaid = (status: PaymentStatus): boolean => status === 'failed' || status === 'expired' || status === 'cancelled';
 
+/**
+ * Whether a success came too late and its money goes back (decision D-33). Told from the payment's own
+ * history: the metadata key `late_success` may be the merchant's.
+ */
+export const isLateSuccess = ({ status, capturedAt }: { readonly status: PaymentStatus; readonly capturedAt: Temporal.Instant | null }): boolean =>
+  endedUnpaid(status) && capturedAt !== null;
+
+/** The metadata as people at a console see it: a merchant's own `late_success` could be taken for ours. */
+export const consoleMetadata = ({
+  metadata,
+  ...payment
+}: {
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly status: PaymentStatus;
+  readonly capturedAt: Temporal.Instant | null;
+}): Readonly<Record<string, string>> =>
+  isLateSuccess(payment) ? metadata : Object.fromEntries(Object.entries(metadata).filter(([name]) => name !== 'late_success'));
+
 /** Whether the buyer's money came, whatever became of it since. */
 export const isPaid = (status: PaymentStatus): boolean => status === 'succeeded' || status === 'refunded';
 
