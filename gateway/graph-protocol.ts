@@ -12,6 +12,7 @@ import { emptyBody, signatureHeader, signaturesOf } from './check-caller.ts';
 import { tooCostly } from './document-cost.ts';
 import { tooDeep } from './document-limits.ts';
 import type { LiveSubscriptions } from './live-subscriptions.ts';
+import { refusePastEvents } from './past-events.ts';
 import { presentError } from './present-error.ts';
 import { openQuota } from './quota.ts';
 import { rateMessage, type RateLimiter } from './rate-limit.ts';
@@ -129,7 +130,7 @@ const preparation = ({
     if (!operation) return [refusal('OPERATION_RESOLUTION_FAILURE', 'Name the operation to run.')];
     if (operation.operation === OperationTypeNode.MUTATION && caller.holder?.requireSignature) return [unsignedMutation];
     const request = { document, variables: variables ?? {}, ...(operationName ? { operationName } : {}) };
-    const refused = tooDeep(request.variables) ?? tooCostly(supergraph.apiSchema, request);
+    const refused = refusePastEvents(document, caller.principal) ?? tooDeep(request.variables) ?? tooCostly(supergraph.apiSchema, request);
     if (refused) return [refused];
     const call = { principal: caller.principal, requestId: randomUUID() };
     const args = { schema: supergraph.apiSchema, document, operationName };

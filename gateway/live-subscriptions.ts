@@ -9,6 +9,7 @@ import { audienceOf } from './live-audience.ts';
 import type { LiveEvents, LiveFilter } from './live-events.ts';
 import type { Told } from './live-reader.ts';
 import { readSelection, type LiveSelection } from './live-selection.ts';
+import { refusePastObjects } from './past-events.ts';
 import { openSharedReads, type ReadEvent } from './shared-reads.ts';
 import { kindOfGraph } from './stored-events.ts';
 import type { GraphRequest, Supergraph } from './supergraph.ts';
@@ -38,6 +39,8 @@ export const openLiveSubscriptions = ({ supergraph, liveEvents, log }: LiveSubsc
       if (filter instanceof GraphQLError) return [filter];
       const after = selection.arguments['after'];
       if (typeof after === 'string' && !/^\d{1,18}$/.test(after)) return [refusal('bad_request', 'after is the id of an event.')];
+      const past = typeof after === 'string' && !selection.ofEventAlone ? refusePastObjects(call.principal) : null;
+      if (past) return [past];
       const { read, leave } = reads.join(selection, call);
       const events = liveEvents.read(filter, typeof after === 'string' ? after : null);
       return new Results({ events, read, leave, responseName: selection.responseName, call, log });

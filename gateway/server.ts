@@ -14,6 +14,7 @@ import { document_bytes_max, documentTokens_max, limitDocument, tooDeep } from '
 import { finiteNumbers } from './finite-numbers.ts';
 import type { GraphProtocolParts } from './graph-protocol.ts';
 import { serveGraphiql } from './graphiql.ts';
+import { refusePastEvents } from './past-events.ts';
 import { presentError } from './present-error.ts';
 import { barredMessage, rateHeaders, rateMessage } from './rate-limit.ts';
 import { bytesOf, isCompressed, takeRawBodies, uncompressedAlone } from './raw-body.ts';
@@ -94,9 +95,10 @@ const refuseSubscriptions: ApolloServerPlugin<Call> = {
 
 const limitCost: ApolloServerPlugin<Call> = {
   requestDidStart: async ({ schema }) => ({
-    didResolveOperation: async ({ document, operationName, request }) => {
+    didResolveOperation: async ({ document, operationName, request, contextValue }) => {
       const variables = request.variables ?? {};
-      const refused = tooDeep(variables) ?? tooCostly(schema, { document, operationName, variables });
+      const past = refusePastEvents(document, contextValue.principal);
+      const refused = past ?? tooDeep(variables) ?? tooCostly(schema, { document, operationName, variables });
       if (refused) throw refused;
     },
   }),

@@ -17,6 +17,7 @@ import { currentSpan, spanned } from '../subgraphs/kernel/service/tracing.ts';
 import { CannotCompile } from './cannot-compile.ts';
 import { compileOperation } from './compiled-operation.ts';
 import { compileRepeated, type GatewayExecutor } from './compile-repeated.ts';
+import { compileApart, executeApart, keyNamesOf, openKeepApart } from './key-names.ts';
 import { subgraphSource } from './subgraph-source.ts';
 
 export interface SupergraphParts {
@@ -76,12 +77,11 @@ export const openSupergraph = async ({ supergraphSdl, executors, log, compilesRe
     validateSupergraph: false,
   });
   const { schema: apiSchema, executor: found } = await gateway.load();
-  const stock = withoutValues(found);
+  const keepApart = openKeepApart(keyNamesOf(supergraphSdl));
+  const stock = executeApart(keepApart, withoutValues(found));
   const plan = gatewayPlanner(gateway);
-  const compileTo =
-    (counts: boolean) =>
-    (document: DocumentNode): PreparedDocument =>
-      compileOperation({ document, plan: plan(document), apiSchema, executors, counts });
+  const compileTo = (counts: boolean) =>
+    compileApart(keepApart, (document) => compileOperation({ document, plan: plan(document), apiSchema, executors, counts }));
   const compile = compileTo(false);
   const executor = compilesRepeated ? limitAnswers(compileRepeated({ apiSchema, stock, compile: compileTo(true) })) : stock;
   const execute = bareExecute(apiSchema, executor, log);

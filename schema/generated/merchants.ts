@@ -288,7 +288,7 @@ export type WebhookAttempt = {
 export type Payment = {
   merchantId: Scalars['ID']['output'];
   id: Scalars['ID']['output'];
-  /** Oldest first. */
+  /** Oldest first. Keys need api:reports:read (decision D-79). */
   webhookDeliveries: Array<WebhookDelivery>;
 };
 
@@ -1077,7 +1077,7 @@ export type Query = {
   ledgerFile: LedgerFilePart;
   /** Who the key with this SHA-256 (hex) speaks for; null when it is unknown or revoked. The REST facade alone may ask. */
   apiKeyHolder: Maybe<ApiKeyHolder>;
-  /** One event of the stream, for re-reading it with the caller's selection; null when it is gone or not the caller's. */
+  /** One event of the stream, by its id; null when it is gone or not the caller's. Keys need api:reports:read (decision D-79). */
   liveEvent: Maybe<LiveEvent>;
   /**
    * Events behind `after`, oldest first, at most `first`, narrowed by whatever is given. Null when `after` is not an event of the last 24 hours
@@ -1732,7 +1732,10 @@ export type Subscription = {
    * subscription has begun.
    */
   alertRaised: Alert;
-  /** `after` resumes behind that event's id. Keys see their shop; operators see all or one merchant. */
+  /**
+   * `after` resumes behind that event's id. Keys see their shop; operators see all or one merchant. A key that resumes and selects more than the event's own
+   * fields needs api:reports:read (decision D-79).
+   */
   paymentCreated: PaymentCreatedEvent;
   /** Intermediate changes included. `after` and the reach are those of paymentCreated. */
   paymentStatusChanged: PaymentStatusChangedEvent;

@@ -1,6 +1,5 @@
 /** Balances and the ledger in the graph: a merchant's own, and any merchant's for operators, now or as of a moment. */
 import type { QueryResolvers } from '../../schema/generated/merchants.ts';
-import { isUuid } from '../kernel/database/load-by-key.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import type { Reach } from '../kernel/database/registry.ts';
 import type { Runner } from '../kernel/database/statement.ts';
@@ -8,7 +7,7 @@ import { readBalancesAt } from '../kernel/ledger/balance-at.ts';
 import { readBalances, type ShopBalanceRow } from '../kernel/ledger/balance.ts';
 import type { Mode } from '../kernel/rules/mode.ts';
 import type { Principal } from '../kernel/service/principal.ts';
-import { merchantOf, orThrow, reachOf, refusal } from '../kernel/service/reach.ts';
+import { merchantOf, orThrow, reachOf } from '../kernel/service/reach.ts';
 import { listLedger } from './read-ledger.ts';
 
 /** Contract "Balance": the sum over the shops, and each shop's part. */
@@ -22,15 +21,9 @@ const balanceOf = (shops: readonly ShopBalanceRow[], currency: string) => {
   };
 };
 
-const merchantNamed = (principal: Principal, named: string | null | undefined): string => {
-  const merchantId = merchantOf(principal, named);
-  if (!isUuid(merchantId)) throw refusal('not_found', 'there is no such merchant');
-  return merchantId;
-};
-
 /** A key reads its shop in its mode; an operator all shops of the merchant that it names, in live mode unless it says otherwise. */
 const ledgerReach = async (runner: Runner, principal: Principal, named: string | null | undefined, mode: Mode | null | undefined): Promise<Reach> => {
-  const reach = await reachOf(runner, principal, merchantNamed(principal, named));
+  const reach = await reachOf(runner, principal, merchantOf(principal, named));
   return principal.kind === 'key' ? reach : { ...reach, modes: [mode ?? 'live'] };
 };
 
@@ -39,10 +32,10 @@ export const balanceQueries = ({ database: { pool } }: { readonly database: Pick
   ({
     balance: async (_, { merchantId, mode }, { principal }) => {
       const read = principal.kind === 'key' ? principal.mode : (mode ?? 'live');
-      return balanceOf(await readBalances(pool, merchantNamed(principal, merchantId), read, 'RUB'), 'RUB');
+      return balanceOf(await readBalances(pool, merchantOf(principal, merchantId), read, 'RUB'), 'RUB');
     },
     balanceAt: async (_, { merchantId, mode, currency, at }, { principal }) =>
-      balanceOf(await readBalancesAt(pool, merchantNamed(principal, merchantId), mode, currency, at), currency),
+      balanceOf(await readBalancesAt(pool, merchantOf(principal, merchantId), mode, currency, at), currency),
     ledger: async (_, { type, merchantId, mode, ...page }, { principal }) =>
       orThrow(await listLedger(pool, await ledgerReach(pool, principal, merchantId, mode), { ...page, type })),
   }) satisfies QueryResolvers;

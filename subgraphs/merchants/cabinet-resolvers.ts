@@ -28,8 +28,10 @@ const named = <Name extends string, Result extends object>(__typename: Name, res
 /** Queries of the cabinet. */
 export const cabinetQueries = ({ database: { pool } }: Pick<CabinetParts, 'database'>) =>
   ({
-    merchants: async (_, query, { principal }) =>
-      orThrow(await listMerchants(pool, { ...query, merchantId: principal.kind === 'operator' ? principal.merchantId : merchantOf(principal, null) })),
+    merchants: async (_, query, { principal }) => {
+      const everybody = principal.kind === 'operator' && principal.merchantId === null;
+      return orThrow(await listMerchants(pool, { ...query, merchantId: everybody ? null : merchantOf(principal, null) }));
+    },
     shop: async (_, { merchantId, id }, { principal }) => {
       if (!isUuid(merchantId) || !isUuid(id) || !mayReadMerchant(principal, merchantId)) return null;
       if (principal.kind === 'key' && principal.shopId !== id) return null;
@@ -41,7 +43,6 @@ export const cabinetQueries = ({ database: { pool } }: Pick<CabinetParts, 'datab
     auditLog: async (_, { merchantId, ...query }, { principal }) => {
       const everybody = principal.kind === 'operator' && principal.merchantId === null && !merchantId;
       const reached = everybody ? null : merchantOf(principal, merchantId);
-      if (reached !== null && !isUuid(reached)) throw refusal('not_found', 'there is no such merchant');
       return orThrow(await listAuditEntries(pool, { ...query, merchantId: reached }));
     },
   }) satisfies QueryResolvers;
@@ -77,7 +78,7 @@ export const cabinetFields = ({ database: { pool } }: Pick<CabinetParts, 'databa
   return {
     Shop: {
       webhookEndpoints: (shop, _, context) => {
-        if (context.principal.kind === 'key') throw refusal('scope_required', 'webhook endpoints are not for API keys');
+        if (context.principal.kind !== 'operator') throw refusal('scope_required', 'webhook endpoints are for operators');
         return endpointsOf(context).load(shop);
       },
     },

@@ -1,9 +1,9 @@
 /** Reading the merchants subgraph's rows: by reference, by key digest, by payment. */
 import { ShopEntity, type Shop } from '../kernel/database/entities.ts';
-import { loadByKey } from '../kernel/database/load-by-key.ts';
+import { isUuid, loadByKey } from '../kernel/database/load-by-key.ts';
 import { columns, propertyNames, run, type Runner, type Statement } from '../kernel/database/statement.ts';
 import type { Mode } from '../kernel/rules/mode.ts';
-import type { EntityReference } from '../kernel/service/entities.ts';
+import type { EntityReference, OfShop } from '../kernel/service/entities.ts';
 import type { Scope } from '../kernel/service/principal.ts';
 import { MerchantEntity, WebhookDeliveryEntity, WebhookEndpointEntity, type Merchant, type WebhookDelivery, type WebhookEndpoint } from './entities.ts';
 
@@ -36,6 +36,26 @@ export const findShops = async (runner: Runner, merchants: readonly Merchant[]):
   return merchants.map(({ id }) => byMerchant.get(id) ?? []);
 };
 
+/** Whose a payment is: what of it the merchants subgraph needs to know. */
+export interface PaymentPlace extends OfShop {
+  readonly id: string;
+}
+
+const paymentPlaces: Statement = {
+  name: 'payment_places',
+  text: `select ${columns(['merchantId', 'id', 'shopId', 'mode'])} from payment where (merchant_id, id) in (select * from unnest($1::uuid[], $2::uuid[]))`,
+};
+
+/** Whose the payments are, in the order of the references; null where there is none. */
+export const findPaymentPlaces = async (runner: Runner, references: readonly EntityReference[]): Promise<(PaymentPlace | null)[]> => {
+  const sane = references.filter(({ merchantId, id }) => isUuid(merchantId) && isUuid(id));
+  const rows = await run<PaymentPlace>(runner, paymentPlaces, [sane.map(({ merchantId }) => merchantId), sane.map(({ id }) => id)]);
+  const found = new Map(rows.map((row) => [nameOf(row), row]));
+  return references.map((reference) => found.get(nameOf(reference)) ?? null);
+};
+
+const nameOf = ({ merchantId, id }: EntityReference): string => `${merchantId}/${id}`.toLowerCase();
+
 const deliveriesBySubject: Statement = {
   name: 'deliveries_by_subject',
   text: `select ${deliveryColumns} from webhook_delivery where (merchant_id, subject_id) in (select * from unnest($1::uuid[], $2::uuid[])) order by created_at, id`,
@@ -44,8 +64,8 @@ const deliveriesBySubject: Statement = {
 /** The webhook deliveries of each payment or payout, oldest first. */
 export const findDeliveries = async (runner: Runner, subjects: readonly EntityReference[]): Promise<WebhookDelivery[][]> => {
   const rows = await run<WebhookDelivery>(runner, deliveriesBySubject, [subjects.map(({ merchantId }) => merchantId), subjects.map(({ id }) => id)]);
-  const bySubject = Map.groupBy(rows, ({ subjectId }) => subjectId);
-  return subjects.map(({ id }) => bySubject.get(id) ?? []);
+  const bySubject = Map.groupBy(rows, ({ merchantId, subjectId }) => nameOf({ merchantId, id: subjectId }));
+  return subjects.map((subject) => bySubject.get(nameOf(subject)) ?? []);
 };
 
 export interface KeyHolder {

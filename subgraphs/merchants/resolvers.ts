@@ -1,15 +1,18 @@
 /** The merchants subgraph's resolvers: cabinet, balance, rates, ledger, and the event log behind the live stream. */
 import type { MutationResolvers, QueryResolvers, Resolvers } from '../../schema/generated/merchants.ts';
 import type { Shop } from '../kernel/database/entities.ts';
+import { openKnownMerchants } from '../kernel/database/known-merchants.ts';
 import { isUuid } from '../kernel/database/load-by-key.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { ratesOf } from '../kernel/ledger/rate.ts';
 import type { Bus, LiveKind } from '../kernel/rules/event.ts';
 import type { Policies } from '../kernel/policies/policies.ts';
-import { mayReadMerchant, type EntityLoaders, type EntityReference } from '../kernel/service/entities.ts';
+import { lacks } from '../kernel/service/access.ts';
+import { mayReadMerchant, mayReadOfShop, ownOnly, type EntityReference } from '../kernel/service/entities.ts';
 import { perCall } from '../kernel/service/per-call.ts';
 import type { Principal } from '../kernel/service/principal.ts';
 import { keyOf, orThrow } from '../kernel/service/reach.ts';
+import type { SubgraphParts } from '../kernel/service/subgraph.ts';
 import { alertFields, alertMutations, alertQueries } from './alert-resolvers.ts';
 import { eraseMutations } from './erase-resolvers.ts';
 import { balanceQueries } from './balance-resolvers.ts';
@@ -17,7 +20,17 @@ import { cabinetFields, cabinetMutations, cabinetQueries } from './cabinet-resol
 import type { Merchant, WebhookDelivery } from './entities.ts';
 import { clockMutations, clockQueries } from './clock-resolvers.ts';
 import { exportLedger } from './export-ledger.ts';
-import { findDeliveries, findKeyHolder, findShops, loadMerchants, loadShops, loadWebhookDeliveries, loadWebhookEndpoints } from './find-merchants.ts';
+import {
+  findDeliveries,
+  findKeyHolder,
+  findPaymentPlaces,
+  findShops,
+  loadMerchants,
+  loadShops,
+  loadWebhookDeliveries,
+  loadWebhookEndpoints,
+  type PaymentPlace,
+} from './find-merchants.ts';
 import { findEvent, findEventsBehind, type EventRow } from './read-events.ts';
 import { keyMutations, shopKeyFields } from './key-resolvers.ts';
 import { rateLimitMutations } from './limit-merchant.ts';
@@ -42,7 +55,7 @@ export interface MerchantsParts extends ClockVerbs {
 }
 
 /** The resolvers and the entity loaders of the merchants subgraph. */
-export const merchantsSubgraph = (parts: MerchantsParts): { name: 'merchants'; resolvers: Resolvers; entities: EntityLoaders } => {
+export const merchantsSubgraph = (parts: MerchantsParts): SubgraphParts & { name: 'merchants'; resolvers: Resolvers } => {
   const { pool } = parts.database;
   return {
     name: 'merchants',
@@ -70,6 +83,7 @@ export const merchantsSubgraph = (parts: MerchantsParts): { name: 'merchants'; r
         ...reconciliationMutations(parts),
       },
     },
+    areMerchants: openKnownMerchants(pool),
     entities: {
       Merchant: (references) =>
         loadMerchants(
@@ -77,13 +91,21 @@ export const merchantsSubgraph = (parts: MerchantsParts): { name: 'merchants'; r
           references.map(({ id }) => id),
         ),
       Shop: (references) => loadShops(pool, references),
-      WebhookEndpoint: (references) => loadWebhookEndpoints(pool, references),
-      WebhookDelivery: (references) => loadWebhookDeliveries(pool, references),
+      WebhookEndpoint: ownOnly((references) => loadWebhookEndpoints(pool, references), isPerson),
+      // A key reads deliveries with their payment alone: a delivery by itself does not say of which mode it is.
+      WebhookDelivery: ownOnly((references) => loadWebhookDeliveries(pool, references), isPerson),
       // The payment itself is the payments subgraph's: here it is only what its deliveries hang on.
-      Payment: (references) => Promise.resolve(references),
+      Payment: ownOnly((references) => findPaymentPlaces(pool, references), mayReadDeliveries),
     },
   };
 };
+
+/** Operators and cabinet users, and the service itself. */
+const isPerson = ({ kind }: Principal): boolean => kind === 'operator' || kind === 'service';
+
+/** A live key reads test payments in the registry with `includeTest` (decision D-38), so also what hangs on them. */
+const mayReadDeliveries = (principal: Principal, payment: PaymentPlace): boolean =>
+  mayReadOfShop(principal, principal.kind === 'key' && principal.mode === 'live' ? { ...payment, mode: 'live' } : payment);
 
 /** GraphQL's enum values cannot hold a dot: inside they are the contract's words. */
 const closedLists = {
@@ -146,6 +168,15 @@ const typeOfKind = {
   'subscription.status_changed': 'SubscriptionStatusChangedEvent',
 } as const satisfies Record<LiveKind, string>;
 
+const subscriptionOfKind = {
+  'payment.created': 'Subscription.paymentCreated',
+  'payment.status_changed': 'Subscription.paymentStatusChanged',
+  'payout.created': 'Subscription.payoutCreated',
+  'payout.status_changed': 'Subscription.payoutStatusChanged',
+  'refund.created': 'Subscription.refundCreated',
+  'subscription.status_changed': 'Subscription.subscriptionStatusChanged',
+} as const satisfies Record<LiveKind, string>;
+
 const eventTypes = {
   LiveEvent: { __resolveType: ({ streamKind }: EventRow) => typeOfKind[streamKind] },
   PaymentCreatedEvent: { ...told, payment: subject },
@@ -156,11 +187,11 @@ const eventTypes = {
   SubscriptionStatusChangedEvent: { ...told, subscription: subject },
 };
 
-/** Whether an event is the caller's to hear: a key's own shop and mode, an operator's merchant, a buyer's payment. */
+/** Whether an event is the caller's to hear: a key's own shop and mode, what needs a scope with that; an operator's merchant; a buyer's payment. */
 const mayHear = (principal: Principal, event: EventRow): boolean => {
   switch (principal.kind) {
     case 'key':
-      return event.merchantId === principal.merchantId && event.shopId === principal.shopId && event.mode === principal.mode;
+      return mayReadOfShop(principal, event) && lacks(subscriptionOfKind[event.streamKind], principal) === null;
     case 'buyer':
       return event.merchantId === principal.merchantId && event.subjectId === principal.paymentId;
     case 'operator':

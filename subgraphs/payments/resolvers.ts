@@ -3,14 +3,16 @@ import type { MutationResolvers, PaymentResolvers, QueryResolvers, RefundResolve
 import type { Banks } from '../kernel/banks/route.ts';
 import type { TestClocks } from '../kernel/clock/test-clocks.ts';
 import type { Database } from '../kernel/database/orm.ts';
+import { openKnownMerchants } from '../kernel/database/known-merchants.ts';
 import { isUuid } from '../kernel/database/load-by-key.ts';
 import { inTraceOf } from '../kernel/database/subject-trace.ts';
 import type { Policies } from '../kernel/policies/policies.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
-import type { EntityLoaders } from '../kernel/service/entities.ts';
+import { mayReadOfShop, ownOnly } from '../kernel/service/entities.ts';
 import { perCall } from '../kernel/service/per-call.ts';
 import type { BuyerPrincipal, Principal } from '../kernel/service/principal.ts';
 import { keyOf, merchantOf, orThrow, reachOf, refusal } from '../kernel/service/reach.ts';
+import type { SubgraphParts } from '../kernel/service/subgraph.ts';
 import { cancelPayment } from './cancel-payment.ts';
 import { bankMutations } from './bank-resolvers.ts';
 import { checkoutView } from './checkout-view.ts';
@@ -53,15 +55,17 @@ const buyerOf = (principal: Principal): BuyerPrincipal => {
   return principal;
 };
 
-/** Whether a caller that found a payment by id may see it: a key only its own shop's, in its own mode (decision D-03c). */
-const isOwn = (principal: Principal, payment: Payment): boolean =>
-  principal.kind === 'key' ? payment.shopId === principal.shopId && payment.mode === principal.mode : true;
+/** Whether a payment or refund may be read by its key: also by the buyer of the payment. */
+const mayReadOfPayment = (principal: Principal, row: Payment | Refund): boolean => {
+  if (principal.kind !== 'buyer') return mayReadOfShop(principal, row);
+  return principal.merchantId === row.merchantId && principal.paymentId === ('paymentId' in row ? row.paymentId : row.id);
+};
 
 /** What the resolvers need beside: what asks the bank when somebody reads. */
 type ResolvingParts = PaymentsParts & { readonly refresh: ReturnType<typeof openRefresh> };
 
 /** The resolvers and the entity loaders of the payments subgraph. */
-export const paymentsSubgraph = (opened: PaymentsParts): { name: 'payments'; resolvers: Resolvers; entities: EntityLoaders } => {
+export const paymentsSubgraph = (opened: PaymentsParts): SubgraphParts & { name: 'payments'; resolvers: Resolvers } => {
   const parts = { ...opened, refresh: openRefresh(opened) };
   return {
     name: 'payments',
@@ -72,9 +76,10 @@ export const paymentsSubgraph = (opened: PaymentsParts): { name: 'payments'; res
       Query: { ...queries(parts), ...recurringQueries(parts) },
       Mutation: { ...mutations(parts), ...checkoutMutations(parts), ...recurringMutations(parts), ...bankMutations(parts) },
     },
+    areMerchants: openKnownMerchants(parts.database.pool),
     entities: {
-      Payment: (references) => loadPayments(parts.database.pool, references),
-      Refund: (references) => loadRefunds(parts.database.pool, references),
+      Payment: ownOnly((references) => loadPayments(parts.database.pool, references), mayReadOfPayment),
+      Refund: ownOnly((references) => loadRefunds(parts.database.pool, references), mayReadOfPayment),
     },
   };
 };
@@ -124,7 +129,7 @@ const viewOf = async ({ database: { pool }, banks, clocks }: PaymentsParts, paym
 const queries = ({ refresh, ...parts }: ResolvingParts): QueryResolvers => ({
   payment: async (_, { id, merchantId }, { principal, now }) => {
     const [payment] = await loadPayments(parts.database.pool, [{ merchantId: merchantOf(principal, merchantId), id }]);
-    return payment && isOwn(principal, payment) ? refresh(payment, now()) : null;
+    return payment && mayReadOfShop(principal, payment) ? refresh(payment, now()) : null;
   },
   payments: async (_, { status, merchantId, includeTest, ...page }, { principal }) => {
     const reach = await reachOf(parts.database.pool, principal, merchantId, includeTest);
@@ -132,7 +137,6 @@ const queries = ({ refresh, ...parts }: ResolvingParts): QueryResolvers => ({
   },
   paymentSearch: async (_, { search, merchantId, ...page }, { principal }) => {
     const everywhere = principal.kind === 'operator' && principal.merchantId === null && !merchantId;
-    if (merchantId && !isUuid(merchantId)) throw refusal('bad_request', 'merchantId: expected a UUID');
     const named = everywhere ? null : await reachOf(parts.database.pool, principal, merchantId, true);
     // A key searches its own mode alone: `includeTest` is the registry's.
     const reach = named && principal.kind === 'key' ? { ...named, modes: [principal.mode] } : named;

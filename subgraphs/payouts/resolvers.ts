@@ -1,13 +1,15 @@
 /** The payouts subgraph's resolvers. */
 import type { MutationResolvers, QueryResolvers, Resolvers } from '../../schema/generated/payouts.ts';
 import { openSbpDirectory, type SbpDirectory } from '../kernel/banks/sbp-banks.ts';
+import { openKnownMerchants } from '../kernel/database/known-merchants.ts';
 import { isUuid } from '../kernel/database/load-by-key.ts';
 import type { Policies } from '../kernel/policies/policies.ts';
 import { timedPlanOfAmount } from '../kernel/rules/plan.ts';
 import { isRefused } from '../kernel/rules/refusal.ts';
-import type { EntityLoaders } from '../kernel/service/entities.ts';
+import { mayReadOfShop, ownOnly } from '../kernel/service/entities.ts';
 import { Lru } from '../kernel/service/lru.ts';
-import { keyOf, merchantOf, orThrow, reachOf, refusal } from '../kernel/service/reach.ts';
+import { keyOf, merchantOf, orThrow, reachOf } from '../kernel/service/reach.ts';
+import type { SubgraphParts } from '../kernel/service/subgraph.ts';
 import type { Payout } from './entities.ts';
 import { createPayoutBatch, type ItemResult } from './create-payout-batch.ts';
 import { createPayout, type CreatedPayout, type CreatingParts } from './create-payout.ts';
@@ -56,8 +58,7 @@ const createdView = ({ banks }: PayoutsParts, { payout, replayed }: CreatedPayou
 const queries = ({ database: { pool }, wakeSenders }: PayoutsParts, directory: SbpDirectory, isWorthAsking = openWorthAsking()): QueryResolvers => ({
   payout: async (_, { id, merchantId }, { principal, now }) => {
     const [payout] = await loadPayouts(pool, [{ merchantId: merchantOf(principal, merchantId), id }]);
-    if (!payout) return null;
-    if (principal.kind === 'key' && (payout.shopId !== principal.shopId || payout.mode !== principal.mode)) return null;
+    if (!payout || !mayReadOfShop(principal, payout)) return null;
     // Whoever reads gets what is known; the bank is asked meanwhile (decision D-32).
     if (isWorthAsking(payout) && (await hurryPayout({ pool }, payout.merchantId, payout.id, now()))) wakeSenders();
     return payout;
@@ -68,7 +69,6 @@ const queries = ({ database: { pool }, wakeSenders }: PayoutsParts, directory: S
   },
   payoutSearch: async (_, { search, merchantId, ...page }, { principal }) => {
     const everywhere = principal.kind === 'operator' && principal.merchantId === null && !merchantId;
-    if (merchantId && !isUuid(merchantId)) throw refusal('bad_request', 'merchantId: expected a UUID');
     const named = everywhere ? null : await reachOf(pool, principal, merchantId, true);
     // A key searches its own mode alone, as its registry does (decision D-38).
     const reach = named && principal.kind === 'key' ? { ...named, modes: [principal.mode] } : named;
@@ -124,7 +124,7 @@ const mutations = (parts: PayoutsParts, directory: SbpDirectory): MutationResolv
 export const payoutsSubgraph = (
   parts: PayoutsParts,
   directory = openSbpDirectory(parts.database.pool),
-): { name: 'payouts'; resolvers: Resolvers; entities: EntityLoaders } => ({
+): SubgraphParts & { name: 'payouts'; resolvers: Resolvers } => ({
   name: 'payouts',
   resolvers: {
     Payout: {
@@ -136,5 +136,6 @@ export const payoutsSubgraph = (
     Query: queries(parts, directory),
     Mutation: mutations(parts, directory),
   },
-  entities: { Payout: (references) => loadPayouts(parts.database.pool, references) },
+  areMerchants: openKnownMerchants(parts.database.pool),
+  entities: { Payout: ownOnly((references) => loadPayouts(parts.database.pool, references), mayReadOfShop) },
 });

@@ -1,13 +1,21 @@
 /** The recurring subgraph's resolvers. */
 import type { Resolvers } from '../../schema/generated/recurring.ts';
-import type { EntityLoaders } from '../kernel/service/entities.ts';
+import { openKnownMerchants } from '../kernel/database/known-merchants.ts';
+import { lacks } from '../kernel/service/access.ts';
+import { mayReadOfMode, ownOnly, type OfMode } from '../kernel/service/entities.ts';
+import type { Principal } from '../kernel/service/principal.ts';
+import type { SubgraphParts } from '../kernel/service/subgraph.ts';
 import { loadTokens } from './find-recurring.ts';
 import { loadSubscriptions } from './find-subscriptions.ts';
 import { subscriptionChargeFields, subscriptionFields, subscriptionMutations, subscriptionQueries, type SubscriptionParts } from './subscription-resolvers.ts';
 import { tokenFields, tokenMutations, tokenQueries } from './token-resolvers.ts';
 
+/** By key a token or subscription needs the scope that its list needs, whatever named it (decision D-10). */
+const mayRead = (principal: Principal, row: OfMode): boolean =>
+  mayReadOfMode(principal, row) && (principal.kind !== 'key' || lacks('Query.tokens', principal) === null);
+
 /** The resolvers and the entity loaders of the recurring subgraph. */
-export const recurringSubgraph = (parts: SubscriptionParts): { name: 'recurring'; resolvers: Resolvers; entities: EntityLoaders } => {
+export const recurringSubgraph = (parts: SubscriptionParts): SubgraphParts & { name: 'recurring'; resolvers: Resolvers } => {
   const { pool } = parts.database;
   return {
     name: 'recurring',
@@ -18,9 +26,10 @@ export const recurringSubgraph = (parts: SubscriptionParts): { name: 'recurring'
       Query: { ...subscriptionQueries(parts), ...tokenQueries(parts) },
       Mutation: { ...subscriptionMutations(parts), ...tokenMutations(parts) },
     },
+    areMerchants: openKnownMerchants(pool),
     entities: {
-      Token: (references) => loadTokens(pool, references),
-      BillingSubscription: (references) => loadSubscriptions(pool, references),
+      Token: ownOnly((references) => loadTokens(pool, references), mayRead),
+      BillingSubscription: ownOnly((references) => loadSubscriptions(pool, references), mayRead),
     },
   };
 };

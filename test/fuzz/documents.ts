@@ -29,6 +29,9 @@ export type Operation = 'query' | 'mutation';
 export type IdsOf = (argument: string) => readonly string[];
 
 const deepest = 5;
+
+/** What keys of entities are called: an alias of such a name must never be taken for a key. */
+const keyNames = ['id', 'merchantId', '__typename', 'representations', '_entities'];
 const one_in = (odds: number): fc.Arbitrary<boolean> => fc.nat({ max: odds - 1 }).map((n) => n === 0);
 
 const days = fc.constantFrom('2026-11-01', '2026-11-21', '2027-01-01');
@@ -99,7 +102,8 @@ class Writing {
     const fields = Object.values(type.getFields()).filter((field) => depth < deepest || !isCompositeType(getNamedType(field.type)));
     if (fields.length === 0) return '{ __typename }';
     const wanted = Array.from({ length: depth === 1 ? 1 : this.#pick(fc.integer, { min: 1, max: 4 }) }, () => this.#among(fields));
-    const body = `{ __typename ${wanted.map((field) => this.#field(field, depth)).join(' ')} }`;
+    const taken = new Set(wanted.map(({ name }) => name));
+    const body = `{ ${this.#chance(2) ? '__typename ' : ''}${wanted.map((field) => this.#field(field, depth, taken)).join(' ')} }`;
     if (depth === 1 || !this.#chance(8)) return body;
     if (this.#chance(2)) return `{ ... on ${type.name} @include(if: true) ${body} }`;
     const name = `F${this.#fragments.length}`;
@@ -107,13 +111,20 @@ class Writing {
     return `{ ...${name} }`;
   }
 
-  // Under a name of its own, so that one field may come twice with different arguments.
-  #field(field: GraphQLField<unknown, unknown>, depth: number): string {
+  /** Under a name of its own, so that one field may come twice with different arguments; `taken` are the response names of its selection. */
+  #field(field: GraphQLField<unknown, unknown>, depth: number, taken: Set<string>): string {
     const named = getNamedType(field.type);
     const given = field.args.filter((argument) => this.#isGiven(argument)).map((argument) => `${argument.name}: ${this.#argument(argument)}`);
     const selection = isCompositeType(named) ? ` ${this.#selection(named, depth + 1)}` : '';
-    const alias = this.#chance(3) || given.length > 0 ? `a${this.#pick(fc.nat, { max: 1_000_000 })}: ` : '';
+    const alias = this.#chance(3) || given.length > 0 ? `${this.#alias(taken)}: ` : '';
     return `${alias}${field.name}${given.length > 0 ? `(${given.join(', ')})` : ''}${selection}`;
+  }
+
+  #alias(taken: Set<string>): string {
+    const name = this.#chance(2) ? this.#among(keyNames) : `a${this.#pick(fc.nat, { max: 1_000_000 })}`;
+    if (taken.has(name)) return `a${this.#pick(fc.nat, { max: 1_000_000 })}`;
+    taken.add(name);
+    return name;
   }
 
   #isGiven(input: GraphQLArgument | GraphQLInputField): boolean {

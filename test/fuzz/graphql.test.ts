@@ -21,16 +21,21 @@ after(() => world?.close());
 
 const nounOf: Readonly<Record<string, string>> = { billingSubscriptionId: 'subscriptions', id: '' };
 
-/** The ids of these merchants that an argument may mean. */
+/** The ids of these merchants that an argument may mean, and those of payments beside. */
 const idsAmong =
-  (inhabitants: readonly Inhabitant[]): IdsOf =>
-  (argument) =>
-    inhabitants.flatMap(({ id, shopId, ids }) => {
-      if (argument === 'merchantId') return [id];
-      if (argument === 'shopId') return [shopId];
-      const noun = nounOf[argument] ?? argument.replace(/Id$/, 's');
-      return ids[noun] ?? allIds(ids);
-    });
+  (inhabitants: readonly Inhabitant[], payments: readonly string[] = []): IdsOf =>
+  (argument) => {
+    const found = idsOf(inhabitants, argument);
+    return argument === 'id' || argument === 'paymentId' ? [...found, ...payments] : found;
+  };
+
+const idsOf = (inhabitants: readonly Inhabitant[], argument: string): readonly string[] =>
+  inhabitants.flatMap(({ id, shopId, ids }) => {
+    if (argument === 'merchantId') return [id];
+    if (argument === 'shopId') return [shopId];
+    const noun = nounOf[argument] ?? argument.replace(/Id$/, 's');
+    return ids[noun] ?? allIds(ids);
+  });
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -63,10 +68,11 @@ const judge = (request: Request, came: Came): { readonly data: unknown; readonly
   return { data: answer.data, codes };
 };
 
-/** What the first merchant's key must never be told: the ids of the other. What a refusal repeats was sent. */
+/** What the first merchant's key must never be told: the ids of the other, and what is of its own merchant's other shop or mode. What a refusal repeats was sent. */
 const assertNothingOfTheStranger = (request: Request, came: Came, data: unknown): void => {
   const { stranger } = world;
   const sent = request.body.toString();
+  assert.ok(!came.text.includes(world.beside), told(request, came));
   for (const id of [stranger.id, stranger.shopId, ...allIds(stranger.ids)]) {
     assert.ok(!JSON.stringify(data ?? null).includes(id), told(request, came));
     assert.ok(sent.includes(id) || !came.text.includes(id), told(request, came));
@@ -118,10 +124,27 @@ const search = async (
 describe('the graph answers whatever it is asked without breaking', () => {
   for (const operation of ['query', 'mutation'] as const) {
     test(`a key’s ${operation}, and says nothing of another merchant`, (t) => {
-      const { merchant, stranger } = world;
-      return search(t, 200, requests(merchant.key, operation, idsAmong([merchant, merchant, stranger])), assertNothingOfTheStranger);
+      const { merchant, stranger, hidden } = world;
+      return search(t, 200, requests(merchant.key, operation, idsAmong([merchant, merchant, stranger], hidden)), assertNothingOfTheStranger);
     });
   }
+
+  test('a key that has payments with the ids of hidden ones for order ids, under aliases like keys', (t) => {
+    const { merchant, hidden } = world;
+    const alias = fc.constantFrom('id', 'merchantId', '__typename', 'a');
+    const field = fc.constantFrom('id', 'orderId', 'merchantId', 'shopId', '__typename', 'description');
+    const aliased = fc.tuple(alias, field).map(([as, of]) => `${as}: ${of}`);
+    const selection = fc
+      .tuple(fc.uniqueArray(aliased, { maxLength: 3, selector: (text) => text.split(':')[0] }), fc.constantFrom('', '@include(if: true)', '@skip(if: true)'))
+      .map(([fields, condition]) => (fields.length === 0 ? '' : `... ${condition} { ${fields.join(' ')} }`));
+    const documentsOf = fc.tuple(selection, selection, fc.constantFrom(...hidden, 'paid')).map(([first, second, order]) => ({
+      query: `query ($order: String) { paymentSearch(search: { orderId: $order }) { nodes {
+        ${first} webhookDeliveries { url attemptLog { error } } ${second} shop { name } refunds { payment { ${first} webhookDeliveries { url } } } } } }`,
+      variables: { order },
+    }));
+    const asked = documentsOf.map((asking) => ({ bearer: merchant.key, from: '198.51.100.7', body: Buffer.from(JSON.stringify(asking)) }));
+    return search(t, 60, asked, (request, came) => assert.ok(!came.text.includes(world.beside), told(request, came)));
+  });
 
   test('somebody without a key, who is told nothing', (t) =>
     search(t, 40, requests('sk_test_abcdef_0123456789', 'query', idsAmong([world.merchant])), (request, came, data) => {

@@ -1,12 +1,12 @@
 /** What the fuzzers work on: the service on a database that can be looked into, a merchant with things of every kind, and a stranger with the same. */
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
 import { pay, payByCard, confirmAtBank } from '../support/buyer.ts';
-import { rotateSigningSecret } from '../support/cabinet.ts';
+import { issueKey, rotateSigningSecret } from '../support/cabinet.ts';
 import { startTestDatabase } from '../support/database.ts';
-import { eventually, makeMerchant, type Merchant } from '../support/merchant.ts';
+import { askGraph, callRest, eventually, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { operatorToken, startService, type Service } from '../support/service.ts';
 import { openExchange, type Came } from './exchange.ts';
 import { cardNumbers } from './odd-values.ts';
@@ -58,6 +58,45 @@ const settle = async (service: Service): Promise<Inhabitant> => {
   return { ...merchant, ids, signingSecret, secrets: [merchant.key, signingSecret, endpointSecret] };
 };
 
+/** Stands in all that is of the same merchant, but of another shop or mode than its key. */
+const beside = 'beside-the-key';
+
+/** A payment in another shop of the merchant, with a delivery. */
+const settleOtherShop = async (service: Service, { id }: Inhabitant): Promise<string> => {
+  const { shopCreate } = await askGraph(service, 'mutation ($m: ID!) { shopCreate(merchantId: $m, name: "Second") { ... on Shop { id } } }', { m: id });
+  const { secret: key } = await issueKey(service, { id, shopId: shopCreate.id });
+  const body = { amount: 5_000, description: beside, order_id: beside, webhook_url: `https://shop.example/${beside}`, metadata: { of: beside } };
+  const { payment } = (await callRest({ rest: service.rest, key }, 'POST', '/payments', body)).body;
+  await callRest({ rest: service.rest, key }, 'POST', `/payments/${payment.id}/cancel`);
+  return payment.id;
+};
+
+/** The same payment in live mode of the merchant's own shop, written where no acquirer is asked. */
+const copyAsLive = async (pool: pg.Pool, { id, shopId }: Inhabitant, payment: string): Promise<string> => {
+  const live = randomUUID();
+  for (const [table, change, row] of [
+    ['payment', `'id', $3::uuid, 'mode', 'live', 'shop_id', $4::uuid, 'public_id', 'P-77000001'`, 'id'],
+    ['webhook_delivery', `'id', gen_random_uuid(), 'subject_id', $3::uuid, 'shop_id', $4::uuid, 'event_id', gen_random_uuid()`, 'subject_id'],
+  ] as const) {
+    const { rowCount } = await pool.query(
+      `insert into ${table} select copy.* from ${table} as original, lateral jsonb_populate_record(original, jsonb_build_object(${change})) as copy
+       where original.merchant_id = $1 and original.${row} = $2`,
+      [id, payment, live, shopId],
+    );
+    assert.equal(rowCount, 1, table);
+  }
+  return live;
+};
+
+/** What a key must not read though it is of its own merchant; and payments of the key's own whose order ids are the ids of these. */
+const settleBeside = async (service: Service, pool: pg.Pool, merchant: Inhabitant): Promise<readonly string[]> => {
+  const payment = await settleOtherShop(service, merchant);
+  await eventually(async () => (await pool.query('select 1 from webhook_delivery where subject_id = $1', [payment])).rowCount === 1, 'its delivery');
+  const hidden = [payment, await copyAsLive(pool, merchant, payment)];
+  for (const id of hidden) await merchant.call('POST', '/payments', { amount: 7_000, order_id: id });
+  return hidden;
+};
+
 /** A stack, a path of ours, a statement or an address of the database: what says something of the inside. */
 const inside =
   /\n\s+at |\.ts:\d+|node_modules|file:\/\/\/|\bselect .+ from |\binsert into |violates |relation "|postgres(?:ql)?:\/\/|\beconn|(?<!Syntax )Error: /i;
@@ -79,6 +118,7 @@ export const openWorld = async () => {
   const { exchange, close } = openExchange(service.rest);
   opening.defer(close);
   const [merchant, stranger] = await Promise.all([settle(service), settle(service)]);
+  const hidden = await settleBeside(service, pool, merchant);
   const secrets = [...merchant.secrets, ...stranger.secrets, database.url];
   const opened = opening.move();
   return {
@@ -86,6 +126,9 @@ export const openWorld = async () => {
     exchange,
     merchant,
     stranger,
+    /** Payments of the merchant that are of another shop or mode than its key; what they hold says `beside`. */
+    hidden,
+    beside,
     /** What of our secrets or our inside a text gives away; null when nothing. */
     leakIn: (text: string): string | null =>
       [operatorToken, ...secrets].some((secret) => text.includes(secret)) ? 'a secret' : (inside.exec(text)?.[0] ?? null),

@@ -3,6 +3,7 @@
  * so that a list of references costs one SQL statement.
  */
 import { GraphQLError, isUnionType, Kind, type DocumentNode, type GraphQLSchema, type ObjectTypeDefinitionNode } from 'graphql';
+import type { Mode } from '../rules/mode.ts';
 import type { Principal } from './principal.ts';
 import type { SubgraphContext } from './subgraph.ts';
 
@@ -33,6 +34,41 @@ export const mayReadMerchant = (principal: Principal, merchantId: string): boole
       return true;
   }
 };
+
+/** What a merchant has in one mode, whatever the shop: its tokens and subscriptions. */
+export interface OfMode {
+  readonly merchantId: string;
+  readonly mode: Mode;
+}
+
+/** What a shop has in one mode: its payments, refunds and payouts. */
+export interface OfShop extends OfMode {
+  readonly shopId: string;
+}
+
+/** Whether the caller may read what a merchant has in one mode: a key in its own mode, a buyer not (decisions D-03c, D-38). */
+export const mayReadOfMode = (principal: Principal, row: OfMode): boolean => {
+  if (principal.kind === 'buyer' || !mayReadMerchant(principal, row.merchantId)) return false;
+  return principal.kind !== 'key' || principal.mode === row.mode;
+};
+
+/** Whether the caller may read what a shop has in one mode: a key of this shop in this mode, a buyer not (decisions D-03c, D-38). */
+export const mayReadOfShop = (principal: Principal, row: OfShop): boolean =>
+  mayReadOfMode(principal, row) && (principal.kind !== 'key' || principal.shopId === row.shopId);
+
+/**
+ * A loader that gives a caller its own alone: another's row looks like one that is not there. The reference has been checked for the merchant; what
+ * else a row is of stands in the row.
+ */
+export const ownOnly =
+  <Row extends object>(
+    load: (references: readonly EntityReference[], context: SubgraphContext) => Promise<readonly (Row | null)[]>,
+    mayRead: (principal: Principal, row: Row) => boolean,
+  ): EntityLoader =>
+  async (references, context) => {
+    const rows = await load(references, context);
+    return rows.map((row) => (row && mayRead(context.principal, row) ? row : null));
+  };
 
 /** Types of the SDL that other subgraphs may ask for by key. Throws on a key that says nothing of the merchant. */
 export const resolvableEntities = (sdl: DocumentNode): readonly string[] => {

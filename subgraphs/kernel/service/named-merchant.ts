@@ -32,18 +32,28 @@ const canRefuse = (field: GraphQLField<unknown, unknown>): boolean => {
   return isUnionType(type) && type.getTypes().some((member) => isObjectType(member) && member.name === 'Refused');
 };
 
+/** Whether there are merchants with all of these ids. */
+export type AreMerchants = (ids: readonly string[]) => Promise<boolean>;
+
+/** What a field's arguments came to: the refusal as a value where the field has a place for it, null when they name nobody else's merchant. */
+type Check = (args: unknown, principal: Principal) => Refused | null | Promise<Refused | null>;
+
 /**
- * The check of a field: gives the refusal as a value where the field has a place for it, throws it as an error where not, and gives null when the
- * call names nobody else's merchant.
+ * The check of a field. It throws the refusal where the field has no place for it. A merchant that there is not is refused in the same words as
+ * another's; only people name merchants that may not be there, so nobody else waits for the look.
  */
-export const strangerCheck = (field: GraphQLField<unknown, unknown>): ((args: unknown, principal: Principal) => Refused | null) => {
+export const strangerCheck = (field: GraphQLField<unknown, unknown>, areMerchants: AreMerchants): Check => {
   const paths = pathsIn(field.args, []);
   if (paths.length === 0) return () => null;
   const hasPlace = canRefuse(field);
-  return (args, principal) => {
-    const named = paths.flatMap((path) => valuesAt(args, path));
-    if (named.every((merchantId) => typeof merchantId !== 'string' || mayReadMerchant(principal, merchantId))) return null;
+  const refuse = (): Refused => {
     if (!hasPlace) throw refusal('not_found', noMerchant);
     return refused('not_found', noMerchant);
+  };
+  return (args, principal) => {
+    const named = paths.flatMap((path) => valuesAt(args, path)).filter((merchantId) => typeof merchantId === 'string');
+    if (!named.every((merchantId) => mayReadMerchant(principal, merchantId))) return refuse();
+    if (principal.kind !== 'operator' || named.length === 0) return null;
+    return areMerchants(named).then((known) => (known ? null : refuse()));
   };
 };

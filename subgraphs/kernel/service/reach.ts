@@ -1,5 +1,6 @@
 /** Whose data a caller may read. Decisions D-03c and D-38: a key sees its shop and its mode; an operator a merchant's. */
 import { GraphQLError } from 'graphql';
+import { isUuid } from '../database/load-by-key.ts';
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import type { Reach } from '../database/registry.ts';
 import { isRefused, type RefusalCode, type Refused } from '../rules/refusal.ts';
@@ -29,7 +30,7 @@ export const merchantOf = (principal: Principal, named: string | null | undefine
     case 'operator': {
       const merchantId = principal.merchantId ?? named;
       if (!merchantId) throw refusal('bad_request', 'merchantId: name the merchant');
-      if (named && merchantId !== named) throw refusal('not_found', 'there is no such merchant');
+      if (!isUuid(merchantId) || (named && merchantId !== named)) throw refusal('not_found', 'there is no such merchant');
       return merchantId;
     }
     case 'service':

@@ -1,13 +1,13 @@
 /** What every subgraph stands on: its call context, its executor, its guarded schema. */
 import { buildSubgraphSchema } from '@apollo/subgraph';
-import { GraphQLError, isAbstractType, Kind, type DocumentNode, type ExecutionResult, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
+import { GraphQLError, isAbstractType, isObjectType, Kind, type DocumentNode, type ExecutionResult, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
 import { scalars } from '../../../schema/scalars.ts';
 import { readSubgraphSdl, type SubgraphName } from '../../../schema/sources.ts';
-import { access, lacks } from './access.ts';
+import { access, accessBelowRoot, lacks } from './access.ts';
 import { resolveEntities, type EntityLoaders } from './entities.ts';
 import { maskFreeTexts } from './free-texts.ts';
 import { measureAnswers } from './measure-answers.ts';
-import { strangerCheck } from './named-merchant.ts';
+import { strangerCheck, type AreMerchants } from './named-merchant.ts';
 import { assertPlainTexts } from './plain-texts.ts';
 import type { Call } from './principal.ts';
 
@@ -34,13 +34,15 @@ export interface SubgraphParts {
   readonly resolvers: Readonly<Record<string, unknown>>;
   /** How the subgraph's entities are loaded by key. */
   readonly entities: EntityLoaders;
+  /** Looks whether the merchants that a person names are there; absent: nobody looks. */
+  readonly areMerchants?: AreMerchants;
 }
 
 /**
  * The executable schema of a subgraph: its SDL with the resolvers, every root field behind its row of the access table, every entity behind
  * the tenant check. Throws, naming all of them, when a root field has no resolver or no access row, or an entity no loader.
  */
-export const buildSubgraph = ({ name, resolvers, entities }: SubgraphParts): GraphQLSchema => {
+export const buildSubgraph = ({ name, resolvers, entities, areMerchants = async () => true }: SubgraphParts): GraphQLSchema => {
   const sdl = readSubgraphSdl(name);
   const declared = sdl.definitions.flatMap((definition) => (definition.kind === Kind.SCALAR_TYPE_DEFINITION ? [definition.name.value] : []));
   const ownScalars = Object.fromEntries(Object.entries(scalars).filter(([scalar]) => declared.includes(scalar)));
@@ -49,7 +51,8 @@ export const buildSubgraph = ({ name, resolvers, entities }: SubgraphParts): Gra
     // The library's own map type is not that of the generated resolvers: each module was checked against the latter.
     resolvers: { ...ownScalars, ...resolvers } as ResolverMap,
   });
-  guardRootFields(schema);
+  guardRootFields(schema, areMerchants);
+  guardFieldsBelow(schema, areMerchants);
   resolveAbstractTypes(schema);
   resolveEntities(schema, sdl, entities);
   maskFreeTexts(schema);
@@ -57,29 +60,40 @@ export const buildSubgraph = ({ name, resolvers, entities }: SubgraphParts): Gra
   return schema;
 };
 
-const guardRootFields = (schema: GraphQLSchema): void => {
+const guardRootFields = (schema: GraphQLSchema, areMerchants: AreMerchants): void => {
   const roots = [schema.getQueryType(), schema.getMutationType()].filter((type) => type !== null && type !== undefined);
   const mistakes = roots.flatMap((type) =>
     Object.keys(type.getFields())
       .filter((field) => !field.startsWith('_'))
-      .flatMap((field) => guardField(type, field)),
+      .flatMap((field) => guardField(type, field, areMerchants)),
   );
   if (mistakes.length > 0) throw new Error(mistakes.join('\n'));
 };
 
-/** Puts one root field behind its access row; answers what keeps it from that. */
-const guardField = (type: GraphQLObjectType, fieldName: string): readonly string[] => {
+/** Puts the fields below the root that have a row behind it, where this subgraph is the one that resolves them. */
+const guardFieldsBelow = (schema: GraphQLSchema, areMerchants: AreMerchants): void => {
+  for (const coordinate of Object.keys(accessBelowRoot)) {
+    const [typeName = '', fieldName = ''] = coordinate.split('.');
+    const type = schema.getType(typeName);
+    if (isObjectType(type) && type.getFields()[fieldName]?.resolve) guardField(type, fieldName, areMerchants);
+  }
+};
+
+/** Puts one field behind its access row; answers what keeps it from that. */
+const guardField = (type: GraphQLObjectType, fieldName: string, areMerchants: AreMerchants): readonly string[] => {
   const coordinate = `${type.name}.${fieldName}`;
   const field = type.getFields()[fieldName];
   const resolve = field?.resolve;
-  if (!access[coordinate]) return [`no access row for ${coordinate}`];
+  if (!access[coordinate] && !accessBelowRoot[coordinate]) return [`no access row for ${coordinate}`];
   if (!field || !resolve) return [`no resolver for ${coordinate}`];
-  const namesStranger = strangerCheck(field);
+  const namesStranger = strangerCheck(field, areMerchants);
   field.resolve = (source, args: Readonly<Record<string, unknown>>, context: SubgraphContext, info) => {
     const lack = lacks(coordinate, context.principal);
     if (lack !== null) throw new GraphQLError(lack, { extensions: { code: context.principal.kind === 'key' ? 'scope_required' : 'forbidden' } });
     assertPlainTexts(args);
-    return namesStranger(args, context.principal) ?? resolve(source, args, context, info);
+    const stranger = namesStranger(args, context.principal);
+    if (stranger instanceof Promise) return stranger.then((refused) => refused ?? resolve(source, args, context, info));
+    return stranger ?? resolve(source, args, context, info);
   };
   return [];
 };
