@@ -8,7 +8,7 @@ import type { Bus } from '../subgraphs/kernel/rules/event.ts';
 import { refused, type Refused } from '../subgraphs/kernel/rules/refusal.ts';
 import type { Logger } from '../subgraphs/kernel/service/telemetry.ts';
 import { scopes, type Call, type Principal, type Scope } from '../subgraphs/kernel/service/principal.ts';
-import type { FindApiKeyHolderQuery } from '../schema/generated/operations.ts';
+import type { FindApiKeyHolderQuery } from '../schema/generated/asked-of-merchants.ts';
 import type { AddressOf } from './caller-address.ts';
 import { onceFor, openCheckAddress, openCheckRequest, type CheckRequest } from './check-caller.ts';
 import { headerValues } from './header-values.ts';

@@ -127,7 +127,7 @@ const preparation = ({
     const document = readDocument(query);
     if (!('kind' in document)) return document;
     const operation = getOperationAST(document, operationName);
-    if (!operation) return [refusal('OPERATION_RESOLUTION_FAILURE', 'Name the operation to run.')];
+    if (!operation) return [refusal('bad_request', 'Name the operation to run.')];
     if (operation.operation === OperationTypeNode.MUTATION && caller.holder?.requireSignature) return [unsignedMutation];
     const request = { document, variables: variables ?? {}, ...(operationName ? { operationName } : {}) };
     const refused = refusePastEvents(document, caller.principal) ?? tooDeep(request.variables) ?? tooCostly(supergraph.apiSchema, request);

@@ -39,7 +39,7 @@ export interface LiveSelection {
   readonly ofEventAlone: boolean;
 }
 
-const badInput = (message: string): GraphQLError => new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT' } });
+const badInput = (message: string): GraphQLError => new GraphQLError(message, { extensions: { code: 'bad_request' } });
 
 /** Takes a subscription apart. The document has been validated against the schema. Gives errors where variables or arguments do not fit. */
 export const readSelection = (schema: GraphQLSchema, request: GraphRequest): LiveSelection | readonly GraphQLError[] => {

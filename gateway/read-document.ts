@@ -16,7 +16,7 @@ export const documentReader = (schema: GraphQLSchema, introspection = true): ((t
     const document = parseText(text);
     if (document instanceof GraphQLError) return [document];
     const errors = validate(schema, document, rules);
-    if (errors.length > 0) return errors.map((error) => coded(error, 'GRAPHQL_VALIDATION_FAILED'));
+    if (errors.length > 0) return errors.map((error) => asBadRequest(error));
     known.set(text, document);
     return document;
   };
@@ -26,15 +26,15 @@ const parseText = (text: string): DocumentNode | GraphQLError => {
   try {
     return parse(text, { maxLexicalTokens: documentTokens_max });
   } catch (error) {
-    if (error instanceof GraphQLError) return coded(error, 'GRAPHQL_PARSE_FAILED');
+    if (error instanceof GraphQLError) return asBadRequest(error);
     throw error;
   }
 };
 
-const coded = (error: GraphQLError, code: string): GraphQLError =>
+const asBadRequest = (error: GraphQLError): GraphQLError =>
   new GraphQLError(error.message, {
     nodes: error.nodes ?? null,
     source: error.source ?? null,
     positions: error.positions ?? null,
-    extensions: { ...error.extensions, code },
+    extensions: { ...error.extensions, code: 'bad_request' },
   });

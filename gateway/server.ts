@@ -84,10 +84,10 @@ const refuseSubscriptions: ApolloServerPlugin<Call> = {
   requestDidStart: async () => ({
     didResolveOperation: async ({ operation }) => {
       // Of several operations none was named: the gateway's executor answers that with an internal error.
-      if (!operation) throw new GraphQLError('Name the operation to run.', { extensions: { code: 'OPERATION_RESOLUTION_FAILURE', http: { status: 400 } } });
+      if (!operation) throw new GraphQLError('Name the operation to run.', { extensions: { code: 'bad_request', http: { status: 400 } } });
       if (operation.operation !== OperationTypeNode.SUBSCRIPTION) return;
       throw new GraphQLError('Subscriptions run over a WebSocket on this address, by the protocol graphql-transport-ws.', {
-        extensions: { code: 'BAD_REQUEST', http: { status: 400 } },
+        extensions: { code: 'bad_request', http: { status: 400 } },
       });
     },
   }),
@@ -168,7 +168,7 @@ const sendError = (reply: FastifyReply, status: number, code: string, message: s
 
 /** Why a request cannot be read, by the status that the server gives it. */
 const unreadable: ReadonlyMap<number | undefined, readonly [code: string, message: string]> = new Map([
-  [400, ['BAD_REQUEST', 'The body is not valid JSON.']],
+  [400, ['bad_request', 'The body is not valid JSON.']],
   [413, ['payload_too_large', `The body is larger than ${document_bytes_max} bytes.`]],
   [415, ['unsupported_media_type', 'Send application/json, not compressed.']],
 ]);

@@ -7,7 +7,7 @@ import type { QueryPlan } from '@apollo/query-planner';
 import type { GatewayGraphQLRequestContext, GatewayInterface } from '@apollo/server-gateway-interface';
 import { getOperationAST, GraphQLError, print, separateOperations, validate, type DocumentNode, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import type { OperationMap, OperationName } from '../schema/generated/operation-map.ts';
-import { readOperations, subgraphNames, type SubgraphName } from '../schema/sources.ts';
+import { askedSubgraphs, readInternalOperations, readOperations, subgraphNames, type SubgraphName } from '../schema/sources.ts';
 import { AnswerMeter } from '../subgraphs/kernel/service/answer-meter.ts';
 import type { Call } from '../subgraphs/kernel/service/principal.ts';
 import { presentInputError } from '../subgraphs/kernel/service/present-errors.ts';
@@ -86,15 +86,16 @@ export const openSupergraph = async ({ supergraphSdl, executors, log, compilesRe
   const executor = compilesRepeated ? limitAnswers(compileRepeated({ apiSchema, stock, compile: compileTo(true) })) : stock;
   const execute = bareExecute(apiSchema, executor, log);
   const { operations, compiledNames, fallbackNames } = prepareOperations(readNamedOperations(apiSchema), compile, execute);
+  const internal = prepareInternal(executors);
   return {
     apiSchema,
     execute,
     apolloGateway: loadedGateway(apiSchema, supergraphSdl, executor),
     operation: <Name extends OperationName>(name: Name) => {
-      const run = operations.get(name);
+      const run = operations.get(name) ?? internal.get(name);
       if (!run) throw new Error(`no operation is named ${name}`);
       // The map of types is generated from the very documents that were compiled.
-      return { name, compiled: compiledNames.includes(name), run } as CompiledOperation<Name>;
+      return { name, compiled: !fallbackNames.includes(name), run } as CompiledOperation<Name>;
     },
     compile,
     compiledNames,
@@ -148,8 +149,18 @@ const prepareOperations = (
   return { operations, compiledNames, fallbackNames };
 };
 
+/** The operations for the service alone, which are no part of the public graph: each runs on its subgraph. */
+const prepareInternal = (executors: SupergraphParts['executors']): ReadonlyMap<string, PreparedDocument> =>
+  new Map(
+    askedSubgraphs.flatMap((subgraph) =>
+      Object.entries(separateOperations(readInternalOperations(subgraph))).map(
+        ([name, document]) => [name, traced(name, executors[subgraph].prepare(document))] as const,
+      ),
+    ),
+  );
+
 /** An operation of ours in a span of its own. */
-const traced = (name: OperationName, run: PreparedDocument): PreparedDocument => {
+const traced = (name: string, run: PreparedDocument): PreparedDocument => {
   const start = { kind: 'internal', name: `operation ${name}` } as const;
   return (variables, call) => (currentSpan() ? spanned(start, () => run(variables, call)) : run(variables, call));
 };

@@ -147,24 +147,28 @@ const operationTypes = (schema: GraphQLSchema, document: DocumentNode): Promise<
     pluginMap: { operations: operationsPlugin },
   });
 
-/** The variables and the result of each named query and mutation, by its name. */
-const operationMap = (): string => {
-  const entries = readOperations().definitions.flatMap((definition) => {
+/** The map's lines for the named queries and mutations of a document, whose types are imported under this name. */
+const mapEntries = (document: DocumentNode, types: string): readonly string[] =>
+  document.definitions.flatMap((definition) => {
     if (definition.kind !== Kind.OPERATION_DEFINITION || definition.operation === 'subscription' || !definition.name) return [];
     const type = `${definition.name.value}${definition.operation === 'query' ? 'Query' : 'Mutation'}`;
-    return [`  ${definition.name.value}: { variables: operations.${type}Variables; result: operations.${type} };`];
+    return [`  ${definition.name.value}: { variables: ${types}.${type}Variables; result: ${types}.${type} };`];
   });
-  return [
+
+/** The variables and the result of each named query and mutation, by its name. */
+const operationMap = (): string =>
+  [
+    ...askedSubgraphs.map((name) => `import type * as ${name} from './asked-of-${name}.ts';`),
     "import type * as operations from './operations.ts';",
     '',
     '/** The named queries and mutations: what each takes and gives. */',
     'export interface OperationMap {',
-    ...entries,
+    ...mapEntries(readOperations(), 'operations'),
+    ...askedSubgraphs.flatMap((name) => mapEntries(readInternalOperations(name), name)),
     '}',
     'export type OperationName = keyof OperationMap;',
     '',
   ].join('\n');
-};
 
 /** Every generated file with its text. */
 const generate = async (): Promise<Map<string, string>> => {

@@ -21,9 +21,9 @@ export const readOperations = (): DocumentNode =>
       .join('\n'),
   );
 
-/** Subgraphs that others ask directly, by operations that are no part of the public graph. */
-export const askedSubgraphs = ['payments'] as const satisfies readonly SubgraphName[];
+/** Subgraphs that others, and the gateway, ask directly, by operations that are no part of the public graph. */
+export const askedSubgraphs = ['payments', 'payouts', 'merchants'] as const satisfies readonly SubgraphName[];
 
-/** Every named operation that other subgraphs ask a subgraph with, in one document. */
+/** Every named operation that a subgraph is asked with directly, in one document. */
 export const readInternalOperations = (name: (typeof askedSubgraphs)[number]): DocumentNode =>
   parse(readFileSync(join(here, 'internal', `${name}.graphql`), 'utf8'));

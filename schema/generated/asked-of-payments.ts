@@ -156,3 +156,11 @@ export type ReadRecurringPaymentsQueryVariables = Exact<{
 
 
 export type ReadRecurringPaymentsQuery = { recurringPayments: Array<{ merchantId: string, id: string, shopId: string, mode: Mode, kind: RecurringPaymentKind, tokenId: string, subscriptionId: string | null, amount: number, currency: string, status: PaymentStatus, failureCode: string | null, savedReference: string | null, cardBrand: string | null, cardMask: string | null, cardHolder: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null } | null> };
+
+export type AskBankOfPaymentMutationVariables = Exact<{
+  merchantId: string | number;
+  id: string | number;
+}>;
+
+
+export type AskBankOfPaymentMutation = { bankPaymentAsk: boolean };

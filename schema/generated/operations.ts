@@ -3,14 +3,6 @@
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
-/** A key that has been used. */
-export type ApiKeyUse = {
-  /** The key's merchant. */
-  merchantId: string | number;
-  /** The key. */
-  keyId: string | number;
-};
-
 /** What the buyer must do next at the bank. */
 export type BankStep =
   /** Nothing: the bank is deciding. */
@@ -284,22 +276,6 @@ export type TokenStatus =
   | 'active'
   | 'cancelled';
 
-export type AskBankOfPaymentMutationVariables = Exact<{
-  merchantId: string | number;
-  id: string | number;
-}>;
-
-
-export type AskBankOfPaymentMutation = { bankPaymentAsk: boolean };
-
-export type AskBankOfPayoutMutationVariables = Exact<{
-  merchantId: string | number;
-  id: string | number;
-}>;
-
-
-export type AskBankOfPayoutMutation = { bankPayoutAsk: boolean };
-
 export type CheckoutFieldsFragment = { paymentId: string, publicId: string, shopName: string, orderId: string, description: string | null, amount: number, currency: string, mode: Mode, method: PaymentMethod, methods: Array<PaymentMethod>, status: PaymentStatus, deadline: string, step: BankStep | null, stepUrl: string | null, failureCode: string | null, returnTo: string | null, plannedOutcome: SimulatorOutcome | null, plannedFailureCode: string | null, saves: boolean, verification: boolean, asksCard: boolean, asksHolder: boolean, paidAt: string | null, endedAt: string | null, cardBrand: string | null, cardMask: string | null, paidLate: boolean, shopSite: string | null, now: string, clockStands: boolean, refunds: Array<{ amount: number, reason: string | null, status: RefundStatus, at: string }> };
 
 export type GetCheckoutQueryVariables = Exact<{ [key: string]: never; }>;
@@ -393,40 +369,6 @@ export type StreamEventsSubscription = { events:
     | { id: string, kind: LiveEventKind, at: string, payload: Record<string, unknown> }
     | { id: string, kind: LiveEventKind, at: string, payload: Record<string, unknown> }
    };
-
-export type FindApiKeyHolderQueryVariables = Exact<{
-  digest: string;
-}>;
-
-
-export type FindApiKeyHolderQuery = { apiKeyHolder: { keyId: string, merchantId: string, shopId: string, mode: Mode, scopes: Array<string>, liveEnabled: boolean, requireSignature: boolean, signingSecretSealed: string | null, allowList: Array<string>, rateLimit: { perSecond: number, burst: number } } | null };
-
-export type ReadEventsAfterQueryVariables = Exact<{
-  after: string | number;
-  first: number;
-  merchantId?: string | number | null | undefined;
-  shopId?: string | number | null | undefined;
-  mode?: Mode | null | undefined;
-  subjectId?: string | number | null | undefined;
-  kinds?: Array<LiveEventKind> | LiveEventKind | null | undefined;
-}>;
-
-
-export type ReadEventsAfterQuery = { liveEventsAfter: Array<
-    | { id: string, kind: LiveEventKind, at: string, merchantId: string, shopId: string, mode: Mode, payload: Record<string, unknown> }
-    | { id: string, kind: LiveEventKind, at: string, merchantId: string, shopId: string, mode: Mode, payload: Record<string, unknown> }
-    | { id: string, kind: LiveEventKind, at: string, merchantId: string, shopId: string, mode: Mode, payload: Record<string, unknown> }
-    | { id: string, kind: LiveEventKind, at: string, merchantId: string, shopId: string, mode: Mode, payload: Record<string, unknown> }
-    | { id: string, kind: LiveEventKind, at: string, merchantId: string, shopId: string, mode: Mode, payload: Record<string, unknown> }
-    | { id: string, kind: LiveEventKind, at: string, merchantId: string, shopId: string, mode: Mode, payload: Record<string, unknown> }
-  > | null };
-
-export type NoteApiKeyUseMutationVariables = Exact<{
-  used: Array<ApiKeyUse> | ApiKeyUse;
-}>;
-
-
-export type NoteApiKeyUseMutation = { apiKeyUseNote: number };
 
 export type PaymentFieldsFragment = { id: string, publicId: string, merchantId: string, shopId: string, terminalId: string, terminalName: string, shopName: string, orderId: string, amount: number, amountRefunded: number, amountUsdt: number | null, currency: string, method: PaymentMethod, status: PaymentStatus, rrn: string | null, bankName: string | null, returnUrl: string | null, description: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, processingUntil: string | null, metadata: Record<string, string>, customerCardBrand: string | null, customerCardMask: string | null, customerCardHolder: string | null, customerPhoneMask: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, refunds: Array<{ id: string, paymentId: string, merchantId: string, amount: number, reason: string | null, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null }> };
 

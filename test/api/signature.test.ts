@@ -172,7 +172,7 @@ describe('the graph, for a key whose shop demands signatures', async () => {
 
   test('checks it before the body is read', async () => {
     assert.equal((await ask('{', { 'x-psp-signature': signed(secret, 'x') })).code, 'invalid_signature');
-    assert.deepEqual(statusAndCode(await ask('{', { 'x-psp-signature': signed(secret, '{') })), [400, 'BAD_REQUEST']);
+    assert.deepEqual(statusAndCode(await ask('{', { 'x-psp-signature': signed(secret, '{') })), [400, 'bad_request']);
   });
 
   test('wants that of nothing for a GET', async () => {

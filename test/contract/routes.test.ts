@@ -16,20 +16,8 @@ const contract = readContract();
 const named = separateOperations(readOperations());
 const sdl = subgraphNames.flatMap((name) => readSubgraphSdl(name).definitions);
 
-/** Operations that no merchant's route stands for: the hosted page, what the service asks itself (also when a bank calls), and the ledger's route when it answers with a file. */
-const ownOperations = [
-  'GetCheckout',
-  'ChooseCheckoutMethod',
-  'PayCheckout',
-  'PlanCheckoutOutcome',
-  'ConfirmCheckoutSimulator',
-  'FindApiKeyHolder',
-  'NoteApiKeyUse',
-  'ReadEventsAfter',
-  'ExportLedger',
-  'AskBankOfPayment',
-  'AskBankOfPayout',
-];
+/** Operations that no merchant's route stands for: the hosted page, and the ledger's route when it answers with a file. */
+const ownOperations = ['GetCheckout', 'ChooseCheckoutMethod', 'PayCheckout', 'PlanCheckoutOutcome', 'ConfirmCheckoutSimulator', 'ExportLedger'];
 
 /** `Mutation.paymentCreate` of a named operation. */
 const rootFieldOf = (name: string): string => {

@@ -34,8 +34,8 @@ describe('/graphql', () => {
     const address = `${url}/graphql?query=${encodeURIComponent(query)}`;
     const authorization = `Bearer ${testKey}`;
     assert.deepEqual(await read(await fetch(address, { headers: { authorization, 'apollo-require-preflight': 'yes' } })), merchant);
-    assert.deepEqual(await codesOf(await fetch(address, { headers: { authorization } })), ['BAD_REQUEST']);
-    assert.deepEqual(await codesOf(await post(url, query, { 'content-type': 'text/plain' })), ['BAD_REQUEST']);
+    assert.deepEqual(await read(await fetch(address, { headers: { authorization } })), merchant);
+    assert.deepEqual(await codesOf(await post(url, query, { 'content-type': 'text/plain' })), ['bad_request']);
   });
 
   test('runs a mutation for the operator, and refuses it to a key', async (t) => {
@@ -97,21 +97,16 @@ describe('/graphql refuses', () => {
   });
 
   const bodies: readonly (readonly [title: string, body: unknown, status: number, code: string])[] = [
-    ['a body that is no JSON', '{"query"', 400, 'BAD_REQUEST'],
-    ['an empty body', '', 400, 'BAD_REQUEST'],
-    ['a body without a query', {}, 400, 'BAD_REQUEST'],
-    ['a batch', [{ query }], 400, 'BAD_REQUEST'],
+    ['a body that is no JSON', '{"query"', 400, 'bad_request'],
+    ['an empty body', '', 400, 'bad_request'],
+    ['a body without a query', {}, 400, 'bad_request'],
+    ['a batch', [{ query }], 400, 'bad_request'],
     ['a body over 256 KiB', { query: `{ merchant(id: "${'x'.repeat(270_000)}") { name } }` }, 413, 'payload_too_large'],
-    ['a document that cannot be parsed', { query: '{' }, 400, 'GRAPHQL_PARSE_FAILED'],
-    ['a document of too many words', { query: `{ ${'rates { rateBps } '.repeat(1_500)} }` }, 400, 'GRAPHQL_PARSE_FAILED'],
-    ['fields that do not exist', { query: '{ secrets }' }, 400, 'GRAPHQL_VALIDATION_FAILED'],
-    [
-      'several operations of which none is named',
-      { query: 'query a { rates { rateBps } } query b { rates { rateBps } }' },
-      400,
-      'OPERATION_RESOLUTION_FAILURE',
-    ],
-    ['a subscription, which needs a socket', { query: 'subscription { events { id } }' }, 400, 'BAD_REQUEST'],
+    ['a document that cannot be parsed', { query: '{' }, 400, 'bad_request'],
+    ['a document of too many words', { query: `{ ${'rates { rateBps } '.repeat(1_500)} }` }, 400, 'bad_request'],
+    ['fields that do not exist', { query: '{ secrets }' }, 400, 'bad_request'],
+    ['several operations of which none is named', { query: 'query a { rates { rateBps } } query b { rates { rateBps } }' }, 400, 'bad_request'],
+    ['a subscription, which needs a socket', { query: 'subscription { events { id } }' }, 400, 'bad_request'],
   ];
   for (const [title, body, status, code] of bodies) {
     test(title, async (t) => {

@@ -3,6 +3,7 @@ import { buildSubgraphSchema } from '@apollo/subgraph';
 import { GraphQLError, isAbstractType, isObjectType, Kind, type DocumentNode, type ExecutionResult, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
 import { scalars } from '../../../schema/scalars.ts';
 import { readSubgraphSdl, type SubgraphName } from '../../../schema/sources.ts';
+import { isUuid } from '../database/load-by-key.ts';
 import { access, accessBelowRoot, lacks } from './access.ts';
 import { resolveEntities, type EntityLoaders } from './entities.ts';
 import { maskFreeTexts } from './free-texts.ts';
@@ -79,6 +80,8 @@ const guardFieldsBelow = (schema: GraphQLSchema, areMerchants: AreMerchants): vo
   }
 };
 
+const areIds: AreMerchants = async (ids) => ids.every(isUuid);
+
 /** Puts one field behind its access row; answers what keeps it from that. */
 const guardField = (type: GraphQLObjectType, fieldName: string, areMerchants: AreMerchants): readonly string[] => {
   const coordinate = `${type.name}.${fieldName}`;
@@ -86,7 +89,8 @@ const guardField = (type: GraphQLObjectType, fieldName: string, areMerchants: Ar
   const resolve = field?.resolve;
   if (!access[coordinate] && !accessBelowRoot[coordinate]) return [`no access row for ${coordinate}`];
   if (!field || !resolve) return [`no resolver for ${coordinate}`];
-  const namesStranger = strangerCheck(field, areMerchants);
+  // What only the platform's operators may name a merchant for finds out by itself: alerts and differences are filtered by it.
+  const namesStranger = strangerCheck(field, access[coordinate]?.platform ? areIds : areMerchants);
   field.resolve = (source, args: Readonly<Record<string, unknown>>, context: SubgraphContext, info) => {
     const lack = lacks(coordinate, context.principal);
     if (lack !== null) throw new GraphQLError(lack, { extensions: { code: context.principal.kind === 'key' ? 'scope_required' : 'forbidden' } });
