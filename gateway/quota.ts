@@ -6,25 +6,36 @@ export interface Quota {
   take(principal: Principal): (() => void) | null;
 }
 
-/** A quota of `most` for each caller. */
-export const openQuota = (most: number): Quota => {
+/** How many of something each name has at a time. */
+export interface Count {
+  /** Takes one; gives it back by calling the answer, once. Null when the name has as many as allowed. */
+  take(name: string): (() => void) | null;
+}
+
+/** A count that allows `most` for each name. */
+export const openCount = (most: number): Count => {
   const taken = new Map<string, number>();
   return {
-    take: (principal) => {
-      const caller = nameOfCaller(principal);
-      const has = taken.get(caller) ?? 0;
+    take: (name) => {
+      const has = taken.get(name) ?? 0;
       if (has >= most) return null;
-      taken.set(caller, has + 1);
+      taken.set(name, has + 1);
       let given = false;
       return () => {
         if (given) return;
         given = true;
-        const left = (taken.get(caller) ?? 1) - 1;
-        if (left > 0) taken.set(caller, left);
-        else taken.delete(caller);
+        const left = (taken.get(name) ?? 1) - 1;
+        if (left > 0) taken.set(name, left);
+        else taken.delete(name);
       };
     },
   };
+};
+
+/** A quota of `most` for each caller. */
+export const openQuota = (most: number): Quota => {
+  const count = openCount(most);
+  return { take: (principal) => count.take(nameOfCaller(principal)) };
 };
 
 const nameOfCaller = (principal: Principal): string => {

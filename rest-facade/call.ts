@@ -18,6 +18,8 @@ import { limitMerchant, turnAway, type LimitParts } from './limit-rate.ts';
 import type { ContractOperation } from './read-contract.ts';
 import { compileRequest, type AnyRequest } from './read-request.ts';
 import { isErrorCode, refuse, sendRefusal, type Refusal } from './refusal-http.ts';
+import { sendList } from './send-list.ts';
+import type { LongAnswers } from './walk-pages.ts';
 import { ledgerFilePart, type Outcome, type Route } from './routes.ts';
 
 /** Opens the live stream for a caller that may have it: rest-facade/event-stream.ts. */
@@ -27,6 +29,8 @@ export interface CallParts extends LimitParts {
   readonly authenticator: Pick<Authenticator, 'holds' | 'checkRequest'>;
   readonly supergraph: Pick<Supergraph, 'operation'>;
   readonly openStream: OpenStream;
+  /** How many long answers each merchant has on their way. */
+  readonly longAnswers: LongAnswers;
   readonly log: Logger;
 }
 
@@ -48,7 +52,9 @@ export const openCall = (route: Route, operation: ContractOperation, parts: Call
     if ('code' in asked) return sendRefusal(reply, asked);
     const call: Call = { principal, requestId: request.id };
     if (!run) return parts.openStream(request, reply, call);
-    if (readPart && asked.query['format'] === 'csv') return sendLedgerCsv(request, reply, asked, (part) => readPart(part, call));
+    const long = { merchantId: principal.merchantId, longAnswers: parts.longAnswers };
+    if (readPart && asked.query['format'] === 'csv') return sendLedgerCsv(request, reply, asked, { ...long, read: (part) => readPart(part, call) });
+    if (route.kind === 'list') return sendList(request, reply, asked, { ...long, read: (page) => run(page, call) });
     return sendOutcome(reply, await run(asked, call));
   };
 };

@@ -9,6 +9,7 @@ import type { ledgerEntryJson } from '../schema/wire.ts';
 import type { AnyRequest } from './read-request.ts';
 import { sendRefusal, type Refusal } from './refusal-http.ts';
 import type { Outcome } from './routes.ts';
+import { walkPages, type LongAnswers } from './walk-pages.ts';
 
 type Part = ExportLedgerQuery['ledgerFile'];
 type ReadPart = (asked: AnyRequest) => Promise<Outcome | Refusal>;
@@ -26,27 +27,27 @@ const partOf = (outcome: Outcome | Refusal): Part | Refusal => {
   return 'code' in outcome ? outcome : (outcome.body as Part);
 };
 
-/** The file's text: each part is read while the one before it is being sent. */
+const cursorOf = ({ pageInfo: { endCursor } }: Part): string | null => endCursor;
+
+/** The file's text, a part at a time. */
 const textOf = async function* (first: Part, readBehind: (cursor: string) => Promise<Part | Refusal>): AsyncGenerator<string> {
-  const next = ({ pageInfo: { endCursor } }: Part): Promise<Part | Refusal> | null => {
-    const reading = endCursor === null ? null : readBehind(endCursor);
-    // Heard below; a client that hangs up meanwhile leaves nobody to hear it.
-    reading?.catch(() => {});
-    return reading;
-  };
-  let coming = next(first);
-  yield header + first.text;
-  while (coming) {
-    const part: Part | Refusal = await coming;
-    // Too late for an envelope: the connection breaks off, so that a part is not taken for the whole.
-    if ('code' in part) throw new Error(`the ledger broke off: ${part.code}`);
-    coming = next(part);
-    yield part.text;
+  let before = header;
+  for await (const { text } of walkPages(first, cursorOf, readBehind)) {
+    yield before + text;
+    before = '';
   }
 };
 
+export interface FileParts {
+  readonly merchantId: string;
+  readonly longAnswers: LongAnswers;
+  /** Runs the operation for one part. */
+  readonly read: ReadPart;
+}
+
 /** Streams the whole filtered set, or the one page that `limit` asks for. The first part is read before anything is sent, so that a refusal is an envelope. */
-export const sendLedgerCsv = async (request: FastifyRequest, reply: FastifyReply, asked: AnyRequest, read: ReadPart): Promise<FastifyReply> => {
+export const sendLedgerCsv = async (request: FastifyRequest, reply: FastifyReply, asked: AnyRequest, parts: FileParts): Promise<FastifyReply> => {
+  const { merchantId, longAnswers, read } = parts;
   const limited = typeof request.query === 'object' && request.query !== null && 'limit' in request.query;
   const query = limited ? asked.query : { ...asked.query, limit: rowsPerPart };
   const first = partOf(await read({ ...asked, query }));
@@ -55,5 +56,8 @@ export const sendLedgerCsv = async (request: FastifyRequest, reply: FastifyReply
   // Nothing more is read for a HEAD. A stream, even an empty one, has no length that could be said.
   if (request.method === 'HEAD') return reply.send(Readable.from([]));
   const last = limited ? { ...first, pageInfo: { endCursor: null } } : first;
+  const giveBack = cursorOf(last) === null ? () => {} : longAnswers.take(merchantId);
+  if (typeof giveBack !== 'function') return sendRefusal(reply.removeHeader('content-disposition').type('application/json; charset=utf-8'), giveBack);
+  reply.raw.once('close', giveBack);
   return reply.send(Readable.from(textOf(last, async (cursor) => partOf(await read({ ...asked, query: { ...query, cursor } })))));
 };

@@ -71,8 +71,11 @@ export interface Route {
   readonly idempotent: boolean;
   /** Decision D-03: 256 KiB, a batch 1 MiB. */
   readonly bodyLimit_bytes: number;
-  /** json: one operation, one answer. ledger: the same, or a CSV file. stream: server-sent events. */
-  readonly kind: 'json' | 'ledger' | 'stream';
+  /**
+   * json: one operation, one answer. list: one answer out of as many pages of the operation as there are. ledger: json, or a CSV file. stream: server-sent
+   * events.
+   */
+  readonly kind: 'json' | 'list' | 'ledger' | 'stream';
   /** A scope that the body decides, beside those of the access row (contract: payouts by method). */
   readonly bodyScope?: (body: unknown) => Scope | null;
   readonly variables: (request: ValidRequest<never, never>) => Readonly<Record<string, unknown>>;
@@ -114,6 +117,11 @@ const paged = <Node>(
   { nodes, pageInfo }: { nodes: readonly Node[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } },
   json: (node: Node) => object,
 ): Answer => ok({ items: nodes.map(json), next_cursor: pageInfo.hasNextPage ? pageInfo.endCursor : null });
+/** A page of a list that is answered as a whole: `send-list.ts` sets both. */
+interface ListPage {
+  readonly limit: number;
+  readonly cursor?: string;
+}
 const pageVariables = ({ limit, cursor, from, to }: Page) => ({ first: limit, after: cursor ?? null, from: from ?? null, to: to ?? null });
 
 const payments = [
@@ -330,13 +338,14 @@ const subscriptions = [
             result.idempotent,
           ),
   }),
-  row<'ListSubscriptions'>({
+  row<'ListSubscriptions', Empty, ListPage>({
     method: 'GET',
     path: '/v1/public/subscriptions',
     operation: 'ListSubscriptions',
-    field: 'Query.billingSubscriptions',
-    variables: () => ({}),
-    answer: ({ billingSubscriptions }) => ok({ items: billingSubscriptions.map(subscriptionJson) }),
+    field: 'Query.billingSubscriptionsConnection',
+    kind: 'list',
+    variables: ({ query: { limit, cursor } }) => ({ first: limit, after: cursor ?? null }),
+    answer: ({ billingSubscriptionsConnection: page }) => paged(page, subscriptionJson),
   }),
   row<'GetSubscription'>({
     method: 'GET',
@@ -375,13 +384,14 @@ const tokens = [
     answer: ({ tokenCreate: result }) =>
       result.__typename === 'Refused' ? result : created({ card: tokenJson(result.token), pay_url: result.payUrl }, result.idempotent),
   }),
-  row<'ListTokens', Empty, { customerRef?: string }>({
+  row<'ListTokens', Empty, ListPage & { customerRef?: string }>({
     method: 'GET',
     path: '/v1/public/tokens',
     operation: 'ListTokens',
-    field: 'Query.tokens',
-    variables: ({ query }) => ({ customerRef: query.customerRef ?? null }),
-    answer: ({ tokens: items }) => ok({ items: items.map(tokenJson) }),
+    field: 'Query.tokensConnection',
+    kind: 'list',
+    variables: ({ query: { customerRef, limit, cursor } }) => ({ customerRef: customerRef ?? null, first: limit, after: cursor ?? null }),
+    answer: ({ tokensConnection: page }) => paged(page, tokenJson),
   }),
   row<'ChargeToken', { amount: number; orderId?: string; description?: string }>({
     method: 'POST',

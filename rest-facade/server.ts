@@ -9,8 +9,9 @@ import { readContract, type Contract } from './read-contract.ts';
 import { refuseAddress, refuseKeyFromAddress, turnAway } from './limit-rate.ts';
 import { routes, type Route } from './routes.ts';
 import { serveDocs } from './serve-docs.ts';
+import { openLongAnswers } from './walk-pages.ts';
 
-export interface RestFacadeParts extends CallParts {
+export interface RestFacadeParts extends Omit<CallParts, 'longAnswers'> {
   /** Absent: no bank tells us anything here. */
   readonly bankCallbacks?: BankCallbackParts;
   readonly authenticator: Pick<Authenticator, 'ofHeader' | 'holds' | 'checkRequest'>;
@@ -33,13 +34,14 @@ export const registerRestFacade = async (app: FastifyInstance, parts: RestFacade
     scope.removeAllContentTypeParsers();
     // The one type that is read stands by its name, too: what is found by name need not be taken apart.
     for (const type of ['application/json', '*']) scope.addContentTypeParser(type, { parseAs: 'buffer' }, (_request, bytes, done) => done(null, bytes));
-    for (const route of routes) addRoute(scope, route, contract, parts);
+    const longAnswers = openLongAnswers();
+    for (const route of routes) addRoute(scope, route, contract, { ...parts, longAnswers });
   });
   await serveDocs(app, contract);
   if (parts.bankCallbacks) await takeBankCallbacks(app, parts.bankCallbacks, parts);
 };
 
-const addRoute = (scope: FastifyInstance, route: Route, contract: Contract, parts: RestFacadeParts): void => {
+const addRoute = (scope: FastifyInstance, route: Route, contract: Contract, parts: RestFacadeParts & CallParts): void => {
   const operation = contract.operations.get(route.operation);
   if (!operation) throw new Error(`the contract has no operation ${route.operation}`);
   const call = openCall(route, operation, parts);

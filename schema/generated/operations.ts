@@ -502,10 +502,13 @@ export type CreateSubscriptionMutation = { subscriptionCreate:
     | { __typename: 'Refused', code: RefusalCode, message: string }
    };
 
-export type ListSubscriptionsQueryVariables = Exact<{ [key: string]: never; }>;
+export type ListSubscriptionsQueryVariables = Exact<{
+  first: number;
+  after?: string | null | undefined;
+}>;
 
 
-export type ListSubscriptionsQuery = { billingSubscriptions: Array<{ id: string, merchantId: string, shopId: string, customerRef: string, planName: string | null, amount: number, currency: string, method: RecurringMethod, period: SubscriptionPeriod, intervalCount: number, trialDays: number, status: SubscriptionStatus, nextChargeAt: string | null, lastChargeAt: string | null, createdAt: string }> };
+export type ListSubscriptionsQuery = { billingSubscriptionsConnection: { nodes: Array<{ id: string, merchantId: string, shopId: string, customerRef: string, planName: string | null, amount: number, currency: string, method: RecurringMethod, period: SubscriptionPeriod, intervalCount: number, trialDays: number, status: SubscriptionStatus, nextChargeAt: string | null, lastChargeAt: string | null, createdAt: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type GetSubscriptionQueryVariables = Exact<{
   id: string | number;
@@ -545,10 +548,12 @@ export type CreateTokenMutation = { tokenCreate:
 
 export type ListTokensQueryVariables = Exact<{
   customerRef?: string | null | undefined;
+  first: number;
+  after?: string | null | undefined;
 }>;
 
 
-export type ListTokensQuery = { tokens: Array<{ id: string, merchantId: string, shopId: string, customerRef: string, method: RecurringMethod, status: TokenStatus, cardBrand: string | null, cardMask: string | null, cardHolder: string | null, lastChargedAt: string | null, createdAt: string }> };
+export type ListTokensQuery = { tokensConnection: { nodes: Array<{ id: string, merchantId: string, shopId: string, customerRef: string, method: RecurringMethod, status: TokenStatus, cardBrand: string | null, cardMask: string | null, cardHolder: string | null, lastChargedAt: string | null, createdAt: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type ChargeTokenMutationVariables = Exact<{
   id: string | number;

@@ -217,6 +217,23 @@ export type SubscriptionCharge = {
   payment: Maybe<Payment>;
 };
 
+export type PageInfo = {
+  hasNextPage: Scalars['Boolean']['output'];
+  endCursor: Maybe<Scalars['String']['output']>;
+};
+
+/** A page of tokens. */
+export type TokenConnection = {
+  nodes: Array<Token>;
+  pageInfo: PageInfo;
+};
+
+/** A page of subscriptions. */
+export type BillingSubscriptionConnection = {
+  nodes: Array<BillingSubscription>;
+  pageInfo: PageInfo;
+};
+
 /** Contract: POST /v1/public/subscriptions body. */
 export type SubscriptionCreateInput = {
   /** What a period costs: 1 to 2^53-1, minor units. */
@@ -324,10 +341,20 @@ export type TokenCancelResult = TokenCancelled | Refused;
 export type Query = {
   /** One subscription of the caller's merchant. Null when there is none. An operator names the merchant. */
   billingSubscription: Maybe<BillingSubscription>;
-  /** The caller's merchant's subscriptions, newest first: in the key's mode, for an operator, who names the merchant, in both. */
+  /**
+   * The caller's merchant's subscriptions, newest first: in the key's mode, for an operator, who names the merchant, in both. Refuses with bad_request when there are
+   * more than 10,000: read billingSubscriptionsConnection then.
+   */
   billingSubscriptions: Array<BillingSubscription>;
-  /** The caller's merchant's tokens, newest first: in the key's mode, for an operator, who names the merchant, in both; those of one customer when it is named. */
+  /** The same subscriptions in pages of 1 to 500. A subscription that is made while pages are read is on none of those that follow. */
+  billingSubscriptionsConnection: BillingSubscriptionConnection;
+  /**
+   * The caller's merchant's tokens, newest first: in the key's mode, for an operator, who names the merchant, in both; those of one customer when it is named.
+   * Refuses with bad_request when there are more than 10,000: read tokensConnection then.
+   */
   tokens: Array<Token>;
+  /** The same tokens in pages of 1 to 500. A token that is made while pages are read is on none of those that follow. */
+  tokensConnection: TokenConnection;
 };
 
 
@@ -342,9 +369,24 @@ export type QuerybillingSubscriptionsArgs = {
 };
 
 
+export type QuerybillingSubscriptionsConnectionArgs = {
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+  first?: Scalars['Int']['input'];
+  after: InputMaybe<Scalars['String']['input']>;
+};
+
+
 export type QuerytokensArgs = {
   customerRef: InputMaybe<Scalars['String']['input']>;
   merchantId: InputMaybe<Scalars['ID']['input']>;
+};
+
+
+export type QuerytokensConnectionArgs = {
+  customerRef: InputMaybe<Scalars['String']['input']>;
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+  first?: Scalars['Int']['input'];
+  after: InputMaybe<Scalars['String']['input']>;
 };
 
 export type Mutation = {
@@ -558,10 +600,13 @@ export type ResolversTypes = {
   BillingSubscription: ResolverTypeWrapper<SubscriptionRow>;
   Int: ResolverTypeWrapper<Scalars['Int']['output']>;
   SubscriptionCharge: ResolverTypeWrapper<SubscriptionChargeRow>;
+  PageInfo: ResolverTypeWrapper<PageInfo>;
+  Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
+  TokenConnection: ResolverTypeWrapper<Omit<TokenConnection, 'nodes'> & { nodes: Array<ResolversTypes['Token']> }>;
+  BillingSubscriptionConnection: ResolverTypeWrapper<Omit<BillingSubscriptionConnection, 'nodes'> & { nodes: Array<ResolversTypes['BillingSubscription']> }>;
   SubscriptionCreateInput: SubscriptionCreateInput;
   TokenCreateInput: TokenCreateInput;
   SubscriptionCreated: ResolverTypeWrapper<Omit<SubscriptionCreated, 'subscription' | 'initialPayment'> & { subscription: ResolversTypes['BillingSubscription'], initialPayment: ResolversTypes['Payment'] }>;
-  Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
   SubscriptionPaused: ResolverTypeWrapper<Omit<SubscriptionPaused, 'subscription'> & { subscription: ResolversTypes['BillingSubscription'] }>;
   SubscriptionResumed: ResolverTypeWrapper<Omit<SubscriptionResumed, 'subscription'> & { subscription: ResolversTypes['BillingSubscription'] }>;
   SubscriptionCancelled: ResolverTypeWrapper<Omit<SubscriptionCancelled, 'subscription'> & { subscription: ResolversTypes['BillingSubscription'] }>;
@@ -593,10 +638,13 @@ export type ResolversParentTypes = {
   BillingSubscription: SubscriptionRow;
   Int: Scalars['Int']['output'];
   SubscriptionCharge: SubscriptionChargeRow;
+  PageInfo: PageInfo;
+  Boolean: Scalars['Boolean']['output'];
+  TokenConnection: Omit<TokenConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['Token']> };
+  BillingSubscriptionConnection: Omit<BillingSubscriptionConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['BillingSubscription']> };
   SubscriptionCreateInput: SubscriptionCreateInput;
   TokenCreateInput: TokenCreateInput;
   SubscriptionCreated: Omit<SubscriptionCreated, 'subscription' | 'initialPayment'> & { subscription: ResolversParentTypes['BillingSubscription'], initialPayment: ResolversParentTypes['Payment'] };
-  Boolean: Scalars['Boolean']['output'];
   SubscriptionPaused: Omit<SubscriptionPaused, 'subscription'> & { subscription: ResolversParentTypes['BillingSubscription'] };
   SubscriptionResumed: Omit<SubscriptionResumed, 'subscription'> & { subscription: ResolversParentTypes['BillingSubscription'] };
   SubscriptionCancelled: Omit<SubscriptionCancelled, 'subscription'> & { subscription: ResolversParentTypes['BillingSubscription'] };
@@ -698,6 +746,21 @@ export type SubscriptionChargeResolvers<ContextType = SubgraphContext, ParentTyp
   payment?: Resolver<Maybe<ResolversTypes['Payment']>, ParentType, ContextType>;
 };
 
+export type PageInfoResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PageInfo'] = ResolversParentTypes['PageInfo']> = {
+  hasNextPage?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  endCursor?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+};
+
+export type TokenConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['TokenConnection'] = ResolversParentTypes['TokenConnection']> = {
+  nodes?: Resolver<Array<ResolversTypes['Token']>, ParentType, ContextType>;
+  pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+};
+
+export type BillingSubscriptionConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['BillingSubscriptionConnection'] = ResolversParentTypes['BillingSubscriptionConnection']> = {
+  nodes?: Resolver<Array<ResolversTypes['BillingSubscription']>, ParentType, ContextType>;
+  pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+};
+
 export type SubscriptionCreatedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['SubscriptionCreated'] = ResolversParentTypes['SubscriptionCreated']> = {
   subscription?: Resolver<ResolversTypes['BillingSubscription'], ParentType, ContextType>;
   initialPayment?: Resolver<ResolversTypes['Payment'], ParentType, ContextType>;
@@ -770,7 +833,9 @@ export type TokenCancelResultResolvers<ContextType = SubgraphContext, ParentType
 export type QueryResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Query'] = ResolversParentTypes['Query']> = {
   billingSubscription?: Resolver<Maybe<ResolversTypes['BillingSubscription']>, ParentType, ContextType, RequireFields<QuerybillingSubscriptionArgs, 'id'>>;
   billingSubscriptions?: Resolver<Array<ResolversTypes['BillingSubscription']>, ParentType, ContextType, Partial<QuerybillingSubscriptionsArgs>>;
+  billingSubscriptionsConnection?: Resolver<ResolversTypes['BillingSubscriptionConnection'], ParentType, ContextType, RequireFields<QuerybillingSubscriptionsConnectionArgs, 'first'>>;
   tokens?: Resolver<Array<ResolversTypes['Token']>, ParentType, ContextType, Partial<QuerytokensArgs>>;
+  tokensConnection?: Resolver<ResolversTypes['TokenConnection'], ParentType, ContextType, RequireFields<QuerytokensConnectionArgs, 'first'>>;
 };
 
 export type MutationResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Mutation'] = ResolversParentTypes['Mutation']> = {
@@ -792,6 +857,9 @@ export type Resolvers<ContextType = SubgraphContext> = {
   Token?: TokenResolvers<ContextType>;
   BillingSubscription?: BillingSubscriptionResolvers<ContextType>;
   SubscriptionCharge?: SubscriptionChargeResolvers<ContextType>;
+  PageInfo?: PageInfoResolvers<ContextType>;
+  TokenConnection?: TokenConnectionResolvers<ContextType>;
+  BillingSubscriptionConnection?: BillingSubscriptionConnectionResolvers<ContextType>;
   SubscriptionCreated?: SubscriptionCreatedResolvers<ContextType>;
   SubscriptionPaused?: SubscriptionPausedResolvers<ContextType>;
   SubscriptionResumed?: SubscriptionResumedResolvers<ContextType>;

@@ -1,18 +1,31 @@
 /** Reading tokens. Decision D-03c: they are the merchant's, whatever the shop of the key; D-38: of the key's mode. */
 import { loadByKey } from '../kernel/database/load-by-key.ts';
-import { columns, propertyNames, run, type Runner, type Statement } from '../kernel/database/statement.ts';
+import { readPage, type Page, type PageQuery } from '../kernel/database/page.ts';
+import { columns, propertyNames, type Runner } from '../kernel/database/statement.ts';
 import type { Mode } from '../kernel/rules/mode.ts';
+import type { Refused } from '../kernel/rules/refusal.ts';
 import { TokenEntity, type Token } from './entities.ts';
+import { listOfModes, recurringPage_max, wholeList } from './list-pages.ts';
 
 const tokenColumns = columns(propertyNames(TokenEntity));
 
 export const loadTokens = loadByKey<Token>('token', tokenColumns);
 
-const tokensOf: Statement = {
-  name: 'tokens_of_merchant',
-  text: `select ${tokenColumns} from token where merchant_id = $1 and mode = any ($2) and ($3::text is null or customer_ref = $3) order by created_at desc, id desc`,
+const tokensOf = listOfModes('tokens', 'token', tokenColumns);
+const tokensOfCustomer = listOfModes('tokens_of_customer', 'token', tokenColumns, 'customer_ref');
+
+/** Whose tokens are asked for: the merchant's in these modes, of one customer when given. */
+export interface TokensQuery {
+  readonly merchantId: string;
+  readonly modes: readonly Mode[];
+  readonly customerRef: string | null;
+}
+
+/** A page of the merchant's tokens, newest first; `bad_request` for a wrong size or cursor. */
+export const pageOfTokens = (runner: Runner, { merchantId, modes, customerRef }: TokensQuery, page: PageQuery): Promise<Page<Token> | Refused> => {
+  const values = [merchantId, modes, ...(customerRef === null ? [] : [customerRef])];
+  return readPage(runner, customerRef === null ? tokensOf : tokensOfCustomer, values, page, recurringPage_max);
 };
 
-/** The merchant's tokens in these modes, newest first, of one customer when given. */
-export const findTokens = (runner: Runner, merchantId: string, modes: readonly Mode[], customerRef: string | null): Promise<Token[]> =>
-  run(runner, tokensOf, [merchantId, modes, customerRef]);
+/** All of the merchant's tokens, newest first; `bad_request` when there are more than a list may hold. */
+export const findTokens = (runner: Runner, query: TokensQuery): Promise<Token[] | Refused> => wholeList('tokens', (page) => pageOfTokens(runner, query, page));

@@ -1,7 +1,10 @@
 /** Reading subscriptions and their charges. Decision D-03c: they are the merchant's, whatever the shop of the key; D-38: of the key's mode. */
 import { loadByKey } from '../kernel/database/load-by-key.ts';
+import { readPage, type Page, type PageQuery } from '../kernel/database/page.ts';
 import { columns, propertyNames, run, type Runner, type Statement } from '../kernel/database/statement.ts';
 import type { Mode } from '../kernel/rules/mode.ts';
+import type { Refused } from '../kernel/rules/refusal.ts';
+import { listOfModes, recurringPage_max, wholeList } from './list-pages.ts';
 import { datesFrom } from './rules/schedule.ts';
 import { scheduleOf } from './rules/subscription.ts';
 import { SubscriptionChargeEntity, SubscriptionEntity, type Subscription, type SubscriptionCharge } from './subscription-entities.ts';
@@ -11,14 +14,15 @@ export const chargeNames = propertyNames(SubscriptionChargeEntity);
 
 export const loadSubscriptions = loadByKey<Subscription>('subscription', columns(subscriptionNames));
 
-const subscriptionsOf: Statement = {
-  name: 'subscriptions_of_merchant',
-  text: `select ${columns(subscriptionNames)} from subscription where merchant_id = $1 and mode = any($2) order by created_at desc, id desc`,
-};
+const subscriptionsOf = listOfModes('subscriptions', 'subscription', columns(subscriptionNames));
 
-/** The merchant's subscriptions in these modes, newest first. */
-export const findSubscriptions = (runner: Runner, merchantId: string, modes: readonly Mode[]): Promise<Subscription[]> =>
-  run(runner, subscriptionsOf, [merchantId, modes]);
+/** A page of the merchant's subscriptions in these modes, newest first; `bad_request` for a wrong size or cursor. */
+export const pageOfSubscriptions = (runner: Runner, merchantId: string, modes: readonly Mode[], page: PageQuery): Promise<Page<Subscription> | Refused> =>
+  readPage(runner, subscriptionsOf, [merchantId, modes], page, recurringPage_max);
+
+/** All of the merchant's subscriptions in these modes, newest first; `bad_request` when there are more than a list may hold. */
+export const findSubscriptions = (runner: Runner, merchantId: string, modes: readonly Mode[]): Promise<Subscription[] | Refused> =>
+  wholeList('billingSubscriptions', (page) => pageOfSubscriptions(runner, merchantId, modes, page));
 
 const chargesOf: Statement = {
   name: 'charges_of_subscriptions',

@@ -8,12 +8,12 @@ import { modes } from '../kernel/rules/mode.ts';
 import type { Acting } from '../kernel/service/audit.ts';
 import { perCall } from '../kernel/service/per-call.ts';
 import type { Principal } from '../kernel/service/principal.ts';
-import { keyOf, merchantOf } from '../kernel/service/reach.ts';
+import { keyOf, merchantOf, orThrow } from '../kernel/service/reach.ts';
 import type { TokenParts } from './bind-token.ts';
 import { cancelSubscription } from './cancel-subscription.ts';
 import type { Token } from './entities.ts';
 import { loadTokens } from './find-recurring.ts';
-import { findCharges, findSubscriptions, loadSubscriptions, upcomingDates } from './find-subscriptions.ts';
+import { findCharges, findSubscriptions, loadSubscriptions, pageOfSubscriptions, upcomingDates } from './find-subscriptions.ts';
 import { pauseSubscription, resumeSubscription } from './pause-subscription.ts';
 import { startSubscription } from './start-subscription.ts';
 import type { Subscription, SubscriptionCharge } from './subscription-entities.ts';
@@ -56,13 +56,18 @@ export const subscriptionChargeFields: SubscriptionChargeResolvers = {
 /** The modes that a caller may read: a key its own, an operator both. */
 const modesOf = (principal: Principal) => (principal.kind === 'key' ? [principal.mode] : modes);
 
+type Queries = Pick<QueryResolvers, 'billingSubscription' | 'billingSubscriptions' | 'billingSubscriptionsConnection'>;
+
 /** The queries of subscriptions. */
-export const subscriptionQueries = ({ database: { pool } }: SubscriptionParts): Pick<QueryResolvers, 'billingSubscription' | 'billingSubscriptions'> => ({
+export const subscriptionQueries = ({ database: { pool } }: SubscriptionParts): Queries => ({
   billingSubscription: async (_, { id, merchantId }, { principal }) => {
     const [subscription] = await loadSubscriptions(pool, [{ merchantId: merchantOf(principal, merchantId), id }]);
     return subscription && modesOf(principal).includes(subscription.mode) ? subscription : null;
   },
-  billingSubscriptions: (_, { merchantId }, { principal }) => findSubscriptions(pool, merchantOf(principal, merchantId), modesOf(principal)),
+  billingSubscriptions: async (_, { merchantId }, { principal }) =>
+    orThrow(await findSubscriptions(pool, merchantOf(principal, merchantId), modesOf(principal))),
+  billingSubscriptionsConnection: async (_, { merchantId, ...page }, { principal }) =>
+    orThrow(await pageOfSubscriptions(pool, merchantOf(principal, merchantId), modesOf(principal), page)),
 });
 
 const answer = <Name extends string>(__typename: Name, result: Subscription | Refused) => (isRefused(result) ? result : { __typename, subscription: result });

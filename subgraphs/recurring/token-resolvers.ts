@@ -1,12 +1,13 @@
 /** Resolvers of tokens: from GraphQL to a verb, and back. */
 import type { MutationResolvers, QueryResolvers, TokenResolvers } from '../../schema/generated/recurring.ts';
-import { modes } from '../kernel/rules/mode.ts';
+import { modes, type Mode } from '../kernel/rules/mode.ts';
 import { isRefused } from '../kernel/rules/refusal.ts';
-import { keyOf, merchantOf } from '../kernel/service/reach.ts';
+import type { Principal } from '../kernel/service/principal.ts';
+import { keyOf, merchantOf, orThrow } from '../kernel/service/reach.ts';
 import { createToken, type TokenParts } from './bind-token.ts';
 import { cancelToken } from './cancel-token.ts';
 import { chargeToken } from './charge-token.ts';
-import { findTokens } from './find-recurring.ts';
+import { findTokens, pageOfTokens, type TokensQuery } from './find-recurring.ts';
 
 /** Fields of a token that are other subgraphs' objects. */
 export const tokenFields: Pick<TokenResolvers, 'shop' | 'bindingPayment'> = {
@@ -16,12 +17,20 @@ export const tokenFields: Pick<TokenResolvers, 'shop' | 'bindingPayment'> = {
     bindingPaymentId && (principal.kind !== 'key' || principal.shopId === shopId) ? { merchantId, id: bindingPaymentId } : null,
 };
 
+/** The modes that a caller may read: a key its own, an operator both. */
+const modesOf = (principal: Principal): readonly Mode[] => (principal.kind === 'key' ? [principal.mode] : modes);
+
+const queryOf = (principal: Principal, merchantId: string | null | undefined, customerRef: string | null | undefined): TokensQuery => ({
+  merchantId: merchantOf(principal, merchantId),
+  modes: modesOf(principal),
+  customerRef: customerRef ?? null,
+});
+
 /** The queries of tokens. */
-export const tokenQueries = ({ database: { pool } }: TokenParts): Pick<QueryResolvers, 'tokens'> => ({
-  tokens: (_, { customerRef, merchantId }, { principal }) => {
-    const readable = principal.kind === 'key' ? [principal.mode] : modes;
-    return findTokens(pool, merchantOf(principal, merchantId), readable, customerRef ?? null);
-  },
+export const tokenQueries = ({ database: { pool } }: TokenParts): Pick<QueryResolvers, 'tokens' | 'tokensConnection'> => ({
+  tokens: async (_, { customerRef, merchantId }, { principal }) => orThrow(await findTokens(pool, queryOf(principal, merchantId, customerRef))),
+  tokensConnection: async (_, { customerRef, merchantId, ...page }, { principal }) =>
+    orThrow(await pageOfTokens(pool, queryOf(principal, merchantId, customerRef), page)),
 });
 
 /** The mutations of tokens. */

@@ -105,7 +105,7 @@ describe('binding', () => {
     const made = await Promise.all(Array.from({ length: 50 }, () => stage.create(key, { customerRef: 'c-1' }, 'once')));
     const ids = made.map((created) => `${granted(created).token.id} ${granted(created).payUrl.length}`);
     assert.equal(new Set(ids).size, 1);
-    assert.equal((await findTokens(stage.database.pool, key.merchantId, [key.mode], null)).length, 1);
+    assert.equal(granted(await findTokens(stage.database.pool, { merchantId: key.merchantId, modes: [key.mode], customerRef: null })).length, 1);
     const payments = await run(stage.database.pool, { name: 'test.payments', text: 'select id from payment where merchant_id = $1' }, [key.merchantId]);
     assert.equal(payments.length, 1);
   });
@@ -143,7 +143,7 @@ describe('binding', () => {
     const key = await stage.merchant();
     blocked.add('c-blocked');
     assert.equal(refusedWith(await stage.create(key, { customerRef: 'c-blocked' }, 'k')), 'aml_blocked');
-    assert.equal((await findTokens(stage.database.pool, key.merchantId, [key.mode], null)).length, 0);
+    assert.equal(granted(await findTokens(stage.database.pool, { merchantId: key.merchantId, modes: [key.mode], customerRef: null })).length, 0);
     blocked.delete('c-blocked');
     const { token } = granted(await stage.create(key, { customerRef: 'c-blocked' }, 'k'));
     blocked.add('c-blocked');

@@ -43,7 +43,7 @@ export const openRecord = async (config: RecordConfig, entities: Entities, { sta
   return { url: directUrl ?? url, database };
 };
 
-/** One connection holds the lock, another works. */
+/** One connection has the migration's transaction, another what cannot be in it. */
 const migrationPool = 2;
 
 /** Applies the migrations on connections of PostgreSQL itself: their locks and their settings are those of sessions. Gives their names. */

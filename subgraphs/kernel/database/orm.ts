@@ -71,15 +71,18 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
 
 /** Applies what is missing, beside a running service. Safe to run in several processes at once: an advisory lock lets one through at a time. Returns the names applied. */
 export const migrate = async (database: Database): Promise<readonly string[]> => {
-  const client = await database.pool.connect();
+  // A session beside the pool, which may have two connections only: a migration needs one, and what it does outside of its transaction another.
+  const client = new pg.Client({ connectionString: database.url });
+  client.on('error', () => {});
+  await client.connect();
   try {
     await client.query("select pg_advisory_lock(hashtext('payment-service/migrate'))");
     const applied = await applyMigrations(database.orm);
     await makePartitions(database.pool, Temporal.Now.instant());
     return applied;
   } finally {
-    await client.query("select pg_advisory_unlock(hashtext('payment-service/migrate'))");
-    client.release();
+    // The lock ends with its session.
+    await client.end();
   }
 };
 

@@ -3,7 +3,7 @@
  * parameters are the page's.
  */
 import { isRefused, type Refused } from '../rules/refusal.ts';
-import { pageOf, pageSize, positionOf, type Position } from './keyset.ts';
+import { pageMost_rows, pageOf, pageSize, positionOf, type Position } from './keyset.ts';
 import { run, type Runner, type Statement } from './statement.ts';
 
 /** What a caller asks for: so many rows behind a cursor. */
@@ -26,16 +26,17 @@ export const newestFirst = (at: string, id: string): string => `order by ${at} d
 
 /**
  * One page of `statement`, which is made with `behindCursor` and `newestFirst` and gives the columns `createdAt` and `id`; `values` are its parameters from
- * `$4` on, and a cursor belongs to them. `bad_request` for a wrong size or cursor.
+ * `$4` on, and a cursor belongs to them. `bad_request` for a size outside 1 to `most`, or a wrong cursor.
  */
 export const readPage = async <Row extends Position>(
   runner: Runner,
   statement: Statement,
   values: readonly unknown[],
   { first, after }: PageQuery,
+  most = pageMost_rows,
 ): Promise<Page<Row> | Refused> => {
   const bound = [statement.name, values];
-  const size = pageSize(first);
+  const size = pageSize(first, most);
   const position = positionOf(after, bound);
   if (typeof size !== 'number') return size;
   if (position && isRefused(position)) return position;

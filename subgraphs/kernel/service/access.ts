@@ -52,6 +52,8 @@ export const access: Readonly<Record<string, Access>> = {
 
   'Query.billingSubscription': { key: eitherRecurrent, operator: 'viewer' },
   'Query.billingSubscriptions': { key: eitherRecurrent, operator: 'viewer' },
+  'Query.billingSubscriptionsConnection': { key: eitherRecurrent, operator: 'viewer' },
+  'Query.tokensConnection': { key: eitherRecurrent, operator: 'viewer' },
   'Query.tokens': { key: eitherRecurrent, operator: 'viewer' },
   'Mutation.subscriptionCreate': { key: { allOf: ['api:recurrent:bind', 'api:recurrent:charge'] } },
   'Mutation.subscriptionCancel': { key: eitherRecurrent },

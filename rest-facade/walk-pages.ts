@@ -1,0 +1,60 @@
+/**
+ * Answers that are longer than a page: their parts are read one after the other, by keyset, while they are sent. No connection to the database and no
+ * transaction is held meanwhile, and a reader that is slow has two parts of its answer in memory.
+ */
+import { openCount } from '../gateway/quota.ts';
+import { refuse, type Refusal } from './refusal-http.ts';
+
+/** Answers of more than one part that a merchant has on their way at the same time, in this process. */
+const longAnswers_max = 16;
+/** Seconds after which one of them may have ended. */
+const retryAfter_s = 5;
+
+/** What is read next, by the cursor of the part before it. */
+export type ReadBehind<Part> = (cursor: string) => Promise<Part | Refusal>;
+
+/**
+ * The first part and those behind it, each read while the one before it is being sent. Throws when one is refused: too late for an envelope, so that the
+ * connection breaks off and a part is not taken for the whole.
+ */
+export const walkPages = async function* <Part extends object>(
+  first: Part,
+  cursorOf: (part: Part) => string | null,
+  readBehind: ReadBehind<Part>,
+): AsyncGenerator<Part, void, undefined> {
+  const next = (part: Part): Promise<Part | Refusal> | null => {
+    const cursor = cursorOf(part);
+    const reading = cursor === null ? null : readBehind(cursor);
+    // Awaited below; a client that hangs up meanwhile leaves nobody to await it.
+    reading?.catch(() => {});
+    return reading;
+  };
+  let coming = next(first);
+  yield first;
+  while (coming) {
+    const part: Part | Refusal = await coming;
+    if (isRefusal(part)) throw new Error(`an answer broke off: ${part.code}`);
+    coming = next(part);
+    yield part;
+  }
+};
+
+const isRefusal = (part: object): part is Refusal => 'code' in part && 'message' in part;
+
+/** Counts the long answers of each merchant. */
+export interface LongAnswers {
+  /** Takes a place for one more; it is given back by calling the answer. A refusal when the merchant has none left. */
+  take(merchantId: string): (() => void) | Refusal;
+}
+
+/** Opens the count of one process. */
+export const openLongAnswers = (): LongAnswers => {
+  const count = openCount(longAnswers_max);
+  return {
+    take: (merchantId) =>
+      count.take(merchantId) ?? {
+        ...refuse('rate_limited', `too many long answers at a time: at most ${longAnswers_max} of a merchant; let one end`),
+        retryAfter_s,
+      },
+  };
+};

@@ -1,0 +1,39 @@
+/** The merchant's lists of tokens and subscriptions, in pages by keyset (decision D-13), or as a whole while they are short. */
+import type { Page, PageQuery } from '../kernel/database/page.ts';
+import { behindCursor, newestFirst } from '../kernel/database/page.ts';
+import type { Statement } from '../kernel/database/statement.ts';
+import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
+
+/** Rows of a page at most. The REST API reads its whole lists in such pages. */
+export const recurringPage_max = 500;
+/** Rows of a list that is answered as a whole. */
+const wholeList_max = 10_000;
+
+/**
+ * The statement of a list's pages for `readPage`: `$4` is the merchant, `$5` the modes, `$6` the value of `filter` when there is one. One range of the table's
+ * index for each mode, merged: over an array of modes PostgreSQL would sort the whole list for each page.
+ */
+export const listOfModes = (name: string, table: string, columns: string, filter?: string): Statement => ({
+  name: `recurring.page_${name}`,
+  text: `select page.* from unnest($5::text[]) as wanted(mode) cross join lateral (
+      select ${columns} from ${table}
+      where merchant_id = $4 and mode = wanted.mode ${filter ? `and ${filter} = $6` : ''} and ${behindCursor('created_at', 'id')}
+      ${newestFirst('created_at', 'id')}) page
+    ${newestFirst('page."createdAt"', 'page.id')}`,
+});
+
+/** All rows of a list, page after page; `bad_request`, which names the field to ask instead, when there are too many to be answered at once. */
+export const wholeList = async <Row>(field: string, read: (page: PageQuery) => Promise<Page<Row> | Refused>): Promise<Row[] | Refused> => {
+  const rows: Row[] = [];
+  let after: string | null = null;
+  do {
+    const page: Page<Row> | Refused = await read({ first: recurringPage_max, after });
+    if (isRefused(page)) return page;
+    rows.push(...page.nodes);
+    after = page.pageInfo.endCursor;
+    if (after !== null && rows.length >= wholeList_max) {
+      return refused('bad_request', `${field}: there are more than ${wholeList_max}; read them in pages with ${field}Connection`);
+    }
+  } while (after !== null);
+  return rows;
+};

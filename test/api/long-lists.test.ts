@@ -1,0 +1,80 @@
+import { after, before, describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { GraphQLError } from 'graphql';
+import { openSmallEdge, type SmallEdge } from './small-edge.ts';
+
+/** What the list answers next. */
+let next: (asked: { readonly first: number; readonly after: string | null }) => unknown;
+let asked: (string | null)[] = [];
+let edge: SmallEdge;
+before(async () => {
+  edge = await openSmallEdge({
+    'Query.tokensConnection': (args) => {
+      const { first, after: cursor } = { first: 0, after: null, ...args };
+      asked.push(cursor);
+      return next({ first, after: cursor });
+    },
+  });
+});
+after(() => edge.close());
+
+const token = (customerRef: string) => ({
+  id: customerRef,
+  merchantId: 'm',
+  shopId: 's',
+  customerRef,
+  method: 'cards',
+  status: 'pending',
+  createdAt: Temporal.Instant.from('2026-05-06T10:00:00Z'),
+});
+const page = (names: readonly string[], endCursor: string | null) => ({
+  nodes: names.map(token),
+  pageInfo: { hasNextPage: endCursor !== null, endCursor },
+});
+const ask = (method = 'GET'): Promise<Response> => {
+  asked = [];
+  return fetch(`${edge.url}/v1/public/tokens`, { method, headers: { authorization: 'Bearer test' } });
+};
+
+describe('a list that the contract has no pages for', () => {
+  test('is joined from the pages of its operation, and has the items alone', async () => {
+    next = ({ after: cursor }) => (cursor === null ? page(['a', 'b'], 'two') : cursor === 'two' ? page(['c'], 'three') : page(['d'], null));
+    const response = await ask();
+    assert.match(response.headers.get('content-type') ?? '', /^application\/json; charset=utf-8/);
+    const body: any = await response.json();
+    assert.deepEqual([Object.keys(body), body.items.map(({ customer_ref }: any) => customer_ref)], [['items'], ['a', 'b', 'c', 'd']]);
+    assert.deepEqual(asked, [null, 'two', 'three']);
+  });
+
+  test('is an ordinary answer when it has one page', async () => {
+    next = () => page(['a'], null);
+    const response = await ask();
+    assert.ok(Number(response.headers.get('content-length')) > 0);
+    assert.deepEqual(Object.keys((await response.json()) as object), ['items']);
+  });
+
+  test('is an envelope when its first page is refused', async () => {
+    next = () => {
+      throw new GraphQLError('no', { extensions: { code: 'bad_request' } });
+    };
+    assert.equal((await ask()).status, 400);
+  });
+
+  test('breaks off when a later page fails or is refused, so that a part is not taken for the whole', async () => {
+    for (const failure of [new Error('lost'), new GraphQLError('no', { extensions: { code: 'bad_request' } })]) {
+      next = ({ after: cursor }) => {
+        if (cursor !== null) throw failure;
+        return page(['a'], 'two');
+      };
+      const response = await ask();
+      assert.equal(response.status, 200);
+      await assert.rejects(response.text(), 'the answer has no end');
+    }
+  });
+
+  test('is not walked for a HEAD request', async () => {
+    next = () => page(['a'], 'two');
+    assert.equal((await ask('HEAD')).status, 200);
+    assert.equal(asked.length, 1);
+  });
+});
