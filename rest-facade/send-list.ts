@@ -27,10 +27,12 @@ const cursorOf = ({ next_cursor }: Items): string | null => next_cursor;
 
 /** The answer's text, a page at a time. */
 const textOf = async function* (first: Items, readBehind: (cursor: string) => Promise<Items | Refusal>): AsyncGenerator<string> {
-  let before = '{"items":[';
+  yield '{"items":[';
+  let between = '';
   for await (const { items } of walkPages(first, cursorOf, readBehind)) {
-    yield `${before}${JSON.stringify(items).slice(1, -1)}`;
-    before = ',';
+    if (items.length === 0) continue;
+    yield `${between}${JSON.stringify(items).slice(1, -1)}`;
+    between = ',';
   }
   yield ']}';
 };

@@ -23,17 +23,20 @@ export const walkPages = async function* <Part extends object>(
   readBehind: ReadBehind<Part>,
 ): AsyncGenerator<Part, void, undefined> {
   const next = (part: Part): Promise<Part | Refusal> | null => {
-    const cursor = cursorOf(part);
-    const reading = cursor === null ? null : readBehind(cursor);
+    const behind = cursorOf(part);
+    const reading = behind === null ? null : readBehind(behind);
     // Awaited below; a client that hangs up meanwhile leaves nobody to await it.
     reading?.catch(() => {});
     return reading;
   };
+  let cursor = cursorOf(first);
   let coming = next(first);
   yield first;
   while (coming) {
     const part: Part | Refusal = await coming;
     if (isRefusal(part)) throw new Error(`an answer broke off: ${part.code}`);
+    if (cursorOf(part) !== null && cursorOf(part) === cursor) throw new Error('an answer broke off: a page leads to itself');
+    cursor = cursorOf(part);
     coming = next(part);
     yield part;
   }
