@@ -99,7 +99,7 @@ const fault = (kind: number, field: string): never => {
 
 const makeValue = (world: World, type: GraphQLOutputType, parent: Row, info: GraphQLResolveInfo, salt: string): unknown => {
   // What is behind a made-up cursor is the last page, so that a list that is walked has an end.
-  if (info.fieldName === 'hasNextPage' && Object.values(info.variableValues).some((value) => /^endCursor-/.test(String(value)))) return false;
+  if (info.fieldName === 'hasNextPage' && Object.values(info.variableValues).some((value) => String(value).startsWith('endCursor-'))) return false;
   const number = draw(world, parent.identity, info.fieldName, salt);
   const wrong = world.faults > 0 && number % world.faults === 0;
   if (wrong && (number >>> 4) % 3 > 0) fault(number >>> 6, info.fieldName);
