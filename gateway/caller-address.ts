@@ -30,17 +30,31 @@ const plain = (text: string): string => {
   return readAddress(address)?.text ?? address;
 };
 
+/** The first groups of an IPv6 address as a block: `2001:db8:1::/48` for three of them. */
+const blockOf = (text: string, groups: number): string => {
+  const [head = '', tail] = text.split('::');
+  const before = head === '' ? [] : head.split(':');
+  const behind = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = tail === undefined ? 0 : 8 - before.length - behind.length;
+  const whole = [...before, ...Array.from({ length: zeros }, () => '0'), ...behind];
+  return `${whole.slice(0, groups).join(':')}::/${groups * 16}`;
+};
+
 /** What one caller can choose freely of its address: an IPv4 address itself, of an IPv6 address the /64 that it is in. For counting callers. */
 export const networkOf = (address: string): string => {
   const read = readAddress(address);
-  if (read?.family !== 'ipv6') return address;
-  const [head = '', tail] = read.text.split('::');
-  const groups = head === '' ? [] : head.split(':');
-  const behind = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = tail === undefined ? 0 : 8 - groups.length - behind.length;
-  const whole = [...groups, ...Array.from({ length: zeros }, () => '0'), ...behind];
-  return `${whole.slice(0, 4).join(':')}::/64`;
+  return read?.family === 'ipv6' ? blockOf(read.text, 4) : address;
 };
+
+/** What one organisation often has: of an IPv4 address the /24 that it is in, of an IPv6 address the /48. What is no address comes as it is. */
+export const widerNetworkOf = (address: string): string => {
+  const read = readAddress(address);
+  if (!read) return address;
+  return read.family === 'ipv6' ? blockOf(read.text, 3) : `${read.text.split('.').slice(0, 3).join('.')}.0/24`;
+};
+
+/** Whether an address is the machine's own. */
+export const isLoopback: (address: string) => boolean = openAddressList(['127.0.0.0/8', '::1']);
 
 /** Tells whether an address is in one of these networks: addresses and CIDR blocks. */
 export const openNetworks = (networks: readonly string[]): ((address: string) => boolean) => openAddressList(networks);

@@ -57,5 +57,5 @@ export const registerEdge = async (app: FastifyInstance, { config, roles, execut
     const bankCallbacks = { addressOf, yookassaNetworks: config.yookassa.networks, readTBank };
     await registerRestFacade(app, { supergraph, authenticator, limiter, openStream, bankCallbacks, log });
   }
-  if (roles.has('checkout')) registerCheckout(app, { supergraph, pageSecret: secrets.page, liveEvents, log });
+  if (roles.has('checkout')) registerCheckout(app, { supergraph, pageSecret: secrets.page, liveEvents, addressOf, log });
 };

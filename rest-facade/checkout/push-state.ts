@@ -3,6 +3,8 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { LiveEvents } from '../../gateway/live-events.ts';
 import type { BuyerPrincipal } from '../../subgraphs/kernel/service/principal.ts';
+import { sayError } from './answer-json.ts';
+import { streamRetry_s, type PageLimiter } from './limit-page.ts';
 import { findCheckout, type BuyerCall, type PageContext, type TokenRoute } from './page-context.ts';
 import { guardPage } from './page-headers.ts';
 import { stateJson } from './state-json.ts';
@@ -62,8 +64,8 @@ const stream = (parts: Stream, shownTag: string): void => {
     .finally(end);
 };
 
-/** Adds the route. Without a live source, or for an unknown payment, it answers 204: a browser does not come again then. */
-export const pushState = (app: FastifyInstance, context: PageContext, live: Pick<LiveEvents, 'read'> | undefined): void => {
+/** Adds the route. Without a live source, or for an unknown payment, it answers 204: a browser does not come again then. 429 when too many are open. */
+export const pushState = (app: FastifyInstance, context: PageContext, limiter: PageLimiter, live: Pick<LiveEvents, 'read'> | undefined): void => {
   const open = new Set<ServerResponse>();
   app.addHook('preClose', (done) => {
     for (const response of open) response.end();
@@ -78,6 +80,9 @@ export const pushState = (app: FastifyInstance, context: PageContext, live: Pick
       const { words, found } = await findCheckout(context, request);
       if (!live || !found) return reply.code(204).send();
       const { call } = found;
+      const giveBack = limiter.stream(request.raw, call.principal.paymentId);
+      if (!giveBack) return sayError(reply.header('retry-after', String(streamRetry_s)), 429, 'rate_limited', words);
+      reply.raw.once('close', giveBack);
       const reader = openReader(live, call.principal);
       const response = reply.hijack().raw;
       const headers = Object.entries(reply.getHeaders()).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));

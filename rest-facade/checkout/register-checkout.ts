@@ -4,16 +4,19 @@
  */
 import { Ajv, type SchemaObject } from 'ajv';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { AddressOf } from '../../gateway/caller-address.ts';
 import type { LiveEvents } from '../../gateway/live-events.ts';
 import type { Supergraph } from '../../gateway/supergraph.ts';
 import type { Logger } from '../../subgraphs/kernel/service/telemetry.ts';
 import { answerJson, sayError } from './answer-json.ts';
 import { prepareCheckoutCalls } from './call-checkout.ts';
 import { chooseLanguage } from './choose-language.ts';
+import { openPageLimiter } from './limit-page.ts';
 import type { PageContext } from './page-context.ts';
 import { guardPage } from './page-headers.ts';
 import { playBank } from './play-bank.ts';
 import { pushState } from './push-state.ts';
+import { limitCalls } from './refuse-calls.ts';
 import { readAssets, serveAssets, type Assets } from './serve-assets.ts';
 import { showPage } from './show-page.ts';
 import { brokenPage } from './views/message.ts';
@@ -26,6 +29,8 @@ export interface CheckoutParts {
   readonly pageSecret: Buffer;
   /** Tells when a payment changed; without it the page only asks by itself. */
   readonly liveEvents?: Pick<LiveEvents, 'read'>;
+  /** Says where a call comes from, for the limits. */
+  readonly addressOf: AddressOf;
   readonly log: Logger;
 }
 
@@ -55,12 +60,14 @@ const sayBroken = (assets: Assets, log: Logger) => (error: FastifyError, request
 /**
  * Adds the hosted page under /pay. Page addresses answer pages and JSON addresses the error envelope, whatever happens.
  */
-export const registerCheckout = (app: FastifyInstance, { supergraph, pageSecret, liveEvents, log }: CheckoutParts): void => {
+export const registerCheckout = (app: FastifyInstance, { supergraph, pageSecret, liveEvents, addressOf, log }: CheckoutParts): void => {
   const assets = readAssets();
+  const limiter = openPageLimiter(addressOf);
   const context: PageContext = { calls: prepareCheckoutCalls(supergraph), pageSecret, assets, log };
   app.register(
     async (pay) => {
       pay.setErrorHandler(sayBroken(assets, log));
+      limitCalls(pay, context, limiter, isPage);
       // Bodies are taken as they are: nothing is coerced, dropped or filled in.
       const ajv = new Ajv();
       pay.setValidatorCompiler(({ schema }: { schema: SchemaObject }) => ajv.compile(schema));
@@ -70,7 +77,7 @@ export const registerCheckout = (app: FastifyInstance, { supergraph, pageSecret,
       showPage(pay, context);
       answerJson(pay, context);
       pay.register(async (bank) => playBank(bank, context));
-      pushState(pay, context, liveEvents);
+      pushState(pay, context, limiter, liveEvents);
     },
     { prefix: '/pay' },
   );

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import fastify from 'fastify';
 import { GraphQLError } from 'graphql';
 import { pino } from 'pino';
+import { openAddressOf } from '../../gateway/caller-address.ts';
 import { registerCheckout } from '../../rest-facade/checkout/register-checkout.ts';
 import { signPageToken } from '../../subgraphs/kernel/service/page-token.ts';
 import { openStage, type Created, type Stage } from './stage.ts';
@@ -163,7 +164,12 @@ test('while a part of the service is away, the page and its calls are 503 with R
   ] as const) {
     const run = async () => ({ data: null, errors: [new GraphQLError('no', { extensions: { code } })] });
     const app = fastify();
-    registerCheckout(app, { supergraph: { operation: (name) => ({ name, run }) as never }, pageSecret, log: pino({ level: 'silent' }) });
+    registerCheckout(app, {
+      supergraph: { operation: (name) => ({ name, run }) as never },
+      pageSecret,
+      addressOf: openAddressOf([]),
+      log: pino({ level: 'silent' }),
+    });
     const page = await app.inject(address);
     const state = await app.inject(`${address}/state`);
     assert.deepEqual([page.statusCode, page.headers['content-type']], [status, 'text/html; charset=utf-8']);

@@ -92,8 +92,8 @@ export interface BrowserStage extends Stage {
 }
 
 /** The service and a browser. */
-export const openBrowserStage = async (): Promise<BrowserStage> => {
-  const [stage, browser] = await Promise.all([openStage(), startChromium()]);
+export const openBrowserStage = async (environment: Readonly<Record<string, string>> = {}): Promise<BrowserStage> => {
+  const [stage, browser] = await Promise.all([openStage(environment), startChromium()]);
   return {
     ...stage,
     openWindow: (visitor) => openWindow(browser, visitor),

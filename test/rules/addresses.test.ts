@@ -2,7 +2,7 @@ import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
-import { networkOf, openAddressOf } from '../../gateway/caller-address.ts';
+import { isLoopback, networkOf, openAddressOf, widerNetworkOf } from '../../gateway/caller-address.ts';
 import { openAddressList, readAddressEntry } from '../../subgraphs/kernel/service/address-list.ts';
 
 describe('an entry of an address list', () => {
@@ -105,4 +105,13 @@ test('callers are counted by IPv4 address and by /64', () => {
   assert.equal(networkOf('::1'), '0:0:0:0::/64');
   assert.equal(networkOf('2001:db8:1:2::'), '2001:db8:1:2::/64');
   assert.equal(networkOf('unknown'), 'unknown');
+});
+
+test('callers of a network are counted by /24 and by /48', () => {
+  assert.equal(widerNetworkOf('192.0.2.1'), '192.0.2.0/24');
+  assert.equal(widerNetworkOf('::ffff:192.0.2.1'), '192.0.2.0/24');
+  assert.equal(widerNetworkOf('2001:db8:1:2:3:4:5:6'), '2001:db8:1::/48');
+  assert.equal(widerNetworkOf('2001:db8::1'), '2001:db8:0::/48');
+  assert.equal(widerNetworkOf('unknown'), 'unknown');
+  assert.deepEqual(['127.0.0.1', '127.8.9.10', '::1', '192.0.2.1', 'unknown'].map(isLoopback), [true, true, true, false, false]);
 });

@@ -21,6 +21,8 @@ const poll_ms = 3_000;
 /** While the stream is open and the bank is not at work, nothing changes without being told. */
 const calmPoll_ms = 15_000;
 const answer_ms = 10_000;
+/** How long a stream that was refused is not asked for again, and up to twice as long. */
+const listenAgain_ms = 20_000;
 
 /** This page's address, without a slash at the end. */
 export const page = location.pathname.replace(/\/$/, '');
@@ -35,10 +37,24 @@ let status = document.body.dataset['status'] ?? '';
 let shown = 0;
 let streaming = false;
 let offline = false;
+/** Until when the server wants to be left alone, by this device's clock. */
+let busyUntil_ms = 0;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let timer;
 
 const isFinal = () => status !== 'pending' && status !== 'processing';
+
+/** Whether the server refused because it was asked too often; then it is left alone for as long as it says. @param {Response} answer */
+export const isTooOften = (answer) => {
+  if (answer.status !== 429) return false;
+  const wait_s = Number(answer.headers.get('retry-after')) || 1;
+  // Pages that were refused together do not come again together.
+  busyUntil_ms = Math.max(busyUntil_ms, Date.now() + wait_s * (1_000 + Math.random() * 500));
+  return true;
+};
+
+/** Milliseconds until the server may be asked again. */
+export const busyFor_ms = () => Math.max(0, busyUntil_ms - Date.now());
 
 /** Shows a state. @param {State} state */
 export const show = (state) => {
@@ -66,6 +82,7 @@ export const ask = async () => {
   try {
     const answer = await fetch(inLanguage(`${page}/state`), { headers: { 'if-none-match': `"${tag}"` }, signal: AbortSignal.timeout(answer_ms) });
     setClock(answer.headers.get('page-time'));
+    isTooOften(answer);
     const state = answer.status === 200 ? await answer.json() : null;
     if (state && shown === before) show(state);
     if (offline) notice(null);
@@ -82,6 +99,7 @@ export const ask = async () => {
 export const readState = async () => {
   try {
     const answer = await fetch(inLanguage(`${page}/state`), { signal: AbortSignal.timeout(answer_ms) });
+    isTooOften(answer);
     return answer.ok ? await answer.json() : null;
   } catch {
     return null;
@@ -92,12 +110,16 @@ const askLater = () => {
   clearTimeout(timer);
   if (isFinal() && !offline) return;
   const calm = streaming && status === 'pending';
-  timer = setTimeout(askNow, calm ? calmPoll_ms : poll_ms);
+  timer = setTimeout(askNow, Math.max(calm ? calmPoll_ms : poll_ms, busyFor_ms()));
 };
 
 /** Asks now and goes on asking. A page that nobody looks at does not ask. */
 export const askNow = () => {
   if (document.hidden) return;
+  if (busyFor_ms() > 0) {
+    askLater();
+    return;
+  }
   void ask().finally(askLater);
 };
 
@@ -109,6 +131,8 @@ const listen = () => {
   });
   source.addEventListener('error', () => {
     streaming = false;
+    // A stream that was refused does not come again by itself: there may be a place for it later.
+    if (source.readyState === EventSource.CLOSED && !isFinal()) setTimeout(listen, listenAgain_ms * (1 + Math.random()));
   });
   source.addEventListener('state', (event) => {
     // Another language's drawing: a switch just happened, and the next question brings the right one.

@@ -1,12 +1,15 @@
 /** The hosted page in the browser: paying, changing the plan in test mode, switching the language. */
 import { readCard, watchCardForm } from './card-form.js';
 import { setClock, startClock } from './clock.js';
-import { ask, askNow, follow, inLanguage, page, readState, setShown, show } from './follow.js';
+import { ask, askNow, busyFor_ms, follow, inLanguage, isTooOften, page, readState, setShown, show } from './follow.js';
 import { announce, notice, refusal, rememberRegions, showLanguage, wake, words } from './regions.js';
 import { rememberPaying, returnWhenOver, watchReturn } from './return.js';
 
 /** The bank may take 10 s to answer (decision D-31), and the network is slow. */
 const answer_ms = 40_000;
+/** How often one action is sent at most, and the longest that it waits in between. */
+const sendTries_max = 6;
+const sendWait_max_ms = 10_000;
 
 /** Between two looks at the state when an answer was lost. */
 const look_ms = 2_000;
@@ -24,6 +27,24 @@ let busy = false;
 const pause = (time_ms) => new Promise((resolve) => setTimeout(resolve, time_ms));
 
 /**
+ * Sends it. What the server refused because it was asked too often was not looked at: it is sent again when it may be.
+ * @param {string} what
+ * @param {object} body
+ * @returns {Promise<Response>}
+ */
+const deliver = async (what, body, tries = sendTries_max) => {
+  const answer = await fetch(inLanguage(`${page}/${what}`), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(answer_ms),
+  });
+  if (!isTooOften(answer) || tries <= 1 || busyFor_ms() > sendWait_max_ms) return answer;
+  await pause(busyFor_ms());
+  return deliver(what, body, tries - 1);
+};
+
+/**
  * Posts to the page's own address; null when there was no answer, so that nobody knows.
  * @param {string} what
  * @param {object} body
@@ -31,12 +52,7 @@ const pause = (time_ms) => new Promise((resolve) => setTimeout(resolve, time_ms)
  */
 const send = async (what, body) => {
   try {
-    const answer = await fetch(inLanguage(`${page}/${what}`), {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-      signal: AbortSignal.timeout(answer_ms),
-    });
+    const answer = await deliver(what, body);
     const said = await answer.json();
     return answer.ok ? { ok: true, state: said } : { ok: false, code: String(said.error.code) };
   } catch {
@@ -74,7 +90,7 @@ const recover = async (took, most) => {
  * @returns {Promise<State | null>} null when it was refused or never arrived
  */
 const post = async (what, body, took, attempts = 1) => {
-  const answer = await send(what, body);
+  const answer = await deliver(what, body);
   if (answer?.ok) return answer.state;
   if (answer) {
     await ask();

@@ -5,7 +5,7 @@ import type { Words } from '../words/words.ts';
 import { seals } from './icons.ts';
 import { documentView, languageSwitch } from './page.ts';
 
-const messagePage = (said: 'unknownPage' | 'brokenPage', words: Words, assets: Assets): string => {
+const messagePage = (said: 'unknownPage' | 'brokenPage' | 'busyPage', words: Words, assets: Assets): string => {
   const { title, text } = words[said];
   return documentView({
     words,
@@ -19,7 +19,7 @@ const messagePage = (said: 'unknownPage' | 'brokenPage', words: Words, assets: A
             ${said === 'unknownPage' ? seals.lost : seals.none}
             <h1 class="panel-title">${title}</h1>
             <p class="panel-text">${text}</p>
-            ${said === 'brokenPage' && html`<a class="primary" href=""><span class="primary-words">${words.tryAgain}</span></a>`}
+            ${said !== 'unknownPage' && html`<a class="primary" href=""><span class="primary-words">${words.tryAgain}</span></a>`}
           </div>
         </main>
       </div>
@@ -32,3 +32,6 @@ export const unknownPage = (words: Words, assets: Assets): string => messagePage
 
 /** The page when the service could not answer. */
 export const brokenPage = (words: Words, assets: Assets): string => messagePage('brokenPage', words, assets);
+
+/** The page when it was asked for too often. */
+export const busyPage = (words: Words, assets: Assets): string => messagePage('busyPage', words, assets);

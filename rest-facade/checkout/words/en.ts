@@ -211,6 +211,7 @@ export const en: Words = {
 
   unknownPage: { title: 'There is no such payment page', text: 'Check that the whole link was copied, or ask the shop to send it again.' },
   brokenPage: { title: 'The page did not open', text: 'The fault is ours, and nothing happened to the payment. Try again in a minute.' },
+  busyPage: { title: 'Too many visits at once', text: 'Nothing happened to the payment. Try again in a few seconds.' },
   tryAgain: 'Try again',
 
   refusals: {
@@ -221,6 +222,7 @@ export const en: Words = {
     live_not_enabled: 'The shop does not take payments at the moment.',
     aml_blocked: 'This card is not accepted. Use another one.',
     not_found: 'There is no such payment.',
+    rate_limited: 'Too many requests from here just now. Try again in a few seconds.',
   },
   refused: 'That did not work. Try again.',
 

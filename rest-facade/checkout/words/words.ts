@@ -52,7 +52,10 @@ export interface SavingWords {
 /** Refusals in the buyer's words; any other code is said with `refused`. */
 export interface RefusalWords {
   readonly refusals: Readonly<
-    Record<'bad_request' | 'not_pending' | 'method_unsupported' | 'route_not_configured' | 'live_not_enabled' | 'aml_blocked' | 'not_found', string>
+    Record<
+      'bad_request' | 'not_pending' | 'method_unsupported' | 'route_not_configured' | 'live_not_enabled' | 'aml_blocked' | 'not_found' | 'rate_limited',
+      string
+    >
   >;
   readonly refused: string;
 }
@@ -199,6 +202,7 @@ export interface Words extends RefusalWords {
 
   readonly unknownPage: Said;
   readonly brokenPage: Said;
+  readonly busyPage: Said;
   readonly tryAgain: string;
 
   readonly browser: BrowserWords;

@@ -1,0 +1,212 @@
+/** Limits of the hosted page, whose callers have no key. */
+import { after, before, describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import { openPageLimiter, pageLimits, streamRetry_s } from '../../rest-facade/checkout/limit-page.ts';
+import { eventually } from '../support/merchant.ts';
+import { openBrowserStage, type BrowserStage } from './stage.ts';
+
+describe('the limits of pages', () => {
+  const from = (address: string): IncomingMessage => Object.assign(new IncomingMessage(new Socket()), { headers: { address } });
+  const open = () => {
+    const time = { us: 0 };
+    const limiter = openPageLimiter(
+      ({ headers }) => String(headers['address']),
+      () => time.us,
+    );
+    /** How many of so many calls pass. */
+    const passed = (calls: number, address: (call: number) => string, page: (call: number) => string | null): number =>
+      Array.from({ length: calls }, (_, call) => limiter.call(from(address(call)), page(call))).filter((wait_s) => wait_s === 0).length;
+    return { limiter, passed, time };
+  };
+
+  test('one page has its own, wherever it is called from', () => {
+    const { limiter, passed, time } = open();
+    assert.equal(
+      passed(
+        1_000,
+        (call) => `198.51.${call % 200}.7`,
+        () => 'a',
+      ),
+      pageLimits.page.calls.burst,
+    );
+    assert.equal(limiter.call(from('203.0.113.7'), 'a'), 1);
+    assert.equal(limiter.call(from('203.0.113.7'), 'b'), 0, 'another page is not concerned');
+    time.us += 1_000_000;
+    assert.equal(
+      passed(
+        100,
+        () => '203.0.113.7',
+        () => 'a',
+      ),
+      pageLimits.page.calls.perSecond,
+    );
+  });
+
+  test('an address has its own, over all pages and over addresses of none', () => {
+    const { limiter, passed } = open();
+    assert.equal(
+      passed(
+        3_000,
+        () => '198.51.100.7',
+        (call) => (call % 2 === 0 ? null : `page ${call}`),
+      ),
+      pageLimits.address.calls.burst,
+    );
+    assert.equal(limiter.call(from('198.51.100.8'), 'a'), 0, 'its neighbour is not concerned');
+    assert.equal(
+      passed(
+        3_000,
+        (call) => `2001:db8:1:2::${call.toString(16)}`,
+        () => null,
+      ),
+      pageLimits.address.calls.burst,
+    );
+  });
+
+  test('a network has its own, which several addresses together use up', () => {
+    const { limiter, passed } = open();
+    assert.equal(
+      passed(
+        10_000,
+        (call) => `198.51.100.${call % 250}`,
+        () => null,
+      ),
+      pageLimits.network.calls.burst,
+    );
+    assert.ok(limiter.call(from('198.51.100.251'), 'a') > 0);
+    assert.equal(limiter.call(from('198.51.101.1'), 'a'), 0);
+    assert.equal(
+      passed(
+        10_000,
+        (call) => `2001:db8:1:${(call % 250).toString(16)}::1`,
+        () => null,
+      ),
+      pageLimits.network.calls.burst,
+    );
+    assert.equal(limiter.call(from('2001:db8:2::1'), 'a'), 0);
+  });
+
+  test('two buyers in a second who pay behind one address, and wait at their banks for two minutes, are not limited', () => {
+    const { passed, time } = open();
+    // 25 calls to pay, and one in 3 s from each of the 240 who wait.
+    const calls = 2 * 25 + 240 / 3;
+    for (let second = 0; second < 300; second += 1) {
+      assert.equal(
+        passed(
+          calls,
+          () => '198.51.100.7',
+          (call) => `page ${second}.${call % 26}`,
+        ),
+        calls,
+      );
+      time.us += 1_000_000;
+    }
+  });
+
+  test('loopback is the machine’s own: pages alone are counted', () => {
+    const { passed } = open();
+    assert.equal(
+      passed(
+        9_000,
+        (call) => (call % 2 === 0 ? '127.0.0.1' : '::1'),
+        () => null,
+      ),
+      9_000,
+    );
+    assert.equal(
+      passed(
+        1_000,
+        () => '127.0.0.1',
+        () => 'a',
+      ),
+      pageLimits.page.calls.burst,
+    );
+  });
+
+  test('streams are counted while they are open', () => {
+    const { limiter } = open();
+    const held = Array.from({ length: 12 }, () => limiter.stream(from('198.51.100.7'), 'a'));
+    assert.equal(held.filter((one) => one !== null).length, pageLimits.page.streams);
+    held[0]?.();
+    held[0]?.();
+    assert.notEqual(limiter.stream(from('198.51.100.7'), 'a'), null);
+    assert.equal(limiter.stream(from('198.51.100.7'), 'a'), null, 'a place is given back once');
+    // What a page refused is not counted for the address.
+    const others = Array.from({ length: 600 }, (_, index) => limiter.stream(from('198.51.100.7'), `page ${index}`));
+    assert.equal(others.filter((one) => one !== null).length, pageLimits.address.streams - pageLimits.page.streams);
+  });
+});
+
+describe('the hosted page under its limits', () => {
+  let stage: BrowserStage;
+  before(async () => {
+    stage = await openBrowserStage({ TRUSTED_PROXIES: '127.0.0.1' });
+  });
+  after(() => stage.close());
+
+  /** So many calls at once, each from another network. */
+  const flood = (address: string, calls: number): Promise<Response>[] =>
+    Array.from({ length: calls }, (_, call) => fetch(address, { headers: { 'x-forwarded-for': `198.51.${call % 250}.7` } }));
+  const callOften = (address: string, calls: number): Promise<Response[]> => Promise.all(flood(address, calls));
+
+  test('refuses with 429, Retry-After and the envelope; a person gets a page', async () => {
+    const [payment, other] = await Promise.all([stage.create(), stage.create()]);
+    const answers = await callOften(`${payment.url}/state`, pageLimits.page.calls.burst * 3);
+    const refused = answers.filter(({ status }) => status === 429);
+    assert.ok(refused.length > 0, 'nobody was refused');
+    assert.equal(answers.filter(({ status }) => status === 200).length + refused.length, answers.length);
+    for (const { headers } of refused) assert.match(headers.get('retry-after') ?? '', /^[1-9]\d*$/);
+    const said: any = await refused[0]?.json();
+    assert.equal(said.error.code, 'rate_limited');
+    assert.equal(typeof said.error.message, 'string');
+    const shown = (await callOften(payment.url, 300)).find(({ status }) => status === 429);
+    assert.match(shown?.headers.get('content-type') ?? '', /^text\/html/);
+    assert.equal((await fetch(`${other.url}/state`)).status, 200);
+  });
+
+  test('has ten streams of one payment', async () => {
+    const payment = await stage.create();
+    const streams = await callOften(`${payment.url}/events`, pageLimits.page.streams + 1);
+    const open = streams.filter(({ status }) => status === 200);
+    const refused = streams.filter(({ status }) => status === 429);
+    assert.deepEqual([open.length, refused.length, refused[0]?.headers.get('retry-after')], [pageLimits.page.streams, 1, String(streamRetry_s)]);
+    await open[0]?.body?.cancel();
+    await eventually(async () => {
+      const again = await fetch(`${payment.url}/events`);
+      if (again.status === 200) open.push(again);
+      else await again.body?.cancel();
+      return again.status === 200;
+    }, 'a place for one more stream');
+    await Promise.all(open.slice(1).map(({ body }) => body?.cancel()));
+  });
+
+  test('is paid all the same: what was refused is sent again, once it may be', async () => {
+    // A lucky call passes between the others: three payments do not all have such luck.
+    const refused: string[] = [];
+    for (let attempt = 0; attempt < 3 && refused.length === 0; attempt += 1) {
+      const payment = await stage.create();
+      const { page, window } = await stage.open(payment);
+      page.on('response', (response) => {
+        const [, action] = /\/(method|pay)\?/.exec(response.url()) ?? [];
+        if (response.status() === 429 && action) refused.push(action);
+      });
+      // What the buyer does leaves the browser in the middle of a flood.
+      const calls: Promise<Response>[] = [];
+      await page.route(/\/(method|pay)\?/, async (route) => {
+        const more = flood(`${payment.url}/state`, 800);
+        calls.push(...more);
+        await Promise.any(more.map(async (call) => assert.equal((await call).status, 429)));
+        await route.continue();
+      });
+      await page.locator('#pay .primary').click();
+      await eventually(async () => refused.length > 0 || (await payment.read()).status !== 'pending', 'a refusal, or luck');
+      await page.unroute(/\/(method|pay)\?/);
+      await Promise.all(calls);
+      await eventually(async () => (await payment.read()).status !== 'pending', 'the payment to go on');
+      await window.close();
+    }
+    assert.ok(refused.length > 0, 'no action was refused');
+  });
+});
