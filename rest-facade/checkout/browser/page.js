@@ -90,7 +90,7 @@ const recover = async (took, most) => {
  * @returns {Promise<State | null>} null when it was refused or never arrived
  */
 const post = async (what, body, took, attempts = 1) => {
-  const answer = await deliver(what, body);
+  const answer = await send(what, body);
   if (answer?.ok) return answer.state;
   if (answer) {
     await ask();
