@@ -180,7 +180,7 @@ describe('the hosted page under its limits', () => {
       else await again.body?.cancel();
       return again.status === 200;
     }, 'a place for one more stream');
-    await Promise.all(open.slice(1).map(({ body }) => body?.cancel()));
+    await Promise.all(open.slice(1).map(async ({ body }) => body?.cancel()));
   });
 
   test('is paid all the same: what was refused is sent again, once it may be', async () => {
