@@ -28,6 +28,10 @@ const mistakenQueries: ReadonlySet<string> = new Set(['provided sha does not mat
 
 const codeOf = (message: string, code: unknown): unknown => (badRequests.has(code) || mistakenQueries.has(message) ? 'bad_request' : code);
 
+/** Whether an error was meant for the client, so that it keeps its words. */
+export const isForClients = ({ message, extensions }: Pick<GraphQLFormattedError, 'message' | 'extensions'>): boolean =>
+  extensions?.['exceeded'] !== undefined || shownCodes.has(codeOf(message, extensions?.['code']));
+
 /** The error as a client may see it. Whatever is not meant for clients becomes `internal_error` without detail. */
 export const presentError = ({ message, locations, path, extensions }: GraphQLFormattedError): GraphQLFormattedError => {
   // What is over a limit is found while validating, and Apollo gives it the code of what is not valid.

@@ -17,6 +17,7 @@ import { currentSpan, spanned } from '../subgraphs/kernel/service/tracing.ts';
 import { CannotCompile } from './cannot-compile.ts';
 import { compileOperation } from './compiled-operation.ts';
 import { compileRepeated, type GatewayExecutor } from './compile-repeated.ts';
+import { executeLogged, runLogged } from './log-own-errors.ts';
 import { compileApart, executeApart, keyNamesOf, openKeepApart } from './key-names.ts';
 import { subgraphSource } from './subgraph-source.ts';
 
@@ -83,9 +84,11 @@ export const openSupergraph = async ({ supergraphSdl, executors, log, compilesRe
   const compileTo = (counts: boolean) =>
     compileApart(keepApart, (document) => compileOperation({ document, plan: plan(document), apiSchema, executors, counts }));
   const compile = compileTo(false);
-  const executor = compilesRepeated ? limitAnswers(compileRepeated({ apiSchema, stock, compile: compileTo(true) })) : stock;
+  const repeated = compilesRepeated ? limitAnswers(compileRepeated({ apiSchema, stock, compile: compileTo(true) })) : stock;
+  const executor = executeLogged(repeated, log);
   const execute = bareExecute(apiSchema, executor, log);
-  const { operations, compiledNames, fallbackNames } = prepareOperations(readNamedOperations(apiSchema), compile, execute);
+  const compileOwn = (document: DocumentNode): PreparedDocument => runLogged(compile(document), log);
+  const { operations, compiledNames, fallbackNames } = prepareOperations(readNamedOperations(apiSchema), compileOwn, execute);
   const internal = prepareInternal(executors);
   return {
     apiSchema,
