@@ -21,11 +21,8 @@ export interface Shown extends WatchedConnection {
 }
 
 /** Who shows this, or why nobody was let in. Null when the key could not be looked up, which is logged. */
-export const admitCaller = async (
-  { request, authorization, signatures, body }: Shown,
-  { authenticator, limiter, log }: AdmissionParts,
-  requestId?: string,
-): Promise<Authenticated | NotAdmitted> => {
+export const admitCaller = async (shown: Shown, { authenticator, limiter, log }: AdmissionParts, requestId?: string): Promise<Authenticated | NotAdmitted> => {
+  const { request, authorization } = shown;
   const barred_s = limiter.barred_s(request);
   if (barred_s > 0 && !authenticator.holds(authorization)) return { barred_s };
   try {
@@ -38,7 +35,7 @@ export const admitCaller = async (
     if (!holder) return caller;
     const keyBarred_s = limiter.barred_s(request, holder.keyId);
     if (keyBarred_s > 0) return { barred_s: keyBarred_s };
-    const refusal = authenticator.checkRequest(holder, signatures, body);
+    const refusal = authenticator.checkRequest(holder, shown);
     const tooOften_s = refusal && isFailure(refusal) ? limiter.failed(request, holder.keyId) : 0;
     return tooOften_s > 0 ? { barred_s: tooOften_s } : (refusal ?? caller);
   } catch (thrown) {

@@ -53,6 +53,8 @@ export interface WatchedConnection {
   readonly request: IncomingMessage;
   readonly authorization: string | readonly string[] | undefined;
   readonly signatures: readonly string[];
+  /** When it began, in milliseconds since 1970: its signature is judged by that moment however long it lasts. */
+  readonly arrivedAt_ms: number;
 }
 
 export interface AuthenticatorParts {

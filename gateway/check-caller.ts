@@ -2,7 +2,7 @@
  * What a merchant's key must come with. Contract "Authentication" 2, 4 and 6, in the order of decision D-09: an address of the allow-list, the signature over
  * the raw bytes, live mode. Decision D-02 for a missing signature, D-03b for one that was not asked for.
  */
-import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto';
+import { createSecretKey, type KeyObject } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { refused, type Refused } from '../subgraphs/kernel/rules/refusal.ts';
 import { openAddressList, type AddressList } from '../subgraphs/kernel/service/address-list.ts';
@@ -10,6 +10,7 @@ import { unseal } from '../subgraphs/kernel/service/vault.ts';
 import type { ApiKeyHolder } from './authenticate.ts';
 import type { AddressOf } from './caller-address.ts';
 import { headerValues } from './header-values.ts';
+import { readSignature, type SignedRequest } from './request-signature.ts';
 
 /** In lower case, as Node compares them. */
 export const signatureHeader = 'x-psp-signature';
@@ -21,10 +22,16 @@ export const signaturesOf = (request: Pick<IncomingMessage, 'rawHeaders'>): read
 export const emptyBody = new Uint8Array(0);
 
 const ipNotAllowed = refused('ip_not_allowed', "The caller's address is not on the shop's allow-list.");
-const signatureRequired = refused('signature_required', 'X-PSP-Signature: required by the shop, expected sha256=<64 lower-case hex>, got nothing');
+const bothForms = 'sha256=<64 lower-case hex>, or t=<unix>,s2=<64 lower-case hex>';
+const signatureRequired = refused('signature_required', `X-PSP-Signature: required by the shop, expected ${bothForms}, got nothing`);
+const boundSignatureRequired = refused('signature_required', 'X-PSP-Signature: required by the shop, expected t=<unix>,s2=<64 lower-case hex>, got nothing');
 const invalidSignature = refused(
   'invalid_signature',
-  "X-PSP-Signature: expected sha256=<64 lower-case hex>, the HMAC-SHA256 of the raw body keyed with the shop's signing secret",
+  `X-PSP-Signature: expected ${bothForms}: HMAC-SHA256, keyed with the shop's signing secret, of the raw body, or of the whole request at most 5 minutes from now`,
+);
+const notBound = refused(
+  'invalid_signature',
+  'X-PSP-Signature: the shop takes signatures of the whole request alone: expected t=<unix>,s2=<64 lower-case hex>',
 );
 const liveNotEnabled = refused('live_not_enabled', 'live mode is not enabled for this merchant');
 
@@ -49,28 +56,27 @@ export const openCheckAddress = (addressOf: AddressOf): CheckAddress => {
   return (holder, request) => (holder.allowList.length === 0 || listOf(holder)(addressOf(request)) ? null : ipNotAllowed);
 };
 
-/**
- * Refuses a request with `signature_required` or `invalid_signature`, or with `live_not_enabled`. `signatures` are the values that were sent; the body is
- * the bytes as they came over the wire.
- */
-export type CheckRequest = (holder: ApiKeyHolder, signatures: readonly string[], body: Uint8Array) => Refused | null;
+/** What a request shows beside its key. */
+export interface ShownRequest extends SignedRequest {
+  /** The signatures that were sent. */
+  readonly signatures: readonly string[];
+}
+
+/** Refuses a request with `signature_required` or `invalid_signature`, or with `live_not_enabled`. */
+export type CheckRequest = (holder: ApiKeyHolder, shown: ShownRequest) => Refused | null;
 
 /** `vaultKey` opens the sealed signing secrets. */
 export const openCheckRequest = (vaultKey: Buffer): CheckRequest => {
   const keyOf = onceFor<KeyObject>(({ signingSecretSealed }) => createSecretKey(unseal(vaultKey, signingSecretSealed ?? ''), 'utf8'));
-  const checkSignature: CheckRequest = (holder, signatures, body) => {
-    const [signature] = signatures;
-    if (signature === undefined) return holder.requireSignature ? signatureRequired : null;
+  const checkSignature: CheckRequest = (holder, shown) => {
+    const [signature] = shown.signatures;
+    if (signature === undefined && !holder.requireSignature) return null;
+    if (signature === undefined) return holder.requireBoundSignature ? boundSignatureRequired : signatureRequired;
     // Without a secret no signature is right.
-    if (signatures.length > 1 || holder.signingSecretSealed === null) return invalidSignature;
-    return isSignedWith(keyOf(holder), signature, body) ? null : invalidSignature;
+    if (shown.signatures.length > 1 || holder.signingSecretSealed === null) return invalidSignature;
+    const form = readSignature(keyOf(holder), signature, shown);
+    if (form === null) return invalidSignature;
+    return form === 'body' && holder.requireBoundSignature ? notBound : null;
   };
-  return (holder, signatures, body) => checkSignature(holder, signatures, body) ?? (holder.mode === 'live' && !holder.liveEnabled ? liveNotEnabled : null);
-};
-
-const signatureForm = /^sha256=([0-9a-f]{64})$/;
-
-const isSignedWith = (key: KeyObject, signature: string, body: Uint8Array): boolean => {
-  const [, hex] = signatureForm.exec(signature) ?? [];
-  return hex !== undefined && timingSafeEqual(Buffer.from(hex, 'hex'), createHmac('sha256', key).update(body).digest());
+  return (holder, shown) => checkSignature(holder, shown) ?? (holder.mode === 'live' && !holder.liveEnabled ? liveNotEnabled : null);
 };

@@ -82,7 +82,7 @@ const admission = (parts: GraphProtocolParts): ((context: ConnectionContext) => 
     const { socket, request, ending } = extra;
     const authorization = textIn(connectionParams, 'authorization') ?? authorizationOf(request);
     const signature = textIn(connectionParams, signatureHeader);
-    const connection = { request, authorization, signatures: signature === undefined ? signaturesOf(request) : [signature] };
+    const connection = { request, authorization, signatures: signature === undefined ? signaturesOf(request) : [signature], arrivedAt_ms: Date.now() };
     const caller = await admitCaller({ ...connection, body: emptyBody }, parts);
     if (caller === null || 'barred_s' in caller) {
       socket.close(tryAgainLater, 'Try again later');

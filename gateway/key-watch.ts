@@ -33,7 +33,8 @@ export const openKeyWatch = (
   }, heldKey_ms);
   again.unref();
 
-  const watch: Authenticator['watch'] = ({ request, authorization, signatures }, { principal, holder: before, expiresAt_ms }, lost) => {
+  const watch: Authenticator['watch'] = (connection, { principal, holder: before, expiresAt_ms }, lost) => {
+    const { request, authorization } = connection;
     if (principal.kind !== 'key' && expiresAt_ms === undefined) return () => {};
     const lose = (refusal: Refused): void => {
       if (!connections.delete(watched)) return;
@@ -47,7 +48,8 @@ export const openKeyWatch = (
       if (isRefused(answer)) return lose(answer);
       const { holder } = answer;
       // What was let in without the demand for signatures may do what is not allowed with it.
-      const refusal = holder && (checkRequest(holder, signatures, emptyBody) ?? (holder.requireSignature && !before?.requireSignature ? nowSigned : null));
+      const refusal =
+        holder && (checkRequest(holder, { ...connection, body: emptyBody }) ?? (holder.requireSignature && !before?.requireSignature ? nowSigned : null));
       if (refusal) lose(refusal);
     };
     const watched: Watched = { merchantId: principal.kind === 'key' ? principal.merchantId : null, check };

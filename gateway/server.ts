@@ -119,7 +119,7 @@ const wantsPage = ({ method, headers }: FastifyRequest): boolean => method !== '
 /** The caller, whose token has been taken; null when the refusal has been sent. */
 const admit = async (request: FastifyRequest, reply: FastifyReply, parts: GatewayParts, requestId: string): Promise<Authenticated | null> => {
   const { raw } = request;
-  const shown = { request: raw, authorization: authorizationOf(raw), signatures: signaturesOf(raw), body: bytesOf(request) };
+  const shown = { request: raw, authorization: authorizationOf(raw), signatures: signaturesOf(raw), body: bytesOf(request), arrivedAt_ms: Date.now() };
   const caller = await admitCaller(shown, parts, requestId);
   if (caller === null || isRefused(caller) || 'barred_s' in caller) {
     sendNotAdmitted(reply, caller);

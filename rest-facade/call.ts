@@ -5,7 +5,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLError } from 'graphql';
 import type { Authenticator } from '../gateway/authenticate.ts';
-import { signaturesOf } from '../gateway/check-caller.ts';
+import { signaturesOf, type ShownRequest } from '../gateway/check-caller.ts';
 import { bytesOf } from '../gateway/raw-body.ts';
 import type { Supergraph } from '../gateway/supergraph.ts';
 import type { OperationName } from '../schema/generated/operation-map.ts';
@@ -44,7 +44,7 @@ export const openCall = (route: Route, operation: ContractOperation, parts: Call
   const readPart = route.kind === 'ledger' ? openRun(ledgerFilePart, 'ExportLedger', parts) : null;
   return async (request: FastifyRequest, reply: FastifyReply, caller: Caller): Promise<unknown> => {
     const { principal } = caller;
-    const untrusted = parts.authenticator.checkRequest(caller.holder, signaturesOf(request.raw), bytesOf(request));
+    const untrusted = parts.authenticator.checkRequest(caller.holder, shownBy(request));
     if (untrusted) return turnAway(request, reply, untrusted, parts, caller);
     const refusal = (await limitMerchant(reply, caller, parts)) ?? refuseScope(route, caller);
     if (refusal) return sendRefusal(reply, refusal);
@@ -58,6 +58,13 @@ export const openCall = (route: Route, operation: ContractOperation, parts: Call
     return sendOutcome(reply, await run(asked, call));
   };
 };
+
+const shownBy = (request: FastifyRequest): ShownRequest => ({
+  request: request.raw,
+  signatures: signaturesOf(request.raw),
+  body: bytesOf(request),
+  arrivedAt_ms: Date.now(),
+});
 
 const refuseScope = (route: Route, { principal }: Caller): Refusal | null => {
   const lack = lacks(route.field, principal);

@@ -61,7 +61,12 @@ export const openEventStream = (app: FastifyInstance, parts: EventStreamParts): 
   };
 };
 
-const connectionOf = ({ raw }: FastifyRequest): WatchedConnection => ({ request: raw, authorization: authorizationOf(raw), signatures: signaturesOf(raw) });
+const connectionOf = ({ raw }: FastifyRequest): WatchedConnection => ({
+  request: raw,
+  authorization: authorizationOf(raw),
+  signatures: signaturesOf(raw),
+  arrivedAt_ms: Date.now(),
+});
 
 /** Ids of events, as this stream gives them. Anything else cannot be resumed from: the stream begins with what happens next. */
 const eventId = /^\d{1,18}$/;

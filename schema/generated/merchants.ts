@@ -168,6 +168,11 @@ export type Shop = {
    * although none is required is checked, too.
    */
   requireSignature: Scalars['Boolean']['output'];
+  /**
+   * Whether a request's signature must be `t=<unix>,s2=<64 lower-case hex>`, over `t`, the method, the path with its query, the idempotency key and the body, at
+   * most 5 minutes old (README, "Signing requests"). A WebSocket's is that of its GET request. Such signatures are taken whether they are demanded or not.
+   */
+  requireBoundSignature: Scalars['Boolean']['output'];
   /** Addresses and CIDR blocks, IPv4 and IPv6, from which its keys may be used, over REST and on `/graphql`. Empty: from everywhere. For operators. */
   allowList: Array<Scalars['String']['output']>;
   /** Newest first, revoked ones too. For operators. */
@@ -392,6 +397,8 @@ export type ApiKeyHolder = {
   liveEnabled: Scalars['Boolean']['output'];
   /** Whether every request must be signed. */
   requireSignature: Scalars['Boolean']['output'];
+  /** Whether the signature must be over the whole request. */
+  requireBoundSignature: Scalars['Boolean']['output'];
   /** Encrypted; null while the shop has none. */
   signingSecretSealed: Maybe<Scalars['String']['output']>;
   /** From where the key may be used; empty: from everywhere. */
@@ -1296,7 +1303,10 @@ export type Mutation = {
   testClockResume: TestClockResult;
   /** Takes the clock away. What it has let happen stays; what waits for a later moment waits for it in real time. */
   testClockRemove: TestClockRemoveResult;
-  /** Whether every request with the shop's keys must be signed. It needs a signing secret first. */
+  /**
+   * Whether every request with the shop's keys must be signed. It needs a signing secret first. `bound`: whether the signature must be over the whole request;
+   * absent, it stays as it is while signatures are required. Refuses with bad_request when it is true and signatures are not required.
+   */
   shopSignatureRequire: ShopSignatureRequireResult;
   /** A new signing secret, or the shop's first one. The old one stops at once. Webhook secrets are not touched. */
   shopSigningSecretRotate: ShopSigningSecretRotateResult;
@@ -1479,6 +1489,7 @@ export type MutationshopSignatureRequireArgs = {
   merchantId: Scalars['ID']['input'];
   shopId: Scalars['ID']['input'];
   required: Scalars['Boolean']['input'];
+  bound: InputMaybe<Scalars['Boolean']['input']>;
 };
 
 
@@ -2349,6 +2360,7 @@ export type ShopResolvers<ContextType = SubgraphContext, ParentType extends Reso
   terminalId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   terminalName?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   requireSignature?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  requireBoundSignature?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   allowList?: Resolver<Array<ResolversTypes['String']>, ParentType, ContextType>;
   apiKeys?: Resolver<ResolversTypes['ApiKeyConnection'], ParentType, ContextType, RequireFields<ShopapiKeysArgs, 'first'>>;
   createdAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
@@ -2488,6 +2500,7 @@ export type ApiKeyHolderResolvers<ContextType = SubgraphContext, ParentType exte
   scopes?: Resolver<Array<ResolversTypes['String']>, ParentType, ContextType>;
   liveEnabled?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   requireSignature?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  requireBoundSignature?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   signingSecretSealed?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   allowList?: Resolver<Array<ResolversTypes['String']>, ParentType, ContextType>;
   rateLimit?: Resolver<ResolversTypes['RateLimit'], ParentType, ContextType>;

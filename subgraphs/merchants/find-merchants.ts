@@ -76,6 +76,7 @@ export interface KeyHolder {
   readonly scopes: Scope[];
   readonly liveEnabled: boolean;
   readonly requireSignature: boolean;
+  readonly requireBoundSignature: boolean;
   /** Sealed as it is kept: it is opened where signatures are checked. */
   readonly signingSecretSealed: string | null;
   readonly allowList: string[];
@@ -86,7 +87,7 @@ export interface KeyHolder {
 const holderOf: Statement = {
   name: 'api_key_holder',
   text: `select api_key.id as "keyId", api_key.merchant_id as "merchantId", api_key.shop_id as "shopId", api_key.mode, api_key.scopes, merchant.live_enabled as "liveEnabled",
-      shop.require_signature as "requireSignature", shop.signing_secret_sealed as "signingSecretSealed", shop.allow_list as "allowList",
+      shop.require_signature as "requireSignature", coalesce(shop.require_bound_signature, false) as "requireBoundSignature", shop.signing_secret_sealed as "signingSecretSealed", shop.allow_list as "allowList",
       merchant.rate_per_second as "ratePerSecond", merchant.rate_burst as "rateBurst"
     from api_key join merchant on merchant.id = api_key.merchant_id join shop on shop.merchant_id = api_key.merchant_id and shop.id = api_key.shop_id
     where api_key.digest = $1 and api_key.revoked_at is null`,

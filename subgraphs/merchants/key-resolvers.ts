@@ -19,13 +19,14 @@ interface KeysAsked {
 }
 
 /** Fields of a shop. */
-export const shopKeyFields = ({ database: { pool } }: KeyParts): Pick<ShopResolvers, 'allowList' | 'apiKeys'> => {
+export const shopKeyFields = ({ database: { pool } }: KeyParts): Pick<ShopResolvers, 'allowList' | 'apiKeys' | 'requireBoundSignature'> => {
   // A list of payments names the same shop again and again.
   const keysOf = oncePerCall(
     ({ shop, page }: KeysAsked) => JSON.stringify([shop.merchantId, shop.shopId, page.first, page.after ?? null]),
     async ({ shop, page }) => orThrow(await listApiKeys(pool, shop, page)),
   );
   return {
+    requireBoundSignature: ({ requireBoundSignature }) => requireBoundSignature ?? false,
     allowList: ({ allowList }, _, { principal }) => {
       operatorsOnly(principal);
       return allowList;
@@ -50,7 +51,8 @@ export const keyMutations = (parts: KeyParts & { readonly vaultKey: Buffer }): K
   apiKeyIssue: async (_, input, context) => named('ApiKeyIssued', await issueAudited(parts, context, input)),
   apiKeyRevoke: async (_, input, context) => named('ApiKey', await revokeApiKey(parts, context, input)),
   apiKeyUseNote: (_, { used }, { now }) => noteKeyUse(parts.database.pool, used, now()),
-  shopSignatureRequire: async (_, { required, ...shop }, context) => named('Shop', await requireSignature(parts, context, shop, required)),
+  shopSignatureRequire: async (_, { required, bound, ...shop }, context) =>
+    named('Shop', await requireSignature(parts, context, shop, { required, bound: bound ?? null })),
   shopSigningSecretRotate: async (_, shop, context) => named('ShopSigningSecretRotated', await rotateSigningSecret(parts, context, shop)),
   shopAllowListSet: async (_, { entries, ...shop }, context) => named('Shop', await setAllowList(parts, context, shop, entries)),
 });

@@ -21,10 +21,11 @@ const shopColumns = columns(propertyNames(ShopEntity));
 const lockShop: Statement = { name: 'shop.lock', text: `select ${shopColumns} from shop where merchant_id = $1 and id = $2 for update` };
 const protectShop: Statement = {
   name: 'shop.protect',
-  text: `update shop set require_signature = $3, signing_secret_sealed = $4, allow_list = $5 where merchant_id = $1 and id = $2 returning ${shopColumns}`,
+  text: `update shop set require_signature = $3, signing_secret_sealed = $4, allow_list = $5, require_bound_signature = $6
+    where merchant_id = $1 and id = $2 returning ${shopColumns}`,
 };
 
-type Protection = Pick<Shop, 'requireSignature' | 'signingSecretSealed' | 'allowList'>;
+type Protection = Pick<Shop, 'requireSignature' | 'requireBoundSignature' | 'signingSecretSealed' | 'allowList'>;
 
 const noShop = refused('not_found', 'there is no such shop');
 
@@ -41,8 +42,9 @@ const changeProtection = async (
     if (!before) return noShop;
     const decided = decide(before);
     if (isRefused(decided)) return decided;
-    const { requireSignature, signingSecretSealed, allowList } = { ...before, ...decided };
-    const [after = before] = await run<Shop>(client, protectShop, [merchantId, shopId, requireSignature, signingSecretSealed, allowList]);
+    const { requireSignature, requireBoundSignature, signingSecretSealed, allowList } = { ...before, ...decided };
+    const values = [merchantId, shopId, requireSignature, signingSecretSealed, allowList, requireBoundSignature];
+    const [after = before] = await run<Shop>(client, protectShop, values);
     return { before: stateOf(before), after: stateOf(after), result: after };
   };
   const changed = await changeWithAudit(database, acting, { action: `shop.${verb}`, merchantId, subject: { kind: 'shop', id: shopId } }, change);
@@ -50,19 +52,30 @@ const changeProtection = async (
   return changed;
 };
 
-const stateOf = ({ requireSignature, signingSecretSealed, allowList }: Shop) => ({
+const stateOf = ({ requireSignature, requireBoundSignature, signingSecretSealed, allowList }: Shop) => ({
   requireSignature,
+  requireBoundSignature: requireBoundSignature ?? false,
   signingSecret: signingSecretSealed === null ? null : '[secret]',
   allowList,
 });
 
+/** What shall be demanded of signatures. */
+export interface SignatureDemand {
+  readonly required: boolean;
+  /** Whether they must be over the whole request. Null: as it is, while they are required. */
+  readonly bound: boolean | null;
+}
+
+const notRequired = refused('bad_request', 'bound: signatures of whole requests can only be demanded where signatures are required');
+const noSecret = refused('bad_request', 'required: the shop has no signing secret yet; make one with shopSigningSecretRotate');
+
 /** Turns the demand for request signatures on or off. Refuses with `not_found`, or with `bad_request` while there is no secret to sign with. */
-export const requireSignature = (parts: KeyParts, acting: Acting, shop: ShopKey, required: boolean): Promise<Shop | Refused> =>
-  changeProtection(parts, acting, { shop, verb: 'signature_require' }, ({ signingSecretSealed }) =>
-    required && signingSecretSealed === null
-      ? refused('bad_request', 'required: the shop has no signing secret yet; make one with shopSigningSecretRotate')
-      : { requireSignature: required },
-  );
+export const requireSignature = (parts: KeyParts, acting: Acting, shop: ShopKey, { required, bound }: SignatureDemand): Promise<Shop | Refused> =>
+  changeProtection(parts, acting, { shop, verb: 'signature_require' }, ({ signingSecretSealed, requireBoundSignature: before }) => {
+    if (required && signingSecretSealed === null) return noSecret;
+    if (bound && !required) return notRequired;
+    return { requireSignature: required, requireBoundSignature: required && (bound ?? before ?? false) };
+  });
 
 /** Gives the shop a new signing secret, or its first one; the old one stops at once. The secret is in the answer and nowhere else in clear. */
 export const rotateSigningSecret = async (

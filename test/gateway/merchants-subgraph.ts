@@ -60,6 +60,7 @@ export const merchantsResolvers = {
       liveEnabled: true,
       rateLimit: { perSecond: 50, burst: 100 },
       requireSignature: false,
+      requireBoundSignature: false,
       allowList: [],
     }),
     liveEvent: () => ({ id: '1' }),

@@ -49,7 +49,7 @@ export const authenticatorParts = { vaultKey: Buffer.alloc(32, 7), addressOf: op
 export const bareRequest = new IncomingMessage(new Socket());
 
 /** A holder whose shop asks for neither signatures nor addresses. */
-export const unprotected = { requireSignature: false, signingSecretSealed: null, allowList: [] };
+export const unprotected = { requireSignature: false, requireBoundSignature: false, signingSecretSealed: null, allowList: [] };
 
 const holder = (keyId: string, merchantId: string, shopId: string, mode: 'test' | 'live', liveEnabled: boolean): ApiKeyHolder => ({
   keyId,

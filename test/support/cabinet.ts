@@ -61,13 +61,13 @@ export const rotateSigningSecret = async (service: Graph, shop: Shop): Promise<s
   ).secret;
 
 /** Switches the demand for signatures; gives the shop or the refusal. */
-export const requireSignature = (service: Graph, shop: Shop, required: boolean): Promise<any> =>
+export const requireSignature = (service: Graph, shop: Shop, required: boolean, bound: boolean | null = null): Promise<any> =>
   change(
     service,
     shop,
-    `mutation ($m: ID!, $s: ID!, $required: Boolean!) { shopSignatureRequire(merchantId: $m, shopId: $s, required: $required) {
-      __typename ... on Shop { requireSignature } ... on Refused { code message } } }`,
-    { required },
+    `mutation ($m: ID!, $s: ID!, $required: Boolean!, $bound: Boolean) { shopSignatureRequire(merchantId: $m, shopId: $s, required: $required, bound: $bound) {
+      __typename ... on Shop { requireSignature requireBoundSignature } ... on Refused { code message } } }`,
+    { required, bound },
   );
 
 /** Sets the allow-list; gives the shop or the refusal. */
@@ -93,6 +93,23 @@ export const withinASecond = async <Seen>(expected: Seen, look: () => Promise<Se
 
 /** What stands in X-PSP-Signature. */
 export const signed = (secret: string, body: string | Uint8Array): string => `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+
+/** What a signature of the whole request is over (README, "Signing requests"). */
+export interface SignedParts {
+  readonly method: string;
+  /** The path with its query. */
+  readonly target: string;
+  readonly key?: string;
+  readonly body?: string | Uint8Array;
+  /** Seconds from now. */
+  readonly in_s?: number;
+}
+
+/** The header of a signature over the whole request, computed independently of the service. */
+export const signedWhole = (secret: string, { method, target, key = '', body = '', in_s = 0 }: SignedParts): string => {
+  const t = Math.floor(Date.now() / 1_000) + in_s;
+  return `t=${t},s2=${createHmac('sha256', secret).update(`${t}\n${method}\n${target}\n${key}\n`).update(body).digest('hex')}`;
+};
 
 export interface Sending {
   readonly key?: string;

@@ -115,6 +115,8 @@ export const ShopEntity = defineEntity({
     previousWebhookUntil: p.type(InstantType).$type<Temporal.Instant>().nullable(),
     /** Whether its keys must sign every request. */
     requireSignature: p.boolean().default(false),
+    /** Whether a signature must be over the whole request; null is no. */
+    requireBoundSignature: p.boolean().nullable(),
     /** The `thm_` secret that requests are signed with, encrypted; null until the first one is made. */
     signingSecretSealed: p.text().nullable(),
     /** Addresses and CIDR blocks from which its keys may be used; empty: from everywhere. */

@@ -94,6 +94,7 @@ const holder: ApiKeyHolder = {
   scopes: [...scopes],
   liveEnabled: true,
   requireSignature: false,
+  requireBoundSignature: false,
   signingSecretSealed: null,
   allowList: [],
   rateLimit: { perSecond: 1_000_000, burst: 1_000_000 },
