@@ -19,6 +19,10 @@ const pathOf = (pointer: string): string =>
     .map((step, place) => (/^\d+$/.test(step) && repeatable(step) ? `[${step}]` : `${place === 0 ? '' : '.'}${nameOf(step)}`))
     .join('');
 
+/** A field by the way to it, in the words of a mistake. */
+export const fieldAt = (path: readonly (string | number)[]): string =>
+  path.map((step, place) => (typeof step === 'number' ? `[${step}]` : `${place === 0 ? '' : '.'}${nameOf(step)}`)).join('');
+
 const number = (source: string): string => (repeatable(source) ? source : `a number of ${source.length} characters`);
 
 /** What came, in words. `secret` keeps the value itself out of them. */

@@ -1,8 +1,10 @@
 /**
- * Bytes to JSON, strictly: UTF-8, no duplicate meaning, and numbers as they were written. Decision D-05: an integer is written as one, so `1.0`,
+ * Bytes to JSON, strictly: UTF-8, no field twice in one object, and numbers as they were written. Decision D-05: an integer is written as one, so `1.0`,
  * `1e2` and what is beyond 2^53-1 are not integers, although JSON.parse alone would make integers of them.
  */
 import { isUtf8 } from 'node:buffer';
+import { fieldAt } from './describe-mistake.ts';
+import { duplicateField } from './duplicate-field.ts';
 
 /**
  * What was read, or what is wrong with the bytes as a whole. A number that is not written as a safe integer comes as a symbol that holds how it was
@@ -38,7 +40,8 @@ export const readBody = (bytes: Buffer): ReadBody => {
   try {
     const careful = maybeInexact.test(text) || maybeUnsafe.test(text);
     const value: unknown = careful ? JSON.parse(text, exactly) : JSON.parse(text);
-    return { value };
+    const twice = duplicateField(text, value);
+    return twice ? { mistake: `${fieldAt(twice)}: expected once, got several` } : { value };
   } catch (error) {
     // The parser's own message repeats the text, which may hold a card number.
     return { mistake: error instanceof UnsafeText ? `the body: ${error.message}` : 'the body is not valid JSON' };

@@ -30,6 +30,28 @@ const privateHosts = [
   '224.0.0.1',
   '240.0.0.1',
   '255.255.255.255',
+  // Metadata and wire servers of clouds, as themselves and within IPv6: mapped, NAT64, 6to4, and the deprecated compatible form.
+  '168.63.129.16',
+  '0xa83f8110',
+  '168.63.33040',
+  '[::ffff:168.63.129.16]',
+  '[::ffff:a83f:8110]',
+  '[::168.63.129.16]',
+  '[64:ff9b::168.63.129.16]',
+  '[64:ff9b:1::a83f:8110]',
+  '[2002:a83f:8110::1]',
+  '169.254.0.23',
+  '169.254.170.2',
+  '[64:ff9b::a9fe:a9fe]',
+  '[2002:a9fe:a9fe::]',
+  '[::ffff:100.100.100.200]',
+  '[64:ff9b::100.100.100.200]',
+  '[2002:6464:64c8::]',
+  '[::ffff:192.0.0.192]',
+  '[2002:c000:c0::]',
+  '[fd20:ce::254]',
+  '[fd00:42::42]',
+  '[fe80::a9fe:a9fe]',
   '[::]',
   '[::1]',
   '[0:0:0:0:0:0:0:1]',
@@ -76,7 +98,17 @@ describe('the address of a webhook, when it is given', () => {
   test('may be loopback in development, and no other private address', () => {
     for (const host of ['127.0.0.1', '127.8.9.10', '[::1]', '[::ffff:127.0.0.1]', 'localhost', 'LOCALHOST.', 'api.localhost', '2130706433'])
       assert.equal(checkWebhookUrl(`http://${host}:8080/hook`, development), null, host);
-    for (const host of ['10.0.0.1', '192.168.1.1', '169.254.169.254', '[fd00:ec2::254]', '224.0.0.1', '0.0.0.0', 'metadata.google.internal', 'printer.local'])
+    for (const host of [
+      '10.0.0.1',
+      '192.168.1.1',
+      '168.63.129.16',
+      '169.254.169.254',
+      '[fd00:ec2::254]',
+      '224.0.0.1',
+      '0.0.0.0',
+      'metadata.google.internal',
+      'printer.local',
+    ])
       assert.equal(checkWebhookUrl(`http://${host}/hook`, development), 'must lead to a public address', host);
   });
 

@@ -26,6 +26,9 @@ class RefusedTarget extends Error {
 /** The only IPv6 block from which public unicast addresses are given out; outside it also lie forms that carry an IPv4 address, such as `::7f00:1`. */
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
 
+/** Public by its block, and yet the cloud's own inside of a machine that runs there: Azure's wire server. */
+const cloudOwn = new Set(['168.63.129.16']);
+
 /**
  * Whether an address, in any notation that a socket or a resolver gives, is a public unicast one. Everything else is refused, known or not:
  * private, carrier-grade NAT, link-local with its metadata services, multicast, reserved, and the IPv6 forms that carry an IPv4 address.
@@ -33,7 +36,7 @@ const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
 export const isPublicAddress = (text: string): boolean => {
   if (!ipaddr.isValid(text)) return false;
   const address = ipaddr.process(text);
-  return address.range() === 'unicast' && (address.kind() === 'ipv4' || address.match(globalUnicast));
+  return address.range() === 'unicast' && !cloudOwn.has(address.toString()) && (address.kind() === 'ipv4' || address.match(globalUnicast));
 };
 
 type MayReach = (address: string) => boolean;

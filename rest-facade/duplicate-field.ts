@@ -1,0 +1,92 @@
+/**
+ * Names that come twice in one object of a JSON text. JSON.parse keeps the last of them and says nothing, so that two readers of the same bytes may see two
+ * amounts.
+ */
+
+const quote = 0x22;
+const backslash = 0x5c;
+
+/** Where the string that begins at `from` ends: the place of its closing quote. */
+const endOfString = (text: string, from: number): number => {
+  let end = text.indexOf('"', from + 1);
+  for (;;) {
+    let escapes = 0;
+    while (text.charCodeAt(end - 1 - escapes) === backslash) escapes += 1;
+    if (escapes % 2 === 0) return end;
+    end = text.indexOf('"', end + 1);
+  }
+};
+
+const isSpace = (code: number): boolean => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
+
+/** The place of the first character from `from` on that is no space. */
+const pastSpaces = (text: string, from: number): number => {
+  let at = from;
+  while (isSpace(text.charCodeAt(at))) at += 1;
+  return at;
+};
+
+const colon = 0x3a;
+
+/** How many names of fields are written in a valid JSON text. */
+const namesIn = (text: string): number => {
+  let names = 0;
+  for (let start = text.indexOf('"'); start >= 0;) {
+    const behind = endOfString(text, start) + 1;
+    if (text.charCodeAt(pastSpaces(text, behind)) === colon) names += 1;
+    start = text.indexOf('"', behind);
+  }
+  return names;
+};
+
+/** How many fields the objects of a value have together. */
+const fieldsOf = (value: unknown): number => {
+  let fields = 0;
+  const left: unknown[] = [value];
+  while (left.length > 0) {
+    const next = left.pop();
+    if (typeof next !== 'object' || next === null) continue;
+    const items: unknown[] = Object.values(next);
+    if (!Array.isArray(next)) fields += items.length;
+    for (const item of items) if (typeof item === 'object') left.push(item);
+  }
+  return fields;
+};
+
+/** An object or a list whose end has not been seen. */
+interface Open {
+  /** Null: a list. */
+  readonly names: Set<string> | null;
+  /** The field or the place that is being read. */
+  step: string | number;
+}
+
+/** Walks a valid JSON text up to the first name that its object has already. */
+const findDuplicate = (text: string): readonly (string | number)[] | null => {
+  const open: Open[] = [];
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    const inside = open.at(-1);
+    if (code === quote) {
+      const end = endOfString(text, at);
+      if (inside?.names && text.charCodeAt(pastSpaces(text, end + 1)) === colon) {
+        const name = String(JSON.parse(text.slice(at, end + 1)));
+        inside.step = name;
+        if (inside.names.has(name)) return open.map(({ step }) => step);
+        inside.names.add(name);
+      }
+      at = end;
+    } else if (code === 0x7b) open.push({ names: new Set(), step: '' });
+    else if (code === 0x5b) open.push({ names: null, step: 0 });
+    else if (code === 0x7d || code === 0x5d) open.pop();
+    else if (code === 0x2c && typeof inside?.step === 'number') inside.step += 1;
+  }
+  return null;
+};
+
+/**
+ * The way to the first field that comes twice, by names and places; null when none does. `value` is what JSON.parse made of the text: a name that comes twice
+ * is one field of it, so that counting finds out without remembering any name.
+ */
+export const duplicateField = (text: string, value: unknown): readonly (string | number)[] | null =>
+  typeof value !== 'object' || value === null || namesIn(text) === fieldsOf(value) ? null : findDuplicate(text);
