@@ -163,7 +163,9 @@ describe('a watched key', () => {
     const { world, authenticator } = await open();
     const { principal } = await admitted(authenticator, testKey);
     const lost: string[] = [];
-    authenticator.watch({ request: bareRequest, authorization: bearer(testKey), signatures: [] }, { principal }, ({ code }) => lost.push(code));
+    authenticator.watch({ request: bareRequest, authorization: bearer(testKey), signatures: [], arrivedAt_ms: 0 }, { principal }, ({ code }) =>
+      lost.push(code),
+    );
     await world.bus.publish('keys', { merchantId: 'm1' });
     await settle();
     assert.deepEqual(lost, []);
@@ -178,7 +180,9 @@ describe('a watched key', () => {
     const { world, clock, authenticator } = await open();
     const { principal } = await admitted(authenticator, testKey);
     const lost: string[] = [];
-    authenticator.watch({ request: bareRequest, authorization: bearer(testKey), signatures: [] }, { principal }, ({ code }) => lost.push(code));
+    authenticator.watch({ request: bareRequest, authorization: bearer(testKey), signatures: [], arrivedAt_ms: 0 }, { principal }, ({ code }) =>
+      lost.push(code),
+    );
     world.holders.clear();
     for (const _ of [1, 2]) {
       clock.ms += heldKey_ms;
@@ -193,7 +197,9 @@ describe('a watched key', () => {
     const { world, authenticator } = await open();
     const { principal } = await admitted(authenticator, testKey);
     const lost: string[] = [];
-    const unwatch = authenticator.watch({ request: bareRequest, authorization: bearer(testKey), signatures: [] }, { principal }, ({ code }) => lost.push(code));
+    const unwatch = authenticator.watch({ request: bareRequest, authorization: bearer(testKey), signatures: [], arrivedAt_ms: 0 }, { principal }, ({ code }) =>
+      lost.push(code),
+    );
     world.obstacles.set('apiKeyHolder', () => Promise.reject(new Error('no database')));
     await world.bus.publish('keys', { merchantId: 'm1' });
     await settle();
