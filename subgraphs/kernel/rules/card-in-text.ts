@@ -10,22 +10,33 @@ const shown_digits = 4;
 /** Ids of ours: their groups may be digits alone. */
 const uuidForm = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
 const uuid = new RegExp(`^${uuidForm}$`, 'i');
-/** Digits, with single separators between them or without. */
-const digitsForm = String.raw`(?<!\d)\d(?:[\s._:/-]?\d){12,}`;
-const uuidOrDigits = new RegExp(`${uuidForm}|${digitsForm}`, 'gi');
-const digitsAnywhere = new RegExp(digitsForm);
+/** Groups of digits as a card's may be, with single separators between them; or one group. */
+const uuidOrDigits = new RegExp(String.raw`${uuidForm}|(?<!\d)\d{4,}(?:[\s._:/-]\d{3,})*`, 'gi');
+const mayBeCard = /(?<!\d)(?:\d{13}|\d{4,}[\s._:/-]\d{3})/;
 
-/** Whether a group of digits, or several, are written as a card number is: 13 to 19 digits from 2 on, in groups of four and more. */
-const isWritten = (groups: readonly string[]): boolean => {
-  const digits = groups.join('');
-  if (!/^[2-6]\d{12,18}$/.test(digits) || !isCardNumber(digits)) return false;
-  return groups.length === 1 || groups.every((group, place) => group.length >= (place === groups.length - 1 ? 3 : 4));
-};
+/** A card number: 13 to 19 digits, from 2 to 6 on; in groups, of four digits and more, the last of three. */
+const least_digits = 13;
+const most_digits = 19;
+const leastOfGroup_digits = 4;
+const leastOfLast_digits = 3;
 
-/** How many of the groups from a place on are a card number; 0: none is. */
+/**
+ * How many of the groups from a place on are a card number, as many as can be; 0: none is. A merchant
+ * may have written a long text of nothing but digits, so most places are left by a look at a length.
+ */
 const lengthAt = (groups: readonly string[], from: number): number => {
-  const most = Math.min(groups.length - from, 5);
-  return Array.from({ length: most }, (_, less) => most - less).find((length) => isWritten(groups.slice(from, from + length))) ?? 0;
+  const first = groups[from] ?? '';
+  if (first < '2' || first >= '7') return 0;
+  let digits = '';
+  let length = 0;
+  for (let place = from; place < groups.length && digits.length < most_digits; place += 1) {
+    const group = groups[place] ?? '';
+    if (place > from && group.length < leastOfLast_digits) break;
+    digits += group;
+    if (digits.length >= least_digits && digits.length <= most_digits && isCardNumber(digits)) length = place - from + 1;
+    if (group.length < leastOfGroup_digits) break;
+  }
+  return length;
 };
 
 const maskRun = (run: string): string => {
@@ -42,7 +53,7 @@ const maskRun = (run: string): string => {
 };
 
 /** Whether a text has a run of digits that is long enough for a card number. Cheaper than `maskCardNumbers`. */
-export const mayHoldCardNumber = (text: string): boolean => digitsAnywhere.test(text);
+export const mayHoldCardNumber = (text: string): boolean => mayBeCard.test(text);
 
 /**
  * A text with every card number in it reduced to its last 4 digits. A merchant's free text may hold
