@@ -16,6 +16,7 @@ import { ConfigError, deriveSecrets, type Config, type SettledConfig } from './s
 import { openHttp } from './subgraphs/kernel/service/http.ts';
 import { ensureFree, explainListening, type ListenAddress } from './subgraphs/kernel/service/listen-address.ts';
 import { localOperatorToken, localSecretKey } from './subgraphs/kernel/service/local-secrets.ts';
+import type { ServiceKeys } from './subgraphs/kernel/service/principal-header.ts';
 import type { Roles } from './subgraphs/kernel/service/roles.ts';
 import { serveSubgraph, subgraphPath } from './subgraphs/kernel/service/serve-subgraph.ts';
 import { runStep } from './subgraphs/kernel/service/stop-requests.ts';
@@ -53,7 +54,7 @@ export const settle = (config: Config, roles: Roles): SettledConfig => {
     ...config,
     publicUrl: config.publicUrl ?? `http://${config.host}:${config.port}`,
     operatorToken: config.operatorToken ?? (embedded ? localOperatorToken(config.dataDir) : null),
-    secrets: deriveSecrets(config.secretKey ?? localSecretKey(config.dataDir)),
+    secrets: deriveSecrets(config.secretKey ?? localSecretKey(config.dataDir), config.secretKeyPrevious, config.secretKeyNext),
   };
 };
 
@@ -67,10 +68,10 @@ interface Starting {
 }
 
 /** A subgraph of another process over HTTP; null when no address of it is known. */
-const openRemote = (name: SubgraphName, { config, log, stack }: Omit<Starting, 'bus'>): SubgraphExecutor | null => {
+const openRemote = (name: SubgraphName, { config, log, stack }: Omit<Starting, 'bus'>, service: ServiceKeys | null): SubgraphExecutor | null => {
   const url = config.subgraphUrls[name];
   if (!url) return null;
-  const remote = remoteExecutor(`${url}${subgraphPath(name)}`, config.secrets.principal, log);
+  const remote = remoteExecutor(`${url}${subgraphPath(name)}`, { shared: config.secrets.principal, service }, log);
   stack.defer(() => remote.close());
   return remote;
 };
@@ -80,7 +81,7 @@ type Executors = Readonly<Record<SubgraphName, SubgraphExecutor>>;
 /** The subgraphs of this process run in it; the others are asked over HTTP. */
 const openExecutors = (starting: Starting, subgraphs: Subgraphs | null): Executors => {
   const open = (name: SubgraphName): SubgraphExecutor => {
-    const executor = subgraphs && starting.roles.subgraphs.includes(name) ? subgraphs.open(name) : openRemote(name, starting);
+    const executor = subgraphs && starting.roles.subgraphs.includes(name) ? subgraphs.open(name) : openRemote(name, starting, subgraphs?.service ?? null);
     if (executor) return executor;
     throw new ConfigError([`SUBGRAPH_${name.toUpperCase()}_URL is required: this process does not run that subgraph itself`]);
   };
@@ -101,7 +102,8 @@ const listen = async (starting: Starting, subgraphs: Subgraphs | null): Promise<
   const isEdge = roles.edge.size > 0;
   const app = openHttp({ config, log, ready, ...(isEdge ? { overload: config.overload } : {}) });
   if (subgraphs && !roles.all) {
-    for (const name of roles.subgraphs) serveSubgraph(app, { name, executor: subgraphs.open(name), principalSecret: config.secrets.principal });
+    const keys = { shared: config.secrets.principal, service: subgraphs.service };
+    for (const name of roles.subgraphs) serveSubgraph(app, { name, executor: subgraphs.open(name), keys });
   }
   if (isEdge) {
     const { registerEdge } = await import('./rest-facade/register-edge.ts');
@@ -134,7 +136,7 @@ export const startRoles = async (config: SettledConfig, roles: Roles, log: Logge
     const databaseUrl = opened?.url ?? config.databaseDirectUrl ?? config.databaseUrl ?? '';
     const bus = await runStep(stopping, () => openBus({ redisUrl: config.redisUrl, databaseUrl, log }));
     stack.defer(() => bus.close());
-    const remote = (name: SubgraphName): SubgraphExecutor | null => openRemote(name, { config, roles, log, stack });
+    const remote = (name: SubgraphName, service: ServiceKeys): SubgraphExecutor | null => openRemote(name, { config, roles, log, stack }, service);
     const open = onRecord && opened ? () => onRecord.openSubgraphs(opened, { config, bus, log, stack, here: roles.subgraphs, remote }) : null;
     const subgraphs = open && (await runStep(stopping, open));
     if (subgraphs && roles.all && config.databaseUrl === null) demo = await runStep(stopping, () => subgraphs.demoMerchant());

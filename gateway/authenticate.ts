@@ -16,6 +16,7 @@ import { openKeyHolders, type KeyHolders } from './key-holders.ts';
 import { openKeyUse, type UsedKey } from './key-use.ts';
 import { openKeyWatch } from './key-watch.ts';
 import type { Supergraph } from './supergraph.ts';
+import type { Keys } from '../subgraphs/kernel/service/keys.ts';
 
 /** Who a key speaks for, as the merchants subgraph says. */
 export type ApiKeyHolder = Readonly<NonNullable<FindApiKeyHolderQuery['apiKeyHolder']>>;
@@ -61,7 +62,7 @@ export interface AuthenticatorParts {
   readonly supergraph: Pick<Supergraph, 'operation'>;
   readonly bus: Bus;
   /** Opens the shops' sealed signing secrets. */
-  readonly vaultKey: Buffer;
+  readonly vaultKey: Keys;
   readonly addressOf: AddressOf;
   readonly log: Logger;
   /** The bootstrap operator's token; null: there is none. */
@@ -168,7 +169,7 @@ const authenticatedAs = onceFor<Authenticated>((holder) => {
   return { principal: { kind: 'key', keyId, merchantId, shopId, mode, scopes: granted }, holder };
 });
 
-const asGateway = (): Call => ({ principal: { kind: 'service', name: 'gateway' }, requestId: randomUUID() });
+const asGateway = (): Call => ({ principal: { kind: 'edge', name: 'gateway' }, requestId: randomUUID() });
 
 const tellMerchants = (supergraph: Pick<Supergraph, 'operation'>): ((used: readonly UsedKey[]) => Promise<void>) => {
   const operation = supergraph.operation('NoteApiKeyUse');

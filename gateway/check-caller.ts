@@ -10,6 +10,7 @@ import { unseal } from '../subgraphs/kernel/service/vault.ts';
 import type { ApiKeyHolder } from './authenticate.ts';
 import type { AddressOf } from './caller-address.ts';
 import { headerValues } from './header-values.ts';
+import type { Keys } from '../subgraphs/kernel/service/keys.ts';
 import { readSignature, type SignedRequest } from './request-signature.ts';
 
 /** In lower case, as Node compares them. */
@@ -66,7 +67,7 @@ export interface ShownRequest extends SignedRequest {
 export type CheckRequest = (holder: ApiKeyHolder, shown: ShownRequest) => Refused | null;
 
 /** `vaultKey` opens the sealed signing secrets. */
-export const openCheckRequest = (vaultKey: Buffer): CheckRequest => {
+export const openCheckRequest = (vaultKey: Keys): CheckRequest => {
   const keyOf = onceFor<KeyObject>(({ signingSecretSealed }) => createSecretKey(unseal(vaultKey, signingSecretSealed ?? ''), 'utf8'));
   const checkSignature: CheckRequest = (holder, shown) => {
     const [signature] = shown.signatures;

@@ -17,6 +17,7 @@ export const audienceOf = (principal: Principal, merchantId: string | null): Aud
     }
     case 'buyer':
       return within(principal.merchantId, merchantId, { merchantId: principal.merchantId, subjectId: principal.paymentId });
+    case 'edge':
     case 'service':
       return refused('not_found', 'The stream is not for services.');
   }

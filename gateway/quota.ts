@@ -46,7 +46,8 @@ const nameOfCaller = (principal: Principal): string => {
       return `operator ${principal.subject}`;
     case 'buyer':
       return `buyer ${principal.merchantId} ${principal.paymentId}`;
+    case 'edge':
     case 'service':
-      return `service ${principal.name}`;
+      return `${principal.kind} ${principal.name}`;
   }
 };

@@ -3,7 +3,7 @@ import { GraphQLError, print, type ExecutionResult } from 'graphql';
 import { Pool, type Dispatcher } from 'undici';
 import type { Call } from '../subgraphs/kernel/service/principal.ts';
 import { answerRoomHeader, usedIn, writeAnswerRoom, type AnswerMeter } from '../subgraphs/kernel/service/answer-meter.ts';
-import { principalHeader, principalSigner, requestIdHeader } from '../subgraphs/kernel/service/principal-header.ts';
+import { principalHeader, principalSigner, requestIdHeader, type PrincipalKeys } from '../subgraphs/kernel/service/principal-header.ts';
 import type { SubgraphExecutor } from '../subgraphs/kernel/service/subgraph.ts';
 import type { Logger } from '../subgraphs/kernel/service/telemetry.ts';
 import { currentSpan, spanned, type SpanStart } from '../subgraphs/kernel/service/tracing.ts';
@@ -22,10 +22,10 @@ export interface RemoteExecutor extends SubgraphExecutor {
  * An executor over a subgraph's endpoint, `http://host:port/subgraphs/<name>`. A subgraph that cannot be reached or does not answer as one
  * is a GraphQL error with the code `unavailable`; why is logged with the request id.
  */
-export const remoteExecutor = (url: string, principalSecret: Buffer, log: Logger, answerTimeout_ms = usualAnswerTimeout_ms): RemoteExecutor => {
+export const remoteExecutor = (url: string, keys: PrincipalKeys, log: Logger, answerTimeout_ms = usualAnswerTimeout_ms): RemoteExecutor => {
   const { origin, pathname: path } = new URL(url);
   const pool = new Pool(origin, { connections, connect: { timeout: connectTimeout_ms }, headersTimeout: answerTimeout_ms, bodyTimeout: answerTimeout_ms });
-  const sign = principalSigner(principalSecret);
+  const sign = principalSigner(keys);
   const start: SpanStart = { kind: 'client', name: `POST ${path}` };
   const ask = (body: string, call: Call): Promise<ExecutionResult> =>
     spanned(start, async () => {

@@ -65,8 +65,9 @@ const rightsOf = (principal: Principal): readonly unknown[] => {
       return ['operator', principal.role, principal.merchantId];
     case 'buyer':
       return ['buyer', principal.merchantId, principal.paymentId];
+    case 'edge':
     case 'service':
-      return ['service', principal.name];
+      return [principal.kind, principal.name];
   }
 };
 

@@ -28,7 +28,7 @@ export const storedEvents = (supergraph: Pick<Supergraph, 'operation'>): ReadEve
   const operation = supergraph.operation('ReadEventsAfter');
   return async (after, { audience, kinds }, first) => {
     const variables = { after, first, ...audience, kinds: Array.from(kinds, (kind) => kindInGraph[kind]) };
-    const { data, errors } = await operation.run(variables, { principal: { kind: 'service', name: 'gateway' }, requestId: randomUUID() });
+    const { data, errors } = await operation.run(variables, { principal: { kind: 'edge', name: 'gateway' }, requestId: randomUUID() });
     const [error] = errors ?? [];
     if (error) throw error;
     return data?.liveEventsAfter?.map(readEvent) ?? null;

@@ -51,9 +51,9 @@ export const takeBankCallbacks = async (
   const askOfPayment = supergraph.operation('AskBankOfPayment');
   const askOfPayout = supergraph.operation('AskBankOfPayout');
   const call = async ({ merchantId, operationId: id, isPayout }: Told): Promise<void> => {
-    const service: Call = { principal: { kind: 'service', name: 'bank-callback' }, requestId: randomUUID() };
-    const { errors } = await (isPayout ? askOfPayout : askOfPayment).run({ merchantId, id }, service);
-    if (errors?.length) log.warn({ operationId: id, requestId: service.requestId }, unasked);
+    const edge: Call = { principal: { kind: 'edge', name: 'bank-callback' }, requestId: randomUUID() };
+    const { errors } = await (isPayout ? askOfPayout : askOfPayment).run({ merchantId, id }, edge);
+    if (errors?.length) log.warn({ operationId: id, requestId: edge.requestId }, unasked);
   };
   const ask = (told: Told): void => void call(told).catch((error: unknown) => log.warn({ err: error }, unasked));
   app.post('/callbacks/yookassa', { bodyLimit: bodyLimit_bytes }, async (request, reply) => {

@@ -6,7 +6,9 @@ import { databaseJobs } from './kernel/database/jobs.ts';
 import { booksJobs } from './kernel/ledger/books/walk-books.ts';
 import { retentionJobs } from './kernel/retention/jobs.ts';
 import type { Job } from './kernel/queue/run-job.ts';
+import { keyIdOf } from './kernel/service/vault.ts';
 import { reconciliationJobs } from './merchants/reconciliation/jobs.ts';
+import { resealJobs } from './merchants/reseal-secrets.ts';
 import { webhookKeeper } from './merchants/webhooks/webhook-keeper.ts';
 import { deliverJob, webhookJobs } from './merchants/webhooks/webhook-jobs.ts';
 import { askBankJob, paymentJobs, paymentKeeper } from './payments/jobs.ts';
@@ -69,6 +71,7 @@ export const backgroundJobs = (parts: SubgraphsParts, stopping: AbortSignal, att
       wake: (shops) => queues.addMany(keepClockJob, shops),
       stopping,
     }),
+    ...resealJobs({ pool: database.pool, vaultKey: secrets.vault, formerIds: secrets.formerVault ? [keyIdOf(secrets.formerVault)] : [], log, stopping }),
     ...tokenJobs({ ...charging, now }),
     ...subscriptionJobs({ ...charging, now, stopping }),
     ...payoutJobs({ database, banks, log, now, stopping }),

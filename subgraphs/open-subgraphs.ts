@@ -174,6 +174,7 @@ const timeOfCaller = (clocks: TestClocks, { principal }: Call): Temporal.Instant
     case 'buyer':
       return clocks.timeOf({ kind: 'payment', merchantId: principal.merchantId, id: principal.paymentId });
     case 'operator':
+    case 'edge':
     case 'service':
       return null;
   }

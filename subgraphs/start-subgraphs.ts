@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { SubgraphName } from '../schema/sources.ts';
 import { openEveryBank } from './kernel/banks/open-every-bank.ts';
 import { openTestClocks } from './kernel/clock/test-clocks.ts';
+import { openKeptKeys } from './kernel/database/kept-keys.ts';
 import { migrateAll, openRecord, type RecordStore, type Start } from './kernel/database/open-record.ts';
 import { isMigrated } from './kernel/database/orm.ts';
 import { watchWorker } from './kernel/observability/watch-worker.ts';
@@ -11,6 +12,7 @@ import { openQueues } from './kernel/queue/queues.ts';
 import { startRelay } from './kernel/queue/relay.ts';
 import type { Bus } from './kernel/rules/event.ts';
 import type { SettledConfig } from './kernel/service/config.ts';
+import type { ServiceKeys } from './kernel/service/principal-header.ts';
 import type { SubgraphExecutor } from './kernel/service/subgraph.ts';
 import type { Logger } from './kernel/service/telemetry.ts';
 import { ensureDemoMerchant, type DemoMerchant } from './merchants/demo-merchant.ts';
@@ -26,8 +28,10 @@ export interface Subgraphs {
   open(name: SubgraphName): SubgraphExecutor;
   /** Runs the jobs, and the relay from the outbox, until `stack` is disposed of: what is running ends in peace. */
   startWorker(): Promise<void>;
-  /** What is not ready yet: the database until it is migrated, the queues until they answer. */
+  /** What is not ready yet: the database until it is migrated and its kept keys have been read, the queues until they answer. */
   unready(): Promise<readonly string[]>;
+  /** What this process signs and reads services with. */
+  readonly service: ServiceKeys;
   /** The merchant whose test key an embedded installation prints. */
   demoMerchant(): Promise<DemoMerchant>;
 }
@@ -41,7 +45,7 @@ export interface SubgraphsOptions {
   /** The subgraphs that this process runs itself. */
   readonly here: readonly SubgraphName[];
   /** A subgraph of another process; null where no address of it is known. */
-  readonly remote: (name: SubgraphName) => SubgraphExecutor | null;
+  readonly remote: (name: SubgraphName, service: ServiceKeys) => SubgraphExecutor | null;
 }
 
 /** Opens the database with the tables of every subgraph, an embedded one where none is named; migrates it when `migrating`. */
@@ -54,9 +58,12 @@ export const openTables = async (config: SettledConfig, migrating: boolean, star
 /** Opens what the subgraphs stand on. Nothing runs yet. */
 export const openSubgraphs = async ({ url, database }: RecordStore, options: SubgraphsOptions): Promise<Subgraphs> => {
   const { config, bus, log, stack, here, remote } = options;
-  const { redisUrl, webhookPrivateTargets, eventsKept_days, publicUrl, secrets, drain_ms } = config;
+  const { redisUrl, webhookPrivateTargets, eventsKept_days, publicUrl, secrets: derived, drain_ms } = config;
   const queues = await openQueues({ redisUrl, databaseUrl: url, log, jobs: wakeableJobs, drain_ms: drain_ms / 2 });
   stack.defer(() => queues.close());
+  const kept = await openKeptKeys({ pool: database.pool, secrets: derived, log });
+  stack.defer(() => kept.close());
+  const secrets = { ...derived, fingerprint: kept.fingerprint };
   const banks = openEveryBank(config, secrets.vault, database, stack);
   const policies = openPolicies({ pool: database.pool, bus, fingerprintKey: secrets.fingerprint });
   stack.defer(() => policies.close());
@@ -64,14 +71,15 @@ export const openSubgraphs = async ({ url, database }: RecordStore, options: Sub
   const clocks = openTestClocks({ pool: database.pool, bus, now });
   stack.defer(() => clocks.close());
   const alone = { database, banks, policies, clocks, bus, queues, secrets, publicUrl, webhookPrivateTargets, eventsKept_days, now, log, payments: null };
-  const payments = here.includes('payments') ? openSubgraph('payments', alone) : remote('payments');
+  const payments = here.includes('payments') ? openSubgraph('payments', alone) : remote('payments', kept.service);
   const parts: SubgraphsParts = { ...alone, payments };
   return {
     open: (name) => (name === 'payments' && here.includes(name) && payments) || openSubgraph(name, parts),
+    service: kept.service,
     startWorker: () => startWorker(parts, stack, drain_ms / 2),
     unready: async () => {
       const [migrated, queued] = await Promise.all([isMigrated(database).catch(() => false), queues.ready()]);
-      return [...(migrated ? [] : ['database']), ...(queued ? [] : ['queues'])];
+      return [...(migrated && kept.ready() ? [] : ['database']), ...(queued ? [] : ['queues'])];
     },
     demoMerchant: () => ensureDemoMerchant(database, secrets.vault, config.dataDir, now()),
   };

@@ -7,10 +7,11 @@ import type { Checkout, CheckoutCalls } from './call-checkout.ts';
 import { chooseLanguage } from './choose-language.ts';
 import type { Assets } from './serve-assets.ts';
 import { wordsOf, type Words } from './words/words.ts';
+import type { Keys } from '../../subgraphs/kernel/service/keys.ts';
 
 export interface PageContext {
   readonly calls: CheckoutCalls;
-  readonly pageSecret: Buffer;
+  readonly pageSecret: Keys;
   readonly assets: Assets;
   readonly log: Logger;
 }

@@ -21,12 +21,13 @@ import { readAssets, serveAssets, type Assets } from './serve-assets.ts';
 import { showPage } from './show-page.ts';
 import { brokenPage } from './views/message.ts';
 import { wordsOf } from './words/words.ts';
+import type { Keys } from '../../subgraphs/kernel/service/keys.ts';
 
 export interface CheckoutParts {
   /** Runs the operations of schema/operations/checkout.graphql. */
   readonly supergraph: Pick<Supergraph, 'operation'>;
   /** Signs the tokens in page addresses. */
-  readonly pageSecret: Buffer;
+  readonly pageSecret: Keys;
   /** Tells when a payment changed; without it the page only asks by itself. */
   readonly liveEvents?: Pick<LiveEvents, 'read'>;
   /** Says where a call comes from, for the limits. */

@@ -6,6 +6,7 @@ import { columns, run, type Runner, type Statement } from '../kernel/database/st
 import type { BlockEntry } from '../kernel/policies/entities.ts';
 import { blockValue, blockValueExpected, type BlockKind } from '../kernel/rules/block.ts';
 import { refused, type Refused } from '../kernel/rules/refusal.ts';
+import { allKeys } from '../kernel/service/keys.ts';
 import type { Acting } from './audit.ts';
 import { changePolicy, missing, reasonMistake, type PolicyParts } from './change-policy.ts';
 
@@ -15,7 +16,7 @@ export type BlockEntryRow = Omit<BlockEntry, 'value'>;
 const entryColumns = columns(['id', 'merchantId', 'kind', 'shown', 'reason', 'createdAt']);
 const known: Statement = {
   name: 'block_entry.known',
-  text: `select ${entryColumns} from block_entry where merchant_id is not distinct from $1::uuid and kind = $2 and value = $3`,
+  text: `select ${entryColumns} from block_entry where merchant_id is not distinct from $1::uuid and kind = $2 and value = any ($3::text[])`,
 };
 const insert: Statement = {
   name: 'block_entry.insert',
@@ -35,7 +36,7 @@ export const addBlockEntry = async (
   input: { readonly merchantId: string | null; readonly kind: BlockKind; readonly value: string; readonly reason: string },
 ): Promise<BlockEntryRow | Refused> => {
   const { merchantId, kind, reason } = input;
-  const blocked = blockValue(parts.fingerprintKey, kind, input.value);
+  const [blocked, ...asBefore] = allKeys(parts.fingerprintKey).map((key) => blockValue(key, kind, input.value));
   if (!blocked) return refused('bad_request', `value: expected ${blockValueExpected[kind]}`);
   const mistake = reasonMistake(reason);
   if (mistake) return mistake;
@@ -43,7 +44,7 @@ export const addBlockEntry = async (
   return changePolicy(parts, acting, { action: 'block_entry.add', merchantId, subject: { kind: 'block_entry', id } }, async (client) => {
     const gone = merchantId === null ? null : await missing(client, merchantId, null);
     if (gone) return gone;
-    const [before] = await run<BlockEntryRow>(client, known, [merchantId, kind, blocked.value]);
+    const [before] = await run<BlockEntryRow>(client, known, [merchantId, kind, [blocked, ...asBefore].map((one) => one?.value)]);
     const [entry] = before ? [before] : await run<BlockEntryRow>(client, insert, [id, merchantId, kind, blocked.value, blocked.shown, reason, acting.now()]);
     if (!entry) throw new Error('an insert gave no row');
     return { before: before ? told(before) : null, after: told(entry), result: entry };

@@ -10,12 +10,13 @@ import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import type { Principal } from '../kernel/service/principal.ts';
 import { merchantOf, refusal } from '../kernel/service/reach.ts';
 import { changeWithAudit, type Acting, type Audited, type AuditedAction } from './audit.ts';
+import type { Keys } from '../kernel/service/keys.ts';
 
 export interface PolicyParts {
   readonly database: Pick<Database, 'pool'>;
   readonly policies: Policies;
   /** Makes the fingerprints of blocked cards and accounts. */
-  readonly fingerprintKey: Buffer;
+  readonly fingerprintKey: Keys;
 }
 
 /** Carries out a change with its audit entry, in one transaction, and tells every process of it. Refuses as the change does. */

@@ -10,10 +10,11 @@ import type { ShopKey } from './api-keys.ts';
 import { changeWithAudit, type Acting } from './audit.ts';
 import { makeWebhookSecret } from './rules/api-key.ts';
 import { nameMistake, overlapEnd, overlapMistake, shopsPerMerchant_max } from './rules/cabinet.ts';
+import type { Keys } from '../kernel/service/keys.ts';
 
 export interface ShopParts {
   readonly database: Pick<Database, 'pool'>;
-  readonly vaultKey: Buffer;
+  readonly vaultKey: Keys;
 }
 
 /** A secret as it is shown once, and until when the one before it signs too. */

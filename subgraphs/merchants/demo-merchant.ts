@@ -13,6 +13,7 @@ import { createMerchant } from './change-merchant.ts';
 import { createShop } from './change-shop.ts';
 import { findKeyHolder } from './find-merchants.ts';
 import { digestOf } from './rules/api-key.ts';
+import type { Keys } from '../kernel/service/keys.ts';
 
 export interface DemoMerchant {
   readonly merchantId: string;
@@ -35,7 +36,7 @@ const read = (path: string): DemoMerchant | null => {
 };
 
 /** The demo merchant of this data directory; made when it, or its key in the database, is not there. */
-export const ensureDemoMerchant = async (database: Database, vaultKey: Buffer, dataDir: string, now: Temporal.Instant): Promise<DemoMerchant> => {
+export const ensureDemoMerchant = async (database: Database, vaultKey: Keys, dataDir: string, now: Temporal.Instant): Promise<DemoMerchant> => {
   const path = join(dataDir, 'demo-merchant.json');
   const known = read(path);
   if (known && (await findKeyHolder(database.pool, digestOf(known.key)))) return known;

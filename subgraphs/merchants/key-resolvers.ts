@@ -7,6 +7,7 @@ import { oncePerCall } from '../kernel/service/per-call.ts';
 import { orThrow, refusal } from '../kernel/service/reach.ts';
 import { issueAudited, listApiKeys, noteKeyUse, revokeApiKey, type KeyParts, type ShopKey } from './api-keys.ts';
 import { requireSignature, rotateSigningSecret, setAllowList } from './protect-shop.ts';
+import type { Keys } from '../kernel/service/keys.ts';
 
 /** What a stolen key must not tell. */
 const operatorsOnly = ({ kind }: Principal): void => {
@@ -47,7 +48,7 @@ const named = <Name extends string, Result extends object>(name: Name, result: R
   isRefused(result) ? result : { ...result, __typename: name };
 
 /** The mutations about keys, signatures and addresses. */
-export const keyMutations = (parts: KeyParts & { readonly vaultKey: Buffer }): KeyMutations => ({
+export const keyMutations = (parts: KeyParts & { readonly vaultKey: Keys }): KeyMutations => ({
   apiKeyIssue: async (_, input, context) => named('ApiKeyIssued', await issueAudited(parts, context, input)),
   apiKeyRevoke: async (_, input, context) => named('ApiKey', await revokeApiKey(parts, context, input)),
   apiKeyUseNote: (_, { used }, { now }) => noteKeyUse(parts.database.pool, used, now()),

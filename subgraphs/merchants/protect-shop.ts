@@ -13,6 +13,7 @@ import { seal } from '../kernel/service/vault.ts';
 import type { KeyParts, ShopKey } from './api-keys.ts';
 import { changeWithAudit, type Acting } from './audit.ts';
 import { makeSigningSecret } from './rules/api-key.ts';
+import type { Keys } from '../kernel/service/keys.ts';
 
 /** Entries of a shop's allow-list. */
 const allowList_max = 200;
@@ -79,7 +80,7 @@ export const requireSignature = (parts: KeyParts, acting: Acting, shop: ShopKey,
 
 /** Gives the shop a new signing secret, or its first one; the old one stops at once. The secret is in the answer and nowhere else in clear. */
 export const rotateSigningSecret = async (
-  parts: KeyParts & { readonly vaultKey: Buffer },
+  parts: KeyParts & { readonly vaultKey: Keys },
   acting: Acting,
   shop: ShopKey,
 ): Promise<{ readonly shop: Shop; readonly secret: string } | Refused> => {

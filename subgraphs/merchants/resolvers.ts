@@ -39,15 +39,16 @@ import { policyMutations, policyQueries } from './policy-resolvers.ts';
 import type { ClockVerbs } from './test-clocks.ts';
 import { reconciliationFields, reconciliationMutations, reconciliationQueries } from './reconciliation-resolvers.ts';
 import { rateLimitOf } from './rules/rate-limit.ts';
+import type { Keys } from '../kernel/service/keys.ts';
 
 export interface MerchantsParts extends ClockVerbs {
   readonly database: Database;
   /** Told when what is cached of a merchant's keys is no longer true. */
   readonly bus: Bus;
   readonly policies: Policies;
-  readonly vaultKey: Buffer;
+  readonly vaultKey: Keys;
   /** Makes the fingerprints of blocked cards and accounts. */
-  readonly fingerprintKey: Buffer;
+  readonly fingerprintKey: Keys;
   /** Whether webhooks may go to http and to loopback. */
   readonly privateTargets: boolean;
   /** Tells the workers that these lanes have webhooks that are due. May be lost: the sweep finds them. */
@@ -195,6 +196,7 @@ const mayHear = (principal: Principal, event: EventRow): boolean => {
     case 'buyer':
       return event.merchantId === principal.merchantId && event.subjectId === principal.paymentId;
     case 'operator':
+    case 'edge':
     case 'service':
       return mayReadMerchant(principal, event.merchantId);
   }

@@ -12,11 +12,12 @@ import { merchantOf } from '../kernel/service/reach.ts';
 import { seal } from '../kernel/service/vault.ts';
 import { changeWithAudit, type Acting } from './audit.ts';
 import { missing } from './change-policy.ts';
+import type { Keys } from '../kernel/service/keys.ts';
 
 export interface BankAccountParts {
   readonly database: Pick<Database, 'pool'>;
   /** Seals the secrets. */
-  readonly vaultKey: Buffer;
+  readonly vaultKey: Keys;
 }
 
 const accountColumns = columns(propertyNames(BankAccountEntity).filter((name) => name !== 'secretSealed'));

@@ -1,12 +1,13 @@
 /** Where a payment's hosted page is. */
 import { signPageToken } from '../kernel/service/page-token.ts';
 import type { PaymentKey } from './store-payment.ts';
+import type { Keys } from '../kernel/service/keys.ts';
 
 /** What the address is made of. */
 export interface PageParts {
   /** Address of the hosted pages, without a slash at the end. */
   readonly publicUrl: string;
-  readonly pageSecret: Buffer;
+  readonly pageSecret: Keys;
 }
 
 /** Joined, for the reason that `rfc3339` has: one text in parts slows the writing of the whole answer. */

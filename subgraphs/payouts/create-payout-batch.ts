@@ -3,7 +3,7 @@
  * own. The batch is worked off in pages, each of them one transaction of a few statements, however many items it has; what a page has made stays when a later one
  * fails, and the batch is completed by sending it again.
  */
-import { createHmac, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import type { Bank } from '../kernel/banks/bank.ts';
 import { isBeyondBound } from '../kernel/ledger/bound.ts';
@@ -12,7 +12,7 @@ import { claimOf, type IdempotencyClaim } from '../kernel/database/idempotency.t
 import { inTransaction } from '../kernel/database/statement.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import { checkRecipient, payoutBank, type Checked } from './check-draft.ts';
-import { keyedClaim, lacksScope, payCard, type CreatingParts, type Creating, type IdempotencyArgument } from './create-payout.ts';
+import { keyedClaim, keyedFingerprints, lacksScope, payCard, type CreatingParts, type Creating, type IdempotencyArgument } from './create-payout.ts';
 import type { Payout } from './entities.ts';
 import { beyondBound, openPayouts, type Opened } from './open-payouts.ts';
 import { payoutTerms, type PayoutInput, type PayoutTerms } from './rules/create.ts';
@@ -56,6 +56,7 @@ interface Item {
   /** Its own key (decision D-25); '' without a key. */
   readonly key: string;
   readonly fingerprint: string;
+  readonly earlierFingerprints: readonly string[];
   readonly id: string;
   readonly ready: { readonly terms: PayoutTerms; readonly bank: Bank } | Failure;
 }
@@ -86,8 +87,8 @@ const readyOf = (checked: Checked | Refused, terms: PayoutTerms): Item['ready'] 
 
 const readItem = async ({ parts, creating, method, bank, claim }: Batch, input: PayoutInput, index: number): Promise<Item> => {
   const meaning = JSON.stringify(['payoutBatchItem', method, input], (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
-  const fingerprint = claim ? createHmac('sha256', parts.fingerprintKey).update(meaning).digest('hex') : '';
-  const base = { index, amount: input.amount, key: claim ? `${claim.key}:${index}` : '', fingerprint, id: randomUUID() };
+  const fingerprints = claim ? keyedFingerprints(parts.fingerprintKey, meaning) : { fingerprint: '', earlierFingerprints: [] };
+  const base = { index, amount: input.amount, key: claim ? `${claim.key}:${index}` : '', ...fingerprints, id: randomUUID() };
   const terms = payoutTerms(method, input);
   if (isRefused(terms)) return { ...base, ready: failureOf(terms) };
   const checked = await checkRecipient({ policies: creating.policies, merchantId: creating.key.merchantId, bank, log: parts.log }, terms.recipient);
@@ -138,7 +139,7 @@ const openItems = async (
 
 const openPage = async (client: pg.PoolClient, batch: Batch, items: readonly Item[], at: Temporal.Instant): Promise<Page | Refused> => {
   const { claim, batchId, creating } = batch;
-  const claims = items.map(({ key, fingerprint, id: resourceId }) => ({ key, fingerprint, resourceId }));
+  const claims = items.map(({ key, fingerprint, earlierFingerprints, id: resourceId }) => ({ key, fingerprint, earlierFingerprints, resourceId }));
   const taken = claim ? await claimPage(client, creating.key, [{ ...claim, resourceId: batchId }, ...claims], at) : new Map<string, string | null>();
   const earlier = claim ? taken.get(claim.key) : undefined;
   if (earlier === null) return conflict;

@@ -22,13 +22,14 @@ import { beyondBound, openPayouts, type Draft } from './open-payouts.ts';
 import { payoutTerms, type PayoutInput } from './rules/create.ts';
 import { callDeadline_s, type PayoutMethod } from './rules/payout.ts';
 import { orderPayout } from './order-payout.ts';
+import { allKeys, type Keys } from '../kernel/service/keys.ts';
 
 export interface CreatingParts {
   readonly database: Database;
   readonly banks: Banks;
   readonly log: Logger;
   /** Makes digests that nobody else can make. */
-  readonly fingerprintKey: Buffer;
+  readonly fingerprintKey: Keys;
 }
 
 /** Who creates, by which lists, and when. */
@@ -60,8 +61,14 @@ export const lacksScope = ({ scopes }: KeyPrincipal, method: PayoutMethod): Refu
 /** The claim as it is stored: a plain digest of a body with a card number in it could be tried out, number by number. */
 export const keyedClaim = ({ fingerprintKey }: Pick<CreatingParts, 'fingerprintKey'>, claim: IdempotencyClaim): IdempotencyClaim => ({
   key: claim.key,
-  fingerprint: createHmac('sha256', fingerprintKey).update(claim.fingerprint).digest('hex'),
+  ...keyedFingerprints(fingerprintKey, claim.fingerprint),
 });
+
+/** A digest of `meaning` that nobody else can make, and those that were made with earlier keys. */
+export const keyedFingerprints = (keys: Keys, meaning: string): Required<Omit<IdempotencyClaim, 'key'>> => {
+  const [fingerprint, ...earlierFingerprints] = allKeys(keys).map((key) => createHmac('sha256', key).update(meaning).digest('hex'));
+  return { fingerprint: fingerprint ?? '', earlierFingerprints };
+};
 
 /**
  * Gives a card payout to its bank, in this process. `since_ms` is when the payout was begun to be made, by performance.now(): a process that slept since then

@@ -15,6 +15,7 @@ import { cpuOfProcess, type CpuClock } from './cpu.ts';
 import type { Bench } from './plan.ts';
 import { saying } from './progress.ts';
 import type { Row } from './report.ts';
+import { currentKey } from '../../subgraphs/kernel/service/keys.ts';
 
 const body = JSON.stringify({ id: 'evt_bench', event: 'payment.succeeded', data: { description: 'x'.repeat(900) } });
 
@@ -97,7 +98,7 @@ type Queue = 'PostgreSQL' | 'Redis';
 /** A database with shops and endpoints, the receiver behind them, and a way to start the service's worker on it. */
 const openDelivery = async (queue: Queue, stack: AsyncDisposableStack) => {
   const secretKey = Buffer.from(randomBytes(32));
-  const stage = await openStage(Buffer.from(deriveSecrets(secretKey).vault));
+  const stage = await openStage(Buffer.from(currentKey(deriveSecrets(secretKey).vault)));
   stack.defer(() => stage.close());
   const redis = queue === 'Redis' ? await startRedis() : null;
   stack.defer(async () => redis?.stop());

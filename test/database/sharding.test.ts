@@ -16,6 +16,7 @@ const shared: Readonly<Record<string, string>> = {
   forbidden_word: 'kept in memory',
   exchange_rate: 'kept in memory',
   policy_version: 'one row',
+  kept_key: 'two rows for each secret key',
   sbp_bank: 'some hundreds of banks',
   books_walk: 'one row for each walk',
   follower_position: 'one row for each follower',

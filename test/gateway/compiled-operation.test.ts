@@ -38,7 +38,8 @@ const principals: readonly Principal[] = [
   { kind: 'key', keyId: 'k', merchantId, shopId: 'a', mode: 'test', scopes },
   { kind: 'buyer', merchantId, paymentId: 'a' },
   { kind: 'operator', subject: 'o', role: 'admin', merchantId: null },
-  { kind: 'service', name: 'rest-facade' },
+  { kind: 'edge', name: 'rest-facade' },
+  { kind: 'service', name: 'recurring' },
 ];
 
 let asked = 0;

@@ -98,7 +98,7 @@ const executor = localExecutor(schema, contextOf, log);
 
 export const key: KeyPrincipal = { kind: 'key', keyId: 'k', merchantId: 'm', shopId: 's', mode: 'test', scopes };
 export const operator: OperatorPrincipal = { kind: 'operator', subject: 'o', role: 'admin', merchantId: null };
-export const facade: Principal = { kind: 'service', name: 'rest-facade' };
+export const facade: Principal = { kind: 'edge', name: 'rest-facade' };
 
 export const ask = (text: string, principal: Principal, variables: Record<string, unknown> = {}): Promise<ExecutionResult> =>
   executor.prepare(parse(text))(variables, { principal, requestId: 'req-1' });

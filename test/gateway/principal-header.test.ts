@@ -2,10 +2,18 @@ import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { SignJWT, UnsecuredJWT } from 'jose';
-import { principalReader, principalSigner } from '../../subgraphs/kernel/service/principal-header.ts';
+import { principalReader, principalSigner, type PrincipalKeys } from '../../subgraphs/kernel/service/principal-header.ts';
 import type { Principal } from '../../subgraphs/kernel/service/principal.ts';
 
 const secret = randomBytes(32);
+const serviceSecret = randomBytes(32);
+const service = {
+  own: async () => ({ id: 'one', key: serviceSecret }),
+  find: async (id: string) => (id === 'one' ? serviceSecret : null),
+};
+/** Of a process that works on the record, and of one of the edge. */
+const keys: PrincipalKeys = { shared: secret, service };
+const edgeKeys: PrincipalKeys = { shared: secret, service: null };
 const start_ms = Date.parse('2026-05-06T10:00:00Z');
 
 const everyone: readonly Principal[] = [
@@ -13,6 +21,7 @@ const everyone: readonly Principal[] = [
   { kind: 'operator', subject: 'o', role: 'support', merchantId: null },
   { kind: 'operator', subject: 'o', role: 'viewer', merchantId: 'm' },
   { kind: 'buyer', merchantId: 'm', paymentId: 'p' },
+  { kind: 'edge', name: 'gateway' },
   { kind: 'service', name: 'worker' },
 ];
 const [someone] = everyone;
@@ -21,16 +30,16 @@ assert(someone);
 describe('the principal header', () => {
   for (const principal of everyone) {
     test(`brings ${principal.kind} ${JSON.stringify(principal)} across`, async () => {
-      const read = principalReader(secret);
-      const header = await principalSigner(secret)(principal);
+      const read = principalReader(keys);
+      const header = await principalSigner(keys)(principal);
       assert.deepEqual([await read(header), await read(header)], [principal, principal]);
     });
   }
 
   test('is used again for half of its life, then made anew, and refused after its minute, cached or not', async () => {
     let now_ms = start_ms;
-    const sign = principalSigner(secret, () => now_ms);
-    const read = principalReader(secret, () => now_ms);
+    const sign = principalSigner(keys, () => now_ms);
+    const read = principalReader(keys, () => now_ms);
     const first = await sign(someone);
     assert.deepEqual(await read(first), someone);
     now_ms = start_ms + 29_000;
@@ -42,14 +51,39 @@ describe('the principal header', () => {
     assert.deepEqual(await read(first), someone);
     now_ms = start_ms + 61_000;
     assert.equal(await read(first), null);
-    assert.equal(await principalReader(secret, () => now_ms)(first), null);
+    assert.equal(await principalReader(keys, () => now_ms)(first), null);
     assert.deepEqual(await read(second), someone);
   });
 
   test('of one principal is not that of another', async () => {
-    const sign = principalSigner(secret);
+    const sign = principalSigner(keys);
     const headers = await Promise.all(everyone.map(sign));
     assert.equal(new Set(headers).size, everyone.length);
+  });
+
+  test('of a service cannot be made by a process of the edge, nor by anybody with its secret', async () => {
+    const worker: Principal = { kind: 'service', name: 'worker' };
+    await assert.rejects(principalSigner(edgeKeys)(worker), /does not speak as a service/);
+    const read = principalReader(keys);
+    assert.deepEqual(await read(await sealed({ principal: worker })), { kind: 'edge', name: 'worker' });
+    for (const kid of ['service.one', 'service.two', 'service.']) {
+      const forged = new SignJWT({ principal: worker }).setProtectedHeader({ alg: 'HS256', kid }).setAudience('payment-service/subgraph');
+      assert.equal(await read(await forged.setIssuedAt().setExpirationTime('1 minute').sign(createSecretKey(secret))), null, kid);
+    }
+    assert.equal(await principalReader(edgeKeys)(await principalSigner(keys)(worker)), null, 'the edge reads no service');
+  });
+
+  test("signed with the service's key speaks as a service alone", async () => {
+    const forged = new SignJWT({ principal: someone }).setProtectedHeader({ alg: 'HS256', kid: 'service.one' }).setAudience('payment-service/subgraph');
+    const header = await forged.setIssuedAt().setExpirationTime('1 minute').sign(createSecretKey(serviceSecret));
+    assert.equal(await principalReader(keys)(header), null);
+  });
+
+  test('of the next and of the former secret is read beside the current one while the secret is changed', async () => {
+    const [former, next] = [randomBytes(32), randomBytes(32)];
+    const read = principalReader({ shared: [secret, former, next], service: null });
+    for (const shared of [secret, former, next]) assert.deepEqual(await read(await principalSigner({ shared, service: null })(someone)), someone);
+    assert.equal(await read(await principalSigner({ shared: randomBytes(32), service: null })(someone)), null);
   });
 
   const sealed = (payload: Record<string, unknown>, audience = 'payment-service/subgraph', key = secret): Promise<string> =>
@@ -79,6 +113,6 @@ describe('the principal header', () => {
     ['of an operator without a role', () => sealed({ principal: { kind: 'operator', subject: 'o', merchantId: null } })],
   ];
   for (const [what, header] of foreign) {
-    test(`${what} is no header`, async () => assert.equal(await principalReader(secret)(await header()), null));
+    test(`${what} is no header`, async () => assert.equal(await principalReader(keys)(await header()), null));
   }
 });

@@ -10,24 +10,24 @@ import { remoteExecutor, type RemoteExecutor } from '../../gateway/remote-subgra
 import { openSupergraph } from '../../gateway/supergraph.ts';
 import { subgraphNames, type SubgraphName } from '../../schema/sources.ts';
 import { AnswerMeter } from '../../subgraphs/kernel/service/answer-meter.ts';
-import { principalHeader, principalSigner } from '../../subgraphs/kernel/service/principal-header.ts';
+import { principalHeader, principalSigner, type PrincipalKeys } from '../../subgraphs/kernel/service/principal-header.ts';
 import { scopes, type Call, type Principal } from '../../subgraphs/kernel/service/principal.ts';
 import { serveSubgraph, subgraphPath } from '../../subgraphs/kernel/service/serve-subgraph.ts';
 import { openLog } from '../../subgraphs/kernel/service/telemetry.ts';
 import { generatedExecutors, merchants, readFederatedOperations, type World } from './generated-subgraphs.ts';
 
-const secret = randomBytes(32);
+const keys: PrincipalKeys = { shared: randomBytes(32), service: null };
 const log = openLog({ logLevel: 'silent' }, 'test');
 const world: World = { seed: 7, faults: 0 };
 const local = generatedExecutors(world);
 
 const app = fastify();
-for (const name of subgraphNames) serveSubgraph(app, { name, executor: local[name], principalSecret: secret });
+for (const name of subgraphNames) serveSubgraph(app, { name, executor: local[name], keys });
 const address = await app.listen({ host: '127.0.0.1', port: 0 });
 
 const opened: RemoteExecutor[] = [];
 const reach = (url: string, answerTimeout_ms = 5_000): RemoteExecutor => {
-  const executor = remoteExecutor(url, secret, log, answerTimeout_ms);
+  const executor = remoteExecutor(url, keys, log, answerTimeout_ms);
   opened.push(executor);
   return executor;
 };
@@ -91,11 +91,11 @@ describe("a subgraph's address", () => {
   const query = { query: '{ __typename }', variables: {} };
 
   test('answers a process of the service', async () => {
-    const response = await post(query, { [principalHeader]: await principalSigner(secret)(key) });
+    const response = await post(query, { [principalHeader]: await principalSigner(keys)(key) });
     assert.deepEqual([response.status, await response.json()], [200, { data: { __typename: 'Query' } }]);
   });
   test('refuses a call without a header, and one with a header that somebody else made', async () => {
-    const forged = await principalSigner(randomBytes(32))(key);
+    const forged = await principalSigner({ ...keys, shared: randomBytes(32) })(key);
     for (const headers of [{}, { [principalHeader]: forged }, { authorization: `Bearer ${forged}` }]) {
       const response = await post(query, headers);
       assert.equal(response.status, 401);
@@ -103,11 +103,11 @@ describe("a subgraph's address", () => {
     }
   });
   test('refuses an expired header', async () => {
-    const expired = await principalSigner(secret, () => Date.now() - 61_000)(key);
+    const expired = await principalSigner(keys, () => Date.now() - 61_000)(key);
     assert.equal((await post(query, { [principalHeader]: expired })).status, 401);
   });
   test('refuses a body that is no request', async () => {
-    const headers = { [principalHeader]: await principalSigner(secret)(key) };
+    const headers = { [principalHeader]: await principalSigner(keys)(key) };
     for (const body of ['{', 'null', '[]', '{}', '{"query":5}', '{"query":"{ __typename }","variables":[]}', '{"query":"{"}']) {
       const response = await post(body, headers);
       assert.equal(response.status, 400, body);

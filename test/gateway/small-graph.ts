@@ -156,6 +156,7 @@ const hears = (principal: Principal, event: StreamedEvent): boolean => {
     case 'buyer':
       return principal.paymentId === event.subjectId;
     case 'operator':
+    case 'edge':
     case 'service':
       return true;
   }

@@ -79,6 +79,7 @@ describe('entities by key', () => {
     ['a key', key],
     ['a buyer', { kind: 'buyer', merchantId: 'm', paymentId: 'p' }],
     ['an operator narrowed to a merchant', { ...operator, merchantId: 'm' }],
+    ['the edge', facade],
   ];
   for (const [who, principal] of strangers) {
     test(`${who} of another merchant gets null, and nothing is loaded`, async () => {
@@ -88,7 +89,7 @@ describe('entities by key', () => {
   }
   for (const [who, principal] of [
     ['an operator of all merchants', operator],
-    ['a service', facade],
+    ['a service', { kind: 'service', name: 'worker' }],
   ] as const) {
     test(`${who} gets every merchant's`, async () => {
       assert.deepEqual(found(await askEntities(principal, [shopOf('other', 'a')])), [{ __typename: 'Shop', id: 'a', name: 'shop a' }]);

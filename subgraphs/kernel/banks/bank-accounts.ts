@@ -4,6 +4,7 @@
  */
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import { unseal } from '../service/vault.ts';
+import type { Keys } from '../service/keys.ts';
 
 const accountPurposes = ['payments', 'payouts'] as const;
 
@@ -32,7 +33,7 @@ const read: Statement = {
 
 /** Opens the look-up for one connector; `platform` is the account that the configuration names. */
 export const openAccounts =
-  (pool: Runner, vaultKey: Buffer, connector: string, platform: Readonly<Record<AccountPurpose, Account | null>>): AccountsOf =>
+  (pool: Runner, vaultKey: Keys, connector: string, platform: Readonly<Record<AccountPurpose, Account | null>>): AccountsOf =>
   async (merchantId, purpose) => {
     const rows = await run<{ account: string; sealed: string; active: boolean }>(pool, read, [merchantId, connector, purpose]);
     const own = rows.map(({ account, sealed, active }) => ({ id: account, secret: unseal(vaultKey, sealed), active }));

@@ -6,11 +6,12 @@ import { openBanks, type Banks } from './route.ts';
 import { openSimulator } from './simulator.ts';
 import { openTBank } from './tbank/open-tbank.ts';
 import { connector, openYooKassa } from './yookassa/open-yookassa.ts';
+import type { Keys } from '../service/keys.ts';
 
 type BankConfig = Pick<Config, 'yookassa' | 'tbank'> & { readonly publicUrl: string };
 
 /** Opens them; `stack` closes their connections. The accounts are the merchants' own, else those of the configuration; `vaultKey` opens the former. */
-export const openEveryBank = ({ yookassa, tbank, publicUrl }: BankConfig, vaultKey: Buffer, database: Database, stack: AsyncDisposableStack): Banks => {
+export const openEveryBank = ({ yookassa, tbank, publicUrl }: BankConfig, vaultKey: Keys, database: Database, stack: AsyncDisposableStack): Banks => {
   const { shop: payments, payouts } = yookassa;
   const bank = openYooKassa(yookassa, openAccounts(database.pool, vaultKey, connector, { payments, payouts }), database.pool);
   stack.defer(() => bank.close());

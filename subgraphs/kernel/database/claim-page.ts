@@ -2,13 +2,11 @@
  * Idempotency for a page of creations in one transaction. Decision D-25: each item of a batch is its own operation under a key of its own, so that a batch that
  * was cut off half way is completed by repeating it. The rows are those of `idempotency.ts`, and so is everything that is true of them.
  */
-import { claimPatience_ms, type ClaimingCaller } from './idempotency.ts';
+import { claimPatience_ms, isSameRequest, type ClaimingCaller, type IdempotencyClaim } from './idempotency.ts';
 import { run, type Runner, type Statement } from './statement.ts';
 
 /** A key to claim, for what is about to be made. */
-export interface PageClaim {
-  readonly key: string;
-  readonly fingerprint: string;
+export interface PageClaim extends IdempotencyClaim {
   readonly resourceId: string;
 }
 
@@ -56,9 +54,9 @@ export const claimPage = async (
   const rows = await run<TakenRow>(client, findAll, [merchantId, mode, others.map(({ key }) => key)]);
   const found = new Map(rows.map((row) => [row.key, row]));
   return new Map(
-    others.map(({ key, fingerprint }) => {
-      const row = found.get(key);
-      return [key, row?.fingerprint === fingerprint && row.shopId === shopId ? row.resourceId : null];
+    others.map((claim) => {
+      const row = found.get(claim.key);
+      return [claim.key, row && isSameRequest(row.fingerprint, claim) && row.shopId === shopId ? row.resourceId : null];
     }),
   );
 };

@@ -98,6 +98,18 @@ const IdempotencyKey = defineEntity({
   indexes: [{ name: 'idempotency_key_age', properties: ['createdAt'] }],
 });
 
+/** A key that lives longer than a secret key, sealed (`kept-keys.ts`). */
+const KeptKey = defineEntity({
+  name: 'KeptKey',
+  tableName: 'kept_key',
+  properties: {
+    purpose: p.text().$type<'fingerprint' | 'service'>().primary(),
+    /** The id of the vault's key of the same secret key. */
+    generation: p.text().primary(),
+    sealed: p.text(),
+  },
+});
+
 /** A shop, which is also a terminal. The merchants subgraph alone writes it; the others read its names when they freeze them. */
 export const ShopEntity = defineEntity({
   name: 'Shop',
@@ -140,4 +152,4 @@ const SubjectTrace = defineEntity({
   indexes: [{ name: 'subject_trace_age', properties: ['createdAt'] }],
 });
 
-export const kernelEntities = [Event, FollowerPosition, FollowedLater, SetAside, IdempotencyKey, ShopEntity, SubjectTrace];
+export const kernelEntities = [Event, FollowerPosition, FollowedLater, SetAside, IdempotencyKey, KeptKey, ShopEntity, SubjectTrace];

@@ -17,7 +17,15 @@ import { rememberTrace } from './subject-trace.ts';
 export interface IdempotencyClaim {
   readonly key: string;
   readonly fingerprint: string;
+  /** What the same request's fingerprint was with earlier keys, where one is keyed. */
+  readonly earlierFingerprints?: readonly string[];
 }
+
+/** Whether a stored fingerprint is of the same request. */
+export const isSameRequest = (
+  stored: string,
+  { fingerprint, earlierFingerprints = [] }: Pick<IdempotencyClaim, 'fingerprint' | 'earlierFingerprints'>,
+): boolean => stored === fingerprint || earlierFingerprints.includes(stored);
 
 /** Whose key it is. */
 export interface ClaimingCaller {
@@ -77,7 +85,7 @@ const conflict = refused('idempotent_conflict', 'this Idempotency-Key was used w
 const findEarlier = async (runner: Runner, caller: ClaimingCaller, claim: IdempotencyClaim): Promise<string | Refused | null> => {
   const [row] = await run<{ fingerprint: string; shopId: string; resourceId: string }>(runner, find, [caller.merchantId, caller.mode, claim.key]);
   if (!row) return null;
-  return row.fingerprint === claim.fingerprint && row.shopId === caller.shopId ? row.resourceId : conflict;
+  return isSameRequest(row.fingerprint, claim) && row.shopId === caller.shopId ? row.resourceId : conflict;
 };
 
 /** PostgreSQL's lock_not_available: what was waited for is still held. */

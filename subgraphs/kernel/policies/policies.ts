@@ -6,6 +6,7 @@
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import { blockValue, type BlockKind } from '../rules/block.ts';
 import type { Bus } from '../rules/event.ts';
+import { allKeys, type Keys } from '../service/keys.ts';
 import { exchangeRate, usdtOf } from '../rules/exchange.ts';
 import { purposeSearch } from '../rules/purpose.ts';
 
@@ -56,15 +57,16 @@ const readLists: Statement = {
 
 const blockedKey = (merchantId: string | null, kind: BlockKind, value: string): string => `${merchantId ?? '*'}/${kind}/${value}`;
 
-const listsOf = (rows: Rows, fingerprintKey: Buffer): PolicyLists => {
+const listsOf = (rows: Rows, fingerprintKeys: Keys): PolicyLists => {
   const blocked = new Set(rows.blocks.map((row) => blockedKey(...row)));
   const kinds = new Set(rows.blocks.map(([, kind]) => kind));
   const rates = Map.groupBy(rows.rates, ([currency]) => currency);
   return {
     isBlocked: (merchantId, kind, text) => {
       // A fingerprint is made only when there is something to compare it with.
-      const found = kinds.has(kind) ? blockValue(fingerprintKey, kind, text) : null;
-      return found !== null && (blocked.has(blockedKey(null, kind, found.value)) || blocked.has(blockedKey(merchantId, kind, found.value)));
+      // An entry keeps the fingerprint of the day when it was made.
+      const found = kinds.has(kind) ? allKeys(fingerprintKeys).map((key) => blockValue(key, kind, text)?.value) : [];
+      return found.some((value) => value !== undefined && (blocked.has(blockedKey(null, kind, value)) || blocked.has(blockedKey(merchantId, kind, value))));
     },
     forbiddenIn: purposeSearch(rows.words),
     inUsdt: (amount, currency, at) => {
@@ -78,7 +80,7 @@ const listsOf = (rows: Rows, fingerprintKey: Buffer): PolicyLists => {
 class KeptPolicies implements Policies {
   readonly #pool: Runner;
   readonly #bus: Bus;
-  readonly #fingerprintKey: Buffer;
+  readonly #fingerprintKey: Keys;
   readonly close: () => void;
   #lists: PolicyLists | null = null;
   #version: bigint | null = null;
@@ -140,7 +142,7 @@ export interface PoliciesParts {
   readonly pool: Runner;
   readonly bus: Bus;
   /** Makes the fingerprints of blocked cards and accounts. */
-  readonly fingerprintKey: Buffer;
+  readonly fingerprintKey: Keys;
 }
 
 /** The policies of this process. Nothing is read until they are asked for. */

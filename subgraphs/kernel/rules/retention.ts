@@ -64,6 +64,7 @@ export const retention = {
   webhook_endpoint: settings,
   test_clock: settings,
   follower_position: whileNeeded('one row for each follower'),
+  kept_key: forEver('what block lists keep of a card is compared with the keys of its day'),
   followed_later: whileNeeded('until its effects succeed'),
   books_walk: whileNeeded('one row for each walk'),
   simulator_operation: whileNeeded('the simulated bank: a refund may come at any time'),

@@ -13,7 +13,9 @@ export interface Access {
   readonly platform?: true;
   /** Whether a buyer on the hosted page may. */
   readonly buyer?: true;
-  /** Whether other roles of this service may. */
+  /** Whether processes of the edge may, on their own behalf. */
+  readonly edge?: true;
+  /** Whether other roles of this service may that work on the record. */
   readonly service?: true;
 }
 
@@ -32,7 +34,7 @@ export const access: Readonly<Record<string, Access>> = {
   'Mutation.paymentCancel': { key: free },
   'Mutation.refundCreate': { key: free },
   'Query.recurringPayments': { service: true },
-  'Mutation.bankPaymentAsk': { service: true },
+  'Mutation.bankPaymentAsk': { edge: true },
   'Mutation.recurringPaymentCreate': { service: true },
   'Mutation.recurringPaymentCancel': { service: true },
   'Mutation.checkoutMethodChoose': { buyer: true },
@@ -47,7 +49,7 @@ export const access: Readonly<Record<string, Access>> = {
   // The scope of the payout's own method is checked where the method is known: in the operation.
   'Mutation.payoutCreate': { key: anyPayout },
   'Mutation.payoutBatchCreate': { key: anyPayout },
-  'Mutation.bankPayoutAsk': { service: true },
+  'Mutation.bankPayoutAsk': { edge: true },
   'Mutation.sbpBanksRefresh': { operator: 'admin', platform: true },
 
   'Query.billingSubscription': { key: eitherRecurrent, operator: 'viewer' },
@@ -76,15 +78,15 @@ export const access: Readonly<Record<string, Access>> = {
   'Query.balanceAt': { operator: 'viewer' },
   'Query.ledger': { key: reports, operator: 'viewer' },
   'Query.ledgerFile': { key: reports },
-  'Query.apiKeyHolder': { service: true },
+  'Query.apiKeyHolder': { edge: true },
   'Query.liveEvent': { key: free, operator: 'viewer', buyer: true },
-  'Query.liveEventsAfter': { service: true },
+  'Query.liveEventsAfter': { edge: true },
   'Mutation.merchantCreate': { operator: 'admin', platform: true },
   'Mutation.merchantRateLimitSet': { operator: 'admin', platform: true },
   'Mutation.shopCreate': { operator: 'admin' },
   'Mutation.apiKeyIssue': { operator: 'admin' },
   'Mutation.apiKeyRevoke': { operator: 'admin' },
-  'Mutation.apiKeyUseNote': { service: true },
+  'Mutation.apiKeyUseNote': { edge: true },
   'Mutation.shopSignatureRequire': { operator: 'admin' },
   'Mutation.shopSigningSecretRotate': { operator: 'admin' },
   'Mutation.shopAllowListSet': { operator: 'admin' },
@@ -173,6 +175,8 @@ export const lacks = (field: string, principal: Principal): string | null => {
       return rank[principal.role] >= rank[row.operator] ? null : `this operation needs the role ${row.operator}`;
     case 'buyer':
       return row.buyer ? null : 'this operation is not for buyers';
+    case 'edge':
+      return row.edge ? null : 'this operation is not for the edge';
     case 'service':
       return row.service ? null : 'this operation is not for services';
   }

@@ -93,7 +93,8 @@ export const actorOf = (principal: Principal): { readonly actor: string; readonl
     case 'key':
       return { actor: principal.keyId, role: 'key' };
     case 'service':
-      return { actor: principal.name, role: 'service' };
+    case 'edge':
+      return { actor: principal.name, role: principal.kind };
     case 'buyer':
       return { actor: principal.paymentId, role: 'buyer' };
   }

@@ -5,6 +5,7 @@
 import { hkdfSync } from 'node:crypto';
 import { readTBank, type TBankConfig } from '../banks/tbank/config.ts';
 import { readYooKassa, type YooKassaConfig } from '../banks/yookassa/config.ts';
+import type { Keys } from './keys.ts';
 import { eventsKeptDefault_days, eventsKeptLeast_days } from '../rules/retention.ts';
 import type { OverloadLimits } from './overload.ts';
 import { Reader, type Environment } from './read-variables.ts';
@@ -48,6 +49,9 @@ export interface Config {
   readonly graphiql: boolean;
   /** 32 bytes; null: made and kept in `dataDir` (embedded only). */
   readonly secretKey: Buffer | null;
+  /** The secret key that is to follow, and the one before: what was made with them is read. Null but while the key is being changed. */
+  readonly secretKeyNext: Buffer | null;
+  readonly secretKeyPrevious: Buffer | null;
   /** Where each subgraph that is not in this process listens. */
   readonly subgraphUrls: Readonly<Partial<Record<'payments' | 'payouts' | 'recurring' | 'merchants', string>>>;
   /** Whether webhooks may go to http and to loopback. On by default only with the embedded database. */
@@ -118,6 +122,8 @@ export const readConfig = (environment: Environment): Config => {
     graphIntrospection: read.oneOf('GRAPHQL_INTROSPECTION', ['on', 'off'], 'on') === 'on',
     graphiql: read.oneOf('GRAPHIQL', ['on', 'off'], databaseUrl === null && Object.keys(subgraphUrls).length === 0 ? 'on' : 'off') === 'on',
     secretKey: read.key('SECRET_KEY'),
+    secretKeyNext: read.key('SECRET_KEY_NEXT'),
+    secretKeyPrevious: read.key('SECRET_KEY_PREVIOUS'),
     subgraphUrls,
     webhookPrivateTargets: read.oneOf('WEBHOOK_PRIVATE_TARGETS', ['allow', 'refuse'], databaseUrl ? 'refuse' : 'allow') === 'allow',
     logLevel: read.oneOf('LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'info'),
@@ -154,14 +160,16 @@ export class ConfigError extends Error {
 
 /** The keys that the service works with, each derived from the one secret key for its one purpose. */
 export interface Secrets {
-  /** Signs the principal header between processes. */
-  readonly principal: Buffer;
+  /** Signs the principal header between processes: callers, and the edge. */
+  readonly principal: Keys;
   /** Signs the tokens in hosted page addresses. */
-  readonly page: Buffer;
+  readonly page: Keys;
   /** Encrypts secrets that must be read back. */
-  readonly vault: Buffer;
+  readonly vault: Keys;
+  /** The vault's key before the current one: what is sealed with it is to be sealed anew. */
+  readonly formerVault: Buffer | null;
   /** Makes fingerprints of card and account numbers for the block lists. */
-  readonly fingerprint: Buffer;
+  readonly fingerprint: Keys;
 }
 
 /** The configuration with what an embedded installation makes for itself. */
@@ -170,8 +178,14 @@ export interface SettledConfig extends Config {
   readonly secrets: Secrets;
 }
 
-/** Derives the working keys from the secret key (32 bytes). */
-export const deriveSecrets = (secretKey: Buffer): Secrets => {
-  const derive = (purpose: string): Buffer => Buffer.from(hkdfSync('sha256', secretKey, '', `payment-service/${purpose}`, 32));
-  return { principal: derive('principal'), page: derive('page'), vault: derive('vault'), fingerprint: derive('fingerprint') };
+/**
+ * Derives the working keys from the secret key (32 bytes), and from those before and after it while
+ * it is being changed: what is new is made with the current one, what is there is read with any.
+ */
+export const deriveSecrets = (secretKey: Buffer, previous: Buffer | null = null, next: Buffer | null = null): Secrets => {
+  const derive = (from: Buffer, purpose: string): Buffer => Buffer.from(hkdfSync('sha256', from, '', `payment-service/${purpose}`, 32));
+  const others = [previous, next].flatMap((key) => (key === null || key.equals(secretKey) ? [] : [key]));
+  const all = (purpose: string): Keys => [derive(secretKey, purpose), ...others.map((key) => derive(key, purpose))];
+  const former = previous === null || previous.equals(secretKey) ? null : derive(previous, 'vault');
+  return { principal: all('principal'), page: all('page'), vault: all('vault'), formerVault: former, fingerprint: all('fingerprint') };
 };

@@ -32,6 +32,8 @@ export const mayReadMerchant = (principal: Principal, merchantId: string): boole
       return principal.merchantId === null || principal.merchantId === merchantId;
     case 'service':
       return true;
+    case 'edge':
+      return false;
   }
 };
 

@@ -42,13 +42,19 @@ export interface BuyerPrincipal {
   readonly paymentId: string;
 }
 
-/** Another role of this service. */
+/** A process of the edge on its own behalf: it finds out who calls, and passes on what banks say. */
+export interface EdgePrincipal {
+  readonly kind: 'edge';
+  readonly name: string;
+}
+
+/** Another role of this service, which works on the record. */
 export interface ServicePrincipal {
   readonly kind: 'service';
   readonly name: string;
 }
 
-export type Principal = KeyPrincipal | OperatorPrincipal | BuyerPrincipal | ServicePrincipal;
+export type Principal = KeyPrincipal | OperatorPrincipal | BuyerPrincipal | EdgePrincipal | ServicePrincipal;
 
 /** What crosses every border inside the service with a call. */
 export interface Call {

@@ -34,6 +34,7 @@ export const merchantOf = (principal: Principal, named: string | null | undefine
       return merchantId;
     }
     case 'service':
+    case 'edge':
       if (!named) throw refusal('bad_request', 'merchantId: name the merchant');
       return named;
   }

@@ -4,7 +4,7 @@ import { GraphQLError, parse, type ExecutionResult } from 'graphql';
 import type { SubgraphName } from '../../../schema/sources.ts';
 import { Lru } from './lru.ts';
 import { AnswerMeter, answerRoomHeader, readAnswerRoom, withUsed } from './answer-meter.ts';
-import { principalHeader, principalReader, requestIdHeader } from './principal-header.ts';
+import { principalHeader, principalReader, requestIdHeader, type PrincipalKeys } from './principal-header.ts';
 import type { PreparedDocument, SubgraphExecutor } from './subgraph.ts';
 import { requestIdOf } from './telemetry.ts';
 
@@ -15,15 +15,15 @@ const bodyLimit_bytes = 4 * 1_048_576;
 export interface ServedSubgraph {
   readonly name: SubgraphName;
   readonly executor: SubgraphExecutor;
-  readonly principalSecret: Buffer;
+  readonly keys: PrincipalKeys;
 }
 
 /** Path of a subgraph's endpoint below the address of its process. */
 export const subgraphPath = (name: SubgraphName): string => `/subgraphs/${name}`;
 
 /** Serves `POST /subgraphs/<name>`: 401 without a valid principal header, 400 on a body that is no request, else 200 with the result. */
-export const serveSubgraph = (app: FastifyInstance, { name, executor, principalSecret }: ServedSubgraph): void => {
-  const readPrincipal = principalReader(principalSecret);
+export const serveSubgraph = (app: FastifyInstance, { name, executor, keys }: ServedSubgraph): void => {
+  const readPrincipal = principalReader(keys);
   const prepared = new Lru<string, PreparedDocument>(preparedDocuments);
   const prepare = (query: string): PreparedDocument => {
     const known = prepared.get(query);

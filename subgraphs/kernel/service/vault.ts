@@ -3,26 +3,33 @@
  * so that a text sealed with another key is told from a damaged one.
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { allKeys, currentKey, type Keys } from './keys.ts';
 
 const nonce_bytes = 12;
 const tag_bytes = 16;
 
-const idOf = (key: Buffer): string => createHash('sha256').update(key).digest('hex').slice(0, 8);
+/** The id of a key, which stands in what was sealed with it. */
+export const keyIdOf = (key: Buffer): string => createHash('sha256').update(key).digest('hex').slice(0, 8);
 
-/** Encrypts `text` with a 32-byte key. The same text is never sealed the same way twice. Gives `v1.<key id>.<base64url>`. */
-export const seal = (key: Buffer, text: string): string => {
+/** Encrypts `text` with a 32-byte key, the current one of several. The same text is never sealed the same way twice. Gives `v1.<key id>.<base64url>`. */
+export const seal = (keys: Keys, text: string): string => {
+  const key = currentKey(keys);
   const nonce = randomBytes(nonce_bytes);
-  const header = `v1.${idOf(key)}`;
+  const header = `v1.${keyIdOf(key)}`;
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(header));
   const sealed = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
   return `${header}.${sealed.toString('base64url')}`;
 };
 
-/** Decrypts what `seal` gave. Throws when it was sealed with another key or has been changed: both are broken invariants. */
-export const unseal = (key: Buffer, sealed: string): string => {
+/** The id of the key that a text was sealed with; empty when it is no sealed text. */
+export const sealedWith = (sealed: string): string => sealed.split('.')[1] ?? '';
+
+/** Decrypts what `seal` gave, with whichever of the keys it was sealed with. Throws when that is none of them or it has been changed: both are broken invariants. */
+export const unseal = (keys: Keys, sealed: string): string => {
   const [version, keyId, text] = sealed.split('.');
   if (version !== 'v1' || text === undefined) throw new Error('not a sealed text');
-  if (keyId !== idOf(key)) throw new Error(`sealed with the key ${keyId}, not with ${idOf(key)}`);
+  const key = allKeys(keys).find((one) => keyIdOf(one) === keyId);
+  if (!key) throw new Error(`sealed with the key ${keyId}, not with ${allKeys(keys).map(keyIdOf).join(' or ')}`);
   const bytes = Buffer.from(text, 'base64url');
   const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonce_bytes)).setAAD(Buffer.from(`${version}.${keyId}`));
   decipher.setAuthTag(bytes.subarray(-tag_bytes));

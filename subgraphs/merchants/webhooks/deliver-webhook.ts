@@ -12,6 +12,7 @@ import { setDeliveryAside, type ClaimedDelivery, type ClaimParts, type DeliveryL
 import { type Answer, postWebhook } from './post-webhook.ts';
 import { afterAttempt, type AfterAttempt, type Attempted, sign, webhookDeadline_ms, webhookLeaseMargin_ms } from '../rules/webhook.ts';
 import type { StoreAttempt } from './store-attempts.ts';
+import type { Keys } from '../../kernel/service/keys.ts';
 
 export const deliveryLimits: DeliveryLimits = { deadline_ms: webhookDeadline_ms, leaseMargin_ms: webhookLeaseMargin_ms };
 
@@ -23,7 +24,7 @@ export interface DeliveryParts extends Omit<ClaimParts, 'now'> {
   /** Connections to receivers: `openTargets`. */
   readonly targets: Dispatcher;
   /** Opens the sealed webhook secrets. */
-  readonly vaultKey: Buffer;
+  readonly vaultKey: Keys;
   readonly log: Logger;
 }
 

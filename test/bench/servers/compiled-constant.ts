@@ -10,7 +10,7 @@ import { constantExecutor, openConstantGraph, principal, silent } from './consta
 
 const { SUBGRAPHS } = process.env;
 const supergraph = await openConstantGraph((name) =>
-  SUBGRAPHS ? remoteExecutor(`${SUBGRAPHS}${subgraphPath(name)}`, Buffer.alloc(32, 7), silent) : constantExecutor(name),
+  SUBGRAPHS ? remoteExecutor(`${SUBGRAPHS}${subgraphPath(name)}`, { shared: Buffer.alloc(32, 7), service: null }, silent) : constantExecutor(name),
 );
 const call = { principal, requestId: 'bench' };
 

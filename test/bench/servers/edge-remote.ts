@@ -16,7 +16,9 @@ import { serve } from '../child-server.ts';
 import { openConstantGraph, silent } from './constant-graph.ts';
 
 const { SUBGRAPHS = '' } = process.env;
-const supergraph = await openConstantGraph((name) => remoteExecutor(`${SUBGRAPHS}${subgraphPath(name)}`, Buffer.alloc(32, 7), silent));
+const supergraph = await openConstantGraph((name) =>
+  remoteExecutor(`${SUBGRAPHS}${subgraphPath(name)}`, { shared: Buffer.alloc(32, 7), service: null }, silent),
+);
 const bus = localBus();
 const authenticator = openAuthenticator({ ...authenticatorParts, supergraph, bus, operatorToken: null });
 const limiter = limitBy(openBucketsInMemory(), openAddressOf([]));

@@ -1,0 +1,140 @@
+/**
+ * Keys that live longer than a secret key, or that not every process may have: they are in the
+ * database, sealed with the vault's key. Each secret key has a generation of them, named by the id
+ * of its vault key.
+ *
+ * `fingerprint`: what a block list keeps of a card cannot be made anew when the secret key changes,
+ * since the card's number is kept nowhere. So the keys of all generations are kept, and compared.
+ *
+ * `service`: made at random. A process of the edge has the secret key but no database, and so it
+ * cannot speak as a service.
+ */
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Secrets } from '../service/config.ts';
+import { allKeys, currentKey, type Keys } from '../service/keys.ts';
+import type { ServiceKeys } from '../service/principal-header.ts';
+import type { Logger } from '../service/telemetry.ts';
+import { keyIdOf, seal, sealedWith, unseal } from '../service/vault.ts';
+import { run, type Runner, type Statement } from './statement.ts';
+
+/** The kept keys of a process. */
+export interface KeptKeys {
+  /** Of all generations. The list grows until `ready`. */
+  readonly fingerprint: Keys;
+  /** What processes that work on the record sign with when they speak for themselves. */
+  readonly service: ServiceKeys;
+  /** Whether every key has been read. */
+  ready(): boolean;
+  /** Stops trying to read them. */
+  close(): void;
+}
+
+export interface KeptKeysParts {
+  readonly pool: Runner;
+  readonly secrets: Pick<Secrets, 'vault' | 'fingerprint'>;
+  readonly log: Logger;
+}
+
+const key_bytes = 32;
+/** After the database could not be asked, or has not been migrated. */
+const retry_ms = 500;
+/** An unknown generation is looked up again after this: the table may have it since. */
+const lookAgain_ms = 1_000;
+
+const keep: Statement = {
+  name: 'kept_key_keep',
+  text: `insert into kept_key (purpose, generation, sealed) values ('fingerprint', $1, $2), ('service', $1, $3) on conflict do nothing`,
+};
+const readAll: Statement = { name: 'kept_key_read', text: 'select purpose, generation, sealed from kept_key order by purpose, generation' };
+
+interface Row {
+  readonly purpose: string;
+  readonly generation: string;
+  readonly sealed: string;
+}
+
+class ReadKeys implements KeptKeys {
+  readonly fingerprint: [Buffer, ...Buffer[]];
+  readonly service: ServiceKeys = { own: () => this.#own(), find: (generation) => this.#find(generation) };
+  readonly #parts: KeptKeysParts;
+  readonly #generation: string;
+  readonly #known: ReadonlySet<string>;
+  readonly #services = new Map<string, Buffer>();
+  readonly #stopping = new AbortController();
+  #isRead = false;
+  #lookedAt_ms = -Infinity;
+
+  constructor(parts: KeptKeysParts) {
+    this.#parts = parts;
+    this.fingerprint = [...allKeys(parts.secrets.fingerprint)];
+    this.#generation = keyIdOf(currentKey(parts.secrets.vault));
+    this.#known = new Set(allKeys(parts.secrets.vault).map(keyIdOf));
+  }
+
+  ready(): boolean {
+    return this.#isRead;
+  }
+
+  close(): void {
+    this.#stopping.abort();
+  }
+
+  /** Reads the keys, once; when that fails, again and again beside the start. */
+  async begin(): Promise<void> {
+    await this.#read().catch(() => void this.#readLater());
+  }
+
+  async #readLater(): Promise<void> {
+    while (!this.#isRead && !this.#stopping.signal.aborted) {
+      await delay(retry_ms, undefined, { signal: this.#stopping.signal, ref: false }).catch(() => {});
+      await this.#read().catch(() => {});
+    }
+  }
+
+  /** Keeps this generation's keys unless they are kept already, and reads those of all. */
+  async #read(): Promise<void> {
+    const { pool, secrets } = this.#parts;
+    const sealed = [currentKey(secrets.fingerprint), randomBytes(key_bytes)].map((key) => seal(secrets.vault, key.toString('base64')));
+    await run(pool, keep, [this.#generation, ...sealed]);
+    for (const row of await run<Row>(pool, readAll, [])) this.#add(row);
+    this.#isRead = true;
+  }
+
+  #add({ purpose, generation, sealed }: Row): void {
+    const { secrets, log } = this.#parts;
+    // The service's key of another generation is of no use without that generation's secret key.
+    if (purpose === 'service' && !this.#known.has(generation)) return;
+    const sealer = sealedWith(sealed);
+    if (!this.#known.has(sealer)) {
+      if (!this.#isRead) log.error({ purpose, generation, sealer }, 'a kept key is sealed with a secret key that this process does not have');
+      return;
+    }
+    const key = Buffer.from(unseal(secrets.vault, sealed), 'base64');
+    if (purpose === 'service') this.#services.set(generation, key);
+    else if (!this.fingerprint.some((other) => other.equals(key))) this.fingerprint.push(key);
+  }
+
+  async #own(): ReturnType<ServiceKeys['own']> {
+    const key = await this.#find(this.#generation);
+    if (!key) throw new Error(`the service's key of this SECRET_KEY is sealed with another one: set that as SECRET_KEY_PREVIOUS`);
+    return { id: this.#generation, key };
+  }
+
+  async #find(generation: string): Promise<Buffer | null> {
+    const found = this.#services.get(generation);
+    if (found || !this.#known.has(generation)) return found ?? null;
+    if (performance.now() - this.#lookedAt_ms >= lookAgain_ms) {
+      this.#lookedAt_ms = performance.now();
+      await this.#read();
+    }
+    return this.#services.get(generation) ?? null;
+  }
+}
+
+/** Opens the kept keys. A database that cannot be asked yet is asked again beside the start, and `ready` says when it has answered. */
+export const openKeptKeys = async (parts: KeptKeysParts): Promise<KeptKeys> => {
+  const keys = new ReadKeys(parts);
+  await keys.begin();
+  return keys;
+};

@@ -1,0 +1,127 @@
+/**
+ * After a change of the secret key: seals anew what is sealed with the previous one, and counts what
+ * is sealed with which. Each row is changed only while it still holds the text that was read, so that
+ * a rotation in between wins, and a run that is cut off is continued by the next.
+ */
+import { Gauge } from 'prom-client';
+import { run, type Runner, type Statement } from '../kernel/database/statement.ts';
+import { done, type Job } from '../kernel/queue/run-job.ts';
+import { allKeys, currentKey, type Keys } from '../kernel/service/keys.ts';
+import { metrics, type Logger } from '../kernel/service/telemetry.ts';
+import { keyIdOf, seal, unseal } from '../kernel/service/vault.ts';
+
+/** Every column that holds sealed texts. A test compares the list with the schema. */
+export const sealedColumns = [
+  ['shop', 'webhook_secret_sealed'],
+  ['shop', 'previous_webhook_secret_sealed'],
+  ['shop', 'signing_secret_sealed'],
+  ['webhook_endpoint', 'secret_sealed'],
+  ['webhook_endpoint', 'previous_secret_sealed'],
+  ['bank_account', 'secret_sealed'],
+  ['kept_key', 'sealed'],
+] as const;
+
+const batchMost_rows = 500;
+const every_ms = 15_000;
+
+const sealedSecrets = new Gauge({
+  name: 'sealed_secrets',
+  help: 'Secrets at rest by the key that they are sealed with: current, other (one that this worker has beside it), unknown.',
+  labelNames: ['key'],
+  registers: [metrics],
+});
+
+// A sealed text is `v1.<key id>.<...>`, and no two are the same: it names its row.
+const findOf = ([table, column]: (typeof sealedColumns)[number]): Statement => ({
+  name: `reseal_find_${table}_${column}`,
+  text: `select ${column} as sealed from ${table} where split_part(${column}, '.', 2) = any ($1::text[]) and ${column} > $2 order by 1 limit $3`,
+});
+const changeOf = ([table, column]: (typeof sealedColumns)[number]): Statement => ({
+  name: `reseal_change_${table}_${column}`,
+  text: `update ${table} t set ${column} = r.fresh from unnest($1::text[], $2::text[]) as r(old, fresh) where t.${column} = r.old`,
+});
+
+const count: Statement = {
+  name: 'reseal_count',
+  text: `select key, count(*)::int as count from (${sealedColumns
+    .map(([table, column]) => `select split_part(${column}, '.', 2) as key from ${table} where ${column} is not null`)
+    .join(' union all ')}) s group by key`,
+};
+
+export interface ResealParts {
+  readonly pool: Runner;
+  readonly vaultKey: Keys;
+  /** The ids of the keys whose texts are sealed anew: that of the secret key before the current one. */
+  readonly formerIds: readonly string[];
+  readonly log: Logger;
+  readonly stopping: AbortSignal;
+}
+
+/** A text as it is to be; null for one that has been damaged, which must not keep the others from being sealed anew. */
+const resealed = (vaultKey: Keys, sealed: string): string | null => {
+  try {
+    return seal(vaultKey, unseal(vaultKey, sealed));
+  } catch {
+    return null;
+  }
+};
+
+interface Resealed {
+  readonly changed: number;
+  readonly damaged: number;
+}
+
+const resealColumn = async ({ pool, vaultKey, formerIds, stopping }: Omit<ResealParts, 'log'>, column: (typeof sealedColumns)[number]): Promise<Resealed> => {
+  const sum = { changed: 0, damaged: 0 };
+  let after: string | undefined = '';
+  while (after !== undefined && !stopping.aborted) {
+    const rows: readonly { readonly sealed: string }[] = await run<{ sealed: string }>(pool, findOf(column), [formerIds, after, batchMost_rows]);
+    const pairs = rows.map(({ sealed }) => ({ old: sealed, fresh: resealed(vaultKey, sealed) }));
+    const whole = pairs.filter(({ fresh }) => fresh !== null);
+    if (whole.length > 0) await run(pool, changeOf(column), [whole.map(({ old }) => old), whole.map(({ fresh }) => fresh)]);
+    sum.changed += whole.length;
+    sum.damaged += pairs.length - whole.length;
+    after = rows.length === batchMost_rows ? rows.at(-1)?.sealed : undefined;
+  }
+  return sum;
+};
+
+/** Seals everything anew that is sealed with a former key. Gives how many texts that were, and how many cannot be read. */
+export const resealSecrets = async (parts: Omit<ResealParts, 'log'>): Promise<Resealed> => {
+  const sum = { changed: 0, damaged: 0 };
+  for (const column of sealedColumns) {
+    const { changed, damaged } = await resealColumn(parts, column);
+    sum.changed += changed;
+    sum.damaged += damaged;
+  }
+  return sum;
+};
+
+/** How many texts are sealed with the current key, with another that is known here, and with an unknown one. */
+export const countSealed = async (pool: Runner, vaultKey: Keys): Promise<Readonly<Record<'current' | 'other' | 'unknown', number>>> => {
+  const current = keyIdOf(currentKey(vaultKey));
+  const known = allKeys(vaultKey).map(keyIdOf);
+  const counts = { current: 0, other: 0, unknown: 0 };
+  for (const row of await run<{ key: string; count: number }>(pool, count, [])) {
+    counts[row.key === current ? 'current' : known.includes(row.key) ? 'other' : 'unknown'] += row.count;
+  }
+  return counts;
+};
+
+/** The job that seals anew, for the worker. It logs how far it is, and `sealed_secrets` has the counts. */
+export const resealJobs = (parts: ResealParts): readonly Job[] => [
+  {
+    name: 'reseal-secrets',
+    queue: 'schedules',
+    every_ms,
+    parse: () => null,
+    run: async () => {
+      const { changed, damaged } = parts.formerIds.length > 0 ? await resealSecrets(parts) : { changed: 0, damaged: 0 };
+      const counts = await countSealed(parts.pool, parts.vaultKey);
+      for (const [key, number] of Object.entries(counts)) sealedSecrets.set({ key }, number);
+      if (changed > 0) parts.log.info({ changed, ...counts }, 'secrets were sealed anew with the current secret key');
+      if (damaged > 0) parts.log.error({ damaged }, 'sealed secrets are damaged and could not be sealed anew');
+      return done;
+    },
+  },
+];
