@@ -1,13 +1,16 @@
 # One image for every role: `docker run ... payment-service gateway`, `... payment-service subgraph payments`.
 # It holds no database: an image runs with DATABASE_URL. The embedded PostgreSQL and the copy of Node that `npm start` brings are optional packages.
 
-FROM node:26.10.0-slim AS packages
+# By tag, or by digest: `docker build --build-arg NODE_IMAGE=node:26.10.0-slim@sha256:...`.
+ARG NODE_IMAGE=node:26.10.0-slim
+
+FROM ${NODE_IMAGE} AS packages
 WORKDIR /home/node/app
 COPY package.json package-lock.json ./
 # No package runs code of its own while it is installed.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
 
-FROM node:26.10.0-slim
+FROM ${NODE_IMAGE}
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=4000
 WORKDIR /home/node/app
 COPY --from=packages /home/node/app/node_modules node_modules

@@ -87,7 +87,7 @@ const resealColumn = async ({ pool, vaultKey, formerIds, stopping }: Omit<Reseal
 };
 
 /** Seals everything anew that is sealed with a former key. Gives how many texts that were, and how many cannot be read. */
-export const resealSecrets = async (parts: Omit<ResealParts, 'log'>): Promise<Resealed> => {
+const resealSecrets = async (parts: Omit<ResealParts, 'log'>): Promise<Resealed> => {
   const sum = { changed: 0, damaged: 0 };
   for (const column of sealedColumns) {
     const { changed, damaged } = await resealColumn(parts, column);
@@ -98,7 +98,7 @@ export const resealSecrets = async (parts: Omit<ResealParts, 'log'>): Promise<Re
 };
 
 /** How many texts are sealed with the current key, with another that is known here, and with an unknown one. */
-export const countSealed = async (pool: Runner, vaultKey: Keys): Promise<Readonly<Record<'current' | 'other' | 'unknown', number>>> => {
+const countSealed = async (pool: Runner, vaultKey: Keys): Promise<Readonly<Record<'current' | 'other' | 'unknown', number>>> => {
   const current = keyIdOf(currentKey(vaultKey));
   const known = allKeys(vaultKey).map(keyIdOf);
   const counts = { current: 0, other: 0, unknown: 0 };

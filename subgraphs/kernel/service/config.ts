@@ -109,13 +109,13 @@ export const readConfig = (environment: Environment): Config => {
     const url = read.url(`SUBGRAPH_${name.toUpperCase()}_URL`, ['http:', 'https:']);
     if (url) subgraphUrls[name] = url;
   }
-  const databaseUrl = read.url('DATABASE_URL', ['postgres:', 'postgresql:']);
+  const databaseUrl = read.withPassword(read.url('DATABASE_URL', ['postgres:', 'postgresql:']), 'DATABASE_PASSWORD');
   const config: Config = {
     port: read.integer('PORT', 4000, 0, 65_535),
     host: read.text('HOST') ?? '127.0.0.1',
     dataDir: read.text('DATA_DIR') ?? '.data',
     databaseUrl,
-    redisUrl: read.urls('REDIS_URL', ['redis:', 'rediss:']),
+    redisUrl: read.withPassword(read.urls('REDIS_URL', ['redis:', 'rediss:']), 'REDIS_PASSWORD'),
     publicUrl: read.url('PUBLIC_URL', ['http:', 'https:']),
     operatorToken: read.text('OPERATOR_TOKEN'),
     oidc: readOidc(read),
@@ -136,7 +136,7 @@ export const readConfig = (environment: Environment): Config => {
     tracing: readTracing(read),
     databasePool: read.integer('DATABASE_POOL', 16, 2, 1_000),
     eventsKept_days: read.integer('RETENTION_EVENTS_DAYS', eventsKeptDefault_days, eventsKeptLeast_days, 3_650),
-    databaseDirectUrl: read.url('DATABASE_DIRECT_URL', ['postgres:', 'postgresql:']),
+    databaseDirectUrl: read.withPassword(read.url('DATABASE_DIRECT_URL', ['postgres:', 'postgresql:']), 'DATABASE_PASSWORD'),
     namedStatements: read.oneOf('DATABASE_NAMED_STATEMENTS', ['on', 'off'], 'on') === 'on',
     drainDelay_ms: read.integer('DRAIN_DELAY_MS', 0, 0, 600_000),
   };

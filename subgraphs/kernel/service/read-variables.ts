@@ -20,7 +20,8 @@ export class Reader {
     if (file && value) this.mistakes.push(`${name} and ${name}_FILE are both set; set one`);
     if (!file) return value || null;
     try {
-      return readFileSync(file, 'utf8').trim();
+      // A secret that is not used may be an empty file.
+      return readFileSync(file, 'utf8').trim() || null;
     } catch {
       this.mistakes.push(`${name}_FILE names a file that cannot be read`);
       return null;
@@ -53,6 +54,20 @@ export class Reader {
     if (addresses.every((address) => URL.canParse(address) && protocols.includes(new URL(address).protocol))) return addresses.join(',');
     this.mistakes.push(`${name} must be an address with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}, or several with commas between them`);
     return null;
+  }
+
+  /** Puts the password that `name` has into addresses without one: it may then be a secret's file, and the address a plain setting. */
+  withPassword(addresses: string | null, name: string): string | null {
+    const password = this.text(name);
+    if (addresses === null || password === null) return addresses;
+    return addresses
+      .split(',')
+      .map((address) => {
+        const url = new URL(address);
+        if (url.password === '') url.password = encodeURIComponent(password);
+        return url.href.replace(/\/$/, '');
+      })
+      .join(',');
   }
 
   oneOf<Value extends string>(name: string, values: readonly Value[], fallback: Value): Value {
