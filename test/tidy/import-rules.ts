@@ -53,7 +53,7 @@ export const rooms: readonly Room[] = [
   {
     row: [
       '`rest-facade/`',
-      'rest-facade, gateway, schema, `kernel/service/{config,principal,access,page-token,telemetry}`, `kernel/rules/{event,failure-code,refusal}`',
+      'rest-facade, gateway, schema, `kernel/service/{config,principal,access,keys,page-token,telemetry}`, `kernel/rules/{event,failure-code,refusal}`',
     ],
     holds: under('rest-facade/'),
     mayImport: ({ to }) =>
@@ -61,7 +61,7 @@ export const rooms: readonly Room[] = [
         'rest-facade/',
         'gateway/',
         'schema/',
-        ...inKernel('service', 'config', 'principal', 'access', 'page-token', 'telemetry'),
+        ...inKernel('service', 'config', 'principal', 'access', 'keys', 'page-token', 'telemetry'),
         ...inKernel('rules', 'event', 'failure-code', 'refusal'),
       )(to),
   },
