@@ -84,6 +84,7 @@ describe('the card’s form', { skip: noChromium }, () => {
     await page.keyboard.type('4111111111111111');
     await page.keyboard.press('Enter');
     assert.equal(await focused(page), 'card-expiry');
+    assert.deepEqual(await page.locator('.problem').allInnerTexts(), ['', '', '', ''], 'nobody is blamed for a field not reached yet');
     await page.keyboard.type('1230');
     await page.keyboard.press('Enter');
     assert.equal(await focused(page), 'card-cvc');
