@@ -2,7 +2,7 @@
 import { isRefused, type Refused } from '../subgraphs/kernel/rules/refusal.ts';
 import type { Logger } from '../subgraphs/kernel/service/telemetry.ts';
 import type { Authenticated, Authenticator, WatchedConnection } from './authenticate.ts';
-import type { RateLimiter } from './rate-limit.ts';
+import { personRateLimit, type RateLimited, type RateLimiter } from './rate-limit.ts';
 import type { RateLimit, Taken } from './token-bucket.ts';
 
 export interface AdmissionParts {
@@ -47,6 +47,34 @@ export const admitCaller = async (shown: Shown, { authenticator, limiter, log }:
 /** Whether somebody failed to prove who it is. */
 const isFailure = ({ code }: Refused): boolean => ['unauthorized', 'ip_not_allowed', 'signature_required', 'invalid_signature'].includes(code);
 
-/** Takes one of the merchant's tokens, when the caller is a merchant's key; null for others, who are not limited. */
-export const takeToken = async ({ holder }: Authenticated, limiter: RateLimiter): Promise<{ readonly limit: RateLimit; readonly taken: Taken } | null> =>
-  holder ? { limit: holder.rateLimit, taken: await limiter.takeOf(holder) } : null;
+/** Tokens that were asked for, and the bucket that they come out of. */
+export interface TokensTaken {
+  readonly limit: RateLimit;
+  readonly taken: Taken;
+}
+
+/** Takes the first token of a call, which reads it; null for the operator's own token, which is not limited. */
+export const takeToken = async ({ holder, person }: Authenticated, limiter: RateLimiter): Promise<TokensTaken | null> => {
+  const limited = holder ?? personOf(person);
+  return limited && take(limiter, limited, 1);
+};
+
+/**
+ * Takes what an operation costs beyond the token that its call has taken; null when nothing, or when the caller is not limited. What costs more than a full
+ * bucket costs a full one.
+ */
+export const takeCost = async ({ holder, person }: Authenticated, tokens: number, limiter: RateLimiter): Promise<TokensTaken | null> => {
+  const limited = holder ?? personOf(person);
+  const further = Math.min(tokens, limited?.rateLimit.burst ?? 1) - 1;
+  if (!limited || further <= 0) return null;
+  const { limit, taken } = await take(limiter, limited, further);
+  // The next try takes its first token once more.
+  return { limit, taken: taken.granted ? taken : { ...taken, retryAfter_s: taken.retryAfter_s + Math.ceil(1 / limit.perSecond) } };
+};
+
+const personOf = (person: string | undefined): RateLimited | null => (person === undefined ? null : { person, rateLimit: personRateLimit });
+
+const take = async (limiter: RateLimiter, limited: RateLimited, tokens: number): Promise<TokensTaken> => ({
+  limit: limited.rateLimit,
+  taken: await limiter.takeOf(limited, tokens),
+});

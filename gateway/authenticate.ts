@@ -25,6 +25,8 @@ export interface Authenticated {
   readonly principal: Principal;
   /** Present for a merchant's key. */
   readonly holder?: ApiKeyHolder;
+  /** Present for a person: whose rate it is. */
+  readonly person?: string;
   /** When the bearer is no longer good, in milliseconds since 1970; absent when it does not end by itself. */
   readonly expiresAt_ms?: number;
 }

@@ -9,16 +9,17 @@ const buckets_max = 100_000;
 export const openBucketsInMemory = (now_us: () => number = () => performance.now() * 1_000): Buckets => {
   const fullAt = new Lru<string, number>(buckets_max);
   return {
-    take: (name, limit) => {
+    take: (name, limit, tokens = 1) => {
       const now = now_us();
       const token = token_us(limit);
       const most = token * limit.burst;
       // Never more than empty, even when the limit was another before.
       const debt = Math.min(Math.max((fullAt.get(name) ?? now) - now, 0), most);
-      const granted = debt + token <= most;
-      const owed = granted ? debt + token : debt;
+      const price = token * tokens;
+      const granted = debt + price <= most;
+      const owed = granted ? debt + price : debt;
       fullAt.set(name, now + owed);
-      return takenOf(granted, owed, limit);
+      return takenOf(granted, owed, limit, tokens);
     },
     close: () => {},
   };

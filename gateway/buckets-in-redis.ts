@@ -1,5 +1,5 @@
 /**
- * Token buckets of all processes, in Redis: one script call for each token, by Redis' own clock. When Redis is away or slow nobody waits for it: the answer is
+ * Token buckets of all processes, in Redis: one script call for each request, by Redis' own clock. When Redis is away or slow nobody waits for it: the answer is
  * null at once, a metric moves, and one call now and then finds out whether it is back.
  */
 import { createHash } from 'node:crypto';
@@ -27,10 +27,11 @@ local now = time[1] * 1000000 + time[2]
 local token = tonumber(ARGV[1])
 local most = token * tonumber(ARGV[2])
 local debt = math.min(math.max(tonumber(redis.call('GET', KEYS[1]) or now) - now, 0), most)
+local price = token * tonumber(ARGV[3])
 local granted = 0
-if debt + token <= most then
+if debt + price <= most then
   granted = 1
-  debt = debt + token
+  debt = debt + price
 end
 redis.call('SET', KEYS[1], string.format('%.0f', now + debt), 'PX', math.ceil(debt / 1000))
 return {granted, debt}`;
@@ -63,22 +64,22 @@ export const openBucketsInRedis = async ({ url, wait_ms, log }: RedisBucketsPart
   redis.on('error', outage.lost);
   await Promise.race([new Promise((resolve) => redis.once('ready', resolve)), sleep(connectPatience_ms, null, { ref: false })]);
 
-  const ask = async (key: string, token: number, burst: number): Promise<unknown> => {
+  const ask = async (key: string, { token, burst, tokens }: Price): Promise<unknown> => {
     try {
-      return await redis.evalsha(scriptDigest, 1, key, token, burst);
+      return await redis.evalsha(scriptDigest, 1, key, token, burst, tokens);
     } catch (error) {
       // Redis forgets its scripts when it starts again.
-      if (error instanceof Error && error.message.startsWith('NOSCRIPT')) return redis.eval(script, 1, key, token, burst);
+      if (error instanceof Error && error.message.startsWith('NOSCRIPT')) return redis.eval(script, 1, key, token, burst, tokens);
       throw error;
     }
   };
   return {
-    take: async (name, limit) => {
+    take: async (name, limit, tokens = 1) => {
       if (!outage.mayAsk()) return passed();
       try {
-        const [granted, debt_us] = readAnswer(await inTime(ask(`rate:${name}`, token_us(limit), limit.burst), wait_ms));
+        const [granted, debt_us] = readAnswer(await inTime(ask(`rate:${name}`, { token: token_us(limit), burst: limit.burst, tokens }), wait_ms));
         outage.answered();
-        return takenOf(granted === 1, debt_us, limit);
+        return takenOf(granted === 1, debt_us, limit, tokens);
       } catch (error) {
         outage.lost(error);
         return passed();
@@ -90,6 +91,13 @@ export const openBucketsInRedis = async ({ url, wait_ms, log }: RedisBucketsPart
     },
   };
 };
+
+interface Price {
+  /** What a token is worth, in microseconds. */
+  readonly token: number;
+  readonly burst: number;
+  readonly tokens: number;
+}
 
 const passed = (): null => {
   unavailable.inc();

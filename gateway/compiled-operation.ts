@@ -99,7 +99,8 @@ const typeNamesFetched = (node: PlanNode | SubscriptionNode): ReadonlySet<string
   return paths;
 };
 
-const fetchesOf = (node: PlanNode | SubscriptionNode, path: string): readonly { fetch: FetchNode; path: string }[] => {
+/** The fetches of a plan, each with the path at which its data belong. */
+export const fetchesOf = (node: PlanNode | SubscriptionNode, path: string): readonly { fetch: FetchNode; path: string }[] => {
   switch (node.kind) {
     case 'Fetch':
       return [{ fetch: node, path }];

@@ -2,27 +2,68 @@
  * What an operation may cost at most, estimated before it runs: the objects that it could answer with. A list with `first` counts as many, another list
  * as many as it mostly has; a scalar comes with its object and counts nothing.
  */
-import { getNamedType, getNullableType, getOperationAST, getVariableValues, isCompositeType, isListType, isIntrospectionType, Kind } from 'graphql';
-import type { DocumentNode, GraphQLError, GraphQLOutputType, GraphQLSchema, OperationDefinitionNode, TypeNode } from 'graphql';
+import {
+  getNamedType,
+  getNullableType,
+  getOperationAST,
+  getVariableValues,
+  isCompositeType,
+  isListType,
+  isIntrospectionType,
+  Kind,
+  OperationTypeNode,
+  visit,
+} from 'graphql';
+import type {
+  DocumentNode,
+  GraphQLError,
+  GraphQLNamedType,
+  GraphQLOutputType,
+  GraphQLSchema,
+  OperationDefinitionNode,
+  SelectionSetNode,
+  TypeNode,
+} from 'graphql';
 import { getComplexity, type ComplexityEstimator } from 'graphql-query-complexity';
 import { exceeded } from './document-limits.ts';
 
 /** A page of 200 payments, each with its shop, merchant, refunds, and deliveries with their attempts, costs 24,600. */
 export const operationCost_max = 25_000;
+/** What of the schema itself may be asked for: some three times what tools ask for. */
+const introspectionCost_max = 8_000;
+/** Estimated objects that one token of the caller's rate pays for: the largest operation takes a full bucket of 100. */
+const objectsPerToken = 250;
 /** Objects that a list without `first` is taken for. */
 const listSize = 10;
+/** Lists that are a whole registry. */
+const registrySizes: Readonly<Record<string, number>> = { 'Query.tokens': 1_000, 'Query.billingSubscriptions': 1_000 };
 
 const isList = (type: GraphQLOutputType): boolean => isListType(getNullableType(type));
 
 const estimate: ComplexityEstimator = ({ field, args, type, childComplexity }) => {
   const named = getNamedType(field.type);
-  // The schema itself is in memory, and as large as it is.
   if (!isCompositeType(named) || isIntrospectionType(named)) return 0;
   // The rows of a page are multiplied by the field that has `first`.
   if (type.name.endsWith('Connection') && isList(field.type)) return 1 + childComplexity;
   const first: unknown = args['first'];
-  if (typeof first === 'number') return 1 + Math.max(first, 0) * childComplexity;
-  return isList(field.type) ? listSize * (1 + childComplexity) : 1 + childComplexity;
+  // A page whose rows are one text has rows all the same.
+  if (typeof first === 'number') return 1 + Math.max(first, 0) * Math.max(childComplexity, 1);
+  const size = registrySizes[`${type.name}.${field.name}`] ?? listSize;
+  return isList(field.type) ? size * (1 + childComplexity) : 1 + childComplexity;
+};
+
+/** Items of the schema's own lists. On the average a field has one argument, a type one value or none; one list below the type of a field or an argument may be that of the largest type. */
+const estimateIntrospection = (schema: GraphQLSchema): ComplexityEstimator => {
+  const types = Object.values(schema.getTypeMap());
+  const fieldsOf = (type: GraphQLNamedType): number => ('getFields' in type ? Object.keys(type.getFields()).length : 0);
+  const most = Math.max(...types.map(fieldsOf));
+  const average = Math.ceil(types.reduce((sum, type) => sum + fieldsOf(type), 0) / types.length);
+  return ({ field, type, childComplexity }) => {
+    if (!isIntrospectionType(getNamedType(field.type))) return childComplexity;
+    if (field.name === 'types') return types.length * (1 + childComplexity);
+    if (isList(field.type)) return (field.name === 'fields' ? average : 1) * (1 + childComplexity);
+    return type.name === '__Field' || type.name === '__InputValue' ? childComplexity * most : childComplexity;
+  };
 };
 
 export interface OperationToRun {
@@ -31,12 +72,17 @@ export interface OperationToRun {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** How many runs that were not too costly are remembered of one document. */
+/** How many estimates are remembered of one document. */
 const remembered = 100;
 const rememberedLength_max = 200;
 
-/** Runs that were not too costly, by document: its operation and the values that decide the cost. Apollo Server keeps one document object for each text. */
-const fitting = new WeakMap<DocumentNode, Set<string>>();
+/** What runs were estimated at, by document: its operation and the values that decide the cost. */
+const estimated = new WeakMap<DocumentNode, Map<string, Estimate>>();
+
+interface Estimate {
+  readonly objects: number;
+  readonly introspection: number;
+}
 
 const namedTypeOf = (type: TypeNode): string => (type.kind === Kind.NAMED_TYPE ? type.name.value : namedTypeOf(type.type));
 
@@ -47,24 +93,67 @@ const decisiveValues = ({ name, variableDefinitions = [] }: OperationDefinitionN
   return JSON.stringify([name?.value, values]);
 };
 
+/** What an operation of a valid document costs: its tokens, and why it is refused when it is too costly. */
+export interface Cost {
+  readonly tokens: number;
+  readonly refused: GraphQLError | null;
+}
+
 /**
- * Why an operation of a valid document is too costly; null when it is not. Variables that cannot be read cost nothing: the operation will be refused
- * for them, in words that do not repeat their values.
+ * The cost of an operation. Variables that cannot be read cost nothing: the operation will be refused for them, in words that do not repeat their values.
+ * Each mutation takes a token; what is answered, one for each 250 estimated objects; and every operation one at least.
  */
-export const tooCostly = (schema: GraphQLSchema, { document, operationName, variables }: OperationToRun): GraphQLError | null => {
-  const operation = getOperationAST(document, operationName);
-  if (!operation) return null;
-  const run = decisiveValues(operation, variables);
-  const known = fitting.get(document) ?? new Set<string>();
-  if (known.has(run) || getVariableValues(schema, operation.variableDefinitions ?? [], variables).errors) return null;
-  const cost = getComplexity({
-    schema,
-    query: document,
-    variables: { ...variables },
-    estimators: [estimate],
-    ...(operation.name ? { operationName: operation.name.value } : {}),
-  });
-  if (cost > operationCost_max) return exceeded('an estimated cost', cost, operationCost_max, operation);
-  if (known.size < remembered && run.length <= rememberedLength_max) fitting.set(document, known.add(run));
-  return null;
+export const costOf = (schema: GraphQLSchema, run: OperationToRun): Cost => {
+  const operation = getOperationAST(run.document, run.operationName);
+  if (!operation) return { tokens: 1, refused: null };
+  const { objects, introspection } = estimateOf(schema, operation, run);
+  const mutations = operation.operation === OperationTypeNode.MUTATION ? rootFieldsOf(operation.selectionSet, run.document) : 0;
+  const tokens = Math.max(1, mutations, Math.ceil((objects + introspection) / objectsPerToken));
+  if (objects > operationCost_max) return { tokens, refused: exceeded('an estimated cost', objects, operationCost_max, operation) };
+  if (introspection > introspectionCost_max) {
+    return { tokens, refused: exceeded('an estimated cost of introspection', introspection, introspectionCost_max, operation) };
+  }
+  return { tokens, refused: null };
 };
+
+const estimateOf = (schema: GraphQLSchema, operation: OperationDefinitionNode, { document, variables }: OperationToRun): Estimate => {
+  const run = decisiveValues(operation, variables);
+  const known = estimated.get(document) ?? new Map<string, Estimate>();
+  const before = known.get(run);
+  if (before) return before;
+  if (getVariableValues(schema, operation.variableDefinitions ?? [], variables).errors) return { objects: 0, introspection: 0 };
+  const sum = (estimator: ComplexityEstimator): number =>
+    getComplexity({
+      schema,
+      query: document,
+      variables: { ...variables },
+      estimators: [estimator],
+      ...(operation.name ? { operationName: operation.name.value } : {}),
+    });
+  const made = { objects: sum(estimate), introspection: asksForSchema(document) ? sum(introspectionEstimator(schema)) : 0 };
+  if (known.size < remembered && run.length <= rememberedLength_max) estimated.set(document, known.set(run, made));
+  return made;
+};
+
+const introspectionEstimators = new WeakMap<GraphQLSchema, ComplexityEstimator>();
+
+const introspectionEstimator = (schema: GraphQLSchema): ComplexityEstimator => {
+  const estimator = introspectionEstimators.get(schema) ?? estimateIntrospection(schema);
+  introspectionEstimators.set(schema, estimator);
+  return estimator;
+};
+
+const asksForSchema = (document: DocumentNode): boolean => {
+  let found = false;
+  visit(document, { Field: ({ name }) => void (found ||= name.value === '__schema' || name.value === '__type') });
+  return found;
+};
+
+/** Root fields, those of fragments included. */
+const rootFieldsOf = ({ selections }: SelectionSetNode, document: DocumentNode): number =>
+  selections.reduce((sum, selection) => {
+    if (selection.kind === Kind.FIELD) return sum + 1;
+    if (selection.kind === Kind.INLINE_FRAGMENT) return sum + rootFieldsOf(selection.selectionSet, document);
+    const fragment = document.definitions.find((definition) => definition.kind === Kind.FRAGMENT_DEFINITION && definition.name.value === selection.name.value);
+    return fragment?.kind === Kind.FRAGMENT_DEFINITION ? sum + rootFieldsOf(fragment.selectionSet, document) : sum;
+  }, 0);

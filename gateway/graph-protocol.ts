@@ -1,22 +1,22 @@
 /** What graphql-ws asks of us: who connects, what an operation may be, and how it runs. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { getOperationAST, GraphQLError, OperationTypeNode, type ExecutionArgs, type FormattedExecutionResult } from 'graphql';
+import { getOperationAST, GraphQLError, OperationTypeNode, type DocumentNode, type ExecutionArgs, type FormattedExecutionResult } from 'graphql';
 import { CloseCode, makeServer, type Context, type ExecutionResult, type OperationResult, type Server, type SubscribePayload } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import { isRefused, type Refused } from '../subgraphs/kernel/rules/refusal.ts';
 import type { Logger } from '../subgraphs/kernel/service/telemetry.ts';
-import { admitCaller, takeToken } from './admit-caller.ts';
+import { admitCaller, takeCost, takeToken } from './admit-caller.ts';
 import { authorizationOf, type Authenticated, type Authenticator } from './authenticate.ts';
 import { emptyBody, signatureHeader, signaturesOf } from './check-caller.ts';
-import { tooCostly } from './document-cost.ts';
+import { costOf } from './document-cost.ts';
 import { tooDeep } from './document-limits.ts';
 import type { LiveSubscriptions } from './live-subscriptions.ts';
 import { refusePastEvents } from './past-events.ts';
 import { presentError } from './present-error.ts';
 import { openQuota } from './quota.ts';
 import { rateMessage, type RateLimiter } from './rate-limit.ts';
-import { documentReader } from './read-document.ts';
+import { openDocumentReader, type DocumentReader } from './read-document.ts';
 import type { Supergraph } from './supergraph.ts';
 
 /** Of one key, operator or buyer in this process. */
@@ -29,11 +29,13 @@ const connectionInit_ms = 5_000;
 const tryAgainLater = 1013;
 
 export interface GraphProtocolParts {
-  readonly supergraph: Pick<Supergraph, 'apiSchema' | 'execute'>;
+  readonly supergraph: Pick<Supergraph, 'apiSchema' | 'execute' | 'mistakesIn'>;
   readonly authenticator: Pick<Authenticator, 'ofHeader' | 'watch' | 'holds' | 'checkRequest'>;
   readonly limiter: RateLimiter;
   readonly liveSubscriptions: LiveSubscriptions;
   readonly log: Logger;
+  /** How texts are read; in a way of its own unless this says otherwise. */
+  readonly documents?: DocumentReader;
   /** Whether the schema is told; it is unless this says otherwise. */
   readonly introspection?: boolean;
   readonly socketsPerCaller?: number;
@@ -115,8 +117,8 @@ const preparation = ({
   liveSubscriptions,
   limiter,
   introspection = true,
+  documents = openDocumentReader(supergraph, introspection),
 }: GraphProtocolParts): ((context: ConnectionContext, id: string, payload: SubscribePayload) => Promise<Prepared>) => {
-  const readDocument = documentReader(supergraph.apiSchema, introspection);
   return async ({ extra: { caller }, subscriptions }, _id, { query, operationName, variables }) => {
     if (!caller) return [refusal('unauthorized', 'The connection was not let in.')];
     if (Object.keys(subscriptions).length > operationsPerSocket_max) {
@@ -124,20 +126,34 @@ const preparation = ({
     }
     const token = await takeToken(caller, limiter);
     if (token && !token.taken.granted) return [refusal('rate_limited', rateMessage(token.taken.retryAfter_s))];
-    const document = readDocument(query);
+    const document = await readOrRefuse(documents, query, caller);
     if (!('kind' in document)) return document;
     const operation = getOperationAST(document, operationName);
     if (!operation) return [refusal('bad_request', 'Name the operation to run.')];
     if (operation.operation === OperationTypeNode.MUTATION && caller.holder?.requireSignature) return [unsignedMutation];
     const request = { document, variables: variables ?? {}, ...(operationName ? { operationName } : {}) };
-    const refused = refusePastEvents(document, caller.principal) ?? tooDeep(request.variables) ?? tooCostly(supergraph.apiSchema, request);
+    const unfit = refusePastEvents(document, caller.principal) ?? tooDeep(request.variables);
+    if (unfit) return [unfit];
+    const { tokens, refused } = costOf(supergraph.apiSchema, request);
     if (refused) return [refused];
+    const further = await takeCost(caller, tokens, limiter);
+    if (further && !further.taken.granted) return [refusal('rate_limited', rateMessage(further.taken.retryAfter_s))];
     const call = { principal: caller.principal, requestId: randomUUID() };
     const args = { schema: supergraph.apiSchema, document, operationName };
     if (operation.operation !== OperationTypeNode.SUBSCRIPTION) return { ...args, contextValue: () => supergraph.execute(request, call) };
     const results = liveSubscriptions.subscribe(request, call);
     return 'next' in results ? { ...args, contextValue: () => results } : results;
   };
+};
+
+/** The document, or why it cannot be read. */
+const readOrRefuse = async (documents: DocumentReader, query: string, { principal }: Authenticated): Promise<DocumentNode | readonly GraphQLError[]> => {
+  try {
+    return await documents.read(query, principal);
+  } catch (thrown) {
+    if (thrown instanceof GraphQLError) return [thrown];
+    throw thrown;
+  }
 };
 
 /** A socket's messages are not signed, and what changes something is signed with its body. */

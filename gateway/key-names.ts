@@ -16,7 +16,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import type { PreparedDocument } from '../subgraphs/kernel/service/subgraph.ts';
-import type { GatewayExecutor } from './compile-repeated.ts';
+import type { GatewayExecutor } from './run-documents.ts';
 
 /** The variable in which the planner passes keys; a client's own of that name would be mistaken for it. */
 const keysVariable = 'representations';

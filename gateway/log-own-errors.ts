@@ -6,7 +6,7 @@ import { GraphQLError, type ExecutionResult } from 'graphql';
 import type { Call } from '../subgraphs/kernel/service/principal.ts';
 import type { PreparedDocument } from '../subgraphs/kernel/service/subgraph.ts';
 import { internalErrors, type Logger } from '../subgraphs/kernel/service/telemetry.ts';
-import type { GatewayExecutor } from './compile-repeated.ts';
+import type { GatewayExecutor } from './run-documents.ts';
 import { isForClients } from './present-error.ts';
 
 const isOwn = (error: Error): boolean => !(error instanceof GraphQLError) || (error.extensions['serviceName'] === undefined && !isForClients(error));

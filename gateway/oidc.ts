@@ -123,6 +123,7 @@ const operatorOf = (payload: JWTPayload, { rolesClaim, merchantClaim, platformCl
   if (merchantId === undefined && !isTrue(claimAt(payload, platformClaim))) return withoutReach;
   return {
     principal: { kind: 'operator', subject: sub, role, merchantId: merchantId?.toLowerCase() ?? null },
+    person: sub,
     expiresAt_ms: (exp + clockTolerance_s) * 1_000,
   };
 };

@@ -2,6 +2,7 @@
 import type { FetchNode, PlanNode, SubscriptionNode } from '@apollo/query-planner';
 import { GraphQLError, isObjectType, parse, type DocumentNode, type GraphQLSchema } from 'graphql';
 import { answerValues_max } from '../subgraphs/kernel/service/answer-meter.ts';
+import { Lru } from '../subgraphs/kernel/service/lru.ts';
 import type { Call } from '../subgraphs/kernel/service/principal.ts';
 import type { PreparedDocument, SubgraphExecutor } from '../subgraphs/kernel/service/subgraph.ts';
 import { CannotCompile } from './cannot-compile.ts';
@@ -71,8 +72,16 @@ const guarded =
     }
   };
 
-/** The document that a fetch sends. */
-export const fetchDocument = (fetch: FetchNode): DocumentNode => fetch.operationDocumentNode ?? parse(fetch.operation, { noLocation: true });
+/** Texts of fetches that are remembered as documents. */
+const fetchDocuments_max = 2_000;
+const documents = new Lru<string, DocumentNode>(fetchDocuments_max);
+
+/** The document that a fetch sends: the same object for the same text. */
+export const fetchDocument = (fetch: FetchNode): DocumentNode => {
+  const document = documents.get(fetch.operation) ?? fetch.operationDocumentNode ?? parse(fetch.operation, { noLocation: true });
+  documents.set(fetch.operation, document);
+  return document;
+};
 
 /** Prepares a fetch at its subgraph; `pick` chooses its variables out of the operation's. */
 export const prepareFetch = (

@@ -38,6 +38,9 @@ export const openQuota = (most: number): Quota => {
   return { take: (principal) => count.take(nameOfCaller(principal)) };
 };
 
+/** Whose turn, or whose tokens, a call takes: the merchant's for its keys, and each person's own. */
+export const nameOfPayer = (principal: Principal): string => (principal.kind === 'key' ? `merchant ${principal.merchantId}` : nameOfCaller(principal));
+
 const nameOfCaller = (principal: Principal): string => {
   switch (principal.kind) {
     case 'key':

@@ -15,15 +15,15 @@ export const failedAuthentication: RateLimit = { perSecond: 10, burst: 100 };
 /** How many addresses that failed lately, or that may not try just now, are remembered. */
 const failedAddresses_max = 10_000;
 
-/** Whose bucket it is, and how large. */
-export interface RateLimited {
-  readonly merchantId: string;
-  readonly rateLimit: RateLimit;
-}
+/** Whose bucket it is, a merchant's or a person's, and how large. */
+export type RateLimited = ({ readonly merchantId: string } | { readonly person: string }) & { readonly rateLimit: RateLimit };
+
+/** Each person who comes with a token of the issuer: as a merchant has it who was given nothing else. */
+export const personRateLimit: RateLimit = { perSecond: 50, burst: 100 };
 
 export interface RateLimiter {
-  /** Takes one token of the merchant's. A store that cannot say grants it, as if none had been taken. */
-  takeOf(merchant: RateLimited): Taken | Promise<Taken>;
+  /** Takes tokens of a merchant's or a person's, one when nothing else is said, all or none. A store that cannot say grants them, as if none had been taken. */
+  takeOf(limited: RateLimited, tokens?: number): Taken | Promise<Taken>;
   /** Seconds until the request's address may authenticate again, at all or with this key, rounded up; 0 when it may now. Asks nobody. */
   barred_s(request: IncomingMessage, keyId?: string): number;
   /** What is left to the request's address, at all or with this key, as far as this process has heard. Asks nobody. */
@@ -82,8 +82,8 @@ export const limitBy = (buckets: Buckets, addressOf: AddressOf): RateLimiter => 
     return 0;
   };
   return {
-    takeOf: ({ merchantId, rateLimit }) => {
-      const taken = buckets.take(`merchant:${merchantId}`, rateLimit);
+    takeOf: ({ rateLimit, ...whose }, tokens = 1) => {
+      const taken = buckets.take('person' in whose ? `person:${whose.person}` : `merchant:${whose.merchantId}`, rateLimit, tokens);
       return taken instanceof Promise ? taken.then((answer) => answer ?? takenOf(true, 0, rateLimit)) : (taken ?? takenOf(true, 0, rateLimit));
     },
     barred_s: (request, keyId) => (barredUntil_ms.size === 0 ? 0 : barredFor_s(nameOf(request, keyId))),

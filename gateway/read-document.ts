@@ -1,40 +1,44 @@
-/** A client's text as a document that may run: parsed, valid and within the limits. Read texts are remembered, since consoles repeat themselves. */
-import { GraphQLError, NoSchemaIntrospectionCustomRule, parse, specifiedRules, validate, type DocumentNode, type GraphQLSchema } from 'graphql';
+/**
+ * A client's text as a document that may run: parsed, valid and within the limits. Read texts are
+ * remembered, since consoles repeat themselves, and found by their hash, as persisted queries are.
+ */
+import { createHash } from 'node:crypto';
+import { parse, type DocumentNode, type GraphQLError } from 'graphql';
 import { Lru } from '../subgraphs/kernel/service/lru.ts';
-import { documentTokens_max, limitDocument } from './document-limits.ts';
-import { finiteNumbers } from './finite-numbers.ts';
+import type { Principal } from '../subgraphs/kernel/service/principal.ts';
+import { nameOfPayer } from './quota.ts';
+import type { Supergraph } from './supergraph.ts';
 
 const remembered = 1_000;
+/** Longer texts are read each time that they come. */
+const rememberedText_max = 32_768;
 
-/** Reads documents against the schema: the document, or what is wrong with it. Without `introspection` a document that asks for the schema is wrong. */
-export const documentReader = (schema: GraphQLSchema, introspection = true): ((text: string) => DocumentNode | readonly GraphQLError[]) => {
-  const rules = [...specifiedRules, limitDocument, finiteNumbers, ...(introspection ? [] : [NoSchemaIntrospectionCustomRule])];
-  const known = new Lru<string, DocumentNode>(remembered);
-  return (text) => {
-    const before = known.get(text);
-    if (before) return before;
-    const document = parseText(text);
-    if (document instanceof GraphQLError) return [document];
-    const errors = validate(schema, document, rules);
-    if (errors.length > 0) return errors.map((error) => asBadRequest(error));
-    known.set(text, document);
-    return document;
+interface ReadText {
+  readonly text: string;
+  readonly document: DocumentNode;
+}
+
+export interface DocumentReader {
+  /** The document, or what is wrong with it. Rejects with a GraphQLError when it cannot be read now. */
+  read(text: string, principal: Principal): Promise<DocumentNode | readonly GraphQLError[]>;
+  /** What was read, by the SHA-256 of its text in hex. */
+  byHash(hash: string): ReadText | undefined;
+}
+
+/** Opens the reading. Without `introspection` a document that asks for the schema is wrong. */
+export const openDocumentReader = ({ mistakesIn }: Pick<Supergraph, 'mistakesIn'>, introspection = true): DocumentReader => {
+  const known = new Lru<string, ReadText>(remembered);
+  return {
+    read: async (text, principal) => {
+      const hash = createHash('sha256').update(text).digest('hex');
+      const before = known.get(hash);
+      if (before) return before.document;
+      const mistakes = await mistakesIn(text, nameOfPayer(principal), introspection);
+      if (mistakes.length > 0) return mistakes;
+      const document = parse(text);
+      if (text.length <= rememberedText_max) known.set(hash, { text, document });
+      return document;
+    },
+    byHash: (hash) => known.get(hash),
   };
 };
-
-const parseText = (text: string): DocumentNode | GraphQLError => {
-  try {
-    return parse(text, { maxLexicalTokens: documentTokens_max });
-  } catch (error) {
-    if (error instanceof GraphQLError) return asBadRequest(error);
-    throw error;
-  }
-};
-
-const asBadRequest = (error: GraphQLError): GraphQLError =>
-  new GraphQLError(error.message, {
-    nodes: error.nodes ?? null,
-    source: error.source ?? null,
-    positions: error.positions ?? null,
-    extensions: { ...error.extensions, code: 'bad_request' },
-  });

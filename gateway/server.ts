@@ -6,23 +6,23 @@ import { GraphQLError, OperationTypeNode } from 'graphql';
 import { isRefused, type RefusalCode } from '../subgraphs/kernel/rules/refusal.ts';
 import type { Call } from '../subgraphs/kernel/service/principal.ts';
 import { requestIdOf, type Logger } from '../subgraphs/kernel/service/telemetry.ts';
-import { admitCaller, takeToken, type NotAdmitted } from './admit-caller.ts';
+import { admitCaller, takeCost, takeToken, type NotAdmitted } from './admit-caller.ts';
 import { authorizationOf, type Authenticated } from './authenticate.ts';
-import { tooCostly } from './document-cost.ts';
+import { costOf } from './document-cost.ts';
 import { signaturesOf } from './check-caller.ts';
-import { document_bytes_max, documentTokens_max, limitDocument, tooDeep } from './document-limits.ts';
-import { finiteNumbers } from './finite-numbers.ts';
+import { document_bytes_max, documentTokens_max, tooDeep } from './document-limits.ts';
 import type { GraphProtocolParts } from './graph-protocol.ts';
 import { serveGraphiql } from './graphiql.ts';
 import { refusePastEvents } from './past-events.ts';
 import { presentError } from './present-error.ts';
-import { barredMessage, rateHeaders, rateMessage } from './rate-limit.ts';
+import { barredMessage, rateHeaders, rateMessage, type RateLimiter } from './rate-limit.ts';
 import { bytesOf, isCompressed, takeRawBodies, uncompressedAlone } from './raw-body.ts';
+import { openDocumentReader, type DocumentReader } from './read-document.ts';
 import { registerSubscriptions } from './subscriptions.ts';
 import type { Supergraph } from './supergraph.ts';
 
 export interface GatewayParts extends GraphProtocolParts {
-  readonly supergraph: Pick<Supergraph, 'apiSchema' | 'execute' | 'apolloGateway'>;
+  readonly supergraph: Pick<Supergraph, 'apiSchema' | 'execute' | 'apolloGateway' | 'mistakesIn'>;
   /** Whether a browser gets GraphiQL; it does unless this says otherwise. */
   readonly graphiql?: boolean;
 }
@@ -32,7 +32,8 @@ export interface GatewayParts extends GraphProtocolParts {
  * Sockets end with 1001 when the app closes; calls in flight end by themselves.
  */
 export const registerGateway = async (app: FastifyInstance, parts: GatewayParts): Promise<void> => {
-  const apollo = openApollo(parts);
+  const documents = openDocumentReader(parts.supergraph, parts.introspection);
+  const apollo = openApollo(parts, documents);
   await apollo.start();
   await app.register(async (scope) => {
     scope.setErrorHandler(answerError(parts.log));
@@ -46,16 +47,27 @@ export const registerGateway = async (app: FastifyInstance, parts: GatewayParts)
         const requestId = requestIdFor(request, reply);
         if (sendGraphiql && wantsPage(request)) return sendGraphiql(reply);
         const caller = await admit(request, reply, parts, requestId);
-        return caller ? runOver(apollo, request, await readBody(request), reply, { principal: caller.principal, requestId }) : reply;
+        if (!caller) return reply;
+        const body = await readBody(request);
+        const mistakes = await mistakesIn(documents, textOf(request, body), caller);
+        if (mistakes.length > 0) return sendMistakes(reply, mistakes);
+        const charge = (tokens: number): Promise<GraphQLError | null> => takeFurther(reply, caller, tokens, parts.limiter);
+        return runOver(apollo, request, body, reply, { principal: caller.principal, requestId, charge });
       },
     });
   });
-  registerSubscriptions(app, parts);
+  registerSubscriptions(app, { ...parts, documents });
   app.addHook('onClose', () => apollo.stop());
 };
 
-const openApollo = ({ supergraph, log, introspection = true }: GatewayParts): ApolloServer<Call> =>
-  new ApolloServer<Call>({
+/** A call of the graph, which pays for what it runs. */
+interface PayingCall extends Call {
+  /** Takes what the operation costs beyond the token of its request. Gives the refusal when there are not so many. */
+  readonly charge: (tokens: number) => Promise<GraphQLError | null>;
+}
+
+const openApollo = ({ supergraph, log, introspection = true }: GatewayParts, documents: DocumentReader): ApolloServer<PayingCall> =>
+  new ApolloServer<PayingCall>({
     gateway: supergraph.apolloGateway,
     logger: log,
     nodeEnv: 'production',
@@ -63,24 +75,26 @@ const openApollo = ({ supergraph, log, introspection = true }: GatewayParts): Ap
     // A bearer is sent by no browser of its own accord: who could write it could write any other header.
     csrfPrevention: { requestHeaders: ['authorization', 'apollo-require-preflight', 'x-apollo-operation-name'] },
     allowBatchedHttpRequests: false,
-    // Automatic persisted queries: a client may send the SHA-256 of what was sent before. They are kept in memory, the last 30 MB of them.
-    cache: 'bounded',
+    // Automatic persisted queries: a client may send the SHA-256 of what was sent before. Whatever has been read is found so, and is not read again here.
+    persistedQueries: { cache: { get: async (key) => documents.byHash(hashIn(key))?.text, set: async () => {}, delete: async () => false } },
+    documentStore: { get: async (key) => documents.byHash(hashIn(key))?.document, set: async () => {}, delete: async () => false },
     includeStacktraceInErrorResponses: false,
     stopOnTerminationSignals: false,
-    validationRules: [limitDocument, finiteNumbers],
+    // Each text has been read before it comes here, in another thread.
+    dangerouslyDisableValidation: true,
     parseOptions: { maxLexicalTokens: documentTokens_max },
     formatError: presentError,
     plugins: [ApolloServerPluginLandingPageDisabled(), logFailures(log), refuseSubscriptions, limitCost],
   });
 
 /** Errors of resolvers are logged where they happen; here, only those of the gateway itself. */
-const logFailures = (log: Logger): ApolloServerPlugin<Call> => ({
+const logFailures = (log: Logger): ApolloServerPlugin<PayingCall> => ({
   unexpectedErrorProcessingRequest: async ({ error, requestContext: { contextValue } }) =>
     log.error({ err: error, requestId: contextValue.requestId }, 'a document could not be run'),
 });
 
 /** The gateway's executor throws on them. */
-const refuseSubscriptions: ApolloServerPlugin<Call> = {
+const refuseSubscriptions: ApolloServerPlugin<PayingCall> = {
   requestDidStart: async () => ({
     didResolveOperation: async ({ operation }) => {
       // Of several operations none was named: the gateway's executor answers that with an internal error.
@@ -93,15 +107,59 @@ const refuseSubscriptions: ApolloServerPlugin<Call> = {
   }),
 };
 
-const limitCost: ApolloServerPlugin<Call> = {
-  requestDidStart: async ({ schema }) => ({
-    didResolveOperation: async ({ document, operationName, request, contextValue }) => {
+const limitCost: ApolloServerPlugin<PayingCall> = {
+  requestDidStart: async ({ schema, contextValue: { charge, principal } }) => ({
+    didResolveOperation: async ({ document, operationName, request }) => {
       const variables = request.variables ?? {};
-      const past = refusePastEvents(document, contextValue.principal);
-      const refused = past ?? tooDeep(variables) ?? tooCostly(schema, { document, operationName, variables });
-      if (refused) throw refused;
+      const unfit = refusePastEvents(document, principal) ?? tooDeep(variables);
+      if (unfit) throw unfit;
+      const { tokens, refused } = costOf(schema, { document, operationName, variables });
+      const unpaid = refused ?? (await charge(tokens));
+      if (unpaid) throw unpaid;
     },
   }),
+};
+
+/** Apollo Server puts a prefix of its own before a hash. */
+const hashIn = (key: string): string => key.slice(-64);
+
+/** The text of a request's document; null when it has none, or none that can be read. */
+const textOf = ({ method, url }: FastifyRequest, body: unknown): string | null => {
+  if (method === 'GET') return new URLSearchParams(url.slice(url.indexOf('?') + 1)).get('query');
+  return typeof body === 'object' && body !== null && 'query' in body && typeof body.query === 'string' ? body.query : null;
+};
+
+const mistakesIn = async (documents: DocumentReader, text: string | null, { principal }: Authenticated): Promise<readonly GraphQLError[]> => {
+  if (text === null || text === '') return [];
+  try {
+    const read = await documents.read(text, principal);
+    return 'kind' in read ? [] : read;
+  } catch (thrown) {
+    if (thrown instanceof GraphQLError) return [thrown];
+    throw thrown;
+  }
+};
+
+const sendMistakes = (reply: FastifyReply, mistakes: readonly GraphQLError[]): FastifyReply => {
+  const isBusy = mistakes.some(({ extensions }) => extensions['code'] === 'rate_limited');
+  if (isBusy) reply.header('retry-after', '1');
+  return reply
+    .code(isBusy ? 429 : 400)
+    .type('application/json; charset=utf-8')
+    .send({ errors: mistakes.map((mistake) => presentError(mistake.toJSON())) });
+};
+
+/** Takes the tokens, and says in the answer's headers what is left. */
+const takeFurther = async (reply: FastifyReply, caller: Authenticated, tokens: number, limiter: RateLimiter): Promise<GraphQLError | null> => {
+  const further = await takeCost(caller, tokens, limiter);
+  if (!further) return null;
+  const { limit, taken } = further;
+  reply.headers(rateHeaders(limit, taken));
+  if (taken.granted) return null;
+  reply.header('retry-after', String(taken.retryAfter_s));
+  return new GraphQLError(`The operation costs ${tokens} tokens: ${rateMessage(taken.retryAfter_s)}`, {
+    extensions: { code: 'rate_limited', http: { status: 429 } },
+  });
 };
 
 /** Decision D-07. The server around may have stamped the answer already. */
@@ -144,7 +202,13 @@ const sendNotAdmitted = (reply: FastifyReply, why: NotAdmitted): FastifyReply =>
 /** Decision D-02 for signatures. */
 const notAdmittedStatus: Readonly<Partial<Record<RefusalCode, number>>> = { unauthorized: 401, signature_required: 400, invalid_signature: 400 };
 
-const runOver = async (apollo: ApolloServer<Call>, request: FastifyRequest, body: unknown, reply: FastifyReply, call: Call): Promise<FastifyReply> => {
+const runOver = async (
+  apollo: ApolloServer<PayingCall>,
+  request: FastifyRequest,
+  body: unknown,
+  reply: FastifyReply,
+  call: PayingCall,
+): Promise<FastifyReply> => {
   const answer = await apollo.executeHTTPGraphQLRequest({ httpGraphQLRequest: readHttp(request, body), context: async () => call });
   // Only `@defer` and `@stream` answer in parts, and the schema has neither.
   if (answer.body.kind === 'chunked') throw new Error('an answer in parts');

@@ -1,14 +1,13 @@
 /** The four subgraphs as one graph: ad-hoc documents by the stock gateway, the named operations compiled (architecture decision 6). */
-import { createHash } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { env } from 'node:process';
 import { operationFromDocument, type Schema } from '@apollo/federation-internals';
 import { ApolloGateway, type GraphQLDataSource } from '@apollo/gateway';
 import type { QueryPlan } from '@apollo/query-planner';
 import type { GatewayGraphQLRequestContext, GatewayInterface } from '@apollo/server-gateway-interface';
-import { getOperationAST, GraphQLError, print, separateOperations, validate, type DocumentNode, type ExecutionResult, type GraphQLSchema } from 'graphql';
+import { getOperationAST, GraphQLError, separateOperations, validate, type DocumentNode, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import type { OperationMap, OperationName } from '../schema/generated/operation-map.ts';
 import { askedSubgraphs, readInternalOperations, readOperations, subgraphNames, type SubgraphName } from '../schema/sources.ts';
-import { AnswerMeter } from '../subgraphs/kernel/service/answer-meter.ts';
 import type { Call } from '../subgraphs/kernel/service/principal.ts';
 import { presentInputError } from '../subgraphs/kernel/service/present-errors.ts';
 import type { PreparedDocument, SubgraphExecutor } from '../subgraphs/kernel/service/subgraph.ts';
@@ -16,9 +15,11 @@ import type { Logger } from '../subgraphs/kernel/service/telemetry.ts';
 import { currentSpan, spanned } from '../subgraphs/kernel/service/tracing.ts';
 import { CannotCompile } from './cannot-compile.ts';
 import { compileOperation } from './compiled-operation.ts';
-import { compileRepeated, type GatewayExecutor } from './compile-repeated.ts';
-import { executeLogged, runLogged } from './log-own-errors.ts';
+import { keepPrepared, prepareInTurns } from './kept-fetches.ts';
 import { compileApart, executeApart, keyNamesOf, openKeepApart } from './key-names.ts';
+import { executeLogged, runLogged } from './log-own-errors.ts';
+import { plannerOf, type DocumentPlanner } from './plan-documents.ts';
+import { runDocuments, type GatewayExecutor } from './run-documents.ts';
 import { subgraphSource } from './subgraph-source.ts';
 
 export interface SupergraphParts {
@@ -26,8 +27,8 @@ export interface SupergraphParts {
   readonly supergraphSdl: string;
   readonly executors: Readonly<Record<SubgraphName, SubgraphExecutor>>;
   readonly log: Logger;
-  /** False: ad-hoc documents run on the stock executor however often they come, and nothing is counted, to compare with. */
-  readonly compilesRepeated?: boolean;
+  /** False: ad-hoc documents run on the stock executor, and nothing is counted, to compare with. */
+  readonly compilesDocuments?: boolean;
 }
 
 /** A document to run. It is parsed already; plans and prepared parts are kept for as long as the document object is. */
@@ -48,7 +49,9 @@ export interface CompiledOperation<Name extends OperationName = OperationName> {
 export interface Supergraph {
   /** What clients see. */
   readonly apiSchema: GraphQLSchema;
-  /** Runs any query or mutation: compiled where its document object has come before, else on the stock executor. Never rejects. */
+  /** What is wrong with a client's text: found in another thread, in the caller's turn. */
+  readonly mistakesIn: DocumentPlanner['mistakesIn'];
+  /** Runs any query or mutation that has been read. Never rejects. */
   execute(request: GraphRequest, call: Call): Promise<ExecutionResult>;
   /** For Apollo Server; its context value is the `Call`. */
   readonly apolloGateway: GatewayInterface;
@@ -66,7 +69,7 @@ const keepToOurselves = (): void => {
 };
 
 /** Opens the supergraph over its subgraphs. Throws when a named operation does not fit the schema. */
-export const openSupergraph = async ({ supergraphSdl, executors, log, compilesRepeated = true }: SupergraphParts): Promise<Supergraph> => {
+export const openSupergraph = async ({ supergraphSdl, executors, log, compilesDocuments = true }: SupergraphParts): Promise<Supergraph> => {
   const sources: Readonly<Record<string, GraphQLDataSource>> = Object.fromEntries(subgraphNames.map((name) => [name, subgraphSource(executors[name])]));
   keepToOurselves();
   const gateway = new ApolloGateway({
@@ -79,19 +82,23 @@ export const openSupergraph = async ({ supergraphSdl, executors, log, compilesRe
   });
   const { schema: apiSchema, executor: found } = await gateway.load();
   const keepApart = openKeepApart(keyNamesOf(supergraphSdl));
-  const stock = executeApart(keepApart, withoutValues(found));
-  const plan = gatewayPlanner(gateway);
-  const compileTo = (counts: boolean) =>
-    compileApart(keepApart, (document) => compileOperation({ document, plan: plan(document), apiSchema, executors, counts }));
-  const compile = compileTo(false);
-  const repeated = compilesRepeated ? limitAnswers(compileRepeated({ apiSchema, stock, compile: compileTo(true) })) : stock;
-  const executor = executeLogged(repeated, log);
+  const { plan, runByPlan } = insideOf(gateway, withoutValues(found));
+  const compile = compileApart(keepApart, (document) => compileOperation({ document, plan: plan(document), apiSchema, executors, counts: false }));
+  const kept = keepPrepared(executors);
+  const compileForCallers = async (document: DocumentNode, made: QueryPlan): Promise<PreparedDocument> => {
+    await prepareInTurns(made, kept);
+    return compileOperation({ document, plan: made, apiSchema, executors: kept, counts: true });
+  };
+  const planner = plannerOf(supergraphSdl);
+  const running = runDocuments({ apiSchema, planner, compile: compileForCallers, runByPlan, compiles: compilesDocuments });
+  const executor = executeLogged(executeApart(keepApart, running), log);
   const execute = bareExecute(apiSchema, executor, log);
   const compileOwn = (document: DocumentNode): PreparedDocument => runLogged(compile(document), log);
   const { operations, compiledNames, fallbackNames } = prepareOperations(readNamedOperations(apiSchema), compileOwn, execute);
   const internal = prepareInternal(executors);
   return {
     apiSchema,
+    mistakesIn: planner.mistakesIn,
     execute,
     apolloGateway: loadedGateway(apiSchema, supergraphSdl, executor),
     operation: <Name extends OperationName>(name: Name) => {
@@ -106,16 +113,30 @@ export const openSupergraph = async ({ supergraphSdl, executors, log, compilesRe
   };
 };
 
-interface Planner {
-  buildQueryPlan(operation: ReturnType<typeof operationFromDocument>): QueryPlan;
+/** What the gateway has no public way to. */
+interface GatewayInside {
+  readonly queryPlanner?: { buildQueryPlan(operation: ReturnType<typeof operationFromDocument>): QueryPlan };
+  readonly apiSchema?: Schema;
+  readonly queryPlanStore?: { set(key: string, plan: QueryPlan): Promise<unknown>; delete(key: string): Promise<unknown> };
 }
 
-/** The gateway's own planner, over the schema that clients see. */
-const gatewayPlanner = (gateway: ApolloGateway): ((document: DocumentNode) => QueryPlan) => {
-  // The gateway has no public way to them.
-  const { queryPlanner, apiSchema } = gateway as unknown as { readonly queryPlanner?: Planner; readonly apiSchema?: Schema };
-  if (!queryPlanner || !apiSchema) throw new Error('the gateway has loaded no supergraph');
-  return (document) => queryPlanner.buildQueryPlan(operationFromDocument(apiSchema, document));
+/** The gateway's own planner over the schema that clients see, and its executor with a plan that was made elsewhere. */
+const insideOf = (gateway: ApolloGateway, stock: GatewayExecutor) => {
+  const { queryPlanner, apiSchema, queryPlanStore } = gateway as unknown as GatewayInside;
+  if (!queryPlanner || !apiSchema || !queryPlanStore) throw new Error('the gateway has loaded no supergraph');
+  return {
+    plan: (document: DocumentNode): QueryPlan => queryPlanner.buildQueryPlan(operationFromDocument(apiSchema, document)),
+    /** The executor looks its plans up by the hash of the document: it finds this one under a name of its own. */
+    runByPlan: async (made: QueryPlan, context: GatewayGraphQLRequestContext): Promise<ExecutionResult> => {
+      const queryHash = randomUUID();
+      await queryPlanStore.set(queryHash, made);
+      try {
+        return await stock({ ...context, queryHash });
+      } finally {
+        await queryPlanStore.delete(queryHash);
+      }
+    },
+  };
 };
 
 interface PreparedOperations {
@@ -180,36 +201,16 @@ const withoutValues =
     return result.errors && !('data' in result) ? { ...result, errors: result.errors.map(presentInputError) } : result;
   };
 
-/** An executor whose answers end where they are too large. What a mutation has done by then stays done. */
-const limitAnswers =
-  (executor: GatewayExecutor): GatewayExecutor =>
-  async (context) => {
-    const meter = new AnswerMeter();
-    // The gateway hands its context on without knowing what it is.
-    const call: Call = { ...(context.context as Call), meter };
-    const result = await executor({ ...context, context: call });
-    return meter.exceeded ? { data: null, errors: [meter.refusal] } : result;
-  };
-
-/** The executor without Apollo Server around it: documents are validated once and hashed once. */
-const bareExecute = (schema: GraphQLSchema, executor: GatewayExecutor, logger: Logger): Supergraph['execute'] => {
-  const known = new WeakMap<DocumentNode, { readonly queryHash: string; readonly errors: readonly GraphQLError[] }>();
-  const examine = (document: DocumentNode) => {
-    const before = known.get(document);
-    if (before) return before;
-    const examined = { queryHash: createHash('sha256').update(print(document)).digest('hex'), errors: validate(schema, document) };
-    known.set(document, examined);
-    return examined;
-  };
-  return async ({ document, operationName, variables }, call) => {
-    const { queryHash, errors } = examine(document);
-    if (errors.length > 0) return { errors };
+/** The executor without Apollo Server around it, for documents that have been read. Never rejects. */
+const bareExecute =
+  (schema: GraphQLSchema, executor: GatewayExecutor, logger: Logger): Supergraph['execute'] =>
+  async ({ document, operationName, variables }, call) => {
     const operation = getOperationAST(document, operationName);
     if (!operation) return { errors: [new GraphQLError('name the operation to run')] };
     if (operation.operation === 'subscription') return { errors: [new GraphQLError('a subscription is not run as a query')] };
     const request = { variables: { ...variables }, ...(operationName === undefined ? {} : { operationName }) };
     // What the executor reads of a request; the rest is of Apollo Server's HTTP side.
-    const context = { request, document, queryHash, operationName: operation.name?.value ?? null, operation, schema, context: call, logger, metrics: {} };
+    const context = { request, document, queryHash: '', operationName: operation.name?.value ?? null, operation, schema, context: call, logger, metrics: {} };
     try {
       return await executor(context as unknown as GatewayGraphQLRequestContext);
     } catch (thrown) {
@@ -217,7 +218,6 @@ const bareExecute = (schema: GraphQLSchema, executor: GatewayExecutor, logger: L
       return { errors: [new GraphQLError('internal error', { extensions: { code: 'INTERNAL_SERVER_ERROR' } })] };
     }
   };
-};
 
 /** The gateway, which is loaded once and for all, as Apollo Server wants to load it. */
 const loadedGateway = (apiSchema: GraphQLSchema, coreSupergraphSdl: string, executor: GatewayExecutor): GatewayInterface => {

@@ -50,7 +50,7 @@ const log = openLog({ logLevel: 'silent' }, 'test');
 const supergraphSdl = readFileSync(join(import.meta.dirname, '../../schema/supergraph.graphql'), 'utf8');
 const supergraph: Supergraph = await openSupergraph({ supergraphSdl, executors: generatedExecutors(world), log });
 /** The same, with nothing compiled but the named operations: what is compared with. */
-const stock: Supergraph = await openSupergraph({ supergraphSdl, executors: generatedExecutors(world), log, compilesRepeated: false });
+const stock: Supergraph = await openSupergraph({ supergraphSdl, executors: generatedExecutors(world), log, compilesDocuments: false });
 const federated = readFederatedOperations();
 
 test('opening the graph asks nobody: no maker is told of it, and no cloud where it runs', () => assert.equal(asked, 0));

@@ -29,7 +29,7 @@ describe('/graphql', () => {
     }
   });
 
-  test('answers a query by GET, to a caller that proves to be no form of a foreign page', async (t) => {
+  test('answers a query by GET, and no form of a foreign page', async (t) => {
     const { url } = await serveGraph(t);
     const address = `${url}/graphql?query=${encodeURIComponent(query)}`;
     const authorization = `Bearer ${testKey}`;
@@ -45,6 +45,25 @@ describe('/graphql', () => {
     assert.equal(world.count('merchantCreate'), 0);
     const response = await post(url, mutation, { authorization: `Bearer ${operatorToken}` });
     assert.deepEqual(await read(response), { data: { merchantCreate: { name: 'New' } } });
+  });
+
+  test('tells of its schema what every option of the introspection asks for, alone and beside data', async (t) => {
+    const { url } = await serveGraph(t);
+    const all = { descriptions: true, specifiedByUrl: true, directiveIsRepeatable: true, schemaDescription: true, inputValueDeprecation: true, oneOf: true };
+    const { data, errors } = await read(await post(url, { query: getIntrospectionQuery(all) }));
+    assert.equal(errors, undefined);
+    assert.match(JSON.stringify(data), /"isOneOf":false/);
+    const mixed =
+      '{ a: __typename b: __type(name: "Merchant") { name isOneOf } c: merchant(id: "m1") { name } ...D } fragment D on Query { d: __schema { queryType { name } } }';
+    const answer = { a: 'Query', b: { name: 'Merchant', isOneOf: null }, c: { name: 'Merchant of the test' }, d: { queryType: { name: 'Query' } } };
+    const body = await (await post(url, { query: mixed })).text();
+    assert.equal(body.trim(), JSON.stringify({ data: answer }));
+    const conditional =
+      'query ($no: Boolean!) { b: __type(name: "Merchant") { name isOneOf @include(if: $no) } c: merchant(id: "m1") @skip(if: $no) { name } __typename @skip(if: true) }';
+    assert.deepEqual(await read(await post(url, { query: conditional, variables: { no: false } })), { data: { b: { name: 'Merchant' }, c: answer.c } });
+    assert.deepEqual(await read(await post(url, { query: conditional, variables: { no: true } })), { data: { b: answer.b } });
+    const stock = '{ constructor: merchant(id: "m1") { name } b: __type(name: "Merchant") { isOneOf } }';
+    assert.deepEqual(await read(await post(url, { query: stock })), { data: { constructor: answer.c, b: { isOneOf: null } } });
   });
 
   test('tells its schema', async (t) => {

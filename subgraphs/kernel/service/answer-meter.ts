@@ -15,6 +15,9 @@ export interface AnswerRoom {
   readonly characters: number;
 }
 
+/** For an answer that the stock executor makes, which takes several times as long for each value. */
+export const stockAnswerRoom: AnswerRoom = { values: 10_000, characters: answerCharacters_max };
+
 /** Header of a call between processes: what its answer may take. Without it nothing is counted. */
 export const answerRoomHeader = 'x-answer-room';
 

@@ -96,8 +96,11 @@ const mistakesOf = (schema: GraphQLSchema, document: DocumentNode): readonly Gra
   return validate(schema, document).map((error) => (typeof error.originalError === 'object' && error.extensions['code'] ? error : invalid(error.message)));
 };
 
+/** Fields of a document that is compiled. Compiling a larger one would hold the event loop. */
+const compiledFields_max = 300;
+
 /**
- * What graphql-jit 0.8.9 gets wrong: `@skip` and `@include` inside fragments that are spread twice, literals of custom scalars
+ * What graphql-jit 0.8.9 takes too long for, and what it gets wrong: `@skip` and `@include` inside fragments that are spread twice, literals of custom scalars
  * (it writes parsed values into its program as JSON, where a bigint throws and an instant becomes a string), and defaults of what may
  * not be null in variables (it takes them for missing).
  */
@@ -108,10 +111,12 @@ const needsInterpreter = (schema: GraphQLSchema, document: DocumentNode): boolea
     const type = getNamedType(types.getInputType());
     if (type && isScalarType(type) && !isSpecifiedScalarType(type)) found = true;
   };
+  let fields = 0;
   const conditions = new Set(['skip', 'include']);
   visit(
     document,
     visitWithTypeInfo(types, {
+      Field: () => void (found ||= (fields += 1) > compiledFields_max),
       Directive: (node) => void (found ||= conditions.has(node.name.value)),
       VariableDefinition: (node) => void (found ||= (node.type.kind === Kind.NON_NULL_TYPE && !!node.defaultValue) || hasFirmDefault(types.getInputType())),
       [Kind.INT]: atLiteral,
