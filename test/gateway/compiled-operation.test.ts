@@ -39,7 +39,6 @@ const principals: readonly Principal[] = [
   { kind: 'buyer', merchantId, paymentId: 'a' },
   { kind: 'operator', subject: 'o', role: 'admin', merchantId: null },
   { kind: 'edge', name: 'rest-facade' },
-  { kind: 'service', name: 'recurring' },
 ];
 
 let asked = 0;
