@@ -20,7 +20,7 @@ COPY subgraphs subgraphs
 COPY gateway gateway
 COPY rest-facade rest-facade
 USER node
-EXPOSE 4000
+EXPOSE 4000 9464
 HEALTHCHECK --interval=5s --timeout=3s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["node", "main.ts"]

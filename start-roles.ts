@@ -13,7 +13,7 @@ import type { Start } from './subgraphs/kernel/database/open-record.ts';
 import { openBus } from './subgraphs/kernel/queue/bus.ts';
 import type { Bus } from './subgraphs/kernel/rules/event.ts';
 import { ConfigError, deriveSecrets, type Config, type SettledConfig } from './subgraphs/kernel/service/config.ts';
-import { openHttp } from './subgraphs/kernel/service/http.ts';
+import { openHttp, type HttpParts } from './subgraphs/kernel/service/http.ts';
 import { ensureFree, explainListening, type ListenAddress } from './subgraphs/kernel/service/listen-address.ts';
 import { localOperatorToken, localSecretKey } from './subgraphs/kernel/service/local-secrets.ts';
 import type { ServiceKeys } from './subgraphs/kernel/service/principal-header.ts';
@@ -94,13 +94,24 @@ export interface Running {
   close(): Promise<void>;
 }
 
+/** Serves metrics and health on a port of their own, where the configuration names one. It is closed after the public one. */
+const listenForMetrics = async ({ config, log, stack }: Starting, ready: HttpParts['ready']): Promise<void> => {
+  const { metricsPort: port, host } = config;
+  if (port === null) return;
+  const app = openHttp({ config, log, ready });
+  stack.defer(() => app.close());
+  const address = { host, port, settings: { host: 'HOST', port: 'METRICS_PORT' } };
+  await app.listen({ port, host }).catch((error: unknown) => Promise.reject(explainListening(error, address)));
+};
+
 /** Serves what this process serves, and listens. Not ready until the database is migrated and the queues answer. */
 const listen = async (starting: Starting, subgraphs: Subgraphs | null): Promise<void> => {
   const { config, roles, bus, log, stack } = starting;
   let leaving = false;
   const ready = async (): Promise<readonly string[]> => (leaving ? ['shutting down'] : subgraphs ? subgraphs.unready() : []);
   const isEdge = roles.edge.size > 0;
-  const app = openHttp({ config, log, ready, ...(isEdge ? { overload: config.overload } : {}) });
+  await listenForMetrics(starting, ready);
+  const app = openHttp({ config, log, ready, metricsHere: config.metricsPort === null, ...(isEdge ? { overload: config.overload } : {}) });
   if (subgraphs && !roles.all) {
     const keys = { shared: config.secrets.principal, service: subgraphs.service };
     for (const name of roles.subgraphs) serveSubgraph(app, { name, executor: subgraphs.open(name), keys });

@@ -48,7 +48,7 @@ export const backgroundJobs = (parts: SubgraphsParts, stopping: AbortSignal, att
     );
   const keeping = { database, banks, log };
   const page = { publicUrl: parts.publicUrl, pageSecret: secrets.page };
-  const receivers = { pool: database.pool, vaultKey: secrets.vault, privateTargets: parts.webhookPrivateTargets, log };
+  const receivers = { pool: database.pool, vaultKey: secrets.vault, privateTargets: parts.privateTargets, log };
   return [
     ...booksJobs({ pool: database.pool, now, log, stopping }),
     ...reconciliationJobs({ pool: database.pool, now, log, stopping, registries: [simulatorRegistry(database.pool)] }),

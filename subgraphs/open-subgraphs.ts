@@ -61,7 +61,8 @@ export interface SubgraphsParts {
   readonly secrets: Secrets;
   /** Address of the hosted pages, without a slash at the end. */
   readonly publicUrl: string;
-  readonly webhookPrivateTargets: boolean;
+  /** Whether webhooks may go to http and to loopback now. */
+  readonly privateTargets: () => boolean;
   /** How long events, their deliveries and attempts are kept. */
   readonly eventsKept_days: number;
   /** The real time. */
@@ -137,7 +138,7 @@ const buildSchema = (name: SubgraphName, parts: SubgraphsParts): GraphQLSchema =
       const wakeClock = ({ merchantId, shopId }: { readonly merchantId: string; readonly shopId: string }): void => {
         queues.add(keepClockJob, { merchantId, shopId }).catch((error: unknown) => log.warn({ error }, 'a test clock was not woken; the sweep keeps it'));
       };
-      const { bus, webhookPrivateTargets: privateTargets } = parts;
+      const { bus, privateTargets } = parts;
       return buildSubgraph(
         merchantsSubgraph({
           database,

@@ -16,6 +16,7 @@ import type { ServiceKeys } from './kernel/service/principal-header.ts';
 import type { SubgraphExecutor } from './kernel/service/subgraph.ts';
 import type { Logger } from './kernel/service/telemetry.ts';
 import { ensureDemoMerchant, type DemoMerchant } from './merchants/demo-merchant.ts';
+import { openDevelopmentTargets } from './merchants/webhooks/development-targets.ts';
 import { makeDeliveries } from './merchants/webhooks/make-deliveries.ts';
 import { watchWebhookBacklog } from './merchants/webhooks/webhook-backlog.ts';
 import { wakeLanes } from './merchants/webhooks/webhook-jobs.ts';
@@ -58,7 +59,7 @@ export const openTables = async (config: SettledConfig, migrating: boolean, star
 /** Opens what the subgraphs stand on. Nothing runs yet. */
 export const openSubgraphs = async ({ url, database }: RecordStore, options: SubgraphsOptions): Promise<Subgraphs> => {
   const { config, bus, log, stack, here, remote } = options;
-  const { redisUrl, webhookPrivateTargets, eventsKept_days, publicUrl, secrets: derived, drain_ms } = config;
+  const { redisUrl, eventsKept_days, publicUrl, secrets: derived, drain_ms } = config;
   const queues = await openQueues({ redisUrl, databaseUrl: url, log, jobs: wakeableJobs, drain_ms: drain_ms / 2 });
   stack.defer(() => queues.close());
   const kept = await openKeptKeys({ pool: database.pool, secrets: derived, log });
@@ -70,7 +71,10 @@ export const openSubgraphs = async ({ url, database }: RecordStore, options: Sub
   const now = (): Temporal.Instant => Temporal.Now.instant();
   const clocks = openTestClocks({ pool: database.pool, bus, now });
   stack.defer(() => clocks.close());
-  const alone = { database, banks, policies, clocks, bus, queues, secrets, publicUrl, webhookPrivateTargets, eventsKept_days, now, log, payments: null };
+  const targets = await openDevelopmentTargets({ setting: config.webhookPrivateTargets, publicUrl, pool: database.pool, bus });
+  stack.defer(() => targets.close());
+  const privateTargets = targets.areAllowed;
+  const alone = { database, banks, policies, clocks, bus, queues, secrets, publicUrl, privateTargets, eventsKept_days, now, log, payments: null };
   const payments = here.includes('payments') ? openSubgraph('payments', alone) : remote('payments', kept.service);
   const parts: SubgraphsParts = { ...alone, payments };
   return {

@@ -49,8 +49,8 @@ export interface MerchantsParts extends ClockVerbs {
   readonly vaultKey: Keys;
   /** Makes the fingerprints of blocked cards and accounts. */
   readonly fingerprintKey: Keys;
-  /** Whether webhooks may go to http and to loopback. */
-  readonly privateTargets: boolean;
+  /** Whether webhooks may go to http and to loopback now. */
+  readonly privateTargets: () => boolean;
   /** Tells the workers that these lanes have webhooks that are due. May be lost: the sweep finds them. */
   readonly wakeLanes: (lanes: readonly string[]) => void;
 }

@@ -35,7 +35,7 @@ export const openDesk = async (now = (): Temporal.Instant => Temporal.Now.instan
       policies: openPolicies({ pool: stage.pool, bus, fingerprintKey: stage.vaultKey }),
       vaultKey: stage.vaultKey,
       fingerprintKey: stage.vaultKey,
-      privateTargets: true,
+      privateTargets: () => true,
       clocks: openTestClocks({ pool: stage.pool, bus, now }),
       realNow: now,
       wakeClock: () => {},

@@ -48,7 +48,7 @@ const relay = async (): Promise<void> => {
 const openClockJobs = (wake: (shops: readonly Shop[]) => Promise<void>, attempts: Set<Promise<void>>): readonly Job[] => {
   const { pool, vaultKey, database } = stage;
   const now = () => Temporal.Now.instant();
-  const keeper = webhookKeeper({ pool, vaultKey, privateTargets: true, log, now, attempts, limits });
+  const keeper = webhookKeeper({ pool, vaultKey, privateTargets: () => true, log, now, attempts, limits });
   const named = (shops: readonly { merchantId: string; shopId: string }[]) => wake(shops.map((shop) => ({ ...shop, secret: '' })));
   return clockJobs({ pool, sessions: database.sessions, now, keepers: [keeper], wake: named, stopping: new AbortController().signal });
 };

@@ -68,7 +68,7 @@ export const openGraphStage = async () => {
     queues,
     secrets,
     publicUrl: 'https://pay.example',
-    webhookPrivateTargets: true,
+    privateTargets: () => true,
     eventsKept_days: 90,
     now,
     log,

@@ -48,7 +48,7 @@ export const openStage = async (connectors: (simulator: Bank) => readonly Bank[]
   const realNow = (): Temporal.Instant => now;
   const clocks = openTestClocks({ pool: database.pool, bus, now: realNow });
   const quiet = { wakeClock: () => {}, wakeRelay: () => {}, askLater: () => {}, sendRefundLater: () => {}, wakeLanes: () => {} };
-  const merchantsParts = { database, bus, policies, fingerprintKey, vaultKey: randomBytes(32), privateTargets: true, clocks, realNow, ...quiet };
+  const merchantsParts = { database, bus, policies, fingerprintKey, vaultKey: randomBytes(32), privateTargets: () => true, clocks, realNow, ...quiet };
   const paymentsParts = { database, banks, policies: farPolicies, clocks, publicUrl: 'https://pay.example', pageSecret: randomBytes(32), ...quiet };
   const executors = {
     merchants: localExecutor(buildSubgraph(merchantsSubgraph(merchantsParts)), contextOf, log),

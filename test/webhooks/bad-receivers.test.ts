@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createServer as createTlsServer } from 'node:https';
 import { createServer, type Server, type Socket } from 'node:net';
 import { after, before, describe, test, type TestContext } from 'node:test';
-import type { Agent } from 'undici';
+import type { Dispatcher } from 'undici';
 import { deliveryLimits } from '../../subgraphs/merchants/webhooks/deliver-webhook.ts';
 import { postWebhook, type Answer } from '../../subgraphs/merchants/webhooks/post-webhook.ts';
 import { openTargets } from '../../subgraphs/merchants/webhooks/webhook-target.ts';
@@ -11,9 +11,9 @@ import { makeSelfSigned } from './self-signed.ts';
 
 const deadline_ms = 1_500;
 const late = `no complete answer within ${deadline_ms} ms`;
-let targets: Agent;
+let targets: Dispatcher;
 before(() => {
-  targets = openTargets({ privateTargets: true });
+  targets = openTargets({ privateTargets: () => true });
 });
 after(() => targets.destroy());
 

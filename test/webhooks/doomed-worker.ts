@@ -7,7 +7,7 @@ const [, , url = '', vaultKey = '', lane = ''] = process.argv;
 const [deliver] = webhookJobs({
   pool: new pg.Pool({ connectionString: url }),
   vaultKey: Buffer.from(vaultKey, 'base64'),
-  privateTargets: true,
+  privateTargets: () => true,
   log,
   now: () => Temporal.Now.instant(),
   wake: async () => {},

@@ -118,7 +118,7 @@ describe('a claim', () => {
   const partsWith = (leaseMargin_ms: number): DeliveryParts & ClaimParts => ({
     pool: stage.pool,
     storeAttempt: openAttemptStore(stage.pool),
-    targets: openTargets({ privateTargets: true }),
+    targets: openTargets({ privateTargets: () => true }),
     vaultKey: stage.vaultKey,
     log,
     now: () => Temporal.Now.instant(),

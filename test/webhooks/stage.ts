@@ -121,7 +121,7 @@ export const startWorker = async (stage: Stage, clock: Clock = new Clock(), limi
     webhookJobs({
       pool,
       vaultKey: stage.vaultKey,
-      privateTargets: true,
+      privateTargets: () => true,
       log,
       now: clock.now,
       wake: (lanes) =>

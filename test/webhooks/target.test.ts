@@ -158,7 +158,7 @@ describe('a connection', () => {
   });
 
   const post = (url: string) =>
-    postWebhook(openTargets({ privateTargets: false, nameServers: [nameServer] }), { url, headers: {}, body: '{}', deadline_ms: 3_000 });
+    postWebhook(openTargets({ privateTargets: () => false, nameServers: [nameServer] }), { url, headers: {}, body: '{}', deadline_ms: 3_000 });
 
   test('is not opened to a private address in any notation', async () => {
     for (const host of privateHosts) {
@@ -181,7 +181,7 @@ describe('a connection', () => {
     const heard: (string | null)[] = [];
     for (let round = 0; round < 4; round += 1) {
       const asked = turns;
-      const targets = openTargets({ privateTargets: false, nameServers: [nameServer] });
+      const targets = openTargets({ privateTargets: () => false, nameServers: [nameServer] });
       const { status, error } = await postWebhook(targets, { url: `https://turning.example:${port}/`, headers: {}, body: '{}', deadline_ms: 1_000 });
       await targets.destroy();
       assert.deepEqual([status, turns - asked], [null, 1], 'one lookup for each connection: what was checked is what is connected to');
@@ -200,7 +200,7 @@ describe('a connection', () => {
 
   test('is opened to loopback in development, also by name', async (context) => {
     const receiver = await startReceiver(context, (response) => response.end('here'));
-    const targets = openTargets({ privateTargets: true });
+    const targets = openTargets({ privateTargets: () => true });
     const url = receiver.url.replace('127.0.0.1', 'localhost');
     const { status, head } = await postWebhook(targets, { url, headers: {}, body: '{}', deadline_ms: 3_000 });
     assert.deepEqual({ status, head }, { status: 200, head: 'here' });

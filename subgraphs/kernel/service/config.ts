@@ -31,6 +31,8 @@ export interface Config {
   /** TCP port of the public surface; 0 picks a free one. */
   readonly port: number;
   readonly host: string;
+  /** TCP port of metrics and health, which then are not on the public one's `/metrics`; null: they are. */
+  readonly metricsPort: number | null;
   /** Where an embedded installation keeps its data. */
   readonly dataDir: string;
   /** Null: the embedded PostgreSQL in `dataDir`. */
@@ -54,8 +56,8 @@ export interface Config {
   readonly secretKeyPrevious: Buffer | null;
   /** Where each subgraph that is not in this process listens. */
   readonly subgraphUrls: Readonly<Partial<Record<'payments' | 'payouts' | 'recurring' | 'merchants', string>>>;
-  /** Whether webhooks may go to http and to loopback. On by default only with the embedded database. */
-  readonly webhookPrivateTargets: boolean;
+  /** Whether webhooks may go to http and to loopback; `development`: while the public address is http on loopback and no merchant is live. */
+  readonly webhookPrivateTargets: 'development' | 'allow' | 'refuse';
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
   /** How long a drain may take before the process gives up. */
   readonly drain_ms: number;
@@ -113,6 +115,7 @@ export const readConfig = (environment: Environment): Config => {
   const config: Config = {
     port: read.integer('PORT', 4000, 0, 65_535),
     host: read.text('HOST') ?? '127.0.0.1',
+    metricsPort: read.text('METRICS_PORT') === null ? null : read.integer('METRICS_PORT', 0, 1, 65_535),
     dataDir: read.text('DATA_DIR') ?? '.data',
     databaseUrl,
     redisUrl: read.withPassword(read.urls('REDIS_URL', ['redis:', 'rediss:']), 'REDIS_PASSWORD'),
@@ -125,7 +128,7 @@ export const readConfig = (environment: Environment): Config => {
     secretKeyNext: read.key('SECRET_KEY_NEXT'),
     secretKeyPrevious: read.key('SECRET_KEY_PREVIOUS'),
     subgraphUrls,
-    webhookPrivateTargets: read.oneOf('WEBHOOK_PRIVATE_TARGETS', ['allow', 'refuse'], databaseUrl ? 'refuse' : 'allow') === 'allow',
+    webhookPrivateTargets: read.oneOf('WEBHOOK_PRIVATE_TARGETS', ['development', 'allow', 'refuse'], databaseUrl ? 'refuse' : 'development'),
     logLevel: read.oneOf('LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'info'),
     drain_ms: read.integer('DRAIN_MS', 8_000, 0, 600_000),
     trustedProxies: read.addresses('TRUSTED_PROXIES'),
@@ -143,6 +146,7 @@ export const readConfig = (environment: Environment): Config => {
   if (databaseUrl && !config.secretKey) read.mistakes.push('SECRET_KEY is required with DATABASE_URL: every process must have the same');
   if (config.databaseDirectUrl && !databaseUrl) read.mistakes.push('DATABASE_URL is required with DATABASE_DIRECT_URL');
   if (config.operatorToken !== null && config.operatorToken.length < 16) read.mistakes.push('OPERATOR_TOKEN must have at least 16 characters');
+  if (config.metricsPort !== null && config.metricsPort === config.port) read.mistakes.push('METRICS_PORT must not be PORT');
   if (read.mistakes.length > 0) throw new ConfigError(read.mistakes);
   return config;
 };

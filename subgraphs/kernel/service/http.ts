@@ -29,6 +29,8 @@ export interface HttpParts {
   /** Absent: nothing is refused for the load. */
   readonly overload?: OverloadLimits;
   readonly patience?: Patience;
+  /** Whether `/metrics` is here; it is unless this says otherwise. */
+  readonly metricsHere?: boolean;
 }
 
 declare module 'fastify' {
@@ -51,10 +53,10 @@ export interface Patience {
 }
 
 /**
- * Opens a server that does not listen yet. Its own routes are `/healthz`, `/readyz` and `/metrics`. `close()` stops accepting, answers new calls on
+ * Opens a server that does not listen yet. Its own routes are `/healthz`, `/readyz` and, unless it is elsewhere, `/metrics`. `close()` stops accepting, answers new calls on
  * kept connections with 503, and resolves when those in flight have ended. Log through the logger that was passed, not through `request.log`.
  */
-export const openHttp = ({ config, log, ready, overload, patience = usualPatience }: HttpParts): FastifyInstance => {
+export const openHttp = ({ config, log, ready, overload, patience = usualPatience, metricsHere = true }: HttpParts): FastifyInstance => {
   const headers = standingHeaders(config);
   const app = fastify({
     logger: false,
@@ -88,6 +90,7 @@ export const openHttp = ({ config, log, ready, overload, patience = usualPatienc
   if (overload) shedLoad(app, overload, log);
   observe(app, log);
   addHealth(app, ready);
+  if (metricsHere) addMetrics(app);
   return app;
 };
 
@@ -197,8 +200,10 @@ const observe = (app: FastifyInstance, log: Logger): void => {
   });
 };
 
+/** What load balancers and Prometheus ask is answered whatever the load. */
+const always = { config: { load: 'exempt' } } as const;
+
 const addHealth = (app: FastifyInstance, ready: HttpParts['ready']): void => {
-  const always = { config: { load: 'exempt' } } as const;
   app.get('/healthz', always, async () => ({ status: 'ok' }));
   app.get('/readyz', always, async (_request, reply) => {
     const answer = await ready();
@@ -209,5 +214,8 @@ const addHealth = (app: FastifyInstance, ready: HttpParts['ready']): void => {
       .header('retry-after', '1')
       .send(errorJson('unavailable', `not ready: ${missing.join(', ') || 'starting'}`));
   });
+};
+
+const addMetrics = (app: FastifyInstance): void => {
   app.get('/metrics', always, async (_request, reply) => reply.type(metrics.contentType).send(await metrics.metrics()));
 };

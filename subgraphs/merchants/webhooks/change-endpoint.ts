@@ -19,9 +19,9 @@ import { WebhookEndpointEntity, type WebhookEndpoint } from '../entities.ts';
 import { makeWebhookSecret } from '../rules/api-key.ts';
 import { endpointsPerShop_max, overlapEnd, overlapMistake } from '../rules/cabinet.ts';
 import type { SignatureFormat } from '../rules/webhook.ts';
-import { checkWebhookUrl, type TargetRules } from './webhook-target.ts';
+import { checkWebhookUrl, type TargetSwitch } from './webhook-target.ts';
 
-export interface EndpointParts extends ShopParts, TargetRules {}
+export interface EndpointParts extends ShopParts, TargetSwitch {}
 
 /** Names an endpoint. */
 export interface EndpointKey {
@@ -95,7 +95,7 @@ export const createEndpoint = async (
   { merchantId, shopId }: ShopKey,
   { url, events, signature }: EndpointSettings,
 ): Promise<{ readonly endpoint: WebhookEndpoint; readonly secret: string } | Refused> => {
-  const mistake = checkWebhookUrl(url, { privateTargets, mode: 'test' });
+  const mistake = checkWebhookUrl(url, { privateTargets: privateTargets(), mode: 'test' });
   if (mistake) return refused('bad_request', `url: ${mistake}`);
   const noShop = refused('not_found', 'there is no such shop');
   if (!isUuid(shopId)) return noShop;
@@ -137,7 +137,7 @@ export const updateEndpoint = async (
   key: EndpointKey,
   wanted: { readonly [Name in keyof EndpointSettings]?: EndpointSettings[Name] | null | undefined },
 ): Promise<WebhookEndpoint | Refused> => {
-  const mistake = wanted.url ? checkWebhookUrl(wanted.url, { privateTargets, mode: 'test' }) : null;
+  const mistake = wanted.url ? checkWebhookUrl(wanted.url, { privateTargets: privateTargets(), mode: 'test' }) : null;
   if (mistake) return refused('bad_request', `url: ${mistake}`);
   return changeEndpoint(database, acting, { action: 'webhook_endpoint.update', ...key }, async (client, before) => {
     const url = wanted.url ?? before.url;

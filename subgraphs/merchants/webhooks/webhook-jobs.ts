@@ -10,7 +10,7 @@ import { attemptDelivery, deliveryLimits, type DeliveryParts } from './deliver-w
 import { webhooksInFlightPerLane_max, webhookSweep_ms } from '../rules/webhook.ts';
 import { type ClaimLane, openClaims } from './open-claims.ts';
 import { openAttemptStore } from './store-attempts.ts';
-import { openTargets, type TargetRules } from './webhook-target.ts';
+import { openTargets, type TargetSwitch } from './webhook-target.ts';
 
 export const deliverJob = 'deliver-webhooks';
 export const sweepJob = 'sweep-webhooks';
@@ -23,7 +23,7 @@ export const wakeLanes = async (queues: Queues, lanes: readonly string[]): Promi
   await Promise.all(lanes.map((lane) => queues.add(deliverJob, { lane })));
 };
 
-export interface WebhookJobsParts extends Omit<DeliveryParts, 'targets' | 'limits' | 'storeAttempt' | 'now'>, TargetRules {
+export interface WebhookJobsParts extends Omit<DeliveryParts, 'targets' | 'limits' | 'storeAttempt' | 'now'>, TargetSwitch {
   readonly now: () => Temporal.Instant;
   /** Adds a `deliver-webhooks` job for each lane that has none. */
   readonly wake: (lanes: readonly string[]) => Promise<void>;

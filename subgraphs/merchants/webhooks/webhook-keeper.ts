@@ -5,14 +5,14 @@ import { run, type Statement } from '../../kernel/database/statement.ts';
 import { claimDeliveriesOf } from './claim-deliveries.ts';
 import { attemptDelivery, deliveryLimits, type DeliveryParts } from './deliver-webhook.ts';
 import { openAttemptStore } from './store-attempts.ts';
-import { openTargets, type TargetRules } from './webhook-target.ts';
+import { openTargets, type TargetSwitch } from './webhook-target.ts';
 
 const pendingOf = `from webhook_delivery as delivery join event on event.merchant_id = delivery.merchant_id and event.id = delivery.event_id and event.mode = 'test'
   where delivery.merchant_id = $1 and delivery.shop_id = $2 and delivery.status = 'pending'`;
 const next: Statement = { name: 'webhook.next_of_shop', text: `select min(next_attempt_at) as at ${pendingOf} and next_attempt_at > $3` };
 const leased: Statement = { name: 'webhook.leased_of_shop', text: `select exists (select ${pendingOf} and lease_until > now()) as found` };
 
-export interface KeeperParts extends Omit<DeliveryParts, 'targets' | 'limits' | 'now' | 'storeAttempt'>, TargetRules {
+export interface KeeperParts extends Omit<DeliveryParts, 'targets' | 'limits' | 'now' | 'storeAttempt'>, TargetSwitch {
   /** The real time. */
   readonly now: () => Temporal.Instant;
   /** The attempts that are under way: whoever ends the process waits for them. */

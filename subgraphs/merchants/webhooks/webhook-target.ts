@@ -6,13 +6,18 @@ import { lookup as systemLookup, Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import { callbackify } from 'node:util';
 import ipaddr from 'ipaddr.js';
-import { Agent, buildConnector } from 'undici';
+import { Agent, buildConnector, type Dispatcher } from 'undici';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import { webhookDeadline_ms, webhookSocketsPerOrigin_max, webhookUrl_max_chars } from '../rules/webhook.ts';
 
 export interface TargetRules {
   /** The development switch: http and loopback are allowed, other private addresses are not. */
   readonly privateTargets: boolean;
+}
+
+/** The development switch as it stands now. */
+export interface TargetSwitch {
+  readonly privateTargets: () => boolean;
 }
 
 /** The target may not be connected to. */
@@ -101,18 +106,19 @@ const guardedLookup = (ask: Addresses, mayReach: MayReach): LookupFunction => {
 };
 
 /** What is wrong with a connection before it is tried. */
-const refusalOf = ({ protocol, hostname }: buildConnector.Options, rules: TargetRules): RefusedTarget | null => {
+const refusalOf = ({ protocol, hostname }: Pick<buildConnector.Options, 'protocol' | 'hostname'>, rules: TargetRules): RefusedTarget | null => {
   const host = withoutBrackets(hostname);
   if (protocol !== 'https:' && !rules.privateTargets) return new RefusedTarget('only https is allowed');
   // A literal address never passes the lookup.
   return isIP(host) !== 0 && !mayReachWith(rules)(host) ? new RefusedTarget('the address is not public') : null;
 };
 
-const guardedConnector = (ask: Addresses, rules: TargetRules): buildConnector.connector => {
-  const mayReach = mayReachWith(rules);
+/** The rules are those of the moment at which a connection is made. */
+const guardedConnector = (ask: Addresses, privateTargets: () => boolean): buildConnector.connector => {
+  const mayReach: MayReach = (address) => mayReachWith({ privateTargets: privateTargets() })(address);
   const connect = buildConnector({ allowH2: false, timeout: webhookDeadline_ms, lookup: guardedLookup(ask, mayReach) });
   return (options, callback) => {
-    const refusal = refusalOf(options, rules);
+    const refusal = refusalOf(options, { privateTargets: privateTargets() });
     if (refusal) {
       process.nextTick(callback, refusal, null);
       return;
@@ -127,15 +133,22 @@ const guardedConnector = (ask: Addresses, rules: TargetRules): buildConnector.co
   };
 };
 
-export interface TargetOptions extends TargetRules {
+export interface TargetOptions extends TargetSwitch {
   /** `address:port` of name servers to ask instead of the system's. */
   readonly nameServers?: readonly string[];
 }
 
 /** The connections to receivers: kept alive, bounded, and only to where webhooks may go. Its owner closes it. */
-export const openTargets = ({ privateTargets, nameServers }: TargetOptions): Agent => {
+export const openTargets = ({ privateTargets, nameServers }: TargetOptions): Dispatcher => {
   const resolver = new Resolver({ timeout: 3_000, tries: 2 });
   if (nameServers) resolver.setServers(nameServers);
-  const connect = guardedConnector(privateTargets ? askSystem : askNameServers(resolver), { privateTargets });
-  return new Agent({ connect, allowH2: false, connections: webhookSocketsPerOrigin_max, pipelining: 1, keepAliveTimeout: 4_000 });
+  const askServers = askNameServers(resolver);
+  const connect = guardedConnector((hostname) => (privateTargets() ? askSystem(hostname) : askServers(hostname)), privateTargets);
+  const agent = new Agent({ connect, allowH2: false, connections: webhookSocketsPerOrigin_max, pipelining: 1, keepAliveTimeout: 4_000 });
+  // A connection that is kept was allowed when it was made: the switch may have been turned since.
+  return agent.compose((dispatch) => (options, handler) => {
+    const refusal = refusalOf(new URL(String(options.origin)), { privateTargets: privateTargets() });
+    if (refusal) throw refusal;
+    return dispatch(options, handler);
+  });
 };

@@ -1,0 +1,56 @@
+/**
+ * Whether webhooks may go to http and to loopback: as the switch says, or by itself while the service is a developer's, that is while its public address is http
+ * on loopback and live mode is on for no merchant. An installation that others reach must not call the machine that it runs on for a merchant.
+ */
+import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
+import type { Bus } from '../../kernel/rules/event.ts';
+import type { Config } from '../../kernel/service/config.ts';
+
+/** A change is heard over the bus, which may lose it. */
+const lookAgain_ms = 5_000;
+
+const someoneLive: Statement = { name: 'merchant.someone_live', text: 'select exists (select from merchant where live_enabled) as "isLive"' };
+
+/** Whether an address is http on loopback. */
+export const isLocalAddress = (url: string): boolean => {
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+};
+
+export interface DevelopmentTargetsParts {
+  readonly setting: Config['webhookPrivateTargets'];
+  readonly publicUrl: string;
+  readonly pool: Runner;
+  readonly bus: Pick<Bus, 'subscribe'>;
+}
+
+/** What is allowed now; `close` ends the looking. */
+export interface DevelopmentTargets {
+  readonly areAllowed: () => boolean;
+  close(): void;
+}
+
+/** Opens the switch. While nobody can say whether a merchant is live, nothing is allowed. */
+export const openDevelopmentTargets = async ({ setting, publicUrl, pool, bus }: DevelopmentTargetsParts): Promise<DevelopmentTargets> => {
+  if (setting !== 'development' || !isLocalAddress(publicUrl)) return { areAllowed: () => setting === 'allow', close: () => {} };
+  let allowed = false;
+  let looks = 0;
+  const look = async (): Promise<void> => {
+    looks += 1;
+    const mine = looks;
+    const [found] = await run<{ isLive: boolean }>(pool, someoneLive, []).catch(() => []);
+    // An older look that comes late says nothing about now.
+    if (mine === looks) allowed = found?.isLive === false;
+  };
+  await look();
+  // Live mode is switched with the message that keys have changed.
+  const unsubscribe = bus.subscribe('keys', () => void look());
+  const again = setInterval(() => void look(), lookAgain_ms).unref();
+  return {
+    areAllowed: () => allowed,
+    close: () => {
+      unsubscribe();
+      clearInterval(again);
+    },
+  };
+};

@@ -1,0 +1,96 @@
+/** Webhooks to loopback, as an installation decides by itself: a developer's may, one that others reach or that is live may not. */
+import { after, before, describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { withinASecond } from '../support/cabinet.ts';
+import { startTestDatabase, type TestDatabase } from '../support/database.ts';
+import { askGraph, eventually, makeMerchant } from '../support/merchant.ts';
+import { startService, type Service } from '../support/service.ts';
+import { isLocalAddress } from '../../subgraphs/merchants/webhooks/development-targets.ts';
+import { readConfig } from '../../subgraphs/kernel/service/config.ts';
+import { startReceiver } from './receiver.ts';
+
+test('only http on loopback is a developer’s address', () => {
+  for (const url of ['http://127.0.0.1:4000', 'http://localhost', 'http://127.8.9.10', 'http://[::1]:4000']) assert.equal(isLocalAddress(url), true, url);
+  for (const url of [
+    'https://localhost',
+    'http://pay.example',
+    'http://10.0.0.1:4000',
+    'http://localhost.example',
+    'http://127.0.0.1.example',
+    'http://0.0.0.0',
+  ]) {
+    assert.equal(isLocalAddress(url), false, url);
+  }
+});
+
+test('an installation on a database of its own is a developer’s unless it says otherwise, a fleet is not', () => {
+  assert.equal(readConfig({}).webhookPrivateTargets, 'development');
+  assert.equal(readConfig({ WEBHOOK_PRIVATE_TARGETS: 'allow' }).webhookPrivateTargets, 'allow');
+  const fleet = { DATABASE_URL: 'postgres://db/payments', SECRET_KEY: randomBytes(32).toString('base64') };
+  assert.equal(readConfig(fleet).webhookPrivateTargets, 'refuse');
+});
+
+describe('an installation', () => {
+  let database: TestDatabase;
+  before(async () => {
+    database = await startTestDatabase({ migrated: true });
+  });
+  after(() => database?.stop());
+
+  const start = async (environment: Readonly<Record<string, string>>): Promise<Service> =>
+    startService('one', { DATABASE_URL: database.url, SECRET_KEY: Buffer.alloc(32, 1).toString('base64'), ...environment });
+
+  /** Whether an endpoint on loopback is taken. */
+  const isTaken = async (service: Service): Promise<boolean> => {
+    const merchant = await makeMerchant(service);
+    return merchant.endpoint('http://127.0.0.1:9/hook').then(
+      () => true,
+      (refused: unknown) => (assert.match(String(refused), /must be an https URL/), false),
+    );
+  };
+
+  test('that others reach refuses loopback, unless its switch allows it', async () => {
+    for (const [setting, taken] of [
+      ['development', false],
+      ['allow', true],
+    ] as const) {
+      const service = await start({ WEBHOOK_PRIVATE_TARGETS: setting, PUBLIC_URL: 'https://pay.example' });
+      assert.equal(await isTaken(service), taken, setting);
+      await service.stop();
+    }
+  });
+
+  test('that is a developer’s refuses it from the moment when a merchant is live, and allows it when none is any more', async (context) => {
+    const service = await start({ WEBHOOK_PRIVATE_TARGETS: 'development' });
+    try {
+      const receiver = await startReceiver(context, (response) => response.end());
+      const merchant = await makeMerchant(service);
+      await merchant.endpoint(receiver.url);
+      const cancel = async (): Promise<void> => {
+        const { body } = await merchant.call('POST', '/payments', { amount: 100 });
+        await merchant.call('POST', `/payments/${body.payment.id}/cancel`);
+      };
+      const attempts = async (): Promise<(string | null)[]> => {
+        const query = 'query ($m: ID!) { webhookDeliveries(merchantId: $m) { nodes { attemptLog { error } } } }';
+        const { webhookDeliveries } = await askGraph(service, query, { m: merchant.id });
+        return webhookDeliveries.nodes.flatMap(({ attemptLog }: any) => attemptLog.map(({ error }: any) => error));
+      };
+      await cancel();
+      await eventually(async () => (await attempts()).length === 1, 'the first delivery');
+      assert.deepEqual(await attempts(), [null]);
+      const { merchantCreate: other } = await askGraph(service, 'mutation { merchantCreate(name: "Live") { id } }');
+      const live = (verb: 'Enable' | 'Disable') =>
+        askGraph(service, `mutation ($m: ID!) { merchantLive${verb}(merchantId: $m) { ... on Merchant { id } ... on Refused { code } } }`, { m: other.id });
+      await live('Enable');
+      await withinASecond(false, () => isTaken(service));
+      await cancel();
+      await eventually(async () => (await attempts()).some((error) => error !== null), 'an attempt that was refused');
+      assert.ok((await attempts()).some((error) => /only https is allowed|not public/.test(error ?? '')));
+      await live('Disable');
+      await withinASecond(true, () => isTaken(service));
+    } finally {
+      await service.stop();
+    }
+  });
+});
