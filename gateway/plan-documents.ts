@@ -9,7 +9,7 @@ import { GraphQLError, Source } from 'graphql';
 import type { Mistake, PlanningAnswer, PlanningTask } from './planning-thread.ts';
 
 /** Documents of one caller that may wait. */
-const waitingPerCaller_max = 40;
+const waitingPerCaller_max = 100;
 /** How long a document may wait for its turn. */
 const patience_ms = 10_000;
 /** How long one document may take; the thread is then ended, and another begun. */

@@ -89,7 +89,7 @@ describe('documents that were not seen before', () => {
 
   test('of one caller are read in turns with those of others, and are bounded', async () => {
     const order: string[] = [];
-    const many = Array.from({ length: 60 }, (_, index) =>
+    const many = Array.from({ length: 120 }, (_, index) =>
       planner.plan(heavy(index), 'merchant a').then(
         () => order.push('a'),
         (error: { extensions: { code: string } }) => order.push(error.extensions.code),

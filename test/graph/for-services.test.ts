@@ -7,16 +7,23 @@ import { Supergraph } from '@apollo/federation-internals';
 import { getOperationAST, Kind, separateOperations } from 'graphql';
 import { askedSubgraphs, readInternalOperations } from '../../schema/sources.ts';
 import { access, lacks } from '../../subgraphs/kernel/service/access.ts';
+import type { Principal } from '../../subgraphs/kernel/service/principal.ts';
 
 const sdl = readFileSync(join(import.meta.dirname, '../../schema/supergraph.graphql'), 'utf8');
 const schema = Supergraph.build(sdl).apiSchema().toGraphQLJSSchema();
 const rootTypes = [schema.getQueryType(), schema.getMutationType()];
 
+/** Who asks them: processes with the keys of services, and those of the edge. */
+const askers: readonly Principal[] = [
+  { kind: 'service', name: 'worker' },
+  { kind: 'edge', name: 'gateway' },
+];
+
 const isPublic = (coordinate: string): boolean =>
   rootTypes.some((type) => Object.keys(type?.getFields() ?? {}).some((field) => `${type?.name}.${field}` === coordinate));
 
 test('a root field for services alone is not in the public schema, and no type of its own is', (t) => {
-  const alone = Object.entries(access).flatMap(([field, row]) => (row.service && Object.keys(row).length === 1 ? [field] : []));
+  const alone = Object.entries(access).flatMap(([field, row]) => ((row.service || row.edge) && Object.keys(row).length === 1 ? [field] : []));
   t.diagnostic(alone.join(', '));
   assert(alone.length >= 8);
   assert.deepEqual(alone.filter(isPublic), []);
@@ -34,7 +41,7 @@ test('the operations behind them ask for nothing else', (t) => {
   t.diagnostic(asked.join(', '));
   assert(asked.length >= 8);
   assert.deepEqual(
-    asked.filter((field) => isPublic(field) || lacks(field, { kind: 'service', name: 'gateway' }) !== null),
+    asked.filter((field) => isPublic(field) || askers.every((asker) => lacks(field, asker) !== null)),
     [],
   );
 });
