@@ -76,14 +76,16 @@ const run = async (roles: Roles, words: readonly string[], stopping: AbortSignal
   const progress = (text: string): void => say(`  ${text}`);
   const began = performance.now();
   const read = await readSettings();
-  const [{ openLog }, { ensurePlace, isEmbedded, settle, startRoles }] = await Promise.all([
+  const [{ openLog }, { outliveForsakenFields }, { ensurePlace, isEmbedded, settle, startRoles }] = await Promise.all([
     import('./subgraphs/kernel/service/telemetry.ts'),
+    import('./subgraphs/kernel/service/forsaken-fields.ts'),
     import('./start-roles.ts'),
   ]);
   await throwIfStopped(stopping);
   await ensurePlace(read, roles, { progress, stopping });
   const config = settle(read, roles);
   const log = openLog(config, words.join(' ') || 'all', isEmbedded(config, roles) ? join(config.dataDir, 'service.log') : null);
+  outliveForsakenFields(log);
   void limitStop(stopping, config, log);
   const running = await startRoles(config, roles, log, { progress, stopping });
   if (roles.migrate && !roles.all) return running.close();

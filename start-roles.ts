@@ -37,12 +37,17 @@ export const isEmbedded = (config: Config, roles: Roles): boolean => config.data
 
 const addressOf = ({ host, port }: Config): ListenAddress => ({ host, port, settings: { host: 'HOST', port: 'PORT' } });
 
+/** Where metrics and health have an address of their own; null where they have none. */
+const metricsAddressOf = ({ host, metricsPort: port }: Config): ListenAddress | null =>
+  port === null ? null : { host, port, settings: { host: 'HOST', port: 'METRICS_PORT' } };
+
 /** Throws one sentence for a person when this process could not listen or keep its files. Nothing has been made before that but DATA_DIR itself. */
 export const ensurePlace = async (config: Config, roles: Roles, { progress, stopping }: Omit<Start, 'stack'>): Promise<void> => {
   const embedded = isEmbedded(config, roles);
   const dataDir = resolve(config.dataDir);
   if (embedded) await untilLetGo(dataDir, { handover_ms: handoverDefault_ms, progress, stopping });
-  if (isServing(roles)) await ensureFree(addressOf(config));
+  const metrics = metricsAddressOf(config);
+  if (isServing(roles)) for (const address of [addressOf(config), ...(metrics ? [metrics] : [])]) await ensureFree(address);
   if (embedded) ensureWritable(dataDir);
 };
 
@@ -96,11 +101,11 @@ export interface Running {
 
 /** Serves metrics and health on a port of their own, where the configuration names one. It is closed after the public one. */
 const listenForMetrics = async ({ config, log, stack }: Starting, ready: HttpParts['ready']): Promise<void> => {
-  const { metricsPort: port, host } = config;
-  if (port === null) return;
+  const address = metricsAddressOf(config);
+  if (!address) return;
   const app = openHttp({ config, log, ready });
   stack.defer(() => app.close());
-  const address = { host, port, settings: { host: 'HOST', port: 'METRICS_PORT' } };
+  const { host, port } = address;
   await app.listen({ port, host }).catch((error: unknown) => Promise.reject(explainListening(error, address)));
 };
 

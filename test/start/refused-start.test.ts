@@ -47,6 +47,10 @@ test('a port that another program has: nothing is made, whatever role was asked 
   const neighbours = Object.fromEntries(['PAYMENTS', 'PAYOUTS', 'RECURRING', 'MERCHANTS'].map((name) => [`SUBGRAPH_${name}_URL`, 'http://127.0.0.1:1']));
   const edge = { PORT: String(port), SECRET_KEY: Buffer.alloc(32, 1).toString('base64'), ...neighbours };
   assert.deepEqual(await refusedStart(edge, ['gateway']), { code: 1, said: '', complained: sentence });
+  const metrics = sentence.replace('set PORT', 'set METRICS_PORT');
+  const taken = { PORT: String(await freePort()), METRICS_PORT: String(port), DATA_DIR: dataDir };
+  assert.deepEqual(await refusedStart(taken), { code: 1, said: '', complained: metrics });
+  assert.equal(existsSync(join(folder, 'taken')), false);
   other.close();
 });
 
