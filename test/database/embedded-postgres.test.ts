@@ -235,7 +235,7 @@ test('a pid file whose pid now belongs to another program does not keep the serv
 test('a directory that cannot be used is refused in words that say what to do', async () => {
   const occupied = join(root, 'a-file');
   writeFileSync(occupied, '');
-  await assert.rejects(start(occupied), /a-file\. There is a file where a directory must be: move it away, or set DATA_DIR/);
+  await assert.rejects(start(occupied), /a-file cannot be used \(E\w+\)\. There is a file where a directory must be: move it away, or set DATA_DIR/);
   const foreign = newDirectory('foreign');
   mkdirSync(join(foreign, 'postgres'), { recursive: true });
   writeFileSync(join(foreign, 'postgres', 'diary.txt'), '');
