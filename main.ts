@@ -4,10 +4,10 @@
  * any moment of its life: it listens for them before it loads anything else.
  */
 import { join } from 'node:path';
-import { listenForStop, stopAsked, throwIfStopped } from './subgraphs/kernel/service/stop-requests.ts';
-import type { SettledConfig } from './subgraphs/kernel/service/config.ts';
-import type { Roles } from './subgraphs/kernel/service/roles.ts';
-import type { Logger } from './subgraphs/kernel/service/telemetry.ts';
+import { listenForStop, stopAsked, throwIfStopped } from './subgraphs/kernel/service/http/stop-requests.ts';
+import type { SettledConfig } from './subgraphs/kernel/service/config/config.ts';
+import type { Roles } from './subgraphs/kernel/service/config/roles.ts';
+import type { Logger } from './subgraphs/kernel/service/tracing/telemetry.ts';
 import type { Running } from './start-roles.ts';
 
 // A terminal that was closed takes no more words, and that is no reason to fail.
@@ -55,7 +55,10 @@ const limitStop = async (stopping: AbortSignal, { drainDelay_ms, drain_ms }: Set
 };
 
 const readRoleWords = async (words: readonly string[]): Promise<Roles> => {
-  const [{ readRoles, roleNames }, { subgraphNames }] = await Promise.all([import('./subgraphs/kernel/service/roles.ts'), import('./schema/sources.ts')]);
+  const [{ readRoles, roleNames }, { subgraphNames }] = await Promise.all([
+    import('./subgraphs/kernel/service/config/roles.ts'),
+    import('./schema/sources.ts'),
+  ]);
   const roles = readRoles(words);
   if (roles) return roles;
   process.stderr.write(`no such role: ${words.join(' ')}\nroles: ${roleNames.join(' | ')} (subgraph is followed by ${subgraphNames.join(', ')})\n`);
@@ -64,7 +67,7 @@ const readRoleWords = async (words: readonly string[]): Promise<Roles> => {
 
 const readSettings = async () => {
   const [{ readConfig }, { freePort }] = await Promise.all([
-    import('./subgraphs/kernel/service/config.ts'),
+    import('./subgraphs/kernel/service/config/config.ts'),
     import('./subgraphs/kernel/database/embedded/free-port.ts'),
   ]);
   const read = readConfig(process.env);
@@ -77,8 +80,8 @@ const run = async (roles: Roles, words: readonly string[], stopping: AbortSignal
   const began = performance.now();
   const read = await readSettings();
   const [{ openLog }, { outliveForsakenFields }, { ensurePlace, isEmbedded, settle, startRoles }] = await Promise.all([
-    import('./subgraphs/kernel/service/telemetry.ts'),
-    import('./subgraphs/kernel/service/forsaken-fields.ts'),
+    import('./subgraphs/kernel/service/tracing/telemetry.ts'),
+    import('./subgraphs/kernel/service/graph/forsaken-fields.ts'),
     import('./start-roles.ts'),
   ]);
   await throwIfStopped(stopping);

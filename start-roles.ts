@@ -12,17 +12,17 @@ import { handoverDefault_ms, untilLetGo } from './subgraphs/kernel/database/embe
 import type { Start } from './subgraphs/kernel/database/open-record.ts';
 import { openBus } from './subgraphs/kernel/queue/bus.ts';
 import type { Bus } from './subgraphs/kernel/rules/event.ts';
-import { ConfigError, deriveSecrets, type Config, type SettledConfig } from './subgraphs/kernel/service/config.ts';
-import { openHttp, type HttpParts } from './subgraphs/kernel/service/http.ts';
-import { ensureFree, explainListening, type ListenAddress } from './subgraphs/kernel/service/listen-address.ts';
-import { localOperatorToken, localSecretKey } from './subgraphs/kernel/service/local-secrets.ts';
-import type { ServiceKeys } from './subgraphs/kernel/service/principal-header.ts';
-import type { Roles } from './subgraphs/kernel/service/roles.ts';
-import { serveSubgraph, subgraphPath } from './subgraphs/kernel/service/serve-subgraph.ts';
-import { runStep } from './subgraphs/kernel/service/stop-requests.ts';
-import { startTracing } from './subgraphs/kernel/service/start-tracing.ts';
-import type { SubgraphExecutor } from './subgraphs/kernel/service/subgraph.ts';
-import type { Logger } from './subgraphs/kernel/service/telemetry.ts';
+import { ConfigError, deriveSecrets, type Config, type SettledConfig } from './subgraphs/kernel/service/config/config.ts';
+import { openHttp, type HttpParts } from './subgraphs/kernel/service/http/http-server.ts';
+import { ensureFree, explainListening, type ListenAddress } from './subgraphs/kernel/service/http/listen-address.ts';
+import { localOperatorToken, localSecretKey } from './subgraphs/kernel/service/config/local-secrets.ts';
+import type { ServiceKeys } from './subgraphs/kernel/service/access/principal-header.ts';
+import type { Roles } from './subgraphs/kernel/service/config/roles.ts';
+import { serveSubgraph, subgraphPath } from './subgraphs/kernel/service/graph/serve-subgraph.ts';
+import { runStep } from './subgraphs/kernel/service/http/stop-requests.ts';
+import { startTracing } from './subgraphs/kernel/service/tracing/start-tracing.ts';
+import type { SubgraphExecutor } from './subgraphs/kernel/service/graph/subgraph.ts';
+import type { Logger } from './subgraphs/kernel/service/tracing/telemetry.ts';
 import type { DemoMerchant } from './subgraphs/merchants/demo-merchant.ts';
 import type { Subgraphs } from './subgraphs/start-subgraphs.ts';
 

@@ -1,12 +1,12 @@
 /** A subgraph in another process, over HTTP with connections that are kept open. Nothing is sent twice: a call may have taken effect. */
 import { GraphQLError, print, type ExecutionResult } from 'graphql';
 import { Pool, type Dispatcher } from 'undici';
-import type { Call } from '../subgraphs/kernel/service/principal.ts';
-import { answerRoomHeader, usedIn, writeAnswerRoom, type AnswerMeter } from '../subgraphs/kernel/service/answer-meter.ts';
-import { principalHeader, principalSigner, requestIdHeader, type PrincipalKeys } from '../subgraphs/kernel/service/principal-header.ts';
-import type { SubgraphExecutor } from '../subgraphs/kernel/service/subgraph.ts';
-import type { Logger } from '../subgraphs/kernel/service/telemetry.ts';
-import { currentSpan, spanned, type SpanStart } from '../subgraphs/kernel/service/tracing.ts';
+import type { Call } from '../subgraphs/kernel/service/access/principal.ts';
+import { answerRoomHeader, usedIn, writeAnswerRoom, type AnswerMeter } from '../subgraphs/kernel/service/graph/answer-meter.ts';
+import { principalHeader, principalSigner, requestIdHeader, type PrincipalKeys } from '../subgraphs/kernel/service/access/principal-header.ts';
+import type { SubgraphExecutor } from '../subgraphs/kernel/service/graph/subgraph.ts';
+import type { Logger } from '../subgraphs/kernel/service/tracing/telemetry.ts';
+import { currentSpan, spanned, type SpanStart } from '../subgraphs/kernel/service/tracing/tracing.ts';
 
 const connectTimeout_ms = 2_000;
 /** Longer than a bank may take within a call (decision D-31: 10 s). */

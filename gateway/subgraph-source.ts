@@ -3,8 +3,8 @@ import type { GraphQLDataSource } from '@apollo/gateway';
 import type { GatewayGraphQLResponse } from '@apollo/server-gateway-interface';
 import { parse, type DocumentNode } from 'graphql';
 import { Lru } from '../subgraphs/kernel/service/lru.ts';
-import type { Call } from '../subgraphs/kernel/service/principal.ts';
-import type { PreparedDocument, SubgraphExecutor } from '../subgraphs/kernel/service/subgraph.ts';
+import type { Call } from '../subgraphs/kernel/service/access/principal.ts';
+import type { PreparedDocument, SubgraphExecutor } from '../subgraphs/kernel/service/graph/subgraph.ts';
 
 const preparedDocuments = 1_000;
 

@@ -8,18 +8,18 @@ import type { GatewayGraphQLRequestContext, GatewayInterface } from '@apollo/ser
 import { getOperationAST, GraphQLError, separateOperations, validate, type DocumentNode, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import type { OperationMap, OperationName } from '../schema/generated/operation-map.ts';
 import { askedSubgraphs, readInternalOperations, readOperations, subgraphNames, type SubgraphName } from '../schema/sources.ts';
-import type { Call } from '../subgraphs/kernel/service/principal.ts';
-import { presentInputError } from '../subgraphs/kernel/service/present-errors.ts';
-import type { PreparedDocument, SubgraphExecutor } from '../subgraphs/kernel/service/subgraph.ts';
-import type { Logger } from '../subgraphs/kernel/service/telemetry.ts';
-import { currentSpan, spanned } from '../subgraphs/kernel/service/tracing.ts';
-import { CannotCompile } from './cannot-compile.ts';
-import { compileOperation } from './compiled-operation.ts';
-import { keepPrepared, prepareInTurns } from './kept-fetches.ts';
-import { compileApart, executeApart, keyNamesOf, openKeepApart } from './key-names.ts';
-import { executeLogged, runLogged } from './log-own-errors.ts';
-import { plannerOf, type DocumentPlanner } from './plan-documents.ts';
-import { runDocuments, type GatewayExecutor } from './run-documents.ts';
+import type { Call } from '../subgraphs/kernel/service/access/principal.ts';
+import { presentInputError } from '../subgraphs/kernel/service/graph/present-errors.ts';
+import type { PreparedDocument, SubgraphExecutor } from '../subgraphs/kernel/service/graph/subgraph.ts';
+import type { Logger } from '../subgraphs/kernel/service/tracing/telemetry.ts';
+import { currentSpan, spanned } from '../subgraphs/kernel/service/tracing/tracing.ts';
+import { CannotCompile } from './compile/cannot-compile.ts';
+import { compileOperation } from './compile/compiled-operation.ts';
+import { keepPrepared, prepareInTurns } from './compile/kept-fetches.ts';
+import { compileApart, executeApart, keyNamesOf, openKeepApart } from './compile/key-names.ts';
+import { executeLogged, runLogged } from './graphql/log-own-errors.ts';
+import { plannerOf, type DocumentPlanner } from './graphql/plan-documents.ts';
+import { runDocuments, type GatewayExecutor } from './graphql/run-documents.ts';
 import { subgraphSource } from './subgraph-source.ts';
 
 export interface SupergraphParts {

@@ -1,10 +1,10 @@
 /** Who calls the REST API: decisions D-01 (one answer for every wrong key) and D-40a (one header, and the key nowhere else). */
 import type { FastifyRequest } from 'fastify';
-import { authorizationOf, type ApiKeyHolder, type Authenticator } from '../gateway/authenticate.ts';
-import { headerValues } from '../gateway/header-values.ts';
-import type { RateLimit } from '../gateway/token-bucket.ts';
-import type { KeyPrincipal } from '../subgraphs/kernel/service/principal.ts';
-import type { Logger } from '../subgraphs/kernel/service/telemetry.ts';
+import { authorizationOf, type ApiKeyHolder, type Authenticator } from '../gateway/callers/authenticate.ts';
+import { headerValues } from '../gateway/callers/header-values.ts';
+import type { RateLimit } from '../gateway/callers/token-bucket.ts';
+import type { KeyPrincipal } from '../subgraphs/kernel/service/access/principal.ts';
+import type { Logger } from '../subgraphs/kernel/service/tracing/telemetry.ts';
 import { refuse, type Refusal } from './refusal-http.ts';
 
 /** A merchant's key, recognised. */

@@ -5,11 +5,11 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import type { AddressOf } from '../gateway/caller-address.ts';
-import { openNetworks } from '../gateway/caller-address.ts';
+import type { AddressOf } from '../gateway/callers/caller-address.ts';
+import { openNetworks } from '../gateway/callers/caller-address.ts';
 import type { Supergraph } from '../gateway/supergraph.ts';
-import type { Call } from '../subgraphs/kernel/service/principal.ts';
-import type { Logger } from '../subgraphs/kernel/service/telemetry.ts';
+import type { Call } from '../subgraphs/kernel/service/access/principal.ts';
+import type { Logger } from '../subgraphs/kernel/service/tracing/telemetry.ts';
 
 export interface BankCallbackParts {
   readonly addressOf: AddressOf;

@@ -4,14 +4,14 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLError } from 'graphql';
-import type { Authenticator } from '../gateway/authenticate.ts';
-import { signaturesOf, type ShownRequest } from '../gateway/check-caller.ts';
-import { bytesOf } from '../gateway/raw-body.ts';
+import type { Authenticator } from '../gateway/callers/authenticate.ts';
+import { signaturesOf, type ShownRequest } from '../gateway/callers/check-caller.ts';
+import { bytesOf } from '../gateway/graphql/raw-body.ts';
 import type { Supergraph } from '../gateway/supergraph.ts';
 import type { OperationName } from '../schema/generated/operation-map.ts';
-import { lacks } from '../subgraphs/kernel/service/access.ts';
-import type { Call } from '../subgraphs/kernel/service/principal.ts';
-import type { Logger } from '../subgraphs/kernel/service/telemetry.ts';
+import { lacks } from '../subgraphs/kernel/service/access/access.ts';
+import type { Call } from '../subgraphs/kernel/service/access/principal.ts';
+import type { Logger } from '../subgraphs/kernel/service/tracing/telemetry.ts';
 import type { Caller } from './authenticate.ts';
 import { sendLedgerCsv } from './ledger-csv.ts';
 import { limitMerchant, turnAway, type LimitParts } from './limit-rate.ts';

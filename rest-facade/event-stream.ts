@@ -6,12 +6,12 @@ import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { separateOperations } from 'graphql';
-import { authorizationOf, type Authenticator, type WatchedConnection } from '../gateway/authenticate.ts';
-import { signaturesOf } from '../gateway/check-caller.ts';
-import type { LiveResults, LiveSubscriptions } from '../gateway/live-subscriptions.ts';
+import { authorizationOf, type Authenticator, type WatchedConnection } from '../gateway/callers/authenticate.ts';
+import { signaturesOf } from '../gateway/callers/check-caller.ts';
+import type { LiveResults, LiveSubscriptions } from '../gateway/live/live-subscriptions.ts';
 import { readOperations } from '../schema/sources.ts';
 import type { Bus } from '../subgraphs/kernel/rules/event.ts';
-import type { Logger } from '../subgraphs/kernel/service/telemetry.ts';
+import type { Logger } from '../subgraphs/kernel/service/tracing/telemetry.ts';
 import type { OpenStream } from './call.ts';
 import { EventWriter } from './event-writer.ts';
 

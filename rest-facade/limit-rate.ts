@@ -1,7 +1,7 @@
 /** The limits of the REST API: failed authentications by address, before the key; requests by merchant. Every answer says what is left (decisions D-08 and D-09). */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { authorizationOf, type Authenticator } from '../gateway/authenticate.ts';
-import { addressHeaders, barredMessage, rateHeaders, rateMessage, type RateLimiter } from '../gateway/rate-limit.ts';
+import { authorizationOf, type Authenticator } from '../gateway/callers/authenticate.ts';
+import { addressHeaders, barredMessage, rateHeaders, rateMessage, type RateLimiter } from '../gateway/callers/rate-limit.ts';
 import type { Caller } from './authenticate.ts';
 import { refuse, sendRefusal, type ErrorCode, type Refusal } from './refusal-http.ts';
 

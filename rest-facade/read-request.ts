@@ -1,8 +1,8 @@
 /** A request as the operation takes it, or what is wrong with it: id, query, body, idempotency key, in this order. */
 import type { FastifyRequest } from 'fastify';
 import type { Idempotency } from '../schema/generated/operations.ts';
-import type { KeyPrincipal } from '../subgraphs/kernel/service/principal.ts';
-import { isCompressed, uncompressedAlone } from '../gateway/raw-body.ts';
+import type { KeyPrincipal } from '../subgraphs/kernel/service/access/principal.ts';
+import { isCompressed, uncompressedAlone } from '../gateway/graphql/raw-body.ts';
 import { timesSent } from './authenticate.ts';
 import { fingerprint } from './fingerprint.ts';
 import { readBody } from './read-body.ts';

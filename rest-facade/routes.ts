@@ -29,8 +29,8 @@ import {
   subscriptionJson,
   tokenJson,
 } from '../schema/wire.ts';
-import type { access } from '../subgraphs/kernel/service/access.ts';
-import type { Scope } from '../subgraphs/kernel/service/principal.ts';
+import type { access } from '../subgraphs/kernel/service/access/access.ts';
+import type { Scope } from '../subgraphs/kernel/service/access/principal.ts';
 
 /** A request that has passed the contract. Fields of body and query are camelCase, defaults are filled in. */
 export interface ValidRequest<Body, Query> {

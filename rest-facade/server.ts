@@ -1,7 +1,7 @@
 /** The REST API on a server: the table's routes behind the key, the contract and its pages. */
 import type { FastifyInstance } from 'fastify';
-import type { Authenticator } from '../gateway/authenticate.ts';
-import { addressHeaders } from '../gateway/rate-limit.ts';
+import type { Authenticator } from '../gateway/callers/authenticate.ts';
+import { addressHeaders } from '../gateway/callers/rate-limit.ts';
 import { takeBankCallbacks, type BankCallbackParts } from './bank-callback.ts';
 import { authenticate, type Caller } from './authenticate.ts';
 import { openCall, type CallParts } from './call.ts';

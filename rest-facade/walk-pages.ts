@@ -2,7 +2,7 @@
  * Answers that are longer than a page: their parts are read one after the other, by keyset, while they are sent. No connection to the database and no
  * transaction is held meanwhile, and a reader that is slow has two parts of its answer in memory.
  */
-import { openCount } from '../gateway/quota.ts';
+import { openCount } from '../gateway/callers/quota.ts';
 import { refuse, type Refusal } from './refusal-http.ts';
 
 /** Answers of more than one part that a merchant has on their way at the same time, in this process. */

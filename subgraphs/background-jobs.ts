@@ -1,24 +1,24 @@
 /** What the four subgraphs do in the background, put together for the worker. */
 import { alertJobs } from './kernel/alerts/jobs.ts';
-import { simulatorRegistry } from './kernel/banks/simulator-registry.ts';
+import { simulatorRegistry } from './kernel/banks/simulator/settlement-report.ts';
 import { clockJobs, keepClockJob } from './kernel/clock/keep-clocks.ts';
 import { databaseJobs } from './kernel/database/jobs.ts';
 import { booksJobs } from './kernel/ledger/books/walk-books.ts';
 import { retentionJobs } from './kernel/retention/jobs.ts';
 import type { Job } from './kernel/queue/run-job.ts';
-import { keyIdOf } from './kernel/service/vault.ts';
+import { keyIdOf } from './kernel/service/access/vault.ts';
 import { reconciliationJobs } from './merchants/reconciliation/jobs.ts';
 import { resealJobs } from './merchants/reseal-secrets.ts';
 import { webhookKeeper } from './merchants/webhooks/webhook-keeper.ts';
-import { deliverJob, webhookJobs } from './merchants/webhooks/webhook-jobs.ts';
+import { deliverJob, webhookJobs } from './merchants/webhooks/jobs.ts';
 import { askBankJob, paymentJobs, paymentKeeper } from './payments/jobs.ts';
-import { refundJobs, refundKeeper, sendRefundJob } from './payments/refund-jobs.ts';
+import { refundJobs, refundKeeper, sendRefundJob } from './payments/refunds/jobs.ts';
 import { payoutJobs, payoutKeeper, sendPayoutsJob } from './payouts/jobs.ts';
 import { openPayments } from './recurring/ask-payments.ts';
 import { startFollowing, type Following } from './recurring/follow-payments.ts';
 import { tokenJobs } from './recurring/jobs.ts';
 import { paymentListeners } from './recurring/payment-listeners.ts';
-import { subscriptionJobs, subscriptionKeeper } from './recurring/subscription-jobs.ts';
+import { subscriptionJobs, subscriptionKeeper } from './recurring/subscriptions/jobs.ts';
 import { paymentsOf, type SubgraphsParts } from './open-subgraphs.ts';
 
 /** What other processes may ask the workers for. */

@@ -4,7 +4,7 @@ import type { Supergraph } from '../../gateway/supergraph.ts';
 import type { CardInput, PaymentMethod, SimulatorOutcome } from '../../schema/generated/operations.ts';
 import type { CheckoutFieldsFragment } from '../../schema/wire.ts';
 import type { Refused } from '../../subgraphs/kernel/rules/refusal.ts';
-import type { Call } from '../../subgraphs/kernel/service/principal.ts';
+import type { Call } from '../../subgraphs/kernel/service/access/principal.ts';
 
 export type Checkout = CheckoutFieldsFragment;
 export type CheckoutAnswer = Checkout | Refused;

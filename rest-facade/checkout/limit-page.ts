@@ -3,10 +3,10 @@
  * for their calls. The counts are those of one process, in its memory: a flood costs no other part of the service anything.
  */
 import type { IncomingMessage } from 'node:http';
-import { openBucketsInMemory } from '../../gateway/buckets-in-memory.ts';
-import { isLoopback, networkOf, widerNetworkOf, type AddressOf } from '../../gateway/caller-address.ts';
-import { openCount } from '../../gateway/quota.ts';
-import type { RateLimit } from '../../gateway/token-bucket.ts';
+import { openBucketsInMemory } from '../../gateway/callers/buckets-in-memory.ts';
+import { isLoopback, networkOf, widerNetworkOf, type AddressOf } from '../../gateway/callers/caller-address.ts';
+import { openCount } from '../../gateway/callers/quota.ts';
+import type { RateLimit } from '../../gateway/callers/token-bucket.ts';
 
 interface PageLimit {
   readonly calls: RateLimit;

@@ -1,13 +1,13 @@
 /** What the routes of the hosted page share: who is at the door, in which language, and the payment that it is about. */
 import type { FastifyRequest } from 'fastify';
-import { readPageToken } from '../../subgraphs/kernel/service/page-token.ts';
-import type { BuyerPrincipal, Call } from '../../subgraphs/kernel/service/principal.ts';
-import type { Logger } from '../../subgraphs/kernel/service/telemetry.ts';
+import { readPageToken } from '../../subgraphs/kernel/service/graph/page-token.ts';
+import type { BuyerPrincipal, Call } from '../../subgraphs/kernel/service/access/principal.ts';
+import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import type { Checkout, CheckoutCalls } from './call-checkout.ts';
 import { chooseLanguage } from './choose-language.ts';
 import type { Assets } from './serve-assets.ts';
 import { wordsOf, type Words } from './words/words.ts';
-import type { Keys } from '../../subgraphs/kernel/service/keys.ts';
+import type { Keys } from '../../subgraphs/kernel/service/access/keys.ts';
 
 export interface PageContext {
   readonly calls: CheckoutCalls;

@@ -1,8 +1,8 @@
 /** GET /pay/:token/events: the page's own stream of server-sent events. Best effort: page.js also asks from time to time. */
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import type { LiveEvents } from '../../gateway/live-events.ts';
-import type { BuyerPrincipal } from '../../subgraphs/kernel/service/principal.ts';
+import type { LiveEvents } from '../../gateway/live/live-events.ts';
+import type { BuyerPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { sayError } from './answer-json.ts';
 import { streamRetry_s, type PageLimiter } from './limit-page.ts';
 import { findCheckout, type BuyerCall, type PageContext, type TokenRoute } from './page-context.ts';

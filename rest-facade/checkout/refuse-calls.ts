@@ -1,6 +1,6 @@
 /** Answers 429 under the limits of the hosted page: a page to a person, the envelope to page.js. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { readPageToken } from '../../subgraphs/kernel/service/page-token.ts';
+import { readPageToken } from '../../subgraphs/kernel/service/graph/page-token.ts';
 import { sayError } from './answer-json.ts';
 import { chooseLanguage } from './choose-language.ts';
 import type { PageLimiter } from './limit-page.ts';

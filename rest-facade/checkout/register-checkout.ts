@@ -4,10 +4,10 @@
  */
 import { Ajv, type SchemaObject } from 'ajv';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { AddressOf } from '../../gateway/caller-address.ts';
-import type { LiveEvents } from '../../gateway/live-events.ts';
+import type { AddressOf } from '../../gateway/callers/caller-address.ts';
+import type { LiveEvents } from '../../gateway/live/live-events.ts';
 import type { Supergraph } from '../../gateway/supergraph.ts';
-import type { Logger } from '../../subgraphs/kernel/service/telemetry.ts';
+import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { answerJson, sayError } from './answer-json.ts';
 import { prepareCheckoutCalls } from './call-checkout.ts';
 import { chooseLanguage } from './choose-language.ts';
@@ -21,7 +21,7 @@ import { readAssets, serveAssets, type Assets } from './serve-assets.ts';
 import { showPage } from './show-page.ts';
 import { brokenPage } from './views/message.ts';
 import { wordsOf } from './words/words.ts';
-import type { Keys } from '../../subgraphs/kernel/service/keys.ts';
+import type { Keys } from '../../subgraphs/kernel/service/access/keys.ts';
 
 export interface CheckoutParts {
   /** Runs the operations of schema/operations/checkout.graphql. */

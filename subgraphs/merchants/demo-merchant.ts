@@ -6,14 +6,14 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database } from '../kernel/database/orm.ts';
 import { isRefused } from '../kernel/rules/refusal.ts';
-import { unseal } from '../kernel/service/vault.ts';
-import { issueApiKey } from './api-keys.ts';
+import { unseal } from '../kernel/service/access/vault.ts';
+import { issueApiKey } from './keys/api-keys.ts';
 import type { Acting } from './audit.ts';
 import { createMerchant } from './change-merchant.ts';
-import { createShop } from './change-shop.ts';
+import { createShop } from './shops/change-shop.ts';
 import { findKeyHolder } from './find-merchants.ts';
-import { digestOf } from './rules/api-key.ts';
-import type { Keys } from '../kernel/service/keys.ts';
+import { digestOf } from './keys/rules.ts';
+import type { Keys } from '../kernel/service/access/keys.ts';
 
 export interface DemoMerchant {
   readonly merchantId: string;

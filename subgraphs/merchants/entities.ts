@@ -4,7 +4,7 @@ import { InstantType } from '../kernel/database/instant.ts';
 import type { Row } from '../kernel/database/statement.ts';
 import type { Mode } from '../kernel/rules/mode.ts';
 import type { WebhookEvent } from '../kernel/rules/event.ts';
-import type { Scope } from '../kernel/service/principal.ts';
+import type { Scope } from '../kernel/service/access/principal.ts';
 
 const moment = () => p.type(InstantType).$type<Temporal.Instant>();
 

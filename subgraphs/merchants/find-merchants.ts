@@ -4,7 +4,7 @@ import { isUuid, loadByKey } from '../kernel/database/load-by-key.ts';
 import { columns, propertyNames, run, type Runner, type Statement } from '../kernel/database/statement.ts';
 import type { Mode } from '../kernel/rules/mode.ts';
 import type { EntityReference, OfShop } from '../kernel/service/entities.ts';
-import type { Scope } from '../kernel/service/principal.ts';
+import type { Scope } from '../kernel/service/access/principal.ts';
 import { MerchantEntity, WebhookDeliveryEntity, WebhookEndpointEntity, type Merchant, type WebhookDelivery, type WebhookEndpoint } from './entities.ts';
 
 const merchantColumns = columns(propertyNames(MerchantEntity));

@@ -6,9 +6,9 @@
 import { Gauge } from 'prom-client';
 import { run, type Runner, type Statement } from '../kernel/database/statement.ts';
 import { done, type Job } from '../kernel/queue/run-job.ts';
-import { allKeys, currentKey, type Keys } from '../kernel/service/keys.ts';
-import { metrics, type Logger } from '../kernel/service/telemetry.ts';
-import { keyIdOf, seal, unseal } from '../kernel/service/vault.ts';
+import { allKeys, currentKey, type Keys } from '../kernel/service/access/keys.ts';
+import { metrics, type Logger } from '../kernel/service/tracing/telemetry.ts';
+import { keyIdOf, seal, unseal } from '../kernel/service/access/vault.ts';
 
 /** Every column that holds sealed texts. A test compares the list with the schema. */
 export const sealedColumns = [

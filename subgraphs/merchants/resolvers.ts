@@ -7,19 +7,19 @@ import type { Database } from '../kernel/database/orm.ts';
 import { ratesOf } from '../kernel/ledger/rate.ts';
 import type { Bus, LiveKind } from '../kernel/rules/event.ts';
 import type { Policies } from '../kernel/policies/policies.ts';
-import { lacks } from '../kernel/service/access.ts';
+import { lacks } from '../kernel/service/access/access.ts';
 import { mayReadMerchant, mayReadOfShop, ownOnly, type EntityReference } from '../kernel/service/entities.ts';
-import { perCall } from '../kernel/service/per-call.ts';
-import type { Principal } from '../kernel/service/principal.ts';
-import { keyOf, orThrow } from '../kernel/service/reach.ts';
-import type { SubgraphParts } from '../kernel/service/subgraph.ts';
-import { alertFields, alertMutations, alertQueries } from './alert-resolvers.ts';
-import { eraseMutations } from './erase-resolvers.ts';
-import { balanceQueries } from './balance-resolvers.ts';
+import { perCall } from '../kernel/service/graph/per-call.ts';
+import type { Principal } from '../kernel/service/access/principal.ts';
+import { keyOf, orThrow } from '../kernel/service/access/reach.ts';
+import type { SubgraphParts } from '../kernel/service/graph/subgraph.ts';
+import { alertFields, alertMutations, alertQueries } from './alerts/resolvers.ts';
+import { eraseMutations } from './erasure/resolvers.ts';
+import { balanceQueries } from './ledger/resolvers.ts';
 import { cabinetFields, cabinetMutations, cabinetQueries } from './cabinet-resolvers.ts';
 import type { Merchant, WebhookDelivery } from './entities.ts';
-import { clockMutations, clockQueries } from './clock-resolvers.ts';
-import { exportLedger } from './export-ledger.ts';
+import { clockMutations, clockQueries } from './clocks/resolvers.ts';
+import { exportLedger } from './ledger/export-ledger.ts';
 import {
   findDeliveries,
   findKeyHolder,
@@ -32,14 +32,14 @@ import {
   type PaymentPlace,
 } from './find-merchants.ts';
 import { findEvent, findEventsBehind, type EventRow } from './read-events.ts';
-import { keyMutations, shopKeyFields } from './key-resolvers.ts';
-import { rateLimitMutations } from './limit-merchant.ts';
-import { bankAccountMutations, bankAccountQueries } from './set-bank-account.ts';
-import { policyMutations, policyQueries } from './policy-resolvers.ts';
-import type { ClockVerbs } from './test-clocks.ts';
-import { reconciliationFields, reconciliationMutations, reconciliationQueries } from './reconciliation-resolvers.ts';
+import { keyMutations, shopKeyFields } from './keys/resolvers.ts';
+import { rateLimitMutations } from './keys/limit-merchant.ts';
+import { bankAccountMutations, bankAccountQueries } from './shops/set-bank-account.ts';
+import { policyMutations, policyQueries } from './policies/resolvers.ts';
+import type { ClockVerbs } from './clocks/test-clocks.ts';
+import { reconciliationFields, reconciliationMutations, reconciliationQueries } from './reconciliation/resolvers.ts';
 import { rateLimitOf } from './rules/rate-limit.ts';
-import type { Keys } from '../kernel/service/keys.ts';
+import type { Keys } from '../kernel/service/access/keys.ts';
 
 export interface MerchantsParts extends ClockVerbs {
   readonly database: Database;

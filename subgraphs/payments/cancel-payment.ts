@@ -4,7 +4,7 @@
  */
 import type { Database } from '../kernel/database/orm.ts';
 import { refused, type Refused } from '../kernel/rules/refusal.ts';
-import type { KeyPrincipal } from '../kernel/service/principal.ts';
+import type { KeyPrincipal } from '../kernel/service/access/principal.ts';
 import type { Payment } from './entities.ts';
 import { changePayment, statusEvents } from './change-payment.ts';
 import { paymentMove, registeredAsk } from './rules/payment.ts';

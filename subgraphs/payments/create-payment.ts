@@ -9,7 +9,7 @@ import { columns, run, type Statement } from '../kernel/database/statement.ts';
 import { rememberTrace } from '../kernel/database/subject-trace.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import type { PolicyLists } from '../kernel/policies/policies.ts';
-import type { KeyPrincipal } from '../kernel/service/principal.ts';
+import type { KeyPrincipal } from '../kernel/service/access/principal.ts';
 import type { Payment } from './entities.ts';
 import { findPayment, paymentNames } from './store-payment.ts';
 import { paymentTerms, type PaymentInput, type PaymentTerms } from './rules/create.ts';

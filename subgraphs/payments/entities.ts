@@ -7,7 +7,7 @@ import type { Mode } from '../kernel/rules/mode.ts';
 import type { BankStep, PlannedOutcome } from '../kernel/rules/buyer.ts';
 import type { PaymentMethod, PaymentStatus } from './rules/payment.ts';
 import type { RecurringKind } from '../kernel/rules/recurring.ts';
-import type { RefundStatus } from './rules/refund.ts';
+import type { RefundStatus } from './refunds/rules.ts';
 
 const moment = () => p.type(InstantType).$type<Temporal.Instant>();
 

@@ -12,7 +12,7 @@ import type { Database } from '../kernel/database/orm.ts';
 import { workBatch } from '../kernel/database/set-aside.ts';
 import { columns, inTransaction, run, type Statement } from '../kernel/database/statement.ts';
 import type { FailureCode } from '../kernel/rules/failure-code.ts';
-import { askBank } from './ask-bank.ts';
+import { askBank } from './bank-answers/ask-bank.ts';
 import { statusEvents } from './change-payment.ts';
 import type { Payment } from './entities.ts';
 import { nextQuestionAfterEnd, paymentMove, registeredAsk, type PaymentTrigger } from './rules/payment.ts';

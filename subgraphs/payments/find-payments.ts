@@ -4,7 +4,7 @@ import { registry, type RegistryTable } from '../kernel/database/registry.ts';
 import { columns } from '../kernel/database/statement.ts';
 import type { Payment, Refund } from './entities.ts';
 import { paymentStatuses } from './rules/payment.ts';
-import { refundStatuses } from './rules/refund.ts';
+import { refundStatuses } from './refunds/rules.ts';
 import { paymentNames, refundNames } from './store-payment.ts';
 
 export const loadPayments = loadByKey<Payment>('payment', columns(paymentNames));

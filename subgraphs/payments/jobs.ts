@@ -5,11 +5,11 @@ import type { TestClocks } from '../kernel/clock/test-clocks.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { foldBacklog } from '../kernel/ledger/fold.ts';
 import { done, type Job } from '../kernel/queue/run-job.ts';
-import { paymentAsks } from './ask-bank.ts';
+import { paymentAsks } from './bank-answers/ask-bank.ts';
 import { expirePayments, linkEnds, sessionEnds } from './expire-payments.ts';
-import { hearCallbacks } from './hear-callbacks.ts';
-import { askDue, askOrOrder, type OrderingParts } from './order-again.ts';
-import { pageAddress, type PageParts } from './page-address.ts';
+import { hearCallbacks } from './bank-answers/receive-callbacks.ts';
+import { askDue, askOrOrder, type OrderingParts } from './bank-answers/order-again.ts';
+import { pageAddress, type PageParts } from './checkout/page-address.ts';
 import type { PaymentKey } from './store-payment.ts';
 
 export interface PaymentJobs extends PageParts {

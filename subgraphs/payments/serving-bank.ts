@@ -6,7 +6,7 @@ import type { Bank } from '../kernel/banks/bank.ts';
 import type { Banks } from '../kernel/banks/route.ts';
 import type { Mode } from '../kernel/rules/mode.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
-import { buyerMethod } from './rules/checkout.ts';
+import { buyerMethod } from './checkout/rules.ts';
 import type { PaymentMethod } from './rules/payment.ts';
 
 /** The bank, or `route_not_configured` or `method_unsupported`; null in test mode and where the buyer chooses the method. */

@@ -1,6 +1,6 @@
 /** Calls to a bank about payouts, within their deadline. Decision D-32: whatever goes wrong with a call is an unknown answer, never a failure. */
 import type { PayoutOrderAnswer, RecipientVerdict } from '../kernel/banks/payout-bank.ts';
-import type { Logger } from '../kernel/service/telemetry.ts';
+import type { Logger } from '../kernel/service/tracing/telemetry.ts';
 import { callDeadline_s } from './rules/payout.ts';
 
 const unknown = { kind: 'unknown' } as const;

@@ -9,8 +9,8 @@ import type { PolicyLists } from '../kernel/policies/policies.ts';
 import type { FailureCode } from '../kernel/rules/failure-code.ts';
 import type { Recipient } from '../kernel/rules/recipient.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
-import type { KeyPrincipal } from '../kernel/service/principal.ts';
-import type { Logger } from '../kernel/service/telemetry.ts';
+import type { KeyPrincipal } from '../kernel/service/access/principal.ts';
+import type { Logger } from '../kernel/service/tracing/telemetry.ts';
 import { callForRecipient } from './call-bank.ts';
 import { wayOf, type PayoutMethod } from './rules/payout.ts';
 

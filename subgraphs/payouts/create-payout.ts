@@ -12,8 +12,8 @@ import { withinBound } from '../kernel/ledger/bound.ts';
 import type { PolicyLists } from '../kernel/policies/policies.ts';
 import type { CardRecipient } from '../kernel/rules/recipient.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
-import type { KeyPrincipal, Scope } from '../kernel/service/principal.ts';
-import type { Logger } from '../kernel/service/telemetry.ts';
+import type { KeyPrincipal, Scope } from '../kernel/service/access/principal.ts';
+import type { Logger } from '../kernel/service/tracing/telemetry.ts';
 import { applyPayoutAnswer } from './apply-payout-answer.ts';
 import { checkRecipient, payoutBank } from './check-draft.ts';
 import type { Payout } from './entities.ts';
@@ -22,7 +22,7 @@ import { beyondBound, openPayouts, type Draft } from './open-payouts.ts';
 import { payoutTerms, type PayoutInput } from './rules/create.ts';
 import { callDeadline_s, type PayoutMethod } from './rules/payout.ts';
 import { orderPayout } from './order-payout.ts';
-import { allKeys, type Keys } from '../kernel/service/keys.ts';
+import { allKeys, type Keys } from '../kernel/service/access/keys.ts';
 
 export interface CreatingParts {
   readonly database: Database;

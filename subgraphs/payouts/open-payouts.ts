@@ -12,7 +12,7 @@ import type { FailureCode } from '../kernel/rules/failure-code.ts';
 import type { MinorUnits } from '../kernel/rules/money.ts';
 import type { Posting } from '../kernel/rules/postings.ts';
 import { refused, type Refused } from '../kernel/rules/refusal.ts';
-import type { KeyPrincipal } from '../kernel/service/principal.ts';
+import type { KeyPrincipal } from '../kernel/service/access/principal.ts';
 import type { Payout } from './entities.ts';
 import { payoutNames } from './find-payouts.ts';
 import { createdEvent, statusEvent } from './payout-view.ts';

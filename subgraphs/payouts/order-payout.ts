@@ -12,7 +12,7 @@ import { minorUnits } from '../kernel/rules/money.ts';
 import { timedPlanOfAmount } from '../kernel/rules/plan.ts';
 import type { Recipient } from '../kernel/rules/recipient.ts';
 import { isRefused } from '../kernel/rules/refusal.ts';
-import type { Logger } from '../kernel/service/telemetry.ts';
+import type { Logger } from '../kernel/service/tracing/telemetry.ts';
 import { callForPayout } from './call-bank.ts';
 import type { Payout } from './entities.ts';
 import { payoutNames } from './find-payouts.ts';

@@ -17,8 +17,8 @@ import { isFailureCode, type FailureCode } from '../kernel/rules/failure-code.ts
 import type { Mode } from '../kernel/rules/mode.ts';
 import type { RecurringKind, SavableMethod } from '../kernel/rules/recurring.ts';
 import { refused, type Refused } from '../kernel/rules/refusal.ts';
-import type { Call } from '../kernel/service/principal.ts';
-import type { PreparedDocument, SubgraphExecutor } from '../kernel/service/subgraph.ts';
+import type { Call } from '../kernel/service/access/principal.ts';
+import type { PreparedDocument, SubgraphExecutor } from '../kernel/service/graph/subgraph.ts';
 
 /** Whose payment, and for what. */
 interface Request {

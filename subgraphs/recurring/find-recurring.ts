@@ -4,7 +4,7 @@ import { readPage, type Page, type PageQuery } from '../kernel/database/page.ts'
 import { columns, propertyNames, type Runner } from '../kernel/database/statement.ts';
 import type { Mode } from '../kernel/rules/mode.ts';
 import type { Refused } from '../kernel/rules/refusal.ts';
-import { TokenEntity, type Token } from './entities.ts';
+import { TokenEntity, type Token } from './tokens/entities.ts';
 import { listOfModes, recurringPage_max, wholeList } from './list-pages.ts';
 
 const tokenColumns = columns(propertyNames(TokenEntity));

@@ -6,9 +6,9 @@
 import type pg from 'pg';
 import { followSetAside, followWaiting, readSetAside, readWaiting, setAside, type FollowedEvent, type Waiting } from '../kernel/database/follow.ts';
 import { isPassing, tellSetAside } from '../kernel/database/set-aside.ts';
-import { Bell } from '../kernel/queue/bell.ts';
+import { Bell } from '../kernel/queue/wake-signal.ts';
 import type { Bus } from '../kernel/rules/event.ts';
-import type { Logger } from '../kernel/service/telemetry.ts';
+import type { Logger } from '../kernel/service/tracing/telemetry.ts';
 import type { Payments, RecurringPayment } from './ask-payments.ts';
 
 /**

@@ -5,7 +5,7 @@ import { inTransaction, run, type Statement } from '../kernel/database/statement
 import { done, type Job } from '../kernel/queue/run-job.ts';
 import type { Payments } from './ask-payments.ts';
 import { tokenMove } from './rules/token.ts';
-import { lockTokens, storeTokens } from './store-token.ts';
+import { lockTokens, storeTokens } from './tokens/store-token.ts';
 
 export interface TokenJobs {
   readonly pool: pg.Pool;

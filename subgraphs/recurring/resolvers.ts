@@ -1,14 +1,14 @@
 /** The recurring subgraph's resolvers. */
 import type { Resolvers } from '../../schema/generated/recurring.ts';
 import { openKnownMerchants } from '../kernel/database/known-merchants.ts';
-import { lacks } from '../kernel/service/access.ts';
+import { lacks } from '../kernel/service/access/access.ts';
 import { mayReadOfMode, ownOnly, type OfMode } from '../kernel/service/entities.ts';
-import type { Principal } from '../kernel/service/principal.ts';
-import type { SubgraphParts } from '../kernel/service/subgraph.ts';
+import type { Principal } from '../kernel/service/access/principal.ts';
+import type { SubgraphParts } from '../kernel/service/graph/subgraph.ts';
 import { loadTokens } from './find-recurring.ts';
-import { loadSubscriptions } from './find-subscriptions.ts';
-import { subscriptionChargeFields, subscriptionFields, subscriptionMutations, subscriptionQueries, type SubscriptionParts } from './subscription-resolvers.ts';
-import { tokenFields, tokenMutations, tokenQueries } from './token-resolvers.ts';
+import { loadSubscriptions } from './subscriptions/find-subscriptions.ts';
+import { subscriptionChargeFields, subscriptionFields, subscriptionMutations, subscriptionQueries, type SubscriptionParts } from './subscriptions/resolvers.ts';
+import { tokenFields, tokenMutations, tokenQueries } from './tokens/resolvers.ts';
 
 /** By key a token or subscription needs the scope that its list needs, whatever named it (decision D-10). */
 const mayRead = (principal: Principal, row: OfMode): boolean =>

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openHttp } from '../../subgraphs/kernel/service/http.ts';
-import { openLog } from '../../subgraphs/kernel/service/telemetry.ts';
+import { openHttp } from '../../subgraphs/kernel/service/http/http-server.ts';
+import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { makeMerchant } from '../support/merchant.ts';
 import { startService } from '../support/service.ts';
 

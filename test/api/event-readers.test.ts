@@ -5,7 +5,7 @@ import { fetchEventSource } from '@microsoft/fetch-event-source';
 import { EventSource } from 'eventsource';
 import { openEventStream } from '../../rest-facade/event-stream.ts';
 import { registerRestFacade } from '../../rest-facade/server.ts';
-import { openHttp } from '../../subgraphs/kernel/service/http.ts';
+import { openHttp } from '../../subgraphs/kernel/service/http/http-server.ts';
 import { openParts, until } from '../gateway/serve-graph.ts';
 import { silent, testKey } from '../gateway/small-graph.ts';
 

@@ -5,8 +5,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openHttp } from '../../subgraphs/kernel/service/http.ts';
-import { openLog } from '../../subgraphs/kernel/service/telemetry.ts';
+import { openHttp } from '../../subgraphs/kernel/service/http/http-server.ts';
+import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { eventually } from '../support/merchant.ts';
 
 /** Starts the server in a process of its own; gives its address, and what lets its `/held` go on. */

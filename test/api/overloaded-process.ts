@@ -3,8 +3,8 @@
  * Tells its address over the channel.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openHttp } from '../../subgraphs/kernel/service/http.ts';
-import { openLog } from '../../subgraphs/kernel/service/telemetry.ts';
+import { openHttp } from '../../subgraphs/kernel/service/http/http-server.ts';
+import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 
 const burn_ms = 25;
 const wait_ms = 1_000;

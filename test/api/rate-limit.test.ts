@@ -2,9 +2,9 @@ import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { openBucketsInMemory } from '../../gateway/buckets-in-memory.ts';
-import { openBucketsInRedis } from '../../gateway/buckets-in-redis.ts';
-import { metrics, openLog, type Logger } from '../../subgraphs/kernel/service/telemetry.ts';
+import { openBucketsInMemory } from '../../gateway/callers/buckets-in-memory.ts';
+import { openBucketsInRedis } from '../../gateway/callers/buckets-in-redis.ts';
+import { metrics, openLog, type Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { noRedis, startRedis } from '../support/redis.ts';
 
 const log = openLog({ logLevel: 'silent' }, 'test');

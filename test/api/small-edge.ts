@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Kind } from 'graphql';
-import type { Authenticated, Authenticator } from '../../gateway/authenticate.ts';
-import { openBucketsInMemory } from '../../gateway/buckets-in-memory.ts';
-import { openAddressOf } from '../../gateway/caller-address.ts';
-import { limitBy } from '../../gateway/rate-limit.ts';
-import { openCheckRequest } from '../../gateway/check-caller.ts';
+import type { Authenticated, Authenticator } from '../../gateway/callers/authenticate.ts';
+import { openBucketsInMemory } from '../../gateway/callers/buckets-in-memory.ts';
+import { openAddressOf } from '../../gateway/callers/caller-address.ts';
+import { limitBy } from '../../gateway/callers/rate-limit.ts';
+import { openCheckRequest } from '../../gateway/callers/check-caller.ts';
 import { openSupergraph } from '../../gateway/supergraph.ts';
 import { registerRestFacade } from '../../rest-facade/server.ts';
 import type { OpenStream } from '../../rest-facade/call.ts';
@@ -14,11 +14,11 @@ import { authenticatorParts, unprotected } from '../gateway/small-graph.ts';
 import { readSubgraphSdl, subgraphNames, type SubgraphName } from '../../schema/sources.ts';
 import { refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { resolvableEntities } from '../../subgraphs/kernel/service/entities.ts';
-import { openHttp } from '../../subgraphs/kernel/service/http.ts';
-import { localExecutor } from '../../subgraphs/kernel/service/local-executor.ts';
-import { scopes, type Call, type KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
-import { buildSubgraph, type SubgraphContext, type SubgraphExecutor } from '../../subgraphs/kernel/service/subgraph.ts';
-import { openLog } from '../../subgraphs/kernel/service/telemetry.ts';
+import { openHttp } from '../../subgraphs/kernel/service/http/http-server.ts';
+import { localExecutor } from '../../subgraphs/kernel/service/graph/local-executor.ts';
+import { scopes, type Call, type KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { buildSubgraph, type SubgraphContext, type SubgraphExecutor } from '../../subgraphs/kernel/service/graph/subgraph.ts';
+import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 
 /** What a root field answers: by `Query.payment`, with its arguments. */
 export type RootAnswers = Readonly<Record<string, (args: object, call: Call) => unknown>>;

@@ -1,23 +1,23 @@
 /** The parts of a run: what each measures, at which size, and how long that takes. */
-import { constantRows } from './constant-rows.ts';
-import { csvRows } from './csv-row.ts';
-import { createRows, readRows } from './database-rows.ts';
-import { webhooksOnPostgres, webhooksOnRedis } from './event-rows.ts';
-import { socketRows, streamRows } from './fan-out-rows.ts';
-import { memoryRows } from './memory-row.ts';
-import { payoutRows } from './payout-rows.ts';
-import { peerRows } from './peer-rows.ts';
+import { constantRows } from './rows/constant-rows.ts';
+import { csvRows } from './rows/csv-row.ts';
+import { createRows, readRows } from './rows/database-rows.ts';
+import { webhooksOnPostgres, webhooksOnRedis } from './rows/event-rows.ts';
+import { socketRows, streamRows } from './rows/fan-out-rows.ts';
+import { memoryRows } from './rows/memory-row.ts';
+import { payoutRows } from './rows/payout-rows.ts';
+import { peerRows } from './rows/peer-rows.ts';
 import type { Bench, BenchPlan } from './plan.ts';
-import { processRows } from './process-rows.ts';
+import { processRows } from './rows/process-rows.ts';
 import type { Row } from './report.ts';
-import { dueAtOnceRows } from './due-at-once-rows.ts';
-import { recurringRows } from './recurring-row.ts';
-import { registryRows } from './registry-rows.ts';
-import { fleetSoakRows, soakRows } from './soak-rows.ts';
-import { spreadRows } from './spread-rows.ts';
-import { startRows } from './start-rows.ts';
-import { succeedRows } from './succeed-rows.ts';
-import { traceRows } from './trace-rows.ts';
+import { dueAtOnceRows } from './rows/due-at-once-rows.ts';
+import { recurringRows } from './rows/recurring-row.ts';
+import { registryRows } from './rows/registry-rows.ts';
+import { fleetSoakRows, soakRows } from './rows/soak-rows.ts';
+import { spreadRows } from './rows/spread-rows.ts';
+import { startRows } from './rows/start-rows.ts';
+import { succeedRows } from './rows/succeed-rows.ts';
+import { traceRows } from './rows/trace-rows.ts';
 import { openWorld, type World } from './world.ts';
 
 interface Part {

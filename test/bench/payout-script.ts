@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import { pino } from 'pino';
 import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
-import { openSimulator } from '../../subgraphs/kernel/banks/simulator.ts';
+import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
 import type { Database } from '../../subgraphs/kernel/database/orm.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
-import { scopes } from '../../subgraphs/kernel/service/principal.ts';
+import { scopes } from '../../subgraphs/kernel/service/access/principal.ts';
 import { createPayout } from '../../subgraphs/payouts/create-payout.ts';
 import { statementText, type BenchShop } from './sent-statement.ts';
 

@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { startService, type Size } from '../support/service.ts';
 import { requestText } from './load.ts';
 import { createRequest, listRequest, readRequest } from './payment-requests.ts';
-import { fund } from './payout-rows.ts';
+import { fund } from './rows/payout-rows.ts';
 import { payoutBody } from './payout-script.ts';
 import { openReceiver } from './webhook-receiver.ts';
 import { busyMerchant } from './world.ts';

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { buildSchema, parse } from 'graphql';
-import { alertsWaiting_max, withAlerts } from '../../gateway/alert-subscriptions.ts';
-import type { LiveSubscriptions } from '../../gateway/live-subscriptions.ts';
+import { alertsWaiting_max, withAlerts } from '../../gateway/live/alert-subscriptions.ts';
+import type { LiveSubscriptions } from '../../gateway/live/live-subscriptions.ts';
 import { countAlerts } from '../../subgraphs/kernel/alerts/count-alerts.ts';
 import { tellAlerts } from '../../subgraphs/kernel/alerts/jobs.ts';
 import { raiseAlert, type RaisedAlert } from '../../subgraphs/kernel/alerts/raise-alert.ts';
 import { inTransaction } from '../../subgraphs/kernel/database/statement.ts';
 import type { Bus, ToldAlert } from '../../subgraphs/kernel/rules/event.ts';
 import { readMessage, writeMessage } from '../../subgraphs/kernel/queue/bus-message.ts';
-import { scopes, type Principal } from '../../subgraphs/kernel/service/principal.ts';
+import { scopes, type Principal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { cabinetUser, openDesk, operator, type Desk } from '../cabinet/desk.ts';
 
 let desk: Desk;

@@ -6,8 +6,8 @@ import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
 import { checkNames, type CheckName } from '../../subgraphs/kernel/ledger/books/check.ts';
 import { walkOn } from '../../subgraphs/kernel/ledger/books/walk-books.ts';
 import { countDifferences } from '../../subgraphs/kernel/ledger/books/watch-books.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
-import { openLog } from '../../subgraphs/kernel/service/telemetry.ts';
+import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 import { openHistory, start, type History } from './history.ts';
 

@@ -1,19 +1,19 @@
 /** A merchant with one of everything that the books know: paid, returned, reserved, paid out, settled and told of. */
 import { randomUUID } from 'node:crypto';
 import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
-import { openSimulator } from '../../subgraphs/kernel/banks/simulator.ts';
+import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
 import { inTransaction } from '../../subgraphs/kernel/database/statement.ts';
 import { bookPostings } from '../../subgraphs/kernel/ledger/debit.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { minorUnits } from '../../subgraphs/kernel/rules/money.ts';
 import { adjustmentRecorded } from '../../subgraphs/kernel/rules/postings.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
+import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { makeDeliveries } from '../../subgraphs/merchants/webhooks/make-deliveries.ts';
-import { askBank } from '../../subgraphs/payments/ask-bank.ts';
+import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import { createPayment } from '../../subgraphs/payments/create-payment.ts';
 import type { Payment } from '../../subgraphs/payments/entities.ts';
-import { openSession } from '../../subgraphs/payments/open-session.ts';
-import { refundPayment } from '../../subgraphs/payments/refund-payment.ts';
+import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
+import { refundPayment } from '../../subgraphs/payments/refunds/refund-payment.ts';
 import { payoutOpened, payoutSucceeded } from '../../subgraphs/payouts/rules/postings.ts';
 import type { MigratedDatabase } from '../support/migrated.ts';
 import { granted } from '../support/granted.ts';

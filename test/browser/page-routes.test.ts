@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import fastify from 'fastify';
 import { GraphQLError } from 'graphql';
 import { pino } from 'pino';
-import { openAddressOf } from '../../gateway/caller-address.ts';
+import { openAddressOf } from '../../gateway/callers/caller-address.ts';
 import { registerCheckout } from '../../rest-facade/checkout/register-checkout.ts';
-import { signPageToken } from '../../subgraphs/kernel/service/page-token.ts';
+import { signPageToken } from '../../subgraphs/kernel/service/graph/page-token.ts';
 import { openStage, type Created, type Stage } from './stage.ts';
 
 const card = { number: '2200000000000004', expiry: '12/30', cvc: '123', holder: 'IVAN IVANOV' };

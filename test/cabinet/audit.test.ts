@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { access } from '../../subgraphs/kernel/service/access.ts';
+import { access } from '../../subgraphs/kernel/service/access/access.ts';
 import { changeWithAudit } from '../../subgraphs/merchants/audit.ts';
 import { cabinetUser, keyOf, makeWorld, openDesk, operator, requestId, type Desk } from './desk.ts';
 import { documentOf, examples, operatorMutations } from './examples.ts';

@@ -4,10 +4,10 @@ import { parse, type ExecutionResult } from 'graphql';
 import type { Bus, BusMessages, BusTopic } from '../../subgraphs/kernel/rules/event.ts';
 import { openTestClocks } from '../../subgraphs/kernel/clock/test-clocks.ts';
 import { openPolicies } from '../../subgraphs/kernel/policies/policies.ts';
-import { localExecutor } from '../../subgraphs/kernel/service/local-executor.ts';
-import { scopes, type KeyPrincipal, type OperatorPrincipal, type Principal, type Role } from '../../subgraphs/kernel/service/principal.ts';
+import { localExecutor } from '../../subgraphs/kernel/service/graph/local-executor.ts';
+import { scopes, type KeyPrincipal, type OperatorPrincipal, type Principal, type Role } from '../../subgraphs/kernel/service/access/principal.ts';
 import { inTransaction } from '../../subgraphs/kernel/database/statement.ts';
-import { buildSubgraph } from '../../subgraphs/kernel/service/subgraph.ts';
+import { buildSubgraph } from '../../subgraphs/kernel/service/graph/subgraph.ts';
 import { merchantsSubgraph } from '../../subgraphs/merchants/resolvers.ts';
 import { log, openStage, startTestRelay, startWorker, writeEvent, type Clock } from '../webhooks/stage.ts';
 

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { getNamedType, isUnionType } from 'graphql';
 import { raiseAlert } from '../../subgraphs/kernel/alerts/raise-alert.ts';
-import { matchNext } from '../../subgraphs/merchants/reconciliation/match-registry.ts';
-import { access } from '../../subgraphs/kernel/service/access.ts';
+import { matchNext } from '../../subgraphs/merchants/reconciliation/match-report.ts';
+import { access } from '../../subgraphs/kernel/service/access/access.ts';
 import type { Desk, World } from './desk.ts';
 
 const text = JSON.stringify;

@@ -8,8 +8,8 @@ import { camelCase } from '../../rest-facade/validate-body.ts';
 import { readOperations, readSubgraphSdl, subgraphNames } from '../../schema/sources.ts';
 import { streamKinds, webhookEvents } from '../../subgraphs/kernel/rules/event.ts';
 import { refusalCodes } from '../../subgraphs/kernel/rules/refusal.ts';
-import { access } from '../../subgraphs/kernel/service/access.ts';
-import { apiVersion } from '../../subgraphs/kernel/service/http-errors.ts';
+import { access } from '../../subgraphs/kernel/service/access/access.ts';
+import { apiVersion } from '../../subgraphs/kernel/service/http/http-errors.ts';
 import { documented } from './documented.ts';
 
 const contract = readContract();

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { claimOf, claimPatience_ms, createOnce, type Created, forgetKeys, keyLife_days } from '../../subgraphs/kernel/database/idempotency.ts';
 import { isRefused, refused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
+import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { createPayment } from '../../subgraphs/payments/create-payment.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';

@@ -1,7 +1,7 @@
 import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
-import { issueApiKey, noteKeyUse } from '../../subgraphs/merchants/api-keys.ts';
+import { issueApiKey, noteKeyUse } from '../../subgraphs/merchants/keys/api-keys.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 
 let migrated: MigratedDatabase;

@@ -5,7 +5,7 @@ import pg from 'pg';
 import { pino } from 'pino';
 import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
 import { isDatabaseLost } from '../../subgraphs/kernel/database/lost.ts';
-import { presentErrors } from '../../subgraphs/kernel/service/present-errors.ts';
+import { presentErrors } from '../../subgraphs/kernel/service/graph/present-errors.ts';
 import { startTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;

@@ -1,8 +1,8 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { openAuthenticator, type ApiKeyHolder, type Authenticated, type Authenticator } from '../../gateway/authenticate.ts';
-import { emptyBody } from '../../gateway/check-caller.ts';
-import { heldKey_ms, openKeyHolders, unknownKey_ms } from '../../gateway/key-holders.ts';
+import { openAuthenticator, type ApiKeyHolder, type Authenticated, type Authenticator } from '../../gateway/callers/authenticate.ts';
+import { emptyBody } from '../../gateway/callers/check-caller.ts';
+import { heldKey_ms, openKeyHolders, unknownKey_ms } from '../../gateway/callers/key-holders.ts';
 import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { authenticatorParts, bareRequest, liveKey, openSmallGraph, operatorToken, otherMerchantKey, testKey, unprotected, World } from './small-graph.ts';
 

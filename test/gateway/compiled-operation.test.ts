@@ -24,13 +24,13 @@ import {
   type GraphQLError,
   type GraphQLInputType,
 } from 'graphql';
-import { CannotCompile } from '../../gateway/cannot-compile.ts';
+import { CannotCompile } from '../../gateway/compile/cannot-compile.ts';
 import { openSupergraph, type Supergraph } from '../../gateway/supergraph.ts';
 import { readOperations } from '../../schema/sources.ts';
-import { lacks } from '../../subgraphs/kernel/service/access.ts';
-import { scopes, type Call, type Principal } from '../../subgraphs/kernel/service/principal.ts';
-import type { PreparedDocument } from '../../subgraphs/kernel/service/subgraph.ts';
-import { openLog } from '../../subgraphs/kernel/service/telemetry.ts';
+import { lacks } from '../../subgraphs/kernel/service/access/access.ts';
+import { scopes, type Call, type Principal } from '../../subgraphs/kernel/service/access/principal.ts';
+import type { PreparedDocument } from '../../subgraphs/kernel/service/graph/subgraph.ts';
+import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { generatedExecutors, merchants, readFederatedOperations, type World } from './generated-subgraphs.ts';
 
 const merchantId = merchants[0] ?? '';

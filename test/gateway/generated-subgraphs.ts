@@ -21,10 +21,10 @@ import {
 } from 'graphql';
 import { readSubgraphSdl, subgraphNames, type SubgraphName } from '../../schema/sources.ts';
 import { resolvableEntities, type EntityLoaders } from '../../subgraphs/kernel/service/entities.ts';
-import { localExecutor } from '../../subgraphs/kernel/service/local-executor.ts';
-import { buildSubgraph, type SubgraphContext, type SubgraphExecutor } from '../../subgraphs/kernel/service/subgraph.ts';
-import { openLog } from '../../subgraphs/kernel/service/telemetry.ts';
-import type { Call } from '../../subgraphs/kernel/service/principal.ts';
+import { localExecutor } from '../../subgraphs/kernel/service/graph/local-executor.ts';
+import { buildSubgraph, type SubgraphContext, type SubgraphExecutor } from '../../subgraphs/kernel/service/graph/subgraph.ts';
+import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import type { Call } from '../../subgraphs/kernel/service/access/principal.ts';
 
 /** What the data of one run follows from. */
 export interface World {

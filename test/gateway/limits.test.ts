@@ -2,9 +2,15 @@ import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { getIntrospectionQuery } from 'graphql';
-import { operationCost_max } from '../../gateway/document-cost.ts';
-import { documentAliases_max, documentDepth_max, documentFields_max, documentRootFields_max, documentValueDepth_max } from '../../gateway/document-limits.ts';
-import { readConfig } from '../../subgraphs/kernel/service/config.ts';
+import { operationCost_max } from '../../gateway/graphql/document-cost.ts';
+import {
+  documentAliases_max,
+  documentDepth_max,
+  documentFields_max,
+  documentRootFields_max,
+  documentValueDepth_max,
+} from '../../gateway/graphql/document-limits.ts';
+import { readConfig } from '../../subgraphs/kernel/service/config/config.ts';
 import { codesOf, post, read } from './ask-graph.ts';
 import { hear, letIn } from './raw-socket.ts';
 import { connect, serveGraph } from './serve-graph.ts';

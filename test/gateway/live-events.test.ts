@@ -1,8 +1,8 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { openLiveEvents, type LiveEvents, type LiveFilter } from '../../gateway/live-events.ts';
-import type { Told } from '../../gateway/live-reader.ts';
-import { storedEvents } from '../../gateway/stored-events.ts';
+import { openLiveEvents, type LiveEvents, type LiveFilter } from '../../gateway/live/live-events.ts';
+import type { Told } from '../../gateway/live/live-reader.ts';
+import { storedEvents } from '../../gateway/live/stored-events.ts';
 import { streamKinds } from '../../subgraphs/kernel/rules/event.ts';
 import { openSmallGraph, silent, World } from './small-graph.ts';
 

@@ -1,7 +1,7 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { parse } from 'graphql';
-import { localExecutor } from '../../subgraphs/kernel/service/local-executor.ts';
+import { localExecutor } from '../../subgraphs/kernel/service/graph/local-executor.ts';
 import { ask, facade, firstError, key, lines, log, operator, schema, state } from './merchants-subgraph.ts';
 
 describe('errors', () => {

@@ -5,9 +5,9 @@ import { GraphQLError, Kind, parse, type ExecutionResult, type ObjectTypeDefinit
 import { pino } from 'pino';
 import { readSubgraphSdl } from '../../schema/sources.ts';
 import type { EntityLoaders, EntityReference } from '../../subgraphs/kernel/service/entities.ts';
-import { localExecutor } from '../../subgraphs/kernel/service/local-executor.ts';
-import { scopes, type Call, type KeyPrincipal, type OperatorPrincipal, type Principal } from '../../subgraphs/kernel/service/principal.ts';
-import { buildSubgraph, type SubgraphContext } from '../../subgraphs/kernel/service/subgraph.ts';
+import { localExecutor } from '../../subgraphs/kernel/service/graph/local-executor.ts';
+import { scopes, type Call, type KeyPrincipal, type OperatorPrincipal, type Principal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { buildSubgraph, type SubgraphContext } from '../../subgraphs/kernel/service/graph/subgraph.ts';
 
 const refusedBy = (code: string, message: string) => () => {
   throw new GraphQLError(message, { extensions: { code } });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { getIntrospectionQuery } from 'graphql';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { plannerOf } from '../../gateway/plan-documents.ts';
+import { plannerOf } from '../../gateway/graphql/plan-documents.ts';
 import { codesOf, post } from './ask-graph.ts';
 import { connect, serveGraph } from './serve-graph.ts';
 import { operatorToken, otherMerchantKey, testKey } from './small-graph.ts';

@@ -2,8 +2,8 @@ import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { SignJWT, UnsecuredJWT } from 'jose';
-import { principalReader, principalSigner, type PrincipalKeys } from '../../subgraphs/kernel/service/principal-header.ts';
-import type { Principal } from '../../subgraphs/kernel/service/principal.ts';
+import { principalReader, principalSigner, type PrincipalKeys } from '../../subgraphs/kernel/service/access/principal-header.ts';
+import type { Principal } from '../../subgraphs/kernel/service/access/principal.ts';
 
 const secret = randomBytes(32);
 const serviceSecret = randomBytes(32);

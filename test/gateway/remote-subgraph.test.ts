@@ -9,11 +9,11 @@ import { parse, separateOperations, getOperationAST, type ExecutionResult } from
 import { remoteExecutor, type RemoteExecutor } from '../../gateway/remote-subgraph.ts';
 import { openSupergraph } from '../../gateway/supergraph.ts';
 import { subgraphNames, type SubgraphName } from '../../schema/sources.ts';
-import { AnswerMeter } from '../../subgraphs/kernel/service/answer-meter.ts';
-import { principalHeader, principalSigner, type PrincipalKeys } from '../../subgraphs/kernel/service/principal-header.ts';
-import { scopes, type Call, type Principal } from '../../subgraphs/kernel/service/principal.ts';
-import { serveSubgraph, subgraphPath } from '../../subgraphs/kernel/service/serve-subgraph.ts';
-import { openLog } from '../../subgraphs/kernel/service/telemetry.ts';
+import { AnswerMeter } from '../../subgraphs/kernel/service/graph/answer-meter.ts';
+import { principalHeader, principalSigner, type PrincipalKeys } from '../../subgraphs/kernel/service/access/principal-header.ts';
+import { scopes, type Call, type Principal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { serveSubgraph, subgraphPath } from '../../subgraphs/kernel/service/graph/serve-subgraph.ts';
+import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { generatedExecutors, merchants, readFederatedOperations, type World } from './generated-subgraphs.ts';
 
 const keys: PrincipalKeys = { shared: randomBytes(32), service: null };

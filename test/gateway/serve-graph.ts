@@ -2,17 +2,17 @@
 import type { TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import fastify from 'fastify';
-import { liveSubscribers } from '../../subgraphs/kernel/service/telemetry.ts';
+import { liveSubscribers } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { createClient, type Client, type FormattedExecutionResult } from 'graphql-ws';
 import { WebSocket } from 'ws';
-import { openAuthenticator, type BearerReader } from '../../gateway/authenticate.ts';
-import { openBucketsInMemory } from '../../gateway/buckets-in-memory.ts';
-import { openAddressOf } from '../../gateway/caller-address.ts';
-import { openLiveEvents } from '../../gateway/live-events.ts';
-import { openLiveSubscriptions } from '../../gateway/live-subscriptions.ts';
-import { limitBy } from '../../gateway/rate-limit.ts';
-import { registerGateway } from '../../gateway/server.ts';
-import { storedEvents } from '../../gateway/stored-events.ts';
+import { openAuthenticator, type BearerReader } from '../../gateway/callers/authenticate.ts';
+import { openBucketsInMemory } from '../../gateway/callers/buckets-in-memory.ts';
+import { openAddressOf } from '../../gateway/callers/caller-address.ts';
+import { openLiveEvents } from '../../gateway/live/live-events.ts';
+import { openLiveSubscriptions } from '../../gateway/live/live-subscriptions.ts';
+import { limitBy } from '../../gateway/callers/rate-limit.ts';
+import { registerGateway } from '../../gateway/graphql/server.ts';
+import { storedEvents } from '../../gateway/live/stored-events.ts';
 import { authenticatorParts, openSmallGraph, operatorToken, silent, testKey, World } from './small-graph.ts';
 
 interface Limits {

@@ -1,8 +1,8 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import type { ExecutionResult } from 'graphql';
-import type { Principal } from '../../subgraphs/kernel/service/principal.ts';
-import { buildSubgraph } from '../../subgraphs/kernel/service/subgraph.ts';
+import type { Principal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { buildSubgraph } from '../../subgraphs/kernel/service/graph/subgraph.ts';
 import { ask, entities, facade, firstError, key, loader, merchantsResolvers, operator, state } from './merchants-subgraph.ts';
 
 describe('a subgraph is built whole or not at all', () => {

@@ -1,7 +1,7 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import type { GraphQLError } from 'graphql';
-import { operationsPerSocket_max } from '../../gateway/graph-protocol.ts';
+import { operationsPerSocket_max } from '../../gateway/graphql/graph-protocol.ts';
 import { liveKinds } from '../../subgraphs/kernel/rules/event.ts';
 import { bearer, hear, letIn, say } from './raw-socket.ts';
 import { connect, listen, serveGraph, until, listening, readers } from './serve-graph.ts';

@@ -1,7 +1,7 @@
 /** Asking for everything, and being answered what one may see: a field that is refused takes what stands around it with it, so it is left out. */
 import { visit, type DocumentNode, type ExecutionResult, type GraphQLError } from 'graphql';
 import type { Supergraph } from '../../gateway/supergraph.ts';
-import type { Principal } from '../../subgraphs/kernel/service/principal.ts';
+import type { Principal } from '../../subgraphs/kernel/service/access/principal.ts';
 import type { EveryField } from './every-field.ts';
 
 const pathOf = ({ path }: GraphQLError): string => (path ?? []).filter((step) => typeof step === 'string').join('.');

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { parse, validate, visit, type DocumentNode, type ExecutionResult } from 'graphql';
-import { scopes, type KeyPrincipal, type Principal } from '../../subgraphs/kernel/service/principal.ts';
+import { scopes, type KeyPrincipal, type Principal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { merchantTables, plant, type Planted } from './planted-rows.ts';
 import { openGraphStage } from './stage.ts';
 

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { parse, type ExecutionResult } from 'graphql';
 import { subgraphNames, readSubgraphSdl } from '../../schema/sources.ts';
 import { resolvableEntities } from '../../subgraphs/kernel/service/entities.ts';
-import { scopes, type KeyPrincipal, type Principal } from '../../subgraphs/kernel/service/principal.ts';
+import { scopes, type KeyPrincipal, type Principal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { askAnsweredPart } from './answered-part.ts';
 import { allFields, askEverything, type EveryField, type Fill, type ValueOf } from './every-field.ts';
 import { merchantTables, pictureOf, plant, type Planted } from './planted-rows.ts';

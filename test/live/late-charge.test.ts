@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Bank } from '../../subgraphs/kernel/banks/bank.ts';
-import { askBank, findAsksDue } from '../../subgraphs/payments/ask-bank.ts';
+import { askBank, findAsksDue } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
-import { findRefundsDue, sendRefund } from '../../subgraphs/payments/send-refund.ts';
+import { findRefundsDue, sendRefund } from '../../subgraphs/payments/refunds/send-refund.ts';
 import { findPayment } from '../../subgraphs/payments/store-payment.ts';
 import { granted } from '../support/granted.ts';
 import { openStage, type Stage } from '../recurring/stage.ts';

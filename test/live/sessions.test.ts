@@ -5,14 +5,14 @@ import { after, before, describe, test } from 'node:test';
 import type { Bank, PaymentQuestion, SessionAnswer, SessionOrder } from '../../subgraphs/kernel/banks/bank.ts';
 import { openAccounts } from '../../subgraphs/kernel/banks/bank-accounts.ts';
 import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
-import { openSimulator } from '../../subgraphs/kernel/banks/simulator.ts';
+import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
 import { openTBank, type TBank } from '../../subgraphs/kernel/banks/tbank/open-tbank.ts';
 import { openYooKassa, type YooKassa } from '../../subgraphs/kernel/banks/yookassa/open-yookassa.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { minorUnits } from '../../subgraphs/kernel/rules/money.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { createPayment } from '../../subgraphs/payments/create-payment.ts';
-import { openSession } from '../../subgraphs/payments/open-session.ts';
+import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
 import { shopAccount, startAcquirer, tbankTerminal, type Acquirer } from '../acquirer/start-acquirer.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 

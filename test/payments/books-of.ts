@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Database } from '../../subgraphs/kernel/database/orm.ts';
 import { readBalances } from '../../subgraphs/kernel/ledger/balance.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
+import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 
 interface Books {
   readonly merchant: bigint;

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
-import { openSimulator } from '../../subgraphs/kernel/banks/simulator.ts';
+import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
-import { checkoutView } from '../../subgraphs/payments/checkout-view.ts';
+import { checkoutView } from '../../subgraphs/payments/checkout/checkout-view.ts';
 import { createPayment } from '../../subgraphs/payments/create-payment.ts';
-import { openSession } from '../../subgraphs/payments/open-session.ts';
+import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 import { granted } from '../support/granted.ts';
 

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
-import { openSimulator } from '../../subgraphs/kernel/banks/simulator.ts';
+import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
 import { readBalances } from '../../subgraphs/kernel/ledger/balance.ts';
 import { foldBalances } from '../../subgraphs/kernel/ledger/fold.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
-import { applyBankAnswer } from '../../subgraphs/payments/apply-bank-answer.ts';
-import { askBank } from '../../subgraphs/payments/ask-bank.ts';
+import { applyBankAnswer } from '../../subgraphs/payments/bank-answers/apply-bank-answer.ts';
+import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import { createPayment } from '../../subgraphs/payments/create-payment.ts';
 import { PaymentEntity, type Payment } from '../../subgraphs/payments/entities.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
-import { openSession } from '../../subgraphs/payments/open-session.ts';
+import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
 import type { PaymentInput } from '../../subgraphs/payments/rules/create.ts';
 import { propertyNames } from '../../subgraphs/kernel/database/statement.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
+import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 import { granted } from '../support/granted.ts';
 

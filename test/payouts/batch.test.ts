@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
+import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { createPayoutBatch, type CreatedBatch } from '../../subgraphs/payouts/create-payout-batch.ts';
 import type { CreatingParts } from '../../subgraphs/payouts/create-payout.ts';
 import type { PayoutInput } from '../../subgraphs/payouts/rules/create.ts';

@@ -6,10 +6,10 @@
 import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
 import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
-import { openSimulator } from '../../subgraphs/kernel/banks/simulator.ts';
+import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
 import { openDatabase } from '../../subgraphs/kernel/database/orm.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
+import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { entities } from '../../subgraphs/open-subgraphs.ts';
 import { createPayout } from '../../subgraphs/payouts/create-payout.ts';
 import type { PayoutInput } from '../../subgraphs/payouts/rules/create.ts';

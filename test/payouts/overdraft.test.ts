@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { foldBalances } from '../../subgraphs/kernel/ledger/fold.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
-import { askBank } from '../../subgraphs/payments/ask-bank.ts';
+import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import { createPayment } from '../../subgraphs/payments/create-payment.ts';
-import { openSession } from '../../subgraphs/payments/open-session.ts';
-import { refundPayment } from '../../subgraphs/payments/refund-payment.ts';
+import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
+import { refundPayment } from '../../subgraphs/payments/refunds/refund-payment.ts';
 import { granted } from '../support/granted.ts';
 import { at, openStage, start, type Stage } from './stage.ts';
 

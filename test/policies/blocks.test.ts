@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { openPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { blockValue } from '../../subgraphs/kernel/rules/block.ts';
 import { forbiddenWord, purposeSearch } from '../../subgraphs/kernel/rules/purpose.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
+import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { withinASecond } from '../support/cabinet.ts';
 import { admin, holds, openStage, operator, type Stage } from './stage.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exchangeRate, usdtOf } from '../../subgraphs/kernel/rules/exchange.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
+import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { withinASecond } from '../support/cabinet.ts';
 import { admin, finance, holds, openStage, operator, type Stage } from './stage.ts';
 

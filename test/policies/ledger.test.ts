@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { foldBacklog, foldBalances } from '../../subgraphs/kernel/ledger/fold.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
+import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { finance, openStage, operator, type Stage } from './stage.ts';
 
 let stage: Stage;

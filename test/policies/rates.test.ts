@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
+import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
-import { applyBankAnswer } from '../../subgraphs/payments/apply-bank-answer.ts';
+import { applyBankAnswer } from '../../subgraphs/payments/bank-answers/apply-bank-answer.ts';
 import { admin, finance, holds, openStage, operator, type Stage } from './stage.ts';
 
 let stage: Stage;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { KeyPrincipal, Principal } from '../../subgraphs/kernel/service/principal.ts';
+import type { KeyPrincipal, Principal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { admin, openStage, operator, type Stage } from './stage.ts';
 
 let stage: Stage;

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import { openQueues, type Queues, type QueuesOptions } from '../../subgraphs/kernel/queue/queues.ts';
 import { done, giveUp, type Job, retryIn } from '../../subgraphs/kernel/queue/run-job.ts';
-import { jobRuns } from '../../subgraphs/kernel/service/telemetry.ts';
+import { jobRuns } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { recorded } from './recorded-job.ts';
 import { openTestLog, storeKinds, type Stores, until } from './stores.ts';
 

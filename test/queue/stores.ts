@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { startEmbeddedPostgres } from '../../subgraphs/kernel/database/embedded-postgres.ts';
 import { migrateQueues } from '../../subgraphs/kernel/queue/queues.ts';
-import type { Logger } from '../../subgraphs/kernel/service/telemetry.ts';
+import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { startTestDatabase } from '../support/database.ts';
 import { noRedis, startRedis } from '../support/redis.ts';
 import { startRedisCluster } from '../support/redis-cluster.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { followWaiting, readWaiting } from '../../subgraphs/kernel/database/follow.ts';
 import { followPayments, followSetAsidePayments, startFollowing, type OnPaymentsMoved } from '../../subgraphs/recurring/follow-payments.ts';
-import { settleTokens } from '../../subgraphs/recurring/settle-tokens.ts';
+import { settleTokens } from '../../subgraphs/recurring/tokens/settle-tokens.ts';
 import { eventually } from '../support/merchant.ts';
 import { granted } from '../support/granted.ts';
 import { log, openStage, type Stage } from './stage.ts';

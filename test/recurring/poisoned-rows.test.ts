@@ -1,8 +1,8 @@
 /** One poisoned row stops nobody else: charges that are due, what is followed, tokens that nobody binds. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
-import { chargeDue } from '../../subgraphs/recurring/charge-due.ts';
+import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { chargeDue } from '../../subgraphs/recurring/subscriptions/charge-due.ts';
 import { endUnboundTokens } from '../../subgraphs/recurring/jobs.ts';
 import { paymentListeners } from '../../subgraphs/recurring/payment-listeners.ts';
 import { granted } from '../support/granted.ts';

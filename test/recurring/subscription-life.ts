@@ -14,18 +14,18 @@
  */
 import assert from 'node:assert/strict';
 import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
+import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
-import { cancelSubscription } from '../../subgraphs/recurring/cancel-subscription.ts';
-import { chargeDue } from '../../subgraphs/recurring/charge-due.ts';
+import { cancelSubscription } from '../../subgraphs/recurring/subscriptions/cancel-subscription.ts';
+import { chargeDue } from '../../subgraphs/recurring/subscriptions/charge-due.ts';
 import { loadTokens } from '../../subgraphs/recurring/find-recurring.ts';
-import { findCharges, loadSubscriptions, upcomingDates } from '../../subgraphs/recurring/find-subscriptions.ts';
+import { findCharges, loadSubscriptions, upcomingDates } from '../../subgraphs/recurring/subscriptions/find-subscriptions.ts';
 import { paymentListeners } from '../../subgraphs/recurring/payment-listeners.ts';
-import { pauseSubscription, resumeSubscription } from '../../subgraphs/recurring/pause-subscription.ts';
+import { pauseSubscription, resumeSubscription } from '../../subgraphs/recurring/subscriptions/pause-subscription.ts';
 import { schedulePeriods } from '../../subgraphs/recurring/rules/schedule.ts';
 import type { SubscriptionInput } from '../../subgraphs/recurring/rules/start.ts';
-import { startSubscription } from '../../subgraphs/recurring/start-subscription.ts';
-import type { Subscription } from '../../subgraphs/recurring/subscription-entities.ts';
+import { startSubscription } from '../../subgraphs/recurring/subscriptions/start-subscription.ts';
+import type { Subscription } from '../../subgraphs/recurring/subscriptions/entities.ts';
 import { granted } from '../support/granted.ts';
 import { log, type Stage } from './stage.ts';
 

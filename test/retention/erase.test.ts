@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
+import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import type { Acting } from '../../subgraphs/merchants/audit.ts';
-import { erasePersonalData, type ErasedSubject } from '../../subgraphs/merchants/erase-personal-data.ts';
+import { erasePersonalData, type ErasedSubject } from '../../subgraphs/merchants/erasure/erase-personal-data.ts';
 import { openHistory, type History } from '../books/history.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 

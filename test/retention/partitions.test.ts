@@ -6,7 +6,7 @@ import { insertEvents, eventRow } from '../../subgraphs/kernel/database/outbox.t
 import { dropPartitions, makePartitions, partitionedTables } from '../../subgraphs/kernel/retention/keep-partitions.ts';
 import { keepEvents } from '../../subgraphs/kernel/retention/jobs.ts';
 import { makeDeliveries } from '../../subgraphs/merchants/webhooks/make-deliveries.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
+import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 
 let migrated: MigratedDatabase;

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import { forgetKeys } from '../../subgraphs/kernel/database/idempotency.ts';
 import { forgetPapers } from '../../subgraphs/kernel/retention/jobs.ts';
 import { keysKept_days } from '../../subgraphs/kernel/rules/retention.ts';
-import { matchNext } from '../../subgraphs/merchants/reconciliation/match-registry.ts';
+import { matchNext } from '../../subgraphs/merchants/reconciliation/match-report.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 import { poison, setAsideOf } from '../support/poison.ts';
 

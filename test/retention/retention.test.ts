@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { platformMerchantId } from '../../subgraphs/kernel/rules/platform.ts';
 import { alertsKept_days, registriesKept_days, retention, type Retention } from '../../subgraphs/kernel/rules/retention.ts';
 import { forgetPapers } from '../../subgraphs/kernel/retention/jobs.ts';
-import { metrics } from '../../subgraphs/kernel/service/telemetry.ts';
+import { metrics } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 
 let migrated: MigratedDatabase;

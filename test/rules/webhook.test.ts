@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHmac, randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { seal, unseal } from '../../subgraphs/kernel/service/vault.ts';
-import { afterAttempt, sign, webhookRetryDelays_ms } from '../../subgraphs/merchants/rules/webhook.ts';
+import { seal, unseal } from '../../subgraphs/kernel/service/access/vault.ts';
+import { afterAttempt, sign, webhookRetryDelays_ms } from '../../subgraphs/merchants/webhooks/rules.ts';
 
 const secret = 'whs_7d0a';
 const body = '{"id":"evt_1","data":{"description":"Оплата 100 ₽"}}';

@@ -10,7 +10,7 @@ import pg from 'pg';
 import { readSubgraphSdl, subgraphNames } from '../../schema/sources.ts';
 import { raiseAlert } from '../../subgraphs/kernel/alerts/raise-alert.ts';
 import { freeTexts } from '../../subgraphs/kernel/service/free-texts.ts';
-import { openLog } from '../../subgraphs/kernel/service/telemetry.ts';
+import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { startCollector, type Collector } from '../observability/collector.ts';
 import { payByCard } from '../support/buyer.ts';
 import { startTestDatabase } from '../support/database.ts';

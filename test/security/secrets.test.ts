@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { ConfigError, readConfig } from '../../subgraphs/kernel/service/config.ts';
+import { ConfigError, readConfig } from '../../subgraphs/kernel/service/config/config.ts';
 import { readText, root, typescriptFiles } from '../tidy/tree.ts';
 
 describe('a secret', () => {
@@ -80,7 +80,7 @@ describe('a secret', () => {
 });
 
 /** Comparisons of what is no secret: digests of what a caller asked for, which only tell two requests apart. */
-const open = ['subgraphs/kernel/database/keyset.ts', 'subgraphs/merchants/reconciliation/upload-registry.ts'];
+const open = ['subgraphs/kernel/database/keyset.ts', 'subgraphs/merchants/reconciliation/upload-report.ts'];
 const compared = /\b(?:\w*(?:signature|digest|hmac|mac|bearer|token|secret|password)) [!=]== (?!null|undefined|''|'|typeof|\d)/i;
 
 test('what proves somebody is compared in constant time, never by ===', () => {
@@ -97,6 +97,6 @@ test('what proves somebody is compared in constant time, never by ===', () => {
   );
   assert.match('if (signature === expected) return true;', compared, 'the check sees');
   const constant = sources.filter((path) => readText(path).includes('timingSafeEqual('));
-  for (const path of ['gateway/authenticate.ts', 'gateway/request-signature.ts', 'subgraphs/kernel/service/page-token.ts'])
+  for (const path of ['gateway/callers/authenticate.ts', 'gateway/callers/request-signature.ts', 'subgraphs/kernel/service/graph/page-token.ts'])
     assert.ok(constant.includes(path), path);
 });

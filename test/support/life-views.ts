@@ -1,8 +1,8 @@
 /** What a merchant and its operators see of a life, as the text tables write it. */
 import { readBalances } from '../../subgraphs/kernel/ledger/balance.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
-import { listLedger } from '../../subgraphs/merchants/read-ledger.ts';
+import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { listLedger } from '../../subgraphs/merchants/ledger/read-ledger.ts';
 import type { MigratedDatabase } from './migrated.ts';
 
 /** An amount with its thousands apart: `10_000`. */

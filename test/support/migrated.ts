@@ -2,12 +2,12 @@
 import { randomBytes } from 'node:crypto';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { migrate, openDatabase, type Database } from '../../subgraphs/kernel/database/orm.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/principal.ts';
-import { scopes } from '../../subgraphs/kernel/service/principal.ts';
+import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { scopes } from '../../subgraphs/kernel/service/access/principal.ts';
 import type { Mode } from '../../subgraphs/kernel/rules/mode.ts';
 import type { Acting } from '../../subgraphs/merchants/audit.ts';
 import { createMerchant, switchLive } from '../../subgraphs/merchants/change-merchant.ts';
-import { createShop } from '../../subgraphs/merchants/change-shop.ts';
+import { createShop } from '../../subgraphs/merchants/shops/change-shop.ts';
 import { migrateQueues } from '../../subgraphs/kernel/queue/queues.ts';
 import { entities } from '../../subgraphs/open-subgraphs.ts';
 import { startTestDatabase } from './database.ts';

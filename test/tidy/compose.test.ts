@@ -9,8 +9,8 @@ import { Ajv } from 'ajv';
 import { parse as parseYaml } from 'yaml';
 import { subgraphNames } from '../../schema/sources.ts';
 import { settle } from '../../start-roles.ts';
-import { readConfig } from '../../subgraphs/kernel/service/config.ts';
-import { readRoles } from '../../subgraphs/kernel/service/roles.ts';
+import { readConfig } from '../../subgraphs/kernel/service/config/config.ts';
+import { readRoles } from '../../subgraphs/kernel/service/config/roles.ts';
 import { edgesOf } from './edges.ts';
 import { readText, root } from './tree.ts';
 

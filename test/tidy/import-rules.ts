@@ -12,10 +12,10 @@ const under =
   (...folders: readonly string[]) =>
   (path: string) =>
     folders.some((folder) => path.startsWith(folder));
-const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/') + 1);
+const isRules = (path: string): boolean => /^subgraphs\/.*\/rules(\/|\.ts$)/.test(path);
 const subgraphOf = (path: string): string => path.split('/').slice(0, 2).join('/') + '/';
 
-/** `subgraphs/kernel/service/` and the files' names there, as paths. */
+/** Files of a folder of the kernel, as paths. */
 const inKernel = (folder: string, ...names: readonly string[]): readonly string[] => names.map((name) => `subgraphs/kernel/${folder}/${name}.ts`);
 
 /** The first room that holds a file is its room. */
@@ -26,9 +26,9 @@ export const rooms: readonly Room[] = [
     mayImport: ({ from, to, typeOnly }) => under('schema/')(to) || (typeOnly && under('schema/generated/')(from)),
   },
   {
-    row: ['any `rules/`', '`kernel/rules` and its own folder'],
-    holds: (path) => path.includes('/rules/') && under('subgraphs/')(path),
-    mayImport: ({ from, to }) => under('subgraphs/kernel/rules/', folderOf(from))(to),
+    row: ['any `rules/` or `rules.ts`', '`kernel/rules` and the rules of its own subgraph'],
+    holds: (path) => isRules(path),
+    mayImport: ({ from, to }) => under('subgraphs/kernel/rules/')(to) || (under(subgraphOf(from))(to) && isRules(to)),
   },
   {
     row: ['`subgraphs/kernel/`', 'kernel, schema'],
@@ -51,17 +51,14 @@ export const rooms: readonly Room[] = [
     mayImport: ({ to }) => under('gateway/', 'schema/', 'subgraphs/kernel/service/', ...inKernel('rules', 'event', 'refusal'))(to),
   },
   {
-    row: [
-      '`rest-facade/`',
-      'rest-facade, gateway, schema, `kernel/service/{config,principal,access,keys,page-token,telemetry}`, `kernel/rules/{event,failure-code,refusal}`',
-    ],
+    row: ['`rest-facade/`', 'rest-facade, gateway, schema, `kernel/service/{access,config,graph,tracing}`, `kernel/rules/{event,failure-code,refusal}`'],
     holds: under('rest-facade/'),
     mayImport: ({ to }) =>
       under(
         'rest-facade/',
         'gateway/',
         'schema/',
-        ...inKernel('service', 'config', 'principal', 'access', 'keys', 'page-token', 'telemetry'),
+        ...['access', 'config', 'graph', 'tracing'].map((folder) => `subgraphs/kernel/service/${folder}/`),
         ...inKernel('rules', 'event', 'failure-code', 'refusal'),
       )(to),
   },
@@ -108,7 +105,7 @@ const packageRules = (production: ReadonlySet<string>): readonly PackageRule[] =
   },
   {
     says: 'rules/ take no package, and of Node only digests and signatures',
-    covers: ({ from, ours }) => !ours && /^subgraphs\/[^/]+\/rules\//.test(from),
+    covers: ({ from, ours }) => !ours && isRules(from),
     allows: ({ to, names }) => to === 'node:crypto' && names.length > 0 && names.every((name) => pureCrypto.includes(name)),
   },
   {

@@ -21,7 +21,7 @@ import { failureCodes } from '../../subgraphs/kernel/rules/failure-code.ts';
 import { modes } from '../../subgraphs/kernel/rules/mode.ts';
 import { ledgerTypes } from '../../subgraphs/kernel/rules/postings.ts';
 import { refusalCodes } from '../../subgraphs/kernel/rules/refusal.ts';
-import { access } from '../../subgraphs/kernel/service/access.ts';
+import { access } from '../../subgraphs/kernel/service/access/access.ts';
 import { paymentMethods, paymentStatuses } from '../../subgraphs/payments/rules/payment.ts';
 import { readText, typescriptFiles } from './tree.ts';
 

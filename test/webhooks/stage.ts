@@ -7,13 +7,13 @@ import type { Runner } from '../../subgraphs/kernel/database/statement.ts';
 import { migrateQueues, openQueues } from '../../subgraphs/kernel/queue/queues.ts';
 import { type Relay, startRelay } from '../../subgraphs/kernel/queue/relay.ts';
 import type { Bus, StreamedEvent, WebhookEvent } from '../../subgraphs/kernel/rules/event.ts';
-import { openLog } from '../../subgraphs/kernel/service/telemetry.ts';
-import { seal } from '../../subgraphs/kernel/service/vault.ts';
+import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import { seal } from '../../subgraphs/kernel/service/access/vault.ts';
 import type { DeliveryLimits } from '../../subgraphs/merchants/webhooks/claim-deliveries.ts';
 import { merchantsEntities } from '../../subgraphs/merchants/entities.ts';
 import { makeDeliveries } from '../../subgraphs/merchants/webhooks/make-deliveries.ts';
-import type { SignatureFormat } from '../../subgraphs/merchants/rules/webhook.ts';
-import { deliverJob, sweepJob, webhookJobs } from '../../subgraphs/merchants/webhooks/webhook-jobs.ts';
+import type { SignatureFormat } from '../../subgraphs/merchants/webhooks/rules.ts';
+import { deliverJob, sweepJob, webhookJobs } from '../../subgraphs/merchants/webhooks/jobs.ts';
 import { startTestDatabase } from '../support/database.ts';
 
 export const log = openLog({ logLevel: process.env['TEST_LOG'] === 'debug' ? 'debug' : 'silent' }, 'test');

@@ -2,7 +2,7 @@
 import { Gauge } from 'prom-client';
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import { alertKinds, type AlertKind } from '../rules/alert.ts';
-import { metrics } from '../service/telemetry.ts';
+import { metrics } from '../service/tracing/telemetry.ts';
 
 const count: Statement = { name: 'alerts.count', text: 'select kind, count(*)::int as count from alert where resolved_at is null group by kind' };
 

@@ -3,8 +3,8 @@
  * asked about what it has: a payment is known to the account alone that took it. Read for each call, so that a new secret holds at once everywhere.
  */
 import { run, type Runner, type Statement } from '../database/statement.ts';
-import { unseal } from '../service/vault.ts';
-import type { Keys } from '../service/keys.ts';
+import { unseal } from '../service/access/vault.ts';
+import type { Keys } from '../service/access/keys.ts';
 
 const accountPurposes = ['payments', 'payouts'] as const;
 

@@ -3,7 +3,7 @@
  * nobody, and is made later under the same idempotency key.
  */
 import { Gauge } from 'prom-client';
-import { metrics } from '../service/telemetry.ts';
+import { metrics } from '../service/tracing/telemetry.ts';
 
 export interface Breaker {
   /** Whether a call may be made now; while it is open, one trial at a time. */

@@ -1,12 +1,12 @@
 /** The banks of this process: the simulator for test mode, and for live mode the acquirers that this installation can reach. */
 import type { Database } from '../database/orm.ts';
-import type { Config } from '../service/config.ts';
+import type { Config } from '../service/config/config.ts';
 import { openAccounts } from './bank-accounts.ts';
 import { openBanks, type Banks } from './route.ts';
-import { openSimulator } from './simulator.ts';
+import { openSimulator } from './simulator/simulator.ts';
 import { openTBank } from './tbank/open-tbank.ts';
 import { connector, openYooKassa } from './yookassa/open-yookassa.ts';
-import type { Keys } from '../service/keys.ts';
+import type { Keys } from '../service/access/keys.ts';
 
 type BankConfig = Pick<Config, 'yookassa' | 'tbank'> & { readonly publicUrl: string };
 

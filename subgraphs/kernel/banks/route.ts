@@ -10,7 +10,7 @@ import { isRefused, refused, type Refused } from '../rules/refusal.ts';
 import type { Mode } from '../rules/mode.ts';
 import type { BankOperation, RouteMethod } from '../rules/route.ts';
 import type { Bank } from './bank.ts';
-import type { Simulator } from './simulator.ts';
+import type { Simulator } from './simulator/simulator.ts';
 import { boundedBank } from './bounded-bank.ts';
 import { watchedBank } from './watched-bank.ts';
 

@@ -1,6 +1,6 @@
 /** Calls to acquirers as spans and in the metrics. What is sent and what comes back stays out of both: it may hold a card. */
-import { bankCalls } from '../service/telemetry.ts';
-import { spanned } from '../service/tracing.ts';
+import { bankCalls } from '../service/tracing/telemetry.ts';
+import { spanned } from '../service/tracing/tracing.ts';
 import type { Bank } from './bank.ts';
 
 /** The calls of the port that go to the acquirer. */

@@ -11,11 +11,11 @@
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Secrets } from '../service/config.ts';
-import { allKeys, currentKey, type Keys } from '../service/keys.ts';
-import type { ServiceKeys } from '../service/principal-header.ts';
-import type { Logger } from '../service/telemetry.ts';
-import { keyIdOf, seal, sealedWith, unseal } from '../service/vault.ts';
+import type { Secrets } from '../service/config/config.ts';
+import { allKeys, currentKey, type Keys } from '../service/access/keys.ts';
+import type { ServiceKeys } from '../service/access/principal-header.ts';
+import type { Logger } from '../service/tracing/telemetry.ts';
+import { keyIdOf, seal, sealedWith, unseal } from '../service/access/vault.ts';
 import { run, type Runner, type Statement } from './statement.ts';
 
 /** The kept keys of a process. */

@@ -1,7 +1,7 @@
 /** PostgreSQL, the record of everything, as a process starts: found or started, opened, migrated. */
 import { migrateQueues } from '../queue/queues.ts';
-import type { Config } from '../service/config.ts';
-import { runStep } from '../service/stop-requests.ts';
+import type { Config } from '../service/config/config.ts';
+import { runStep } from '../service/http/stop-requests.ts';
 import { startEmbeddedPostgres } from './embedded-postgres.ts';
 import { migrate, openDatabase, type Database } from './orm.ts';
 

@@ -5,7 +5,7 @@
  */
 import { Counter } from 'prom-client';
 import { raiseAlert } from '../alerts/raise-alert.ts';
-import { metrics } from '../service/telemetry.ts';
+import { metrics } from '../service/tracing/telemetry.ts';
 import { isDatabaseLost } from './lost.ts';
 import { run, type Runner, type Statement } from './statement.ts';
 

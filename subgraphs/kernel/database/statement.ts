@@ -4,7 +4,7 @@
  */
 import pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
-import { currentSpan, spanned } from '../service/tracing.ts';
+import { currentSpan, spanned } from '../service/tracing/tracing.ts';
 
 export interface Statement {
   /** Unique in the program: PostgreSQL keeps the plan under it. */

@@ -4,7 +4,7 @@
  */
 import { forgetBatch, forgotten } from '../retention/forget-rows.ts';
 import { tracesKept_days } from '../rules/retention.ts';
-import { continued, currentSpan, tracing, type Span, type SpanStart } from '../service/tracing.ts';
+import { continued, currentSpan, tracing, type Span, type SpanStart } from '../service/tracing/tracing.ts';
 import { run, type Runner, type Statement } from './statement.ts';
 
 /** What has a trace. */

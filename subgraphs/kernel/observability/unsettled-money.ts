@@ -2,7 +2,7 @@
 import { Gauge } from 'prom-client';
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import type { Mode } from '../rules/mode.ts';
-import { metrics } from '../service/telemetry.ts';
+import { metrics } from '../service/tracing/telemetry.ts';
 
 const unsettledKinds = ['payment', 'refund', 'payout'] as const;
 /** Up to ten minutes, an hour, a day, and longer. */

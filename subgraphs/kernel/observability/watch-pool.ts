@@ -1,7 +1,7 @@
 /** How much of this process's connections to PostgreSQL is in use. */
 import type pg from 'pg';
 import { Gauge } from 'prom-client';
-import { metrics } from '../service/telemetry.ts';
+import { metrics } from '../service/tracing/telemetry.ts';
 
 const watched = new Set<pg.Pool>();
 

@@ -4,7 +4,7 @@ import type { Runner } from '../database/statement.ts';
 import { watchBooks } from '../ledger/books/watch-books.ts';
 import type { Queues } from '../queue/queues.ts';
 import { queueNames } from '../queue/run-job.ts';
-import { metrics } from '../service/telemetry.ts';
+import { metrics } from '../service/tracing/telemetry.ts';
 import { watchUnsettledMoney } from './unsettled-money.ts';
 
 export interface WatchedWorker {

@@ -3,7 +3,7 @@
  * a hint. What was sent while a process was not connected is not sent again, and who must not miss anything looks in PostgreSQL.
  */
 import type { Bus, BusMessages, BusTopic } from '../rules/event.ts';
-import type { Logger } from '../service/telemetry.ts';
+import type { Logger } from '../service/tracing/telemetry.ts';
 import { isTopic, readMessage, topicNames, writeMessage } from './bus-message.ts';
 import { openPostgresWire } from './bus-postgres.ts';
 import { openRedisWire } from './bus-redis.ts';

@@ -3,7 +3,7 @@
  * or ioredis noticed: whoever gets no answer although the store answers others is replaced.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Logger } from '../service/telemetry.ts';
+import type { Logger } from '../service/tracing/telemetry.ts';
 import { closeWorker, type PatientWorker } from './work.ts';
 
 export interface KeptWorkerOptions {

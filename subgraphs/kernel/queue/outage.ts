@@ -1,5 +1,5 @@
 /** One line in the log when something that we depend on is lost, and one when it is back, however many calls fail in between. */
-import type { Logger } from '../service/telemetry.ts';
+import type { Logger } from '../service/tracing/telemetry.ts';
 
 export interface Outage {
   /** A call failed because the other side is not there. The first one is logged. A conflict is none: the other side has answered. */

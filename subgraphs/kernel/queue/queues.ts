@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type DefaultJobOptions, Queue } from 'bullmq';
-import type { Logger } from '../service/telemetry.ts';
-import { spanned } from '../service/tracing.ts';
+import type { Logger } from '../service/tracing/telemetry.ts';
+import { spanned } from '../service/tracing/tracing.ts';
 import { type Backend, type JobPayload, openReady, type StoredQueue } from './backend.ts';
 import { migratePostgresBackend, openPostgresBackend } from './backend-postgres.ts';
 import { openRedisBackend } from './backend-redis.ts';

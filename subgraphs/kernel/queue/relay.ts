@@ -2,7 +2,7 @@
  * The relay: takes events out of the outbox in the order of writing, gives each its sequence number, makes its webhook deliveries, and then tells
  * the others: the queue which lanes have work, the bus what happened. Numbers and deliveries are one transaction; telling comes after its commit and
  * may be lost, with the relay or on the bus: a sweep finds the deliveries, and who hears of the next numbers, or where the stream stands, sees what is
- * missing and reads it in the table (`gateway/follow-stream`). So a failure anywhere is repeated safely.
+ * missing and reads it in the table (`gateway/live/follow-stream`). So a failure anywhere is repeated safely.
  *
  * One process relays at a time, the holder of an advisory lock; the others stand by. The lock belongs to the session on which the holder works: it
  * ends with the session, and it outlives the commit, so that messages leave in the order of the numbers. A reader who has seen a number will
@@ -15,8 +15,8 @@ import { notSetAside, workBatch, type Subject } from '../database/set-aside.ts';
 import { run } from '../database/statement.ts';
 import type { Bus, StreamedEvent, LiveKind, StreamStretch } from '../rules/event.ts';
 import type { Mode } from '../rules/mode.ts';
-import type { Logger } from '../service/telemetry.ts';
-import { Bell } from './bell.ts';
+import type { Logger } from '../service/tracing/telemetry.ts';
+import { Bell } from './wake-signal.ts';
 
 const batch_max = 500;
 /** How soon the outbox is looked at again: after a batch, growing to the longest while nothing comes. */

@@ -2,7 +2,7 @@
  * A job answers done, retry in, or give up. Payloads are ids, never amounts, never secrets.
  * Invariant 1 of ARCHITECTURE.md: a job only wakes; PostgreSQL has the rows and sweeps find what was lost, so a run that is given up loses nothing.
  */
-import { jobDuration, jobRuns, type Logger } from '../service/telemetry.ts';
+import { jobDuration, jobRuns, type Logger } from '../service/tracing/telemetry.ts';
 
 /** What a run of a job came to. */
 export type JobOutcome =

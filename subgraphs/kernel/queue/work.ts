@@ -1,8 +1,8 @@
 /** Works the jobs of one queue, and turns what a run came to into BullMQ's state: here and nowhere else. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type BackendFactory, DelayedError, type IQueueBackend, type Job as QueuedJob, UnrecoverableError, Worker } from 'bullmq';
-import type { Logger } from '../service/telemetry.ts';
-import { continued } from '../service/tracing.ts';
+import type { Logger } from '../service/tracing/telemetry.ts';
+import { continued } from '../service/tracing/tracing.ts';
 import { type JobPayload, openReady } from './backend.ts';
 import type { Outage } from './outage.ts';
 import { done, type Job, type QueueName, runJob, type RunOutcome } from './run-job.ts';

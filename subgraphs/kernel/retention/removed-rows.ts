@@ -1,6 +1,6 @@
 /** What was removed because of its age, for the metrics. */
 import { Counter } from 'prom-client';
-import { metrics } from '../service/telemetry.ts';
+import { metrics } from '../service/tracing/telemetry.ts';
 
 /** Rows of a dropped month are those that PostgreSQL estimated. */
 export const removedRows = new Counter({

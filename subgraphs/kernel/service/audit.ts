@@ -20,8 +20,8 @@ import { maskCardNumbers } from '../rules/card-in-text.ts';
 import { platformMerchantId } from '../rules/platform.ts';
 import { isRefused, refused, type Refused } from '../rules/refusal.ts';
 import { mayReadMerchant } from './entities.ts';
-import type { Principal } from './principal.ts';
-import type { SubgraphContext } from './subgraph.ts';
+import type { Principal } from './access/principal.ts';
+import type { SubgraphContext } from './graph/subgraph.ts';
 
 /** Who acts: a resolver's context has it all. */
 export type Acting = Pick<SubgraphContext, 'principal' | 'requestId' | 'now'>;

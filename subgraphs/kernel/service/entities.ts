@@ -4,8 +4,8 @@
  */
 import { GraphQLError, isUnionType, Kind, type DocumentNode, type GraphQLSchema, type ObjectTypeDefinitionNode } from 'graphql';
 import type { Mode } from '../rules/mode.ts';
-import type { Principal } from './principal.ts';
-import type { SubgraphContext } from './subgraph.ts';
+import type { Principal } from './access/principal.ts';
+import type { SubgraphContext } from './graph/subgraph.ts';
 
 /** Names one entity. For a merchant `merchantId` is the `id`. */
 export interface EntityReference {

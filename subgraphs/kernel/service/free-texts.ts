@@ -5,7 +5,7 @@
  */
 import { defaultFieldResolver, isObjectType, type GraphQLSchema } from 'graphql';
 import { maskedDeeply } from '../rules/card-in-text.ts';
-import type { SubgraphContext } from './subgraph.ts';
+import type { SubgraphContext } from './graph/subgraph.ts';
 
 /** The fields that hold them, by type: a test holds the list against every text of the schema. */
 export const freeTexts: Readonly<Record<string, readonly string[]>> = {

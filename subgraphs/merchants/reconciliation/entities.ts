@@ -3,7 +3,7 @@
  * merchant; a difference is the merchant's whose operation it is about, and the zero merchant's when there is none.
  */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
-import type { RegistryKind, RegistryStatus } from '../../kernel/banks/registry-bank.ts';
+import type { RegistryKind, RegistryStatus } from '../../kernel/banks/settlement-bank.ts';
 import { InstantType } from '../../kernel/database/instant.ts';
 import type { Row } from '../../kernel/database/statement.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';

@@ -1,12 +1,12 @@
 /** Reconciliation in the background: what was uploaded is matched, and yesterday's registry is fetched from the banks that give one. */
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
-import type { RegistryBank } from '../../kernel/banks/registry-bank.ts';
+import type { RegistryBank } from '../../kernel/banks/settlement-bank.ts';
 import { inTransaction, run, type Statement } from '../../kernel/database/statement.ts';
 import { done, type Job } from '../../kernel/queue/run-job.ts';
-import type { Logger } from '../../kernel/service/telemetry.ts';
-import { matchNext } from './match-registry.ts';
-import { openRun, storePart, type RegistryName } from './upload-registry.ts';
+import type { Logger } from '../../kernel/service/tracing/telemetry.ts';
+import { matchNext } from './match-report.ts';
+import { openRun, storePart, type RegistryName } from './upload-report.ts';
 
 export interface ReconciliationParts {
   readonly pool: pg.Pool;

@@ -6,9 +6,9 @@ import { columns, propertyNames, run, type Runner, type Statement } from '../../
 import { platformMerchantId } from '../../kernel/rules/platform.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { actorOf, changeWithAudit, type Acting } from '../../kernel/service/audit.ts';
-import { reasonMistake } from '../change-policy.ts';
+import { reasonMistake } from '../policies/change-policy.ts';
 import { ReconciliationDifferenceEntity, type DifferenceKind, type ReconciliationDifference, type ReconciliationRun } from './entities.ts';
-import { runColumns } from './upload-registry.ts';
+import { runColumns } from './upload-report.ts';
 
 const differenceColumns = columns(propertyNames(ReconciliationDifferenceEntity));
 

@@ -1,5 +1,5 @@
 /** What may be set in the cabinet. Contract "Webhook endpoint" and "Webhooks"; decision D-73: an overlap of at most 24 hours. */
-import type { SignatureFormat } from './webhook.ts';
+import type { SignatureFormat } from '../webhooks/rules.ts';
 
 const name_max_chars = 200;
 export const shopsPerMerchant_max = 500;

@@ -10,15 +10,15 @@ import type { Database } from '../../kernel/database/orm.ts';
 import { columns, propertyNames, run, type Statement } from '../../kernel/database/statement.ts';
 import type { WebhookEvent } from '../../kernel/rules/event.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
-import { seal } from '../../kernel/service/vault.ts';
+import { seal } from '../../kernel/service/access/vault.ts';
 import { changeWithAudit, type Acting, type Audited } from '../audit.ts';
-import type { ShopKey } from '../api-keys.ts';
-import type { Rotated, ShopParts } from '../change-shop.ts';
+import type { ShopKey } from '../keys/api-keys.ts';
+import type { Rotated, ShopParts } from '../shops/change-shop.ts';
 import { notSent } from './deliver-webhook.ts';
 import { WebhookEndpointEntity, type WebhookEndpoint } from '../entities.ts';
-import { makeWebhookSecret } from '../rules/api-key.ts';
+import { makeWebhookSecret } from '../keys/rules.ts';
 import { endpointsPerShop_max, overlapEnd, overlapMistake } from '../rules/cabinet.ts';
-import type { SignatureFormat } from '../rules/webhook.ts';
+import type { SignatureFormat } from './rules.ts';
 import { checkWebhookUrl, type TargetSwitch } from './webhook-target.ts';
 
 export interface EndpointParts extends ShopParts, TargetSwitch {}

@@ -5,14 +5,14 @@
 import type { Dispatcher } from 'undici';
 import { isPassing } from '../../kernel/database/set-aside.ts';
 import { inTraceOf } from '../../kernel/database/subject-trace.ts';
-import { type Logger, webhookAttempts } from '../../kernel/service/telemetry.ts';
-import { tracing, type Span } from '../../kernel/service/tracing.ts';
-import { unseal } from '../../kernel/service/vault.ts';
+import { type Logger, webhookAttempts } from '../../kernel/service/tracing/telemetry.ts';
+import { tracing, type Span } from '../../kernel/service/tracing/tracing.ts';
+import { unseal } from '../../kernel/service/access/vault.ts';
 import { setDeliveryAside, type ClaimedDelivery, type ClaimParts, type DeliveryLimits, type Message } from './claim-deliveries.ts';
 import { type Answer, postWebhook } from './post-webhook.ts';
-import { afterAttempt, type AfterAttempt, type Attempted, sign, webhookDeadline_ms, webhookLeaseMargin_ms } from '../rules/webhook.ts';
+import { afterAttempt, type AfterAttempt, type Attempted, sign, webhookDeadline_ms, webhookLeaseMargin_ms } from './rules.ts';
 import type { StoreAttempt } from './store-attempts.ts';
-import type { Keys } from '../../kernel/service/keys.ts';
+import type { Keys } from '../../kernel/service/access/keys.ts';
 
 export const deliveryLimits: DeliveryLimits = { deadline_ms: webhookDeadline_ms, leaseMargin_ms: webhookLeaseMargin_ms };
 

@@ -1,7 +1,7 @@
 /** How far webhooks are behind, for the metrics: what waits for its relay, what is undelivered, and how old the oldest of it is. */
 import { Gauge } from 'prom-client';
 import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
-import { metrics } from '../../kernel/service/telemetry.ts';
+import { metrics } from '../../kernel/service/tracing/telemetry.ts';
 
 export interface WebhookBacklog {
   /** Events that have no deliveries yet. */

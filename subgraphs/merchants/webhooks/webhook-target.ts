@@ -8,7 +8,7 @@ import { callbackify } from 'node:util';
 import ipaddr from 'ipaddr.js';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import type { Mode } from '../../kernel/rules/mode.ts';
-import { webhookDeadline_ms, webhookSocketsPerOrigin_max, webhookUrl_max_chars } from '../rules/webhook.ts';
+import { webhookDeadline_ms, webhookSocketsPerOrigin_max, webhookUrl_max_chars } from './rules.ts';
 
 export interface TargetRules {
   /** The development switch: http and loopback are allowed, other private addresses are not. */

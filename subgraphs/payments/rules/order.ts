@@ -6,7 +6,7 @@
  */
 import type { BankStep } from '../../kernel/rules/buyer.ts';
 import { isCharge, type RecurringKind } from '../../kernel/rules/recurring.ts';
-import { pageMethod } from './checkout.ts';
+import { pageMethod } from '../checkout/rules.ts';
 import type { PaymentMethod, PaymentStatus } from './payment.ts';
 
 /** No call to a bank takes longer: an order without an answer is asked about from then on. */

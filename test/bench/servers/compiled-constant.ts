@@ -3,7 +3,7 @@ import { remoteExecutor } from '../../../gateway/remote-subgraph.ts';
 import { readContract } from '../../../rest-facade/read-contract.ts';
 import { routes, type Route } from '../../../rest-facade/routes.ts';
 import { compileBody } from '../../../rest-facade/validate-body.ts';
-import { subgraphPath } from '../../../subgraphs/kernel/service/serve-subgraph.ts';
+import { subgraphPath } from '../../../subgraphs/kernel/service/graph/serve-subgraph.ts';
 import { serve } from '../child-server.ts';
 import { openBareRoutes } from './bare-routes.ts';
 import { constantExecutor, openConstantGraph, principal, silent } from './constant-graph.ts';

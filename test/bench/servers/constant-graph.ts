@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Kind, type GraphQLSchema } from 'graphql';
 import { readSubgraphSdl, subgraphNames, type SubgraphName } from '../../../schema/sources.ts';
-import type { ApiKeyHolder } from '../../../gateway/authenticate.ts';
+import type { ApiKeyHolder } from '../../../gateway/callers/authenticate.ts';
 import { openSupergraph, type Supergraph } from '../../../gateway/supergraph.ts';
 import { resolvableEntities, type EntityLoader } from '../../../subgraphs/kernel/service/entities.ts';
-import { localExecutor } from '../../../subgraphs/kernel/service/local-executor.ts';
-import { scopes, type Call, type KeyPrincipal } from '../../../subgraphs/kernel/service/principal.ts';
-import { buildSubgraph, type SubgraphContext, type SubgraphExecutor } from '../../../subgraphs/kernel/service/subgraph.ts';
-import { openLog } from '../../../subgraphs/kernel/service/telemetry.ts';
+import { localExecutor } from '../../../subgraphs/kernel/service/graph/local-executor.ts';
+import { scopes, type Call, type KeyPrincipal } from '../../../subgraphs/kernel/service/access/principal.ts';
+import { buildSubgraph, type SubgraphContext, type SubgraphExecutor } from '../../../subgraphs/kernel/service/graph/subgraph.ts';
+import { openLog } from '../../../subgraphs/kernel/service/tracing/telemetry.ts';
 import type { Payment } from '../../../subgraphs/payments/entities.ts';
 import { publicPayment } from '../../../subgraphs/payments/payment-view.ts';
 

@@ -2,9 +2,9 @@
 import fastify from 'fastify';
 import { parse } from 'graphql';
 import { subgraphNames } from '../../../schema/sources.ts';
-import { subgraphPath } from '../../../subgraphs/kernel/service/serve-subgraph.ts';
-import type { PreparedDocument } from '../../../subgraphs/kernel/service/subgraph.ts';
-import { principalHeader, principalReader } from '../../../subgraphs/kernel/service/principal-header.ts';
+import { subgraphPath } from '../../../subgraphs/kernel/service/graph/serve-subgraph.ts';
+import type { PreparedDocument } from '../../../subgraphs/kernel/service/graph/subgraph.ts';
+import { principalHeader, principalReader } from '../../../subgraphs/kernel/service/access/principal-header.ts';
 import { serve } from '../child-server.ts';
 import { constantExecutor, principal as keyPrincipal } from './constant-graph.ts';
 

@@ -1,10 +1,10 @@
 /** The REST API as it is, with every check of the edge, over constant subgraphs. */
-import { openAuthenticator } from '../../../gateway/authenticate.ts';
-import { openBucketsInMemory } from '../../../gateway/buckets-in-memory.ts';
-import { openAddressOf } from '../../../gateway/caller-address.ts';
-import { limitBy } from '../../../gateway/rate-limit.ts';
+import { openAuthenticator } from '../../../gateway/callers/authenticate.ts';
+import { openBucketsInMemory } from '../../../gateway/callers/buckets-in-memory.ts';
+import { openAddressOf } from '../../../gateway/callers/caller-address.ts';
+import { limitBy } from '../../../gateway/callers/rate-limit.ts';
 import { registerRestFacade } from '../../../rest-facade/server.ts';
-import { openHttp } from '../../../subgraphs/kernel/service/http.ts';
+import { openHttp } from '../../../subgraphs/kernel/service/http/http-server.ts';
 import { authenticatorParts, localBus } from '../../gateway/small-graph.ts';
 import { serve } from '../child-server.ts';
 import { openConstantGraph, silent } from './constant-graph.ts';

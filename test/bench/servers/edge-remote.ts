@@ -1,16 +1,16 @@
 /** Our edge, REST and graph with every check, over subgraphs in another process at SUBGRAPHS. */
-import { openAuthenticator } from '../../../gateway/authenticate.ts';
-import { openBucketsInMemory } from '../../../gateway/buckets-in-memory.ts';
-import { openAddressOf } from '../../../gateway/caller-address.ts';
-import { openLiveEvents } from '../../../gateway/live-events.ts';
-import { openLiveSubscriptions } from '../../../gateway/live-subscriptions.ts';
-import { limitBy } from '../../../gateway/rate-limit.ts';
+import { openAuthenticator } from '../../../gateway/callers/authenticate.ts';
+import { openBucketsInMemory } from '../../../gateway/callers/buckets-in-memory.ts';
+import { openAddressOf } from '../../../gateway/callers/caller-address.ts';
+import { openLiveEvents } from '../../../gateway/live/live-events.ts';
+import { openLiveSubscriptions } from '../../../gateway/live/live-subscriptions.ts';
+import { limitBy } from '../../../gateway/callers/rate-limit.ts';
 import { remoteExecutor } from '../../../gateway/remote-subgraph.ts';
-import { registerGateway } from '../../../gateway/server.ts';
-import { storedEvents } from '../../../gateway/stored-events.ts';
+import { registerGateway } from '../../../gateway/graphql/server.ts';
+import { storedEvents } from '../../../gateway/live/stored-events.ts';
 import { registerRestFacade } from '../../../rest-facade/server.ts';
-import { openHttp } from '../../../subgraphs/kernel/service/http.ts';
-import { subgraphPath } from '../../../subgraphs/kernel/service/serve-subgraph.ts';
+import { openHttp } from '../../../subgraphs/kernel/service/http/http-server.ts';
+import { subgraphPath } from '../../../subgraphs/kernel/service/graph/serve-subgraph.ts';
 import { authenticatorParts, localBus } from '../../gateway/small-graph.ts';
 import { serve } from '../child-server.ts';
 import { openConstantGraph, silent } from './constant-graph.ts';

@@ -1,8 +1,8 @@
 /** The live side of the edge over a world in memory: `/graphql` and the stream, with READERS keys of one shop. It is asked for memory and for events as `answerQuestions` says. */
 import { openEventStream } from '../../../rest-facade/event-stream.ts';
-import { registerGateway } from '../../../gateway/server.ts';
+import { registerGateway } from '../../../gateway/graphql/server.ts';
 import { registerRestFacade } from '../../../rest-facade/server.ts';
-import { openHttp } from '../../../subgraphs/kernel/service/http.ts';
+import { openHttp } from '../../../subgraphs/kernel/service/http/http-server.ts';
 import { silent, testKey } from '../../gateway/small-graph.ts';
 import { openParts } from '../../gateway/serve-graph.ts';
 import { answerQuestions, serve } from '../child-server.ts';

@@ -2,7 +2,7 @@
 import { ApolloGateway, RemoteGraphQLDataSource } from '@apollo/gateway';
 import { ApolloServer, HeaderMap } from '@apollo/server';
 import fastify from 'fastify';
-import { subgraphPath } from '../../../subgraphs/kernel/service/serve-subgraph.ts';
+import { subgraphPath } from '../../../subgraphs/kernel/service/graph/serve-subgraph.ts';
 import type { SubgraphName } from '../../../schema/sources.ts';
 import { serve } from '../child-server.ts';
 import { silent, supergraphSdl } from './constant-graph.ts';

@@ -1,5 +1,5 @@
 /** How T-Bank is reached, and as which terminal: the variables TBANK_*. */
-import type { Reader } from '../../service/read-variables.ts';
+import type { Reader } from '../../service/config/read-variables.ts';
 
 export interface TBankConfig {
   /** Its base address, as `https://securepay.tinkoff.ru/v2`. */

@@ -1,6 +1,6 @@
 /** How YooKassa is reached: the variables YOOKASSA_*. */
 import type { Account } from '../bank-accounts.ts';
-import type { Reader } from '../../service/read-variables.ts';
+import type { Reader } from '../../service/config/read-variables.ts';
 
 export interface YooKassaConfig {
   /** Its base address, as `https://api.yookassa.ru/v3`. */

@@ -8,7 +8,7 @@ import { raiseAlert } from '../../alerts/raise-alert.ts';
 import { isPassing, setAside } from '../../database/set-aside.ts';
 import { run, type Statement } from '../../database/statement.ts';
 import { done, type Job } from '../../queue/run-job.ts';
-import type { Logger } from '../../service/telemetry.ts';
+import type { Logger } from '../../service/tracing/telemetry.ts';
 import type { CheckName, Difference, Walk } from './check.ts';
 import { beginning, checkRows, type Place } from './check-books.ts';
 

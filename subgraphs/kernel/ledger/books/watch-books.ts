@@ -2,7 +2,7 @@
 import { Gauge } from 'prom-client';
 import { watchAlerts } from '../../alerts/count-alerts.ts';
 import { run, type Runner, type Statement } from '../../database/statement.ts';
-import { metrics } from '../../service/telemetry.ts';
+import { metrics } from '../../service/tracing/telemetry.ts';
 import { checkNames, type CheckName, type Walk } from './check.ts';
 
 const differences: Statement = {

@@ -1,0 +1,155 @@
+/**
+ * Token buckets of all processes, in Redis: one script call for each request, by Redis' own clock. When Redis is away or slow nobody waits for it: the answer is
+ * null at once, a metric moves, and one call now and then finds out whether it is back.
+ */
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Counter } from 'prom-client';
+import { connectRedis } from '../../subgraphs/kernel/service/connect-redis.ts';
+import { metrics, type Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import { takenOf, token_us, type Buckets } from './token-bucket.ts';
+
+/** How long Redis is left alone after it did not answer, before one more call asks it. */
+const limiterPause_ms = 250;
+/** How long a start waits for the connection. What comes before it is not limited. */
+const connectPatience_ms = 2_000;
+const reconnectMin_ms = 50;
+const reconnectMax_ms = 1_000;
+/** A connection that has been silent for this long while an answer is due is made anew. */
+const silence_ms = 2_000;
+/** An outage is over when nothing has failed for this long. */
+const settle_ms = 1_000;
+
+/** The same arithmetic as in memory. The key lives until the bucket is full. */
+const script = `
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+local token = tonumber(ARGV[1])
+local most = token * tonumber(ARGV[2])
+local debt = math.min(math.max(tonumber(redis.call('GET', KEYS[1]) or now) - now, 0), most)
+local price = token * tonumber(ARGV[3])
+local granted = 0
+if debt + price <= most then
+  granted = 1
+  debt = debt + price
+end
+redis.call('SET', KEYS[1], string.format('%.0f', now + debt), 'PX', math.ceil(debt / 1000))
+return {granted, debt}`;
+const scriptDigest = createHash('sha1').update(script).digest('hex');
+
+const unavailable = new Counter({
+  name: 'rate_limiter_unavailable_total',
+  help: 'Requests that passed unlimited because the store of the rate limiter was away or slow.',
+  registers: [metrics],
+});
+
+export interface RedisBucketsParts {
+  readonly url: string;
+  /** How long a request waits for Redis. */
+  readonly wait_ms: number;
+  readonly log: Logger;
+}
+
+/** Opens the buckets. Fulfils although Redis is away: then nothing is limited until it is there. */
+export const openBucketsInRedis = async ({ url, wait_ms, log }: RedisBucketsParts): Promise<Buckets> => {
+  const redis = connectRedis(url, {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    autoResendUnfulfilledCommands: false,
+    connectTimeout: connectPatience_ms,
+    socketTimeout: silence_ms,
+    retryStrategy: (attempts: number) => Math.min(attempts * reconnectMin_ms, reconnectMax_ms),
+  });
+  const outage = watchStore(log);
+  redis.on('error', outage.lost);
+  await Promise.race([new Promise((resolve) => redis.once('ready', resolve)), sleep(connectPatience_ms, null, { ref: false })]);
+
+  const ask = async (key: string, { token, burst, tokens }: Price): Promise<unknown> => {
+    try {
+      return await redis.evalsha(scriptDigest, 1, key, token, burst, tokens);
+    } catch (error) {
+      // Redis forgets its scripts when it starts again.
+      if (error instanceof Error && error.message.startsWith('NOSCRIPT')) return redis.eval(script, 1, key, token, burst, tokens);
+      throw error;
+    }
+  };
+  return {
+    take: async (name, limit, tokens = 1) => {
+      if (!outage.mayAsk()) return passed();
+      try {
+        const [granted, debt_us] = readAnswer(await inTime(ask(`rate:${name}`, { token: token_us(limit), burst: limit.burst, tokens }), wait_ms));
+        outage.answered();
+        return takenOf(granted === 1, debt_us, limit, tokens);
+      } catch (error) {
+        outage.lost(error);
+        return passed();
+      }
+    },
+    close: () => {
+      outage.silence();
+      redis.disconnect();
+    },
+  };
+};
+
+interface Price {
+  /** What a token is worth, in microseconds. */
+  readonly token: number;
+  readonly burst: number;
+  readonly tokens: number;
+}
+
+const passed = (): null => {
+  unavailable.inc();
+  return null;
+};
+
+const readAnswer = (answer: unknown): readonly [granted: number, debt_us: number] => {
+  const fields = new Map<string, unknown>(Object.entries(answer ?? {}));
+  const [granted, debt_us] = [fields.get('0'), fields.get('1')];
+  if (typeof granted !== 'number' || typeof debt_us !== 'number') throw new Error('Redis answered something else than the script does');
+  return [granted, debt_us];
+};
+
+/** The answer, when it comes in time. What has arrived while this process was busy with something else has come in time. */
+const inTime = <Answer>(answer: Promise<Answer>, wait_ms: number): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    const late = (): void => reject(new Error(`Redis did not answer within ${wait_ms} ms`));
+    // Timers run before sockets are read: the immediate comes after that.
+    const timer = setTimeout(() => setImmediate(late), wait_ms);
+    answer.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+
+/** Who may ask the store. One line in the log when it is lost and one when it is back; while it is lost, one call after each pause may ask. */
+const watchStore = (log: Logger) => {
+  let pausing = false;
+  let askAgain_ms = 0;
+  let failed_ms = 0;
+  let lostAt_ms: number | null = null;
+  let silent = false;
+  return {
+    mayAsk: (): boolean => {
+      if (!pausing) return true;
+      const now = performance.now();
+      if (now < askAgain_ms) return false;
+      askAgain_ms = now + limiterPause_ms;
+      return true;
+    },
+    answered: (): void => {
+      pausing = false;
+      if (lostAt_ms === null || performance.now() - failed_ms < settle_ms) return;
+      log.info({ lost_ms: Math.round(failed_ms - lostAt_ms) }, 'the store of the rate limiter is back');
+      lostAt_ms = null;
+    },
+    lost: (error: unknown): void => {
+      if (silent) return;
+      pausing = true;
+      failed_ms = performance.now();
+      askAgain_ms = failed_ms + limiterPause_ms;
+      if (lostAt_ms !== null) return;
+      lostAt_ms = failed_ms;
+      log.error({ err: error }, 'the store of the rate limiter is lost; requests pass unlimited until it is back');
+    },
+    silence: (): void => void (silent = true),
+  };
+};

@@ -1,0 +1,37 @@
+/**
+ * Logs what this process itself could not do, with its cause, before the client is told of an internal error. What a subgraph could not do it has logged
+ * itself, wherever it runs; its errors carry its name.
+ */
+import { GraphQLError, type ExecutionResult } from 'graphql';
+import type { Call } from '../../subgraphs/kernel/service/access/principal.ts';
+import type { PreparedDocument } from '../../subgraphs/kernel/service/graph/subgraph.ts';
+import { internalErrors, type Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import type { GatewayExecutor } from './run-documents.ts';
+import { isForClients } from './present-error.ts';
+
+const isOwn = (error: Error): boolean => !(error instanceof GraphQLError) || (error.extensions['serviceName'] === undefined && !isForClients(error));
+
+const causeOf = (error: Error): Error => (error instanceof GraphQLError ? (error.originalError ?? error) : error);
+
+/** Logs the errors of a result that are this process' own making; gives the result. */
+const logOwnErrors = (result: ExecutionResult, { requestId }: Call, log: Logger): ExecutionResult => {
+  for (const error of result.errors ?? []) {
+    if (!isOwn(error)) continue;
+    internalErrors.inc();
+    log.error({ err: causeOf(error), path: error.path, requestId }, 'the gateway could not answer');
+  }
+  return result;
+};
+
+/** The executor, with what it could not do logged. */
+export const executeLogged =
+  (executor: GatewayExecutor, log: Logger): GatewayExecutor =>
+  async (context) =>
+    // The gateway hands its context on without knowing what it is.
+    logOwnErrors(await executor(context), context.context as Call, log);
+
+/** The operation, with what it could not do logged. */
+export const runLogged =
+  (run: PreparedDocument, log: Logger): PreparedDocument =>
+  async (variables, call) =>
+    logOwnErrors(await run(variables, call), call, log);

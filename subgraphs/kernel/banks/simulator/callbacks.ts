@@ -1,0 +1,108 @@
+/**
+ * What the simulated bank tells by itself. Like any bank it may tell late, twice, in the wrong order, or the contrary of what it told before; which of these
+ * a payment meets is planned by its metadata key `simulator_callbacks`. Without a plan it tells nothing and is asked.
+ */
+import type pg from 'pg';
+import { dueOn, type Timeline } from '../../clock/due.ts';
+import { run, type Runner, type Statement } from '../../database/statement.ts';
+import type { PlannedCallbacks } from '../../rules/buyer.ts';
+import type { SimulatorCallback } from '../entities.ts';
+import type { SessionOrder } from '../bank.ts';
+
+/** What a callback says: what the bank decided, the contrary of it, or that it has not decided. */
+type CallbackKind = SimulatorCallback['kind'];
+
+/** The callbacks of a plan, with how long after the decision each of them comes. */
+const plans: Readonly<Record<PlannedCallbacks, readonly { readonly kind: CallbackKind; readonly after_ms: number }[]>> = {
+  delayed: [{ kind: 'decision', after_ms: 30_000 }],
+  duplicate: [0, 1_000, 2_000].map((after_ms) => ({ kind: 'decision', after_ms })),
+  // What it told first arrives last.
+  reordered: [
+    { kind: 'decision', after_ms: 0 },
+    { kind: 'pending', after_ms: 1_000 },
+  ],
+  contradictory: [
+    { kind: 'decision', after_ms: 0 },
+    { kind: 'opposite', after_ms: 1_000 },
+  ],
+  late: [{ kind: 'decision', after_ms: 0 }],
+  unanswered: [],
+};
+
+/** How long after the session's end the bank decides what is planned as late. */
+const lateDecision_ms = 5_000;
+/** How long a bank that is planned as unanswered answers no question: longer than we wait before the first. */
+const silence_ms = 15_000;
+
+/** When the bank decides, given when it would decide without a plan of callbacks; null: it never does. */
+export const decidesAt = (planned: PlannedCallbacks | null, usual: Temporal.Instant | null, order: SessionOrder): Temporal.Instant | null => {
+  if (usual === null || planned === null) return usual;
+  switch (planned) {
+    case 'late':
+      return order.sessionUntil.add({ milliseconds: lateDecision_ms });
+    // It overtakes the answer to the order itself.
+    case 'reordered':
+      return order.now;
+    case 'delayed':
+    case 'duplicate':
+    case 'contradictory':
+    case 'unanswered':
+      return usual;
+  }
+};
+
+/** Until when the bank answers nothing, the order itself included; null: it answers. */
+export const silentUntil = (planned: PlannedCallbacks | null, now: Temporal.Instant): Temporal.Instant | null =>
+  planned === 'unanswered' ? now.add({ milliseconds: silence_ms }) : null;
+
+const plan: Statement = {
+  name: 'simulator_callbacks_plan',
+  text: `insert into simulator_callback (merchant_id, operation_id, number, shop_id, mode, kind, due_at)
+    select $1::uuid, $2::uuid, number, $3::uuid, 'test', kind, due_at from unnest($4::text[], $5::timestamptz[]) with ordinality as planned (kind, due_at, number)
+    on conflict (merchant_id, operation_id, number) do nothing`,
+};
+
+/** Plans the callbacks of an operation that is decided at `decided`. */
+export const planCallbacks = async (runner: Runner, order: SessionOrder, planned: PlannedCallbacks, decided: Temporal.Instant): Promise<void> => {
+  const callbacks = plans[planned];
+  const kinds = callbacks.map(({ kind }) => kind);
+  const moments = callbacks.map(({ after_ms }) => decided.add({ milliseconds: after_ms }).toString());
+  await run(runner, plan, [order.merchantId, order.operationId, order.shopId, kinds, moments]);
+};
+
+/** A callback on its way. */
+export type PlannedCallback = Pick<SimulatorCallback, 'merchantId' | 'operationId' | 'number' | 'kind'>;
+
+const waiting = dueOn<PlannedCallback>({
+  name: 'simulator_callbacks',
+  table: 'simulator_callback',
+  at: 'due_at',
+  subject: 'operation_id',
+  columns: 'merchant_id as "merchantId", operation_id as "operationId", number, kind',
+});
+
+const forget: Statement = {
+  name: 'simulator_callback_heard',
+  text: 'delete from simulator_callback where merchant_id = $1 and operation_id = $2 and number = $3',
+};
+
+export interface Callbacks {
+  /** The task under which a payment is set aside whose callbacks cannot be applied. */
+  readonly task: string;
+  /** Up to `most` that arrive by now, in the order in which they do. */
+  due(timeline: Timeline, now: Temporal.Instant, most: number): Promise<readonly PlannedCallback[]>;
+  /** When the next of a shop with a test clock arrives. */
+  next(shop: NonNullable<Timeline>, now: Temporal.Instant): Promise<Temporal.Instant | null>;
+  /** It was heard. One that is not is told again: banks repeat themselves until they are answered. */
+  heard(callback: PlannedCallback): Promise<void>;
+}
+
+/** The callbacks that are on their way. */
+export const openCallbacks = (pool: pg.Pool): Callbacks => ({
+  task: waiting.task,
+  due: (timeline, now, most) => waiting.due(pool, timeline, now, most),
+  next: (shop, now) => waiting.next(pool, shop, now),
+  heard: async ({ merchantId, operationId, number }) => {
+    await run(pool, forget, [merchantId, operationId, number]);
+  },
+});

@@ -1,0 +1,19 @@
+/** The simulated bank turning down what it had let pass: the limit that it meets is one of the merchant's balance, which only the booking sees. */
+import type { FailureCode } from '../../rules/failure-code.ts';
+import { run, type Runner, type Statement } from '../../database/statement.ts';
+
+/** The simulated bank's name. */
+export const simulatorConnector = 'simulator';
+
+const decline: Statement = {
+  name: 'simulator_decline',
+  text: `update simulator_operation set outcome = 'failed', failure_code = $3 where merchant_id = $1 and operation_id = $2`,
+};
+
+/** Has the bank answer from now on that it declined the operation. */
+export const declineSimulated = async (
+  runner: Runner,
+  { merchantId, operationId, failureCode }: { readonly merchantId: string; readonly operationId: string; readonly failureCode: FailureCode },
+): Promise<void> => {
+  await run(runner, decline, [merchantId, operationId, failureCode]);
+};

@@ -1,0 +1,73 @@
+/**
+ * The simulated bank's registry. Its own records say what it did and how that ended; what an operation was worth it reads where it was ordered. Tests plant
+ * mistakes in it, as a real acquirer's registry has them.
+ */
+import { run, type Runner, type Statement } from '../../database/statement.ts';
+import type { RegistryBank, RegistryLine } from '../settlement-bank.ts';
+
+/** What is wrong with the registry: an operation's line with another amount or status, none, or two; or a line of something that never was. */
+export type PlantedMistake =
+  | { readonly mistake: 'amount' | 'status' | 'currency' | 'missing' | 'duplicate'; readonly operationId: string }
+  | { readonly mistake: 'extra'; readonly line: RegistryLine };
+
+const page_rows = 5_000;
+
+const page: Statement = {
+  name: 'simulator_registry',
+  text: `select done.merchant_id as "merchantId", done.operation_id as "operationId", done.reference, ordered.kind, ordered.amount, ordered.currency,
+      case when done.outcome = 'failed' then 'failed' else 'succeeded' end as status, done.answer_at as at, null::int8 as fee
+    from simulator_operation as done cross join lateral (
+      select 'payment' as kind, amount, currency from payment where merchant_id = done.merchant_id and id = done.operation_id
+        and not (verification and method = 'cards')
+      union all
+      select 'refund', refund.amount, payment.currency from refund join payment on payment.merchant_id = refund.merchant_id and payment.id = refund.payment_id
+        where refund.merchant_id = done.merchant_id and refund.id = done.operation_id
+      union all
+      select 'payout', amount, currency from payout where merchant_id = done.merchant_id and id = done.operation_id
+    ) as ordered
+    where done.answer_at >= $1 and done.answer_at < $2 and (done.merchant_id, done.operation_id) > ($3::uuid, $4::uuid) and done.outcome in ('succeeded', 'requires_action', 'failed')
+    order by done.merchant_id, done.operation_id limit $5`,
+};
+
+const written = (line: RegistryLine, mistakes: readonly PlantedMistake[]): readonly RegistryLine[] => {
+  const mine = mistakes.filter((planted) => planted.mistake !== 'extra' && planted.operationId === line.operationId);
+  return mine.reduce<readonly RegistryLine[]>(
+    (lines, { mistake }) => {
+      switch (mistake) {
+        case 'amount':
+          return lines.map((one) => ({ ...one, amount: one.amount + 100n }));
+        case 'status':
+          return lines.map((one) => ({ ...one, status: one.status === 'failed' ? 'succeeded' : 'failed' }));
+        case 'currency':
+          return lines.map((one) => ({ ...one, currency: 'USD' }));
+        case 'missing':
+          return [];
+        case 'duplicate':
+          return [...lines, ...lines];
+        case 'extra':
+          return lines;
+      }
+    },
+    [line],
+  );
+};
+
+type PageLine = RegistryLine & { readonly merchantId: string; readonly operationId: string };
+
+/** The simulator's registry, with mistakes in it when they are planted. */
+export const simulatorRegistry = (runner: Runner, mistakes: readonly PlantedMistake[] = []): RegistryBank => ({
+  connector: 'simulator',
+  mode: 'test',
+  async *registry({ since, until }) {
+    const nobody = '00000000-0000-0000-0000-000000000000';
+    let after = [nobody, nobody];
+    for (;;) {
+      const lines = await run<PageLine>(runner, page, [since, until, ...after, page_rows]);
+      const last = lines.at(-1);
+      if (last) yield lines.flatMap((line) => written(line, mistakes));
+      if (!last || lines.length < page_rows) break;
+      after = [last.merchantId, last.operationId];
+    }
+    yield mistakes.flatMap((planted) => (planted.mistake === 'extra' ? [planted.line] : []));
+  },
+});

@@ -1,0 +1,201 @@
+/**
+ * The bank behind `sk_test_` keys. It keeps its own records, answers late as a bank does, and repeats its answer for a repeated order.
+ * Decision D-30: the planned outcome decides. Contract "Modes": no real bank is called.
+ */
+import type pg from 'pg';
+import type { Database } from '../../database/orm.ts';
+import { inTransaction, run, type Statement } from '../../database/statement.ts';
+import type { Bank, BankAnswer, Card, PayerTraits, PlannedAnswer, Question, RefundAnswer, SessionAnswer, SessionOrder } from '../bank.ts';
+import type { BankStep, BuyerMethod } from '../../rules/buyer.ts';
+import { holderOf } from '../../rules/card.ts';
+import { decidesAloneAt, lateAnswer_ms } from '../../rules/plan.ts';
+import type { SimulatorOperation } from '../entities.ts';
+import { decidesAt, openCallbacks, planCallbacks, silentUntil, type Callbacks, type PlannedCallback } from './callbacks.ts';
+import { simulatorConnector } from './decline.ts';
+import { simulatorSaved, simulatorTokens } from './tokens.ts';
+import { simulatorPayouts } from './payouts.ts';
+
+/** How long the simulated bank takes to decide once the buyer has gone on. */
+const answerDelay_ms: Record<BuyerMethod, number> = { cards: 1_000, sbp: 4_000, tpay: 3_000, sberpay: 3_000 };
+
+const open: Statement = {
+  name: 'simulator_open',
+  text: `insert into simulator_operation (merchant_id, operation_id, reference, outcome, failure_code, answer_at, card_brand, card_mask, card_holder, created_at, silent_until)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) on conflict (merchant_id, operation_id) do nothing`,
+};
+
+const find: Statement = {
+  name: 'simulator_find',
+  text: `select reference, outcome, failure_code as "failureCode", answer_at as "answerAt", card_brand as "cardBrand", card_mask as "cardMask", card_holder as "cardHolder",
+      silent_until as "silentUntil" from simulator_operation where merchant_id = $1 and operation_id = $2`,
+};
+
+// The first confirmation decides; an operation that would answer by itself answers now; one planned as pending never does.
+const confirm: Statement = {
+  name: 'simulator_confirm',
+  text: `update simulator_operation set answer_at = $3,
+      outcome = case when $4 then case outcome when 'failed' then 'failed' else 'succeeded' end else 'failed' end,
+      failure_code = case when $4 then failure_code else 'authentication_failed' end
+    where merchant_id = $1 and operation_id = $2 and outcome <> 'pending' and (answer_at is null or answer_at > $3) returning 1`,
+};
+
+const brands: readonly (readonly [RegExp, string])[] = [
+  [/^220[0-4]/, 'Mir'],
+  [/^4/, 'Visa'],
+  [/^(5[1-5]|2[2-7])/, 'Mastercard'],
+  [/^62/, 'UnionPay'],
+];
+
+/** What may be kept of a card: its brand, the last 4 digits and the holder. */
+const cardTraits = (card: Card | null): Pick<PayerTraits, 'cardBrand' | 'cardMask' | 'cardHolder'> => {
+  if (!card) return { cardBrand: null, cardMask: null, cardHolder: null };
+  const digits = card.number.replaceAll(/\D/g, '');
+  const brand = brands.find(([pattern]) => pattern.test(digits))?.[1] ?? null;
+  return { cardBrand: brand, cardMask: `**** **** **** ${digits.slice(-4)}`, cardHolder: holderOf(card) };
+};
+
+const stepOf = (order: SessionOrder): { step: BankStep; stepUrl: string | null } => {
+  switch (order.method) {
+    case 'cards':
+      return order.planned?.outcome === 'requires_action' ? { step: 'three_d_secure', stepUrl: `${order.pageUrl}/bank` } : { step: 'wait', stepUrl: null };
+    case 'sbp':
+      return { step: 'qr', stepUrl: `${order.pageUrl}/bank` };
+    case 'tpay':
+    case 'sberpay':
+      return { step: 'redirect', stepUrl: `${order.pageUrl}/bank` };
+  }
+};
+
+type Found = Pick<SimulatorOperation, 'reference' | 'outcome' | 'failureCode' | 'answerAt' | 'cardBrand' | 'cardMask' | 'cardHolder' | 'silentUntil'>;
+
+const approved = (operation: Found, operationId: string): BankAnswer => {
+  const number = BigInt(`0x${operationId.slice(0, 8)}`);
+  const byPhone = operation.cardMask === null;
+  return {
+    kind: 'approved',
+    reference: operation.reference,
+    rrn: String(number).padStart(12, '0'),
+    savedReference: simulatorSaved(operationId),
+    traits: {
+      cardBrand: operation.cardBrand,
+      cardMask: operation.cardMask,
+      cardHolder: operation.cardHolder,
+      phoneMask: byPhone ? `+7 *** ***-${String(number % 100n).padStart(2, '0')}-${String((number / 100n) % 100n).padStart(2, '0')}` : null,
+      payerBank: byPhone ? 'Simulator Bank' : null,
+    },
+  };
+};
+
+/** When the simulated bank decides a payment by itself; null: it waits for the buyer, or never answers (decision D-30). */
+const sessionAnswerAt = ({ outcome, late }: PlannedAnswer, { method, now }: SessionOrder): Temporal.Instant | null => {
+  const wait_ms = answerDelay_ms[method];
+  switch (outcome) {
+    case 'succeeded':
+    case 'failed':
+      return now.add({ milliseconds: wait_ms });
+    case 'pending':
+      return late ? now.add({ milliseconds: wait_ms + lateAnswer_ms }) : null;
+    case 'requires_action':
+      return null;
+  }
+};
+
+/** What the bank decided, or the contrary of it. */
+const decision = (operation: Found, operationId: string, isApproved: boolean): BankAnswer => {
+  if (isApproved) return approved(operation, operationId);
+  const failureCode = operation.failureCode ?? 'do_not_honor';
+  return { kind: 'declined', failureCode, bankCode: failureCode };
+};
+
+/** What a callback says of an operation. */
+const callbackAnswer = (operation: Found | undefined, { operationId, kind }: PlannedCallback): BankAnswer => {
+  if (!operation) return { kind: 'unknown' };
+  switch (kind) {
+    case 'pending':
+      return { kind: 'pending', askAt: null };
+    case 'decision':
+      return decision(operation, operationId, operation.outcome !== 'failed');
+    case 'opposite':
+      return decision(operation, operationId, operation.outcome === 'failed');
+  }
+};
+
+const refundAnswer = ({ reference, outcome, failureCode, answerAt }: Found, now: Temporal.Instant): RefundAnswer => {
+  if (answerAt === null || Temporal.Instant.compare(answerAt, now) > 0) return { kind: 'pending', reference, askAt: answerAt };
+  if (outcome !== 'failed') return { kind: 'approved', reference };
+  const code = failureCode ?? 'refund_rejected';
+  return { kind: 'declined', failureCode: code, bankCode: code };
+};
+
+export interface Simulator extends Bank {
+  /** It knows its own orders: the operation's id is enough. */
+  ask(question: Question): Promise<BankAnswer>;
+  /** What a buyer does at the bank: confirms (or refuses) now. False when there is nothing to confirm any more. */
+  confirm(question: Question, approve: boolean): Promise<boolean>;
+  /** What it tells by itself, as planned. */
+  readonly callbacks: Callbacks;
+  /** What a callback says. */
+  tell(callback: PlannedCallback): Promise<BankAnswer>;
+}
+
+const openSession = async (pool: pg.Pool, order: SessionOrder): Promise<SessionAnswer> => {
+  const planned = order.planned ?? { outcome: 'succeeded', failureCode: null, late: false };
+  const { callbacks } = order;
+  const decided = decidesAt(callbacks, sessionAnswerAt(planned, order), order);
+  const silence = silentUntil(callbacks, order.now);
+  const reference = `sim_${order.operationId}`;
+  const { cardBrand, cardMask, cardHolder } = cardTraits(order.card);
+  const { merchantId, operationId, now } = order;
+  const values = [merchantId, operationId, reference, planned.outcome, planned.failureCode, decided, cardBrand, cardMask, cardHolder, now, silence];
+  if (!callbacks || !decided) await run(pool, open, values);
+  else {
+    // Together: a bank that is killed in between must not forget what it was going to tell.
+    await inTransaction(pool, async (client) => {
+      await run(client, open, values);
+      await planCallbacks(client, order, callbacks, decided);
+    });
+  }
+  if (silence) return { kind: 'unknown' };
+  return { kind: 'opened', reference, ...stepOf(order), traits: { cardBrand, cardMask }, askAt: callbacks ? null : decided };
+};
+
+/** The simulator on our own database. */
+export const openSimulator = (database: Pick<Database, 'pool'>): Simulator => ({
+  connector: simulatorConnector,
+  bankName: 'Simulator',
+  methods: ['sbp', 'cards', 'tpay', 'sberpay'],
+  cardsOn: 'our_page',
+  sessionTtl_min: 20,
+  ...simulatorPayouts(database.pool),
+  ...simulatorTokens(database),
+  callbacks: openCallbacks(database.pool),
+
+  async tell(callback): Promise<BankAnswer> {
+    const [operation] = await run<Found>(database.pool, find, [callback.merchantId, callback.operationId]);
+    return callbackAnswer(operation, callback);
+  },
+
+  openSession: (order) => openSession(database.pool, order),
+
+  async ask({ merchantId, operationId, now }): Promise<BankAnswer> {
+    const [operation] = await run<Found>(database.pool, find, [merchantId, operationId]);
+    if (!operation) return { kind: 'unseen' };
+    if (operation.silentUntil && Temporal.Instant.compare(operation.silentUntil, now) > 0) return { kind: 'unknown' };
+    if (operation.answerAt === null) return { kind: 'pending', askAt: null };
+    if (Temporal.Instant.compare(operation.answerAt, now) > 0) return { kind: 'pending', askAt: operation.answerAt };
+    return decision(operation, operationId, operation.outcome !== 'failed');
+  },
+
+  async refund({ merchantId, operationId, planned, now }): Promise<RefundAnswer> {
+    const { outcome, failureCode } = planned ?? { outcome: 'succeeded', failureCode: null };
+    const noCard = [null, null, null];
+    await run(database.pool, open, [merchantId, operationId, `sim_${operationId}`, outcome, failureCode, decidesAloneAt(planned, now), ...noCard, now, null]);
+    const [operation] = await run<Found>(database.pool, find, [merchantId, operationId]);
+    return operation ? refundAnswer(operation, now) : { kind: 'unknown' };
+  },
+
+  async confirm({ merchantId, operationId, now }, approve): Promise<boolean> {
+    const confirmed = await run(database.pool, confirm, [merchantId, operationId, now, approve]);
+    return confirmed.length > 0;
+  },
+});

@@ -1,0 +1,164 @@
+/**
+ * The principal header: how one process of this service tells another who calls (architecture section 3).
+ * A JWT signed by HMAC (HS256) that lives for a minute; the request id travels beside it in `X-Request-Id`.
+ *
+ * Two keys sign. The shared one, which every process has, speaks for callers, and for the edge itself. The service's own is in the database
+ * (`kernel/database/kept-keys`), where no process of the edge can get it: it alone speaks as a service.
+ */
+import { createSecretKey, type KeyObject } from 'node:crypto';
+import { decodeProtectedHeader, errors, SignJWT, jwtVerify, type JWTPayload } from 'jose';
+import { allKeys, currentKey, type Keys } from './keys.ts';
+import { Lru } from '../lru.ts';
+import { modes } from '../../rules/mode.ts';
+import { roles, scopes, type Principal } from './principal.ts';
+
+export const principalHeader = 'x-principal';
+export const requestIdHeader = 'x-request-id';
+
+const life_s = 60;
+const remembered = 10_000;
+const audience = 'payment-service/subgraph';
+/** What the id of a service's key begins with in a token. The shared key has none. */
+const serviceKid = 'service.';
+
+/** The keys of processes that speak as services. */
+export interface ServiceKeys {
+  /** What this process signs with. Rejects while the database cannot be asked. */
+  own(): Promise<{ readonly id: string; readonly key: Buffer }>;
+  /** The key with this id; null when there is none. */
+  find(id: string): Promise<Buffer | null>;
+}
+
+/** What a process signs and reads principals with. */
+export interface PrincipalKeys {
+  readonly shared: Keys;
+  /** Null in a process of the edge: it neither signs nor reads as a service. */
+  readonly service: ServiceKeys | null;
+}
+
+interface Token {
+  readonly text: string;
+  readonly reusableUntil_ms: number;
+}
+
+/** Makes principal headers. A principal's header is made once and used again for half of its life. Rejects for a service on the edge. */
+export const principalSigner = (keys: PrincipalKeys, now_ms: () => number = Date.now): ((principal: Principal) => Promise<string>) => {
+  const shared = createSecretKey(currentKey(keys.shared));
+  const tokens = new Lru<string, Token>(remembered);
+  const sign = async (principal: Principal, issued_s: number): Promise<string> => {
+    if (principal.kind !== 'service') return signPrincipal(shared, principal, issued_s);
+    if (!keys.service) throw new Error('a process of the edge does not speak as a service');
+    const { id, key } = await keys.service.own();
+    return signPrincipal(createSecretKey(key), principal, issued_s, `${serviceKid}${id}`);
+  };
+  return async (principal) => {
+    const identity = JSON.stringify(principal);
+    const known = tokens.get(identity);
+    if (known && known.reusableUntil_ms > now_ms()) return known.text;
+    const issued_s = Math.floor(now_ms() / 1_000);
+    const text = await sign(principal, issued_s);
+    tokens.set(identity, { text, reusableUntil_ms: (issued_s + life_s / 2) * 1_000 });
+    return text;
+  };
+};
+
+const signPrincipal = (key: KeyObject, principal: Principal, issued_s: number, kid?: string): Promise<string> =>
+  new SignJWT({ principal })
+    .setProtectedHeader(kid === undefined ? { alg: 'HS256' } : { alg: 'HS256', kid })
+    .setAudience(audience)
+    .setIssuedAt(issued_s)
+    .setExpirationTime(issued_s + life_s)
+    .sign(key);
+
+interface Verified {
+  readonly principal: Principal;
+  readonly until_ms: number;
+}
+
+/** Reads principal headers: the principal, or null when the header is missing, forged, expired or not a principal. */
+export const principalReader = (keys: PrincipalKeys, now_ms: () => number = Date.now): ((header: unknown) => Promise<Principal | null>) => {
+  const shared = allKeys(keys.shared).map((key) => createSecretKey(key));
+  const verified = new Lru<string, Verified>(remembered);
+  const read = async (header: string): Promise<Verified | null> => {
+    try {
+      const { kid } = decodeProtectedHeader(header);
+      if (!kid?.startsWith(serviceKid)) return asRead(await verifyByAny(shared, header, now_ms()), ofShared);
+      const key = await keys.service?.find(kid.slice(serviceKid.length));
+      return key ? asRead(await verify(createSecretKey(key), header, now_ms()), ofService) : null;
+    } catch {
+      // Whatever is wrong with it, it is not a header of ours.
+      return null;
+    }
+  };
+  return async (header) => {
+    if (typeof header !== 'string') return null;
+    const known = verified.get(header);
+    if (known && known.until_ms > now_ms()) return known.principal;
+    verified.delete(header);
+    const found = await read(header);
+    if (found) verified.set(header, found);
+    return found?.principal ?? null;
+  };
+};
+
+const verify = async (key: KeyObject, token: string, now_ms: number): Promise<JWTPayload> => {
+  const { payload } = await jwtVerify(token, key, { algorithms: ['HS256'], audience, requiredClaims: ['exp'], currentDate: new Date(now_ms) });
+  return payload;
+};
+
+/** By the first key that fits: while the secret key is being changed there are several. */
+const verifyByAny = async ([key, ...others]: readonly KeyObject[], token: string, now_ms: number): Promise<JWTPayload> => {
+  if (!key) throw new Error('signed with none of the keys');
+  try {
+    return await verify(key, token, now_ms);
+  } catch (error) {
+    if (error instanceof errors.JWSSignatureVerificationFailed) return verifyByAny(others, token, now_ms);
+    throw error;
+  }
+};
+
+const asRead = (payload: JWTPayload, admit: (principal: Principal) => Principal | null): Verified | null => {
+  const parsed = parsePrincipal(payload['principal']);
+  const principal = parsed && admit(parsed);
+  return principal && payload.exp !== undefined ? { principal, until_ms: payload.exp * 1_000 } : null;
+};
+
+/** With the shared key nobody speaks as a service. The edge of the version before did: it is heard as what it is. */
+const ofShared = (principal: Principal): Principal => (principal.kind === 'service' ? { kind: 'edge', name: principal.name } : principal);
+
+const ofService = (principal: Principal): Principal | null => (principal.kind === 'service' ? principal : null);
+
+/** A principal out of a verified header; null when a process of another version put something else there. */
+const parsePrincipal = (value: unknown): Principal | null => {
+  if (typeof value !== 'object' || value === null) return null;
+  const fields = new Map<string, unknown>(Object.entries(value));
+  const text = (name: string): boolean => typeof fields.get(name) === 'string';
+  const among = (name: string, values: readonly unknown[]): boolean => values.includes(fields.get(name));
+  const wellFormed = (): boolean => {
+    switch (fields.get('kind')) {
+      case 'key': {
+        const granted = fields.get('scopes');
+        const known: readonly unknown[] = scopes;
+        return (
+          text('keyId') &&
+          text('merchantId') &&
+          text('shopId') &&
+          among('mode', modes) &&
+          Array.isArray(granted) &&
+          granted.every((scope) => known.includes(scope))
+        );
+      }
+      case 'operator':
+        return text('subject') && among('role', roles) && (text('merchantId') || fields.get('merchantId') === null);
+      case 'buyer':
+        return text('merchantId') && text('paymentId');
+      case 'service':
+      case 'edge':
+        return text('name');
+      default:
+        return false;
+    }
+  };
+  // A parse border: the shape has just been checked.
+  return wellFormed() ? (value as Principal) : null;
+};

@@ -1,0 +1,66 @@
+/** Who calls. Architecture section 3; contract "Authentication" 3 and 5; decision D-10. */
+import type { Mode } from '../../rules/mode.ts';
+import type { AnswerMeter } from '../graph/answer-meter.ts';
+
+export const scopes = [
+  'api:reports:read',
+  'api:balance:read',
+  'api:payouts:sbp',
+  'api:payouts:card',
+  'api:payouts:account',
+  'api:recurrent:bind',
+  'api:recurrent:charge',
+] as const;
+export type Scope = (typeof scopes)[number];
+
+export const roles = ['viewer', 'support', 'finance', 'admin'] as const;
+export type Role = (typeof roles)[number];
+
+/** A merchant's API key: one shop, one mode. */
+export interface KeyPrincipal {
+  readonly kind: 'key';
+  readonly keyId: string;
+  readonly merchantId: string;
+  readonly shopId: string;
+  readonly mode: Mode;
+  readonly scopes: readonly Scope[];
+}
+
+/** A person at the operator, or a cabinet user when narrowed to a merchant. */
+export interface OperatorPrincipal {
+  readonly kind: 'operator';
+  readonly subject: string;
+  readonly role: Role;
+  /** Null: all merchants. */
+  readonly merchantId: string | null;
+}
+
+/** The buyer on one payment's hosted page. */
+export interface BuyerPrincipal {
+  readonly kind: 'buyer';
+  readonly merchantId: string;
+  readonly paymentId: string;
+}
+
+/** A process of the edge on its own behalf: it finds out who calls, and passes on what banks say. */
+export interface EdgePrincipal {
+  readonly kind: 'edge';
+  readonly name: string;
+}
+
+/** Another role of this service, which works on the record. */
+export interface ServicePrincipal {
+  readonly kind: 'service';
+  readonly name: string;
+}
+
+export type Principal = KeyPrincipal | OperatorPrincipal | BuyerPrincipal | EdgePrincipal | ServicePrincipal;
+
+/** What crosses every border inside the service with a call. */
+export interface Call {
+  readonly principal: Principal;
+  /** Decision D-07. */
+  readonly requestId: string;
+  /** Counts the answer to a caller's own document; absent where the service knows what it asks for. */
+  readonly meter?: AnswerMeter;
+}

@@ -1,0 +1,221 @@
+/**
+ * The HTTP server of every role: request ids (decision D-07), the version (D-14), the documented envelope for whatever is not 2xx (contract "Errors",
+ * D-03), health, metrics, limits on slow clients, and a drain that lets calls in flight end.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Gauge } from 'prom-client';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { errorJson } from '../../../../schema/wire.ts';
+import type { Config } from '../config/config.ts';
+import { cutUnfinished } from './cut-unfinished.ts';
+import { answerParserError, apiVersion, envelopeOf } from './http-errors.ts';
+import { methodsByPath, type AllowedMethods } from './http-methods.ts';
+import { shedLoad, type OverloadLimits } from './overload.ts';
+import { httpRequests, metrics, requestIdOf, type Logger } from '../tracing/telemetry.ts';
+import { traceRequests } from '../tracing/trace-requests.ts';
+
+const usualPatience: Patience = { headers_ms: 15_000, request_ms: 30_000, check_ms: 5_000, drain_ms: 2_000 };
+/** Longer than the idle time of the usual load balancers, so that they close first. */
+const keepAliveTimeout_ms = 72_000;
+const headers_bytes = 16 * 1_024;
+/** Decision D-03. */
+const bodyLimit_bytes = 256 * 1_024;
+
+export interface HttpParts {
+  readonly config: Pick<Config, 'publicUrl'>;
+  readonly log: Logger;
+  /** True or nothing: ready. False or names: not ready, and what is missing. */
+  readonly ready: () => Promise<boolean | readonly string[]>;
+  /** Absent: nothing is refused for the load. */
+  readonly overload?: OverloadLimits;
+  readonly patience?: Patience;
+  /** Whether `/metrics` is here; it is unless this says otherwise. */
+  readonly metricsHere?: boolean;
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** What the answers say that this server gives by itself, of an unknown address or of a broken body, beside what every answer says: nothing until the public API sets it. */
+    readonly ownAnswers: { headersOf: (request: IncomingMessage) => Readonly<Record<string, string>> };
+  }
+}
+
+/** How long slow clients are waited for. */
+export interface Patience {
+  /** For the head of a request. */
+  readonly headers_ms: number;
+  /** For a whole request. */
+  readonly request_ms: number;
+  /** How often it is looked whether one of these is over. */
+  readonly check_ms: number;
+  /** For the rest of a request, once the server drains. */
+  readonly drain_ms: number;
+}
+
+/**
+ * Opens a server that does not listen yet. Its own routes are `/healthz`, `/readyz` and, unless it is elsewhere, `/metrics`. `close()` stops accepting, answers new calls on
+ * kept connections with 503, and resolves when those in flight have ended. Log through the logger that was passed, not through `request.log`.
+ */
+export const openHttp = ({ config, log, ready, overload, patience = usualPatience, metricsHere = true }: HttpParts): FastifyInstance => {
+  const headers = standingHeaders(config);
+  const app = fastify({
+    logger: false,
+    genReqId: (request) => requestIdOf(request.headers['x-request-id']),
+    requestIdHeader: false,
+    trustProxy: false,
+    bodyLimit: bodyLimit_bytes,
+    requestTimeout: patience.request_ms,
+    keepAliveTimeout: keepAliveTimeout_ms,
+    http: {
+      headersTimeout: patience.headers_ms,
+      maxHeaderSize: headers_bytes,
+      connectionsCheckingInterval: patience.check_ms,
+      requireHostHeader: false,
+      shouldUpgradeCallback: isWebSocket,
+    },
+    // The framework's answer while closing is no envelope, nor is Node's to a request without Host: the hook below answers both.
+    return503OnClosing: false,
+    clientErrorHandler: answerParserError,
+    // Only an address that cannot be decoded comes here: there is nothing at it.
+    frameworkErrors: (_error, request, reply) =>
+      void sendNotFound(reply.headers({ ...headers, ...app.ownAnswers.headersOf(request.raw) }).header('x-request-id', request.id)),
+  });
+  app.decorate('ownAnswers', { headersOf: () => ({}) });
+  // Node would answer an expectation that it does not know without an envelope. It may as well be passed over (RFC 9110, 10.1.1).
+  app.server.on('checkExpectation', (request, response) => app.routing(request, response));
+  const allowed = methodsByPath();
+  app.addHook('onRoute', ({ url, method }) => allowed.add(url, method));
+  traceRequests(app);
+  cutUnfinished(app, answerEverything(app, log, allowed, headers), patience.drain_ms);
+  if (overload) shedLoad(app, overload, log);
+  observe(app, log);
+  addHealth(app, ready);
+  if (metricsHere) addMetrics(app);
+  return app;
+};
+
+/**
+ * Only WebSockets are an upgrade here. Another offer, such as the h2c of Java's HttpClient and of curl,
+ * may be ignored (RFC 9110, 7.8): the request is answered as one of HTTP/1.1.
+ */
+const isWebSocket = ({ headers }: IncomingMessage): boolean => /(?:^|,)\s*websocket\s*(?:,|$)/i.test(headers.upgrade ?? '');
+
+/** What every answer says, whatever it is. A page that needs more than JSON does sets its own Content-Security-Policy. */
+const standingHeaders = ({ publicUrl }: Pick<Config, 'publicUrl'>): Readonly<Record<string, string>> => ({
+  'x-api-version': apiVersion,
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  ...(publicUrl?.startsWith('https://') ? { 'strict-transport-security': 'max-age=31536000; includeSubDomains' } : {}),
+});
+
+const sendNotFound = (reply: FastifyReply): FastifyReply => reply.code(404).send(errorJson('not_found', 'there is nothing at this address'));
+
+const sendMissing = (request: FastifyRequest, reply: FastifyReply, allowed: AllowedMethods): FastifyReply => {
+  const methods = allowed.at(request.url);
+  if (methods.length === 0) return sendNotFound(reply);
+  return reply
+    .code(405)
+    .header('allow', methods.join(', '))
+    .send(errorJson('method_not_allowed', `${request.method} is not possible here, ${methods.join(', ')} is`));
+};
+
+/** What each server of this process is answering. */
+const servers = new Set<ReadonlySet<ServerResponse>>();
+
+metrics.registerMetric(
+  new Gauge({
+    name: 'http_requests_in_flight',
+    help: 'HTTP requests that are being answered, streams among them.',
+    registers: [],
+    collect() {
+      this.set(servers.values().reduce((total, { size }) => total + size, 0));
+    },
+  }),
+);
+
+/** The headers of every answer, and the envelope of every one that is not 2xx. Gives what is being answered. */
+const answerEverything = (
+  app: FastifyInstance,
+  log: Logger,
+  allowed: AllowedMethods,
+  headers: Readonly<Record<string, string>>,
+): ReadonlySet<ServerResponse> => {
+  const inFlight = new Set<ServerResponse>();
+  servers.add(inFlight);
+  app.addHook('onClose', async () => void servers.delete(inFlight));
+  let draining = false;
+  const sayOwn = (request: FastifyRequest, reply: FastifyReply): FastifyReply => reply.headers(app.ownAnswers.headersOf(request.raw));
+  app.addHook('preClose', async () => {
+    draining = true;
+    // Says `Connection: close`, so that the caller sends nothing more this way.
+    for (const response of inFlight) response.shouldKeepAlive = false;
+  });
+  app.addHook('onRequest', (request, reply, done) => {
+    inFlight.add(reply.raw);
+    // Not onResponse: that does not come when the caller goes away.
+    reply.raw.once('close', () => inFlight.delete(reply.raw));
+    reply.headers(headers).header('x-request-id', request.id);
+    if (draining)
+      sayOwn(request, reply)
+        .code(503)
+        .headers({ 'retry-after': '1', connection: 'close' })
+        .send(errorJson('unavailable', 'the service is shutting down; try again'));
+    // Before the body is read: what is sent to an unknown address does not matter.
+    // HTTP/1.0 knows no Host, and load balancers ask for health in it.
+    else if (request.headers.host === undefined && request.raw.httpVersion !== '1.0')
+      sayOwn(request, reply).code(400).header('connection', 'close').send(errorJson('bad_request', 'the header Host is required'));
+    else if (request.is404) sendMissing(request, sayOwn(request, reply), allowed);
+    else done();
+  });
+  app.setNotFoundHandler((request, reply) => sendMissing(request, reply, allowed));
+  app.setErrorHandler((error, request, reply) => {
+    const envelope = envelopeOf(error, request);
+    if (envelope.status >= 500) log.error({ err: error, requestId: request.id, route: routeOf(request) }, 'a request failed');
+    if (envelope.status === 503) reply.header('retry-after', '1');
+    // What a route broke on after the limit was counted says that limit already.
+    if (!reply.hasHeader('ratelimit-limit')) sayOwn(request, reply);
+    return reply.code(envelope.status).send(errorJson(envelope.code, envelope.message));
+  });
+  return inFlight;
+};
+
+/** The route's pattern: an address may hold a token. */
+const routeOf = (request: FastifyRequest): string => request.routeOptions.url ?? 'none';
+
+/** One measurement and one log line per request: what succeeded at debug, the rest louder. Neither bodies nor addresses are logged. */
+const observe = (app: FastifyInstance, log: Logger): void => {
+  app.addHook('onResponse', (request, reply, done) => {
+    const { method } = request;
+    const route = routeOf(request);
+    const status = reply.statusCode;
+    httpRequests.observe({ route, method, status }, reply.elapsedTime / 1_000);
+    const level = status >= 500 ? 'warn' : status >= 400 ? 'info' : 'debug';
+    if (log.isLevelEnabled(level)) log[level]({ requestId: request.id, method, route, status, duration_ms: Math.round(reply.elapsedTime) }, 'request');
+    done();
+  });
+};
+
+/** What load balancers and Prometheus ask is answered whatever the load. */
+const always = { config: { load: 'exempt' } } as const;
+
+const addHealth = (app: FastifyInstance, ready: HttpParts['ready']): void => {
+  app.get('/healthz', always, async () => ({ status: 'ok' }));
+  app.get('/readyz', always, async (_request, reply) => {
+    const answer = await ready();
+    const missing = typeof answer === 'boolean' ? [] : answer;
+    if (answer === true || (answer !== false && missing.length === 0)) return { status: 'ready' };
+    return reply
+      .code(503)
+      .header('retry-after', '1')
+      .send(errorJson('unavailable', `not ready: ${missing.join(', ') || 'starting'}`));
+  });
+};
+
+const addMetrics = (app: FastifyInstance): void => {
+  app.get('/metrics', always, async (_request, reply) => reply.type(metrics.contentType).send(await metrics.metrics()));
+};

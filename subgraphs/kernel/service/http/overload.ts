@@ -1,0 +1,100 @@
+/**
+ * Overload: a process that has more to do than it can do in time says so at once, with 503 and Retry-After, instead of answering everybody too late. It has too
+ * much to do when too many requests are in flight, or when its event loop is late look after look. One long pause is no overload.
+ */
+import type { FastifyInstance } from 'fastify';
+import { Counter } from 'prom-client';
+import { errorJson } from '../../../../schema/wire.ts';
+import { metrics, type Logger } from '../tracing/telemetry.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** `exempt`: answered whatever the load. `long-lived`: refused under overload, but not counted while it lasts. */
+    readonly load?: 'exempt' | 'long-lived';
+  }
+}
+
+export interface OverloadLimits {
+  /** Requests that are being answered at the same time. */
+  readonly inFlight_max: number;
+  /** How late the event loop may be, as a request that comes at any moment finds it. */
+  readonly loopDelay_max_ms: number;
+}
+
+const look_ms = 500;
+const looksUntilLate = 2;
+/** How often the loop's turns are measured. */
+const tick_ms = 20;
+const retryAfter_s = 1;
+
+const refusals = new Counter({
+  name: 'overload_refusals_total',
+  help: 'Requests answered with 503 because the process had too much to do.',
+  labelNames: ['reason'],
+  registers: [metrics],
+});
+
+/** Refuses requests that the process has no time for. What has been let in is carried through. */
+export const shedLoad = (app: FastifyInstance, { inFlight_max, loopDelay_max_ms }: OverloadLimits, log: Logger): void => {
+  const isLate = watchLoop(app, loopDelay_max_ms, log);
+  let inFlight = 0;
+  app.addHook('onRequest', (request, reply, done) => {
+    const { load } = request.routeOptions.config;
+    if (load === 'exempt') return done();
+    const reason = inFlight >= inFlight_max ? 'in_flight' : isLate() ? 'loop_delay' : null;
+    if (reason !== null) {
+      refusals.inc({ reason });
+      reply
+        .code(503)
+        .headers(app.ownAnswers.headersOf(request.raw))
+        .header('retry-after', String(retryAfter_s))
+        .send(errorJson('unavailable', 'the service has too much to do just now; try again'));
+      return;
+    }
+    if (load !== 'long-lived') {
+      inFlight += 1;
+      // Not onResponse: that does not come when the caller goes away.
+      reply.raw.once('close', () => (inFlight -= 1));
+    }
+    done();
+  });
+};
+
+/**
+ * Looks about twice a second how late the event loop is, for a request that comes at any moment: longer turns are met more often, so that each counts by
+ * its own length. One line in the log when it begins to be too late, and one when that is over.
+ */
+const watchLoop = (app: FastifyInstance, max_ms: number, log: Logger): (() => boolean) => {
+  let late = false;
+  let lateLooks = 0;
+  let turns_ms = 0;
+  let squares_ms2 = 0;
+  let last_ms = 0;
+  const tell = (delay_ms: number): void => {
+    lateLooks = delay_ms > max_ms ? lateLooks + 1 : 0;
+    const isLate = late ? lateLooks > 0 : lateLooks >= looksUntilLate;
+    if (isLate === late) return;
+    late = isLate;
+    if (late) log.error({ delay_ms: Math.round(delay_ms), max_ms }, 'the event loop is late: requests are refused');
+    else log.info({ delay_ms: Math.round(delay_ms) }, 'the event loop is in time again');
+  };
+  const tick = (): void => {
+    const now_ms = performance.now();
+    const turn_ms = now_ms - last_ms;
+    last_ms = now_ms;
+    turns_ms += turn_ms;
+    squares_ms2 += turn_ms * turn_ms;
+    if (turns_ms < look_ms) return;
+    tell(squares_ms2 / turns_ms - tick_ms);
+    turns_ms = squares_ms2 = 0;
+  };
+  let ticking: NodeJS.Timeout | undefined;
+  // Not before: what starting takes is no overload.
+  app.addHook('onListen', (done) => {
+    last_ms = performance.now();
+    ticking = setInterval(tick, tick_ms).unref();
+    done();
+  });
+  app.addHook('onClose', async () => clearInterval(ticking));
+  return () => late;
+};

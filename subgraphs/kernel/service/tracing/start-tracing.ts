@@ -1,0 +1,25 @@
+/** Starts tracing where the configuration says where traces go. OpenTelemetry is loaded then, and not otherwise. */
+import type { Config } from '../config/config.ts';
+import type { Logger } from './telemetry.ts';
+import { traceBy } from './tracing.ts';
+
+/** The roles of a process, as far as its traces name them. */
+export interface TracedRoles {
+  readonly all: boolean;
+  readonly edge: ReadonlySet<string>;
+  readonly subgraphs: readonly string[];
+  readonly worker: boolean;
+}
+
+/** Traces this process until `stack` is disposed of, which sends the last spans. Does nothing without `config.tracing`. */
+export const startTracing = async (config: Pick<Config, 'tracing'>, roles: TracedRoles, log: Logger, stack: AsyncDisposableStack): Promise<void> => {
+  if (!config.tracing) return;
+  const { openTracing } = await import('./open-tracing.ts');
+  const names = [...roles.edge, ...roles.subgraphs.map((name) => `subgraph ${name}`), ...(roles.worker ? ['worker'] : [])];
+  const tracing = openTracing(config.tracing, roles.all ? 'all' : names.join(' '), log);
+  traceBy(tracing);
+  stack.defer(async () => {
+    traceBy(null);
+    await tracing.close();
+  });
+};

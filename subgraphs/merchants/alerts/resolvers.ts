@@ -1,0 +1,38 @@
+/** Alerts in the graph: the operators' list, what became of one, and what is done about those that a bank's answer raised. */
+import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
+import type { Alert } from '../../kernel/alerts/entities.ts';
+import { listAlerts } from '../../kernel/alerts/find-alerts.ts';
+import { isUuid } from '../../kernel/database/load-by-key.ts';
+import type { Database } from '../../kernel/database/orm.ts';
+import { platformMerchantId } from '../../kernel/rules/platform.ts';
+import { isRefused } from '../../kernel/rules/refusal.ts';
+import { orThrow, refusal } from '../../kernel/service/access/reach.ts';
+import { askBankAgain } from './ask-bank-again.ts';
+import { resolveAlert } from './resolve-alert.ts';
+
+/** The query of alerts. */
+export const alertQueries = ({ database: { pool } }: { readonly database: Database }) =>
+  ({
+    alerts: async (_, { merchantId, ...query }) => {
+      if (merchantId && !isUuid(merchantId)) throw refusal('not_found', 'there is no such merchant');
+      return orThrow(await listAlerts(pool, { ...query, merchantId }));
+    },
+  }) satisfies QueryResolvers;
+
+/** The mutations of alerts; each leaves its audit entry. */
+export const alertMutations = ({ database }: { readonly database: Database }) =>
+  ({
+    alertResolve: async (_, { merchantId, id, note }, context) => {
+      const resolved = await resolveAlert(database, context, { merchantId: merchantId ?? null, id, note });
+      return isRefused(resolved) ? resolved : { ...resolved, __typename: 'Alert' };
+    },
+    bankAskAgain: async (_, operation, context) => {
+      const asked = await askBankAgain(database, context, operation);
+      return isRefused(asked) ? asked : { ...asked, __typename: 'BankAskedAgain' };
+    },
+  }) satisfies MutationResolvers;
+
+/** What of an alert is told otherwise than it is stored. */
+export const alertFields = {
+  Alert: { merchantId: ({ merchantId }: Alert) => (merchantId === platformMerchantId ? null : merchantId) },
+};

@@ -1,0 +1,30 @@
+/** The cabinet's fields about test clocks. */
+import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
+import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
+import { merchantOf } from '../../kernel/service/access/reach.ts';
+import { advanceClock, createClock, findClock, freezeClock, removeClock, resumeClock, type ClockVerbs, type ShownClock } from './test-clocks.ts';
+
+const shown = (clock: ShownClock) => ({ ...clock, advancingTo: clock.targetAt });
+const clockOr = (clock: ShownClock | Refused) => (isRefused(clock) ? clock : { __typename: 'TestClock' as const, ...shown(clock) });
+
+/** The query of a shop's test clock. */
+export const clockQueries = ({ database: { pool }, realNow }: ClockVerbs): Pick<QueryResolvers, 'testClock'> => ({
+  testClock: async (_, { merchantId, shopId }, { principal }) => {
+    const clock = await findClock(pool, { merchantId: merchantOf(principal, merchantId), shopId }, realNow());
+    return clock && shown(clock);
+  },
+});
+
+type ClockMutation = 'testClockCreate' | 'testClockAdvance' | 'testClockFreeze' | 'testClockResume' | 'testClockRemove';
+
+/** The mutations of test clocks. Each leaves its audit entry. */
+export const clockMutations = (verbs: ClockVerbs): Pick<MutationResolvers, ClockMutation> => ({
+  testClockCreate: async (_, input, context) => clockOr(await createClock(verbs, context, input)),
+  testClockAdvance: async (_, input, context) => clockOr(await advanceClock(verbs, context, input)),
+  testClockFreeze: async (_, shop, context) => clockOr(await freezeClock(verbs, context, shop)),
+  testClockResume: async (_, shop, context) => clockOr(await resumeClock(verbs, context, shop)),
+  testClockRemove: async (_, shop, context) => {
+    const removed = await removeClock(verbs, context, shop);
+    return isRefused(removed) ? removed : { __typename: 'TestClockRemoved', ...removed };
+  },
+});

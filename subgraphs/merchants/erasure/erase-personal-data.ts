@@ -1,0 +1,110 @@
+/**
+ * Erasing personal data from what is final: masks, names, phones, addresses and the merchant's own texts about a buyer or a recipient. Amounts, moments, statuses,
+ * references of the bank and every posting stay: the books do not know whom the money was of. Frozen webhook bodies are what the merchant was told, and go
+ * with their month (`kernel/rules/retention`). What is not final is left: a bank or a buyer may still add to it.
+ */
+import { createHash } from 'node:crypto';
+import type { Database } from '../../kernel/database/orm.ts';
+import { isUuid } from '../../kernel/database/load-by-key.ts';
+import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
+import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { changeWithAudit, type Acting } from '../audit.ts';
+import { reasonMistake } from '../policies/change-policy.ts';
+
+/** So many rows of each kind lose their data in one call. */
+const erasedMost_rows = 1_000;
+
+export type ErasedSubject = 'customer' | 'payment' | 'payout';
+
+/** How many rows lost their data, how many were left since they are not final, and whether there are more. */
+export interface Erased {
+  readonly payments: number;
+  readonly payouts: number;
+  readonly tokens: number;
+  readonly subscriptions: number;
+  readonly left: number;
+  readonly hasMore: boolean;
+}
+
+const final = `status = any (array['succeeded', 'failed', 'expired', 'cancelled', 'refunded'])`;
+const oldest = `order by id limit ${erasedMost_rows} for update`;
+
+// The merchant's pairs about the buyer go by their names; the others stay in their order. The version grows, so that who decides on the row as it was decides again.
+const erasePayments = (whose: string): string => `chosen as (
+      select merchant_id, id from payment where merchant_id = $1 and ${whose} and ${final} ${oldest}
+    ), payments as (
+      update payment set version = payment.version + 1, customer_id = null, customer_card_holder = null, customer_card_mask = null, customer_phone_mask = null,
+        customer_payer_bank = null, description = null, metadata = coalesce((select json_object_agg(key, value) from json_each(payment.metadata)
+          where key !~* 'customer|card|phone|mail|name|payer|holder|address'), '{}'::json)
+      from chosen where payment.merchant_id = chosen.merchant_id and payment.id = chosen.id returning payment.merchant_id, payment.id
+    ), simulated as (
+      update simulator_operation as operation set card_mask = null, card_holder = null from payments
+      where operation.merchant_id = payments.merchant_id and operation.operation_id = payments.id
+    )`;
+
+const eraseCustomer: Statement = {
+  name: 'erase.customer',
+  text: `with ${erasePayments('customer_id = $2')}, tokens as (
+      update token set customer_ref = 'erased', customer_email = null, card_mask = null, card_holder = null
+      where merchant_id = $1 and customer_ref = $2 and status = 'cancelled' returning 1
+    ), subscriptions as (
+      update subscription set version = version + 1, customer_ref = 'erased', customer_email = null, customer_phone = null
+      where merchant_id = $1 and customer_ref = $2 and status = 'cancelled' returning 1
+    )
+    select (select count(*) from payments)::int as payments, 0 as payouts, (select count(*) from tokens)::int as tokens,
+      (select count(*) from subscriptions)::int as subscriptions,
+      ((select count(*) from payment where merchant_id = $1 and customer_id = $2 and not ${final})
+        + (select count(*) from token where merchant_id = $1 and customer_ref = $2 and status <> 'cancelled')
+        + (select count(*) from subscription where merchant_id = $1 and customer_ref = $2 and status <> 'cancelled'))::int as left`,
+};
+
+const erasePayment: Statement = {
+  name: 'erase.payment',
+  text: `with ${erasePayments('id = $2::uuid')}
+    select (select count(*) from payments)::int as payments, 0 as payouts, 0 as tokens, 0 as subscriptions,
+      (select count(*) from payment where merchant_id = $1 and id = $2::uuid and not ${final})::int as left`,
+};
+
+const erasePayout: Statement = {
+  name: 'erase.payout',
+  text: `with payouts as (
+      update payout set recipient_phone = null, recipient_name = null, recipient_card_mask = null, recipient_account = null, recipient_inn = null
+      where merchant_id = $1 and id = $2::uuid and ${final} returning 1
+    )
+    select 0 as payments, (select count(*) from payouts)::int as payouts, 0 as tokens, 0 as subscriptions,
+      (select count(*) from payout where merchant_id = $1 and id = $2::uuid and not ${final})::int as left`,
+};
+
+const statements = { customer: eraseCustomer, payment: erasePayment, payout: erasePayout } as const satisfies Record<ErasedSubject, Statement>;
+
+const erase = async (client: Runner, merchantId: string, subject: ErasedSubject, id: string): Promise<Erased> => {
+  const [row] = await run<Omit<Erased, 'hasMore'>>(client, statements[subject], [merchantId, id]);
+  if (!row) throw new Error('a count has one row');
+  return { ...row, hasMore: row.payments === erasedMost_rows };
+};
+
+/** A customer's reference is personal itself, and the log keeps it for ever: who has the reference can still find the entry. */
+const inLog = (subject: ErasedSubject, id: string): string =>
+  subject === 'customer' ? createHash('sha256').update(id).digest('hex').slice(0, 16) : id.toLowerCase();
+
+/**
+ * Erases the personal data of a customer (by the merchant's reference, 1,000 payments in a call), of a payment or of a payout (by id). Repeatable: what was erased
+ * stays so. Refuses with `not_found` what the merchant does not have, and with `bad_request` a reason that says nothing.
+ */
+export const erasePersonalData = async (
+  database: Pick<Database, 'pool'>,
+  acting: Acting,
+  { merchantId, subject, id, reason }: { readonly merchantId: string; readonly subject: ErasedSubject; readonly id: string; readonly reason: string },
+): Promise<Erased | Refused> => {
+  const mistake = reasonMistake(reason);
+  if (mistake) return mistake;
+  const none = refused('not_found', `there is no such ${subject}`);
+  if (subject !== 'customer' && !isUuid(id)) return none;
+  const action = { action: 'personal_data.erase', merchantId, subject: { kind: subject, id: inLog(subject, id) } };
+  return changeWithAudit<Erased>(database, acting, action, async (client) => {
+    const erased = await erase(client, merchantId, subject, id);
+    const { hasMore, ...counts } = erased;
+    if (Object.values(counts).every((count) => count === 0)) return none;
+    return { before: null, after: { ...counts, hasMore, reason }, result: erased };
+  });
+};

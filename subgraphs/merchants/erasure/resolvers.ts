@@ -1,0 +1,14 @@
+/** Erasing personal data, in the graph. */
+import type { MutationResolvers } from '../../../schema/generated/merchants.ts';
+import type { Database } from '../../kernel/database/orm.ts';
+import { isRefused } from '../../kernel/rules/refusal.ts';
+import { erasePersonalData } from './erase-personal-data.ts';
+
+/** The mutation that erases; it leaves its audit entry. */
+export const eraseMutations = ({ database }: { readonly database: Database }) =>
+  ({
+    personalDataErase: async (_, given, context) => {
+      const erased = await erasePersonalData(database, context, given);
+      return isRefused(erased) ? erased : { ...erased, __typename: 'PersonalDataErased' };
+    },
+  }) satisfies MutationResolvers;

@@ -1,0 +1,112 @@
+/**
+ * The jobs that deliver webhooks. `deliver-webhooks` works one lane until nothing in it is due; `sweep-webhooks` wakes the lanes that have something
+ * due, so that retries happen and losing every queue loses nothing. Jobs only wake: what is due is in the table.
+ */
+import { Bell } from '../../kernel/queue/wake-signal.ts';
+import type { Queues } from '../../kernel/queue/queues.ts';
+import { done, type Job } from '../../kernel/queue/run-job.ts';
+import { type ClaimParts, findDueLanes } from './claim-deliveries.ts';
+import { attemptDelivery, deliveryLimits, type DeliveryParts } from './deliver-webhook.ts';
+import { webhooksInFlightPerLane_max, webhookSweep_ms } from './rules.ts';
+import { type ClaimLane, openClaims } from './open-claims.ts';
+import { openAttemptStore } from './store-attempts.ts';
+import { openTargets, type TargetSwitch } from './webhook-target.ts';
+
+export const deliverJob = 'deliver-webhooks';
+export const sweepJob = 'sweep-webhooks';
+
+/**
+ * Tells the workers that these lanes have new deliveries. One job each time: a lane whose job is running hears of what has come since, instead of
+ * finding it at its next look (measured: p99 40 ms instead of 1 s).
+ */
+export const wakeLanes = async (queues: Queues, lanes: readonly string[]): Promise<void> => {
+  await Promise.all(lanes.map((lane) => queues.add(deliverJob, { lane })));
+};
+
+export interface WebhookJobsParts extends Omit<DeliveryParts, 'targets' | 'limits' | 'storeAttempt' | 'now'>, TargetSwitch {
+  readonly now: () => Temporal.Instant;
+  /** Adds a `deliver-webhooks` job for each lane that has none. */
+  readonly wake: (lanes: readonly string[]) => Promise<void>;
+  /** When it is aborted nothing more is claimed, so that running jobs end with the attempts that they have begun. */
+  readonly stopping: AbortSignal;
+  /** For tests that cannot wait for the real ones. */
+  readonly limits?: DeliveryParts['limits'];
+}
+
+/** What the lanes of one process share. */
+interface Lanes {
+  readonly parts: DeliveryParts & ClaimParts;
+  readonly claim: ClaimLane;
+  /** The bell of each lane that is at work. */
+  readonly bells: Map<string, Bell>;
+  readonly stopping: AbortSignal;
+}
+
+interface LanePayload {
+  readonly lane: string;
+}
+
+const parseLane = (payload: unknown): LanePayload => {
+  if (typeof payload === 'object' && payload !== null && 'lane' in payload && typeof payload.lane === 'string') return { lane: payload.lane };
+  throw new Error('expected {lane}');
+};
+
+/** The jobs of webhook delivery, for `Queues.work`. Both run on the queue `webhooks`. */
+export const webhookJobs = ({ privateTargets, wake, stopping, ...given }: WebhookJobsParts): Job[] => {
+  const storeAttempt = openAttemptStore(given.pool);
+  const parts: DeliveryParts & ClaimParts = { ...given, storeAttempt, targets: openTargets({ privateTargets }), limits: given.limits ?? deliveryLimits };
+  const claim = openClaims(parts);
+  const bells = new Map<string, Bell>();
+  const deliver: Job<LanePayload> = {
+    name: deliverJob,
+    queue: 'webhooks',
+    parse: parseLane,
+    run: async ({ lane }) => {
+      await deliverLane({ parts, claim, bells, stopping }, lane);
+      return done;
+    },
+  };
+  const sweep: Job<null> = {
+    name: sweepJob,
+    queue: 'webhooks',
+    every_ms: webhookSweep_ms,
+    parse: () => null,
+    run: async () => {
+      const lanes = await findDueLanes(parts);
+      if (lanes.length > 0) await wake(lanes);
+      return done;
+    },
+  };
+  return [deliver, sweep];
+};
+
+/**
+ * Delivers what is due in the lane until nothing is. One run per lane and process: another wake-up only makes the running one look again, so that a
+ * receiver that hangs never holds more than one of the queue's places.
+ */
+const deliverLane = async ({ parts, claim, bells, stopping }: Lanes, lane: string): Promise<void> => {
+  const running = bells.get(lane);
+  if (running) return running.ring();
+  const bell = new Bell();
+  bells.set(lane, bell);
+  const inFlight = new Set<Promise<void>>();
+  try {
+    for (;;) {
+      const free = webhooksInFlightPerLane_max - inFlight.size;
+      const claimed = free > 0 && !stopping.aborted ? await claim(lane, free) : [];
+      for (const delivery of claimed) {
+        const attempt = attemptDelivery(parts, delivery).finally(() => {
+          inFlight.delete(attempt);
+          bell.ring();
+        });
+        inFlight.add(attempt);
+      }
+      if (inFlight.size === 0 && !bell.rung) return;
+      // Rings: an attempt ended, or a wake-up came. Without either, a retry may have become due meanwhile.
+      await bell.wait(webhookSweep_ms);
+    }
+  } finally {
+    bells.delete(lane);
+    await Promise.all(inFlight);
+  }
+};

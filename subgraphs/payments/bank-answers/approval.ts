@@ -1,0 +1,33 @@
+/** What a bank's approval says of a payment, whether it comes in time or too late. */
+import type { BankAnswer } from '../../kernel/banks/bank.ts';
+import { isBinding, savedText } from '../../kernel/rules/recurring.ts';
+import type { Payment } from '../entities.ts';
+import type { PaymentPatch } from '../store-payment.ts';
+
+/** A bank's word that the buyer has paid. */
+export type Approval = BankAnswer & { readonly kind: 'approved' };
+
+/** The columns that an approval fills: when the money came, the bank's references, who paid. Live payments show the bank's id in `metadata.bank_ref`. */
+export const approvalPatch = (payment: Payment, { reference, rrn, traits, savedReference }: Approval, now: Temporal.Instant) =>
+  ({
+    capturedAt: now,
+    askAt: null,
+    rrn,
+    bankRef: reference,
+    customerCardBrand: traits.cardBrand ?? payment.customerCardBrand,
+    customerCardMask: traits.cardMask ?? payment.customerCardMask,
+    customerCardHolder: traits.cardHolder ?? payment.customerCardHolder,
+    customerPhoneMask: traits.phoneMask,
+    customerPayerBank: traits.payerBank,
+    step: null,
+    stepUrl: null,
+    metadata: { ...payment.metadata, ...bankRefMetadata(payment, reference) },
+    savedReference: savedBy(payment, savedReference) ?? payment.savedReference,
+  }) satisfies PaymentPatch;
+
+/** Contract "Reserved metadata keys": `bank_ref` in live mode. */
+export const bankRefMetadata = ({ mode }: Pick<Payment, 'mode'>, reference: string): Record<string, string> => (mode === 'live' ? { bank_ref: reference } : {});
+
+/** The method that a binding saved, with the connector that has it. */
+const savedBy = ({ kind, connector }: Payment, reference: string | undefined): string | null =>
+  isBinding(kind) && connector && reference ? savedText({ connector, reference }) : null;

@@ -1,0 +1,66 @@
+/**
+ * What becomes of a success that the merchant's balance has no room for (`kernel/ledger/bound`). The simulated bank turns it down, and so does its own record. An
+ * acquirer has the buyer's money already: the payment succeeds, and what is the merchant's of it stands in suspense, with an alert, until an operator has made room.
+ */
+import { raiseAlert } from '../../kernel/alerts/raise-alert.ts';
+import type { BankAnswer } from '../../kernel/banks/bank.ts';
+import { declineSimulated, simulatorConnector } from '../../kernel/banks/simulator/decline.ts';
+import type { Database } from '../../kernel/database/orm.ts';
+import { isBeyondBound } from '../../kernel/ledger/bound.ts';
+import { minorUnits } from '../../kernel/rules/money.ts';
+import { adjustmentRecorded } from '../../kernel/rules/postings.ts';
+import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
+import type { Decision } from '../change-payment.ts';
+import type { Payment } from '../entities.ts';
+import type { PaymentChange, PaymentKey } from '../store-payment.ts';
+
+/** The failure of a simulated payment whose success would pass the bound. */
+const turnedDownAs = 'limit_exceeded';
+
+/** The adjustment that takes what the postings of a success give the merchant into suspense. */
+const heldBack = (postings: PaymentChange['postings']): NonNullable<PaymentChange['adjustment']> => {
+  const amount = postings.reduce((sum, { from, to, amount: moved }) => sum + (to === 'merchant' ? moved : 0n) - (from === 'merchant' ? moved : 0n), 0n);
+  return { postings: adjustmentRecorded({ amount: minorUnits(amount), inFavour: false }), description: 'Held: the balance would pass its limit of 2^53-1' };
+};
+
+/** The same change with the merchant's part in suspense. */
+export const intoSuspense = (change: PaymentChange): PaymentChange => ({ ...change, adjustment: heldBack(change.postings) });
+
+/** The same for a decision. One that gives the money back in the same statement needs no room of its own and is left as it is. */
+export const heldDecision = (decision: Decision): Decision =>
+  decision === 'unchanged' || isRefused(decision) || decision.refund ? decision : intoSuspense(decision);
+
+/** Tells operators what is held, before it is: an alert without its money is found to be none, money without its alert by nobody. */
+export const alertOfHeld = (database: Database, { merchantId, paymentId }: PaymentKey, connector: string, at: Temporal.Instant): Promise<boolean> =>
+  raiseAlert(database.pool, {
+    kind: 'balance_at_bound',
+    merchantId,
+    shopId: null,
+    mode: connector === simulatorConnector ? 'test' : 'live',
+    subjectId: paymentId,
+    detail: `${connector} took the money of payment ${paymentId}, and the merchant's balance has no room for it: it stands in suspense`,
+    at,
+  });
+
+/**
+ * Applies a bank's answer by `apply`, which is given the answer and whether the merchant's part is held in suspense; a success beyond the bound is applied a second
+ * time as what becomes of it.
+ */
+export const applyWithinBound = async (
+  database: Database,
+  key: PaymentKey,
+  { connector, answer, now }: { readonly connector: string; readonly answer: BankAnswer; readonly now: Temporal.Instant },
+  apply: (answer: BankAnswer, isHeld: boolean) => Promise<Payment | Refused>,
+): Promise<Payment | Refused> => {
+  try {
+    return await apply(answer, false);
+  } catch (error) {
+    if (!isBeyondBound(error) || answer.kind !== 'approved') throw error;
+  }
+  if (connector === simulatorConnector) {
+    await declineSimulated(database.pool, { merchantId: key.merchantId, operationId: key.paymentId, failureCode: turnedDownAs });
+    return apply({ kind: 'declined', failureCode: turnedDownAs, bankCode: turnedDownAs }, false);
+  }
+  await alertOfHeld(database, key, connector, now);
+  return apply(answer, true);
+};

@@ -1,0 +1,92 @@
+/** The hosted page's view of a payment: what a buyer may know (schema type Checkout). */
+import type { Checkout } from '../../../schema/generated/payments.ts';
+import type { Bank } from '../../kernel/banks/bank.ts';
+import type { Banks } from '../../kernel/banks/route.ts';
+import { minorUnits } from '../../kernel/rules/money.ts';
+import { isBinding } from '../../kernel/rules/recurring.ts';
+import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
+import type { Payment, Refund } from '../entities.ts';
+import { choices, pageMethod } from './rules.ts';
+import { endedUnpaid, isFinal, returnTo } from '../rules/payment.ts';
+
+/**
+ * The bank that a card typed now goes to: the one that has the session, or the one that will serve
+ * the payment.
+ */
+const cardBank = async (payment: Payment, banks: Banks): Promise<Bank | Refused> => {
+  const { merchantId, shopId, mode, kind, status } = payment;
+  if (status !== 'pending') return banks.holding(payment);
+  return banks.route({ merchantId, shopId, mode, operation: isBinding(kind) ? 'recurrent' : 'payment', method: 'cards' });
+};
+
+/**
+ * What the buyer types of a card here: nothing where that bank has a page of its own for it, and
+ * the holder's name only where it is asked for.
+ */
+const cardTerms = async (payment: Payment, banks: Banks) => {
+  const bank = await cardBank(payment, banks);
+  if (isRefused(bank)) return { asksCard: true, asksHolder: false };
+  return { asksCard: bank.cardsOn === 'our_page', asksHolder: bank.asksHolder ?? false };
+};
+
+/** What the receipt says of how the payment ended. Who paid is nobody's business before that. */
+const receiptOf = (payment: Payment) => {
+  const { status, capturedAt, finalizedAt, customerCardBrand, customerCardMask } = payment;
+  const over = isFinal(status);
+  return {
+    paidAt: capturedAt,
+    endedAt: over ? finalizedAt : null,
+    cardBrand: over ? customerCardBrand : null,
+    cardMask: over ? customerCardMask : null,
+    paidLate: endedUnpaid(status) && capturedAt !== null,
+  };
+};
+
+/** Scheme and host of an address. */
+const siteOf = (address: string | null): string | null => (address && URL.parse(address)?.origin) || null;
+
+/** Contract "Refund": the reason is shown to the buyer on the receipt. To whom a method was only proved, nothing was sold and nothing given back. */
+const refundsShown = ({ verification }: Payment, refunds: readonly Refund[]) =>
+  verification
+    ? []
+    : refunds.flatMap(({ amount, reason, status, createdAt, completedAt }) =>
+        status === 'failed' ? [] : [{ amount: minorUnits(amount), reason, status, at: completedAt ?? createdAt }],
+      );
+
+/** The view without the time, which is its caller's. */
+export type CheckoutView = Omit<Checkout, 'now' | 'clockStands'> & { readonly __typename: 'Checkout' };
+
+/** Makes the view, with the refunds of the payment. In test mode the tester sees the plan. */
+export const checkoutView = async (payment: Payment, refunds: readonly Refund[], banks: Banks): Promise<CheckoutView> => {
+  const test = payment.mode === 'test';
+  const method = pageMethod(payment);
+  // A verification that was given back has done what the buyer came for: to the buyer it has succeeded.
+  const status = payment.verification && payment.status === 'refunded' ? 'succeeded' : payment.status;
+  return {
+    __typename: 'Checkout',
+    paymentId: payment.id,
+    publicId: payment.publicId,
+    shopName: payment.shopName,
+    orderId: payment.orderId,
+    description: payment.description,
+    amount: payment.amount,
+    currency: payment.currency,
+    mode: payment.mode,
+    method,
+    methods: [...choices(method, method === 'any' ? await banks.offered(payment) : [])],
+    status,
+    deadline: payment.processingUntil ?? payment.expiresAt,
+    step: payment.step,
+    stepUrl: payment.stepUrl,
+    failureCode: payment.failureCode,
+    returnTo: payment.returnUrl !== null && isFinal(status) ? returnTo(payment.returnUrl, payment.id, status) : null,
+    plannedOutcome: test ? payment.plannedOutcome : null,
+    plannedFailureCode: test ? payment.plannedFailureCode : null,
+    saves: isBinding(payment.kind),
+    verification: payment.verification,
+    ...(await cardTerms(payment, banks)),
+    ...receiptOf(payment),
+    shopSite: siteOf(payment.returnUrl),
+    refunds: refundsShown(payment, refunds),
+  };
+};

@@ -1,0 +1,72 @@
+/**
+ * The order of a session as a bank is given it, and what is kept of the bank's answer. Decisions D-31
+ * and D-34. The same payment makes the same order, whoever gives it and however often.
+ */
+import type { Card, SessionAnswer, SessionOrder } from '../../kernel/banks/bank.ts';
+import type { Database } from '../../kernel/database/orm.ts';
+import type { BuyerMethod } from '../../kernel/rules/buyer.ts';
+import { minorUnits } from '../../kernel/rules/money.ts';
+import { isBinding } from '../../kernel/rules/recurring.ts';
+import type { Refused } from '../../kernel/rules/refusal.ts';
+import { bankRefMetadata } from '../bank-answers/approval.ts';
+import { changePayment } from '../change-payment.ts';
+import type { Payment } from '../entities.ts';
+import { callbacksOf, timedPlan } from '../rules/plan.ts';
+import type { PaymentKey } from '../store-payment.ts';
+
+/** What the buyer sends by pressing Pay. */
+export interface SessionRequest {
+  readonly key: PaymentKey;
+  readonly card: Card | null;
+  /** The hosted page of the payment. */
+  readonly pageUrl: string;
+  readonly now: Temporal.Instant;
+}
+
+/** The order of a payment that is processing. */
+export const sessionOrder = (payment: Payment, by: Pick<SessionRequest, 'card' | 'pageUrl' | 'now'> & { readonly method: BuyerMethod }): SessionOrder => {
+  const { merchantId, shopId, id, amount, currency, metadata, kind, plannedOutcome, processingUntil } = payment;
+  if (processingUntil === null) throw new Error(`payment ${id} has no session`);
+  return {
+    ...(isBinding(kind) ? { save: { verification: payment.verification } } : {}),
+    ...by,
+    merchantId,
+    shopId,
+    operationId: id,
+    amount: minorUnits(amount),
+    currency,
+    planned: plannedOutcome && timedPlan({ outcome: plannedOutcome, failureCode: payment.plannedFailureCode }, amount),
+    callbacks: payment.mode === 'test' ? callbacksOf(metadata) : null,
+    sessionUntil: processingUntil,
+    reference: payment.bankRef,
+  };
+};
+
+/**
+ * Records an open session; the payment as it is afterwards. Of two orders that were both answered,
+ * one is recorded: the buyer is sent to one address, in every tab.
+ */
+export const recordSession = (
+  database: Database,
+  key: PaymentKey,
+  answer: SessionAnswer & { kind: 'opened' },
+  now: Temporal.Instant,
+): Promise<Payment | Refused> =>
+  changePayment(database, key, now, ({ payment }) => {
+    const { reference, step, stepUrl, askAt, traits } = answer;
+    const isOther = payment.stepUrl !== null && payment.bankRef !== reference;
+    if (payment.status !== 'processing' || isOther) return 'unchanged';
+    return {
+      patch: {
+        bankRef: reference,
+        step,
+        stepUrl,
+        askAt,
+        customerCardBrand: traits.cardBrand,
+        customerCardMask: traits.cardMask,
+        metadata: { ...payment.metadata, ...bankRefMetadata(payment, reference) },
+      },
+      postings: [],
+      events: () => [],
+    };
+  });

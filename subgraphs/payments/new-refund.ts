@@ -1,9 +1,0 @@
-/** A refund as it begins, whoever ordered it: pending, and nobody has asked the bank yet. */
-import type { Payment, Refund } from './entities.ts';
-
-/** A new refund of the payment, of `amount` minor units; the bank is asked about it at `askAt`. */
-export const newRefund = (
-  { merchantId, id: paymentId, shopId, mode }: Pick<Payment, 'merchantId' | 'id' | 'shopId' | 'mode'>,
-  asked: Pick<Refund, 'id' | 'amount' | 'reason' | 'askAt'>,
-  now: Temporal.Instant,
-): Refund => ({ merchantId, paymentId, shopId, mode, ...asked, status: 'pending', failReason: null, createdAt: now, completedAt: null, bankRef: null });

@@ -1,0 +1,112 @@
+/**
+ * Payments of saved methods: what is asked for, checked and with its defaults. Contract "Token", "Subscription"; decisions D-30 (outcomes by amount),
+ * D-63a (a charge's method is `recurrent`), D-66 (verifications).
+ */
+import { isCurrency } from '../../kernel/rules/exchange.ts';
+import type { Mode } from '../../kernel/rules/mode.ts';
+import { minorUnits, type MinorUnits } from '../../kernel/rules/money.ts';
+import {
+  isBinding,
+  recurringPaymentId,
+  savableMethods,
+  savedMethod,
+  verificationAmount,
+  type RecurringKind,
+  type SavableMethod,
+  type SavedMethod,
+} from '../../kernel/rules/recurring.ts';
+import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { defaultOrderId, linkTtlDefault_min, linkTtlMax_min } from '../rules/create.ts';
+import { sessionTtl_min, type PaymentMethod } from '../rules/payment.ts';
+import type { Plan } from '../../kernel/rules/plan.ts';
+import { planFor, planMetadata } from '../rules/plan.ts';
+
+/** What recurring billing asks for. */
+export interface RecurringInput {
+  readonly merchantId: string;
+  readonly shopId: string;
+  readonly mode: Mode;
+  readonly kind: RecurringKind;
+  readonly idempotencyKey: string;
+  readonly amount: bigint;
+  readonly currency: string;
+  readonly method: PaymentMethod;
+  readonly tokenId: string;
+  readonly subscriptionId?: string | null | undefined;
+  readonly customerRef: string;
+  readonly savedReference?: string | null | undefined;
+  readonly verification: boolean;
+  readonly orderId?: string | null | undefined;
+  readonly description?: string | null | undefined;
+  readonly returnUrl?: string | null | undefined;
+  readonly ttlMinutes?: number | null | undefined;
+}
+
+const keyMax_chars = 200;
+
+/** The terms of a payment of a saved method, with every default filled in. */
+export interface RecurringTerms {
+  readonly id: string;
+  readonly amount: MinorUnits;
+  readonly orderId: string;
+  readonly expiresAt: Temporal.Instant;
+  readonly metadata: Record<string, string>;
+  /** Null in live mode. */
+  readonly plan: Plan | null;
+  /** By which method the buyer binds, or what is charged. */
+  readonly by: { readonly binds: SavableMethod } | { readonly charges: SavedMethod };
+}
+
+const mistakeIn = (input: RecurringInput): string | null => {
+  const { idempotencyKey, amount, currency, verification, kind, ttlMinutes } = input;
+  if (idempotencyKey.length < 1 || idempotencyKey.length > keyMax_chars) return `idempotencyKey: expected 1 to ${keyMax_chars} characters`;
+  if (amount < 1n) return `amount: expected an integer from 1 to 2^53-1, got ${amount}`;
+  if (!isCurrency(currency)) return `currency: expected an ISO 4217 code such as RUB, got ${currency}`;
+  if (verification && (!isBinding(kind) || amount !== verificationAmount))
+    return `verification: expected a binding of ${verificationAmount}, got ${kind} of ${amount}`;
+  if (ttlMinutes && (ttlMinutes < 1 || ttlMinutes > linkTtlMax_min)) return `ttlMinutes: expected an integer from 1 to ${linkTtlMax_min}, got ${ttlMinutes}`;
+  return null;
+};
+
+const byOf = ({ kind, method, savedReference }: RecurringInput): RecurringTerms['by'] | string => {
+  if (!isBinding(kind)) {
+    const charges = savedMethod(savedReference ?? null);
+    return charges ? { charges } : 'savedReference: required for a charge';
+  }
+  const binds = savableMethods.find((candidate) => candidate === method);
+  return binds ? { binds } : `method: expected ${savableMethods.join(', ')}, got ${method}`;
+};
+
+/** Contract "States and transitions: Token": a card is bound with 3-D Secure, so that what would succeed by itself is confirmed at the bank first. */
+const planOfRecurring = ({ amount, kind, method }: RecurringInput): Plan => {
+  const plan = planFor(amount, {});
+  return isBinding(kind) && method === 'cards' && plan.outcome === 'succeeded' ? { outcome: 'requires_action', failureCode: null } : plan;
+};
+
+/**
+ * The terms of a payment, or `bad_request`. Its metadata tell which token or subscription it belongs to, beside the contract's reserved keys. A charge has
+ * no link: its end is that of the bank's session.
+ */
+export const recurringTerms = (input: RecurringInput, now: Temporal.Instant): RecurringTerms | Refused => {
+  const by = byOf(input);
+  const mistake = mistakeIn(input) ?? (typeof by === 'string' ? by : null);
+  if (mistake !== null || typeof by === 'string') return refused('bad_request', mistake ?? '');
+  const { merchantId, mode, idempotencyKey, customerRef, tokenId, subscriptionId } = input;
+  const plan = mode === 'test' ? planOfRecurring(input) : null;
+  const id = recurringPaymentId(merchantId, mode, idempotencyKey);
+  return {
+    id,
+    amount: minorUnits(input.amount),
+    orderId: input.orderId ?? defaultOrderId(id, now),
+    expiresAt: now.add({ minutes: 'charges' in by ? sessionTtl_min : (input.ttlMinutes ?? linkTtlDefault_min) }),
+    plan,
+    by,
+    metadata: {
+      mode,
+      customer_id: customerRef,
+      token_id: tokenId,
+      ...(subscriptionId ? { subscription_id: subscriptionId } : {}),
+      ...(plan ? planMetadata(plan) : {}),
+    },
+  };
+};

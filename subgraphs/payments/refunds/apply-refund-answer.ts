@@ -1,0 +1,107 @@
+/**
+ * Applies a bank's answer to a refund, whatever brought it. Contract "States and transitions": a successful refund is told by payment.refunded, with the
+ * payment as it is at that moment; when the successful sum reaches the amount the payment is refunded; a failed refund leaves the payment as it is.
+ * Decision D-32: an unknown answer changes no state; decision D-33: the refund of what came too late leaves the payment's status alone. This is the only code that ends a refund.
+ */
+import type pg from 'pg';
+import { raiseAlert } from '../../kernel/alerts/raise-alert.ts';
+import type { RefundAnswer } from '../../kernel/banks/bank.ts';
+import type { Database } from '../../kernel/database/orm.ts';
+import type { OutboxEvent } from '../../kernel/database/outbox.ts';
+import { inTransaction } from '../../kernel/database/statement.ts';
+import type { FailureCode } from '../../kernel/rules/failure-code.ts';
+import { minorUnits } from '../../kernel/rules/money.ts';
+import { lateRefundFailed, refundFailed, refundSucceeded, type Posting } from '../../kernel/rules/postings.ts';
+import type { Payment, Refund } from '../entities.ts';
+import { lockPayment, storeLocked, type LockedPayment } from '../lock-payment.ts';
+import { refundedEvents } from './events.ts';
+import { endedUnpaid, paymentMove, type PaymentStatus } from '../rules/payment.ts';
+import { isLastOf, refundMove } from './rules.ts';
+import type { PaymentPatch } from '../store-payment.ts';
+
+/** How long we wait before asking again a bank that gave no answer. */
+const askAgain_s = 10;
+
+/** A refund as it becomes; `payment`, `postings` and `events` are what that means. */
+interface RefundChange {
+  readonly row: Refund;
+  readonly payment?: PaymentPatch;
+  readonly postings: readonly Posting[];
+  readonly events?: (payment: Payment) => readonly OutboxEvent[];
+}
+
+/** What a payment is once `amount` more of it was given back. One whose money came too late stays what it was (decision D-33). */
+const statusAfter = (payment: Payment, amount: bigint): PaymentStatus => {
+  if (endedUnpaid(payment.status) || !isLastOf(payment, amount)) return payment.status;
+  const status = paymentMove(payment.status, 'fully_refunded');
+  if (!status) throw new Error(`payment ${payment.id} is ${payment.status} and a refund of it succeeded`);
+  return status;
+};
+
+const approve = ({ payment, refunds }: LockedPayment, before: Refund, reference: string, now: Temporal.Instant): RefundChange | null => {
+  const status = refundMove(before.status, 'bank_approved');
+  if (!status) return null;
+  const row: Refund = { ...before, status, bankRef: reference, completedAt: now, askAt: null };
+  const after = refunds.map((other) => (other.id === row.id ? row : other));
+  return {
+    row,
+    payment: { status: statusAfter(payment, row.amount), amountRefunded: payment.amountRefunded + row.amount },
+    postings: refundSucceeded({ amount: minorUnits(row.amount) }),
+    events: (refunded) => refundedEvents(refunded, after, now),
+  };
+};
+
+const decline = ({ payment }: LockedPayment, before: Refund, failReason: FailureCode, now: Temporal.Instant): RefundChange | null => {
+  const status = refundMove(before.status, 'bank_declined');
+  if (!status) return null;
+  const failed = endedUnpaid(payment.status) ? lateRefundFailed : refundFailed;
+  return { row: { ...before, status, failReason, completedAt: now, askAt: null }, postings: failed({ amount: minorUnits(before.amount) }) };
+};
+
+const wait = (before: Refund, bankRef: string | null, askAt: Temporal.Instant | null): RefundChange | null =>
+  before.status === 'pending' ? { row: { ...before, bankRef, askAt }, postings: [] } : null;
+
+/** What the answer changes; null when there is nothing to do. */
+const decide = (locked: LockedPayment, refund: Refund, answer: RefundAnswer, now: Temporal.Instant): RefundChange | null => {
+  switch (answer.kind) {
+    case 'approved':
+      return approve(locked, refund, answer.reference, now);
+    case 'declined':
+      return decline(locked, refund, answer.failureCode, now);
+    case 'pending':
+      return wait(refund, answer.reference ?? refund.bankRef, answer.askAt);
+    case 'unknown':
+      return wait(refund, refund.bankRef, now.add({ seconds: askAgain_s }));
+  }
+};
+
+/** The bank keeps what came too late: nobody owns it until a person has found out more (decision D-33). */
+const alertOfStuckMoney = (client: pg.PoolClient, { shopId, mode, publicId }: Payment, { merchantId, id, failReason }: Refund, at: Temporal.Instant) =>
+  raiseAlert(client, {
+    kind: 'late_success',
+    merchantId,
+    shopId,
+    mode,
+    subjectId: id,
+    detail: `the automatic refund ${id} of ${publicId} was refused (${failReason}); its amount stands in suspense`,
+    at,
+  });
+
+/** Applies the answer; the refund as it is afterwards. A final answer for a refund that is final already changes nothing. */
+export const applyRefundAnswer = (
+  database: Database,
+  { merchantId, paymentId, id }: Pick<Refund, 'merchantId' | 'paymentId' | 'id'>,
+  answer: RefundAnswer,
+  now: Temporal.Instant,
+): Promise<Refund> =>
+  inTransaction(database.pool, async (client) => {
+    const locked = await lockPayment(client, { merchantId, paymentId }, now);
+    const refund = locked?.refunds.find((candidate) => candidate.id === id);
+    if (!locked || !refund) throw new Error(`there is no refund ${id} of payment ${paymentId}`);
+    const change = decide(locked, refund, answer, now);
+    if (!change) return refund;
+    const { row, postings, payment: patch = {}, events = () => [] } = change;
+    if (row.status === 'failed' && endedUnpaid(locked.payment.status)) await alertOfStuckMoney(client, locked.payment, row, now);
+    await storeLocked(client, locked, { patch, postings: [], events, refund: { row, postings } }, now);
+    return row;
+  });

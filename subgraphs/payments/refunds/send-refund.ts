@@ -1,0 +1,69 @@
+/**
+ * Orders a pending refund at the bank, or asks what became of it, and applies the answer. Decision D-32: repeated under the refund's id, which is the bank's
+ * idempotency key, until the answer is final.
+ */
+import type { RefundAnswer } from '../../kernel/banks/bank.ts';
+import type { Banks } from '../../kernel/banks/route.ts';
+import { dueOn, type Timeline } from '../../kernel/clock/due.ts';
+import type { Database } from '../../kernel/database/orm.ts';
+import { eachAlone } from '../../kernel/database/set-aside.ts';
+import { inTraceOf } from '../../kernel/database/subject-trace.ts';
+import { minorUnits } from '../../kernel/rules/money.ts';
+import { isRefused } from '../../kernel/rules/refusal.ts';
+import { applyRefundAnswer } from './apply-refund-answer.ts';
+import type { Payment, Refund } from '../entities.ts';
+import { loadPayments, loadRefunds } from '../find-payments.ts';
+import { timedPlanOfAmount } from '../../kernel/rules/plan.ts';
+
+export interface RefundKey {
+  readonly merchantId: string;
+  readonly refundId: string;
+}
+
+const order = async (banks: Banks, payment: Payment, refund: Refund, now: Temporal.Instant): Promise<RefundAnswer> => {
+  const bank = banks.holding(payment);
+  // A connector that this installation lost tells nothing: the refund waits for it.
+  if (isRefused(bank)) return { kind: 'unknown' };
+  return bank.refund({
+    merchantId: refund.merchantId,
+    operationId: refund.id,
+    payment: { operationId: payment.id, reference: payment.bankRef },
+    amount: minorUnits(refund.amount),
+    currency: payment.currency,
+    planned: refund.mode === 'test' ? timedPlanOfAmount(refund.amount) : null,
+    reference: refund.bankRef,
+    now,
+  });
+};
+
+/** The refund as it is afterwards; null when there is none. Anything but a pending one is left as it is. */
+export const sendRefund = (database: Database, banks: Banks, key: RefundKey, now: Temporal.Instant): Promise<Refund | null> => {
+  const { merchantId, refundId: subjectId } = key;
+  return inTraceOf(database.pool, { merchantId, subjectId }, { kind: 'internal', name: 'send refund' }, () => sendAndApply(database, banks, key, now));
+};
+
+const sendAndApply = async (database: Database, banks: Banks, { merchantId, refundId }: RefundKey, now: Temporal.Instant): Promise<Refund | null> => {
+  const [refund] = await loadRefunds(database.pool, [{ merchantId, id: refundId }]);
+  if (refund?.status !== 'pending') return refund ?? null;
+  const [payment] = await loadPayments(database.pool, [{ merchantId, id: refund.paymentId }]);
+  if (!payment) throw new Error(`refund ${refundId} has no payment`);
+  return applyRefundAnswer(database, refund, await order(banks, payment, refund, now), now);
+};
+
+/** Refunds that the bank is to be asked about at a known moment. */
+export const refundAsks = dueOn<RefundKey>({ name: 'refund_asks', table: 'refund', at: 'ask_at', columns: 'merchant_id as "merchantId", id as "refundId"' });
+
+/** Refunds that the bank should be asked about by now, longest due first. */
+export const findRefundsDue = (database: Database, now: Temporal.Instant, most: number, timeline: Timeline = null): Promise<RefundKey[]> =>
+  refundAsks.due(database.pool, timeline, now, most);
+
+const sweepMost = 500;
+const ordersAtOnce = 16;
+const subjectOf = ({ merchantId, refundId }: RefundKey) => ({ merchantId, subjectId: refundId });
+
+/** Orders the refunds that are due, or asks about them, the longest due first; gives how many. Rejects at the end with what failed. */
+export const sendDueRefunds = async (database: Database, banks: Banks, clock: () => Temporal.Instant, timeline: Timeline = null): Promise<number> => {
+  const due = await findRefundsDue(database, clock(), sweepMost, timeline);
+  await eachAlone(database.pool, { task: refundAsks.task, most: ordersAtOnce, subjectOf }, due, (key) => sendRefund(database, banks, key, clock()));
+  return due.length;
+};

@@ -1,0 +1,114 @@
+/** Subscriptions and their charges. The subgraph owns no money: a charge names the payment that moved it. */
+import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
+import { InstantType } from '../../kernel/database/instant.ts';
+import type { Row } from '../../kernel/database/statement.ts';
+import type { FailureCode } from '../../kernel/rules/failure-code.ts';
+import type { Mode } from '../../kernel/rules/mode.ts';
+import type { SchedulePeriod } from '../rules/schedule.ts';
+import type { SubscriptionStatus } from '../rules/subscription.ts';
+
+const moment = () => p.type(InstantType).$type<Temporal.Instant>();
+
+export const SubscriptionEntity = defineEntity({
+  name: 'Subscription',
+  tableName: 'subscription',
+  properties: {
+    merchantId: p.uuid().primary(),
+    id: p.uuid().primary(),
+    /** Grows with every write: a decision holds for the row that it was made from, or is made again. */
+    version: p.integer(),
+    shopId: p.uuid(),
+    mode: p.text().$type<Mode>(),
+    customerRef: p.text(),
+    customerEmail: p.text().nullable(),
+    customerPhone: p.text().nullable(),
+    planName: p.text().nullable(),
+    amount: p.bigint(),
+    currency: p.text(),
+    method: p.text().$type<'cards' | 'sbp' | 'tpay'>(),
+    period: p.text().$type<SchedulePeriod>(),
+    intervalCount: p.integer(),
+    trialDays: p.integer(),
+    status: p.text().$type<SubscriptionStatus>(),
+    /** What is charged: pending with the subscription until the buyer binds it. */
+    tokenId: p.uuid(),
+    /** The first date of the schedule; null until the method is bound. */
+    anchorAt: moment().nullable(),
+    /** How many periods have begun. */
+    periods: p.integer(),
+    /** Failed charges in a row. */
+    failures: p.integer(),
+    /** When the sweep has something to charge here; null while a charge is under way and when none is to come. */
+    dueAt: moment().nullable(),
+    nextChargeAt: moment().nullable(),
+    lastChargeAt: moment().nullable(),
+    pausedAt: moment().nullable(),
+    cancelledAt: moment().nullable(),
+    cancelReason: p.text().nullable(),
+    createdAt: moment(),
+  },
+  indexes: [
+    { name: 'subscription_list', properties: ['merchantId', 'mode', 'createdAt', 'id'] },
+    { name: 'subscription_due', properties: ['dueAt'], where: 'due_at is not null' },
+  ],
+  checks: [
+    { name: 'subscription_amount', expression: 'amount >= 1 and amount <= 9007199254740991' },
+    {
+      name: 'subscription_status',
+      expression: "status = any (array['pending'::text, 'active'::text, 'past_due'::text, 'paused'::text, 'cancelled'::text])",
+    },
+    // What is not bound, paused or cancelled is never charged, whatever a program does.
+    { name: 'subscription_due_status', expression: "due_at is null or anchor_at is not null and status = any (array['active'::text, 'past_due'::text])" },
+    { name: 'subscription_counts', expression: 'periods >= 0 and failures >= 0 and failures <= 2' },
+  ],
+});
+export type Subscription = Row<InferEntity<typeof SubscriptionEntity>>;
+
+/** open: its payment is not final, or not made yet. cancelled: the merchant cancelled the payment. */
+export type ChargeStatus = 'open' | 'succeeded' | 'failed' | 'cancelled';
+
+export const SubscriptionChargeEntity = defineEntity({
+  name: 'SubscriptionCharge',
+  tableName: 'subscription_charge',
+  properties: {
+    merchantId: p.uuid().primary(),
+    subscriptionId: p.uuid().primary(),
+    /** From 1; 0 is the verification that begins a trial. */
+    period: p.integer().primary(),
+    /** From 1, within the period. */
+    attempt: p.integer().primary(),
+    shopId: p.uuid(),
+    mode: p.text().$type<Mode>(),
+    kind: p.text().$type<'subscription_init' | 'subscription_charge'>(),
+    amount: p.bigint(),
+    currency: p.text(),
+    status: p.text().$type<ChargeStatus>(),
+    /** The payment, by the id that it will have once payments made it; null when payments refused to. */
+    paymentId: p.uuid().nullable(),
+    failureCode: p.text().$type<FailureCode>().nullable(),
+    /** When payments is asked to make the payment; null once it is known. */
+    askAt: moment().nullable(),
+    createdAt: moment(),
+    settledAt: moment().nullable(),
+  },
+  uniques: [
+    // Decision D-65, kept by PostgreSQL itself.
+    {
+      name: 'subscription_charge_once',
+      properties: ['merchantId', 'subscriptionId', 'period'],
+      where: "status = any (array['open'::text, 'succeeded'::text])",
+    },
+  ],
+  indexes: [
+    { name: 'subscription_charge_payment', properties: ['merchantId', 'paymentId'], where: 'payment_id is not null' },
+    { name: 'subscription_charge_ask', properties: ['askAt'], where: 'ask_at is not null' },
+  ],
+  checks: [
+    { name: 'subscription_charge_amount', expression: 'amount >= 1 and amount <= 9007199254740991' },
+    { name: 'subscription_charge_status', expression: "status = any (array['open'::text, 'succeeded'::text, 'failed'::text, 'cancelled'::text])" },
+    { name: 'subscription_charge_settled', expression: "(status = 'open'::text) = (settled_at is null)" },
+  ],
+});
+export type SubscriptionCharge = Row<InferEntity<typeof SubscriptionChargeEntity>>;
+
+export const subscriptionEntities = [SubscriptionEntity, SubscriptionChargeEntity];

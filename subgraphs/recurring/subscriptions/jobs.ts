@@ -1,0 +1,42 @@
+/** What subscriptions do in the background. The sweep finds everything by itself; the schedule only wakes it. */
+import type { Timekeeper } from '../../kernel/clock/keep-clocks.ts';
+import { run, type Statement } from '../../kernel/database/statement.ts';
+import { done, type Job } from '../../kernel/queue/run-job.ts';
+import { chargeDue, type ChargingParts } from './charge-due.ts';
+import { nextDueOfShop } from './store-subscription.ts';
+
+export interface SubscriptionJobs extends ChargingParts {
+  readonly now: () => Temporal.Instant;
+  /** Ends long sweeps early. */
+  readonly stopping: AbortSignal;
+}
+
+/** The jobs of subscriptions. */
+export const subscriptionJobs = ({ now, stopping, ...parts }: SubscriptionJobs): readonly Job[] => [
+  {
+    name: 'charge-subscriptions',
+    queue: 'schedules',
+    every_ms: 1_000,
+    parse: () => null,
+    run: async () => {
+      await chargeDue(parts, now, { stopping });
+      return done;
+    },
+  },
+];
+
+const unfollowed: Statement = {
+  name: 'subscription_unfollowed',
+  text: `select exists (select from event where follower = 'recurring' and merchant_id = $1 and shop_id = $2
+    and sequence > (select sequence from follower_position where follower = 'recurring')) as waiting`,
+};
+
+/** How subscriptions follow a shop's test clock. */
+export const subscriptionKeeper = (parts: ChargingParts): Timekeeper => ({
+  next: (shop, now) => nextDueOfShop(parts.pool, shop, now),
+  work: (shop, now) => chargeDue(parts, () => now, { timeline: shop }),
+  isUnderWay: async ({ merchantId, shopId }) => {
+    const [row] = await run<{ waiting: boolean }>(parts.pool, unfollowed, [merchantId, shopId]);
+    return row?.waiting === true;
+  },
+});

@@ -1,0 +1,166 @@
+/**
+ * Starts a subscription: the subscription with its token and its first charge in one transaction, then the binding payment, which payments makes under the
+ * charge's own key. A crash in between leaves a subscription that the same call completes when it is repeated, and the sweep of charges when it is not.
+ * Contract POST /v1/public/subscriptions.
+ */
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { claimOf, createOnce, releaseKey } from '../../kernel/database/idempotency.ts';
+import { rowJson, run, type Statement } from '../../kernel/database/statement.ts';
+import type { PolicyLists } from '../../kernel/policies/policies.ts';
+import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
+import { bindSubscription, firstAmount } from './ask-charge.ts';
+import type { Payments } from '../ask-payments.ts';
+import { pendingToken } from '../tokens/bind-token.ts';
+import { leaseFrom } from './charge-due.ts';
+import type { Token } from '../tokens/entities.ts';
+import { loadTokens } from '../find-recurring.ts';
+import { chargeNames, loadSubscriptions, subscriptionNames } from './find-subscriptions.ts';
+import { subscriptionTerms, type SubscriptionInput, type SubscriptionTerms } from '../rules/start.ts';
+import { noteAsked } from './store-subscription.ts';
+import { insertToken } from '../tokens/store-token.ts';
+import type { Subscription, SubscriptionCharge } from './entities.ts';
+
+export interface StartingParts {
+  readonly pool: pg.Pool;
+  readonly payments: Payments;
+  readonly policies: PolicyLists;
+}
+
+export interface StartRequest {
+  readonly input: SubscriptionInput;
+  readonly idempotency?: { readonly key: string; readonly fingerprint?: string | null | undefined } | null | undefined;
+  readonly requestId: string;
+}
+
+export interface StartedSubscription {
+  readonly subscription: Subscription;
+  /** The binding payment, by its key. */
+  readonly initialPayment: { readonly merchantId: string; readonly id: string };
+  /** Where the buyer binds the method. */
+  readonly payUrl: string;
+  /** Whether an earlier call with the same key started it. */
+  readonly replayed: boolean;
+}
+
+const insert: Statement = {
+  name: 'subscription_start',
+  text: `with charged as (insert into subscription_charge select * from jsonb_populate_recordset(null::subscription_charge, $2::jsonb))
+    insert into subscription select * from jsonb_populate_recordset(null::subscription, $1::jsonb)`,
+};
+
+/** Contract: charges are made in RUB. */
+const currency = 'RUB';
+
+const newSubscription = (key: KeyPrincipal, id: string, terms: SubscriptionTerms, token: Token): Subscription => ({
+  merchantId: key.merchantId,
+  id,
+  version: 1,
+  shopId: key.shopId,
+  mode: key.mode,
+  ...terms,
+  currency,
+  status: 'pending',
+  tokenId: token.id,
+  anchorAt: null,
+  periods: 0,
+  failures: 0,
+  dueAt: null,
+  nextChargeAt: null,
+  lastChargeAt: null,
+  pausedAt: null,
+  cancelledAt: null,
+  cancelReason: null,
+  createdAt: token.createdAt,
+});
+
+/** The first charge: of the first period, or the verification that begins a trial, which is no period (decision D-66). */
+const firstCharge = (subscription: Subscription, token: Token): SubscriptionCharge => {
+  const { merchantId, id, shopId, mode, trialDays, createdAt } = subscription;
+  return {
+    merchantId,
+    subscriptionId: id,
+    period: trialDays > 0 ? 0 : 1,
+    attempt: 1,
+    shopId,
+    mode,
+    kind: 'subscription_init',
+    amount: firstAmount(subscription),
+    currency,
+    status: 'open',
+    paymentId: token.bindingPaymentId,
+    failureCode: null,
+    askAt: leaseFrom(createdAt),
+    createdAt,
+    settledAt: null,
+  };
+};
+
+/** Writes a new subscription with its token and its first charge. */
+const insertNew = async (client: pg.PoolClient, key: KeyPrincipal, id: string, terms: SubscriptionTerms, now: Temporal.Instant): Promise<Subscription> => {
+  const { merchantId, shopId, mode } = key;
+  const { customerRef, customerEmail, method } = terms;
+  const token = pendingToken({ merchantId, shopId, mode, customerRef, customerEmail, method }, now);
+  const subscription = newSubscription(key, id, terms, token);
+  await insertToken(client, token);
+  await run(client, insert, [
+    JSON.stringify([rowJson(subscriptionNames, subscription)]),
+    JSON.stringify([rowJson(chargeNames, firstCharge(subscription, token))]),
+  ]);
+  return subscription;
+};
+
+const forget: Statement = {
+  name: 'subscription_forget',
+  text: `with gone as (delete from subscription where merchant_id = $1 and id = $2 and status = 'pending' returning token_id),
+      uncharged as (delete from subscription_charge where merchant_id = $1 and subscription_id = $2 and exists (select from gone))
+    delete from token where merchant_id = $1 and id in (select token_id from gone)`,
+};
+
+/** Decision D-40: whom the operator's lists refuse; null when nothing stands against the customer. */
+const barred = (policies: PolicyLists, { merchantId }: KeyPrincipal, { customerRef, customerPhone }: SubscriptionTerms): Refused | null => {
+  const isBlocked =
+    policies.isBlocked(merchantId, 'customer', customerRef) || (customerPhone !== null && policies.isBlocked(merchantId, 'phone', customerPhone));
+  return isBlocked ? refused('aml_blocked', 'subscriptions of this customer are not accepted') : null;
+};
+
+/**
+ * Starts a subscription of the key's shop, or finds the one that an earlier call with the same idempotency key started, and completes it. Refuses with
+ * `bad_request`, `aml_blocked`, `route_not_configured`, `method_unsupported`, and with `idempotent_conflict` or `idempotent_in_progress`.
+ */
+export const startSubscription = async (
+  parts: StartingParts,
+  key: KeyPrincipal,
+  { input, idempotency, requestId }: StartRequest,
+  now: Temporal.Instant,
+): Promise<StartedSubscription | Refused> => {
+  const claim = claimOf(idempotency, 'subscriptionCreate', input);
+  if (claim && isRefused(claim)) return claim;
+  const terms = subscriptionTerms(input);
+  if (isRefused(terms)) return terms;
+  const { pool, payments, policies } = parts;
+  const resourceId = randomUUID();
+  const find = async (id: string): Promise<Subscription | null> => (await loadSubscriptions(pool, [{ merchantId: key.merchantId, id }]))[0] ?? null;
+  const created = await createOnce(
+    pool,
+    { caller: key, claim, find, resourceId, at: now },
+    async (client) =>
+      // What was started before somebody was put on a list is still answered to a repeated call.
+      barred(policies, key, terms) ?? insertNew(client, key, resourceId, terms, now),
+  );
+  if (isRefused(created)) return created;
+  const { made: subscription, replayed } = created;
+  const [token] = await loadTokens(pool, [{ merchantId: key.merchantId, id: subscription.tokenId }]);
+  if (!token) throw new Error(`subscription ${subscription.id} has no token`);
+  const asked = await bindSubscription(payments, subscription, token, requestId);
+  if (isRefused(asked)) {
+    // What payments refuse was never started: nothing of it stays, and the key is free again (decision D-22).
+    await run(pool, forget, [key.merchantId, subscription.id]);
+    await releaseKey(pool, key, claim, subscription.id);
+    return asked;
+  }
+  if (!replayed) await noteAsked(pool, [firstCharge(subscription, token)]);
+  const { merchantId, id } = asked.payment;
+  return { subscription, initialPayment: { merchantId, id }, payUrl: asked.payUrl, replayed };
+};

@@ -1,0 +1,172 @@
+/**
+ * How subscriptions and their charges are written. `storeSubscriptions` is the only writer of an existing subscription: one statement moves as many as it is
+ * given, each with the charge that the same fact begins or settles and the event of a new status, and leaves out those that somebody else has written since they were read (their
+ * version has grown). Rows are locked in the order of their keys, so that two of these never wait for each other.
+ */
+import type pg from 'pg';
+import { dueOn, type Timeline } from '../../kernel/clock/due.ts';
+import { eventRow, insertEvents, type OutboxEvent } from '../../kernel/database/outbox.ts';
+import { columnNames, columns, rowJson, run, type Runner, type Statement } from '../../kernel/database/statement.ts';
+import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { chargeNames, findCharges, loadSubscriptions, subscriptionNames } from './find-subscriptions.ts';
+import type { StandingPatch } from '../rules/subscription.ts';
+import type { Subscription, SubscriptionCharge } from './entities.ts';
+
+export interface SubscriptionKey {
+  readonly merchantId: string;
+  readonly subscriptionId: string;
+}
+
+/** What becomes of one subscription, and of one of its charges when the same fact concerns it. */
+export interface SubscriptionChange {
+  readonly before: Subscription;
+  readonly patch: StandingPatch;
+  readonly charge?: SubscriptionCharge;
+  /** When it happens. */
+  readonly at: Temporal.Instant;
+}
+
+/** The columns that change during a subscription's life. */
+const mutable = [
+  'status',
+  'anchorAt',
+  'periods',
+  'failures',
+  'dueAt',
+  'nextChargeAt',
+  'lastChargeAt',
+  'pausedAt',
+  'cancelledAt',
+  'cancelReason',
+] as const satisfies readonly (keyof StandingPatch & keyof Subscription)[];
+
+const assigned = [...mutable, 'version'].map((name) => `${columnNames([name])} = given.${columnNames([name])}`);
+
+const store: Statement = {
+  name: 'subscriptions_store',
+  text: `with given as (select * from jsonb_populate_recordset(null::subscription, $1::jsonb)),
+    locked as (select subscription.merchant_id, subscription.id from subscription join given on given.merchant_id = subscription.merchant_id
+        and given.id = subscription.id and given.version = subscription.version + 1
+      order by subscription.merchant_id, subscription.id for update of subscription),
+    moved as (update subscription set ${assigned.join(', ')} from given join locked on locked.merchant_id = given.merchant_id and locked.id = given.id
+      where subscription.merchant_id = given.merchant_id and subscription.id = given.id and subscription.version = given.version - 1
+      returning subscription.merchant_id, subscription.id),
+    charged as (insert into subscription_charge select charge.* from jsonb_populate_recordset(null::subscription_charge, $2::jsonb) as charge
+        join moved on moved.merchant_id = charge.merchant_id and moved.id = charge.subscription_id
+      on conflict (merchant_id, subscription_id, period, attempt) do update set status = excluded.status, failure_code = excluded.failure_code,
+        payment_id = excluded.payment_id, ask_at = excluded.ask_at, settled_at = excluded.settled_at),
+    told as (${insertEvents('$3', 'select from moved where moved.merchant_id = row.merchant_id and moved.id = row.subject_id')})
+    select id from moved`,
+};
+
+/** What a new status tells: live consoles alone; merchants hear of the charges' payments. */
+const statusEvents = ({ before: { merchantId, shopId, mode, id, status: from }, patch: { status = from }, at }: SubscriptionChange): readonly OutboxEvent[] => {
+  if (status === from) return [];
+  return [{ merchantId, shopId, mode, subjectId: id, stream: { kind: 'subscription.status_changed', payload: { id, status } }, webhook: null, at }];
+};
+
+/** Writes the changes whose subscriptions are still as they were read; gives the ids of those. Nothing has happened to the others. */
+export const storeSubscriptions = async (runner: Runner, changes: readonly SubscriptionChange[]): Promise<ReadonlySet<string>> => {
+  if (changes.length === 0) return new Set();
+  const after = changes.map(({ before, patch }) => rowJson(subscriptionNames, { ...before, ...patch, version: before.version + 1 }));
+  const charges = changes.flatMap(({ charge }) => (charge ? [rowJson(chargeNames, charge)] : []));
+  const stored = await run<{ id: string }>(runner, store, [
+    JSON.stringify(after),
+    JSON.stringify(charges),
+    JSON.stringify(changes.flatMap(statusEvents).map(eventRow)),
+  ]);
+  return new Set(stored.map(({ id }) => id));
+};
+
+const racesMost = 20;
+
+/**
+ * Changes one subscription: reads it with its charges, lets a rule decide, writes the decision; again when somebody else wrote it in between. Gives it as
+ * it is then, or the refusal; `unchanged` when there is nothing to do.
+ */
+export const changeSubscription = async (
+  runner: Runner,
+  { merchantId, subscriptionId }: SubscriptionKey,
+  decide: (subscription: Subscription, charges: readonly SubscriptionCharge[]) => Omit<SubscriptionChange, 'before'> | Refused | 'unchanged',
+): Promise<Subscription | Refused> => {
+  for (let race = 0; race < racesMost; race += 1) {
+    // The subscription first: a charge that was settled after this read has grown the version, and the decision is made again.
+    const [before] = await loadSubscriptions(runner, [{ merchantId, id: subscriptionId }]);
+    if (!before) return refused('not_found', 'there is no such subscription');
+    const [charges = []] = await findCharges(runner, [before]);
+    const change = decide(before, charges);
+    if (change === 'unchanged') return before;
+    if (isRefused(change)) return change;
+    const stored = await storeSubscriptions(runner, [{ before, ...change }]);
+    if (stored.size > 0) return { ...before, ...change.patch, version: before.version + 1 };
+  }
+  throw new Error(`subscription ${subscriptionId} was written by others ${racesMost} times in a row`);
+};
+
+const note: Statement = {
+  name: 'subscription_charges_note',
+  text: `update subscription_charge set ask_at = null
+    from unnest($1::uuid[], $2::uuid[], $3::int[], $4::int[]) as noted(merchant_id, subscription_id, period, attempt)
+    where subscription_charge.merchant_id = noted.merchant_id and subscription_charge.subscription_id = noted.subscription_id
+      and subscription_charge.period = noted.period and subscription_charge.attempt = noted.attempt and ask_at is not null`,
+};
+
+/** The payments of these charges exist: payments need not be asked for them any more, the events of the payments tell the rest. */
+export const noteAsked = async (runner: Runner, charges: readonly SubscriptionCharge[]): Promise<void> => {
+  if (charges.length === 0) return;
+  await run(runner, note, keysOf(charges));
+};
+
+/** The keys of charges as the parameters of `unnest`. */
+const keysOf = (charges: readonly SubscriptionCharge[]): readonly unknown[] => [
+  charges.map(({ merchantId }) => merchantId),
+  charges.map(({ subscriptionId }) => subscriptionId),
+  charges.map(({ period }) => period),
+  charges.map(({ attempt }) => attempt),
+];
+
+/** Subscriptions that wait to be charged. They are locked until the end of the caller's transaction; what others hold is left to them. */
+export const dueSubscriptions = dueOn<Subscription>({
+  name: 'subscriptions',
+  table: 'subscription',
+  at: 'due_at',
+  columns: columns(subscriptionNames),
+  where: 'due_at is not null',
+  locked: true,
+});
+
+/** Charges whose payments are still to be asked for, likewise. */
+export const dueAsks = dueOn<SubscriptionCharge>({
+  name: 'subscription_asks',
+  table: 'subscription_charge',
+  at: 'ask_at',
+  subject: 'subscription_id',
+  columns: columns(chargeNames),
+  where: 'ask_at is not null',
+  locked: true,
+});
+
+const lease: Statement = {
+  name: 'subscription_charges_lease',
+  text: `update subscription_charge set ask_at = $5
+    from unnest($1::uuid[], $2::uuid[], $3::int[], $4::int[]) as leased(merchant_id, subscription_id, period, attempt)
+    where subscription_charge.merchant_id = leased.merchant_id and subscription_charge.subscription_id = leased.subscription_id
+      and subscription_charge.period = leased.period and subscription_charge.attempt = leased.attempt`,
+};
+
+/** Takes up to `most` charges whose payments are to be asked for, in the caller's transaction: they are found again at `until`. */
+export const takeAsks = async (
+  client: pg.PoolClient,
+  timeline: Timeline,
+  { now, until, most }: { readonly now: Temporal.Instant; readonly until: Temporal.Instant; readonly most: number },
+): Promise<readonly SubscriptionCharge[]> => {
+  const taken = await dueAsks.due(client, timeline, now, most);
+  if (taken.length > 0) await run(client, lease, [...keysOf(taken), until]);
+  return taken;
+};
+
+/** When recurring billing has something to do next for a shop in test mode, after a moment; null when nothing is to come. */
+export const nextDueOfShop = async (runner: Runner, shop: NonNullable<Timeline>, after: Temporal.Instant): Promise<Temporal.Instant | null> => {
+  const [charge, ask] = await Promise.all([dueSubscriptions.next(runner, shop, after), dueAsks.next(runner, shop, after)]);
+  return charge && ask ? (Temporal.Instant.compare(charge, ask) <= 0 ? charge : ask) : (charge ?? ask);
+};

@@ -1,0 +1,110 @@
+/**
+ * Binds a payment method. Contract POST /v1/public/tokens; decisions D-20 to D-24, D-40 (payments checks), D-66. The token is written first, then payments is
+ * asked for the payment that binds it, whose id follows from the token's: a crash in between leaves a pending token, whose creation is completed when it is
+ * repeated under its key, and ended by a sweep when it is not (jobs.ts).
+ */
+import { randomUUID } from 'node:crypto';
+import { claimOf, createOnce, releaseKey } from '../../kernel/database/idempotency.ts';
+import type { Database } from '../../kernel/database/orm.ts';
+import type { Mode } from '../../kernel/rules/mode.ts';
+import { recurringPaymentId, type SavableMethod } from '../../kernel/rules/recurring.ts';
+import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
+import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
+import type { AskedBinding, BindingRequest, Payments } from '../ask-payments.ts';
+import type { Token } from './entities.ts';
+import { loadTokens } from '../find-recurring.ts';
+import { tokenTerms, type TokenInput } from '../rules/token.ts';
+import { insertToken, removeToken } from './store-token.ts';
+
+export interface TokenParts {
+  readonly database: Pick<Database, 'pool'>;
+  readonly payments: Payments;
+}
+
+/** The key under which payments makes the payment that binds a token. */
+const bindingKey = (tokenId: string): string => `bind/${tokenId}`;
+
+/**
+ * A new token, pending; write it with `insertToken` and begin its binding with `startBinding`. A subscription makes one too: whose method it saves is the
+ * merchant's token like any other.
+ */
+export const pendingToken = (
+  of: {
+    readonly merchantId: string;
+    readonly shopId: string;
+    readonly mode: Mode;
+    readonly customerRef: string;
+    readonly customerEmail: string | null;
+    readonly method: SavableMethod;
+  },
+  now: Temporal.Instant,
+): Token => {
+  const id = randomUUID();
+  return {
+    ...of,
+    id,
+    status: 'pending',
+    cardBrand: null,
+    cardMask: null,
+    cardHolder: null,
+    bindingPaymentId: recurringPaymentId(of.merchantId, of.mode, bindingKey(id)),
+    savedReference: null,
+    lastChargedAt: null,
+    createdAt: now,
+  };
+};
+
+/** What a token is bound by: the payment's kind, amount (minor units) and what the buyer sees. */
+export type BindingOf = Pick<BindingRequest, 'kind' | 'amount' | 'currency' | 'verification' | 'subscriptionId' | 'returnUrl' | 'description'>;
+
+/**
+ * Asks payments for the payment that binds a token, or finds it: safe to repeat. Refuses with `route_not_configured`, `method_unsupported` or `aml_blocked`;
+ * nothing was made then. Rejects when payments did not answer. What comes of it is told by the payment's events.
+ */
+export const startBinding = ({ payments }: Pick<TokenParts, 'payments'>, token: Token, of: BindingOf, requestId?: string): Promise<AskedBinding | Refused> => {
+  const { merchantId, shopId, mode, customerRef, method, id: tokenId } = token;
+  return payments.askBinding({ ...of, merchantId, shopId, mode, customerRef, method, tokenId, idempotencyKey: bindingKey(tokenId) }, requestId);
+};
+
+export interface CreatedToken {
+  readonly token: Token;
+  /** Where the buyer confirms. */
+  readonly payUrl: string;
+  /** Whether an earlier call with the same key created it. */
+  readonly replayed: boolean;
+}
+
+interface TokenRequest {
+  readonly input: TokenInput;
+  readonly idempotency?: { readonly key: string; readonly fingerprint?: string | null | undefined } | null | undefined;
+}
+
+/** Creates a token and its binding, or finds those that an earlier call with the same key created. Refuses as `startBinding`, with `bad_request`, or about the key. */
+export const createToken = async (
+  parts: TokenParts,
+  key: KeyPrincipal,
+  { input, idempotency }: TokenRequest,
+  { now, requestId }: { readonly now: Temporal.Instant; readonly requestId: string },
+): Promise<CreatedToken | Refused> => {
+  const claim = claimOf(idempotency, 'tokenCreate', input);
+  if (claim && isRefused(claim)) return claim;
+  const terms = tokenTerms(input);
+  if (isRefused(terms)) return terms;
+  const { pool } = parts.database;
+  const { merchantId, shopId, mode } = key;
+  const token = pendingToken({ merchantId, shopId, mode, ...terms }, now);
+  const find = async (id: string): Promise<Token | null> => (await loadTokens(pool, [{ merchantId, id }]))[0] ?? null;
+  const created = await createOnce(pool, { caller: key, claim, find, resourceId: token.id, at: now }, async (client) => {
+    await insertToken(client, token);
+    return token;
+  });
+  if (isRefused(created)) return created;
+  const { made, replayed } = created;
+  const { amount, verification, returnUrl } = terms;
+  const binding = { kind: 'token_bind', amount, currency: 'RUB', verification, subscriptionId: null, returnUrl, description: null } as const;
+  const bound = await startBinding(parts, made, binding, requestId);
+  if (!isRefused(bound)) return { token: made, payUrl: bound.payUrl, replayed };
+  await removeToken(pool, made);
+  await releaseKey(pool, key, claim, made.id);
+  return bound;
+};

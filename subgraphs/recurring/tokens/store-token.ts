@@ -1,0 +1,65 @@
+/** How tokens are written. A move reads them under their rows' locks, taken in the order of their keys, so that two of these never wait for each other. */
+import type pg from 'pg';
+import { columns, propertyNames, rowJson, run, type Runner, type Statement } from '../../kernel/database/statement.ts';
+import { TokenEntity, type Token } from './entities.ts';
+
+const names = propertyNames(TokenEntity);
+
+export interface TokenKey {
+  readonly merchantId: string;
+  readonly id: string;
+}
+
+const insert: Statement = { name: 'token_insert', text: 'insert into token select * from jsonb_populate_recordset(null::token, $1::jsonb)' };
+
+/** Writes a new token. */
+export const insertToken = async (runner: Runner, token: Token): Promise<void> => {
+  await run(runner, insert, [JSON.stringify([rowJson(names, token)])]);
+};
+
+const lock: Statement = {
+  name: 'token_lock',
+  text: `select ${columns(names)} from token where (merchant_id, id) in (select * from unnest($1::uuid[], $2::uuid[])) order by merchant_id, id for update`,
+};
+
+/** The tokens of these keys that there are, which nobody else can change until the transaction ends. */
+export const lockTokens = (client: pg.PoolClient, keys: readonly TokenKey[]): Promise<Token[]> =>
+  run(client, lock, [keys.map(({ merchantId }) => merchantId), keys.map(({ id }) => id)]);
+
+const share: Statement = {
+  name: 'token_share',
+  text: `select ${columns(names)} from token where merchant_id = $1 and id = $2 for share`,
+};
+
+/** A token that nobody can change until the transaction ends, others may share it; null when there is none. */
+export const shareToken = async (client: pg.PoolClient, { merchantId, id }: TokenKey): Promise<Token | null> =>
+  (await run<Token>(client, share, [merchantId, id]))[0] ?? null;
+
+const store: Statement = {
+  name: 'token_store',
+  text: `update token set status = given.status, card_brand = given.card_brand, card_mask = given.card_mask, card_holder = given.card_holder,
+      saved_reference = given.saved_reference, last_charged_at = given.last_charged_at
+    from jsonb_populate_recordset(null::token, $1::jsonb) as given where token.merchant_id = given.merchant_id and token.id = given.id`,
+};
+
+/** Writes locked tokens as they become: status, card, saved method and last charge; nothing else of them changes. */
+export const storeTokens = async (client: pg.PoolClient, tokens: readonly Token[]): Promise<void> => {
+  if (tokens.length > 0) await run(client, store, [JSON.stringify(tokens.map((token) => rowJson(names, token)))]);
+};
+
+const noteCharge: Statement = {
+  name: 'token_note_charge',
+  text: `update token set last_charged_at = $3 where merchant_id = $1 and id = $2 and (last_charged_at is null or last_charged_at < $3)`,
+};
+
+/** Writes when a token was last charged, unless a later charge has been written. */
+export const noteTokenCharge = async (runner: Runner, { merchantId, id }: TokenKey, at: Temporal.Instant): Promise<void> => {
+  await run(runner, noteCharge, [merchantId, id, at]);
+};
+
+const remove: Statement = { name: 'token_remove', text: `delete from token where merchant_id = $1 and id = $2 and status = 'pending'` };
+
+/** Removes a token that nobody was told of: payments refused to bind it. */
+export const removeToken = async (runner: Runner, { merchantId, id }: TokenKey): Promise<void> => {
+  await run(runner, remove, [merchantId, id]);
+};
