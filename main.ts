@@ -1,10 +1,15 @@
 /**
- * The entry: `node main.ts` runs every role in one process, by default on an embedded PostgreSQL; scaled out, each process has its own roles, as in
- * `node main.ts subgraph payments` or `node main.ts worker`. SIGTERM, SIGINT and the loss of the process that started us stop it in order and end with 0, at
- * any moment of its life: it listens for them before it loads anything else.
+ * The entry: `node main.ts` runs every role in one process, by default on an embedded PostgreSQL;
+ * scaled out, each process has its own roles, as in `node main.ts subgraph payments` or `node
+ * main.ts worker`. SIGTERM, SIGINT and the loss of the process that started us stop it in order and
+ * end with 0, at any moment of its life: it listens for them before it loads anything else.
  */
 import { join } from 'node:path';
-import { listenForStop, stopAsked, throwIfStopped } from './subgraphs/kernel/service/http/stop-requests.ts';
+import {
+  listenForStop,
+  stopAsked,
+  throwIfStopped,
+} from './subgraphs/kernel/service/http/stop-requests.ts';
 import type { SettledConfig } from './subgraphs/kernel/service/config/config.ts';
 import type { Roles } from './subgraphs/kernel/service/config/roles.ts';
 import type { Logger } from './subgraphs/kernel/service/tracing/telemetry.ts';
@@ -16,8 +21,17 @@ const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
 /** The lines of a command that creates a payment. README.md shows the same one. */
 export const firstPayment = (publicUrl: string, key: string): readonly string[] => {
-  const body = JSON.stringify({ amount: 10_000, order_id: 'order-1', description: 'Tea and cakes', return_url: 'https://example.com/thanks' });
-  return [`curl -s -X POST ${publicUrl}/v1/public/payments \\`, `  -H 'Authorization: Bearer ${key}' \\`, `  -H 'Content-Type: application/json' -d '${body}'`];
+  const body = JSON.stringify({
+    amount: 10_000,
+    order_id: 'order-1',
+    description: 'Tea and cakes',
+    return_url: 'https://example.com/thanks',
+  });
+  return [
+    `curl -s -X POST ${publicUrl}/v1/public/payments \\`,
+    `  -H 'Authorization: Bearer ${key}' \\`,
+    `  -H 'Content-Type: application/json' -d '${body}'`,
+  ];
 };
 
 /** What a person needs first: where everything is, and a first payment to paste. */
@@ -28,9 +42,15 @@ const banner = ({ config, demo }: Running, madeToken: boolean): string => {
     `  REST API        ${publicUrl}/v1/public`,
     `  GraphQL         ${publicUrl}/graphql   (${graphiql ? 'in a browser: GraphiQL; ' : ''}subscriptions: graphql-ws)`,
     `  Documentation   ${publicUrl}/docs`,
-    // One that was given is known to whoever gave it, and terminals and their logs are read by others.
+    // One that was given is known to whoever gave it, and terminals and their logs are read by
+    // others.
     ...(madeToken && operatorToken !== null ? [`  Operator token  ${operatorToken}`] : []),
-    ...(demo ? [`  Test key        ${demo.key}   (demo merchant, every scope)`, `  Webhook secret  ${demo.webhookSecret}   (of the demo shop)`] : []),
+    ...(demo
+      ? [
+          `  Test key        ${demo.key}   (demo merchant, every scope)`,
+          `  Webhook secret  ${demo.webhookSecret}   (of the demo shop)`,
+        ]
+      : []),
     '',
   ];
   if (!demo) return lines.join('\n');
@@ -45,8 +65,15 @@ const banner = ({ config, demo }: Running, madeToken: boolean): string => {
   ].join('\n');
 };
 
-/** Says that a stop was asked for, and ends the process with 1 when the stop takes longer than it may. */
-const limitStop = async (stopping: AbortSignal, { drainDelay_ms, drain_ms }: SettledConfig, log: Logger): Promise<void> => {
+/**
+ * Says that a stop was asked for, and ends the process with 1 when the stop takes longer than it
+ * may.
+ */
+const limitStop = async (
+  stopping: AbortSignal,
+  { drainDelay_ms, drain_ms }: SettledConfig,
+  log: Logger,
+): Promise<void> => {
   await stopAsked(stopping);
   setTimeout(() => {
     log.fatal({ drain_ms }, 'the drain took too long');
@@ -61,7 +88,9 @@ const readRoleWords = async (words: readonly string[]): Promise<Roles> => {
   ]);
   const roles = readRoles(words);
   if (roles) return roles;
-  process.stderr.write(`no such role: ${words.join(' ')}\nroles: ${roleNames.join(' | ')} (subgraph is followed by ${subgraphNames.join(', ')})\n`);
+  process.stderr.write(
+    `no such role: ${words.join(' ')}\nroles: ${roleNames.join(' | ')} (subgraph is followed by ${subgraphNames.join(', ')})\n`,
+  );
   return process.exit(2);
 };
 
@@ -74,20 +103,32 @@ const readSettings = async () => {
   return read.port === 0 ? { ...read, port: await freePort() } : read;
 };
 
-/** Runs the service until it is asked to stop. Throws the request when that comes before it is ready. */
-const run = async (roles: Roles, words: readonly string[], stopping: AbortSignal): Promise<void> => {
+/**
+ * Runs the service until it is asked to stop. Throws the request when that comes before it is
+ * ready.
+ */
+const run = async (
+  roles: Roles,
+  words: readonly string[],
+  stopping: AbortSignal,
+): Promise<void> => {
   const progress = (text: string): void => say(`  ${text}`);
   const began = performance.now();
   const read = await readSettings();
-  const [{ openLog }, { outliveForsakenFields }, { ensurePlace, isEmbedded, settle, startRoles }] = await Promise.all([
-    import('./subgraphs/kernel/service/tracing/telemetry.ts'),
-    import('./subgraphs/kernel/service/graph/forsaken-fields.ts'),
-    import('./start-roles.ts'),
-  ]);
+  const [{ openLog }, { outliveForsakenFields }, { ensurePlace, isEmbedded, settle, startRoles }] =
+    await Promise.all([
+      import('./subgraphs/kernel/service/tracing/telemetry.ts'),
+      import('./subgraphs/kernel/service/graph/forsaken-fields.ts'),
+      import('./start-roles.ts'),
+    ]);
   await throwIfStopped(stopping);
   await ensurePlace(read, roles, { progress, stopping });
   const config = settle(read, roles);
-  const log = openLog(config, words.join(' ') || 'all', isEmbedded(config, roles) ? join(config.dataDir, 'service.log') : null);
+  const log = openLog(
+    config,
+    words.join(' ') || 'all',
+    isEmbedded(config, roles) ? join(config.dataDir, 'service.log') : null,
+  );
   outliveForsakenFields(log);
   void limitStop(stopping, config, log);
   const running = await startRoles(config, roles, log, { progress, stopping });
@@ -114,7 +155,8 @@ const main = async (stopping: AbortSignal): Promise<number> => {
   return 0;
 };
 
-const wordsOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
+const wordsOf = (thrown: unknown): string =>
+  thrown instanceof Error ? thrown.message : String(thrown);
 
 if (import.meta.main) {
   const code = await main(listenForStop()).catch((error: unknown) => {

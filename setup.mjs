@@ -1,6 +1,8 @@
 /**
- * What every npm command of this project goes through: installs the packages when they are missing or old, finds the Node 26 among them, and runs the
- * command under it. Plain JavaScript without packages, because it runs on the Node 20 or newer that the machine has, before anything is installed.
+ * What every npm command of this project goes through: installs the packages when they are missing
+ * or old, finds the Node 26 among them, and runs the command under it. Plain JavaScript without
+ * packages, because it runs on the Node 20 or newer that the machine has, before anything is
+ * installed.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -14,14 +16,16 @@ const look_ms = 250;
 // Taken before anything else: npm may be killed while packages are being installed.
 const startedBy = process.ppid;
 const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
-// One press of Ctrl-C arrives twice where npm passes it on, after the terminal; a busy machine takes its time for that.
+// One press of Ctrl-C arrives twice where npm passes it on, after the terminal; a busy machine
+// takes its time for that.
 const samePress_ms = process.env.npm_lifecycle_event ? 1_000 : 250;
 // What a program that was told to end at once may take for it.
 const atOnce_ms = 2_000;
 
 /**
- * `drains`: the program listens to 'disconnect' and ends in order by itself, and losing us in any way tells it to. The others get our signals.
- * Packages that only development needs are not asked for where `runtimeOnly` is set.
+ * `drains`: the program listens to 'disconnect' and ends in order by itself, and losing us in any
+ * way tells it to. The others get our signals. Packages that only development needs are not asked
+ * for where `runtimeOnly` is set.
  */
 const commands = {
   start: { program: ['main.ts'], drains: true, runtimeOnly: true },
@@ -51,24 +55,31 @@ const readJson = (path) => {
 };
 
 /**
- * Whether node_modules holds what package-lock.json asks for. npm writes its own list into node_modules when it has finished: an install that was cut
- * off has none. Optional packages may be missing, for most belong to other platforms.
+ * Whether node_modules holds what package-lock.json asks for. npm writes its own list into
+ * node_modules when it has finished: an install that was cut off has none. Optional packages may be
+ * missing, for most belong to other platforms.
  */
 const isInstalled = (runtimeOnly) => {
   const wanted = readJson('package-lock.json')?.packages;
   const present = readJson('node_modules/.package-lock.json')?.packages;
   if (!present) return false;
   if (!wanted) return true;
-  const same = (path) => present[path].version === wanted[path]?.version && present[path].integrity === wanted[path]?.integrity;
-  const mayMiss = ({ optional, devOptional, dev }) => optional || devOptional || (dev && runtimeOnly);
-  return Object.keys(wanted).every((path) => path === '' || (present[path] ? same(path) : mayMiss(wanted[path])));
+  const same = (path) =>
+    present[path].version === wanted[path]?.version &&
+    present[path].integrity === wanted[path]?.integrity;
+  const mayMiss = ({ optional, devOptional, dev }) =>
+    optional || devOptional || (dev && runtimeOnly);
+  return Object.keys(wanted).every(
+    (path) => path === '' || (present[path] ? same(path) : mayMiss(wanted[path])),
+  );
 };
 
 const firstLines = (text, count) => text.trim().split('\n').slice(0, count).join('\n');
 
 const hasGroups = process.platform !== 'win32';
 
-const hasEnded = ({ pid, exitCode, signalCode }) => pid === undefined || exitCode !== null || signalCode !== null;
+const hasEnded = ({ pid, exitCode, signalCode }) =>
+  pid === undefined || exitCode !== null || signalCode !== null;
 
 /** To a program and what it has started. */
 const signalGroup = (child, signal) => {
@@ -80,7 +91,10 @@ const signalGroup = (child, signal) => {
   }
 };
 
-/** Calls `first` when a stop is asked for by a signal or by `ask`, and `again` when Ctrl-C is pressed after that. */
+/**
+ * Calls `first` when a stop is asked for by a signal or by `ask`, and `again` when Ctrl-C is
+ * pressed after that.
+ */
 const onStop = (first, again) => {
   let asked_ms = null;
   const ask = (signal) => {
@@ -93,16 +107,35 @@ const onStop = (first, again) => {
   return { ask, end: () => stopSignals.forEach((signal) => process.off(signal, ask)) };
 };
 
-/** Runs npm quietly and says every few seconds that it goes on; its own words are shown only when it fails. */
+/**
+ * Runs npm quietly and says every few seconds that it goes on; its own words are shown only when it
+ * fails.
+ */
 const install = async () => {
   const began = performance.now();
   const seconds = () => `${Math.round((performance.now() - began) / 1000)} s`;
   const hasLock = existsSync(join(root, 'package-lock.json'));
-  say(`Installing packages (${existsSync(join(root, 'node_modules')) ? 'package-lock.json has changed' : 'first start'}) ...`);
-  const args = [hasLock ? 'ci' : 'install', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error', '--progress=false'];
+  say(
+    `Installing packages (${existsSync(join(root, 'node_modules')) ? 'package-lock.json has changed' : 'first start'}) ...`,
+  );
+  const args = [
+    hasLock ? 'ci' : 'install',
+    '--include=dev',
+    '--include=optional',
+    '--no-audit',
+    '--no-fund',
+    '--loglevel=error',
+    '--progress=false',
+  ];
   // Inside `npm start` npm says where it is; on Windows it could not be started by its name alone.
-  const npm = process.env.npm_execpath?.endsWith('.js') ? [process.execPath, process.env.npm_execpath] : ['npm'];
-  const child = spawn(npm[0], [...npm.slice(1), ...args], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], detached: hasGroups });
+  const npm = process.env.npm_execpath?.endsWith('.js')
+    ? [process.execPath, process.env.npm_execpath]
+    : ['npm'];
+  const child = spawn(npm[0], [...npm.slice(1), ...args], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: hasGroups,
+  });
   let stopped = false;
   const stopping = onStop(
     () => {
@@ -123,18 +156,30 @@ const install = async () => {
   stopping.end();
   if (stopped) fail('Stopped before the packages were installed.');
   if (code !== 0)
-    fail(`npm could not install the packages (${code}):\n${firstLines(said, 12)}\nMend that (does "npm ping" answer?) and run the same command again.`);
+    fail(
+      `npm could not install the packages (${code}):\n${firstLines(said, 12)}\nMend that (does "npm ping" answer?) and run the same command again.`,
+    );
   say(`Packages are installed (${seconds()}).`);
 };
 
-const versionOf = (program) => Number(/^v(\d+)\./.exec(spawnSync(program, ['--version'], { encoding: 'utf8' }).stdout ?? '')?.[1] ?? 0);
+const versionOf = (program) =>
+  Number(
+    /^v(\d+)\./.exec(spawnSync(program, ['--version'], { encoding: 'utf8' }).stdout ?? '')?.[1] ??
+      0,
+  );
 
-/** The Node that npm has installed for this platform, else the one we run on when it is new enough. */
+/**
+ * The Node that npm has installed for this platform, else the one we run on when it is new enough.
+ */
 const findNode = () => {
   const platform = `${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
   const file = process.platform === 'win32' ? 'node.exe' : 'node';
-  const brought = [`node-${platform}`, `node-bin-${platform}`].map((name) => join(root, 'node_modules', name, 'bin', file));
-  const found = [...brought.filter(existsSync), process.execPath].find((program) => versionOf(program) >= neededNode);
+  const brought = [`node-${platform}`, `node-bin-${platform}`].map((name) =>
+    join(root, 'node_modules', name, 'bin', file),
+  );
+  const found = [...brought.filter(existsSync), process.execPath].find(
+    (program) => versionOf(program) >= neededNode,
+  );
   if (found) return found;
   return fail(
     `This project runs on Node ${neededNode}, which npm brings for Linux, macOS and Windows on common processors.\n` +
@@ -144,8 +189,9 @@ const findNode = () => {
 };
 
 /**
- * Calls back once npm is gone: killed with -9 it tells nobody, but its orphans get another parent. The scripts in package.json say `exec`, because a
- * shell that stays between npm and us swallows the SIGINT that npm passes on, and leaves us alone on SIGTERM.
+ * Calls back once npm is gone: killed with -9 it tells nobody, but its orphans get another parent.
+ * The scripts in package.json say `exec`, because a shell that stays between npm and us swallows
+ * the SIGINT that npm passes on, and leaves us alone on SIGTERM.
  */
 const watchNpm = (onGone) => {
   if (!process.env.npm_lifecycle_event) return;
@@ -157,13 +203,16 @@ const watchNpm = (onGone) => {
 };
 
 /**
- * Runs the program until it ends and ends with its code. It gets a session of its own, so that Ctrl-C, which the terminal sends to everyone at once and
- * npm passes on a second time, reaches it once: through us. A channel to it closes when we stop, however we stop. A second Ctrl-C ends it at once.
+ * Runs the program until it ends and ends with its code. It gets a session of its own, so that
+ * Ctrl-C, which the terminal sends to everyone at once and npm passes on a second time, reaches it
+ * once: through us. A channel to it closes when we stop, however we stop. A second Ctrl-C ends it
+ * at once.
  */
 const run = (node, { program, drains }, args) => {
   const path = `${join(root, 'node_modules', '.bin')}${delimiter}${process.env.PATH ?? ''}`;
   // What Node has compiled once: it is kept with the packages, and halves what a later start costs.
-  const compiled = process.env.NODE_COMPILE_CACHE ?? join(root, 'node_modules', '.cache', 'compiled');
+  const compiled =
+    process.env.NODE_COMPILE_CACHE ?? join(root, 'node_modules', '.cache', 'compiled');
   const child = spawn(node, [...program, ...args], {
     cwd: root,
     env: { ...process.env, PATH: path, NODE_COMPILE_CACHE: compiled },

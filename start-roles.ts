@@ -1,6 +1,7 @@
 /**
- * The roles of a process, wired together. What only the edge or only the subgraphs need is loaded where a process has such a role: a subgraph is then half
- * as large. What was started last is taken down first, also when starting fails half way.
+ * The roles of a process, wired together. What only the edge or only the subgraphs need is loaded
+ * where a process has such a role: a subgraph is then half as large. What was started last is taken
+ * down first, also when starting fails half way.
  */
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -8,14 +9,29 @@ import type { SubgraphName } from './schema/sources.ts';
 import { remoteExecutor } from './gateway/remote-subgraph.ts';
 import { readNotification } from './subgraphs/kernel/banks/tbank/read-notification.ts';
 import { ensureWritable } from './subgraphs/kernel/database/embedded/data-directory.ts';
-import { handoverDefault_ms, untilLetGo } from './subgraphs/kernel/database/embedded/claim-directory.ts';
+import {
+  handoverDefault_ms,
+  untilLetGo,
+} from './subgraphs/kernel/database/embedded/claim-directory.ts';
 import type { Start } from './subgraphs/kernel/database/open-record.ts';
 import { openBus } from './subgraphs/kernel/queue/bus.ts';
 import type { Bus } from './subgraphs/kernel/rules/event.ts';
-import { ConfigError, deriveSecrets, type Config, type SettledConfig } from './subgraphs/kernel/service/config/config.ts';
+import {
+  ConfigError,
+  deriveSecrets,
+  type Config,
+  type SettledConfig,
+} from './subgraphs/kernel/service/config/config.ts';
 import { openHttp, type HttpParts } from './subgraphs/kernel/service/http/http-server.ts';
-import { ensureFree, explainListening, type ListenAddress } from './subgraphs/kernel/service/http/listen-address.ts';
-import { localOperatorToken, localSecretKey } from './subgraphs/kernel/service/config/local-secrets.ts';
+import {
+  ensureFree,
+  explainListening,
+  type ListenAddress,
+} from './subgraphs/kernel/service/http/listen-address.ts';
+import {
+  localOperatorToken,
+  localSecretKey,
+} from './subgraphs/kernel/service/config/local-secrets.ts';
 import type { ServiceKeys } from './subgraphs/kernel/service/access/principal-header.ts';
 import type { Roles } from './subgraphs/kernel/service/config/roles.ts';
 import { serveSubgraph, subgraphPath } from './subgraphs/kernel/service/graph/serve-subgraph.ts';
@@ -27,39 +43,63 @@ import type { DemoMerchant } from './subgraphs/merchants/demo-merchant.ts';
 import type { Subgraphs } from './subgraphs/start-subgraphs.ts';
 
 /** Whether this process works on the record: the edge has its neighbours' addresses instead. */
-const isOnRecord = (roles: Roles): boolean => roles.subgraphs.length > 0 || roles.worker || roles.migrate;
+const isOnRecord = (roles: Roles): boolean =>
+  roles.subgraphs.length > 0 || roles.worker || roles.migrate;
 
 /** Whether this process listens: one that only migrates does not. */
-const isServing = (roles: Roles): boolean => roles.edge.size > 0 || roles.subgraphs.length > 0 || roles.worker;
+const isServing = (roles: Roles): boolean =>
+  roles.edge.size > 0 || roles.subgraphs.length > 0 || roles.worker;
 
 /** Whether this is an installation of its own, which keeps everything in DATA_DIR. */
-export const isEmbedded = (config: Config, roles: Roles): boolean => config.databaseUrl === null && isOnRecord(roles);
+export const isEmbedded = (config: Config, roles: Roles): boolean =>
+  config.databaseUrl === null && isOnRecord(roles);
 
-const addressOf = ({ host, port }: Config): ListenAddress => ({ host, port, settings: { host: 'HOST', port: 'PORT' } });
+const addressOf = ({ host, port }: Config): ListenAddress => ({
+  host,
+  port,
+  settings: { host: 'HOST', port: 'PORT' },
+});
 
 /** Where metrics and health have an address of their own; null where they have none. */
 const metricsAddressOf = ({ host, metricsPort: port }: Config): ListenAddress | null =>
   port === null ? null : { host, port, settings: { host: 'HOST', port: 'METRICS_PORT' } };
 
-/** Throws one sentence for a person when this process could not listen or keep its files. Nothing has been made before that but DATA_DIR itself. */
-export const ensurePlace = async (config: Config, roles: Roles, { progress, stopping }: Omit<Start, 'stack'>): Promise<void> => {
+/**
+ * Throws one sentence for a person when this process could not listen or keep its files. Nothing
+ * has been made before that but DATA_DIR itself.
+ */
+export const ensurePlace = async (
+  config: Config,
+  roles: Roles,
+  { progress, stopping }: Omit<Start, 'stack'>,
+): Promise<void> => {
   const embedded = isEmbedded(config, roles);
   const dataDir = resolve(config.dataDir);
   if (embedded) await untilLetGo(dataDir, { handover_ms: handoverDefault_ms, progress, stopping });
   const metrics = metricsAddressOf(config);
-  if (isServing(roles)) for (const address of [addressOf(config), ...(metrics ? [metrics] : [])]) await ensureFree(address);
+  if (isServing(roles))
+    for (const address of [addressOf(config), ...(metrics ? [metrics] : [])])
+      await ensureFree(address);
   if (embedded) ensureWritable(dataDir);
 };
 
-/** Completes the configuration; an embedded installation keeps what it made in DATA_DIR. Throws when there is no key and nowhere to keep one. */
+/**
+ * Completes the configuration; an embedded installation keeps what it made in DATA_DIR. Throws when
+ * there is no key and nowhere to keep one.
+ */
 export const settle = (config: Config, roles: Roles): SettledConfig => {
   const embedded = isEmbedded(config, roles);
-  if (!embedded && !config.secretKey) throw new ConfigError(['SECRET_KEY is required: every process must have the same']);
+  if (!embedded && !config.secretKey)
+    throw new ConfigError(['SECRET_KEY is required: every process must have the same']);
   return {
     ...config,
     publicUrl: config.publicUrl ?? `http://${config.host}:${config.port}`,
     operatorToken: config.operatorToken ?? (embedded ? localOperatorToken(config.dataDir) : null),
-    secrets: deriveSecrets(config.secretKey ?? localSecretKey(config.dataDir), config.secretKeyPrevious, config.secretKeyNext),
+    secrets: deriveSecrets(
+      config.secretKey ?? localSecretKey(config.dataDir),
+      config.secretKeyPrevious,
+      config.secretKeyNext,
+    ),
   };
 };
 
@@ -73,10 +113,18 @@ interface Starting {
 }
 
 /** A subgraph of another process over HTTP; null when no address of it is known. */
-const openRemote = (name: SubgraphName, { config, log, stack }: Omit<Starting, 'bus'>, service: ServiceKeys | null): SubgraphExecutor | null => {
+const openRemote = (
+  name: SubgraphName,
+  { config, log, stack }: Omit<Starting, 'bus'>,
+  service: ServiceKeys | null,
+): SubgraphExecutor | null => {
   const url = config.subgraphUrls[name];
   if (!url) return null;
-  const remote = remoteExecutor(`${url}${subgraphPath(name)}`, { shared: config.secrets.principal, service }, log);
+  const remote = remoteExecutor(
+    `${url}${subgraphPath(name)}`,
+    { shared: config.secrets.principal, service },
+    log,
+  );
   stack.defer(() => remote.close());
   return remote;
 };
@@ -86,11 +134,21 @@ type Executors = Readonly<Record<SubgraphName, SubgraphExecutor>>;
 /** The subgraphs of this process run in it; the others are asked over HTTP. */
 const openExecutors = (starting: Starting, subgraphs: Subgraphs | null): Executors => {
   const open = (name: SubgraphName): SubgraphExecutor => {
-    const executor = subgraphs && starting.roles.subgraphs.includes(name) ? subgraphs.open(name) : openRemote(name, starting, subgraphs?.service ?? null);
+    const executor =
+      subgraphs && starting.roles.subgraphs.includes(name)
+        ? subgraphs.open(name)
+        : openRemote(name, starting, subgraphs?.service ?? null);
     if (executor) return executor;
-    throw new ConfigError([`SUBGRAPH_${name.toUpperCase()}_URL is required: this process does not run that subgraph itself`]);
+    throw new ConfigError([
+      `SUBGRAPH_${name.toUpperCase()}_URL is required: this process does not run that subgraph itself`,
+    ]);
   };
-  return { payments: open('payments'), payouts: open('payouts'), recurring: open('recurring'), merchants: open('merchants') };
+  return {
+    payments: open('payments'),
+    payouts: open('payouts'),
+    recurring: open('recurring'),
+    merchants: open('merchants'),
+  };
 };
 
 export interface Running {
@@ -99,36 +157,65 @@ export interface Running {
   close(): Promise<void>;
 }
 
-/** Serves metrics and health on a port of their own, where the configuration names one. It is closed after the public one. */
-const listenForMetrics = async ({ config, log, stack }: Starting, ready: HttpParts['ready']): Promise<void> => {
+/**
+ * Serves metrics and health on a port of their own, where the configuration names one. It is closed
+ * after the public one.
+ */
+const listenForMetrics = async (
+  { config, log, stack }: Starting,
+  ready: HttpParts['ready'],
+): Promise<void> => {
   const address = metricsAddressOf(config);
   if (!address) return;
   const app = openHttp({ config, log, ready });
   stack.defer(() => app.close());
   const { host, port } = address;
-  await app.listen({ port, host }).catch((error: unknown) => Promise.reject(explainListening(error, address)));
+  await app
+    .listen({ port, host })
+    .catch((error: unknown) => Promise.reject(explainListening(error, address)));
 };
 
-/** Serves what this process serves, and listens. Not ready until the database is migrated and the queues answer. */
+/**
+ * Serves what this process serves, and listens. Not ready until the database is migrated and the
+ * queues answer.
+ */
 const listen = async (starting: Starting, subgraphs: Subgraphs | null): Promise<void> => {
   const { config, roles, bus, log, stack } = starting;
   let leaving = false;
-  const ready = async (): Promise<readonly string[]> => (leaving ? ['shutting down'] : subgraphs ? subgraphs.unready() : []);
+  const ready = async (): Promise<readonly string[]> =>
+    leaving ? ['shutting down'] : subgraphs ? subgraphs.unready() : [];
   const isEdge = roles.edge.size > 0;
   await listenForMetrics(starting, ready);
-  const app = openHttp({ config, log, ready, metricsHere: config.metricsPort === null, ...(isEdge ? { overload: config.overload } : {}) });
+  const app = openHttp({
+    config,
+    log,
+    ready,
+    metricsHere: config.metricsPort === null,
+    ...(isEdge ? { overload: config.overload } : {}),
+  });
   if (subgraphs && !roles.all) {
     const keys = { shared: config.secrets.principal, service: subgraphs.service };
-    for (const name of roles.subgraphs) serveSubgraph(app, { name, executor: subgraphs.open(name), keys });
+    for (const name of roles.subgraphs)
+      serveSubgraph(app, { name, executor: subgraphs.open(name), keys });
   }
   if (isEdge) {
     const { registerEdge } = await import('./rest-facade/register-edge.ts');
     const { tbank } = config;
     const readTBank = tbank && ((body: unknown) => readNotification(tbank, body));
-    await registerEdge(app, { config, roles: roles.edge, executors: openExecutors(starting, subgraphs), readTBank, bus, log, stack });
+    await registerEdge(app, {
+      config,
+      roles: roles.edge,
+      executors: openExecutors(starting, subgraphs),
+      readTBank,
+      bus,
+      log,
+      stack,
+    });
   }
   stack.defer(() => app.close());
-  await app.listen({ port: config.port, host: config.host }).catch((error: unknown) => Promise.reject(explainListening(error, addressOf(config))));
+  await app
+    .listen({ port: config.port, host: config.host })
+    .catch((error: unknown) => Promise.reject(explainListening(error, addressOf(config))));
   stack.defer(async () => {
     leaving = true;
     // Nobody sends calls to a process that is a worker alone.
@@ -137,25 +224,48 @@ const listen = async (starting: Starting, subgraphs: Subgraphs | null): Promise<
 };
 
 /**
- * Starts the roles of this process. Whatever fails on the way takes down what was started before it, and so does a stop that is asked for meanwhile: its
- * reason is then thrown.
+ * Starts the roles of this process. Whatever fails on the way takes down what was started before
+ * it, and so does a stop that is asked for meanwhile: its reason is then thrown.
  */
-export const startRoles = async (config: SettledConfig, roles: Roles, log: Logger, { progress, stopping }: Omit<Start, 'stack'>): Promise<Running> => {
+export const startRoles = async (
+  config: SettledConfig,
+  roles: Roles,
+  log: Logger,
+  { progress, stopping }: Omit<Start, 'stack'>,
+): Promise<Running> => {
   await using starting = new AsyncDisposableStack();
   const stack = starting;
   await startTracing(config, roles, log, stack);
-  const onRecord = isOnRecord(roles) ? await runStep(stopping, () => import('./subgraphs/start-subgraphs.ts')) : null;
-  const opened = onRecord && (await onRecord.openTables(config, roles.migrate, { stack, progress, stopping }));
+  const onRecord = isOnRecord(roles)
+    ? await runStep(stopping, () => import('./subgraphs/start-subgraphs.ts'))
+    : null;
+  const opened =
+    onRecord && (await onRecord.openTables(config, roles.migrate, { stack, progress, stopping }));
   let demo: DemoMerchant | null = null;
   if (isServing(roles)) {
     progress('Roles ...');
     const databaseUrl = opened?.url ?? config.databaseDirectUrl ?? config.databaseUrl ?? '';
-    const bus = await runStep(stopping, () => openBus({ redisUrl: config.redisUrl, databaseUrl, log }));
+    const bus = await runStep(stopping, () =>
+      openBus({ redisUrl: config.redisUrl, databaseUrl, log }),
+    );
     stack.defer(() => bus.close());
-    const remote = (name: SubgraphName, service: ServiceKeys): SubgraphExecutor | null => openRemote(name, { config, roles, log, stack }, service);
-    const open = onRecord && opened ? () => onRecord.openSubgraphs(opened, { config, bus, log, stack, here: roles.subgraphs, remote }) : null;
+    const remote = (name: SubgraphName, service: ServiceKeys): SubgraphExecutor | null =>
+      openRemote(name, { config, roles, log, stack }, service);
+    const open =
+      onRecord && opened
+        ? () =>
+            onRecord.openSubgraphs(opened, {
+              config,
+              bus,
+              log,
+              stack,
+              here: roles.subgraphs,
+              remote,
+            })
+        : null;
     const subgraphs = open && (await runStep(stopping, open));
-    if (subgraphs && roles.all && config.databaseUrl === null) demo = await runStep(stopping, () => subgraphs.demoMerchant());
+    if (subgraphs && roles.all && config.databaseUrl === null)
+      demo = await runStep(stopping, () => subgraphs.demoMerchant());
     if (subgraphs && roles.worker) await runStep(stopping, () => subgraphs.startWorker());
     await runStep(stopping, () => listen({ config, roles, bus, log, stack }, subgraphs));
   }

@@ -1,12 +1,29 @@
-/** A subgraph in another process, over HTTP with connections that are kept open. Nothing is sent twice: a call may have taken effect. */
+/**
+ * A subgraph in another process, over HTTP with connections that are kept open. Nothing is sent
+ * twice: a call may have taken effect.
+ */
 import { GraphQLError, print, type ExecutionResult } from 'graphql';
 import { Pool, type Dispatcher } from 'undici';
 import type { Call } from '../subgraphs/kernel/service/access/principal.ts';
-import { answerRoomHeader, usedIn, writeAnswerRoom, type AnswerMeter } from '../subgraphs/kernel/service/graph/answer-meter.ts';
-import { principalHeader, principalSigner, requestIdHeader, type PrincipalKeys } from '../subgraphs/kernel/service/access/principal-header.ts';
+import {
+  answerRoomHeader,
+  usedIn,
+  writeAnswerRoom,
+  type AnswerMeter,
+} from '../subgraphs/kernel/service/graph/answer-meter.ts';
+import {
+  principalHeader,
+  principalSigner,
+  requestIdHeader,
+  type PrincipalKeys,
+} from '../subgraphs/kernel/service/access/principal-header.ts';
 import type { SubgraphExecutor } from '../subgraphs/kernel/service/graph/subgraph.ts';
 import type { Logger } from '../subgraphs/kernel/service/tracing/telemetry.ts';
-import { currentSpan, spanned, type SpanStart } from '../subgraphs/kernel/service/tracing/tracing.ts';
+import {
+  currentSpan,
+  spanned,
+  type SpanStart,
+} from '../subgraphs/kernel/service/tracing/tracing.ts';
 
 const connectTimeout_ms = 2_000;
 /** Longer than a bank may take within a call (decision D-31: 10 s). */
@@ -19,12 +36,23 @@ export interface RemoteExecutor extends SubgraphExecutor {
 }
 
 /**
- * An executor over a subgraph's endpoint, `http://host:port/subgraphs/<name>`. A subgraph that cannot be reached or does not answer as one
- * is a GraphQL error with the code `unavailable`; why is logged with the request id.
+ * An executor over a subgraph's endpoint, `http://host:port/subgraphs/<name>`. A subgraph that
+ * cannot be reached or does not answer as one is a GraphQL error with the code `unavailable`; why
+ * is logged with the request id.
  */
-export const remoteExecutor = (url: string, keys: PrincipalKeys, log: Logger, answerTimeout_ms = usualAnswerTimeout_ms): RemoteExecutor => {
+export const remoteExecutor = (
+  url: string,
+  keys: PrincipalKeys,
+  log: Logger,
+  answerTimeout_ms = usualAnswerTimeout_ms,
+): RemoteExecutor => {
   const { origin, pathname: path } = new URL(url);
-  const pool = new Pool(origin, { connections, connect: { timeout: connectTimeout_ms }, headersTimeout: answerTimeout_ms, bodyTimeout: answerTimeout_ms });
+  const pool = new Pool(origin, {
+    connections,
+    connect: { timeout: connectTimeout_ms },
+    headersTimeout: answerTimeout_ms,
+    bodyTimeout: answerTimeout_ms,
+  });
   const sign = principalSigner(keys);
   const start: SpanStart = { kind: 'client', name: `POST ${path}` };
   const ask = (body: string, call: Call): Promise<ExecutionResult> =>
@@ -40,7 +68,9 @@ export const remoteExecutor = (url: string, keys: PrincipalKeys, log: Logger, an
         ...traced,
         ...metered,
       };
-      const received: unknown = JSON.parse(await textOf(pool, { method: 'POST', path, headers, body }));
+      const received: unknown = JSON.parse(
+        await textOf(pool, { method: 'POST', path, headers, body }),
+      );
       if (call.meter) takeUsed(received, call.meter);
       return readResult(received);
     });
@@ -51,8 +81,18 @@ export const remoteExecutor = (url: string, keys: PrincipalKeys, log: Logger, an
         try {
           return await ask(`{"query":${query},"variables":${JSON.stringify(variables)}}`, call);
         } catch (thrown) {
-          log.error({ err: thrown, subgraph: url, requestId: call.requestId }, 'a subgraph did not answer');
-          return { data: null, errors: [new GraphQLError('a part of the service did not answer', { extensions: { code: 'unavailable' } })] };
+          log.error(
+            { err: thrown, subgraph: url, requestId: call.requestId },
+            'a subgraph did not answer',
+          );
+          return {
+            data: null,
+            errors: [
+              new GraphQLError('a part of the service did not answer', {
+                extensions: { code: 'unavailable' },
+              }),
+            ],
+          };
         }
       };
     },
@@ -60,7 +100,10 @@ export const remoteExecutor = (url: string, keys: PrincipalKeys, log: Logger, an
   };
 };
 
-/** Sends a request and gives the text of its answer. Rejects when there is none, or one with another status than 200. */
+/**
+ * Sends a request and gives the text of its answer. Rejects when there is none, or one with another
+ * status than 200.
+ */
 const textOf = (pool: Pool, request: Dispatcher.DispatchOptions): Promise<string> => {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   pool.dispatch(request, new Answer(resolve, reject));
@@ -111,10 +154,17 @@ const takeUsed = (received: unknown, meter: AnswerMeter): void => {
   }
 };
 
-/** What a subgraph sent, as a result. Its data has been shaped by its own schema; the errors are made errors again. */
+/**
+ * What a subgraph sent, as a result. Its data has been shaped by its own schema; the errors are
+ * made errors again.
+ */
 const readResult = (value: unknown): ExecutionResult => {
-  if (typeof value !== 'object' || value === null || !('data' in value || 'errors' in value)) throw new Error('answered something that is no result');
-  const { data = null, errors } = value as { data?: Record<string, unknown> | null; errors?: readonly unknown[] };
+  if (typeof value !== 'object' || value === null || !('data' in value || 'errors' in value))
+    throw new Error('answered something that is no result');
+  const { data = null, errors } = value as {
+    data?: Record<string, unknown> | null;
+    errors?: readonly unknown[];
+  };
   return errors ? { data, errors: errors.map(readError) } : { data };
 };
 

@@ -1,10 +1,15 @@
-/** How the stock gateway reaches a subgraph: through its executor, with each document prepared once. */
+/**
+ * How the stock gateway reaches a subgraph: through its executor, with each document prepared once.
+ */
 import type { GraphQLDataSource } from '@apollo/gateway';
 import type { GatewayGraphQLResponse } from '@apollo/server-gateway-interface';
 import { parse, type DocumentNode } from 'graphql';
 import { Lru } from '../subgraphs/kernel/service/lru.ts';
 import type { Call } from '../subgraphs/kernel/service/access/principal.ts';
-import type { PreparedDocument, SubgraphExecutor } from '../subgraphs/kernel/service/graph/subgraph.ts';
+import type {
+  PreparedDocument,
+  SubgraphExecutor,
+} from '../subgraphs/kernel/service/graph/subgraph.ts';
 
 const preparedDocuments = 1_000;
 
@@ -21,9 +26,15 @@ export const subgraphSource = (executor: SubgraphExecutor): GraphQLDataSource<Ca
   return {
     process: async (options): Promise<GatewayGraphQLResponse> => {
       const { query, variables } = options.request;
-      if (options.kind !== 'incoming operation' || query === undefined) throw new Error(`a subgraph was asked for ${options.kind}`);
-      const { data, errors } = await prepare(query, options.document)(variables ?? {}, options.context);
-      return errors ? { data: data ?? null, errors: errors.map((error) => error.toJSON()) } : { data: data ?? null };
+      if (options.kind !== 'incoming operation' || query === undefined)
+        throw new Error(`a subgraph was asked for ${options.kind}`);
+      const { data, errors } = await prepare(query, options.document)(
+        variables ?? {},
+        options.context,
+      );
+      return errors
+        ? { data: data ?? null, errors: errors.map((error) => error.toJSON()) }
+        : { data: data ?? null };
     },
   };
 };

@@ -1,16 +1,39 @@
-/** The four subgraphs as one graph: ad-hoc documents by the stock gateway, the named operations compiled (architecture decision 6). */
+/**
+ * The four subgraphs as one graph: ad-hoc documents by the stock gateway, the named operations
+ * compiled (architecture decision 6).
+ */
 import { randomUUID } from 'node:crypto';
 import { env } from 'node:process';
 import { operationFromDocument, type Schema } from '@apollo/federation-internals';
 import { ApolloGateway, type GraphQLDataSource } from '@apollo/gateway';
 import type { QueryPlan } from '@apollo/query-planner';
-import type { GatewayGraphQLRequestContext, GatewayInterface } from '@apollo/server-gateway-interface';
-import { getOperationAST, GraphQLError, separateOperations, validate, type DocumentNode, type ExecutionResult, type GraphQLSchema } from 'graphql';
+import type {
+  GatewayGraphQLRequestContext,
+  GatewayInterface,
+} from '@apollo/server-gateway-interface';
+import {
+  getOperationAST,
+  GraphQLError,
+  separateOperations,
+  validate,
+  type DocumentNode,
+  type ExecutionResult,
+  type GraphQLSchema,
+} from 'graphql';
 import type { OperationMap, OperationName } from '../schema/generated/operation-map.ts';
-import { askedSubgraphs, readInternalOperations, readOperations, subgraphNames, type SubgraphName } from '../schema/sources.ts';
+import {
+  askedSubgraphs,
+  readInternalOperations,
+  readOperations,
+  subgraphNames,
+  type SubgraphName,
+} from '../schema/sources.ts';
 import type { Call } from '../subgraphs/kernel/service/access/principal.ts';
 import { presentInputError } from '../subgraphs/kernel/service/graph/present-errors.ts';
-import type { PreparedDocument, SubgraphExecutor } from '../subgraphs/kernel/service/graph/subgraph.ts';
+import type {
+  PreparedDocument,
+  SubgraphExecutor,
+} from '../subgraphs/kernel/service/graph/subgraph.ts';
 import type { Logger } from '../subgraphs/kernel/service/tracing/telemetry.ts';
 import { currentSpan, spanned } from '../subgraphs/kernel/service/tracing/tracing.ts';
 import { CannotCompile } from './compile/cannot-compile.ts';
@@ -31,19 +54,28 @@ export interface SupergraphParts {
   readonly compilesDocuments?: boolean;
 }
 
-/** A document to run. It is parsed already; plans and prepared parts are kept for as long as the document object is. */
+/**
+ * A document to run. It is parsed already; plans and prepared parts are kept for as long as the
+ * document object is.
+ */
 export interface GraphRequest {
   readonly document: DocumentNode;
   readonly operationName?: string;
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** A named operation, ready to run. Variables are those of the operation's type and are not checked again. */
+/**
+ * A named operation, ready to run. Variables are those of the operation's type and are not checked
+ * again.
+ */
 export interface CompiledOperation<Name extends OperationName = OperationName> {
   readonly name: Name;
   /** False: it runs on the stock executor. */
   readonly compiled: boolean;
-  run(variables: OperationMap[Name]['variables'], call: Call): Promise<ExecutionResult<OperationMap[Name]['result']>>;
+  run(
+    variables: OperationMap[Name]['variables'],
+    call: Call,
+  ): Promise<ExecutionResult<OperationMap[Name]['result']>>;
 }
 
 export interface Supergraph {
@@ -63,14 +95,27 @@ export interface Supergraph {
   readonly fallbackNames: readonly OperationName[];
 }
 
-/** The stock gateway tells its makers about every process that has one, and asks the clouds' metadata services where it runs. Nobody hears of ours: it takes this word from the environment alone. */
+/**
+ * The stock gateway tells its makers about every process that has one, and asks the clouds'
+ * metadata services where it runs. Nobody hears of ours: it takes this word from the environment
+ * alone.
+ */
 const keepToOurselves = (): void => {
   env['APOLLO_TELEMETRY_DISABLED'] = 'true';
 };
 
-/** Opens the supergraph over its subgraphs. Throws when a named operation does not fit the schema. */
-export const openSupergraph = async ({ supergraphSdl, executors, log, compilesDocuments = true }: SupergraphParts): Promise<Supergraph> => {
-  const sources: Readonly<Record<string, GraphQLDataSource>> = Object.fromEntries(subgraphNames.map((name) => [name, subgraphSource(executors[name])]));
+/**
+ * Opens the supergraph over its subgraphs. Throws when a named operation does not fit the schema.
+ */
+export const openSupergraph = async ({
+  supergraphSdl,
+  executors,
+  log,
+  compilesDocuments = true,
+}: SupergraphParts): Promise<Supergraph> => {
+  const sources: Readonly<Record<string, GraphQLDataSource>> = Object.fromEntries(
+    subgraphNames.map((name) => [name, subgraphSource(executors[name])]),
+  );
   keepToOurselves();
   const gateway = new ApolloGateway({
     supergraphSdl,
@@ -83,18 +128,34 @@ export const openSupergraph = async ({ supergraphSdl, executors, log, compilesDo
   const { schema: apiSchema, executor: found } = await gateway.load();
   const keepApart = openKeepApart(keyNamesOf(supergraphSdl));
   const { plan, runByPlan } = insideOf(gateway, withoutValues(found));
-  const compile = compileApart(keepApart, (document) => compileOperation({ document, plan: plan(document), apiSchema, executors, counts: false }));
+  const compile = compileApart(keepApart, (document) =>
+    compileOperation({ document, plan: plan(document), apiSchema, executors, counts: false }),
+  );
   const kept = keepPrepared(executors);
-  const compileForCallers = async (document: DocumentNode, made: QueryPlan): Promise<PreparedDocument> => {
+  const compileForCallers = async (
+    document: DocumentNode,
+    made: QueryPlan,
+  ): Promise<PreparedDocument> => {
     await prepareInTurns(made, kept);
     return compileOperation({ document, plan: made, apiSchema, executors: kept, counts: true });
   };
   const planner = plannerOf(supergraphSdl);
-  const running = runDocuments({ apiSchema, planner, compile: compileForCallers, runByPlan, compiles: compilesDocuments });
+  const running = runDocuments({
+    apiSchema,
+    planner,
+    compile: compileForCallers,
+    runByPlan,
+    compiles: compilesDocuments,
+  });
   const executor = executeLogged(executeApart(keepApart, running), log);
   const execute = bareExecute(apiSchema, executor, log);
-  const compileOwn = (document: DocumentNode): PreparedDocument => runLogged(compile(document), log);
-  const { operations, compiledNames, fallbackNames } = prepareOperations(readNamedOperations(apiSchema), compileOwn, execute);
+  const compileOwn = (document: DocumentNode): PreparedDocument =>
+    runLogged(compile(document), log);
+  const { operations, compiledNames, fallbackNames } = prepareOperations(
+    readNamedOperations(apiSchema),
+    compileOwn,
+    execute,
+  );
   const internal = prepareInternal(executors);
   return {
     apiSchema,
@@ -115,19 +176,35 @@ export const openSupergraph = async ({ supergraphSdl, executors, log, compilesDo
 
 /** What the gateway has no public way to. */
 interface GatewayInside {
-  readonly queryPlanner?: { buildQueryPlan(operation: ReturnType<typeof operationFromDocument>): QueryPlan };
+  readonly queryPlanner?: {
+    buildQueryPlan(operation: ReturnType<typeof operationFromDocument>): QueryPlan;
+  };
   readonly apiSchema?: Schema;
-  readonly queryPlanStore?: { set(key: string, plan: QueryPlan): Promise<unknown>; delete(key: string): Promise<unknown> };
+  readonly queryPlanStore?: {
+    set(key: string, plan: QueryPlan): Promise<unknown>;
+    delete(key: string): Promise<unknown>;
+  };
 }
 
-/** The gateway's own planner over the schema that clients see, and its executor with a plan that was made elsewhere. */
+/**
+ * The gateway's own planner over the schema that clients see, and its executor with a plan that was
+ * made elsewhere.
+ */
 const insideOf = (gateway: ApolloGateway, stock: GatewayExecutor) => {
   const { queryPlanner, apiSchema, queryPlanStore } = gateway as unknown as GatewayInside;
-  if (!queryPlanner || !apiSchema || !queryPlanStore) throw new Error('the gateway has loaded no supergraph');
+  if (!queryPlanner || !apiSchema || !queryPlanStore)
+    throw new Error('the gateway has loaded no supergraph');
   return {
-    plan: (document: DocumentNode): QueryPlan => queryPlanner.buildQueryPlan(operationFromDocument(apiSchema, document)),
-    /** The executor looks its plans up by the hash of the document: it finds this one under a name of its own. */
-    runByPlan: async (made: QueryPlan, context: GatewayGraphQLRequestContext): Promise<ExecutionResult> => {
+    plan: (document: DocumentNode): QueryPlan =>
+      queryPlanner.buildQueryPlan(operationFromDocument(apiSchema, document)),
+    /**
+     * The executor looks its plans up by the hash of the document: it finds this one under a name
+     * of its own.
+     */
+    runByPlan: async (
+      made: QueryPlan,
+      context: GatewayGraphQLRequestContext,
+    ): Promise<ExecutionResult> => {
       const queryHash = randomUUID();
       await queryPlanStore.set(queryHash, made);
       try {
@@ -145,7 +222,9 @@ interface PreparedOperations {
   readonly fallbackNames: readonly OperationName[];
 }
 
-/** Compiles every named query and mutation; what cannot be compiled is run on the stock executor. */
+/**
+ * Compiles every named query and mutation; what cannot be compiled is run on the stock executor.
+ */
 const prepareOperations = (
   documents: ReadonlyMap<string, DocumentNode>,
   compile: Supergraph['compile'],
@@ -173,8 +252,13 @@ const prepareOperations = (
   return { operations, compiledNames, fallbackNames };
 };
 
-/** The operations for the service alone, which are no part of the public graph: each runs on its subgraph. */
-const prepareInternal = (executors: SupergraphParts['executors']): ReadonlyMap<string, PreparedDocument> =>
+/**
+ * The operations for the service alone, which are no part of the public graph: each runs on its
+ * subgraph.
+ */
+const prepareInternal = (
+  executors: SupergraphParts['executors'],
+): ReadonlyMap<string, PreparedDocument> =>
   new Map(
     askedSubgraphs.flatMap((subgraph) =>
       Object.entries(separateOperations(readInternalOperations(subgraph))).map(
@@ -186,41 +270,71 @@ const prepareInternal = (executors: SupergraphParts['executors']): ReadonlyMap<s
 /** An operation of ours in a span of its own. */
 const traced = (name: string, run: PreparedDocument): PreparedDocument => {
   const start = { kind: 'internal', name: `operation ${name}` } as const;
-  return (variables, call) => (currentSpan() ? spanned(start, () => run(variables, call)) : run(variables, call));
+  return (variables, call) =>
+    currentSpan() ? spanned(start, () => run(variables, call)) : run(variables, call);
 };
 
 const unknownSubgraph = (name: string): never => {
   throw new Error(`the supergraph names a subgraph that is not ours: ${name}`);
 };
 
-/** The stock executor, which checks variables itself, with their values left out of what it says of them (decision D-06). */
+/**
+ * The stock executor, which checks variables itself, with their values left out of what it says of
+ * them (decision D-06).
+ */
 const withoutValues =
   (executor: GatewayExecutor): GatewayExecutor =>
   async (context) => {
     const result = await executor(context);
-    return result.errors && !('data' in result) ? { ...result, errors: result.errors.map(presentInputError) } : result;
+    return result.errors && !('data' in result)
+      ? { ...result, errors: result.errors.map(presentInputError) }
+      : result;
   };
 
-/** The executor without Apollo Server around it, for documents that have been read. Never rejects. */
+/**
+ * The executor without Apollo Server around it, for documents that have been read. Never rejects.
+ */
 const bareExecute =
   (schema: GraphQLSchema, executor: GatewayExecutor, logger: Logger): Supergraph['execute'] =>
   async ({ document, operationName, variables }, call) => {
     const operation = getOperationAST(document, operationName);
     if (!operation) return { errors: [new GraphQLError('name the operation to run')] };
-    if (operation.operation === 'subscription') return { errors: [new GraphQLError('a subscription is not run as a query')] };
-    const request = { variables: { ...variables }, ...(operationName === undefined ? {} : { operationName }) };
+    if (operation.operation === 'subscription')
+      return { errors: [new GraphQLError('a subscription is not run as a query')] };
+    const request = {
+      variables: { ...variables },
+      ...(operationName === undefined ? {} : { operationName }),
+    };
     // What the executor reads of a request; the rest is of Apollo Server's HTTP side.
-    const context = { request, document, queryHash: '', operationName: operation.name?.value ?? null, operation, schema, context: call, logger, metrics: {} };
+    const context = {
+      request,
+      document,
+      queryHash: '',
+      operationName: operation.name?.value ?? null,
+      operation,
+      schema,
+      context: call,
+      logger,
+      metrics: {},
+    };
     try {
       return await executor(context as unknown as GatewayGraphQLRequestContext);
     } catch (thrown) {
       logger.error({ err: thrown, requestId: call.requestId }, 'the gateway failed');
-      return { errors: [new GraphQLError('internal error', { extensions: { code: 'INTERNAL_SERVER_ERROR' } })] };
+      return {
+        errors: [
+          new GraphQLError('internal error', { extensions: { code: 'INTERNAL_SERVER_ERROR' } }),
+        ],
+      };
     }
   };
 
 /** The gateway, which is loaded once and for all, as Apollo Server wants to load it. */
-const loadedGateway = (apiSchema: GraphQLSchema, coreSupergraphSdl: string, executor: GatewayExecutor): GatewayInterface => {
+const loadedGateway = (
+  apiSchema: GraphQLSchema,
+  coreSupergraphSdl: string,
+  executor: GatewayExecutor,
+): GatewayInterface => {
   const listeners = new Set<Parameters<GatewayInterface['onSchemaLoadOrUpdate']>[0]>();
   return {
     onSchemaLoadOrUpdate: (listener) => {

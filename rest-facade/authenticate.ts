@@ -1,6 +1,13 @@
-/** Who calls the REST API: decisions D-01 (one answer for every wrong key) and D-40a (one header, and the key nowhere else). */
+/**
+ * Who calls the REST API: decisions D-01 (one answer for every wrong key) and D-40a (one header,
+ * and the key nowhere else).
+ */
 import type { FastifyRequest } from 'fastify';
-import { authorizationOf, type ApiKeyHolder, type Authenticator } from '../gateway/callers/authenticate.ts';
+import {
+  authorizationOf,
+  type ApiKeyHolder,
+  type Authenticator,
+} from '../gateway/callers/authenticate.ts';
 import { headerValues } from '../gateway/callers/header-values.ts';
 import type { RateLimit } from '../gateway/callers/token-bucket.ts';
 import type { KeyPrincipal } from '../subgraphs/kernel/service/access/principal.ts';
@@ -15,18 +22,25 @@ export interface Caller {
 }
 
 /** How often a header was sent. */
-export const timesSent = (request: FastifyRequest, name: string): number => headerValues(request.raw, name).length;
+export const timesSent = (request: FastifyRequest, name: string): number =>
+  headerValues(request.raw, name).length;
 
 /**
- * The caller, or why it is none: `unauthorized` (operators and buyers have no place here), `ip_not_allowed`, or `unavailable` when nobody can say who it is.
- * What needs the body is checked later: call.ts.
+ * The caller, or why it is none: `unauthorized` (operators and buyers have no place here),
+ * `ip_not_allowed`, or `unavailable` when nobody can say who it is. What needs the body is checked
+ * later: call.ts.
  */
-export const authenticate = async (request: FastifyRequest, authenticator: Pick<Authenticator, 'ofHeader'>, log: Logger): Promise<Caller | Refusal> => {
+export const authenticate = async (
+  request: FastifyRequest,
+  authenticator: Pick<Authenticator, 'ofHeader'>,
+  log: Logger,
+): Promise<Caller | Refusal> => {
   try {
     const found = await authenticator.ofHeader(authorizationOf(request.raw), request.raw);
     if (!('principal' in found)) return found;
     const { principal, holder } = found;
-    if (principal.kind === 'key' && holder) return { principal, holder, rateLimit: holder.rateLimit };
+    if (principal.kind === 'key' && holder)
+      return { principal, holder, rateLimit: holder.rateLimit };
     const nobody = await authenticator.ofHeader(undefined, request.raw);
     return 'principal' in nobody ? refuse('unauthorized', 'an API key is required') : nobody;
   } catch (thrown) {

@@ -1,6 +1,7 @@
 /**
- * One call, checked in the order of decision D-09: route, key, allow-list, signature, live enabled, rate limit, scope, body, and then the operation.
- * The key and its address are checked before the body is read (server.ts); everything else stands here, in that order.
+ * One call, checked in the order of decision D-09: route, key, allow-list, signature, live enabled,
+ * rate limit, scope, body, and then the operation. The key and its address are checked before the
+ * body is read (server.ts); everything else stands here, in that order.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLError } from 'graphql';
@@ -34,7 +35,9 @@ export interface CallParts extends LimitParts {
   readonly log: Logger;
 }
 
-/** Runs a route's operation: the outcome as the row gives it, or a refusal that came as an error. */
+/**
+ * Runs a route's operation: the outcome as the row gives it, or a refusal that came as an error.
+ */
 export type RunOperation = (asked: AnyRequest, call: Call) => Promise<Outcome | Refusal>;
 
 /** Answers a request whose key has been recognised. Its `body` is the bytes as sent. */
@@ -53,8 +56,13 @@ export const openCall = (route: Route, operation: ContractOperation, parts: Call
     const call: Call = { principal, requestId: request.id };
     if (!run) return parts.openStream(request, reply, call);
     const long = { merchantId: principal.merchantId, longAnswers: parts.longAnswers };
-    if (readPart && asked.query['format'] === 'csv') return sendLedgerCsv(request, reply, asked, { ...long, read: (part) => readPart(part, call) });
-    if (route.kind === 'list') return sendList(request, reply, asked, { ...long, read: (page) => run(page, call) });
+    if (readPart && asked.query['format'] === 'csv')
+      return sendLedgerCsv(request, reply, asked, {
+        ...long,
+        read: (part) => readPart(part, call),
+      });
+    if (route.kind === 'list')
+      return sendList(request, reply, asked, { ...long, read: (page) => run(page, call) });
     return sendOutcome(reply, await run(asked, call));
   };
 };
@@ -71,10 +79,15 @@ const refuseScope = (route: Route, { principal }: Caller): Refusal | null => {
   return lack === null ? null : refuse('scope_required', lack);
 };
 
-const openRun = (route: Pick<Route, 'variables' | 'answer'>, name: OperationName, { supergraph, log }: CallParts): RunOperation => {
+const openRun = (
+  route: Pick<Route, 'variables' | 'answer'>,
+  name: OperationName,
+  { supergraph, log }: CallParts,
+): RunOperation => {
   const operation = supergraph.operation(name);
   return async (asked, call) => {
-    // The row's types tie request, variables and data to this operation; the table holds rows of all operations, so that they are lost here.
+    // The row's types tie request, variables and data to this operation; the table holds rows of
+    // all operations, so that they are lost here.
     const { data, errors } = await operation.run(route.variables(asked as never), call);
     const [error] = errors ?? [];
     if (error) return refusalOf(error, name, call, log);
@@ -85,7 +98,8 @@ const openRun = (route: Pick<Route, 'variables' | 'answer'>, name: OperationName
 /** What a GraphQL error tells a merchant: a refusal that a query meant, else nothing about us. */
 const refusalOf = (error: GraphQLError, operation: string, call: Call, log: Logger): Refusal => {
   const code = error.extensions['code'];
-  if (isErrorCode(code)) return refuse(code, code === 'internal_error' ? internalError : error.message);
+  if (isErrorCode(code))
+    return refuse(code, code === 'internal_error' ? internalError : error.message);
   log.error({ err: error, code, operation, requestId: call.requestId }, 'an operation failed');
   return refuse('internal_error', internalError);
 };

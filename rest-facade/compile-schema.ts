@@ -1,4 +1,6 @@
-/** Compiles the contract's schemas once, at boot. Nothing is coerced; the first mistake is reported. */
+/**
+ * Compiles the contract's schemas once, at boot. Nothing is coerced; the first mistake is reported.
+ */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { describeMistake } from './describe-mistake.ts';
 import type { Schema } from './read-contract.ts';
@@ -35,7 +37,10 @@ ajv.addVocabulary(['example', 'x-default', 'x-expected']);
 /** Gives null for a value that fits, else what is wrong with it in words. */
 export type Check = (value: unknown) => string | null;
 
-/** Compiles a schema; `root` names what it validates in messages. Throws on a schema that cannot be compiled. */
+/**
+ * Compiles a schema; `root` names what it validates in messages. Throws on a schema that cannot be
+ * compiled.
+ */
 export const compileSchema = (schema: Schema, root: string): Check => {
   const validate: ValidateFunction = ajv.compile(schema);
   return (value) => {

@@ -1,14 +1,21 @@
-/** Decision D-06: a 400 says which field, what was expected and what came; never a card number or a secret. */
+/**
+ * Decision D-06: a 400 says which field, what was expected and what came; never a card number or a
+ * secret.
+ */
 import type { ErrorObject } from 'ajv';
 import type { Schema } from './read-contract.ts';
 
-/** Long runs of digits may be card or account numbers; these prefixes are those of keys and secrets. */
+/**
+ * Long runs of digits may be card or account numbers; these prefixes are those of keys and secrets.
+ */
 const sensitive = /\d(?:[ -]?\d){11}|sk_(?:test|live)_|thm_|whs_/i;
 const longestRepeated = 64;
 
-const repeatable = (text: string): boolean => text.length <= longestRepeated && !sensitive.test(text);
+const repeatable = (text: string): boolean =>
+  text.length <= longestRepeated && !sensitive.test(text);
 
-const nameOf = (name: string): string => (repeatable(name) && /^[\w.-]+$/.test(name) ? name : 'a field with an unusual name');
+const nameOf = (name: string): string =>
+  repeatable(name) && /^[\w.-]+$/.test(name) ? name : 'a field with an unusual name';
 
 /** `/items/3/amount` as `items[3].amount`. */
 const pathOf = (pointer: string): string =>
@@ -16,21 +23,33 @@ const pathOf = (pointer: string): string =>
     .split('/')
     .slice(1)
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .map((step, place) => (/^\d+$/.test(step) && repeatable(step) ? `[${step}]` : `${place === 0 ? '' : '.'}${nameOf(step)}`))
+    .map((step, place) =>
+      /^\d+$/.test(step) && repeatable(step)
+        ? `[${step}]`
+        : `${place === 0 ? '' : '.'}${nameOf(step)}`,
+    )
     .join('');
 
 /** A field by the way to it, in the words of a mistake. */
 export const fieldAt = (path: readonly (string | number)[]): string =>
-  path.map((step, place) => (typeof step === 'number' ? `[${step}]` : `${place === 0 ? '' : '.'}${nameOf(step)}`)).join('');
+  path
+    .map((step, place) =>
+      typeof step === 'number' ? `[${step}]` : `${place === 0 ? '' : '.'}${nameOf(step)}`,
+    )
+    .join('');
 
-const number = (source: string): string => (repeatable(source) ? source : `a number of ${source.length} characters`);
+const number = (source: string): string =>
+  repeatable(source) ? source : `a number of ${source.length} characters`;
 
 /** What came, in words. `secret` keeps the value itself out of them. */
 const came = (value: unknown, secret: boolean): string => {
   if (value === null) return 'null';
   if (Array.isArray(value)) return `an array of ${value.length}`;
   if (typeof value === 'object') return `an object of ${Object.keys(value).length}`;
-  if (typeof value === 'string') return !secret && repeatable(value) ? JSON.stringify(value) : `a string of ${Array.from(value).length} characters`;
+  if (typeof value === 'string')
+    return !secret && repeatable(value)
+      ? JSON.stringify(value)
+      : `a string of ${Array.from(value).length} characters`;
   if (typeof value === 'boolean') return String(value);
   if (secret) return 'a number';
   // A symbol is a number that is not written as a safe integer (read-body.ts).
@@ -58,7 +77,8 @@ const expectedString = (schema: Schema): string => {
 };
 
 const expectedOf: Readonly<Record<string, (schema: Schema) => string>> = {
-  integer: ({ minimum = -Number.MAX_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER }) => `an integer from ${minimum} to ${maximum}`,
+  integer: ({ minimum = -Number.MAX_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER }) =>
+    `an integer from ${minimum} to ${maximum}`,
   array: ({ minItems, maxItems }) => `an array of ${range(minItems, maxItems)}items`,
   object: () => 'an object',
   string: expectedString,
@@ -67,13 +87,18 @@ const expectedOf: Readonly<Record<string, (schema: Schema) => string>> = {
 /** What a schema expects, in words. */
 const expected = (schema: Schema): string => {
   if (schema['x-expected']) return schema['x-expected'];
-  if (schema.enum) return schema.enum.length === 1 ? String(schema.enum[0]) : `one of ${schema.enum.join(', ')}`;
+  if (schema.enum)
+    return schema.enum.length === 1 ? String(schema.enum[0]) : `one of ${schema.enum.join(', ')}`;
   return expectedOf[String(schema.type)]?.(schema) ?? `a value of type ${String(schema.type)}`;
 };
 
-const under = (path: string, name: string): string => (path === '' ? nameOf(name) : `${path}.${nameOf(name)}`);
+const under = (path: string, name: string): string =>
+  path === '' ? nameOf(name) : `${path}.${nameOf(name)}`;
 
-/** One mistake that the validator found, as a sentence. `root` names what was validated, for a mistake that no field has. */
+/**
+ * One mistake that the validator found, as a sentence. `root` names what was validated, for a
+ * mistake that no field has.
+ */
 export const describeMistake = (error: ErrorObject, root: string): string => {
   const path = pathOf(error.instancePath);
   // The validator runs in verbose mode: the schema at fault and its value come with each error.

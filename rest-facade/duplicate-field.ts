@@ -1,6 +1,6 @@
 /**
- * Names that come twice in one object of a JSON text. JSON.parse keeps the last of them and says nothing, so that two readers of the same bytes may see two
- * amounts.
+ * Names that come twice in one object of a JSON text. JSON.parse keeps the last of them and says
+ * nothing, so that two readers of the same bytes may see two amounts.
  */
 
 const quote = 0x22;
@@ -17,7 +17,8 @@ const endOfString = (text: string, from: number): number => {
   }
 };
 
-const isSpace = (code: number): boolean => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
+const isSpace = (code: number): boolean =>
+  code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 
 /** The place of the first character from `from` on that is no space. */
 const pastSpaces = (text: string, from: number): number => {
@@ -85,8 +86,11 @@ const findDuplicate = (text: string): readonly (string | number)[] | null => {
 };
 
 /**
- * The way to the first field that comes twice, by names and places; null when none does. `value` is what JSON.parse made of the text: a name that comes twice
- * is one field of it, so that counting finds out without remembering any name.
+ * The way to the first field that comes twice, by names and places; null when none does. `value` is
+ * what JSON.parse made of the text: a name that comes twice is one field of it, so that counting
+ * finds out without remembering any name.
  */
 export const duplicateField = (text: string, value: unknown): readonly (string | number)[] | null =>
-  typeof value !== 'object' || value === null || namesIn(text) === fieldsOf(value) ? null : findDuplicate(text);
+  typeof value !== 'object' || value === null || namesIn(text) === fieldsOf(value)
+    ? null
+    : findDuplicate(text);

@@ -1,12 +1,17 @@
 /**
- * The live stream as server-sent events: GET /v1/public/events. Contract "Realtime stream (SSE)"; decisions D-75 (one stream per key, the newest
- * wins), D-76 (resuming, slow readers) and D-77. It is the operation `StreamEvents`, printed in the documented framing.
+ * The live stream as server-sent events: GET /v1/public/events. Contract "Realtime stream (SSE)";
+ * decisions D-75 (one stream per key, the newest wins), D-76 (resuming, slow readers) and D-77. It
+ * is the operation `StreamEvents`, printed in the documented framing.
  */
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { separateOperations } from 'graphql';
-import { authorizationOf, type Authenticator, type WatchedConnection } from '../gateway/callers/authenticate.ts';
+import {
+  authorizationOf,
+  type Authenticator,
+  type WatchedConnection,
+} from '../gateway/callers/authenticate.ts';
 import { signaturesOf } from '../gateway/callers/check-caller.ts';
 import type { LiveResults, LiveSubscriptions } from '../gateway/live/live-subscriptions.ts';
 import { readOperations } from '../schema/sources.ts';
@@ -28,7 +33,10 @@ export interface EventStreamParts {
   readonly ping_ms?: number;
 }
 
-/** Gives the way to answer a request with the stream. Streams say `: closing` and end when the app closes. */
+/**
+ * Gives the way to answer a request with the stream. Streams say `: closing` and end when the app
+ * closes.
+ */
 export const openEventStream = (app: FastifyInstance, parts: EventStreamParts): OpenStream => {
   const subscribe = openSubscribe(parts.liveSubscriptions);
   const newest = newestOfKeys(parts.bus);
@@ -45,7 +53,11 @@ export const openEventStream = (app: FastifyInstance, parts: EventStreamParts): 
     const writer = new EventWriter(answer(reply), parts.ping_ms ?? streamPing_ms, streamClose_ms);
     open.add(writer);
     writer.comment('connected');
-    const unwatch = parts.authenticator.watch(connectionOf(request), request.caller ?? { principal: call.principal }, () => void writer.end('revoked'));
+    const unwatch = parts.authenticator.watch(
+      connectionOf(request),
+      request.caller ?? { principal: call.principal },
+      () => void writer.end('revoked'),
+    );
     const leave = newest.join(call.principal.keyId, writer);
     writer.onClose(() => {
       open.delete(writer);
@@ -68,13 +80,19 @@ const connectionOf = ({ raw }: FastifyRequest): WatchedConnection => ({
   arrivedAt_ms: Date.now(),
 });
 
-/** Ids of events, as this stream gives them. Anything else cannot be resumed from: the stream begins with what happens next. */
+/**
+ * Ids of events, as this stream gives them. Anything else cannot be resumed from: the stream begins
+ * with what happens next.
+ */
 const eventId = /^\d{1,18}$/;
 
 const openSubscribe = (liveSubscriptions: LiveSubscriptions) => {
   const document = separateOperations(readOperations())['StreamEvents'];
   if (!document) throw new Error('no operation is named StreamEvents');
-  return (lastEventId: string | readonly string[] | undefined, call: Parameters<OpenStream>[2]): LiveResults => {
+  return (
+    lastEventId: string | readonly string[] | undefined,
+    call: Parameters<OpenStream>[2],
+  ): LiveResults => {
     const after = typeof lastEventId === 'string' && eventId.test(lastEventId) ? lastEventId : null;
     const results = liveSubscriptions.subscribe({ document, variables: { after } }, call);
     if ('next' in results) return results;
@@ -83,7 +101,10 @@ const openSubscribe = (liveSubscriptions: LiveSubscriptions) => {
   };
 };
 
-/** What the stream has beside the headers of every answer. It closes its connection, as decision D-75 says. */
+/**
+ * What the stream has beside the headers of every answer. It closes its connection, as decision
+ * D-75 says.
+ */
 const streamHeaders = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-store, no-transform',
@@ -94,13 +115,17 @@ const streamHeaders = {
 /** Begins the answer; the headers that every answer has are set already. */
 const answer = (reply: FastifyReply) => {
   const response = reply.hijack().raw;
-  for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) response.setHeader(name, value);
+  for (const [name, value] of Object.entries(reply.getHeaders()))
+    if (value !== undefined) response.setHeader(name, value);
   response.writeHead(200, streamHeaders);
   response.flushHeaders();
   return response;
 };
 
-/** Takes the next event when the last one is through: a slow reader loses its oldest events, at the source, and is told how many. */
+/**
+ * Takes the next event when the last one is through: a slow reader loses its oldest events, at the
+ * source, and is told how many.
+ */
 const tell = async (results: LiveResults, writer: EventWriter): Promise<void> => {
   for await (const { data, errors, extensions } of results) {
     const [error] = errors ?? [];
@@ -114,8 +139,12 @@ const tell = async (results: LiveResults, writer: EventWriter): Promise<void> =>
 
 /** Decision D-75, in this process at once and in the others over the bus. */
 const newestOfKeys = (bus: Bus) => {
-  const streams = new Map<string, { readonly streamId: string; readonly writer: EventWriter; announced: boolean }>();
-  // Every process hears the announcements in the same order: what is heard after one's own is newer.
+  const streams = new Map<
+    string,
+    { readonly streamId: string; readonly writer: EventWriter; announced: boolean }
+  >();
+  // Every process hears the announcements in the same order: what is heard after one's own is
+  // newer.
   bus.subscribe('streams', ({ keyId, streamId }) => {
     const stream = streams.get(keyId);
     if (!stream) return;

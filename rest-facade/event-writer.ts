@@ -5,14 +5,20 @@ import { dotted } from '../schema/wire.ts';
 
 type Event = StreamEventsSubscription['events'];
 
-/** The writer of one connection. What comes while its reader does not read is for the caller to hold back. */
+/**
+ * The writer of one connection. What comes while its reader does not read is for the caller to hold
+ * back.
+ */
 export class EventWriter {
   readonly #response: ServerResponse;
   readonly #close_ms: number;
   readonly #closed: Promise<void>;
   #ended = false;
 
-  /** Writes to the response, whose headers have been sent. A comment `: ping` goes out every `ping_ms`; after `end` the reader has `close_ms`. */
+  /**
+   * Writes to the response, whose headers have been sent. A comment `: ping` goes out every
+   * `ping_ms`; after `end` the reader has `close_ms`.
+   */
   constructor(response: ServerResponse, ping_ms: number, close_ms: number) {
     this.#response = response;
     this.#close_ms = close_ms;
@@ -47,11 +53,15 @@ export class EventWriter {
     // The operation's own selection.
     const { id, kind, payload, at } = event as Event;
     const name = dotted(kind);
-    const hasRoom = this.#response.write(`event: ${name}\nid: ${id}\ndata: ${JSON.stringify({ kind: name, payload, at })}\n\n`);
+    const hasRoom = this.#response.write(
+      `event: ${name}\nid: ${id}\ndata: ${JSON.stringify({ kind: name, payload, at })}\n\n`,
+    );
     if (!hasRoom) await this.#room();
   }
 
-  /** Says a last word and ends. Fulfils when the connection is gone: at the latest after `close_ms`. */
+  /**
+   * Says a last word and ends. Fulfils when the connection is gone: at the latest after `close_ms`.
+   */
   async end(word: string): Promise<void> {
     if (!this.#ended) {
       this.comment(word);

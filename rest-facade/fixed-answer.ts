@@ -17,7 +17,10 @@ export interface FixedAnswer {
 const compress = promisify(gzip);
 
 /** Prepares a text. `headers` are those of every answer with it, its Content-Type among them. */
-export const prepareAnswer = async (text: string | Buffer, headers: Readonly<Record<string, string>>): Promise<FixedAnswer> => {
+export const prepareAnswer = async (
+  text: string | Buffer,
+  headers: Readonly<Record<string, string>>,
+): Promise<FixedAnswer> => {
   const bytes = Buffer.from(text);
   const digest = createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
   return {
@@ -27,7 +30,10 @@ export const prepareAnswer = async (text: string | Buffer, headers: Readonly<Rec
   };
 };
 
-/** Whether the client names the tag, or takes whatever there is. Weak tags count: nothing is compared byte by byte. */
+/**
+ * Whether the client names the tag, or takes whatever there is. Weak tags count: nothing is
+ * compared byte by byte.
+ */
 const holds = (request: FastifyRequest, tag: string): boolean =>
   (request.headers['if-none-match'] ?? '')
     .split(',')
@@ -35,8 +41,14 @@ const holds = (request: FastifyRequest, tag: string): boolean =>
     .some((sent) => sent === tag || sent === '*');
 
 /** Sends a prepared text, or 304 to a client that has it already. */
-export const sendAnswer = (request: FastifyRequest, reply: FastifyReply, answer: FixedAnswer): FastifyReply => {
-  const gzipped = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:\s*,|\s*$))/.test(request.headers['accept-encoding'] ?? '');
+export const sendAnswer = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: FixedAnswer,
+): FastifyReply => {
+  const gzipped = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:\s*,|\s*$))/.test(
+    request.headers['accept-encoding'] ?? '',
+  );
   const { tag, bytes } = gzipped ? answer.gzipped : answer.plain;
   reply.headers(answer.headers).header('etag', tag);
   if (holds(request, tag)) return reply.code(304).send();

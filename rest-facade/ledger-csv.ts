@@ -1,6 +1,8 @@
 /**
- * The ledger as a file. Decision D-78: a header row, the JSON's fields in their order, RFC 4180; all rows, unless `limit` is given. The database writes the
- * lines (subgraphs/merchants/ledger/export-ledger.ts); here the parts are joined, as fast as the client reads and no faster: two of them are in memory.
+ * The ledger as a file. Decision D-78: a header row, the JSON's fields in their order, RFC 4180;
+ * all rows, unless `limit` is given. The database writes the lines
+ * (subgraphs/merchants/ledger/export-ledger.ts); here the parts are joined, as fast as the client
+ * reads and no faster: two of them are in memory.
  */
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -14,9 +16,16 @@ import { walkPages, type LongAnswers } from './walk-pages.ts';
 type Part = ExportLedgerQuery['ledgerFile'];
 type ReadPart = (asked: AnyRequest) => Promise<Outcome | Refusal>;
 
-const columns = ['id', 'type', 'amount', 'currency', 'description', 'payment_id', 'payout_id', 'created_at'] as const satisfies readonly (keyof ReturnType<
-  typeof ledgerEntryJson
->)[];
+const columns = [
+  'id',
+  'type',
+  'amount',
+  'currency',
+  'description',
+  'payment_id',
+  'payout_id',
+  'created_at',
+] as const satisfies readonly (keyof ReturnType<typeof ledgerEntryJson>)[];
 const header = `${columns.join(',')}\r\n`;
 /** About 300 KB, of which each download has two in memory. */
 const rowsPerPart = 2_500;
@@ -30,7 +39,10 @@ const partOf = (outcome: Outcome | Refusal): Part | Refusal => {
 const cursorOf = ({ pageInfo: { endCursor } }: Part): string | null => endCursor;
 
 /** The file's text, a part at a time. */
-const textOf = async function* (first: Part, readBehind: (cursor: string) => Promise<Part | Refusal>): AsyncGenerator<string> {
+const textOf = async function* (
+  first: Part,
+  readBehind: (cursor: string) => Promise<Part | Refusal>,
+): AsyncGenerator<string> {
   let before = header;
   for await (const { text } of walkPages(first, cursorOf, readBehind)) {
     yield before + text;
@@ -45,19 +57,39 @@ export interface FileParts {
   readonly read: ReadPart;
 }
 
-/** Streams the whole filtered set, or the one page that `limit` asks for. The first part is read before anything is sent, so that a refusal is an envelope. */
-export const sendLedgerCsv = async (request: FastifyRequest, reply: FastifyReply, asked: AnyRequest, parts: FileParts): Promise<FastifyReply> => {
+/**
+ * Streams the whole filtered set, or the one page that `limit` asks for. The first part is read
+ * before anything is sent, so that a refusal is an envelope.
+ */
+export const sendLedgerCsv = async (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  asked: AnyRequest,
+  parts: FileParts,
+): Promise<FastifyReply> => {
   const { merchantId, longAnswers, read } = parts;
-  const limited = typeof request.query === 'object' && request.query !== null && 'limit' in request.query;
+  const limited =
+    typeof request.query === 'object' && request.query !== null && 'limit' in request.query;
   const query = limited ? asked.query : { ...asked.query, limit: rowsPerPart };
   const first = partOf(await read({ ...asked, query }));
   if ('code' in first) return sendRefusal(reply, first);
-  reply.headers({ 'content-type': 'text/csv; charset=utf-8; header=present', 'content-disposition': 'attachment; filename="ledger.csv"' });
+  reply.headers({
+    'content-type': 'text/csv; charset=utf-8; header=present',
+    'content-disposition': 'attachment; filename="ledger.csv"',
+  });
   // Nothing more is read for a HEAD. A stream, even an empty one, has no length that could be said.
   if (request.method === 'HEAD') return reply.send(Readable.from([]));
   const last = limited ? { ...first, pageInfo: { endCursor: null } } : first;
   const giveBack = cursorOf(last) === null ? () => {} : longAnswers.take(merchantId);
-  if (typeof giveBack !== 'function') return sendRefusal(reply.removeHeader('content-disposition').type('application/json; charset=utf-8'), giveBack);
+  if (typeof giveBack !== 'function')
+    return sendRefusal(
+      reply.removeHeader('content-disposition').type('application/json; charset=utf-8'),
+      giveBack,
+    );
   reply.raw.once('close', giveBack);
-  return reply.send(Readable.from(textOf(last, async (cursor) => partOf(await read({ ...asked, query: { ...query, cursor } })))));
+  return reply.send(
+    Readable.from(
+      textOf(last, async (cursor) => partOf(await read({ ...asked, query: { ...query, cursor } }))),
+    ),
+  );
 };

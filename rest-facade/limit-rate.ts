@@ -1,7 +1,16 @@
-/** The limits of the REST API: failed authentications by address, before the key; requests by merchant. Every answer says what is left (decisions D-08 and D-09). */
+/**
+ * The limits of the REST API: failed authentications by address, before the key; requests by
+ * merchant. Every answer says what is left (decisions D-08 and D-09).
+ */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { authorizationOf, type Authenticator } from '../gateway/callers/authenticate.ts';
-import { addressHeaders, barredMessage, rateHeaders, rateMessage, type RateLimiter } from '../gateway/callers/rate-limit.ts';
+import {
+  addressHeaders,
+  barredMessage,
+  rateHeaders,
+  rateMessage,
+  type RateLimiter,
+} from '../gateway/callers/rate-limit.ts';
 import type { Caller } from './authenticate.ts';
 import { refuse, sendRefusal, type ErrorCode, type Refusal } from './refusal-http.ts';
 
@@ -11,32 +20,70 @@ export interface LimitParts {
 }
 
 /** What of a caller is no good: each costs its address. */
-const failedAuthentications: readonly ErrorCode[] = ['unauthorized', 'ip_not_allowed', 'signature_required', 'invalid_signature'];
+const failedAuthentications: readonly ErrorCode[] = [
+  'unauthorized',
+  'ip_not_allowed',
+  'signature_required',
+  'invalid_signature',
+];
 
-const rateLimited = (message: string, retryAfter_s: number): Refusal => ({ ...refuse('rate_limited', message), retryAfter_s });
+const rateLimited = (message: string, retryAfter_s: number): Refusal => ({
+  ...refuse('rate_limited', message),
+  retryAfter_s,
+});
 
-/** Refuses an address that failed to authenticate too often, before anybody is asked about its key. A key that is known here passes all the same. */
-export const refuseAddress = (request: FastifyRequest, { authenticator, limiter }: LimitParts): Refusal | null => {
+/**
+ * Refuses an address that failed to authenticate too often, before anybody is asked about its key.
+ * A key that is known here passes all the same.
+ */
+export const refuseAddress = (
+  request: FastifyRequest,
+  { authenticator, limiter }: LimitParts,
+): Refusal | null => {
   const barred_s = limiter.barred_s(request.raw);
-  return barred_s === 0 || authenticator.holds(authorizationOf(request.raw)) ? null : rateLimited(barredMessage(barred_s), barred_s);
+  return barred_s === 0 || authenticator.holds(authorizationOf(request.raw))
+    ? null
+    : rateLimited(barredMessage(barred_s), barred_s);
 };
 
 /** Refuses a known key from an address that failed too often to prove that it may use it. */
-export const refuseKeyFromAddress = (request: FastifyRequest, { principal }: Caller, { limiter }: LimitParts): Refusal | null => {
+export const refuseKeyFromAddress = (
+  request: FastifyRequest,
+  { principal }: Caller,
+  { limiter }: LimitParts,
+): Refusal | null => {
   const barred_s = limiter.barred_s(request.raw, principal.keyId);
   return barred_s === 0 ? null : rateLimited(barredMessage(barred_s), barred_s);
 };
 
-/** Sends a refusal that came before the merchant's limit, with what is left to the address; `caller` is the one whose key is known. Failing to authenticate costs. */
-export const turnAway = (request: FastifyRequest, reply: FastifyReply, refusal: Refusal, { limiter }: LimitParts, caller?: Caller): FastifyReply => {
+/**
+ * Sends a refusal that came before the merchant's limit, with what is left to the address; `caller`
+ * is the one whose key is known. Failing to authenticate costs.
+ */
+export const turnAway = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  refusal: Refusal,
+  { limiter }: LimitParts,
+  caller?: Caller,
+): FastifyReply => {
   const keyId = caller?.principal.keyId;
-  const tooOften_s = failedAuthentications.includes(refusal.code) ? limiter.failed(request.raw, keyId) : 0;
+  const tooOften_s = failedAuthentications.includes(refusal.code)
+    ? limiter.failed(request.raw, keyId)
+    : 0;
   const said = tooOften_s === 0 ? refusal : rateLimited(barredMessage(tooOften_s), tooOften_s);
   return sendRefusal(reply.headers(addressHeaders(limiter, request.raw, keyId)), said);
 };
 
-/** Takes one of the merchant's tokens and says in the answer's headers how many are left. Refuses when there was none. */
-export const limitMerchant = async (reply: FastifyReply, { principal, rateLimit }: Caller, { limiter }: LimitParts): Promise<Refusal | null> => {
+/**
+ * Takes one of the merchant's tokens and says in the answer's headers how many are left. Refuses
+ * when there was none.
+ */
+export const limitMerchant = async (
+  reply: FastifyReply,
+  { principal, rateLimit }: Caller,
+  { limiter }: LimitParts,
+): Promise<Refusal | null> => {
   const taken = await limiter.takeOf({ merchantId: principal.merchantId, rateLimit });
   reply.headers(rateHeaders(rateLimit, taken));
   return taken.granted ? null : rateLimited(rateMessage(taken.retryAfter_s), taken.retryAfter_s);

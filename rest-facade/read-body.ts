@@ -1,20 +1,25 @@
 /**
- * Bytes to JSON, strictly: UTF-8, no field twice in one object, and numbers as they were written. Decision D-05: an integer is written as one, so `1.0`,
- * `1e2` and what is beyond 2^53-1 are not integers, although JSON.parse alone would make integers of them.
+ * Bytes to JSON, strictly: UTF-8, no field twice in one object, and numbers as they were written.
+ * Decision D-05: an integer is written as one, so `1.0`, `1e2` and what is beyond 2^53-1 are not
+ * integers, although JSON.parse alone would make integers of them.
  */
 import { isUtf8 } from 'node:buffer';
 import { fieldAt } from './describe-mistake.ts';
 import { duplicateField } from './duplicate-field.ts';
 
 /**
- * What was read, or what is wrong with the bytes as a whole. A number that is not written as a safe integer comes as a symbol that holds how it was
- * written: no schema takes a symbol, so that validation refuses it where it stands.
+ * What was read, or what is wrong with the bytes as a whole. A number that is not written as a safe
+ * integer comes as a symbol that holds how it was written: no schema takes a symbol, so that
+ * validation refuses it where it stands.
  */
 export type ReadBody = { readonly value: unknown } | { readonly mistake: string };
 
 /** A number with a fraction, an exponent or 16 digits and more; seldom a text that looks so. */
 const maybeInexact = /[:,[]\s*-?\d+(?:[.eE]|(?<=\d{16}))|^\s*-?\d/;
-/** A key or text that no record can hold: `__proto__`, NUL, half of a surrogate pair; escaped or not. */
+/**
+ * A key or text that no record can hold: `__proto__`, NUL, half of a surrogate pair; escaped or
+ * not.
+ */
 const maybeUnsafe = /__proto__|\\u00(?:00|5[fF])|\\u[dD][89a-fA-F]/;
 
 class UnsafeText extends Error {}
@@ -33,7 +38,10 @@ const exactly = (key: string, value: unknown, context?: { source?: string }): un
   return /^-?\d+$/.test(source) && Number.isSafeInteger(value) ? value : Symbol(source);
 };
 
-/** Reads a body that is not empty. The slow way, which sees each number as it was written, is taken only when the text may need it. */
+/**
+ * Reads a body that is not empty. The slow way, which sees each number as it was written, is taken
+ * only when the text may need it.
+ */
 export const readBody = (bytes: Buffer): ReadBody => {
   if (!isUtf8(bytes)) return { mistake: 'the body is not valid UTF-8' };
   const text = bytes.toString('utf8');
@@ -44,6 +52,9 @@ export const readBody = (bytes: Buffer): ReadBody => {
     return twice ? { mistake: `${fieldAt(twice)}: expected once, got several` } : { value };
   } catch (error) {
     // The parser's own message repeats the text, which may hold a card number.
-    return { mistake: error instanceof UnsafeText ? `the body: ${error.message}` : 'the body is not valid JSON' };
+    return {
+      mistake:
+        error instanceof UnsafeText ? `the body: ${error.message}` : 'the body is not valid JSON',
+    };
   }
 };

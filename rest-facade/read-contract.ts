@@ -1,4 +1,7 @@
-/** Reads `schema/openapi.yaml`: what the edge validates by, and what `/v1/public/openapi.json` serves. */
+/**
+ * Reads `schema/openapi.yaml`: what the edge validates by, and what `/v1/public/openapi.json`
+ * serves.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -69,32 +72,44 @@ interface RawDocument {
   readonly paths: Readonly<Record<string, Readonly<Partial<Record<'get' | 'post', RawOperation>>>>>;
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const find = (document: unknown, reference: string): unknown => {
   let found = document;
-  for (const step of reference.replace('#/', '').split('/')) found = isObject(found) ? found[step.replaceAll('~1', '/')] : undefined;
-  if (found === undefined) throw new Error(`the contract has a reference that leads nowhere: ${reference}`);
+  for (const step of reference.replace('#/', '').split('/'))
+    found = isObject(found) ? found[step.replaceAll('~1', '/')] : undefined;
+  if (found === undefined)
+    throw new Error(`the contract has a reference that leads nowhere: ${reference}`);
   return found;
 };
 
-/** The same document with every `$ref` replaced by what it names. The contract's references form no circle. */
+/**
+ * The same document with every `$ref` replaced by what it names. The contract's references form no
+ * circle.
+ */
 const dereference = (document: unknown): unknown => {
   const known = new Map<string, unknown>();
   const walk = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(walk);
     if (!isObject(value)) return value;
     const reference = value['$ref'];
-    if (typeof reference !== 'string') return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, walk(item)]));
+    if (typeof reference !== 'string')
+      return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, walk(item)]));
     if (!known.has(reference)) known.set(reference, walk(find(document, reference)));
     return known.get(reference);
   };
   return walk(document);
 };
 
-const jsonSchema = (content: RawContent | undefined): Schema | null => content?.['application/json']?.schema ?? null;
+const jsonSchema = (content: RawContent | undefined): Schema | null =>
+  content?.['application/json']?.schema ?? null;
 
-const readOperation = (path: string, method: 'GET' | 'POST', raw: RawOperation): ContractOperation => {
+const readOperation = (
+  path: string,
+  method: 'GET' | 'POST',
+  raw: RawOperation,
+): ContractOperation => {
   const bodySchema = jsonSchema(raw.requestBody?.content);
   return {
     operationId: raw.operationId,
@@ -102,18 +117,26 @@ const readOperation = (path: string, method: 'GET' | 'POST', raw: RawOperation):
     path,
     parameters: raw.parameters ?? [],
     body: bodySchema && { required: raw.requestBody?.required ?? false, schema: bodySchema },
-    responses: Object.fromEntries(Object.entries(raw.responses).map(([status, { content }]) => [status, jsonSchema(content)])),
+    responses: Object.fromEntries(
+      Object.entries(raw.responses).map(([status, { content }]) => [status, jsonSchema(content)]),
+    ),
   };
 };
 
 /** Reads the contract. Throws when it cannot be read or a reference leads nowhere. */
 export const readContract = (): Contract => {
-  const document: unknown = parse(readFileSync(join(import.meta.dirname, '../schema/openapi.yaml'), 'utf8'));
-  // A test holds the file to the OpenAPI schema: what is cast here is the file that is committed beside this code.
+  const document: unknown = parse(
+    readFileSync(join(import.meta.dirname, '../schema/openapi.yaml'), 'utf8'),
+  );
+  // A test holds the file to the OpenAPI schema: what is cast here is the file that is committed
+  // beside this code.
   const { paths } = dereference(document) as RawDocument;
   const operations = Object.entries(paths).flatMap(([path, item]) => [
     ...(item.get ? [readOperation(path, 'GET', item.get)] : []),
     ...(item.post ? [readOperation(path, 'POST', item.post)] : []),
   ]);
-  return { document: document as Contract['document'], operations: new Map(operations.map((operation) => [operation.operationId, operation])) };
+  return {
+    document: document as Contract['document'],
+    operations: new Map(operations.map((operation) => [operation.operationId, operation])),
+  };
 };

@@ -1,4 +1,7 @@
-/** A request as the operation takes it, or what is wrong with it: id, query, body, idempotency key, in this order. */
+/**
+ * A request as the operation takes it, or what is wrong with it: id, query, body, idempotency key,
+ * in this order.
+ */
 import type { FastifyRequest } from 'fastify';
 import type { Idempotency } from '../schema/generated/operations.ts';
 import type { KeyPrincipal } from '../subgraphs/kernel/service/access/principal.ts';
@@ -23,19 +26,34 @@ const json = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?;?$/i;
 
 const mediaTypeMistake = (request: FastifyRequest): Refusal | null => {
   const { 'content-type': type } = request.headers;
-  if (isCompressed(request)) return { ...refuse('unsupported_media_type', 'Content-Encoding: expected none'), headers: uncompressedAlone };
+  if (isCompressed(request))
+    return {
+      ...refuse('unsupported_media_type', 'Content-Encoding: expected none'),
+      headers: uncompressedAlone,
+    };
   if (type !== undefined && json.test(type)) return null;
-  const got = type === undefined ? 'none' : (/^[\w.+-]+\/[\w.+-]+/.exec(type)?.[0].slice(0, 64) ?? 'something else');
+  const got =
+    type === undefined
+      ? 'none'
+      : (/^[\w.+-]+\/[\w.+-]+/.exec(type)?.[0].slice(0, 64) ?? 'something else');
   // The right type with a parameter that is not read, such as another charset.
   const parameters = got.toLowerCase() === 'application/json' ? ' with other parameters' : '';
-  return refuse('unsupported_media_type', `Content-Type: expected application/json in UTF-8, got ${got}${parameters}`);
+  return refuse(
+    'unsupported_media_type',
+    `Content-Type: expected application/json in UTF-8, got ${got}${parameters}`,
+  );
 };
 
 /** The body as sent, before the contract is asked: undefined without one. */
-const parsedBody = (request: FastifyRequest, operation: ContractOperation): { readonly value: unknown } | Refusal => {
+const parsedBody = (
+  request: FastifyRequest,
+  operation: ContractOperation,
+): { readonly value: unknown } | Refusal => {
   const bytes = request.body;
   if (!Buffer.isBuffer(bytes) || bytes.length === 0) {
-    return operation.body?.required ? refuse('bad_request', 'the body: required, expected a JSON object, got nothing') : { value: undefined };
+    return operation.body?.required
+      ? refuse('bad_request', 'the body: required, expected a JSON object, got nothing')
+      : { value: undefined };
   }
   const mistake = mediaTypeMistake(request);
   if (mistake) return mistake;
@@ -43,23 +61,43 @@ const parsedBody = (request: FastifyRequest, operation: ContractOperation): { re
   return 'mistake' in read ? refuse('bad_request', read.mistake) : read;
 };
 
-const readIdempotency = (request: FastifyRequest, route: Route, id: string, body: unknown): Idempotency | null | Refusal => {
+const readIdempotency = (
+  request: FastifyRequest,
+  route: Route,
+  id: string,
+  body: unknown,
+): Idempotency | null | Refusal => {
   const key = request.headers['idempotency-key'];
   if (!route.idempotent || key === undefined) return null;
-  if (timesSent(request, 'idempotency-key') > 1) return refuse('bad_request', 'Idempotency-Key: expected once, got several');
+  if (timesSent(request, 'idempotency-key') > 1)
+    return refuse('bad_request', 'Idempotency-Key: expected once, got several');
   if (typeof key !== 'string' || !idempotencyKey.test(key)) {
-    return refuse('bad_request', `Idempotency-Key: expected 1 to 64 printable ASCII characters, got ${key.length} characters`);
+    return refuse(
+      'bad_request',
+      `Idempotency-Key: expected 1 to 64 printable ASCII characters, got ${key.length} characters`,
+    );
   }
   return { key, fingerprint: fingerprint(route.method, route.path.replace('{id}', id), body) };
 };
 
 const idOf = (request: FastifyRequest): string => {
   const { params } = request;
-  return typeof params === 'object' && params !== null && 'id' in params && typeof params.id === 'string' ? params.id.toLowerCase() : '';
+  return typeof params === 'object' &&
+    params !== null &&
+    'id' in params &&
+    typeof params.id === 'string'
+    ? params.id.toLowerCase()
+    : '';
 };
 
-/** Compiles a route's rules; the reader also checks the scope that a body decides, as soon as the body can be read (decision D-09). */
-export const compileRequest = (route: Route, operation: ContractOperation): ((request: FastifyRequest, principal: KeyPrincipal) => AnyRequest | Refusal) => {
+/**
+ * Compiles a route's rules; the reader also checks the scope that a body decides, as soon as the
+ * body can be read (decision D-09).
+ */
+export const compileRequest = (
+  route: Route,
+  operation: ContractOperation,
+): ((request: FastifyRequest, principal: KeyPrincipal) => AnyRequest | Refusal) => {
   const hasId = route.path.includes('{id}');
   const query = compileQuery(operation.parameters);
   const body = compileBody(operation.body?.schema ?? null);
@@ -67,7 +105,8 @@ export const compileRequest = (route: Route, operation: ContractOperation): ((re
     const parsed = parsedBody(request, operation);
     if ('code' in parsed && 'message' in parsed) return parsed;
     const scope = route.bodyScope?.(parsed.value) ?? null;
-    if (scope !== null && !principal.scopes.includes(scope)) return refuse('scope_required', `the key lacks the scope ${scope}`);
+    if (scope !== null && !principal.scopes.includes(scope))
+      return refuse('scope_required', `the key lacks the scope ${scope}`);
     const id = hasId ? idOf(request) : '';
     if (hasId && !uuid.test(id)) return refuse('not_found', 'there is no such object');
     // Fastify parses the query into an object of texts, and of lists where a name comes twice.

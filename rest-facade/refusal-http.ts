@@ -1,10 +1,19 @@
-/** HTTP meets the domain: one row for every code that an answer can have. Contract "Errors"; decisions D-01 to D-04, D-21. */
+/**
+ * HTTP meets the domain: one row for every code that an answer can have. Contract "Errors";
+ * decisions D-01 to D-04, D-21.
+ */
 import type { FastifyReply } from 'fastify';
 import { errorJson } from '../schema/wire.ts';
 import type { RefusalCode } from '../subgraphs/kernel/rules/refusal.ts';
 
 /** Codes that only the edge gives: the domain knows nothing of them. */
-type EdgeCode = 'method_not_allowed' | 'payload_too_large' | 'unsupported_media_type' | 'rate_limited' | 'internal_error' | 'unavailable';
+type EdgeCode =
+  | 'method_not_allowed'
+  | 'payload_too_large'
+  | 'unsupported_media_type'
+  | 'rate_limited'
+  | 'internal_error'
+  | 'unavailable';
 export type ErrorCode = RefusalCode | EdgeCode;
 
 interface HttpAnswer {
@@ -45,7 +54,8 @@ export const refusalHttp: Readonly<Record<ErrorCode, HttpAnswer>> = {
 };
 
 /** Whether a GraphQL error's code is one that a merchant may see. */
-export const isErrorCode = (code: unknown): code is ErrorCode => typeof code === 'string' && Object.hasOwn(refusalHttp, code);
+export const isErrorCode = (code: unknown): code is ErrorCode =>
+  typeof code === 'string' && Object.hasOwn(refusalHttp, code);
 
 /** A call that ends here: what the envelope says. */
 export interface Refusal {
@@ -61,7 +71,10 @@ export interface Refusal {
 export const refuse = (code: ErrorCode, message: string): Refusal => ({ code, message });
 
 /** Answers with the documented envelope. */
-export const sendRefusal = (reply: FastifyReply, { code, message, retryAfter_s, headers: own = {} }: Refusal): FastifyReply => {
+export const sendRefusal = (
+  reply: FastifyReply,
+  { code, message, retryAfter_s, headers: own = {} }: Refusal,
+): FastifyReply => {
   const { status, headers = {} } = refusalHttp[code];
   reply.headers(headers).headers(own);
   if (retryAfter_s !== undefined) reply.header('retry-after', String(retryAfter_s));

@@ -1,4 +1,7 @@
-/** The public side of a process: the graph, the REST API with its stream, the hosted page. Processes without it never load it. */
+/**
+ * The public side of a process: the graph, the REST API with its stream, the hosted page. Processes
+ * without it never load it.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
@@ -32,16 +35,33 @@ export interface EdgeOptions {
   readonly stack: AsyncDisposableStack;
 }
 
-/** Adds the public roles to the server of a process. Rejects when Redis is named and cannot be reached. */
-export const registerEdge = async (app: FastifyInstance, { config, roles, executors, readTBank, bus, log, stack }: EdgeOptions): Promise<void> => {
-  const supergraphSdl = readFileSync(join(import.meta.dirname, '../schema/supergraph.graphql'), 'utf8');
+/**
+ * Adds the public roles to the server of a process. Rejects when Redis is named and cannot be
+ * reached.
+ */
+export const registerEdge = async (
+  app: FastifyInstance,
+  { config, roles, executors, readTBank, bus, log, stack }: EdgeOptions,
+): Promise<void> => {
+  const supergraphSdl = readFileSync(
+    join(import.meta.dirname, '../schema/supergraph.graphql'),
+    'utf8',
+  );
   const supergraph = await openSupergraph({ supergraphSdl, executors, log });
   const liveEvents = openLiveEvents({ bus, readEventsAfter: storedEvents(supergraph), log });
   stack.defer(() => liveEvents.close());
   const { operatorToken, secrets, redisUrl, rateLimitWait_ms: wait_ms } = config;
   const addressOf = openAddressOf(config.trustedProxies);
   const otherReaders = config.oidc ? [readOidcToken(config.oidc)] : [];
-  const authenticator = openAuthenticator({ supergraph, bus, vaultKey: secrets.vault, addressOf, log, operatorToken, otherReaders });
+  const authenticator = openAuthenticator({
+    supergraph,
+    bus,
+    vaultKey: secrets.vault,
+    addressOf,
+    log,
+    operatorToken,
+    otherReaders,
+  });
   stack.defer(() => authenticator.close());
   const limiter = await openRateLimiter({ redisUrl, wait_ms, addressOf, log });
   stack.defer(() => limiter.close());
@@ -50,12 +70,28 @@ export const registerEdge = async (app: FastifyInstance, { config, roles, execut
     const { graphIntrospection: introspection, graphiql } = config;
     // Alerts are told over sockets alone: the stream of merchants below does not know of them.
     const operatorsToo = withAlerts(liveSubscriptions, { supergraph, bus });
-    await registerGateway(app, { supergraph, authenticator, limiter, liveSubscriptions: operatorsToo, log, introspection, graphiql });
+    await registerGateway(app, {
+      supergraph,
+      authenticator,
+      limiter,
+      liveSubscriptions: operatorsToo,
+      log,
+      introspection,
+      graphiql,
+    });
   }
   if (roles.has('rest-facade')) {
     const openStream = openEventStream(app, { liveSubscriptions, authenticator, bus, log });
     const bankCallbacks = { addressOf, yookassaNetworks: config.yookassa.networks, readTBank };
-    await registerRestFacade(app, { supergraph, authenticator, limiter, openStream, bankCallbacks, log });
+    await registerRestFacade(app, {
+      supergraph,
+      authenticator,
+      limiter,
+      openStream,
+      bankCallbacks,
+      log,
+    });
   }
-  if (roles.has('checkout')) registerCheckout(app, { supergraph, pageSecret: secrets.page, liveEvents, addressOf, log });
+  if (roles.has('checkout'))
+    registerCheckout(app, { supergraph, pageSecret: secrets.page, liveEvents, addressOf, log });
 };

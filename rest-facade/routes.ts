@@ -1,6 +1,7 @@
 /**
- * The facade is this table: one row per documented route. A row names the operation behind the route, the root field whose access row holds the
- * scopes, how a request becomes variables, and how data becomes an answer. What a request may hold is in `schema/openapi.yaml`.
+ * The facade is this table: one row per documented route. A row names the operation behind the
+ * route, the root field whose access row holds the scopes, how a request becomes variables, and how
+ * data becomes an answer. What a request may hold is in `schema/openapi.yaml`.
  */
 import type { OperationMap, OperationName } from '../schema/generated/operation-map.ts';
 import type {
@@ -32,7 +33,10 @@ import {
 import type { access } from '../subgraphs/kernel/service/access/access.ts';
 import type { Scope } from '../subgraphs/kernel/service/access/principal.ts';
 
-/** A request that has passed the contract. Fields of body and query are camelCase, defaults are filled in. */
+/**
+ * A request that has passed the contract. Fields of body and query are camelCase, defaults are
+ * filled in.
+ */
 export interface ValidRequest<Body, Query> {
   /** The `{id}` of the path, lower case; '' where there is none. */
   readonly id: string;
@@ -72,18 +76,22 @@ export interface Route {
   /** Decision D-03: 256 KiB, a batch 1 MiB. */
   readonly bodyLimit_bytes: number;
   /**
-   * json: one operation, one answer. list: one answer out of as many pages of the operation as there are. ledger: json, or a CSV file. stream: server-sent
-   * events.
+   * json: one operation, one answer. list: one answer out of as many pages of the operation as
+   * there are. ledger: json, or a CSV file. stream: server-sent events.
    */
   readonly kind: 'json' | 'list' | 'ledger' | 'stream';
-  /** A scope that the body decides, beside those of the access row (contract: payouts by method). */
+  /**
+   * A scope that the body decides, beside those of the access row (contract: payouts by method).
+   */
   readonly bodyScope?: (body: unknown) => Scope | null;
   readonly variables: (request: ValidRequest<never, never>) => Readonly<Record<string, unknown>>;
   readonly answer: (data: never) => Outcome;
 }
 
 interface Row<Name extends OperationName, Body, Query>
-  extends Pick<Route, 'method' | 'path' | 'field'>, Partial<Pick<Route, 'idempotent' | 'bodyLimit_bytes' | 'kind' | 'bodyScope'>> {
+  extends
+    Pick<Route, 'method' | 'path' | 'field'>,
+    Partial<Pick<Route, 'idempotent' | 'bodyLimit_bytes' | 'kind' | 'bodyScope'>> {
   readonly operation: Name;
   readonly variables: (request: ValidRequest<Body, Query>) => OperationMap[Name]['variables'];
   readonly answer: (data: OperationMap[Name]['result']) => Outcome;
@@ -92,7 +100,9 @@ interface Row<Name extends OperationName, Body, Query>
 const bodyLimit_bytes = 256 * 1_024;
 const batchBodyLimit_bytes = 1_024 * 1_024;
 
-const row = <Name extends OperationName, Body = Empty, Query = Empty>(of: Row<Name, Body, Query>): Route => ({
+const row = <Name extends OperationName, Body = Empty, Query = Empty>(
+  of: Row<Name, Body, Query>,
+): Route => ({
   idempotent: false,
   bodyLimit_bytes,
   kind: 'json',
@@ -111,18 +121,31 @@ interface StatusPage<Status> extends Page {
 }
 
 const ok = (body: object): Answer => ({ status: 200, body, replayed: false });
-const created = (body: object, idempotent: boolean): Answer => ({ status: idempotent ? 200 : 201, body, replayed: idempotent });
+const created = (body: object, idempotent: boolean): Answer => ({
+  status: idempotent ? 200 : 201,
+  body,
+  replayed: idempotent,
+});
 const cancelled = ok({ status: 'cancelled' });
 const paged = <Node>(
-  { nodes, pageInfo }: { nodes: readonly Node[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } },
+  {
+    nodes,
+    pageInfo,
+  }: { nodes: readonly Node[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } },
   json: (node: Node) => object,
-): Answer => ok({ items: nodes.map(json), next_cursor: pageInfo.hasNextPage ? pageInfo.endCursor : null });
+): Answer =>
+  ok({ items: nodes.map(json), next_cursor: pageInfo.hasNextPage ? pageInfo.endCursor : null });
 /** A page of a list that is answered as a whole: `send-list.ts` sets both. */
 interface ListPage {
   readonly limit: number;
   readonly cursor?: string;
 }
-const pageVariables = ({ limit, cursor, from, to }: Page) => ({ first: limit, after: cursor ?? null, from: from ?? null, to: to ?? null });
+const pageVariables = ({ limit, cursor, from, to }: Page) => ({
+  first: limit,
+  after: cursor ?? null,
+  from: from ?? null,
+  to: to ?? null,
+});
 
 const payments = [
   row<'CreatePayment', PaymentCreateInput>({
@@ -155,7 +178,11 @@ const payments = [
     path: '/v1/public/payments',
     operation: 'ListPayments',
     field: 'Query.payments',
-    variables: ({ query }) => ({ ...pageVariables(query), status: query.status ?? null, includeTest: query.includeTest === '1' }),
+    variables: ({ query }) => ({
+      ...pageVariables(query),
+      status: query.status ?? null,
+      includeTest: query.includeTest === '1',
+    }),
     answer: ({ payments: page }) => paged(page, paymentJson),
   }),
   row<'GetPayment'>({
@@ -180,8 +207,16 @@ const payments = [
     operation: 'CreateRefund',
     field: 'Mutation.refundCreate',
     idempotent: true,
-    variables: ({ id, body, idempotency }) => ({ paymentId: id, amount: body.amount ?? null, reason: body.reason ?? null, idempotency }),
-    answer: ({ refundCreate: result }) => (result.__typename === 'Refused' ? result : created(refundJson(result.refund), result.idempotent)),
+    variables: ({ id, body, idempotency }) => ({
+      paymentId: id,
+      amount: body.amount ?? null,
+      reason: body.reason ?? null,
+      idempotency,
+    }),
+    answer: ({ refundCreate: result }) =>
+      result.__typename === 'Refused'
+        ? result
+        : created(refundJson(result.refund), result.idempotent),
   }),
   row<'ListRefunds', Empty, StatusPage<RefundStatus>>({
     method: 'GET',
@@ -199,15 +234,25 @@ const payoutScopes: Readonly<Record<PayoutMethod, Scope>> = {
   payouts_account: 'api:payouts:account',
 };
 
-/** The scope of the payout's method; null when the method is not one, which validation says then. */
+/**
+ * The scope of the payout's method; null when the method is not one, which validation says then.
+ */
 const payoutScope = (body: unknown): Scope | null => {
-  const method = typeof body === 'object' && body !== null && 'method' in body && body.method !== null ? body.method : 'payouts_sbp';
-  return method === 'payouts_sbp' || method === 'payouts_card' || method === 'payouts_account' ? payoutScopes[method] : null;
+  const method =
+    typeof body === 'object' && body !== null && 'method' in body && body.method !== null
+      ? body.method
+      : 'payouts_sbp';
+  return method === 'payouts_sbp' || method === 'payouts_card' || method === 'payouts_account'
+    ? payoutScopes[method]
+    : null;
 };
 
 type BatchItem = Omit<PayoutCreateInput, 'amount'> & { readonly amount?: number };
 
-/** Decision D-52: an amount that is missing or below 1 is the failure of its item alone. The graph, which knows no negative amounts, is asked for nothing. */
+/**
+ * Decision D-52: an amount that is missing or below 1 is the failure of its item alone. The graph,
+ * which knows no negative amounts, is asked for nothing.
+ */
 const batchAmount = ({ amount = 0 }: BatchItem): number => Math.max(amount, 0);
 
 const payouts = [
@@ -250,16 +295,27 @@ const payouts = [
     }),
     answer: ({ payoutBatchCreate: result }) => {
       if (result.__typename === 'Refused') return result;
-      const results = result.results.map(({ payoutId, index, status, method, amount, code, error }) => ({
-        index,
-        status,
-        method,
-        amount,
-        payout_id: payoutId,
-        code,
-        error,
-      }));
-      return created({ mode: result.mode, created: result.created, failed: result.failed, total: result.total, results }, result.idempotent);
+      const results = result.results.map(
+        ({ payoutId, index, status, method, amount, code, error }) => ({
+          index,
+          status,
+          method,
+          amount,
+          payout_id: payoutId,
+          code,
+          error,
+        }),
+      );
+      return created(
+        {
+          mode: result.mode,
+          created: result.created,
+          failed: result.failed,
+          total: result.total,
+          results,
+        },
+        result.idempotent,
+      );
     },
   }),
   row<'ListPayouts', Empty, StatusPage<PayoutStatus> & { method?: PayoutMethod[] }>({
@@ -267,7 +323,11 @@ const payouts = [
     path: '/v1/public/payouts',
     operation: 'ListPayouts',
     field: 'Query.payouts',
-    variables: ({ query }) => ({ ...pageVariables(query), status: query.status ?? null, method: query.method ?? null }),
+    variables: ({ query }) => ({
+      ...pageVariables(query),
+      status: query.status ?? null,
+      method: query.method ?? null,
+    }),
     answer: ({ payouts: page }) => paged(page, payoutJson),
   }),
   row<'GetPayout'>({
@@ -318,7 +378,10 @@ const money = [
 
 /** What the ledger's row runs instead when a file is asked for: one part of it. */
 export const ledgerFilePart: Pick<Route, 'variables' | 'answer'> = {
-  variables: ({ query }: ValidRequest<Empty, Page & { type?: LedgerEntryType }>) => ({ ...pageVariables(query), type: query.type ?? null }),
+  variables: ({ query }: ValidRequest<Empty, Page & { type?: LedgerEntryType }>) => ({
+    ...pageVariables(query),
+    type: query.type ?? null,
+  }),
   answer: ({ ledgerFile }: OperationMap['ExportLedger']['result']) => ok(ledgerFile),
 };
 
@@ -334,7 +397,11 @@ const subscriptions = [
       result.__typename === 'Refused'
         ? result
         : created(
-            { subscription: subscriptionJson(result.subscription), initial_payment: paymentJson(result.initialPayment), pay_url: result.payUrl },
+            {
+              subscription: subscriptionJson(result.subscription),
+              initial_payment: paymentJson(result.initialPayment),
+              pay_url: result.payUrl,
+            },
             result.idempotent,
           ),
   }),
@@ -353,7 +420,8 @@ const subscriptions = [
     operation: 'GetSubscription',
     field: 'Query.billingSubscription',
     variables: ({ id }) => ({ id }),
-    answer: ({ billingSubscription }) => billingSubscription && ok(subscriptionJson(billingSubscription)),
+    answer: ({ billingSubscription }) =>
+      billingSubscription && ok(subscriptionJson(billingSubscription)),
   }),
   row<'GetSubscriptionSchedule'>({
     method: 'GET',
@@ -361,7 +429,8 @@ const subscriptions = [
     operation: 'GetSubscriptionSchedule',
     field: 'Query.billingSubscription',
     variables: ({ id }) => ({ id }),
-    answer: ({ billingSubscription }) => billingSubscription && ok(scheduleJson(billingSubscription)),
+    answer: ({ billingSubscription }) =>
+      billingSubscription && ok(scheduleJson(billingSubscription)),
   }),
   row<'CancelSubscription', { reason?: string }>({
     method: 'POST',
@@ -369,7 +438,8 @@ const subscriptions = [
     operation: 'CancelSubscription',
     field: 'Mutation.subscriptionCancel',
     variables: ({ id, body }) => ({ id, reason: body.reason ?? null }),
-    answer: ({ subscriptionCancel: result }) => (result.__typename === 'Refused' ? result : cancelled),
+    answer: ({ subscriptionCancel: result }) =>
+      result.__typename === 'Refused' ? result : cancelled,
   }),
 ];
 
@@ -382,7 +452,9 @@ const tokens = [
     idempotent: true,
     variables: ({ body, idempotency }) => ({ input: body, idempotency }),
     answer: ({ tokenCreate: result }) =>
-      result.__typename === 'Refused' ? result : created({ card: tokenJson(result.token), pay_url: result.payUrl }, result.idempotent),
+      result.__typename === 'Refused'
+        ? result
+        : created({ card: tokenJson(result.token), pay_url: result.payUrl }, result.idempotent),
   }),
   row<'ListTokens', Empty, ListPage & { customerRef?: string }>({
     method: 'GET',
@@ -390,7 +462,11 @@ const tokens = [
     operation: 'ListTokens',
     field: 'Query.tokensConnection',
     kind: 'list',
-    variables: ({ query: { customerRef, limit, cursor } }) => ({ customerRef: customerRef ?? null, first: limit, after: cursor ?? null }),
+    variables: ({ query: { customerRef, limit, cursor } }) => ({
+      customerRef: customerRef ?? null,
+      first: limit,
+      after: cursor ?? null,
+    }),
     answer: ({ tokensConnection: page }) => paged(page, tokenJson),
   }),
   row<'ChargeToken', { amount: number; orderId?: string; description?: string }>({
@@ -399,8 +475,17 @@ const tokens = [
     operation: 'ChargeToken',
     field: 'Mutation.tokenCharge',
     idempotent: true,
-    variables: ({ id, body, idempotency }) => ({ id, amount: body.amount, orderId: body.orderId ?? null, description: body.description ?? null, idempotency }),
-    answer: ({ tokenCharge: result }) => (result.__typename === 'Refused' ? result : created(chargeJson(result.payment), result.idempotent)),
+    variables: ({ id, body, idempotency }) => ({
+      id,
+      amount: body.amount,
+      orderId: body.orderId ?? null,
+      description: body.description ?? null,
+      idempotency,
+    }),
+    answer: ({ tokenCharge: result }) =>
+      result.__typename === 'Refused'
+        ? result
+        : created(chargeJson(result.payment), result.idempotent),
   }),
   row<'CancelToken'>({
     method: 'POST',
@@ -426,4 +511,11 @@ const events: Route = {
 };
 
 /** Every documented route. */
-export const routes: readonly Route[] = [...payments, ...payouts, ...money, ...subscriptions, ...tokens, events];
+export const routes: readonly Route[] = [
+  ...payments,
+  ...payouts,
+  ...money,
+  ...subscriptions,
+  ...tokens,
+  events,
+];

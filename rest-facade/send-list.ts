@@ -1,6 +1,6 @@
 /**
- * A list whose contract has no pages (`{items: [...]}`): the operation behind it is read page by page, and the answer is written as its pages come. A list of
- * one page is an ordinary answer.
+ * A list whose contract has no pages (`{items: [...]}`): the operation behind it is read page by
+ * page, and the answer is written as its pages come. A list of one page is an ordinary answer.
  */
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -9,7 +9,9 @@ import { sendRefusal, type Refusal } from './refusal-http.ts';
 import type { Outcome } from './routes.ts';
 import { walkPages, type LongAnswers } from './walk-pages.ts';
 
-/** A page takes a few milliseconds to be read and printed: so long is everybody else's call held up. */
+/**
+ * A page takes a few milliseconds to be read and printed: so long is everybody else's call held up.
+ */
 const rowsPerPage = 250;
 
 interface Items {
@@ -26,7 +28,10 @@ const pageOf = (outcome: Outcome | Refusal): Items | Refusal => {
 const cursorOf = ({ next_cursor }: Items): string | null => next_cursor;
 
 /** The answer's text, a page at a time. */
-const textOf = async function* (first: Items, readBehind: (cursor: string) => Promise<Items | Refusal>): AsyncGenerator<string> {
+const textOf = async function* (
+  first: Items,
+  readBehind: (cursor: string) => Promise<Items | Refusal>,
+): AsyncGenerator<string> {
   yield '{"items":[';
   let between = '';
   for await (const { items } of walkPages(first, cursorOf, readBehind)) {
@@ -44,11 +49,24 @@ export interface ListParts {
   readonly read: (asked: AnyRequest) => Promise<Outcome | Refusal>;
 }
 
-/** Sends the whole list. The first page is read before anything is sent, so that a refusal is an envelope; a later failure breaks the connection off. */
-export const sendList = async (request: FastifyRequest, reply: FastifyReply, asked: AnyRequest, parts: ListParts): Promise<FastifyReply> => {
+/**
+ * Sends the whole list. The first page is read before anything is sent, so that a refusal is an
+ * envelope; a later failure breaks the connection off.
+ */
+export const sendList = async (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  asked: AnyRequest,
+  parts: ListParts,
+): Promise<FastifyReply> => {
   const { merchantId, longAnswers } = parts;
   const read = async (cursor?: string): Promise<Items | Refusal> =>
-    pageOf(await parts.read({ ...asked, query: { ...asked.query, limit: rowsPerPage, ...(cursor === undefined ? {} : { cursor }) } }));
+    pageOf(
+      await parts.read({
+        ...asked,
+        query: { ...asked.query, limit: rowsPerPage, ...(cursor === undefined ? {} : { cursor }) },
+      }),
+    );
   const first = await read();
   if ('code' in first) return sendRefusal(reply, first);
   if (first.next_cursor === null) return reply.send({ items: first.items });

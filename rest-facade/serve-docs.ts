@@ -1,4 +1,7 @@
-/** The contract for people and programs: `/docs`, its page about webhooks, and `/v1/public/openapi.json`. None needs a key, and nothing is loaded from elsewhere. */
+/**
+ * The contract for people and programs: `/docs`, its page about webhooks, and
+ * `/v1/public/openapi.json`. None needs a key, and nothing is loaded from elsewhere.
+ */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fastify, { type FastifyInstance } from 'fastify';
@@ -9,7 +12,10 @@ import { serveGuide } from './webhook-guide/serve-guide.ts';
 const documentPath = '/v1/public/openapi.json';
 const cacheControl = 'public, max-age=300';
 
-/** Scripts are files of this service and nothing else: the hosted page is on the same origin. The reference writes styles as it goes. */
+/**
+ * Scripts are files of this service and nothing else: the hosted page is on the same origin. The
+ * reference writes styles as it goes.
+ */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -49,14 +55,20 @@ const readReference = async (): Promise<Buffer> => {
   return rawPayload;
 };
 
-const html = { 'content-type': 'text/html; charset=utf-8', 'cache-control': cacheControl, 'content-security-policy': contentSecurityPolicy };
+const html = {
+  'content-type': 'text/html; charset=utf-8',
+  'cache-control': cacheControl,
+  'content-security-policy': contentSecurityPolicy,
+};
 const script = { 'content-type': 'text/javascript; charset=utf-8', 'cache-control': cacheControl };
 
 /** The page and its scripts, by address. */
 const prepareReference = async (): Promise<ReadonlyMap<string, FixedAnswer>> => {
   const [shown, start, reference] = await Promise.all([
     prepareAnswer(page, html),
-    readFile(join(import.meta.dirname, 'browser/start-reference.js')).then((text) => prepareAnswer(text, script)),
+    readFile(join(import.meta.dirname, 'browser/start-reference.js')).then((text) =>
+      prepareAnswer(text, script),
+    ),
     readReference().then((text) => prepareAnswer(text, script)),
   ]);
   return new Map([

@@ -24,16 +24,27 @@ declare module 'fastify' {
   }
 }
 
-/** Adds every documented route, `/docs`, `/v1/public/openapi.json`, and where banks tell us something. Throws when a route is not in the contract. */
-export const registerRestFacade = async (app: FastifyInstance, parts: RestFacadeParts): Promise<void> => {
+/**
+ * Adds every documented route, `/docs`, `/v1/public/openapi.json`, and where banks tell us
+ * something. Throws when a route is not in the contract.
+ */
+export const registerRestFacade = async (
+  app: FastifyInstance,
+  parts: RestFacadeParts,
+): Promise<void> => {
   const contract = readContract();
   app.ownAnswers.headersOf = (request) => addressHeaders(parts.limiter, request);
   await app.register(async (scope) => {
     scope.decorateRequest('caller', null);
-    // The bytes as sent: the signature is over them, and what they mean is checked only after it (decision D-09).
+    // The bytes as sent: the signature is over them, and what they mean is checked only after it
+    // (decision D-09).
     scope.removeAllContentTypeParsers();
-    // The one type that is read stands by its name, too: what is found by name need not be taken apart.
-    for (const type of ['application/json', '*']) scope.addContentTypeParser(type, { parseAs: 'buffer' }, (_request, bytes, done) => done(null, bytes));
+    // The one type that is read stands by its name, too: what is found by name need not be taken
+    // apart.
+    for (const type of ['application/json', '*'])
+      scope.addContentTypeParser(type, { parseAs: 'buffer' }, (_request, bytes, done) =>
+        done(null, bytes),
+      );
     const longAnswers = openLongAnswers();
     for (const route of routes) addRoute(scope, route, contract, { ...parts, longAnswers });
   });
@@ -41,7 +52,12 @@ export const registerRestFacade = async (app: FastifyInstance, parts: RestFacade
   if (parts.bankCallbacks) await takeBankCallbacks(app, parts.bankCallbacks, parts);
 };
 
-const addRoute = (scope: FastifyInstance, route: Route, contract: Contract, parts: RestFacadeParts & CallParts): void => {
+const addRoute = (
+  scope: FastifyInstance,
+  route: Route,
+  contract: Contract,
+  parts: RestFacadeParts & CallParts,
+): void => {
   const operation = contract.operations.get(route.operation);
   if (!operation) throw new Error(`the contract has no operation ${route.operation}`);
   const call = openCall(route, operation, parts);

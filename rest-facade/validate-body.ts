@@ -1,6 +1,7 @@
 /**
- * Bodies against the contract: decision D-04 (unknown fields), D-05 (integers), D-06 (messages). An optional field that is null is one that was left
- * out: typed clients send it so, and the answers have null for what is absent.
+ * Bodies against the contract: decision D-04 (unknown fields), D-05 (integers), D-06 (messages). An
+ * optional field that is null is one that was left out: typed clients send it so, and the answers
+ * have null for what is absent.
  */
 import { compileSchema } from './compile-schema.ts';
 import type { Schema } from './read-contract.ts';
@@ -8,7 +9,10 @@ import type { Schema } from './read-contract.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 export interface BodyRules {
-  /** The body as it is meant: without optional fields that are null. What is no object, and what the contract does not name, stays as it is. */
+  /**
+   * The body as it is meant: without optional fields that are null. What is no object, and what the
+   * contract does not name, stays as it is.
+   */
   meant(body: unknown): unknown;
   /** Null for a body that fits, else what is wrong with it. */
   check(body: unknown): string | null;
@@ -17,11 +21,16 @@ export interface BodyRules {
 }
 
 /** `return_url` as `returnUrl`. */
-export const camelCase = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+export const camelCase = (name: string): string =>
+  name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Renames the fields of an object; an object without named fields (metadata) is the merchant's own and stays as it is. */
+/**
+ * Renames the fields of an object; an object without named fields (metadata) is the merchant's own
+ * and stays as it is.
+ */
 const compileShape = (schema: Schema): ((body: Fields) => Record<string, unknown>) => {
   const fields = Object.entries(schema.properties ?? {}).map(([name, field]) => {
     const item = field.items?.properties ? compileShape(field.items) : null;
@@ -31,7 +40,8 @@ const compileShape = (schema: Schema): ((body: Fields) => Record<string, unknown
     const shaped: Record<string, unknown> = {};
     for (const { name, camel, fallback, item } of fields) {
       const value = body[name] ?? fallback;
-      if (value !== undefined) shaped[camel] = item && Array.isArray(value) ? value.map(item) : value;
+      if (value !== undefined)
+        shaped[camel] = item && Array.isArray(value) ? value.map(item) : value;
     }
     return shaped;
   };
@@ -39,10 +49,16 @@ const compileShape = (schema: Schema): ((body: Fields) => Record<string, unknown
 
 const compileMeant = ({ properties = {}, required = [] }: Schema): ((body: unknown) => unknown) => {
   const optional = new Set(Object.keys(properties).filter((name) => !required.includes(name)));
-  const items = new Map(Object.entries(properties).flatMap(([name, field]) => (field.items?.properties ? [[name, compileMeant(field.items)]] : [])));
+  const items = new Map(
+    Object.entries(properties).flatMap(([name, field]) =>
+      field.items?.properties ? [[name, compileMeant(field.items)]] : [],
+    ),
+  );
   return (body) => {
     if (!isObject(body) || (items.size === 0 && !Object.values(body).includes(null))) return body;
-    const fields = Object.entries(body).filter(([name, value]) => value !== null || !optional.has(name));
+    const fields = Object.entries(body).filter(
+      ([name, value]) => value !== null || !optional.has(name),
+    );
     const meantItems = (name: string, value: unknown) => {
       const item = items.get(name);
       return item && Array.isArray(value) ? value.map(item) : value;
@@ -59,22 +75,32 @@ const compileOne = (schema: Schema): BodyRules => ({
 
 /** The field whose one value tells a variant from the others: `method` of a payout. */
 const tagOf = (variants: readonly Schema[]): string => {
-  const tag = Object.keys(variants[0]?.properties ?? {}).find((name) => variants.every((variant) => variant.properties?.[name]?.enum?.length === 1));
+  const tag = Object.keys(variants[0]?.properties ?? {}).find((name) =>
+    variants.every((variant) => variant.properties?.[name]?.enum?.length === 1),
+  );
   if (!tag) throw new Error('the variants of a body have no field that tells them apart');
   return tag;
 };
 
-/** Variants are told apart by their tag first, so that a mistake is one of the variant that was meant. */
+/**
+ * Variants are told apart by their tag first, so that a mistake is one of the variant that was
+ * meant.
+ */
 const compileVariants = (variants: readonly Schema[]): BodyRules => {
   const tag = tagOf(variants);
-  const byTag = new Map(variants.map((variant) => [variant.properties?.[tag]?.enum?.[0], compileOne(variant)]));
-  const fallback = variants.find((variant) => !variant.required?.includes(tag))?.properties?.[tag]?.['x-default'];
+  const byTag = new Map(
+    variants.map((variant) => [variant.properties?.[tag]?.enum?.[0], compileOne(variant)]),
+  );
+  const fallback = variants.find((variant) => !variant.required?.includes(tag))?.properties?.[
+    tag
+  ]?.['x-default'];
   const asAny = compileOne({
     type: 'object',
     properties: { [tag]: { type: 'string', enum: [...byTag.keys()] } },
     required: fallback === undefined ? [tag] : [],
   });
-  const variantOf = (body: unknown): BodyRules => (isObject(body) ? byTag.get(body[tag] ?? fallback) : undefined) ?? asAny;
+  const variantOf = (body: unknown): BodyRules =>
+    (isObject(body) ? byTag.get(body[tag] ?? fallback) : undefined) ?? asAny;
   return {
     meant: (body) => variantOf(body).meant(body),
     check: (body) => asAny.check(body) ?? variantOf(body).check(body),
@@ -84,7 +110,9 @@ const compileVariants = (variants: readonly Schema[]): BodyRules => {
 
 const noFields: Schema = { type: 'object', additionalProperties: false, properties: {} };
 
-/** Compiles the rules of a body; null when the route has none, and then only an empty object fits. */
+/**
+ * Compiles the rules of a body; null when the route has none, and then only an empty object fits.
+ */
 export const compileBody = (schema: Schema | null): BodyRules => {
   const variants = schema?.anyOf ?? schema?.oneOf;
   return variants ? compileVariants(variants) : compileOne(schema ?? noFields);

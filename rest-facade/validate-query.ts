@@ -1,4 +1,7 @@
-/** Query strings against the contract: decision D-04 (unknown parameters), D-06 (messages), D-12 (`from` after `to`). */
+/**
+ * Query strings against the contract: decision D-04 (unknown parameters), D-06 (messages), D-12
+ * (`from` after `to`).
+ */
 import { compileSchema } from './compile-schema.ts';
 import type { Parameter, Schema } from './read-contract.ts';
 import { camelCase } from './validate-body.ts';
@@ -16,17 +19,24 @@ const typed = (text: string, schema: Schema): unknown => {
 const unusable = (text: string): boolean => text.includes('\0') || !text.isWellFormed();
 
 /** The value of a parameter that was sent, as its schema takes it; or what is wrong with it. */
-const readValue = (sent: unknown, { name, schema }: Parameter): { readonly value: unknown } | { readonly mistake: string } => {
+const readValue = (
+  sent: unknown,
+  { name, schema }: Parameter,
+): { readonly value: unknown } | { readonly mistake: string } => {
   const texts = [sent].flat().filter((text) => typeof text === 'string');
   if (texts.some(unusable)) return { mistake: `${name}: not a valid text` };
   // Clients write a list with commas, with the parameter once for each value, or with both.
   if (schema.type === 'array') return { value: texts.flatMap((text) => text.split(',')) };
   const [text] = texts;
-  if (text === undefined || texts.length > 1) return { mistake: `${name}: expected once, got several` };
+  if (text === undefined || texts.length > 1)
+    return { mistake: `${name}: expected once, got several` };
   return { value: typed(text, schema) };
 };
 
-/** Compiles the query's rules. The reader gives the parameters with GraphQL's names and the contract's defaults, or what is wrong. */
+/**
+ * Compiles the query's rules. The reader gives the parameters with GraphQL's names and the
+ * contract's defaults, or what is wrong.
+ */
 export const compileQuery = (parameters: readonly Parameter[]): ((values: Values) => ReadQuery) => {
   const known = parameters.filter((parameter) => parameter.in === 'query');
   const rules = known.map((parameter) => ({
@@ -36,7 +46,8 @@ export const compileQuery = (parameters: readonly Parameter[]): ((values: Values
   }));
   const names = new Set(known.map(({ name }) => name));
   return (values) => {
-    for (const name in values) if (!names.has(name)) return { mistake: unknownParameter(name, names) };
+    for (const name in values)
+      if (!names.has(name)) return { mistake: unknownParameter(name, names) };
     const query: Record<string, unknown> = {};
     for (const { parameter, camel, check } of rules) {
       const { name, schema } = parameter;
@@ -48,16 +59,19 @@ export const compileQuery = (parameters: readonly Parameter[]): ((values: Values
       const read = readValue(sent, parameter);
       if ('mistake' in read) return read;
       const mistake = check(read.value);
-      if (mistake !== null) return { mistake: mistake.startsWith('[') ? `${name}${mistake}` : mistake };
+      if (mistake !== null)
+        return { mistake: mistake.startsWith('[') ? `${name}${mistake}` : mistake };
       query[camel] = read.value;
     }
     const { from, to } = query;
-    if (typeof from === 'string' && typeof to === 'string' && from > to) return { mistake: `from: expected a day not after to (${to}), got "${from}"` };
+    if (typeof from === 'string' && typeof to === 'string' && from > to)
+      return { mistake: `from: expected a day not after to (${to}), got "${from}"` };
     return { query };
   };
 };
 
 const unknownParameter = (name: string, known: ReadonlySet<string>): string => {
-  const shown = /^[\w.-]{1,40}$/.test(name) && !/\d{6}|sk_|thm_|whs_/.test(name) ? name : 'a parameter';
+  const shown =
+    /^[\w.-]{1,40}$/.test(name) && !/\d{6}|sk_|thm_|whs_/.test(name) ? name : 'a parameter';
   return `${shown}: unknown query parameter, expected ${[...known].join(', ') || 'none'}`;
 };

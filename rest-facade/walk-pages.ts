@@ -1,11 +1,14 @@
 /**
- * Answers that are longer than a page: their parts are read one after the other, by keyset, while they are sent. No connection to the database and no
- * transaction is held meanwhile, and a reader that is slow has two parts of its answer in memory.
+ * Answers that are longer than a page: their parts are read one after the other, by keyset, while
+ * they are sent. No connection to the database and no transaction is held meanwhile, and a reader
+ * that is slow has two parts of its answer in memory.
  */
 import { openCount } from '../gateway/callers/quota.ts';
 import { refuse, type Refusal } from './refusal-http.ts';
 
-/** Answers of more than one part that a merchant has on their way at the same time, in this process. */
+/**
+ * Answers of more than one part that a merchant has on their way at the same time, in this process.
+ */
 const longAnswers_max = 16;
 /** Seconds after which one of them may have ended. */
 const retryAfter_s = 5;
@@ -14,8 +17,9 @@ const retryAfter_s = 5;
 export type ReadBehind<Part> = (cursor: string) => Promise<Part | Refusal>;
 
 /**
- * The first part and those behind it, each read while the one before it is being sent. Throws when one is refused: too late for an envelope, so that the
- * connection breaks off and a part is not taken for the whole.
+ * The first part and those behind it, each read while the one before it is being sent. Throws when
+ * one is refused: too late for an envelope, so that the connection breaks off and a part is not
+ * taken for the whole.
  */
 export const walkPages = async function* <Part extends object>(
   first: Part,
@@ -35,7 +39,8 @@ export const walkPages = async function* <Part extends object>(
   while (coming) {
     const part: Part | Refusal = await coming;
     if (isRefusal(part)) throw new Error(`an answer broke off: ${part.code}`);
-    if (cursorOf(part) !== null && cursorOf(part) === cursor) throw new Error('an answer broke off: a page leads to itself');
+    if (cursorOf(part) !== null && cursorOf(part) === cursor)
+      throw new Error('an answer broke off: a page leads to itself');
     cursor = cursorOf(part);
     coming = next(part);
     yield part;
@@ -46,7 +51,10 @@ const isRefusal = (part: object): part is Refusal => 'code' in part && 'message'
 
 /** Counts the long answers of each merchant. */
 export interface LongAnswers {
-  /** Takes a place for one more; it is given back by calling the answer. A refusal when the merchant has none left. */
+  /**
+   * Takes a place for one more; it is given back by calling the answer. A refusal when the merchant
+   * has none left.
+   */
   take(merchantId: string): (() => void) | Refusal;
 }
 
@@ -56,7 +64,10 @@ export const openLongAnswers = (): LongAnswers => {
   return {
     take: (merchantId) =>
       count.take(merchantId) ?? {
-        ...refuse('rate_limited', `too many long answers at a time: at most ${longAnswers_max} of a merchant; let one end`),
+        ...refuse(
+          'rate_limited',
+          `too many long answers at a time: at most ${longAnswers_max} of a merchant; let one end`,
+        ),
         retryAfter_s,
       },
   };

@@ -2,15 +2,20 @@
 
 const day_ms = 86_400_000;
 
-/** The last day that was written. Most moments of an answer are of one day, and writing the rest is several times faster than Temporal's own. */
+/**
+ * The last day that was written. Most moments of an answer are of one day, and writing the rest is
+ * several times faster than Temporal's own.
+ */
 const last = { day: Number.NaN, text: '' };
 
 const twoDigits = (number: number): string => (number < 10 ? `0${number}` : `${number}`);
-const threeDigits = (number: number): string => (number < 100 ? `0${twoDigits(number)}` : `${number}`);
+const threeDigits = (number: number): string =>
+  number < 100 ? `0${twoDigits(number)}` : `${number}`;
 
 /**
- * The moment as text, what is below a millisecond cut off: `2026-05-06T10:00:00.123Z`. Joined, it is a text in one piece: with one that V8 still keeps as parts,
- * JSON.stringify takes three times as long for the whole answer.
+ * The moment as text, what is below a millisecond cut off: `2026-05-06T10:00:00.123Z`. Joined, it
+ * is a text in one piece: with one that V8 still keeps as parts, JSON.stringify takes three times
+ * as long for the whole answer.
  */
 export const rfc3339 = (moment: Temporal.Instant): string => {
   const all_ms = moment.epochMilliseconds;

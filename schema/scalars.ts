@@ -1,34 +1,44 @@
 /**
- * The scalars of every subgraph. Money is a bigint inside and a JSON integer on the wire (decision D-05);
- * a moment is a Temporal.Instant inside and RFC 3339 in UTC with milliseconds on the wire.
+ * The scalars of every subgraph. Money is a bigint inside and a JSON integer on the wire (decision
+ * D-05); a moment is a Temporal.Instant inside and RFC 3339 in UTC with milliseconds on the wire.
  */
 import { GraphQLScalarType, GraphQLError, Kind } from 'graphql';
 import { GraphQLJSONObject } from 'graphql-scalars';
 import { rfc3339 } from './rfc3339.ts';
 
-const bad = (message: string): GraphQLError => new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT' } });
+const bad = (message: string): GraphQLError =>
+  new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT' } });
 
 const toSafeBigInt = (value: unknown, least: number): bigint => {
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < least) {
-    throw bad(`expected an integer from ${least} to 2^53-1, got ${typeof value === 'number' ? value : typeof value}`);
+    throw bad(
+      `expected an integer from ${least} to 2^53-1, got ${typeof value === 'number' ? value : typeof value}`,
+    );
   }
   return BigInt(value);
 };
 
 const fromBigInt = (value: unknown): number => {
   const number = Number(value);
-  if (!Number.isSafeInteger(number)) throw new Error(`an amount left the safe range: ${String(value)}`);
+  if (!Number.isSafeInteger(number))
+    throw new Error(`an amount left the safe range: ${String(value)}`);
   return number;
 };
 
 declare global {
   interface JSON {
-    /** A value that JSON.stringify writes as the text says (ES2025 proposal "JSON.parse source text access"). */
+    /**
+     * A value that JSON.stringify writes as the text says (ES2025 proposal "JSON.parse source text
+     * access").
+     */
     rawJSON(text: string): object;
   }
 }
 
-/** A sum may leave the range that one amount keeps: it is then written digit by digit, as an integer still. */
+/**
+ * A sum may leave the range that one amount keeps: it is then written digit by digit, as an integer
+ * still.
+ */
 const fromSum = (value: unknown): number | object => {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : JSON.rawJSON(String(value));
@@ -51,8 +61,18 @@ const integerScalar = (
     },
   });
 
-const minorUnits = integerScalar('MinorUnits', 'Money in minor currency units (kopecks, cents): an integer from 0 to 2^53-1.', 0, fromBigInt);
-const signedMinorUnits = integerScalar('SignedMinorUnits', 'Money with a sign, in minor units.', Number.MIN_SAFE_INTEGER, fromSum);
+const minorUnits = integerScalar(
+  'MinorUnits',
+  'Money in minor currency units (kopecks, cents): an integer from 0 to 2^53-1.',
+  0,
+  fromBigInt,
+);
+const signedMinorUnits = integerScalar(
+  'SignedMinorUnits',
+  'Money with a sign, in minor units.',
+  Number.MIN_SAFE_INTEGER,
+  fromSum,
+);
 
 const parseInstant = (value: unknown): Temporal.Instant => {
   if (typeof value !== 'string') throw bad(`expected an RFC 3339 date-time, got ${typeof value}`);
@@ -75,9 +95,11 @@ const dateTime = new GraphQLScalarType<Temporal.Instant, string>({
 });
 
 const toStringMap = (value: unknown): Record<string, string> => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw bad('expected an object of strings');
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw bad('expected an object of strings');
   for (const [key, item] of Object.entries(value)) {
-    if (typeof item !== 'string') throw bad(`expected a string in "${key}", got ${item === null ? 'null' : typeof item}`);
+    if (typeof item !== 'string')
+      throw bad(`expected a string in "${key}", got ${item === null ? 'null' : typeof item}`);
   }
   return value as Record<string, string>;
 };

@@ -9,7 +9,8 @@ export const subgraphNames = ['payments', 'payouts', 'recurring', 'merchants'] a
 export type SubgraphName = (typeof subgraphNames)[number];
 
 /** The SDL of one subgraph, as written. */
-export const readSubgraphSdl = (name: SubgraphName): DocumentNode => parse(readFileSync(join(here, `${name}.graphql`), 'utf8'));
+export const readSubgraphSdl = (name: SubgraphName): DocumentNode =>
+  parse(readFileSync(join(here, `${name}.graphql`), 'utf8'));
 
 /** Every named operation and fragment, in one document. */
 export const readOperations = (): DocumentNode =>
@@ -21,8 +22,15 @@ export const readOperations = (): DocumentNode =>
       .join('\n'),
   );
 
-/** Subgraphs that others, and the gateway, ask directly, by operations that are no part of the public graph. */
-export const askedSubgraphs = ['payments', 'payouts', 'merchants'] as const satisfies readonly SubgraphName[];
+/**
+ * Subgraphs that others, and the gateway, ask directly, by operations that are no part of the
+ * public graph.
+ */
+export const askedSubgraphs = [
+  'payments',
+  'payouts',
+  'merchants',
+] as const satisfies readonly SubgraphName[];
 
 /** Every named operation that a subgraph is asked with directly, in one document. */
 export const readInternalOperations = (name: (typeof askedSubgraphs)[number]): DocumentNode =>

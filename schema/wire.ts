@@ -1,6 +1,7 @@
 /**
- * GraphQL object to public JSON: one map for REST answers and webhook bodies.
- * Decision D-03a: every field is always present, null without a value; only fee, fee_rate_bps and net are absent before success.
+ * GraphQL object to public JSON: one map for REST answers and webhook bodies. Decision D-03a: every
+ * field is always present, null without a value; only fee, fee_rate_bps and net are absent before
+ * success.
  */
 import type {
   CheckoutFieldsFragment,
@@ -16,7 +17,12 @@ import type {
   TokenFieldsFragment,
 } from './generated/operations.ts';
 
-export type { CheckoutFieldsFragment, PaymentFieldsFragment, PayoutFieldsFragment, RefundFieldsFragment };
+export type {
+  CheckoutFieldsFragment,
+  PaymentFieldsFragment,
+  PayoutFieldsFragment,
+  RefundFieldsFragment,
+};
 
 /** Contract: Refund. */
 export const refundJson = (refund: RefundFieldsFragment) => ({
@@ -62,23 +68,36 @@ export const paymentJson = (payment: PaymentFieldsFragment) => ({
   customer_card_holder: payment.customerCardHolder,
   customer_phone_mask: payment.customerPhoneMask,
   customer_payer_bank: payment.customerPayerBank,
-  ...(payment.fee === null ? {} : { fee: payment.fee, fee_rate_bps: payment.feeRateBps, net: payment.net }),
+  ...(payment.fee === null
+    ? {}
+    : { fee: payment.fee, fee_rate_bps: payment.feeRateBps, net: payment.net }),
   refunds: payment.refunds.map(refundJson),
 });
 
-/** Contract: POST /v1/public/tokens/{id}/charge answers succeeded, pending or failed: a charge that the bank has not decided is `processing`, and `pending` here. */
+/**
+ * Contract: POST /v1/public/tokens/{id}/charge answers succeeded, pending or failed: a charge that
+ * the bank has not decided is `processing`, and `pending` here.
+ */
 export const chargeJson = (payment: PaymentFieldsFragment) => ({
   ...paymentJson(payment),
   status: payment.status === 'processing' ? ('pending' as const) : payment.status,
 });
 
-/** Contract: Payout, the recipient. Each method has its own fields; of a card nothing is shown but its mask. */
+/**
+ * Contract: Payout, the recipient. Each method has its own fields; of a card nothing is shown but
+ * its mask.
+ */
 const recipientJson = ({ method, recipient }: PayoutFieldsFragment) => {
   switch (method) {
     case 'payouts_sbp':
       return { phone: recipient.phone, bank_id: recipient.bankId, full_name: recipient.fullName };
     case 'payouts_account':
-      return { account_number: recipient.accountNumber, bik: recipient.bik, inn: recipient.inn, full_name: recipient.fullName };
+      return {
+        account_number: recipient.accountNumber,
+        bik: recipient.bik,
+        inn: recipient.inn,
+        full_name: recipient.fullName,
+      };
     case 'payouts_card':
       return {};
   }
@@ -136,7 +155,10 @@ export const tokenJson = (token: TokenFieldsFragment) => ({
   created_at: token.createdAt,
 });
 
-/** Enum values cannot hold a dot: `payment_status_changed` is the contract's `payment.status_changed`. */
+/**
+ * Enum values cannot hold a dot: `payment_status_changed` is the contract's
+ * `payment.status_changed`.
+ */
 export const dotted = (value: string): string => value.replace('_', '.');
 
 type LedgerNode = ListLedgerQuery['ledger']['nodes'][number];
@@ -159,23 +181,58 @@ export const balanceJson = (balance: GetBalanceQuery['balance']) => ({
   balance: balance.balance,
   available: balance.available,
   currency: balance.currency,
-  shops: balance.shops.map((shop) => ({ shop_id: shop.shopId, shop_name: shop.shopName, balance: shop.balance })),
+  shops: balance.shops.map((shop) => ({
+    shop_id: shop.shopId,
+    shop_name: shop.shopName,
+    balance: shop.balance,
+  })),
 });
 
 /** Contract: Rate entry. */
-export const rateJson = (rate: ListRatesQuery['rates'][number]) => ({ method: rate.method, rate_bps: rate.rateBps });
+export const rateJson = (rate: ListRatesQuery['rates'][number]) => ({
+  method: rate.method,
+  rate_bps: rate.rateBps,
+});
 
 /** Contract: SBP bank entry. */
-export const sbpBankJson = (bank: ListSbpBanksQuery['sbpBanks'][number]) => ({ member_id: bank.memberId, name: bank.name, name_en: bank.nameEn });
+export const sbpBankJson = (bank: ListSbpBanksQuery['sbpBanks'][number]) => ({
+  member_id: bank.memberId,
+  name: bank.name,
+  name_en: bank.nameEn,
+});
 
 /**
- * A charge of the schedule; none when payments refused to make its payment. A payment of another shop is not the key's to read (decision D-03c), nor is there
- * one yet while it is being made: then the charge itself says where it stands.
+ * A charge of the schedule; none when payments refused to make its payment. A payment of another
+ * shop is not the key's to read (decision D-03c), nor is there one yet while it is being made: then
+ * the charge itself says where it stands.
  */
-const scheduledChargeJson = ({ paymentId, kind, amount, currency, status, createdAt, settledAt, payment }: Schedule['charges'][number]) => {
+const scheduledChargeJson = ({
+  paymentId,
+  kind,
+  amount,
+  currency,
+  status,
+  createdAt,
+  settledAt,
+  payment,
+}: Schedule['charges'][number]) => {
   if (paymentId === null) return [];
-  const known = payment ?? { status: status === 'open' ? 'processing' : status, createdAt, capturedAt: status === 'succeeded' ? settledAt : null };
-  return [{ payment_id: paymentId, kind, amount, currency, status: known.status, created_at: known.createdAt, captured_at: known.capturedAt }];
+  const known = payment ?? {
+    status: status === 'open' ? 'processing' : status,
+    createdAt,
+    capturedAt: status === 'succeeded' ? settledAt : null,
+  };
+  return [
+    {
+      payment_id: paymentId,
+      kind,
+      amount,
+      currency,
+      status: known.status,
+      created_at: known.createdAt,
+      captured_at: known.capturedAt,
+    },
+  ];
 };
 
 /** Contract: GET /v1/public/subscriptions/{id}/schedule. */

@@ -33,11 +33,25 @@ export const wakeableJobs = [
 /** Follows what becomes of the payments that recurring billing asked for, until it is stopped. */
 export const followRecurringPayments = (parts: SubgraphsParts): Following => {
   const { database, bus, log, now } = parts;
-  return startFollowing({ pool: database.pool, bus, log, now, payments: openPayments(paymentsOf(parts)), listeners: paymentListeners });
+  return startFollowing({
+    pool: database.pool,
+    bus,
+    log,
+    now,
+    payments: openPayments(paymentsOf(parts)),
+    listeners: paymentListeners,
+  });
 };
 
-/** Everything that the worker does. `stopping` ends long jobs early. `attempts` holds webhooks that are under way although no job runs for them. */
-export const backgroundJobs = (parts: SubgraphsParts, stopping: AbortSignal, attempts: Set<Promise<void>>): readonly Job[] => {
+/**
+ * Everything that the worker does. `stopping` ends long jobs early. `attempts` holds webhooks that
+ * are under way although no job runs for them.
+ */
+export const backgroundJobs = (
+  parts: SubgraphsParts,
+  stopping: AbortSignal,
+  attempts: Set<Promise<void>>,
+): readonly Job[] => {
   const { database, banks, clocks, secrets, now, log, queues } = parts;
   const charging = { pool: database.pool, payments: openPayments(paymentsOf(parts)), log };
   // A sweep finds the same lanes each time: those that have a job already need no other.
@@ -48,13 +62,29 @@ export const backgroundJobs = (parts: SubgraphsParts, stopping: AbortSignal, att
     );
   const keeping = { database, banks, log };
   const page = { publicUrl: parts.publicUrl, pageSecret: secrets.page };
-  const receivers = { pool: database.pool, vaultKey: secrets.vault, privateTargets: parts.privateTargets, log };
+  const receivers = {
+    pool: database.pool,
+    vaultKey: secrets.vault,
+    privateTargets: parts.privateTargets,
+    log,
+  };
   return [
     ...booksJobs({ pool: database.pool, now, log, stopping }),
-    ...reconciliationJobs({ pool: database.pool, now, log, stopping, registries: [simulatorRegistry(database.pool)] }),
+    ...reconciliationJobs({
+      pool: database.pool,
+      now,
+      log,
+      stopping,
+      registries: [simulatorRegistry(database.pool)],
+    }),
     ...alertJobs({ pool: database.pool, bus: parts.bus, now }),
     ...databaseJobs({ pool: database.pool, now, stopping }),
-    ...retentionJobs({ pool: database.pool, now, stopping, eventsKept_days: parts.eventsKept_days }),
+    ...retentionJobs({
+      pool: database.pool,
+      now,
+      stopping,
+      eventsKept_days: parts.eventsKept_days,
+    }),
     ...paymentJobs({ database, banks, clocks, now, stopping, ...page }),
     ...refundJobs({ database, banks, clocks, now }),
     ...clockJobs({
@@ -71,7 +101,13 @@ export const backgroundJobs = (parts: SubgraphsParts, stopping: AbortSignal, att
       wake: (shops) => queues.addMany(keepClockJob, shops),
       stopping,
     }),
-    ...resealJobs({ pool: database.pool, vaultKey: secrets.vault, formerIds: secrets.formerVault ? [keyIdOf(secrets.formerVault)] : [], log, stopping }),
+    ...resealJobs({
+      pool: database.pool,
+      vaultKey: secrets.vault,
+      formerIds: secrets.formerVault ? [keyIdOf(secrets.formerVault)] : [],
+      log,
+      stopping,
+    }),
     ...tokenJobs({ ...charging, now }),
     ...subscriptionJobs({ ...charging, now, stopping }),
     ...payoutJobs({ database, banks, log, now, stopping }),

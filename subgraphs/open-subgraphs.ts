@@ -18,7 +18,11 @@ import type { Bus } from './kernel/rules/event.ts';
 import type { Secrets } from './kernel/service/config/config.ts';
 import type { Call } from './kernel/service/access/principal.ts';
 import { localExecutor } from './kernel/service/graph/local-executor.ts';
-import { buildSubgraph, type SubgraphContext, type SubgraphExecutor } from './kernel/service/graph/subgraph.ts';
+import {
+  buildSubgraph,
+  type SubgraphContext,
+  type SubgraphExecutor,
+} from './kernel/service/graph/subgraph.ts';
 import type { Logger } from './kernel/service/tracing/telemetry.ts';
 import { merchantsEntities } from './merchants/entities.ts';
 import { reconciliationEntities } from './merchants/reconciliation/entities.ts';
@@ -72,16 +76,24 @@ export interface SubgraphsParts {
   readonly payments: SubgraphExecutor | null;
 }
 
-/** The payments subgraph for those who ask it. Throws when this process neither runs it nor has its address. */
+/**
+ * The payments subgraph for those who ask it. Throws when this process neither runs it nor has its
+ * address.
+ */
 export const paymentsOf = ({ payments }: Pick<SubgraphsParts, 'payments'>): SubgraphExecutor => {
-  if (!payments) throw new Error('SUBGRAPH_PAYMENTS_URL is required: recurring billing asks payments, which this process does not run itself');
+  if (!payments)
+    throw new Error(
+      'SUBGRAPH_PAYMENTS_URL is required: recurring billing asks payments, which this process does not run itself',
+    );
   return payments;
 };
 
 /** The least time between two wake-ups: those of a busy moment are one. */
 const wakeRest_ms = 25;
 
-/** Wakes at once, and once more after a rest when it was called meanwhile. `wake` must not reject. */
+/**
+ * Wakes at once, and once more after a rest when it was called meanwhile. `wake` must not reject.
+ */
 const gathered = (wake: () => Promise<void>): (() => void) => {
   let resting = false;
   let called = false;
@@ -101,20 +113,48 @@ const gathered = (wake: () => Promise<void>): (() => void) => {
 };
 
 const openWake = ({ bus, log }: Pick<SubgraphsParts, 'bus' | 'log'>): (() => void) =>
-  gathered(() => bus.publish('outbox', null).catch((error: unknown) => log.warn({ error }, 'the relay was not woken; it looks by itself')));
+  gathered(() =>
+    bus
+      .publish('outbox', null)
+      .catch((error: unknown) =>
+        log.warn({ error }, 'the relay was not woken; it looks by itself'),
+      ),
+  );
 
-/** New payouts: the worker that gives them to banks has one wake-up waiting at most, however many payouts there are. */
+/**
+ * New payouts: the worker that gives them to banks has one wake-up waiting at most, however many
+ * payouts there are.
+ */
 const openSenders = ({ queues, log }: Pick<SubgraphsParts, 'queues' | 'log'>): (() => void) =>
-  gathered(() => queues.addMany(sendPayoutsJob, [{}]).catch((error: unknown) => log.warn({ error }, 'the senders of payouts were not woken; the sweep sends')));
+  gathered(() =>
+    queues
+      .addMany(sendPayoutsJob, [{}])
+      .catch((error: unknown) =>
+        log.warn({ error }, 'the senders of payouts were not woken; the sweep sends'),
+      ),
+  );
 
 /** Questions to banks at a known moment. One that is not enqueued is asked by the sweep. */
-const openQuestions = ({ queues, log }: Pick<SubgraphsParts, 'queues' | 'log'>): Pick<PaymentsParts, 'askLater' | 'sendRefundLater'> => {
-  const enqueue = (job: string, payload: Readonly<Record<string, string>>, delay_ms: number): void => {
-    queues.add(job, payload, { delay_ms }).catch((error: unknown) => log.warn({ error, job, ...payload }, 'asking the bank was not enqueued; the sweep asks'));
+const openQuestions = ({
+  queues,
+  log,
+}: Pick<SubgraphsParts, 'queues' | 'log'>): Pick<PaymentsParts, 'askLater' | 'sendRefundLater'> => {
+  const enqueue = (
+    job: string,
+    payload: Readonly<Record<string, string>>,
+    delay_ms: number,
+  ): void => {
+    queues
+      .add(job, payload, { delay_ms })
+      .catch((error: unknown) =>
+        log.warn({ error, job, ...payload }, 'asking the bank was not enqueued; the sweep asks'),
+      );
   };
   return {
-    askLater: ({ merchantId, paymentId }, delay_ms) => enqueue(askBankJob, { merchantId, paymentId }, delay_ms),
-    sendRefundLater: ({ merchantId, refundId }, delay_ms) => enqueue(sendRefundJob, { merchantId, refundId }, delay_ms),
+    askLater: ({ merchantId, paymentId }, delay_ms) =>
+      enqueue(askBankJob, { merchantId, paymentId }, delay_ms),
+    sendRefundLater: ({ merchantId, refundId }, delay_ms) =>
+      enqueue(sendRefundJob, { merchantId, refundId }, delay_ms),
   };
 };
 
@@ -123,20 +163,58 @@ const buildSchema = (name: SubgraphName, parts: SubgraphsParts): GraphQLSchema =
   switch (name) {
     case 'payments': {
       const pageSecret = secrets.page;
-      return buildSubgraph(paymentsSubgraph({ database, banks, policies, clocks, publicUrl, pageSecret, wakeRelay: openWake(parts), ...openQuestions(parts) }));
+      return buildSubgraph(
+        paymentsSubgraph({
+          database,
+          banks,
+          policies,
+          clocks,
+          publicUrl,
+          pageSecret,
+          wakeRelay: openWake(parts),
+          ...openQuestions(parts),
+        }),
+      );
     }
     case 'payouts':
       return buildSubgraph(
-        payoutsSubgraph({ database, banks, policies, log, fingerprintKey: secrets.fingerprint, wakeRelay: openWake(parts), wakeSenders: openSenders(parts) }),
+        payoutsSubgraph({
+          database,
+          banks,
+          policies,
+          log,
+          fingerprintKey: secrets.fingerprint,
+          wakeRelay: openWake(parts),
+          wakeSenders: openSenders(parts),
+        }),
       );
     case 'recurring':
-      return buildSubgraph(recurringSubgraph({ database, policies, clocks, payments: openPayments(paymentsOf(parts)) }));
+      return buildSubgraph(
+        recurringSubgraph({
+          database,
+          policies,
+          clocks,
+          payments: openPayments(paymentsOf(parts)),
+        }),
+      );
     case 'merchants': {
       const wake = (lanes: readonly string[]): void => {
-        wakeLanes(queues, lanes).catch((error: unknown) => log.warn({ error }, 'the webhook workers were not woken; the sweep finds what is due'));
+        wakeLanes(queues, lanes).catch((error: unknown) =>
+          log.warn({ error }, 'the webhook workers were not woken; the sweep finds what is due'),
+        );
       };
-      const wakeClock = ({ merchantId, shopId }: { readonly merchantId: string; readonly shopId: string }): void => {
-        queues.add(keepClockJob, { merchantId, shopId }).catch((error: unknown) => log.warn({ error }, 'a test clock was not woken; the sweep keeps it'));
+      const wakeClock = ({
+        merchantId,
+        shopId,
+      }: {
+        readonly merchantId: string;
+        readonly shopId: string;
+      }): void => {
+        queues
+          .add(keepClockJob, { merchantId, shopId })
+          .catch((error: unknown) =>
+            log.warn({ error }, 'a test clock was not woken; the sweep keeps it'),
+          );
       };
       const { bus, privateTargets } = parts;
       return buildSubgraph(
@@ -161,19 +239,37 @@ const buildSchema = (name: SubgraphName, parts: SubgraphsParts): GraphQLSchema =
 export const openSubgraph = (name: SubgraphName, parts: SubgraphsParts): SubgraphExecutor =>
   localExecutor(buildSchema(name, parts), (call) => contextOf(parts, call), parts.log);
 
-/** The context of a call, at the time of whoever calls: a shop in test mode may have a clock of its own. */
-const contextOf = ({ clocks, now }: SubgraphsParts, call: Call): SubgraphContext | Promise<SubgraphContext> => {
+/**
+ * The context of a call, at the time of whoever calls: a shop in test mode may have a clock of its
+ * own.
+ */
+const contextOf = (
+  { clocks, now }: SubgraphsParts,
+  call: Call,
+): SubgraphContext | Promise<SubgraphContext> => {
   const context = { ...call, now };
   const time = timeOfCaller(clocks, call);
   return time instanceof Promise ? time.then((at) => ({ ...context, now: () => at })) : context;
 };
 
-const timeOfCaller = (clocks: TestClocks, { principal }: Call): Temporal.Instant | Promise<Temporal.Instant> | null => {
+const timeOfCaller = (
+  clocks: TestClocks,
+  { principal }: Call,
+): Temporal.Instant | Promise<Temporal.Instant> | null => {
   switch (principal.kind) {
     case 'key':
-      return clocks.timeOf({ kind: 'shop', merchantId: principal.merchantId, shopId: principal.shopId, mode: principal.mode });
+      return clocks.timeOf({
+        kind: 'shop',
+        merchantId: principal.merchantId,
+        shopId: principal.shopId,
+        mode: principal.mode,
+      });
     case 'buyer':
-      return clocks.timeOf({ kind: 'payment', merchantId: principal.merchantId, id: principal.paymentId });
+      return clocks.timeOf({
+        kind: 'payment',
+        merchantId: principal.merchantId,
+        id: principal.paymentId,
+      });
     case 'operator':
     case 'edge':
     case 'service':

@@ -1,10 +1,18 @@
-/** What works on the record, as a process starts it: the subgraphs with their parts, and the worker. Processes of the edge alone never load it. */
+/**
+ * What works on the record, as a process starts it: the subgraphs with their parts, and the worker.
+ * Processes of the edge alone never load it.
+ */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SubgraphName } from '../schema/sources.ts';
 import { openEveryBank } from './kernel/banks/open-every-bank.ts';
 import { openTestClocks } from './kernel/clock/test-clocks.ts';
 import { openKeptKeys } from './kernel/database/kept-keys.ts';
-import { migrateAll, openRecord, type RecordStore, type Start } from './kernel/database/open-record.ts';
+import {
+  migrateAll,
+  openRecord,
+  type RecordStore,
+  type Start,
+} from './kernel/database/open-record.ts';
 import { isMigrated } from './kernel/database/orm.ts';
 import { watchWorker } from './kernel/observability/watch-worker.ts';
 import { openPolicies } from './kernel/policies/policies.ts';
@@ -27,9 +35,15 @@ import { entities, openSubgraph, type SubgraphsParts } from './open-subgraphs.ts
 export interface Subgraphs {
   /** A subgraph in this process. */
   open(name: SubgraphName): SubgraphExecutor;
-  /** Runs the jobs, and the relay from the outbox, until `stack` is disposed of: what is running ends in peace. */
+  /**
+   * Runs the jobs, and the relay from the outbox, until `stack` is disposed of: what is running
+   * ends in peace.
+   */
   startWorker(): Promise<void>;
-  /** What is not ready yet: the database until it is migrated and its kept keys have been read, the queues until they answer. */
+  /**
+   * What is not ready yet: the database until it is migrated and its kept keys have been read, the
+   * queues until they answer.
+   */
   unready(): Promise<readonly string[]>;
   /** What this process signs and reads services with. */
   readonly service: ServiceKeys;
@@ -49,18 +63,34 @@ export interface SubgraphsOptions {
   readonly remote: (name: SubgraphName, service: ServiceKeys) => SubgraphExecutor | null;
 }
 
-/** Opens the database with the tables of every subgraph, an embedded one where none is named; migrates it when `migrating`. */
-export const openTables = async (config: SettledConfig, migrating: boolean, start: Start): Promise<RecordStore> => {
+/**
+ * Opens the database with the tables of every subgraph, an embedded one where none is named;
+ * migrates it when `migrating`.
+ */
+export const openTables = async (
+  config: SettledConfig,
+  migrating: boolean,
+  start: Start,
+): Promise<RecordStore> => {
   const opened = await openRecord(config, entities, start);
   if (migrating) await migrateAll(config, entities, opened, start);
   return opened;
 };
 
 /** Opens what the subgraphs stand on. Nothing runs yet. */
-export const openSubgraphs = async ({ url, database }: RecordStore, options: SubgraphsOptions): Promise<Subgraphs> => {
+export const openSubgraphs = async (
+  { url, database }: RecordStore,
+  options: SubgraphsOptions,
+): Promise<Subgraphs> => {
   const { config, bus, log, stack, here, remote } = options;
   const { redisUrl, eventsKept_days, publicUrl, secrets: derived, drain_ms } = config;
-  const queues = await openQueues({ redisUrl, databaseUrl: url, log, jobs: wakeableJobs, drain_ms: drain_ms / 2 });
+  const queues = await openQueues({
+    redisUrl,
+    databaseUrl: url,
+    log,
+    jobs: wakeableJobs,
+    drain_ms: drain_ms / 2,
+  });
   stack.defer(() => queues.close());
   const kept = await openKeptKeys({ pool: database.pool, secrets: derived, log });
   stack.defer(() => kept.close());
@@ -71,25 +101,54 @@ export const openSubgraphs = async ({ url, database }: RecordStore, options: Sub
   const now = (): Temporal.Instant => Temporal.Now.instant();
   const clocks = openTestClocks({ pool: database.pool, bus, now });
   stack.defer(() => clocks.close());
-  const targets = await openDevelopmentTargets({ setting: config.webhookPrivateTargets, publicUrl, pool: database.pool, bus });
+  const targets = await openDevelopmentTargets({
+    setting: config.webhookPrivateTargets,
+    publicUrl,
+    pool: database.pool,
+    bus,
+  });
   stack.defer(() => targets.close());
   const privateTargets = targets.areAllowed;
-  const alone = { database, banks, policies, clocks, bus, queues, secrets, publicUrl, privateTargets, eventsKept_days, now, log, payments: null };
-  const payments = here.includes('payments') ? openSubgraph('payments', alone) : remote('payments', kept.service);
+  const alone = {
+    database,
+    banks,
+    policies,
+    clocks,
+    bus,
+    queues,
+    secrets,
+    publicUrl,
+    privateTargets,
+    eventsKept_days,
+    now,
+    log,
+    payments: null,
+  };
+  const payments = here.includes('payments')
+    ? openSubgraph('payments', alone)
+    : remote('payments', kept.service);
   const parts: SubgraphsParts = { ...alone, payments };
   return {
-    open: (name) => (name === 'payments' && here.includes(name) && payments) || openSubgraph(name, parts),
+    open: (name) =>
+      (name === 'payments' && here.includes(name) && payments) || openSubgraph(name, parts),
     service: kept.service,
     startWorker: () => startWorker(parts, stack, drain_ms / 2),
     unready: async () => {
-      const [migrated, queued] = await Promise.all([isMigrated(database).catch(() => false), queues.ready()]);
+      const [migrated, queued] = await Promise.all([
+        isMigrated(database).catch(() => false),
+        queues.ready(),
+      ]);
       return [...(migrated && kept.ready() ? [] : ['database']), ...(queued ? [] : ['queues'])];
     },
     demoMerchant: () => ensureDemoMerchant(database, secrets.vault, config.dataDir, now()),
   };
 };
 
-const startWorker = async (parts: SubgraphsParts, stack: AsyncDisposableStack, patience_ms: number): Promise<void> => {
+const startWorker = async (
+  parts: SubgraphsParts,
+  stack: AsyncDisposableStack,
+  patience_ms: number,
+): Promise<void> => {
   const { database, bus, queues, log } = parts;
   const stopping = new AbortController();
   const attempts = new Set<Promise<void>>();
@@ -100,7 +159,13 @@ const startWorker = async (parts: SubgraphsParts, stack: AsyncDisposableStack, p
   });
   stack.defer(watchWorker({ pool: database.pool, queues }));
   stack.defer(watchWebhookBacklog(database.pool));
-  const relay = startRelay({ pool: database.sessions, bus, log, makeDeliveries, wake: (lanes) => wakeLanes(queues, lanes) });
+  const relay = startRelay({
+    pool: database.sessions,
+    bus,
+    log,
+    makeDeliveries,
+    wake: (lanes) => wakeLanes(queues, lanes),
+  });
   stack.defer(() => relay.stop());
   const following = followRecurringPayments(parts);
   stack.defer(() => following.stop());

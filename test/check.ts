@@ -1,6 +1,7 @@
 /**
- * `npm run check`: types, lint, format, generated files, the tidy tests and the bijection of routes and operations, side by side. One line for each part
- * says how much it saw and how long it took; a part that saw less than there is has failed, whatever it found. Exits with 1 when a part failed.
+ * `npm run check`: types, lint, format, generated files, the tidy tests and the bijection of routes
+ * and operations, side by side. One line for each part says how much it saw and how long it took; a
+ * part that saw less than there is has failed, whatever it found. Exits with 1 when a part failed.
  */
 import { spawn } from 'node:child_process';
 import { isGenerated, projectFiles, root, typescriptFiles } from './tidy/tree.ts';
@@ -24,7 +25,8 @@ interface Part {
 const numberIn = (pattern: RegExp) => (output: string) => Number(pattern.exec(output)?.[1] ?? 0);
 
 /** A line of `tsc --listFiles`: a file, not a finding. */
-const isListedFile = (line: string): boolean => /\.(d\.)?[cm]?[jt]s$|\.json$/.test(line) && !line.includes('): error ');
+const isListedFile = (line: string): boolean =>
+  /\.(d\.)?[cm]?[jt]s$|\.json$/.test(line) && !line.includes('): error ');
 
 /** What `tsc --listFiles` printed without the list. */
 const findings = (output: string): string =>
@@ -34,7 +36,11 @@ const findings = (output: string): string =>
     .join('\n');
 
 const ownFiles = (output: string, ending: string): number =>
-  output.split('\n').filter((line) => isListedFile(line) && line.endsWith(ending) && !line.includes('/node_modules/')).length;
+  output
+    .split('\n')
+    .filter(
+      (line) => isListedFile(line) && line.endsWith(ending) && !line.includes('/node_modules/'),
+    ).length;
 
 /** Modules that run in the buyer's browser: they see a browser's globals, not Node's. */
 const browserFolder = 'rest-facade/checkout/browser';
@@ -52,7 +58,13 @@ const types = (name: string, folder: string, ending: string, least: number): Par
 
 const parts = (): readonly Part[] => [
   types('types', '.', '.ts', typescriptFiles().length),
-  types('page types', browserFolder, '.js', projectFiles().filter((path) => path.startsWith(`${browserFolder}/`) && path.endsWith('.js')).length),
+  types(
+    'page types',
+    browserFolder,
+    '.js',
+    projectFiles().filter((path) => path.startsWith(`${browserFolder}/`) && path.endsWith('.js'))
+      .length,
+  ),
   {
     name: 'lint',
     command: ['node_modules/oxlint/bin/oxlint'],
@@ -66,7 +78,8 @@ const parts = (): readonly Part[] => [
     command: ['node_modules/oxfmt/bin/oxfmt', '--check'],
     seen: numberIn(/ on (\d+) files/),
     unit: 'files',
-    least: projectFiles().filter((path) => /\.(ts|graphql|ya?ml)$/.test(path) && !isGenerated(path)).length,
+    least: projectFiles().filter((path) => /\.(ts|graphql|ya?ml)$/.test(path) && !isGenerated(path))
+      .length,
     remedy: 'run: npm run format',
   },
   {
@@ -79,7 +92,12 @@ const parts = (): readonly Part[] => [
   },
   {
     name: 'tidy',
-    command: ['--test', '--test-reporter=spec', 'test/tidy/*.test.ts', 'test/contract/routes.test.ts'],
+    command: [
+      '--test',
+      '--test-reporter=spec',
+      'test/tidy/*.test.ts',
+      'test/contract/routes.test.ts',
+    ],
     seen: numberIn(/ℹ tests (\d+)/),
     unit: 'tests',
     least: 1,
@@ -91,11 +109,17 @@ const parts = (): readonly Part[] => [
 /** Runs a part to its end, prints its line, and tells whether it passed. */
 const check = async (part: Part): Promise<boolean> => {
   const began_ms = performance.now();
-  // Inside a run of `node --test` this variable would turn a run of tests into a report to the outer one.
+  // Inside a run of `node --test` this variable would turn a run of tests into a report to the
+  // outer one.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-  const child = spawn(process.execPath, part.command, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, part.command, {
+    cwd: root,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (output += text));
   const { promise, resolve, reject } = Promise.withResolvers<number | null>();
   child.on('error', reject).on('close', resolve);
   const code = await promise;
@@ -103,10 +127,15 @@ const check = async (part: Part): Promise<boolean> => {
   const seen = part.seen(output);
   const passed = code === 0 && seen >= part.least;
   const took = `${((performance.now() - began_ms) / 1_000).toFixed(1)} s`;
-  console.log(`${part.name.padEnd(10)} ${passed ? 'ok    ' : 'FAILED'} ${String(seen).padStart(5)} ${part.unit}  ${took}`);
+  console.log(
+    `${part.name.padEnd(10)} ${passed ? 'ok    ' : 'FAILED'} ${String(seen).padStart(5)} ${part.unit}  ${took}`,
+  );
   if (passed) return true;
   console.log(`\n${(part.told ?? String)(output).trim()}\n`);
-  if (seen < part.least) console.log(`${part.name} saw ${seen} ${part.unit} and there are at least ${part.least}: it does not look where it should`);
+  if (seen < part.least)
+    console.log(
+      `${part.name} saw ${seen} ${part.unit} and there are at least ${part.least}: it does not look where it should`,
+    );
   console.log(`${part.name}: ${part.remedy}\n`);
   return false;
 };

@@ -1,7 +1,8 @@
 /**
- * `npm test [-- folder or file ...]`: `npm run check`, then every test. What a test needs from outside is found or installed first; what cannot be tested
- * here is said plainly, and with `--no-skips` or NO_SKIPS=1 a skipped test is a failed run. `--whole-fleet` (`npm run test:cluster`): each role of the fleet is a
- * process of its own, and each is lost.
+ * `npm test [-- folder or file ...]`: `npm run check`, then every test. What a test needs from
+ * outside is found or installed first; what cannot be tested here is said plainly, and with
+ * `--no-skips` or NO_SKIPS=1 a skipped test is a failed run. `--whole-fleet` (`npm run
+ * test:cluster`): each role of the fleet is a process of its own, and each is lost.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -34,15 +35,21 @@ const seconds = (took_ms: number): string => `${(took_ms / 1_000).toFixed(1)} s`
 
 // Benchmarks are not tests, and the tidy tests are a part of the check.
 const testFiles = (named: readonly string[]): readonly string[] => {
-  const patterns = named.map((path) => (statSync(resolve(root, path)).isDirectory() ? `${path}/**/*.test.ts` : path));
-  const everything = () => globSync('test/**/*.test.ts', { cwd: root, exclude: ['test/bench/**', 'test/tidy/**'] });
+  const patterns = named.map((path) =>
+    statSync(resolve(root, path)).isDirectory() ? `${path}/**/*.test.ts` : path,
+  );
+  const everything = () =>
+    globSync('test/**/*.test.ts', { cwd: root, exclude: ['test/bench/**', 'test/tidy/**'] });
   const found = named.length > 0 ? globSync(patterns, { cwd: root }) : everything();
   return found.toSorted().map((path) => resolve(root, path));
 };
 
 /** Runs `npm run check`; its lines go to the same output. */
 const check = async (stopped: AbortSignal): Promise<boolean> => {
-  const child = spawn(process.execPath, [join(root, 'test/check.ts')], { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
+  const child = spawn(process.execPath, [join(root, 'test/check.ts')], {
+    cwd: root,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
   stopped.addEventListener('abort', () => child.kill());
   const [code] = await once(child, 'exit');
   return code === 0;
@@ -55,11 +62,16 @@ const runTests = async (files: readonly string[], stopped: AbortSignal): Promise
   let summary: Summary = { counts: {}, duration_ms: 0 };
   const testMost_min = process.env['FLEET'] === 'whole' ? 25 : 15;
   // A test that waits for what never comes names itself; a file that does not end is ended.
-  const execArgv = [`--test-timeout=${testMost_min * 60_000}`, '--import', join(import.meta.dirname, 'support/end-in-time.ts')];
+  const execArgv = [
+    `--test-timeout=${testMost_min * 60_000}`,
+    '--import',
+    join(import.meta.dirname, 'support/end-in-time.ts'),
+  ];
   const events = run({ files, concurrency: filesAtOnce, signal: stopped, execArgv, cwd: root });
   // A skipped suite is one event, and does not count in the summary.
   events.on('test:pass', ({ name, skip }) => {
-    if (skip !== undefined && skip !== false) skipped.push(`${name}${typeof skip === 'string' ? ` (${skip})` : ''}`);
+    if (skip !== undefined && skip !== false)
+      skipped.push(`${name}${typeof skip === 'string' ? ` (${skip})` : ''}`);
   });
   events.on('test:summary', ({ file, success, counts, duration_ms }) => {
     if (file === undefined) {
@@ -84,21 +96,45 @@ const printSkipped = ({ skipped }: Outcome, missing: readonly string[]): void =>
 
 // The same lines that Node prints in TAP, last, so that whoever reads them by program finds them.
 const printCounts = ({ summary: { counts, duration_ms } }: Outcome): void => {
-  const { tests = 0, suites = 0, passed = 0, failed = 0, cancelled = 0, skipped = 0, todo = 0 } = counts;
-  const lines = { tests, suites, pass: passed, fail: failed, cancelled, skipped, todo, duration_ms };
+  const {
+    tests = 0,
+    suites = 0,
+    passed = 0,
+    failed = 0,
+    cancelled = 0,
+    skipped = 0,
+    todo = 0,
+  } = counts;
+  const lines = {
+    tests,
+    suites,
+    pass: passed,
+    fail: failed,
+    cancelled,
+    skipped,
+    todo,
+    duration_ms,
+  };
   for (const [name, value] of Object.entries(lines)) print(`# ${name} ${value}`);
 };
 
-const timed = async <Result>(work: () => Result | Promise<Result>): Promise<readonly [Result, number]> => {
+const timed = async <Result>(
+  work: () => Result | Promise<Result>,
+): Promise<readonly [Result, number]> => {
   const began_ms = performance.now();
   return [await work(), performance.now() - began_ms];
 };
 
-/** Whether nothing private is in the logs of the services that were started; says how much was looked at, and what was found. */
+/**
+ * Whether nothing private is in the logs of the services that were started; says how much was
+ * looked at, and what was found.
+ */
 const logsAreClean = (folder: string, whole: boolean): boolean => {
   const { lines, leaks } = searchLogs(folder);
   rmSync(folder, { recursive: true, force: true });
-  print(`\nlogs of the services: ${lines} lines, ${leaks.length === 0 ? 'nothing private in them' : `${leaks.length} leaks`}`);
+  print(
+    `\nlogs of the services: ${lines} lines, ${leaks.length === 0 ? 'nothing private in them' : `${leaks.length} leaks`}`,
+  );
   for (const leak of leaks.slice(0, 20)) print(`  ${leak}`);
   // Tests that log nothing at all have not been looked at.
   return leaks.length === 0 && (!whole || lines > 100);
@@ -111,9 +147,13 @@ const main = async (args: readonly string[], stopped: AbortSignal): Promise<numb
   const whole = named.length === 0;
   const wholeFleet = args.includes('--whole-fleet');
   if (wholeFleet) process.env['FLEET'] = 'whole';
-  const misread = args.filter((argument) => argument.startsWith('--') && !['--no-skips', '--whole-fleet'].includes(argument));
+  const misread = args.filter(
+    (argument) => argument.startsWith('--') && !['--no-skips', '--whole-fleet'].includes(argument),
+  );
   if (misread.length > 0) {
-    print(`there is no option ${misread.join(', ')}; use: npm test -- [--no-skips] [--whole-fleet] [folder or file ...]`);
+    print(
+      `there is no option ${misread.join(', ')}; use: npm test -- [--no-skips] [--whole-fleet] [folder or file ...]`,
+    );
     return 1;
   }
   const unknown = named.filter((path) => !existsSync(resolve(root, path)));
@@ -128,11 +168,19 @@ const main = async (args: readonly string[], stopped: AbortSignal): Promise<numb
   process.env['TEST_POSTGRES_URL'] = database.url;
   process.env['TEST_POSTGRES_TEMPLATE'] = await database.createDatabase().then(migrateTemplate);
   const logs = (process.env['TEST_LOGS'] = mkdtempSync(join(tmpdir(), 'payments-logs-')));
-  const [outcome, testing_ms] = await timed(() => runTests(files, stopped)).finally(() => database.stop());
+  const [outcome, testing_ms] = await timed(() => runTests(files, stopped)).finally(() =>
+    database.stop(),
+  );
 
   print('\ntime taken:');
-  const took = { 'outside programs': finding_ms, check: checking_ms, database: starting_ms, tests: testing_ms };
-  for (const [part, part_ms] of [...Object.entries(took), ...outcome.folders]) print(`  ${part.padEnd(20)} ${seconds(part_ms).padStart(8)}`);
+  const took = {
+    'outside programs': finding_ms,
+    check: checking_ms,
+    database: starting_ms,
+    tests: testing_ms,
+  };
+  for (const [part, part_ms] of [...Object.entries(took), ...outcome.folders])
+    print(`  ${part.padEnd(20)} ${seconds(part_ms).padStart(8)}`);
   printSkipped(outcome, missing);
   const clean = logsAreClean(logs, whole);
   const skips = noSkips ? outcome.skipped.length + (whole || wholeFleet ? missing.length : 0) : 0;
@@ -146,7 +194,8 @@ const main = async (args: readonly string[], stopped: AbortSignal): Promise<numb
 
 const stopping = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
-// The channel to setup.mjs, which closes when it is stopped or killed; without a run it must not keep us.
+// The channel to setup.mjs, which closes when it is stopped or killed; without a run it must not
+// keep us.
 process.once('disconnect', () => stopping.abort());
 // A second Ctrl-C: the database ends with this process.
 process.once('SIGQUIT', () => process.exit(130));

@@ -1,13 +1,19 @@
 /**
- * Who sent a request. Contract "Authentication" 1 to 6; decisions D-01, D-09 and D-40a. What a key must come with beside itself is check-caller.ts.
- * A bearer is read by the first reader that knows its form: the operator's token, a merchant's key, a token of the OIDC issuer.
+ * Who sent a request. Contract "Authentication" 1 to 6; decisions D-01, D-09 and D-40a. What a key
+ * must come with beside itself is check-caller.ts. A bearer is read by the first reader that knows
+ * its form: the operator's token, a merchant's key, a token of the OIDC issuer.
  */
 import { hash, randomUUID, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Bus } from '../../subgraphs/kernel/rules/event.ts';
 import { refused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
-import { scopes, type Call, type Principal, type Scope } from '../../subgraphs/kernel/service/access/principal.ts';
+import {
+  scopes,
+  type Call,
+  type Principal,
+  type Scope,
+} from '../../subgraphs/kernel/service/access/principal.ts';
 import type { FindApiKeyHolderQuery } from '../../schema/generated/asked-of-merchants.ts';
 import type { AddressOf } from './caller-address.ts';
 import { onceFor, openCheckAddress, openCheckRequest, type CheckRequest } from './check-caller.ts';
@@ -27,26 +33,44 @@ export interface Authenticated {
   readonly holder?: ApiKeyHolder;
   /** Present for a person: whose rate it is. */
   readonly person?: string;
-  /** When the bearer is no longer good, in milliseconds since 1970; absent when it does not end by itself. */
+  /**
+   * When the bearer is no longer good, in milliseconds since 1970; absent when it does not end by
+   * itself.
+   */
   readonly expiresAt_ms?: number;
 }
 
 export interface Authenticator {
   /**
-   * Who the header `Authorization` speaks for. Refuses with `unauthorized`, in the same words for whatever is wrong with it, a key from an address that
-   * its shop does not allow with `ip_not_allowed`, or a good token without a role with `scope_required`. Rejects when the merchants subgraph or the issuer
-   * cannot be asked. A key has then to stand `checkRequest`, once the body is there.
+   * Who the header `Authorization` speaks for. Refuses with `unauthorized`, in the same words for
+   * whatever is wrong with it, a key from an address that its shop does not allow with
+   * `ip_not_allowed`, or a good token without a role with `scope_required`. Rejects when the
+   * merchants subgraph or the issuer cannot be asked. A key has then to stand `checkRequest`, once
+   * the body is there.
    */
-  ofHeader(authorization: string | readonly string[] | undefined, request: IncomingMessage): Promise<Authenticated | Refused>;
-  /** What of a key's request is wrong: its signature, or that it is a live one without live mode. */
+  ofHeader(
+    authorization: string | readonly string[] | undefined,
+    request: IncomingMessage,
+  ): Promise<Authenticated | Refused>;
+  /**
+   * What of a key's request is wrong: its signature, or that it is a live one without live mode.
+   */
   readonly checkRequest: CheckRequest;
   /**
-   * Watches the key or token behind a long-lived connection: `lost` is called once when the header is no longer good, at once after the key was
-   * revoked, its shop's protection changed against the connection, or the token has expired or, when the message of that was lost, within a minute. Returns
-   * the way out. Bearers that never end are not watched.
+   * Watches the key or token behind a long-lived connection: `lost` is called once when the header
+   * is no longer good, at once after the key was revoked, its shop's protection changed against the
+   * connection, or the token has expired or, when the message of that was lost, within a minute.
+   * Returns the way out. Bearers that never end are not watched.
    */
-  watch(connection: WatchedConnection, caller: Authenticated, lost: (refusal: Refused) => void): () => void;
-  /** Whether the header holds the operator's token or a key that is known here: nobody need be asked. */
+  watch(
+    connection: WatchedConnection,
+    caller: Authenticated,
+    lost: (refusal: Refused) => void,
+  ): () => void;
+  /**
+   * Whether the header holds the operator's token or a key that is known here: nobody need be
+   * asked.
+   */
   holds(authorization: string | readonly string[] | undefined): boolean;
   close(): Promise<void>;
 }
@@ -56,7 +80,10 @@ export interface WatchedConnection {
   readonly request: IncomingMessage;
   readonly authorization: string | readonly string[] | undefined;
   readonly signatures: readonly string[];
-  /** When it began, in milliseconds since 1970: its signature is judged by that moment however long it lasts. */
+  /**
+   * When it began, in milliseconds since 1970: its signature is judged by that moment however long
+   * it lasts.
+   */
   readonly arrivedAt_ms: number;
 }
 
@@ -75,7 +102,10 @@ export interface AuthenticatorParts {
   readonly now_ms?: () => number;
 }
 
-/** Reads a bearer of its own form; null when the form is another's. Rejects when whoever must be asked does not answer. */
+/**
+ * Reads a bearer of its own form; null when the form is another's. Rejects when whoever must be
+ * asked does not answer.
+ */
 export type BearerReader = (bearer: string) => Promise<Authenticated | Refused> | null;
 /** The same of a bearer whose digest is known. */
 type DigestReader = (bearer: string, digest: string) => ReturnType<BearerReader>;
@@ -83,18 +113,33 @@ type DigestReader = (bearer: string, digest: string) => ReturnType<BearerReader>
 /** One message for all (decision D-01), so that nothing can be probed. */
 const unauthorized = refused('unauthorized', 'The API key is missing or not valid.');
 
-/** The values of the header `Authorization`, one for each time that it was sent: Node's `headers` would hide all but the first. */
-export const authorizationOf = (request: Pick<IncomingMessage, 'rawHeaders'>): readonly string[] => headerValues(request, 'authorization');
+/**
+ * The values of the header `Authorization`, one for each time that it was sent: Node's `headers`
+ * would hide all but the first.
+ */
+export const authorizationOf = (request: Pick<IncomingMessage, 'rawHeaders'>): readonly string[] =>
+  headerValues(request, 'authorization');
 
 /** Opens the authenticator. */
 export const openAuthenticator = (parts: AuthenticatorParts): Authenticator => {
-  const { supergraph, bus, operatorToken, otherReaders = [], log, now_ms = () => performance.now() } = parts;
+  const {
+    supergraph,
+    bus,
+    operatorToken,
+    otherReaders = [],
+    log,
+    now_ms = () => performance.now(),
+  } = parts;
   const holders = openKeyHolders({ ask: askMerchants(supergraph), bus, now_ms });
   const keyUse = openKeyUse({ tell: tellMerchants(supergraph), log, now_ms });
   const checkAddress = openCheckAddress(parts.addressOf);
   const checkRequest = openCheckRequest(parts.vaultKey);
   const readOperator = readOperatorToken(operatorToken);
-  const readers: readonly DigestReader[] = [readOperator, readMerchantKey(holders), ...otherReaders];
+  const readers: readonly DigestReader[] = [
+    readOperator,
+    readMerchantKey(holders),
+    ...otherReaders,
+  ];
 
   const ofBearer = (bearer: string): ReturnType<BearerReader> => {
     const digest = digestOf(bearer);
@@ -134,7 +179,10 @@ export const openAuthenticator = (parts: AuthenticatorParts): Authenticator => {
   };
 };
 
-/** The one bearer of the header; null when there is none, more than one (decision D-40a), or another scheme. */
+/**
+ * The one bearer of the header; null when there is none, more than one (decision D-40a), or another
+ * scheme.
+ */
 const bearerOf = (authorization: string | readonly string[] | undefined): string | null => {
   const values = typeof authorization === 'string' ? [authorization] : (authorization ?? []);
   const [value] = values;
@@ -148,8 +196,11 @@ const digestOf = (text: string): string => hash('sha256', text);
 const readOperatorToken = (operatorToken: string | null): DigestReader => {
   if (operatorToken === null) return () => null;
   const expected = Buffer.from(digestOf(operatorToken));
-  const operator: Authenticated = { principal: { kind: 'operator', subject: 'operator-token', role: 'admin', merchantId: null } };
-  return (_bearer, digest) => (timingSafeEqual(Buffer.from(digest), expected) ? Promise.resolve(operator) : null);
+  const operator: Authenticated = {
+    principal: { kind: 'operator', subject: 'operator-token', role: 'admin', merchantId: null },
+  };
+  return (_bearer, digest) =>
+    timingSafeEqual(Buffer.from(digest), expected) ? Promise.resolve(operator) : null;
 };
 
 const keyForm = /^sk_(test|live)_[A-Za-z0-9]{6}_[A-Za-z0-9_-]{1,256}$/;
@@ -159,7 +210,10 @@ const readMerchantKey =
   (bearer, digest) =>
     keyForm.test(bearer) ? admitHolder(holders, digest) : null;
 
-const admitHolder = async (holders: KeyHolders, digest: string): Promise<Authenticated | Refused> => {
+const admitHolder = async (
+  holders: KeyHolders,
+  digest: string,
+): Promise<Authenticated | Refused> => {
   const holder = await holders.find(digest);
   return holder ? authenticatedAs(holder) : unauthorized;
 };
@@ -167,13 +221,20 @@ const admitHolder = async (holders: KeyHolders, digest: string): Promise<Authent
 /** Made once for a holder, which is remembered and has many requests. */
 const authenticatedAs = onceFor<Authenticated>((holder) => {
   const { keyId, merchantId, shopId, mode } = holder;
-  const granted = holder.scopes.filter((scope): scope is Scope => scopes.some((known) => known === scope));
+  const granted = holder.scopes.filter((scope): scope is Scope =>
+    scopes.some((known) => known === scope),
+  );
   return { principal: { kind: 'key', keyId, merchantId, shopId, mode, scopes: granted }, holder };
 });
 
-const asGateway = (): Call => ({ principal: { kind: 'edge', name: 'gateway' }, requestId: randomUUID() });
+const asGateway = (): Call => ({
+  principal: { kind: 'edge', name: 'gateway' },
+  requestId: randomUUID(),
+});
 
-const tellMerchants = (supergraph: Pick<Supergraph, 'operation'>): ((used: readonly UsedKey[]) => Promise<void>) => {
+const tellMerchants = (
+  supergraph: Pick<Supergraph, 'operation'>,
+): ((used: readonly UsedKey[]) => Promise<void>) => {
   const operation = supergraph.operation('NoteApiKeyUse');
   return async (used) => {
     const { errors } = await operation.run({ used: [...used] }, asGateway());
@@ -182,7 +243,9 @@ const tellMerchants = (supergraph: Pick<Supergraph, 'operation'>): ((used: reado
   };
 };
 
-const askMerchants = (supergraph: Pick<Supergraph, 'operation'>): ((digest: string) => Promise<ApiKeyHolder | null>) => {
+const askMerchants = (
+  supergraph: Pick<Supergraph, 'operation'>,
+): ((digest: string) => Promise<ApiKeyHolder | null>) => {
   const operation = supergraph.operation('FindApiKeyHolder');
   return async (digest) => {
     const { data, errors } = await operation.run({ digest }, asGateway());

@@ -6,7 +6,9 @@ import { takenOf, token_us, type Buckets } from './token-bucket.ts';
 const buckets_max = 100_000;
 
 /** Opens the buckets. `now_us` is a clock that only goes forward, in microseconds. */
-export const openBucketsInMemory = (now_us: () => number = () => performance.now() * 1_000): Buckets => {
+export const openBucketsInMemory = (
+  now_us: () => number = () => performance.now() * 1_000,
+): Buckets => {
   const fullAt = new Lru<string, number>(buckets_max);
   return {
     take: (name, limit, tokens = 1) => {

@@ -1,6 +1,7 @@
 /**
- * Token buckets of all processes, in Redis: one script call for each request, by Redis' own clock. When Redis is away or slow nobody waits for it: the answer is
- * null at once, a metric moves, and one call now and then finds out whether it is back.
+ * Token buckets of all processes, in Redis: one script call for each request, by Redis' own clock.
+ * When Redis is away or slow nobody waits for it: the answer is null at once, a metric moves, and
+ * one call now and then finds out whether it is back.
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -51,7 +52,11 @@ export interface RedisBucketsParts {
 }
 
 /** Opens the buckets. Fulfils although Redis is away: then nothing is limited until it is there. */
-export const openBucketsInRedis = async ({ url, wait_ms, log }: RedisBucketsParts): Promise<Buckets> => {
+export const openBucketsInRedis = async ({
+  url,
+  wait_ms,
+  log,
+}: RedisBucketsParts): Promise<Buckets> => {
   const redis = connectRedis(url, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
@@ -62,14 +67,18 @@ export const openBucketsInRedis = async ({ url, wait_ms, log }: RedisBucketsPart
   });
   const outage = watchStore(log);
   redis.on('error', outage.lost);
-  await Promise.race([new Promise((resolve) => redis.once('ready', resolve)), sleep(connectPatience_ms, null, { ref: false })]);
+  await Promise.race([
+    new Promise((resolve) => redis.once('ready', resolve)),
+    sleep(connectPatience_ms, null, { ref: false }),
+  ]);
 
   const ask = async (key: string, { token, burst, tokens }: Price): Promise<unknown> => {
     try {
       return await redis.evalsha(scriptDigest, 1, key, token, burst, tokens);
     } catch (error) {
       // Redis forgets its scripts when it starts again.
-      if (error instanceof Error && error.message.startsWith('NOSCRIPT')) return redis.eval(script, 1, key, token, burst, tokens);
+      if (error instanceof Error && error.message.startsWith('NOSCRIPT'))
+        return redis.eval(script, 1, key, token, burst, tokens);
       throw error;
     }
   };
@@ -77,7 +86,12 @@ export const openBucketsInRedis = async ({ url, wait_ms, log }: RedisBucketsPart
     take: async (name, limit, tokens = 1) => {
       if (!outage.mayAsk()) return passed();
       try {
-        const [granted, debt_us] = readAnswer(await inTime(ask(`rate:${name}`, { token: token_us(limit), burst: limit.burst, tokens }), wait_ms));
+        const [granted, debt_us] = readAnswer(
+          await inTime(
+            ask(`rate:${name}`, { token: token_us(limit), burst: limit.burst, tokens }),
+            wait_ms,
+          ),
+        );
         outage.answered();
         return takenOf(granted === 1, debt_us, limit, tokens);
       } catch (error) {
@@ -107,11 +121,15 @@ const passed = (): null => {
 const readAnswer = (answer: unknown): readonly [granted: number, debt_us: number] => {
   const fields = new Map<string, unknown>(Object.entries(answer ?? {}));
   const [granted, debt_us] = [fields.get('0'), fields.get('1')];
-  if (typeof granted !== 'number' || typeof debt_us !== 'number') throw new Error('Redis answered something else than the script does');
+  if (typeof granted !== 'number' || typeof debt_us !== 'number')
+    throw new Error('Redis answered something else than the script does');
   return [granted, debt_us];
 };
 
-/** The answer, when it comes in time. What has arrived while this process was busy with something else has come in time. */
+/**
+ * The answer, when it comes in time. What has arrived while this process was busy with something
+ * else has come in time.
+ */
 const inTime = <Answer>(answer: Promise<Answer>, wait_ms: number): Promise<Answer> =>
   new Promise((resolve, reject) => {
     const late = (): void => reject(new Error(`Redis did not answer within ${wait_ms} ms`));
@@ -120,7 +138,10 @@ const inTime = <Answer>(answer: Promise<Answer>, wait_ms: number): Promise<Answe
     answer.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 
-/** Who may ask the store. One line in the log when it is lost and one when it is back; while it is lost, one call after each pause may ask. */
+/**
+ * Who may ask the store. One line in the log when it is lost and one when it is back; while it is
+ * lost, one call after each pause may ask.
+ */
 const watchStore = (log: Logger) => {
   let pausing = false;
   let askAgain_ms = 0;
@@ -138,7 +159,10 @@ const watchStore = (log: Logger) => {
     answered: (): void => {
       pausing = false;
       if (lostAt_ms === null || performance.now() - failed_ms < settle_ms) return;
-      log.info({ lost_ms: Math.round(failed_ms - lostAt_ms) }, 'the store of the rate limiter is back');
+      log.info(
+        { lost_ms: Math.round(failed_ms - lostAt_ms) },
+        'the store of the rate limiter is back',
+      );
       lostAt_ms = null;
     },
     lost: (error: unknown): void => {
@@ -148,7 +172,10 @@ const watchStore = (log: Logger) => {
       askAgain_ms = failed_ms + limiterPause_ms;
       if (lostAt_ms !== null) return;
       lostAt_ms = failed_ms;
-      log.error({ err: error }, 'the store of the rate limiter is lost; requests pass unlimited until it is back');
+      log.error(
+        { err: error },
+        'the store of the rate limiter is lost; requests pass unlimited until it is back',
+      );
     },
     silence: (): void => void (silent = true),
   };

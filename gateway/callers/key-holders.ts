@@ -1,4 +1,7 @@
-/** Who the API keys speak for, remembered for a short while. Revoking empties at once, in every process: bus topic `keys`. */
+/**
+ * Who the API keys speak for, remembered for a short while. Revoking empties at once, in every
+ * process: bus topic `keys`.
+ */
 import type { Bus } from '../../subgraphs/kernel/rules/event.ts';
 import { Lru } from '../../subgraphs/kernel/service/lru.ts';
 import type { ApiKeyHolder } from './authenticate.ts';
@@ -10,7 +13,9 @@ export const unknownKey_ms = 1_000;
 const unknownKeys_max = 1_000;
 
 export interface KeyHoldersParts {
-  /** Asks the merchants subgraph for the key with this digest; null when it is unknown or revoked. */
+  /**
+   * Asks the merchants subgraph for the key with this digest; null when it is unknown or revoked.
+   */
   readonly ask: (digest: string) => Promise<ApiKeyHolder | null>;
   readonly bus: Bus;
   /** Milliseconds on a clock that only goes forward. */
@@ -18,18 +23,33 @@ export interface KeyHoldersParts {
 }
 
 export interface KeyHolders {
-  /** The holder of the key with this SHA-256 (hex); null when there is none. Rejects when nobody could be asked. */
+  /**
+   * The holder of the key with this SHA-256 (hex); null when there is none. Rejects when nobody
+   * could be asked.
+   */
   find(digest: string): Promise<ApiKeyHolder | null>;
-  /** Whether this key was good when it was last asked about, however long ago, and has not been revoked since. */
+  /**
+   * Whether this key was good when it was last asked about, however long ago, and has not been
+   * revoked since.
+   */
   holds(digest: string): boolean;
-  /** Calls `changed` with a merchant whose keys may have changed, after they have been forgotten here. Returns the way out. */
+  /**
+   * Calls `changed` with a merchant whose keys may have changed, after they have been forgotten
+   * here. Returns the way out.
+   */
   onChange(changed: (merchantId: string) => void): () => void;
   close(): void;
 }
 
 /** Opens the memory of key holders. Equal questions asked at the same time are one. */
-export const openKeyHolders = ({ ask, bus, now_ms = () => performance.now() }: KeyHoldersParts): KeyHolders => {
-  const held = new Lru<string, { readonly holder: ApiKeyHolder; readonly until_ms: number }>(heldKeys_max);
+export const openKeyHolders = ({
+  ask,
+  bus,
+  now_ms = () => performance.now(),
+}: KeyHoldersParts): KeyHolders => {
+  const held = new Lru<string, { readonly holder: ApiKeyHolder; readonly until_ms: number }>(
+    heldKeys_max,
+  );
   const unknown = new Lru<string, number>(unknownKeys_max);
   const asking = new Map<string, Promise<ApiKeyHolder | null>>();
   const listeners = new Set<(merchantId: string) => void>();
@@ -37,7 +57,8 @@ export const openKeyHolders = ({ ask, bus, now_ms = () => performance.now() }: K
   const unsubscribe = bus.subscribe('keys', ({ merchantId }) => {
     held.deleteWhere(({ holder }) => holder.merchantId === merchantId);
     unknown.deleteWhere(() => true);
-    // What is being asked may have been answered before the change: its answer is not kept, and nobody joins it.
+    // What is being asked may have been answered before the change: its answer is not kept, and
+    // nobody joins it.
     asking.clear();
     for (const changed of listeners) changed(merchantId);
   });

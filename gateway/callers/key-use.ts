@@ -1,4 +1,7 @@
-/** When keys were last used: gathered in memory, told to the merchants subgraph every few seconds, and of one key at most once in a minute. */
+/**
+ * When keys were last used: gathered in memory, told to the merchants subgraph every few seconds,
+ * and of one key at most once in a minute.
+ */
 import { Lru } from '../../subgraphs/kernel/service/lru.ts';
 import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Long-lived connections outlive the check of their key or token: it is checked again when its merchant's keys changed, and now and then, and a token
- * is lost when it expires.
+ * Long-lived connections outlive the check of their key or token: it is checked again when its
+ * merchant's keys changed, and now and then, and a token is lost when it expires.
  */
 import { isRefused, refused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { Authenticator } from './authenticate.ts';
@@ -33,7 +33,11 @@ export const openKeyWatch = (
   }, heldKey_ms);
   again.unref();
 
-  const watch: Authenticator['watch'] = (connection, { principal, holder: before, expiresAt_ms }, lost) => {
+  const watch: Authenticator['watch'] = (
+    connection,
+    { principal, holder: before, expiresAt_ms },
+    lost,
+  ) => {
     const { request, authorization } = connection;
     if (principal.kind !== 'key' && expiresAt_ms === undefined) return () => {};
     const lose = (refusal: Refused): void => {
@@ -49,12 +53,18 @@ export const openKeyWatch = (
       const { holder } = answer;
       // What was let in without the demand for signatures may do what is not allowed with it.
       const refusal =
-        holder && (checkRequest(holder, { ...connection, body: emptyBody }) ?? (holder.requireSignature && !before?.requireSignature ? nowSigned : null));
+        holder &&
+        (checkRequest(holder, { ...connection, body: emptyBody }) ??
+          (holder.requireSignature && !before?.requireSignature ? nowSigned : null));
       if (refusal) lose(refusal);
     };
-    const watched: Watched = { merchantId: principal.kind === 'key' ? principal.merchantId : null, check };
+    const watched: Watched = {
+      merchantId: principal.kind === 'key' ? principal.merchantId : null,
+      check,
+    };
     connections.add(watched);
-    const stopTimer = expiresAt_ms === undefined ? () => {} : atMoment(expiresAt_ms, () => lose(expired));
+    const stopTimer =
+      expiresAt_ms === undefined ? () => {} : atMoment(expiresAt_ms, () => lose(expired));
     return () => {
       connections.delete(watched);
       stopTimer();

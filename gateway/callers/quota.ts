@@ -2,13 +2,19 @@
 import type { Principal } from '../../subgraphs/kernel/service/access/principal.ts';
 
 export interface Quota {
-  /** Takes one of the caller's; gives it back by calling the answer, once. Null when the caller has as many as allowed. */
+  /**
+   * Takes one of the caller's; gives it back by calling the answer, once. Null when the caller has
+   * as many as allowed.
+   */
   take(principal: Principal): (() => void) | null;
 }
 
 /** How many of something each name has at a time. */
 export interface Count {
-  /** Takes one; gives it back by calling the answer, once. Null when the name has as many as allowed. */
+  /**
+   * Takes one; gives it back by calling the answer, once. Null when the name has as many as
+   * allowed.
+   */
   take(name: string): (() => void) | null;
 }
 
@@ -38,8 +44,11 @@ export const openQuota = (most: number): Quota => {
   return { take: (principal) => count.take(nameOfCaller(principal)) };
 };
 
-/** Whose turn, or whose tokens, a call takes: the merchant's for its keys, and each person's own. */
-export const nameOfPayer = (principal: Principal): string => (principal.kind === 'key' ? `merchant ${principal.merchantId}` : nameOfCaller(principal));
+/**
+ * Whose turn, or whose tokens, a call takes: the merchant's for its keys, and each person's own.
+ */
+export const nameOfPayer = (principal: Principal): string =>
+  principal.kind === 'key' ? `merchant ${principal.merchantId}` : nameOfCaller(principal);
 
 const nameOfCaller = (principal: Principal): string => {
   switch (principal.kind) {

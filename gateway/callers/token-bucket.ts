@@ -1,9 +1,14 @@
 /**
- * Token buckets: decision D-08. A bucket holds `burst` tokens and gains `perSecond` of them each second; a request takes one or, for what costs more, several. All that is kept of a bucket is
- * the moment at which it will be full again; what it lacks until then is its debt, in microseconds. A token's worth is rounded to the microsecond.
+ * Token buckets: decision D-08. A bucket holds `burst` tokens and gains `perSecond` of them each
+ * second; a request takes one or, for what costs more, several. All that is kept of a bucket is the
+ * moment at which it will be full again; what it lacks until then is its debt, in microseconds. A
+ * token's worth is rounded to the microsecond.
  */
 
-/** How fast requests may come: `burst` at once, `perSecond` in the long run. Both are positive integers. */
+/**
+ * How fast requests may come: `burst` at once, `perSecond` in the long run. Both are positive
+ * integers.
+ */
 export interface RateLimit {
   readonly perSecond: number;
   readonly burst: number;
@@ -16,13 +21,19 @@ export interface Taken {
   readonly remaining: number;
   /** Seconds until the bucket is full again, rounded up. */
   readonly reset_s: number;
-  /** Seconds until there are as many tokens as were asked for, rounded up and at least 1; 0 when they were granted. */
+  /**
+   * Seconds until there are as many tokens as were asked for, rounded up and at least 1; 0 when
+   * they were granted.
+   */
   readonly retryAfter_s: number;
 }
 
 /** Buckets by name, wherever they are kept. */
 export interface Buckets {
-  /** Takes tokens out of the bucket, one when nothing else is said, all or none. Null when the store cannot say. */
+  /**
+   * Takes tokens out of the bucket, one when nothing else is said, all or none. Null when the store
+   * cannot say.
+   */
   take(name: string, limit: RateLimit, tokens?: number): Taken | null | Promise<Taken | null>;
   close(): void;
 }

@@ -25,40 +25,71 @@ export interface OperationParts {
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
 }
 
-/** The fields of an object of the type, those of fragments that apply to it included. Throws CannotCompile on what is not known beforehand. */
-export const answerFields = (parts: OperationParts, type: GraphQLObjectType, selectionSets: readonly SelectionSetNode[]): readonly AnswerField[] => {
+/**
+ * The fields of an object of the type, those of fragments that apply to it included. Throws
+ * CannotCompile on what is not known beforehand.
+ */
+export const answerFields = (
+  parts: OperationParts,
+  type: GraphQLObjectType,
+  selectionSets: readonly SelectionSetNode[],
+): readonly AnswerField[] => {
   const fields = new Map<string, AnswerField>();
   for (const selectionSet of selectionSets) collect(parts, type, selectionSet, fields);
   return [...fields.values()];
 };
 
-const collect = (parts: OperationParts, type: GraphQLObjectType, { selections }: SelectionSetNode, fields: Map<string, AnswerField>): void => {
+const collect = (
+  parts: OperationParts,
+  type: GraphQLObjectType,
+  { selections }: SelectionSetNode,
+  fields: Map<string, AnswerField>,
+): void => {
   for (const selection of selections) {
-    if (selection.directives && selection.directives.length > 0) throw new CannotCompile(`a directive on ${type.name}`);
+    if (selection.directives && selection.directives.length > 0)
+      throw new CannotCompile(`a directive on ${type.name}`);
     if (selection.kind === Kind.FIELD) {
       addField(type, selection, fields);
       continue;
     }
-    const fragment = selection.kind === Kind.INLINE_FRAGMENT ? selection : parts.fragments.get(selection.name.value);
+    const fragment =
+      selection.kind === Kind.INLINE_FRAGMENT
+        ? selection
+        : parts.fragments.get(selection.name.value);
     if (!fragment) throw new CannotCompile('a fragment that is not there');
     const condition = fragment.typeCondition?.name.value;
-    if (condition === undefined || applies(parts.schema, condition, type)) collect(parts, type, fragment.selectionSet, fields);
+    if (condition === undefined || applies(parts.schema, condition, type))
+      collect(parts, type, fragment.selectionSet, fields);
   }
 };
 
 const applies = (schema: GraphQLSchema, condition: string, type: GraphQLObjectType): boolean => {
   const conditionType = schema.getType(condition);
-  return conditionType === type || (isAbstractType(conditionType) && schema.isSubType(conditionType, type));
+  return (
+    conditionType === type ||
+    (isAbstractType(conditionType) && schema.isSubType(conditionType, type))
+  );
 };
 
-const addField = (type: GraphQLObjectType, node: FieldNode, fields: Map<string, AnswerField>): void => {
+const addField = (
+  type: GraphQLObjectType,
+  node: FieldNode,
+  fields: Map<string, AnswerField>,
+): void => {
   const responseName = node.alias?.value ?? node.name.value;
-  // Such a name (`__proto__`, `constructor`) is there in every object, whether a subgraph sent it or not.
-  if (responseName in Object.prototype) throw new CannotCompile(`the response name ${responseName}`);
+  // Such a name (`__proto__`, `constructor`) is there in every object, whether a subgraph sent it
+  // or not.
+  if (responseName in Object.prototype)
+    throw new CannotCompile(`the response name ${responseName}`);
   const isTypeName = node.name.value === TypeNameMetaFieldDef.name;
   const definition = isTypeName ? TypeNameMetaFieldDef : type.getFields()[node.name.value];
-  if (!definition) throw new CannotCompile(`${type.name}.${node.name.value}, which the schema does not have`);
+  if (!definition)
+    throw new CannotCompile(`${type.name}.${node.name.value}, which the schema does not have`);
   let field = fields.get(responseName);
-  if (!field) fields.set(responseName, (field = { responseName, type: definition.type, isTypeName, selectionSets: [] }));
+  if (!field)
+    fields.set(
+      responseName,
+      (field = { responseName, type: definition.type, isTypeName, selectionSets: [] }),
+    );
   if (node.selectionSet) field.selectionSets.push(node.selectionSet);
 };

@@ -1,7 +1,8 @@
 /**
- * The answer to a client out of what the subgraphs gave: the stock gateway's post-processing, written out as one function per operation.
- * It keeps the operation's fields in the operation's order, drops what the planner added, and lets a null rise to the nearest nullable
- * place of the API schema.
+ * The answer to a client out of what the subgraphs gave: the stock gateway's post-processing,
+ * written out as one function per operation. It keeps the operation's fields in the operation's
+ * order, drops what the planner added, and lets a null rise to the nearest nullable place of the
+ * API schema.
  */
 import { compileFunction } from 'node:vm';
 import {
@@ -25,24 +26,35 @@ import { CannotCompile } from './cannot-compile.ts';
 
 type Path = readonly (string | number)[];
 
-/** An abstract type is written out once for each of its types, and within each of them again: names beyond this many would be a program too large to be fast. */
+/**
+ * An abstract type is written out once for each of its types, and within each of them again: names
+ * beyond this many would be a program too large to be fast.
+ */
 const names_max = 20_000;
 
 /**
- * Shapes the data. What had to be null against the schema is told in `errors`. Throws when a list is no list. One that was written to count throws without a
- * meter, and the meter's refusal when the answer is too large: what was fetched once may stand in it many times.
+ * Shapes the data. What had to be null against the schema is told in `errors`. Throws when a list
+ * is no list. One that was written to count throws without a meter, and the meter's refusal when
+ * the answer is too large: what was fetched once may stand in it many times.
  */
-export type AnswerShape = (data: object, errors: GraphQLError[], meter?: AnswerMeter) => Record<string, unknown> | null;
+export type AnswerShape = (
+  data: object,
+  errors: GraphQLError[],
+  meter?: AnswerMeter,
+) => Record<string, unknown> | null;
 
 /** What the written function needs from outside. */
 const support = {
-  missing: (what: string, path: Path) => violation(`Cannot return null for non-nullable ${what}.`, path),
+  missing: (what: string, path: Path) =>
+    violation(`Cannot return null for non-nullable ${what}.`, path),
   invalid: (what: string, path: Path) => violation(`Invalid value found for ${what}.`, path),
-  untyped: (what: string, path: Path) => violation(`Invalid __typename found for object at ${what}.`, path),
+  untyped: (what: string, path: Path) =>
+    violation(`Invalid __typename found for object at ${what}.`, path),
   noList: (what: string) => new Error(`a subgraph gave no list for ${what}`),
 };
 
-const violation = (message: string, path: Path): GraphQLError => new GraphQLError(message, { path, extensions: { code: 'INVALID_GRAPHQL' } });
+const violation = (message: string, path: Path): GraphQLError =>
+  new GraphQLError(message, { path, extensions: { code: 'INVALID_GRAPHQL' } });
 
 /** Where a value stands: as JavaScript that makes its path, and its description for a message. */
 interface Place {
@@ -68,12 +80,17 @@ export const writeAnswerShape = (
 ): AnswerShape => {
   const writer = new ShapeWriter(parts, typeNamesFetched, counts);
   const code = writer.write(root, selectionSet);
-  // The text is made of the schema's and the operation's names alone, which are GraphQL names; it returns what the type says.
-  const make = compileFunction(code, ['support', 'enums']) as (given: typeof support, enums: ShapeWriter['enums']) => AnswerShape;
+  // The text is made of the schema's and the operation's names alone, which are GraphQL names; it
+  // returns what the type says.
+  const make = compileFunction(code, ['support', 'enums']) as (
+    given: typeof support,
+    enums: ShapeWriter['enums'],
+  ) => AnswerShape;
   return make(support, writer.enums);
 };
 
-const isLong = (type: GraphQLLeafType): boolean => !isEnumType(type) && !shortScalars.has(type.name);
+const isLong = (type: GraphQLLeafType): boolean =>
+  !isEnumType(type) && !shortScalars.has(type.name);
 
 class ShapeWriter {
   /** Values of each enum that occurs. */
@@ -90,7 +107,11 @@ class ShapeWriter {
   }
 
   write(root: GraphQLObjectType, selectionSet: SelectionSetNode): string {
-    const body = this.#object(root, [selectionSet], 'data', 'answer', { path: '', what: '', fetched: '' });
+    const body = this.#object(root, [selectionSet], 'data', 'answer', {
+      path: '',
+      what: '',
+      fetched: '',
+    });
     return `return (data, errors, meter) => {\n let answer = null;\n${body} return answer;\n};`;
   }
 
@@ -100,33 +121,69 @@ class ShapeWriter {
     return `${kind}${this.#names}`;
   }
 
-  /** Statements that shape the object `source` into `target`, or leave `target` null when a null rises through it. */
-  #object(type: GraphQLObjectType, selectionSets: readonly SelectionSetNode[], source: string, target: string, place: Place): string {
+  /**
+   * Statements that shape the object `source` into `target`, or leave `target` null when a null
+   * rises through it.
+   */
+  #object(
+    type: GraphQLObjectType,
+    selectionSets: readonly SelectionSetNode[],
+    source: string,
+    target: string,
+    place: Place,
+  ): string {
     const label = this.#fresh('object');
-    const fields = answerFields(this.#parts, type, selectionSets).map((field) => this.#field(field, type, source, label, place));
+    const fields = answerFields(this.#parts, type, selectionSets).map((field) =>
+      this.#field(field, type, source, label, place),
+    );
     const literal = fields.map(({ name, value }) => `${JSON.stringify(name)}: ${value}`).join(', ');
     const count = this.#counts ? `meter.take(${fields.length + 1}, 0);\n` : '';
     return `${label}: {\n${count}${fields.map(({ code }) => code).join('')}${target} = { ${literal} };\n}\n`;
   }
 
-  #field(field: AnswerField, type: GraphQLObjectType, source: string, fail: string, place: Place): { name: string; value: string; code: string } {
+  #field(
+    field: AnswerField,
+    type: GraphQLObjectType,
+    source: string,
+    fail: string,
+    place: Place,
+  ): { name: string; value: string; code: string } {
     const { responseName: name } = field;
     if (field.isTypeName) return { name, value: JSON.stringify(type.name), code: '' };
     const value = this.#fresh('value');
-    const inner = { path: `${place.path}${JSON.stringify(name)}, `, what: `field ${type.name}.${name}`, fetched: `${place.fetched}/${name}` };
+    const inner = {
+      path: `${place.path}${JSON.stringify(name)}, `,
+      what: `field ${type.name}.${name}`,
+      fetched: `${place.fetched}/${name}`,
+    };
     const code = `let ${value} = ${source}[${JSON.stringify(name)}];\n${this.#value(field.type, field, value, fail, inner)}`;
     return { name, value, code };
   }
 
-  /** Statements that shape the variable in place. `fail` names the block to leave when a null must rise further. */
-  #value(type: GraphQLOutputType, field: AnswerField, variable: string, fail: string, place: Place): string {
+  /**
+   * Statements that shape the variable in place. `fail` names the block to leave when a null must
+   * rise further.
+   */
+  #value(
+    type: GraphQLOutputType,
+    field: AnswerField,
+    variable: string,
+    fail: string,
+    place: Place,
+  ): string {
     const nullable = isNonNullType(type) ? type.ofType : type;
     const rise = isNonNullType(type) ? `break ${fail};` : '';
-    const absent = isNonNullType(type) ? `{ ${this.#report('missing', place)} ${rise} }` : `${variable} = null;`;
+    const absent = isNonNullType(type)
+      ? `{ ${this.#report('missing', place)} ${rise} }`
+      : `${variable} = null;`;
     if (isLeafType(nullable)) {
       const invalid = this.#invalid(nullable, variable);
-      const check = invalid === null ? '' : `else if (${invalid}) { ${this.#report('invalid', place)} ${variable} = null; ${rise} }\n`;
-      const count = this.#counts && isLong(nullable) ? `else meter.takeContent(${variable});\n` : '';
+      const check =
+        invalid === null
+          ? ''
+          : `else if (${invalid}) { ${this.#report('invalid', place)} ${variable} = null; ${rise} }\n`;
+      const count =
+        this.#counts && isLong(nullable) ? `else meter.takeContent(${variable});\n` : '';
       return `if (${variable} == null) ${absent}\n${check}${count}`;
     }
     const shaped = this.#fresh('shaped');
@@ -143,15 +200,32 @@ class ShapeWriter {
     return `errors.push(support.${kind}(${this.#described(place)}, [${place.path}]));`;
   }
 
-  /** A list index is known only when the function runs: the description is then put together there. */
+  /**
+   * A list index is known only when the function runs: the description is then put together there.
+   */
   #described(place: Place): string {
     return place.what.startsWith('`') ? place.what : JSON.stringify(place.what);
   }
 
-  #list(itemType: GraphQLOutputType, field: AnswerField, source: string, target: string, place: Place): string {
-    const [index, item, items, label] = [this.#fresh('index'), this.#fresh('item'), this.#fresh('items'), this.#fresh('each')];
+  #list(
+    itemType: GraphQLOutputType,
+    field: AnswerField,
+    source: string,
+    target: string,
+    place: Place,
+  ): string {
+    const [index, item, items, label] = [
+      this.#fresh('index'),
+      this.#fresh('item'),
+      this.#fresh('items'),
+      this.#fresh('each'),
+    ];
     const named = isNonNullType(itemType) ? itemType.ofType : itemType;
-    const inner = { path: `${place.path}${index}, `, what: `\`array element of type ${String(named)} at index \${${index}}\``, fetched: place.fetched };
+    const inner = {
+      path: `${place.path}${index}, `,
+      what: `\`array element of type ${String(named)} at index \${${index}}\``,
+      fetched: place.fetched,
+    };
     const code = this.#value(itemType, field, item, label, inner);
     return [
       `if (!Array.isArray(${source})) throw support.noList(${this.#described(place)});`,
@@ -160,17 +234,28 @@ class ShapeWriter {
       `for (let ${index} = 0; ${index} < ${source}.length; ${index}++) {`,
       `let ${item} = ${source}[${index}];`,
       `${label}: {\n${code}if (${items} !== null) ${items}[${index}] = ${item};\ncontinue;\n}`,
-      // Reached when a null rose out of the item. The other items are still looked at: their violations are told too.
+      // Reached when a null rose out of the item. The other items are still looked at: their
+      // violations are told too.
       `${items} = null;\n}`,
       `${target} = ${items};\n`,
     ].join('\n');
   }
 
-  #abstract(type: GraphQLAbstractType, field: AnswerField, source: string, target: string, place: Place): string {
-    if (!this.#typeNamesFetched.has(place.fetched)) throw new CannotCompile(`${type.name} without __typename at ${place.fetched}`);
+  #abstract(
+    type: GraphQLAbstractType,
+    field: AnswerField,
+    source: string,
+    target: string,
+    place: Place,
+  ): string {
+    if (!this.#typeNamesFetched.has(place.fetched))
+      throw new CannotCompile(`${type.name} without __typename at ${place.fetched}`);
     const cases = this.#parts.schema
       .getPossibleTypes(type)
-      .map((possible) => `case ${JSON.stringify(possible.name)}: {\n${this.#object(possible, field.selectionSets, source, target, place)}break; }`);
+      .map(
+        (possible) =>
+          `case ${JSON.stringify(possible.name)}: {\n${this.#object(possible, field.selectionSets, source, target, place)}break; }`,
+      );
     return `switch (${source}.__typename) {\n${cases.join('\n')}\ndefault: ${this.#report('untyped', place)}\n}\n`;
   }
 

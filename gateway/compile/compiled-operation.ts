@@ -1,6 +1,7 @@
 /**
- * A named operation, compiled once: its plan, made by the gateway's own planner, as closures, and its answer's shape as a function
- * (architecture decision 6). What is not understood here throws CannotCompile; such an operation runs on the stock executor.
+ * A named operation, compiled once: its plan, made by the gateway's own planner, as closures, and
+ * its answer's shape as a function (architecture decision 6). What is not understood here throws
+ * CannotCompile; such an operation runs on the stock executor.
  */
 import type { FetchNode, PlanNode, QueryPlan, SubscriptionNode } from '@apollo/query-planner';
 import {
@@ -18,10 +19,20 @@ import {
 } from 'graphql';
 import { AnswerMeter } from '../../subgraphs/kernel/service/graph/answer-meter.ts';
 import type { Call } from '../../subgraphs/kernel/service/access/principal.ts';
-import type { PreparedDocument, SubgraphExecutor } from '../../subgraphs/kernel/service/graph/subgraph.ts';
+import type {
+  PreparedDocument,
+  SubgraphExecutor,
+} from '../../subgraphs/kernel/service/graph/subgraph.ts';
 import { writeAnswerShape, type AnswerShape } from './answer-shape.ts';
 import { CannotCompile } from './cannot-compile.ts';
-import { compileStep, fetchDocument, prepareFetch, subgraphError, type Journey, type PlanParts } from './plan-steps.ts';
+import {
+  compileStep,
+  fetchDocument,
+  prepareFetch,
+  subgraphError,
+  type Journey,
+  type PlanParts,
+} from './plan-steps.ts';
 
 export interface OperationToCompile {
   /** One operation with its fragments, validated. */
@@ -29,44 +40,83 @@ export interface OperationToCompile {
   readonly plan: QueryPlan;
   readonly apiSchema: GraphQLSchema;
   readonly executors: Readonly<Record<string, SubgraphExecutor>>;
-  /** Whether answers are counted while they are made: those to documents that are not our own. Each call then has a meter. */
+  /**
+   * Whether answers are counted while they are made: those to documents that are not our own. Each
+   * call then has a meter.
+   */
   readonly counts: boolean;
 }
 
-/** Compiles an operation. What it gives runs it: the same answers as the stock executor, errors by message and path. Throws CannotCompile. */
-export const compileOperation = ({ document, plan, apiSchema, executors, counts }: OperationToCompile): PreparedDocument => {
+/**
+ * Compiles an operation. What it gives runs it: the same answers as the stock executor, errors by
+ * message and path. Throws CannotCompile.
+ */
+export const compileOperation = ({
+  document,
+  plan,
+  apiSchema,
+  executors,
+  counts,
+}: OperationToCompile): PreparedDocument => {
   const operation = getOperationAST(document);
-  if (!operation || !plan.node) throw new CannotCompile('a document without an operation, or one that fetches nothing');
-  const variableNames = (operation.variableDefinitions ?? []).map(({ variable }) => variable.name.value);
+  if (!operation || !plan.node)
+    throw new CannotCompile('a document without an operation, or one that fetches nothing');
+  const variableNames = (operation.variableDefinitions ?? []).map(
+    ({ variable }) => variable.name.value,
+  );
   const parts: PlanParts = { apiSchema, executors, variableNames };
-  const shape = writeAnswerShape({ schema: apiSchema, fragments: fragmentsOf(document) }, rootType(apiSchema, operation), operation.selectionSet, {
-    typeNamesFetched: typeNamesFetched(plan.node),
-    counts,
-  });
-  return plan.node.kind === 'Fetch' ? runFetch(plan.node, parts, shape) : runPlan(plan.node, parts, shape);
+  const shape = writeAnswerShape(
+    { schema: apiSchema, fragments: fragmentsOf(document) },
+    rootType(apiSchema, operation),
+    operation.selectionSet,
+    {
+      typeNamesFetched: typeNamesFetched(plan.node),
+      counts,
+    },
+  );
+  return plan.node.kind === 'Fetch'
+    ? runFetch(plan.node, parts, shape)
+    : runPlan(plan.node, parts, shape);
 };
 
 const fragmentsOf = (document: DocumentNode): ReadonlyMap<string, FragmentDefinitionNode> =>
-  new Map(document.definitions.flatMap((definition) => (definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition] as const] : [])));
+  new Map(
+    document.definitions.flatMap((definition) =>
+      definition.kind === Kind.FRAGMENT_DEFINITION
+        ? [[definition.name.value, definition] as const]
+        : [],
+    ),
+  );
 
-const rootType = (schema: GraphQLSchema, { operation }: OperationDefinitionNode): GraphQLObjectType => {
+const rootType = (
+  schema: GraphQLSchema,
+  { operation }: OperationDefinitionNode,
+): GraphQLObjectType => {
   const type = operation === OperationTypeNode.SUBSCRIPTION ? null : schema.getRootType(operation);
   if (!type) throw new CannotCompile(`a ${operation}`);
   return type;
 };
 
-/** A plan of one fetch, which most are, needs no journey: the fetch's data is shaped as it comes. */
+/**
+ * A plan of one fetch, which most are, needs no journey: the fetch's data is shaped as it comes.
+ */
 const runFetch = (fetch: FetchNode, parts: PlanParts, shape: AnswerShape): PreparedDocument => {
   if (fetch.requires) throw new CannotCompile('an entity fetch without a path');
   const { run, pick } = prepareFetch(fetch, parts);
   return async (variables, call) => {
     const result = await run(pick(variables), call);
-    const errors = result.errors?.map((error) => subgraphError(error, fetch.serviceName, error.path));
+    const errors = result.errors?.map((error) =>
+      subgraphError(error, fetch.serviceName, error.path),
+    );
     return answer(shape, result.data ?? {}, errors ?? [], call);
   };
 };
 
-const runPlan = (node: PlanNode | SubscriptionNode, parts: PlanParts, shape: AnswerShape): PreparedDocument => {
+const runPlan = (
+  node: PlanNode | SubscriptionNode,
+  parts: PlanParts,
+  shape: AnswerShape,
+): PreparedDocument => {
   const step = compileStep(node, parts);
   return async (variables, call) => {
     const journey: Journey = { variables, call, data: {}, errors: [] };
@@ -75,16 +125,28 @@ const runPlan = (node: PlanNode | SubscriptionNode, parts: PlanParts, shape: Ans
   };
 };
 
-/** As the stock gateway has it: violations of the schema are told apart from errors, and only when there are none. */
-const answer = (shape: AnswerShape, gathered: object, errors: readonly GraphQLError[], { meter }: Call): ExecutionResult => {
+/**
+ * As the stock gateway has it: violations of the schema are told apart from errors, and only when
+ * there are none.
+ */
+const answer = (
+  shape: AnswerShape,
+  gathered: object,
+  errors: readonly GraphQLError[],
+  { meter }: Call,
+): ExecutionResult => {
   const violations: GraphQLError[] = [];
   try {
-    const data = meter ? shape(gathered, violations, new AnswerMeter()) : shape(gathered, violations);
+    const data = meter
+      ? shape(gathered, violations, new AnswerMeter())
+      : shape(gathered, violations);
     if (errors.length > 0) return { errors, data };
     return violations.length > 0 ? { extensions: { valueCompletion: violations }, data } : { data };
   } catch (thrown) {
     if (thrown instanceof GraphQLError) return { errors: [thrown], data: null };
-    return { errors: [new GraphQLError(thrown instanceof Error ? thrown.message : 'internal error')] };
+    return {
+      errors: [new GraphQLError(thrown instanceof Error ? thrown.message : 'internal error')],
+    };
   }
 };
 
@@ -100,7 +162,10 @@ const typeNamesFetched = (node: PlanNode | SubscriptionNode): ReadonlySet<string
 };
 
 /** The fetches of a plan, each with the path at which its data belong. */
-export const fetchesOf = (node: PlanNode | SubscriptionNode, path: string): readonly { fetch: FetchNode; path: string }[] => {
+export const fetchesOf = (
+  node: PlanNode | SubscriptionNode,
+  path: string,
+): readonly { fetch: FetchNode; path: string }[] => {
   switch (node.kind) {
     case 'Fetch':
       return [{ fetch: node, path }];
@@ -116,7 +181,12 @@ export const fetchesOf = (node: PlanNode | SubscriptionNode, path: string): read
   }
 };
 
-const noteTypeNames = ({ selections }: SelectionSetNode, path: string, fragments: ReadonlyMap<string, FragmentDefinitionNode>, paths: Set<string>): void => {
+const noteTypeNames = (
+  { selections }: SelectionSetNode,
+  path: string,
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+  paths: Set<string>,
+): void => {
   for (const selection of selections) {
     if (selection.kind === Kind.FIELD) {
       if (selection.name.value === '__typename' && !selection.alias) paths.add(path);
@@ -125,7 +195,8 @@ const noteTypeNames = ({ selections }: SelectionSetNode, path: string, fragments
       if (selection.selectionSet) noteTypeNames(selection.selectionSet, inner, fragments, paths);
       continue;
     }
-    const fragment = selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments.get(selection.name.value);
+    const fragment =
+      selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments.get(selection.name.value);
     if (fragment) noteTypeNames(fragment.selectionSet, path, fragments, paths);
   }
 };

@@ -1,6 +1,6 @@
 /**
- * An entity fetch of a compiled plan: the objects at a path of the data, each distinct one asked for once (the stock gateway asks for
- * each), and what came merged into all of them.
+ * An entity fetch of a compiled plan: the objects at a path of the data, each distinct one asked
+ * for once (the stock gateway asks for each), and what came merged into all of them.
  */
 import type { QueryPlanSelectionNode } from '@apollo/query-planner';
 import { GraphQLError } from 'graphql';
@@ -9,7 +9,8 @@ import { CannotCompile } from './cannot-compile.ts';
 export type DataObject = Record<string, unknown>;
 type Path = readonly (string | number)[];
 
-const isObject = (value: unknown): value is DataObject => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is DataObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Merges what a subgraph gave into what is there already. */
 export const merge = (target: DataObject, source: DataObject): void => {
@@ -19,7 +20,8 @@ export const merge = (target: DataObject, source: DataObject): void => {
     if (given === undefined || key === '__proto__') continue;
     const present = target[key];
     if (isObject(present) && isObject(given)) merge(present, given);
-    else if (Array.isArray(present) && Array.isArray(given) && present.length === given.length) mergeItems(present, given);
+    else if (Array.isArray(present) && Array.isArray(given) && present.length === given.length)
+      mergeItems(present, given);
     else target[key] = given;
   }
 };
@@ -33,7 +35,12 @@ const mergeItems = (target: unknown[], source: readonly unknown[]): void => {
 };
 
 /** Adds the objects at the path to `found`; `@` stands for each item of a list. */
-export const objectsAt = (value: unknown, path: readonly string[], depth: number, found: DataObject[]): void => {
+export const objectsAt = (
+  value: unknown,
+  path: readonly string[],
+  depth: number,
+  found: DataObject[],
+): void => {
   if (value === null || value === undefined) return;
   const step = path[depth];
   if (step === undefined) {
@@ -45,29 +52,54 @@ export const objectsAt = (value: unknown, path: readonly string[], depth: number
   }
 };
 
-/** The response paths of the objects that `objectsAt` finds, in the same order. Only errors need them. */
-export const pathsOfObjectsAt = (value: unknown, path: readonly string[], depth = 0, prefix: Path = []): readonly Path[] => {
+/**
+ * The response paths of the objects that `objectsAt` finds, in the same order. Only errors need
+ * them.
+ */
+export const pathsOfObjectsAt = (
+  value: unknown,
+  path: readonly string[],
+  depth = 0,
+  prefix: Path = [],
+): readonly Path[] => {
   if (value === null || value === undefined) return [];
   const step = path[depth];
   if (step === undefined) return isObject(value) ? [prefix] : [];
-  if (step === '@') return Array.isArray(value) ? value.flatMap((item, index) => pathsOfObjectsAt(item, path, depth + 1, [...prefix, index])) : [];
+  if (step === '@')
+    return Array.isArray(value)
+      ? value.flatMap((item, index) => pathsOfObjectsAt(item, path, depth + 1, [...prefix, index]))
+      : [];
   return isObject(value) ? pathsOfObjectsAt(value[step], path, depth + 1, [...prefix, step]) : [];
 };
 
-/** Makes the representation of an object: what names it to the subgraph that is asked. Null: the fetch is not for this object. */
-export type Represent = (object: DataObject) => { readonly key: string; readonly representation: DataObject } | null;
+/**
+ * Makes the representation of an object: what names it to the subgraph that is asked. Null: the
+ * fetch is not for this object.
+ */
+export type Represent = (
+  object: DataObject,
+) => { readonly key: string; readonly representation: DataObject } | null;
 
 /** Compiles a fetch's `requires`. Only plain keys of object types are compiled. */
-export const compileRequires = (requires: readonly QueryPlanSelectionNode[], isObjectType: (name: string) => boolean): Represent => {
+export const compileRequires = (
+  requires: readonly QueryPlanSelectionNode[],
+  isObjectType: (name: string) => boolean,
+): Represent => {
   const fieldsByType = new Map<string, string[]>();
   for (const selection of requires) {
-    if (selection.kind !== 'InlineFragment' || !selection.typeCondition || !isObjectType(selection.typeCondition))
+    if (
+      selection.kind !== 'InlineFragment' ||
+      !selection.typeCondition ||
+      !isObjectType(selection.typeCondition)
+    )
       throw new CannotCompile('a key of an abstract type');
-    if (fieldsByType.has(selection.typeCondition)) throw new CannotCompile(`two keys of ${selection.typeCondition}`);
+    if (fieldsByType.has(selection.typeCondition))
+      throw new CannotCompile(`two keys of ${selection.typeCondition}`);
     fieldsByType.set(selection.typeCondition, selection.selections.map(plainField));
   }
   return (object) => {
-    const fields = typeof object['__typename'] === 'string' ? fieldsByType.get(object['__typename']) : undefined;
+    const fields =
+      typeof object['__typename'] === 'string' ? fieldsByType.get(object['__typename']) : undefined;
     if (!fields) return null;
     const representation: DataObject = {};
     let key = '';
@@ -83,18 +115,25 @@ export const compileRequires = (requires: readonly QueryPlanSelectionNode[], isO
 };
 
 const plainField = (selection: QueryPlanSelectionNode): string => {
-  if (selection.kind !== 'Field' || selection.selections || selection.alias) throw new CannotCompile('a key with parts');
+  if (selection.kind !== 'Field' || selection.selections || selection.alias)
+    throw new CannotCompile('a key with parts');
   return selection.name;
 };
 
-/** The distinct representations among objects, and for each the objects that it stands for (as indexes). */
+/**
+ * The distinct representations among objects, and for each the objects that it stands for (as
+ * indexes).
+ */
 export interface Asked {
   readonly representations: DataObject[];
   readonly standsFor: number[][];
 }
 
 /** Asks once for equal objects. Objects without a representation are not asked for. */
-export const distinctRepresentations = (objects: readonly DataObject[], represent: Represent): Asked => {
+export const distinctRepresentations = (
+  objects: readonly DataObject[],
+  represent: Represent,
+): Asked => {
   const asked: Asked = { representations: [], standsFor: [] };
   const known = new Map<string, number[]>();
   for (const [index, object] of objects.entries()) {
@@ -113,11 +152,20 @@ export const distinctRepresentations = (objects: readonly DataObject[], represen
   return asked;
 };
 
-/** Merges `_entities` into the objects that were asked for. Throws when the subgraph's answer does not fit the question. */
-export const mergeEntities = (objects: readonly DataObject[], asked: Asked, received: unknown): void => {
+/**
+ * Merges `_entities` into the objects that were asked for. Throws when the subgraph's answer does
+ * not fit the question.
+ */
+export const mergeEntities = (
+  objects: readonly DataObject[],
+  asked: Asked,
+  received: unknown,
+): void => {
   const count = asked.representations.length;
-  if (!Array.isArray(received)) throw new GraphQLError('Expected "data._entities" in response to be an array');
-  if (received.length !== count) throw new GraphQLError(`Expected "data._entities" to contain ${count} elements`);
+  if (!Array.isArray(received))
+    throw new GraphQLError('Expected "data._entities" in response to be an array');
+  if (received.length !== count)
+    throw new GraphQLError(`Expected "data._entities" to contain ${count} elements`);
   for (const [place, indexes] of asked.standsFor.entries()) {
     const entity: unknown = received[place];
     if (!isObject(entity)) continue;

@@ -1,12 +1,27 @@
-/** A query plan as closures: fetches one after another or at once, each prepared at its subgraph beforehand. */
+/**
+ * A query plan as closures: fetches one after another or at once, each prepared at its subgraph
+ * beforehand.
+ */
 import type { FetchNode, PlanNode, SubscriptionNode } from '@apollo/query-planner';
 import { GraphQLError, isObjectType, parse, type DocumentNode, type GraphQLSchema } from 'graphql';
 import { answerValues_max } from '../../subgraphs/kernel/service/graph/answer-meter.ts';
 import { Lru } from '../../subgraphs/kernel/service/lru.ts';
 import type { Call } from '../../subgraphs/kernel/service/access/principal.ts';
-import type { PreparedDocument, SubgraphExecutor } from '../../subgraphs/kernel/service/graph/subgraph.ts';
+import type {
+  PreparedDocument,
+  SubgraphExecutor,
+} from '../../subgraphs/kernel/service/graph/subgraph.ts';
 import { CannotCompile } from './cannot-compile.ts';
-import { compileRequires, distinctRepresentations, merge, mergeEntities, objectsAt, pathsOfObjectsAt, type Asked, type DataObject } from './entity-fetch.ts';
+import {
+  compileRequires,
+  distinctRepresentations,
+  merge,
+  mergeEntities,
+  objectsAt,
+  pathsOfObjectsAt,
+  type Asked,
+  type DataObject,
+} from './entity-fetch.ts';
 
 /** One run of a plan: what it has gathered. */
 export interface Journey {
@@ -26,7 +41,10 @@ export interface PlanParts {
   readonly variableNames: readonly string[];
 }
 
-/** Compiles a plan. Throws CannotCompile on a node that is not known here: conditions, rewrites, deferred parts, subscriptions. */
+/**
+ * Compiles a plan. Throws CannotCompile on a node that is not known here: conditions, rewrites,
+ * deferred parts, subscriptions.
+ */
 export const compileStep = (node: PlanNode | SubscriptionNode, parts: PlanParts): Step => {
   switch (node.kind) {
     case 'Sequence': {
@@ -55,7 +73,8 @@ export const compileStep = (node: PlanNode | SubscriptionNode, parts: PlanParts)
 };
 
 const plainStep = (step: string | number): string => {
-  if (typeof step === 'string' && /^(?:@|[A-Za-z_]\w*)$/.test(step) && step !== '__proto__') return step;
+  if (typeof step === 'string' && /^(?:@|[A-Za-z_]\w*)$/.test(step) && step !== '__proto__')
+    return step;
   throw new CannotCompile(`the path element ${step}`);
 };
 
@@ -67,7 +86,11 @@ const guarded =
       await step(journey);
     } catch (thrown) {
       journey.errors.push(
-        thrown instanceof GraphQLError ? thrown : new GraphQLError('internal error', { originalError: thrown instanceof Error ? thrown : null }),
+        thrown instanceof GraphQLError
+          ? thrown
+          : new GraphQLError('internal error', {
+              originalError: thrown instanceof Error ? thrown : null,
+            }),
       );
     }
   };
@@ -78,7 +101,10 @@ const documents = new Lru<string, DocumentNode>(fetchDocuments_max);
 
 /** The document that a fetch sends: the same object for the same text. */
 export const fetchDocument = (fetch: FetchNode): DocumentNode => {
-  const document = documents.get(fetch.operation) ?? fetch.operationDocumentNode ?? parse(fetch.operation, { noLocation: true });
+  const document =
+    documents.get(fetch.operation) ??
+    fetch.operationDocumentNode ??
+    parse(fetch.operation, { noLocation: true });
   documents.set(fetch.operation, document);
   return document;
 };
@@ -87,15 +113,25 @@ export const fetchDocument = (fetch: FetchNode): DocumentNode => {
 export const prepareFetch = (
   fetch: FetchNode,
   parts: PlanParts,
-): { readonly run: PreparedDocument; readonly pick: (variables: Journey['variables']) => Journey['variables'] } => {
+): {
+  readonly run: PreparedDocument;
+  readonly pick: (variables: Journey['variables']) => Journey['variables'];
+} => {
   const rewrites = [fetch.inputRewrites, fetch.outputRewrites, fetch.contextRewrites];
-  if (rewrites.some((list) => list && list.length > 0)) throw new CannotCompile('a fetch with rewrites');
+  if (rewrites.some((list) => list && list.length > 0))
+    throw new CannotCompile('a fetch with rewrites');
   const executor = parts.executors[fetch.serviceName];
   if (!executor) throw new CannotCompile(`the subgraph ${fetch.serviceName}`);
-  return { run: executor.prepare(fetchDocument(fetch)), pick: picker(fetch.variableUsages ?? [], parts.variableNames) };
+  return {
+    run: executor.prepare(fetchDocument(fetch)),
+    pick: picker(fetch.variableUsages ?? [], parts.variableNames),
+  };
 };
 
-const picker = (used: readonly string[], all: readonly string[]): ((variables: Journey['variables']) => Journey['variables']) => {
+const picker = (
+  used: readonly string[],
+  all: readonly string[],
+): ((variables: Journey['variables']) => Journey['variables']) => {
   if (used.length === all.length) return (variables) => variables;
   return (variables) => {
     const picked: Record<string, unknown> = {};
@@ -109,7 +145,8 @@ const rootStep = (fetch: FetchNode, parts: PlanParts): Step => {
   const { run, pick } = prepareFetch(fetch, parts);
   return async (journey) => {
     const result = await run(pick(journey.variables), journey.call);
-    for (const error of result.errors ?? []) journey.errors.push(subgraphError(error, fetch.serviceName, error.path));
+    for (const error of result.errors ?? [])
+      journey.errors.push(subgraphError(error, fetch.serviceName, error.path));
     if (result.data) merge(journey.data, result.data);
   };
 };
@@ -117,7 +154,9 @@ const rootStep = (fetch: FetchNode, parts: PlanParts): Step => {
 const entityStep = (fetch: FetchNode, path: readonly string[], parts: PlanParts): Step => {
   if (!fetch.requires) throw new CannotCompile('a fetch below a path that is not of entities');
   const { run, pick } = prepareFetch(fetch, parts);
-  const represent = compileRequires(fetch.requires, (name) => isObjectType(parts.apiSchema.getType(name)));
+  const represent = compileRequires(fetch.requires, (name) =>
+    isObjectType(parts.apiSchema.getType(name)),
+  );
   return async (journey) => {
     const objects: DataObject[] = [];
     objectsAt(journey.data, path, 0, objects);
@@ -125,8 +164,14 @@ const entityStep = (fetch: FetchNode, path: readonly string[], parts: PlanParts)
     if (journey.call.meter && objects.length > answerValues_max) journey.call.meter.exceed();
     const asked = distinctRepresentations(objects, represent);
     if (asked.representations.length === 0) return;
-    const result = await run({ ...pick(journey.variables), representations: asked.representations }, journey.call);
-    if (result.errors) journey.errors.push(...entityErrors(result.errors, fetch.serviceName, asked, path, journey.data));
+    const result = await run(
+      { ...pick(journey.variables), representations: asked.representations },
+      journey.call,
+    );
+    if (result.errors)
+      journey.errors.push(
+        ...entityErrors(result.errors, fetch.serviceName, asked, path, journey.data),
+      );
     if (result.data) mergeEntities(objects, asked, result.data['_entities']);
   };
 };
@@ -142,14 +187,24 @@ const entityErrors = (
   const paths = pathsOfObjectsAt(data, path);
   return errors.flatMap((error) => {
     const place = error.path?.[1];
-    if (!error.path || typeof place !== 'number') return [subgraphError(error, serviceName, error.path && [...path, ...error.path])];
+    if (!error.path || typeof place !== 'number')
+      return [subgraphError(error, serviceName, error.path && [...path, ...error.path])];
     const below = error.path.slice(2);
-    return (asked.standsFor[place] ?? []).map((index) => subgraphError(error, serviceName, [...(paths[index] ?? []), ...below]));
+    return (asked.standsFor[place] ?? []).map((index) =>
+      subgraphError(error, serviceName, [...(paths[index] ?? []), ...below]),
+    );
   });
 };
 
-/** An error of a subgraph as the client gets it: the same words, at the path in the client's own operation. */
-export const subgraphError = (error: GraphQLError, serviceName: string, path: readonly (string | number)[] | undefined): GraphQLError =>
+/**
+ * An error of a subgraph as the client gets it: the same words, at the path in the client's own
+ * operation.
+ */
+export const subgraphError = (
+  error: GraphQLError,
+  serviceName: string,
+  path: readonly (string | number)[] | undefined,
+): GraphQLError =>
   new GraphQLError(error.message || `Error while fetching subquery from service "${serviceName}"`, {
     originalError: error,
     ...(path ? { path } : {}),

@@ -1,6 +1,7 @@
 /**
- * What an operation may cost at most, estimated before it runs: the objects that it could answer with. A list with `first` counts as many, another list
- * as many as it mostly has; a scalar comes with its object and counts nothing.
+ * What an operation may cost at most, estimated before it runs: the objects that it could answer
+ * with. A list with `first` counts as many, another list as many as it mostly has; a scalar comes
+ * with its object and counts nothing.
  */
 import {
   getNamedType,
@@ -27,16 +28,25 @@ import type {
 import { getComplexity, type ComplexityEstimator } from 'graphql-query-complexity';
 import { exceeded } from './document-limits.ts';
 
-/** A page of 200 payments, each with its shop, merchant, refunds, and deliveries with their attempts, costs 24,600. */
+/**
+ * A page of 200 payments, each with its shop, merchant, refunds, and deliveries with their
+ * attempts, costs 24,600.
+ */
 export const operationCost_max = 25_000;
 /** What of the schema itself may be asked for: some three times what tools ask for. */
 const introspectionCost_max = 8_000;
-/** Estimated objects that one token of the caller's rate pays for: the largest operation takes a full bucket of 100. */
+/**
+ * Estimated objects that one token of the caller's rate pays for: the largest operation takes a
+ * full bucket of 100.
+ */
 const objectsPerToken = 250;
 /** Objects that a list without `first` is taken for. */
 const listSize = 10;
 /** Lists that are a whole registry. */
-const registrySizes: Readonly<Record<string, number>> = { 'Query.tokens': 1_000, 'Query.billingSubscriptions': 1_000 };
+const registrySizes: Readonly<Record<string, number>> = {
+  'Query.tokens': 1_000,
+  'Query.billingSubscriptions': 1_000,
+};
 
 const isList = (type: GraphQLOutputType): boolean => isListType(getNullableType(type));
 
@@ -52,17 +62,23 @@ const estimate: ComplexityEstimator = ({ field, args, type, childComplexity }) =
   return isList(field.type) ? size * (1 + childComplexity) : 1 + childComplexity;
 };
 
-/** Items of the schema's own lists. On the average a field has one argument, a type one value or none; one list below the type of a field or an argument may be that of the largest type. */
+/**
+ * Items of the schema's own lists. On the average a field has one argument, a type one value or
+ * none; one list below the type of a field or an argument may be that of the largest type.
+ */
 const estimateIntrospection = (schema: GraphQLSchema): ComplexityEstimator => {
   const types = Object.values(schema.getTypeMap());
-  const fieldsOf = (type: GraphQLNamedType): number => ('getFields' in type ? Object.keys(type.getFields()).length : 0);
+  const fieldsOf = (type: GraphQLNamedType): number =>
+    'getFields' in type ? Object.keys(type.getFields()).length : 0;
   const most = Math.max(...types.map(fieldsOf));
   const average = Math.ceil(types.reduce((sum, type) => sum + fieldsOf(type), 0) / types.length);
   return ({ field, type, childComplexity }) => {
     if (!isIntrospectionType(getNamedType(field.type))) return childComplexity;
     if (field.name === 'types') return types.length * (1 + childComplexity);
     if (isList(field.type)) return (field.name === 'fields' ? average : 1) * (1 + childComplexity);
-    return type.name === '__Field' || type.name === '__InputValue' ? childComplexity * most : childComplexity;
+    return type.name === '__Field' || type.name === '__InputValue'
+      ? childComplexity * most
+      : childComplexity;
   };
 };
 
@@ -84,44 +100,79 @@ interface Estimate {
   readonly introspection: number;
 }
 
-const namedTypeOf = (type: TypeNode): string => (type.kind === Kind.NAMED_TYPE ? type.name.value : namedTypeOf(type.type));
+const namedTypeOf = (type: TypeNode): string =>
+  type.kind === Kind.NAMED_TYPE ? type.name.value : namedTypeOf(type.type);
 
-/** What of the variables decides the cost: `first` is an Int, and a condition a Boolean. One that is absent has its default, which null has not. */
-const decisiveValues = ({ name, variableDefinitions = [] }: OperationDefinitionNode, variables: OperationToRun['variables']): string => {
-  const decisive = variableDefinitions.filter(({ type }) => ['Int', 'Boolean'].includes(namedTypeOf(type)));
-  const values = decisive.map(({ variable }) => (variable.name.value in variables ? [variables[variable.name.value]] : []));
+/**
+ * What of the variables decides the cost: `first` is an Int, and a condition a Boolean. One that is
+ * absent has its default, which null has not.
+ */
+const decisiveValues = (
+  { name, variableDefinitions = [] }: OperationDefinitionNode,
+  variables: OperationToRun['variables'],
+): string => {
+  const decisive = variableDefinitions.filter(({ type }) =>
+    ['Int', 'Boolean'].includes(namedTypeOf(type)),
+  );
+  const values = decisive.map(({ variable }) =>
+    variable.name.value in variables ? [variables[variable.name.value]] : [],
+  );
   return JSON.stringify([name?.value, values]);
 };
 
-/** What an operation of a valid document costs: its tokens, and why it is refused when it is too costly. */
+/**
+ * What an operation of a valid document costs: its tokens, and why it is refused when it is too
+ * costly.
+ */
 export interface Cost {
   readonly tokens: number;
   readonly refused: GraphQLError | null;
 }
 
 /**
- * The cost of an operation. Variables that cannot be read cost nothing: the operation will be refused for them, in words that do not repeat their values.
- * Each mutation takes a token; what is answered, one for each 250 estimated objects; and every operation one at least.
+ * The cost of an operation. Variables that cannot be read cost nothing: the operation will be
+ * refused for them, in words that do not repeat their values. Each mutation takes a token; what is
+ * answered, one for each 250 estimated objects; and every operation one at least.
  */
 export const costOf = (schema: GraphQLSchema, run: OperationToRun): Cost => {
   const operation = getOperationAST(run.document, run.operationName);
   if (!operation) return { tokens: 1, refused: null };
   const { objects, introspection } = estimateOf(schema, operation, run);
-  const mutations = operation.operation === OperationTypeNode.MUTATION ? rootFieldsOf(operation.selectionSet, run.document) : 0;
+  const mutations =
+    operation.operation === OperationTypeNode.MUTATION
+      ? rootFieldsOf(operation.selectionSet, run.document)
+      : 0;
   const tokens = Math.max(1, mutations, Math.ceil((objects + introspection) / objectsPerToken));
-  if (objects > operationCost_max) return { tokens, refused: exceeded('an estimated cost', objects, operationCost_max, operation) };
+  if (objects > operationCost_max)
+    return {
+      tokens,
+      refused: exceeded('an estimated cost', objects, operationCost_max, operation),
+    };
   if (introspection > introspectionCost_max) {
-    return { tokens, refused: exceeded('an estimated cost of introspection', introspection, introspectionCost_max, operation) };
+    return {
+      tokens,
+      refused: exceeded(
+        'an estimated cost of introspection',
+        introspection,
+        introspectionCost_max,
+        operation,
+      ),
+    };
   }
   return { tokens, refused: null };
 };
 
-const estimateOf = (schema: GraphQLSchema, operation: OperationDefinitionNode, { document, variables }: OperationToRun): Estimate => {
+const estimateOf = (
+  schema: GraphQLSchema,
+  operation: OperationDefinitionNode,
+  { document, variables }: OperationToRun,
+): Estimate => {
   const run = decisiveValues(operation, variables);
   const known = estimated.get(document) ?? new Map<string, Estimate>();
   const before = known.get(run);
   if (before) return before;
-  if (getVariableValues(schema, operation.variableDefinitions ?? [], variables).errors) return { objects: 0, introspection: 0 };
+  if (getVariableValues(schema, operation.variableDefinitions ?? [], variables).errors)
+    return { objects: 0, introspection: 0 };
   const sum = (estimator: ComplexityEstimator): number =>
     getComplexity({
       schema,
@@ -130,8 +181,12 @@ const estimateOf = (schema: GraphQLSchema, operation: OperationDefinitionNode, {
       estimators: [estimator],
       ...(operation.name ? { operationName: operation.name.value } : {}),
     });
-  const made = { objects: sum(estimate), introspection: asksForSchema(document) ? sum(introspectionEstimator(schema)) : 0 };
-  if (known.size < remembered && run.length <= rememberedLength_max) estimated.set(document, known.set(run, made));
+  const made = {
+    objects: sum(estimate),
+    introspection: asksForSchema(document) ? sum(introspectionEstimator(schema)) : 0,
+  };
+  if (known.size < remembered && run.length <= rememberedLength_max)
+    estimated.set(document, known.set(run, made));
   return made;
 };
 
@@ -145,7 +200,9 @@ const introspectionEstimator = (schema: GraphQLSchema): ComplexityEstimator => {
 
 const asksForSchema = (document: DocumentNode): boolean => {
   let found = false;
-  visit(document, { Field: ({ name }) => void (found ||= name.value === '__schema' || name.value === '__type') });
+  visit(document, {
+    Field: ({ name }) => void (found ||= name.value === '__schema' || name.value === '__type'),
+  });
   return found;
 };
 
@@ -153,7 +210,14 @@ const asksForSchema = (document: DocumentNode): boolean => {
 const rootFieldsOf = ({ selections }: SelectionSetNode, document: DocumentNode): number =>
   selections.reduce((sum, selection) => {
     if (selection.kind === Kind.FIELD) return sum + 1;
-    if (selection.kind === Kind.INLINE_FRAGMENT) return sum + rootFieldsOf(selection.selectionSet, document);
-    const fragment = document.definitions.find((definition) => definition.kind === Kind.FRAGMENT_DEFINITION && definition.name.value === selection.name.value);
-    return fragment?.kind === Kind.FRAGMENT_DEFINITION ? sum + rootFieldsOf(fragment.selectionSet, document) : sum;
+    if (selection.kind === Kind.INLINE_FRAGMENT)
+      return sum + rootFieldsOf(selection.selectionSet, document);
+    const fragment = document.definitions.find(
+      (definition) =>
+        definition.kind === Kind.FRAGMENT_DEFINITION &&
+        definition.name.value === selection.name.value,
+    );
+    return fragment?.kind === Kind.FRAGMENT_DEFINITION
+      ? sum + rootFieldsOf(fragment.selectionSet, document)
+      : sum;
   }, 0);

@@ -1,13 +1,32 @@
 /** What graphql-ws asks of us: who connects, what an operation may be, and how it runs. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { getOperationAST, GraphQLError, OperationTypeNode, type DocumentNode, type ExecutionArgs, type FormattedExecutionResult } from 'graphql';
-import { CloseCode, makeServer, type Context, type ExecutionResult, type OperationResult, type Server, type SubscribePayload } from 'graphql-ws';
+import {
+  getOperationAST,
+  GraphQLError,
+  OperationTypeNode,
+  type DocumentNode,
+  type ExecutionArgs,
+  type FormattedExecutionResult,
+} from 'graphql';
+import {
+  CloseCode,
+  makeServer,
+  type Context,
+  type ExecutionResult,
+  type OperationResult,
+  type Server,
+  type SubscribePayload,
+} from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { admitCaller, takeCost, takeToken } from '../callers/admit-caller.ts';
-import { authorizationOf, type Authenticated, type Authenticator } from '../callers/authenticate.ts';
+import {
+  authorizationOf,
+  type Authenticated,
+  type Authenticator,
+} from '../callers/authenticate.ts';
 import { emptyBody, signatureHeader, signaturesOf } from '../callers/check-caller.ts';
 import { costOf } from './document-cost.ts';
 import { tooDeep } from './document-limits.ts';
@@ -58,7 +77,8 @@ export const openGraphProtocol = (parts: GraphProtocolParts): Server<Connection>
   const admit = admission(parts);
   const prepare = preparation(parts);
   // Prepared by onSubscribe, which graphql-ws passes on untouched.
-  const run = ({ contextValue }: ExecutionArgs): OperationResult => (contextValue as () => OperationResult)();
+  const run = ({ contextValue }: ExecutionArgs): OperationResult =>
+    (contextValue as () => OperationResult)();
   return makeServer<Record<string, unknown>, Connection>({
     connectionInitWaitTimeout: parts.connectionInit_ms ?? connectionInit_ms,
     onConnect: admit,
@@ -66,25 +86,42 @@ export const openGraphProtocol = (parts: GraphProtocolParts): Server<Connection>
     execute: run,
     subscribe: run,
     onNext: (_context, _id, _payload, _args, result) => presentResult(result),
-    onError: (_context, _id, _payload, errors) => errors.map((error) => presentError(error.toJSON())),
+    onError: (_context, _id, _payload, errors) =>
+      errors.map((error) => presentError(error.toJSON())),
   });
 };
 
 /** Nothing when the result is to be sent as it is. */
-const presentResult = ({ data, errors, extensions }: ExecutionResult): FormattedExecutionResult | undefined =>
-  errors && { data: data ?? null, errors: errors.map((error) => presentError(error.toJSON())), ...(extensions ? { extensions } : {}) };
+const presentResult = ({
+  data,
+  errors,
+  extensions,
+}: ExecutionResult): FormattedExecutionResult | undefined =>
+  errors && {
+    data: data ?? null,
+    errors: errors.map((error) => presentError(error.toJSON())),
+    ...(extensions ? { extensions } : {}),
+  };
 
 /**
- * Lets a connection in: by `authorization` of its first message, else by the header; the signature likewise. The answer false closes it with 4403.
+ * Lets a connection in: by `authorization` of its first message, else by the header; the signature
+ * likewise. The answer false closes it with 4403.
  */
-const admission = (parts: GraphProtocolParts): ((context: ConnectionContext) => Promise<boolean>) => {
+const admission = (
+  parts: GraphProtocolParts,
+): ((context: ConnectionContext) => Promise<boolean>) => {
   const { authenticator, socketsPerCaller = socketsPerCaller_max } = parts;
   const quota = openQuota(socketsPerCaller);
   return async ({ connectionParams, extra }) => {
     const { socket, request, ending } = extra;
     const authorization = textIn(connectionParams, 'authorization') ?? authorizationOf(request);
     const signature = textIn(connectionParams, signatureHeader);
-    const connection = { request, authorization, signatures: signature === undefined ? signaturesOf(request) : [signature], arrivedAt_ms: Date.now() };
+    const connection = {
+      request,
+      authorization,
+      signatures: signature === undefined ? signaturesOf(request) : [signature],
+      arrivedAt_ms: Date.now(),
+    };
     const caller = await admitCaller({ ...connection, body: emptyBody }, parts);
     if (caller === null || 'barred_s' in caller) {
       socket.close(tryAgainLater, 'Try again later');
@@ -96,7 +133,9 @@ const admission = (parts: GraphProtocolParts): ((context: ConnectionContext) => 
       socket.close(CloseCode.TooManyInitialisationRequests, 'Too many sockets');
       return false;
     }
-    const unwatch = authenticator.watch(connection, caller, ({ message }: Refused) => socket.close(CloseCode.Forbidden, message));
+    const unwatch = authenticator.watch(connection, caller, ({ message }: Refused) =>
+      socket.close(CloseCode.Forbidden, message),
+    );
     ending.push(giveBack, unwatch);
     extra.caller = caller;
     return true;
@@ -104,50 +143,78 @@ const admission = (parts: GraphProtocolParts): ((context: ConnectionContext) => 
 };
 
 /** A parameter of the first message, whatever the case of its name. */
-const textIn = (parameters: Readonly<Record<string, unknown>> | undefined, name: string): string | undefined => {
-  const [, value] = Object.entries(parameters ?? {}).find(([sent]) => sent.toLowerCase() === name) ?? [];
+const textIn = (
+  parameters: Readonly<Record<string, unknown>> | undefined,
+  name: string,
+): string | undefined => {
+  const [, value] =
+    Object.entries(parameters ?? {}).find(([sent]) => sent.toLowerCase() === name) ?? [];
   return typeof value === 'string' ? value : undefined;
 };
 
 type Prepared = ExecutionArgs | readonly GraphQLError[];
 
-/** Makes an operation ready to run, or says why it does not run: such errors end it by the message `error`. */
+/**
+ * Makes an operation ready to run, or says why it does not run: such errors end it by the message
+ * `error`.
+ */
 const preparation = ({
   supergraph,
   liveSubscriptions,
   limiter,
   introspection = true,
   documents = openDocumentReader(supergraph, introspection),
-}: GraphProtocolParts): ((context: ConnectionContext, id: string, payload: SubscribePayload) => Promise<Prepared>) => {
+}: GraphProtocolParts): ((
+  context: ConnectionContext,
+  id: string,
+  payload: SubscribePayload,
+) => Promise<Prepared>) => {
   return async ({ extra: { caller }, subscriptions }, _id, { query, operationName, variables }) => {
     if (!caller) return [refusal('unauthorized', 'The connection was not let in.')];
     if (Object.keys(subscriptions).length > operationsPerSocket_max) {
-      return [refusal('rate_limited', `A connection runs at most ${operationsPerSocket_max} operations at a time.`)];
+      return [
+        refusal(
+          'rate_limited',
+          `A connection runs at most ${operationsPerSocket_max} operations at a time.`,
+        ),
+      ];
     }
     const token = await takeToken(caller, limiter);
-    if (token && !token.taken.granted) return [refusal('rate_limited', rateMessage(token.taken.retryAfter_s))];
+    if (token && !token.taken.granted)
+      return [refusal('rate_limited', rateMessage(token.taken.retryAfter_s))];
     const document = await readOrRefuse(documents, query, caller);
     if (!('kind' in document)) return document;
     const operation = getOperationAST(document, operationName);
     if (!operation) return [refusal('bad_request', 'Name the operation to run.')];
-    if (operation.operation === OperationTypeNode.MUTATION && caller.holder?.requireSignature) return [unsignedMutation];
-    const request = { document, variables: variables ?? {}, ...(operationName ? { operationName } : {}) };
+    if (operation.operation === OperationTypeNode.MUTATION && caller.holder?.requireSignature)
+      return [unsignedMutation];
+    const request = {
+      document,
+      variables: variables ?? {},
+      ...(operationName ? { operationName } : {}),
+    };
     const unfit = refusePastEvents(document, caller.principal) ?? tooDeep(request.variables);
     if (unfit) return [unfit];
     const { tokens, refused } = costOf(supergraph.apiSchema, request);
     if (refused) return [refused];
     const further = await takeCost(caller, tokens, limiter);
-    if (further && !further.taken.granted) return [refusal('rate_limited', rateMessage(further.taken.retryAfter_s))];
+    if (further && !further.taken.granted)
+      return [refusal('rate_limited', rateMessage(further.taken.retryAfter_s))];
     const call = { principal: caller.principal, requestId: randomUUID() };
     const args = { schema: supergraph.apiSchema, document, operationName };
-    if (operation.operation !== OperationTypeNode.SUBSCRIPTION) return { ...args, contextValue: () => supergraph.execute(request, call) };
+    if (operation.operation !== OperationTypeNode.SUBSCRIPTION)
+      return { ...args, contextValue: () => supergraph.execute(request, call) };
     const results = liveSubscriptions.subscribe(request, call);
     return 'next' in results ? { ...args, contextValue: () => results } : results;
   };
 };
 
 /** The document, or why it cannot be read. */
-const readOrRefuse = async (documents: DocumentReader, query: string, { principal }: Authenticated): Promise<DocumentNode | readonly GraphQLError[]> => {
+const readOrRefuse = async (
+  documents: DocumentReader,
+  query: string,
+  { principal }: Authenticated,
+): Promise<DocumentNode | readonly GraphQLError[]> => {
   try {
     return await documents.read(query, principal);
   } catch (thrown) {
@@ -157,6 +224,10 @@ const readOrRefuse = async (documents: DocumentReader, query: string, { principa
 };
 
 /** A socket's messages are not signed, and what changes something is signed with its body. */
-const unsignedMutation = new GraphQLError('The shop requires signatures: send mutations over HTTP, signed.', { extensions: { code: 'signature_required' } });
+const unsignedMutation = new GraphQLError(
+  'The shop requires signatures: send mutations over HTTP, signed.',
+  { extensions: { code: 'signature_required' } },
+);
 
-const refusal = (code: string, message: string): GraphQLError => new GraphQLError(message, { extensions: { code } });
+const refusal = (code: string, message: string): GraphQLError =>
+  new GraphQLError(message, { extensions: { code } });

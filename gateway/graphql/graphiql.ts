@@ -1,4 +1,7 @@
-/** GraphiQL for whoever opens `/graphql` in a browser. Everything comes from here: no CDN, nothing inline. */
+/**
+ * GraphiQL for whoever opens `/graphql` in a browser. Everything comes from here: no CDN, nothing
+ * inline.
+ */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -50,9 +53,13 @@ interface Bundle {
 
 const compress = promisify(gzip);
 
-/** The package holds its files as texts, nine megabytes in all: they are read when somebody first opens the page, and kept compressed. */
+/**
+ * The package holds its files as texts, nine megabytes in all: they are read when somebody first
+ * opens the page, and kept compressed.
+ */
 const readBundle = async (): Promise<Bundle> => {
-  const { css, editorWorkerService, graphqlWorker, js, jsonWorker } = await import('@graphql-yoga/render-graphiql/graphiql');
+  const { css, editorWorkerService, graphqlWorker, js, jsonWorker } =
+    await import('@graphql-yoga/render-graphiql/graphiql');
   const start = await readFile(join(import.meta.dirname, 'browser/start-graphiql.js'), 'utf8');
   const script = 'text/javascript; charset=utf-8';
   const texts = [
@@ -64,19 +71,31 @@ const readBundle = async (): Promise<Bundle> => {
     ['graphql-worker.js', script, graphqlWorker],
   ] as const;
   const version = createHash('sha256').update(js).update(start).digest('hex').slice(0, 12);
-  const assets = await Promise.all(texts.map(async ([name, type, text]) => [name, { type, gzipped: await compress(text) }] as const));
+  const assets = await Promise.all(
+    texts.map(
+      async ([name, type, text]) => [name, { type, gzipped: await compress(text) }] as const,
+    ),
+  );
   return { page: page(version), assets: new Map(assets) };
 };
 
-/** Serves the page's files below `/graphql/graphiql/`, and gives the way to answer with the page. */
-export const serveGraphiql = (app: FastifyInstance): ((reply: FastifyReply) => Promise<FastifyReply>) => {
+/**
+ * Serves the page's files below `/graphql/graphiql/`, and gives the way to answer with the page.
+ */
+export const serveGraphiql = (
+  app: FastifyInstance,
+): ((reply: FastifyReply) => Promise<FastifyReply>) => {
   let reading: Promise<Bundle> | null = null;
   const bundle = (): Promise<Bundle> => (reading ??= readBundle());
 
   app.get<{ Params: { name: string } }>('/graphql/graphiql/:name', async (request, reply) => {
     const asset = (await bundle()).assets.get(request.params.name);
     if (!asset) return reply.callNotFound();
-    reply.headers({ 'content-type': asset.type, 'content-encoding': 'gzip', 'cache-control': 'public, max-age=31536000, immutable' });
+    reply.headers({
+      'content-type': asset.type,
+      'content-encoding': 'gzip',
+      'cache-control': 'public, max-age=31536000, immutable',
+    });
     return reply.send(asset.gzipped);
   });
 

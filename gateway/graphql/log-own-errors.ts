@@ -1,6 +1,7 @@
 /**
- * Logs what this process itself could not do, with its cause, before the client is told of an internal error. What a subgraph could not do it has logged
- * itself, wherever it runs; its errors carry its name.
+ * Logs what this process itself could not do, with its cause, before the client is told of an
+ * internal error. What a subgraph could not do it has logged itself, wherever it runs; its errors
+ * carry its name.
  */
 import { GraphQLError, type ExecutionResult } from 'graphql';
 import type { Call } from '../../subgraphs/kernel/service/access/principal.ts';
@@ -9,12 +10,19 @@ import { internalErrors, type Logger } from '../../subgraphs/kernel/service/trac
 import type { GatewayExecutor } from './run-documents.ts';
 import { isForClients } from './present-error.ts';
 
-const isOwn = (error: Error): boolean => !(error instanceof GraphQLError) || (error.extensions['serviceName'] === undefined && !isForClients(error));
+const isOwn = (error: Error): boolean =>
+  !(error instanceof GraphQLError) ||
+  (error.extensions['serviceName'] === undefined && !isForClients(error));
 
-const causeOf = (error: Error): Error => (error instanceof GraphQLError ? (error.originalError ?? error) : error);
+const causeOf = (error: Error): Error =>
+  error instanceof GraphQLError ? (error.originalError ?? error) : error;
 
 /** Logs the errors of a result that are this process' own making; gives the result. */
-const logOwnErrors = (result: ExecutionResult, { requestId }: Call, log: Logger): ExecutionResult => {
+const logOwnErrors = (
+  result: ExecutionResult,
+  { requestId }: Call,
+  log: Logger,
+): ExecutionResult => {
   for (const error of result.errors ?? []) {
     if (!isOwn(error)) continue;
     internalErrors.inc();

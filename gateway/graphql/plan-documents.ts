@@ -19,8 +19,15 @@ const beginning_ms = 60_000;
 const threadHeap_MB = 512;
 
 export interface DocumentPlanner {
-  /** What is wrong with a client's text; nothing when it may run. Rejects with `rate_limited` or `query_too_complex`. */
-  readonly mistakesIn: (text: string, caller: string, introspection: boolean) => Promise<readonly GraphQLError[]>;
+  /**
+   * What is wrong with a client's text; nothing when it may run. Rejects with `rate_limited` or
+   * `query_too_complex`.
+   */
+  readonly mistakesIn: (
+    text: string,
+    caller: string,
+    introspection: boolean,
+  ) => Promise<readonly GraphQLError[]>;
   /** The plan of a document with one valid operation. Rejects likewise. */
   readonly plan: (text: string, caller: string) => Promise<QueryPlan>;
 }
@@ -32,13 +39,27 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-const refusal = (code: string, message: string, status: number): GraphQLError => new GraphQLError(message, { extensions: { code, http: { status } } });
-const tooMany = (): GraphQLError => refusal('rate_limited', 'Too many documents that were not seen before; try again in a second.', 429);
-const tooLong = (): GraphQLError => refusal('query_too_complex', 'The operation takes too long to plan; ask for less at a time.', 400);
+const refusal = (code: string, message: string, status: number): GraphQLError =>
+  new GraphQLError(message, { extensions: { code, http: { status } } });
+const tooMany = (): GraphQLError =>
+  refusal(
+    'rate_limited',
+    'Too many documents that were not seen before; try again in a second.',
+    429,
+  );
+const tooLong = (): GraphQLError =>
+  refusal(
+    'query_too_complex',
+    'The operation takes too long to plan; ask for less at a time.',
+    400,
+  );
 
 const planners = new Map<string, DocumentPlanner>();
 
-/** The planner of this process for the supergraph. Its thread begins with the first document, and keeps no process alive. */
+/**
+ * The planner of this process for the supergraph. Its thread begins with the first document, and
+ * keeps no process alive.
+ */
 export const plannerOf = (supergraphSdl: string): DocumentPlanner => {
   const known = planners.get(supergraphSdl) ?? openPlanner(supergraphSdl);
   planners.set(supergraphSdl, known);
@@ -61,7 +82,10 @@ const openPlanner = (supergraphSdl: string): DocumentPlanner => {
 
 const mistakesOf = (text: string, mistakes: readonly Mistake[]): readonly GraphQLError[] => {
   const source = new Source(text);
-  return mistakes.map(({ message, positions, extensions }) => new GraphQLError(message, { source, positions: [...positions], extensions }));
+  return mistakes.map(
+    ({ message, positions, extensions }) =>
+      new GraphQLError(message, { source, positions: [...positions], extensions }),
+  );
 };
 
 const failed = (answer: PlanningAnswer): never => {
@@ -99,7 +123,8 @@ class Turns {
       const next = queue.shift();
       if (queue.length > 0) this.#waiting.set(caller, queue);
       if (!next) continue;
-      if (performance.now() - Math.max(next.since_ms, this.#began_ms ?? Infinity) <= patience_ms) return this.#run(next);
+      if (performance.now() - Math.max(next.since_ms, this.#began_ms ?? Infinity) <= patience_ms)
+        return this.#run(next);
       next.reject(tooMany());
     }
   }
@@ -123,14 +148,19 @@ class Turns {
       this.#began_ms = performance.now();
       return this.#giveTime(thread);
     });
-    thread.on('error', (error) => this.#end(thread, error instanceof Error ? error : new Error(String(error))));
+    thread.on('error', (error) =>
+      this.#end(thread, error instanceof Error ? error : new Error(String(error))),
+    );
     thread.on('exit', () => this.#end(thread, tooLong()));
     return thread;
   }
 
   #giveTime(thread: Worker): void {
     clearTimeout(this.#deadline);
-    this.#deadline = setTimeout(() => this.#end(thread, tooLong()), this.#began_ms === null ? beginning_ms : deadline_ms);
+    this.#deadline = setTimeout(
+      () => this.#end(thread, tooLong()),
+      this.#began_ms === null ? beginning_ms : deadline_ms,
+    );
   }
 
   /** Ends the thread; whoever it worked for is told why. */

@@ -5,11 +5,21 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { operationFromDocument, Supergraph } from '@apollo/federation-internals';
 import { QueryPlanner, type QueryPlan } from '@apollo/query-planner';
-import { GraphQLError, NoSchemaIntrospectionCustomRule, parse, specifiedRules, validate, type DocumentNode, type ValidationRule } from 'graphql';
+import {
+  GraphQLError,
+  NoSchemaIntrospectionCustomRule,
+  parse,
+  specifiedRules,
+  validate,
+  type DocumentNode,
+  type ValidationRule,
+} from 'graphql';
 import { documentTokens_max, limitDocument } from './document-limits.ts';
 import { finiteNumbers } from './finite-numbers.ts';
 
-/** What is asked of the thread: what is wrong with a client's text, or the plan of one operation. */
+/**
+ * What is asked of the thread: what is wrong with a client's text, or the plan of one operation.
+ */
 export interface PlanningTask {
   readonly kind: 'read' | 'plan';
   readonly text: string;
@@ -25,7 +35,10 @@ export interface Mistake {
 }
 
 /** What the thread answers. `failure`: it could not be planned. */
-export type PlanningAnswer = { readonly mistakes: readonly Mistake[] } | { readonly plan: QueryPlan } | { readonly failure: string };
+export type PlanningAnswer =
+  | { readonly mistakes: readonly Mistake[] }
+  | { readonly plan: QueryPlan }
+  | { readonly failure: string };
 
 const { supergraphSdl } = workerData as { readonly supergraphSdl: string };
 const supergraph = Supergraph.build(supergraphSdl, { validateSupergraph: false });
@@ -48,9 +61,15 @@ const mistakesIn = (text: string, introspection: boolean): readonly Mistake[] =>
     if (error instanceof GraphQLError) return [mistakeOf(error)];
     throw error;
   }
-  const rest: readonly ValidationRule[] = [...specifiedRules, finiteNumbers, ...(introspection ? [] : [NoSchemaIntrospectionCustomRule])];
+  const rest: readonly ValidationRule[] = [
+    ...specifiedRules,
+    finiteNumbers,
+    ...(introspection ? [] : [NoSchemaIntrospectionCustomRule]),
+  ];
   const over = validate(schema, document, [limitDocument]);
-  return (over.length > 0 ? over : validate(schema, document, rest)).map((error) => mistakeOf(error));
+  return (over.length > 0 ? over : validate(schema, document, rest)).map((error) =>
+    mistakeOf(error),
+  );
 };
 
 const answer = ({ kind, text, introspection }: PlanningTask): PlanningAnswer => {

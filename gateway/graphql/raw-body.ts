@@ -1,11 +1,18 @@
-/** Bodies of the graph's requests as they were sent: a signature is over the bytes, and what they mean is read only after it (decision D-09). */
+/**
+ * Bodies of the graph's requests as they were sent: a signature is over the bytes, and what they
+ * mean is read only after it (decision D-09).
+ */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { emptyBody } from '../callers/check-caller.ts';
 
 /** The bytes of a request's body. */
-export const bytesOf = ({ body }: Pick<FastifyRequest, 'body'>): Uint8Array => (Buffer.isBuffer(body) ? body : emptyBody);
+export const bytesOf = ({ body }: Pick<FastifyRequest, 'body'>): Uint8Array =>
+  Buffer.isBuffer(body) ? body : emptyBody;
 
-/** Whether a body came compressed. None is read: it would have to be bounded twice, and a signature is over other bytes. */
+/**
+ * Whether a body came compressed. None is read: it would have to be bounded twice, and a signature
+ * is over other bytes.
+ */
 export const isCompressed = ({ headers }: Pick<FastifyRequest, 'headers'>): boolean =>
   !['', 'identity'].includes((headers['content-encoding'] ?? '').trim().toLowerCase());
 
@@ -17,14 +24,19 @@ class CompressedBody extends Error {
 }
 
 /**
- * Has the scope keep bodies as bytes, those of the types that the framework reads by itself. Gives the way to read one as the framework would; it rejects with
- * the framework's error, or with one of status 415 when the body is compressed.
+ * Has the scope keep bodies as bytes, those of the types that the framework reads by itself. Gives
+ * the way to read one as the framework would; it rejects with the framework's error, or with one of
+ * status 415 when the body is compressed.
  */
-export const takeRawBodies = (scope: FastifyInstance): ((request: FastifyRequest) => Promise<unknown>) => {
+export const takeRawBodies = (
+  scope: FastifyInstance,
+): ((request: FastifyRequest) => Promise<unknown>) => {
   const parseJson = scope.getDefaultJsonParser('error', 'error');
   for (const type of ['application/json', 'text/plain']) {
     if (scope.hasContentTypeParser(type)) scope.removeContentTypeParser(type);
-    scope.addContentTypeParser(type, { parseAs: 'buffer' }, (_request, bytes, done) => done(null, bytes));
+    scope.addContentTypeParser(type, { parseAs: 'buffer' }, (_request, bytes, done) =>
+      done(null, bytes),
+    );
   }
   return (request) => {
     if (isCompressed(request)) return Promise.reject(new CompressedBody('a compressed body'));
@@ -32,7 +44,10 @@ export const takeRawBodies = (scope: FastifyInstance): ((request: FastifyRequest
     const text = Buffer.isBuffer(request.body) ? request.body.toString() : null;
     const isJson = request.headers['content-type']?.startsWith('application/json') ?? false;
     if (text === null || !isJson) resolve(text ?? undefined);
-    else void parseJson(request, text, (error, value: unknown) => (error ? reject(error) : resolve(value)));
+    else
+      void parseJson(request, text, (error, value: unknown) =>
+        error ? reject(error) : resolve(value),
+      );
     return promise;
   };
 };

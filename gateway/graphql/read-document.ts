@@ -19,14 +19,19 @@ interface ReadText {
 }
 
 export interface DocumentReader {
-  /** The document, or what is wrong with it. Rejects with a GraphQLError when it cannot be read now. */
+  /**
+   * The document, or what is wrong with it. Rejects with a GraphQLError when it cannot be read now.
+   */
   read(text: string, principal: Principal): Promise<DocumentNode | readonly GraphQLError[]>;
   /** What was read, by the SHA-256 of its text in hex. */
   byHash(hash: string): ReadText | undefined;
 }
 
 /** Opens the reading. Without `introspection` a document that asks for the schema is wrong. */
-export const openDocumentReader = ({ mistakesIn }: Pick<Supergraph, 'mistakesIn'>, introspection = true): DocumentReader => {
+export const openDocumentReader = (
+  { mistakesIn }: Pick<Supergraph, 'mistakesIn'>,
+  introspection = true,
+): DocumentReader => {
   const known = new Lru<string, ReadText>(remembered);
   return {
     read: async (text, principal) => {

@@ -1,6 +1,7 @@
 /**
- * The subscription `alertRaised`, beside those of the live stream and apart from it: alerts are no events of the stream, so neither a merchant's subscription
- * nor its SSE can ever hear one. What is told is a hint; who was away reads the list `alerts`.
+ * The subscription `alertRaised`, beside those of the live stream and apart from it: alerts are no
+ * events of the stream, so neither a merchant's subscription nor its SSE can ever hear one. What is
+ * told is a hint; who was away reads the list `alerts`.
  */
 import { execute, GraphQLError, type ExecutionResult } from 'graphql';
 import type { Bus, ToldAlert } from '../../subgraphs/kernel/rules/event.ts';
@@ -18,24 +19,45 @@ export interface AlertSubscriptionsParts {
 }
 
 /** The subscriptions of `others`, and `alertRaised` of the platform's operators. */
-export const withAlerts = (others: LiveSubscriptions, { supergraph: { apiSchema }, bus }: AlertSubscriptionsParts): LiveSubscriptions => ({
+export const withAlerts = (
+  others: LiveSubscriptions,
+  { supergraph: { apiSchema }, bus }: AlertSubscriptionsParts,
+): LiveSubscriptions => ({
   subscribe: (request, call) => {
     const selection = readSelection(apiSchema, request);
-    if (!('query' in selection) || selection.field !== 'alertRaised') return others.subscribe(request, call);
+    if (!('query' in selection) || selection.field !== 'alertRaised')
+      return others.subscribe(request, call);
     const lack = lacks('Subscription.alertRaised', call.principal);
-    if (lack !== null) return [new GraphQLError(lack, { extensions: { code: call.principal.kind === 'key' ? 'scope_required' : 'forbidden' } })];
+    if (lack !== null)
+      return [
+        new GraphQLError(lack, {
+          extensions: { code: call.principal.kind === 'key' ? 'scope_required' : 'forbidden' },
+        }),
+      ];
     return new AlertResults(bus, (alert) => select(apiSchema, request, alert));
   },
 });
 
 /** An alert with the client's own selection. All of it came over the bus: nothing is asked for. */
-const select = (schema: Supergraph['apiSchema'], { document, variables, operationName }: GraphRequest, alert: ToldAlert) =>
+const select = (
+  schema: Supergraph['apiSchema'],
+  { document, variables, operationName }: GraphRequest,
+  alert: ToldAlert,
+) =>
   execute({
     schema,
     document,
     variableValues: variables,
     ...(operationName ? { operationName } : {}),
-    rootValue: { alertRaised: { ...alert, __typename: 'Alert', resolvedAt: null, resolvedBy: null, note: null } },
+    rootValue: {
+      alertRaised: {
+        ...alert,
+        __typename: 'Alert',
+        resolvedAt: null,
+        resolvedBy: null,
+        note: null,
+      },
+    },
   });
 
 /** Listens from the moment it is made until `return`. */
@@ -47,11 +69,17 @@ class AlertResults implements LiveResults {
   #ended = false;
   #wake: () => void = () => {};
 
-  constructor(bus: Pick<Bus, 'subscribe'>, print: (alert: ToldAlert) => ExecutionResult | Promise<ExecutionResult>) {
+  constructor(
+    bus: Pick<Bus, 'subscribe'>,
+    print: (alert: ToldAlert) => ExecutionResult | Promise<ExecutionResult>,
+  ) {
     this.#print = print;
     this.#unsubscribe = bus.subscribe('alerts', (alerts) => {
       this.#waiting.push(...alerts);
-      this.#missed += this.#waiting.splice(0, Math.max(0, this.#waiting.length - alertsWaiting_max)).length;
+      this.#missed += this.#waiting.splice(
+        0,
+        Math.max(0, this.#waiting.length - alertsWaiting_max),
+      ).length;
       this.#wake();
     });
   }

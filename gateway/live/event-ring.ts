@@ -1,4 +1,7 @@
-/** The newest events of the stream, as many as memory may hold: who was away for a moment resumes from here without a query. */
+/**
+ * The newest events of the stream, as many as memory may hold: who was away for a moment resumes
+ * from here without a query.
+ */
 import type { StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
 
 /** An event with its place in the stream as a number that can be compared. */
@@ -21,7 +24,10 @@ export class EventRing {
     this.#most = most;
   }
 
-  /** Places an event behind all others. Null when it is not newer than the newest: it has been here, or comes too late. */
+  /**
+   * Places an event behind all others. Null when it is not newer than the newest: it has been here,
+   * or comes too late.
+   */
   push(event: StreamedEvent): Placed | null {
     const placed = { event, sequence: BigInt(event.sequence) };
     const newest = this.newest;

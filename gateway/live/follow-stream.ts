@@ -1,7 +1,9 @@
 /**
- * Follows the stream in this process: what comes over the bus, in its order, and what did not come, from the store. The bus may lose messages, and a relay
- * may die after it has numbered events and before it has told of them; each message says what it comes behind, and now and then one says where the stream
- * stands. Invariant 1: PostgreSQL has the facts, so whatever is missing is read there.
+ * Follows the stream in this process: what comes over the bus, in its order, and what did not come,
+ * from the store. The bus may lose messages, and a relay may die after it has numbered events and
+ * before it has told of them; each message says what it comes behind, and now and then one says
+ * where the stream stands. Invariant 1: PostgreSQL has the facts, so whatever is missing is read
+ * there.
  */
 import { liveKinds, type Bus, type StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
 import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
@@ -13,14 +15,20 @@ const mendingPage = 500;
 export interface FollowParts {
   readonly bus: Bus;
   readonly readEventsAfter: ReadEventsAfter;
-  /** Called with every event of the stream, in order; with one that has been here before when a relay that was thought dead still speaks. */
+  /**
+   * Called with every event of the stream, in order; with one that has been here before when a
+   * relay that was thought dead still speaks.
+   */
   readonly take: (event: StreamedEvent) => void;
   readonly log: Logger;
 }
 
 const later = (one: bigint, other: bigint): bigint => (one > other ? one : other);
 
-/** Begins with the first message that comes; gives the way to end. What cannot be read is tried again at the next message. */
+/**
+ * Begins with the first message that comes; gives the way to end. What cannot be read is tried
+ * again at the next message.
+ */
 export const followStream = ({ bus, readEventsAfter, take, log }: FollowParts): (() => void) => {
   const everything = { audience: {}, kinds: new Set(liveKinds) };
   /** All events up to this number have been taken; null before the first message. */
@@ -33,7 +41,11 @@ export const followStream = ({ bus, readEventsAfter, take, log }: FollowParts): 
   const readPage = async (from: bigint): Promise<bigint> => {
     const goal = told;
     const page = await readEventsAfter(String(from), everything, mendingPage);
-    if (page === null) log.warn({ after: String(from) }, 'live events were missed: the last one that was told is no longer to be resumed from');
+    if (page === null)
+      log.warn(
+        { after: String(from) },
+        'live events were missed: the last one that was told is no longer to be resumed from',
+      );
     for (const event of ending.signal.aborted ? [] : (page ?? [])) take(event);
     const last = page?.at(-1);
     if (last && page?.length === mendingPage) return BigInt(last.sequence);

@@ -1,6 +1,7 @@
 /**
- * The source of the live stream: events of `follow-stream`, fanned out to those who may hear them (architecture section 4).
- * Everything is bounded. A slow reader loses its oldest events and is told how many; `after` resumes from memory, or from the store when that is older.
+ * The source of the live stream: events of `follow-stream`, fanned out to those who may hear them
+ * (architecture section 4). Everything is bounded. A slow reader loses its oldest events and is
+ * told how many; `after` resumes from memory, or from the store when that is older.
  */
 import type { Bus, StreamedEvent, LiveKind } from '../../subgraphs/kernel/rules/event.ts';
 import { liveSubscribers, type Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
@@ -18,10 +19,14 @@ export interface LiveFilter {
 }
 
 /**
- * Reads stored events behind `after` that the filter lets through, oldest first, at most `first`; null when `after` is not an event of the
- * last 24 hours (decision D-76).
+ * Reads stored events behind `after` that the filter lets through, oldest first, at most `first`;
+ * null when `after` is not an event of the last 24 hours (decision D-76).
  */
-export type ReadEventsAfter = (after: string, filter: LiveFilter, first: number) => Promise<readonly StreamedEvent[] | null>;
+export type ReadEventsAfter = (
+  after: string,
+  filter: LiveFilter,
+  first: number,
+) => Promise<readonly StreamedEvent[] | null>;
 
 export interface LiveEventsParts {
   readonly bus: Bus;
@@ -33,8 +38,9 @@ export interface LiveEventsParts {
 
 export interface LiveEvents {
   /**
-   * Events that the filter lets through, from now on or from behind the event `after` (its id). No event comes twice; none is skipped
-   * except as `missed` says. The iteration ends by `return`, or when the source closes.
+   * Events that the filter lets through, from now on or from behind the event `after` (its id). No
+   * event comes twice; none is skipped except as `missed` says. The iteration ends by `return`, or
+   * when the source closes.
    */
   read(filter: LiveFilter, after?: string | null): AsyncIterableIterator<Told, undefined>;
   close(): void;
@@ -54,7 +60,8 @@ export const openLiveEvents = ({
   const take = (event: StreamedEvent): void => {
     const placed = ring.push(event);
     if (!placed) return;
-    for (const name of namesOfAudiences(event)) readers.get(name)?.forEach((reader) => reader.offer(placed));
+    for (const name of namesOfAudiences(event))
+      readers.get(name)?.forEach((reader) => reader.offer(placed));
   };
   const leaveStream = followStream({ bus, readEventsAfter, take, log });
 
@@ -70,7 +77,14 @@ export const openLiveEvents = ({
       const name = nameOfAudience(filter.audience);
       const group = readers.get(name) ?? new Set();
       readers.set(name, group);
-      const reader = new LiveReader({ ring, filter, readEventsAfter, after, most: readerBuffer, left: () => leave(name, reader) });
+      const reader = new LiveReader({
+        ring,
+        filter,
+        readEventsAfter,
+        after,
+        most: readerBuffer,
+        left: () => leave(name, reader),
+      });
       group.add(reader);
       liveSubscribers.inc();
       return reader;

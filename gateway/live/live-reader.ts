@@ -1,4 +1,7 @@
-/** One reader of the live stream: first what it asked to be replayed, then what happens, through a buffer of its own that is bounded. */
+/**
+ * One reader of the live stream: first what it asked to be replayed, then what happens, through a
+ * buffer of its own that is bounded.
+ */
 import type { StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
 import type { EventRing, Placed } from './event-ring.ts';
 import { nameOfAudience, namesOfAudiences } from './audience.ts';
@@ -26,8 +29,9 @@ export interface LiveReaderParts {
 }
 
 /**
- * Replaying, it takes pages when it is asked for the next event and ignores what is offered: memory or the store will give it that too. It turns
- * live in the same turn in which memory has no more for it, so nothing falls in between; and it never takes an event that is not behind the last.
+ * Replaying, it takes pages when it is asked for the next event and ignores what is offered: memory
+ * or the store will give it that too. It turns live in the same turn in which memory has no more
+ * for it, so nothing falls in between; and it never takes an event that is not behind the last.
  */
 export class LiveReader implements AsyncIterableIterator<Told, undefined> {
   readonly #parts: LiveReaderParts;
@@ -106,12 +110,17 @@ export class LiveReader implements AsyncIterableIterator<Told, undefined> {
     if (page === null) this.#position = this.#began;
     for (const event of page ?? []) this.#take({ event, sequence: BigInt(event.sequence) });
     // What happened after the store was read is in memory: it came over the bus since.
-    if (page === null || page.length < replayPage || this.#parts.ring.covers(this.#position)) this.#phase = 'remembered';
+    if (page === null || page.length < replayPage || this.#parts.ring.covers(this.#position))
+      this.#phase = 'remembered';
   }
 
   async #readStored(): Promise<readonly StreamedEvent[] | null> {
     try {
-      return await this.#parts.readEventsAfter(String(this.#position), this.#parts.filter, replayPage);
+      return await this.#parts.readEventsAfter(
+        String(this.#position),
+        this.#parts.filter,
+        replayPage,
+      );
     } catch (error) {
       this.close();
       throw error;
@@ -120,13 +129,15 @@ export class LiveReader implements AsyncIterableIterator<Told, undefined> {
 
   #replayRemembered(): void {
     const page = this.#parts.ring.after(this.#position, replayPage);
-    for (const placed of page) if (namesOfAudiences(placed.event).includes(this.#name)) this.#take(placed);
+    for (const placed of page)
+      if (namesOfAudiences(placed.event).includes(this.#name)) this.#take(placed);
     this.#position = page.at(-1)?.sequence ?? this.#position;
     if (page.length < replayPage) this.#phase = 'live';
   }
 
   #take(placed: Placed): void {
-    if (placed.sequence <= this.#position || !this.#parts.filter.kinds.has(placed.event.kind)) return;
+    if (placed.sequence <= this.#position || !this.#parts.filter.kinds.has(placed.event.kind))
+      return;
     this.#position = placed.sequence;
     this.#buffer.push(placed);
     if (this.#buffer.length <= this.#parts.most) return;

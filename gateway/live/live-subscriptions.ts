@@ -1,4 +1,7 @@
-/** Subscriptions of the graph, without a transport: a subscription's document becomes the results that its client is to see. */
+/**
+ * Subscriptions of the graph, without a transport: a subscription's document becomes the results
+ * that its client is to see.
+ */
 import { GraphQLError, type ExecutionResult } from 'graphql';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { liveKinds, type LiveKind } from '../../subgraphs/kernel/rules/event.ts';
@@ -14,11 +17,17 @@ import { openSharedReads, type ReadEvent } from './shared-reads.ts';
 import { kindOfGraph } from './stored-events.ts';
 import type { GraphRequest, Supergraph } from '../supergraph.ts';
 
-/** Results of one subscription. `extensions.missed` says how many events before a result the client was too slow for. */
+/**
+ * Results of one subscription. `extensions.missed` says how many events before a result the client
+ * was too slow for.
+ */
 export type LiveResults = AsyncIterableIterator<ExecutionResult, undefined>;
 
 export interface LiveSubscriptions {
-  /** Starts a subscription whose document has been validated. Gives errors where it may not or cannot run; the results end by `return`. */
+  /**
+   * Starts a subscription whose document has been validated. Gives errors where it may not or
+   * cannot run; the results end by `return`.
+   */
   subscribe(request: GraphRequest, call: Call): LiveResults | readonly GraphQLError[];
 }
 
@@ -29,7 +38,11 @@ export interface LiveSubscriptionsParts {
 }
 
 /** Opens subscriptions over the source of events. */
-export const openLiveSubscriptions = ({ supergraph, liveEvents, log }: LiveSubscriptionsParts): LiveSubscriptions => {
+export const openLiveSubscriptions = ({
+  supergraph,
+  liveEvents,
+  log,
+}: LiveSubscriptionsParts): LiveSubscriptions => {
   const reads = openSharedReads(supergraph);
   return {
     subscribe: (request, call) => {
@@ -38,8 +51,12 @@ export const openLiveSubscriptions = ({ supergraph, liveEvents, log }: LiveSubsc
       const filter = filterOf(selection, call);
       if (filter instanceof GraphQLError) return [filter];
       const after = selection.arguments['after'];
-      if (typeof after === 'string' && !/^\d{1,18}$/.test(after)) return [refusal('bad_request', 'after is the id of an event.')];
-      const past = typeof after === 'string' && !selection.ofEventAlone ? refusePastObjects(call.principal) : null;
+      if (typeof after === 'string' && !/^\d{1,18}$/.test(after))
+        return [refusal('bad_request', 'after is the id of an event.')];
+      const past =
+        typeof after === 'string' && !selection.ofEventAlone
+          ? refusePastObjects(call.principal)
+          : null;
       if (past) return [past];
       const { read, leave } = reads.join(selection, call);
       const events = liveEvents.read(filter, typeof after === 'string' ? after : null);
@@ -48,7 +65,8 @@ export const openLiveSubscriptions = ({ supergraph, liveEvents, log }: LiveSubsc
   };
 };
 
-const refusal = (code: string, message: string): GraphQLError => new GraphQLError(message, { extensions: { code } });
+const refusal = (code: string, message: string): GraphQLError =>
+  new GraphQLError(message, { extensions: { code } });
 
 const kindsOfField: Readonly<Record<string, readonly LiveKind[]>> = {
   paymentCreated: ['payment.created'],
@@ -60,15 +78,24 @@ const kindsOfField: Readonly<Record<string, readonly LiveKind[]>> = {
   events: liveKinds,
 };
 
-const filterOf = ({ field, arguments: { kinds: asked, merchantId } }: LiveSelection, { principal }: Call): LiveFilter | GraphQLError => {
+const filterOf = (
+  { field, arguments: { kinds: asked, merchantId } }: LiveSelection,
+  { principal }: Call,
+): LiveFilter | GraphQLError => {
   const lack = lacks(`Subscription.${field}`, principal);
-  if (lack !== null) return refusal(principal.kind === 'key' ? 'scope_required' : 'forbidden', lack);
+  if (lack !== null)
+    return refusal(principal.kind === 'key' ? 'scope_required' : 'forbidden', lack);
   const audience = audienceOf(principal, typeof merchantId === 'string' ? merchantId : null);
   if (isRefused(audience)) return refusal(audience.code, audience.message);
-  const kinds = Array.isArray(asked) ? asked.map((kind) => kindOfGraph(String(kind))) : kindsOfField[field];
+  const kinds = Array.isArray(asked)
+    ? asked.map((kind) => kindOfGraph(String(kind)))
+    : kindsOfField[field];
   if (!kinds) throw new Error(`no events belong to the subscription ${field}`);
   // Among all kinds, what the caller may not subscribe to by itself is left out.
-  const heard = lacks('Subscription.subscriptionStatusChanged', principal) === null ? kinds : kinds.filter((kind) => kind !== 'subscription.status_changed');
+  const heard =
+    lacks('Subscription.subscriptionStatusChanged', principal) === null
+      ? kinds
+      : kinds.filter((kind) => kind !== 'subscription.status_changed');
   return { audience, kinds: new Set(heard) };
 };
 
@@ -81,7 +108,10 @@ interface ResultsParts {
   readonly log: Logger;
 }
 
-/** Takes an event when the last result is through, so that a slow client slows nobody. Its `return` ends a `next` that waits, which a generator's would not. */
+/**
+ * Takes an event when the last result is through, so that a slow client slows nobody. Its `return`
+ * ends a `next` that waits, which a generator's would not.
+ */
 class Results implements LiveResults {
   readonly #parts: ResultsParts;
   #missed = 0;
@@ -120,7 +150,8 @@ class Results implements LiveResults {
       this.#missed += told.value.missed;
       const result = await read(told.value.event);
       if (this.#left) return { done: true, value: undefined };
-      if (result.errors || result.data?.['liveEvent']) return { done: false, value: this.#reprint(result, responseName) };
+      if (result.errors || result.data?.['liveEvent'])
+        return { done: false, value: this.#reprint(result, responseName) };
       // An event that is gone by now is one that the client has missed.
       this.#missed += 1;
     }
@@ -146,4 +177,7 @@ class Results implements LiveResults {
 }
 
 const renamePath = (error: GraphQLError, responseName: string): GraphQLError =>
-  new GraphQLError(error.message, { path: error.path ? [responseName, ...error.path.slice(1)] : [responseName], extensions: error.extensions });
+  new GraphQLError(error.message, {
+    path: error.path ? [responseName, ...error.path.slice(1)] : [responseName],
+    extensions: error.extensions,
+  });

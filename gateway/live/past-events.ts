@@ -1,19 +1,30 @@
 /**
- * What a key needs for events of the past (decision D-79). The stream itself needs no scope, live or resumed (D-10), but past events with the objects
- * that they are about are the registries read in another way, and ask for the scope of these.
+ * What a key needs for events of the past (decision D-79). The stream itself needs no scope, live
+ * or resumed (D-10), but past events with the objects that they are about are the registries read
+ * in another way, and ask for the scope of these.
  */
 import { GraphQLError, visit, type DocumentNode } from 'graphql';
 import { lacks } from '../../subgraphs/kernel/service/access/access.ts';
 import type { Principal } from '../../subgraphs/kernel/service/access/principal.ts';
 
-/** Refuses what reads past events with their objects to a key that may not read the registries, with `scope_required`; null when the caller may. */
+/**
+ * Refuses what reads past events with their objects to a key that may not read the registries, with
+ * `scope_required`; null when the caller may.
+ */
 export const refusePastObjects = (principal: Principal): GraphQLError | null => {
   const lack = principal.kind === 'key' ? lacks('Query.payments', principal) : null;
-  return lack === null ? null : new GraphQLError(`past events: ${lack}`, { extensions: { code: 'scope_required', http: { status: 403 } } });
+  return lack === null
+    ? null
+    : new GraphQLError(`past events: ${lack}`, {
+        extensions: { code: 'scope_required', http: { status: 403 } },
+      });
 };
 
 /** The same of a client's document that asks for events by their ids. */
-export const refusePastEvents = (document: DocumentNode, principal: Principal): GraphQLError | null => {
+export const refusePastEvents = (
+  document: DocumentNode,
+  principal: Principal,
+): GraphQLError | null => {
   let asks = false;
   visit(document, { Field: ({ name }) => void (asks ||= name.value === 'liveEvent') });
   return asks ? refusePastObjects(principal) : null;

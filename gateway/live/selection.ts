@@ -1,6 +1,7 @@
 /**
- * A client's subscription taken apart: which events it is about, and its own selection as a query that re-reads one event through the gateway,
- * so that any federated field can be selected (architecture section 4).
+ * A client's subscription taken apart: which events it is about, and its own selection as a query
+ * that re-reads one event through the gateway, so that any federated field can be selected
+ * (architecture section 4).
  */
 import {
   getArgumentValues,
@@ -29,7 +30,10 @@ export interface LiveSelection {
   /** Under what name the client wants it. */
   readonly responseName: string;
   readonly arguments: Readonly<Record<string, unknown>>;
-  /** `query (...) { liveEvent(id: $id) { ... on PaymentCreatedEvent { <the client's selection> } } }` */
+  /**
+   * `query (...) { liveEvent(id: $id) { ... on PaymentCreatedEvent { <the client's selection> } }
+   * }`
+   */
   readonly query: DocumentNode;
   /** The query's variable that takes the event's id. */
   readonly idVariable: string;
@@ -39,24 +43,40 @@ export interface LiveSelection {
   readonly ofEventAlone: boolean;
 }
 
-const badInput = (message: string): GraphQLError => new GraphQLError(message, { extensions: { code: 'bad_request' } });
+const badInput = (message: string): GraphQLError =>
+  new GraphQLError(message, { extensions: { code: 'bad_request' } });
 
-/** Takes a subscription apart. The document has been validated against the schema. Gives errors where variables or arguments do not fit. */
-export const readSelection = (schema: GraphQLSchema, request: GraphRequest): LiveSelection | readonly GraphQLError[] => {
+/**
+ * Takes a subscription apart. The document has been validated against the schema. Gives errors
+ * where variables or arguments do not fit.
+ */
+export const readSelection = (
+  schema: GraphQLSchema,
+  request: GraphRequest,
+): LiveSelection | readonly GraphQLError[] => {
   const operation = getOperationAST(request.document, request.operationName);
   const root = schema.getSubscriptionType();
-  if (!operation || !root || operation.operation !== OperationTypeNode.SUBSCRIPTION) return [badInput('The document has no such subscription.')];
+  if (!operation || !root || operation.operation !== OperationTypeNode.SUBSCRIPTION)
+    return [badInput('The document has no such subscription.')];
   const fragments = fragmentsOf(request.document);
   const fields = rootFields(operation.selectionSet, fragments);
   const [node] = fields ?? [];
-  if (!fields || !node) return [badInput('The root field of a subscription takes no @skip and no @include.')];
-  const variables = getVariableValues(schema, operation.variableDefinitions ?? [], request.variables);
+  if (!fields || !node)
+    return [badInput('The root field of a subscription takes no @skip and no @include.')];
+  const variables = getVariableValues(
+    schema,
+    operation.variableDefinitions ?? [],
+    request.variables,
+  );
   if (variables.errors) return variables.errors.map((error) => badInput(error.message));
   const values = argumentsOf(root, node, variables.coerced);
   if (values instanceof GraphQLError) return [values];
   const typeName = getNamedType(root.getFields()[node.name.value]?.type)?.name;
   if (typeName === undefined) return [badInput(`There is no subscription ${node.name.value}.`)];
-  const selectionSet: SelectionSetNode = { kind: Kind.SELECTION_SET, selections: fields.flatMap((field) => field.selectionSet?.selections ?? []) };
+  const selectionSet: SelectionSetNode = {
+    kind: Kind.SELECTION_SET,
+    selections: fields.flatMap((field) => field.selectionSet?.selections ?? []),
+  };
   return {
     field: node.name.value,
     responseName: node.alias?.value ?? node.name.value,
@@ -68,17 +88,34 @@ export const readSelection = (schema: GraphQLSchema, request: GraphRequest): Liv
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
 const fragmentsOf = (document: DocumentNode): Fragments =>
-  new Map(document.definitions.flatMap((definition) => (definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition] as const] : [])));
+  new Map(
+    document.definitions.flatMap((definition) =>
+      definition.kind === Kind.FRAGMENT_DEFINITION
+        ? [[definition.name.value, definition] as const]
+        : [],
+    ),
+  );
 
-/** The nodes of the one root field, which validation has made sure of; null when a condition stands on the way to one. */
-const rootFields = ({ selections }: SelectionSetNode, fragments: Fragments): readonly FieldNode[] | null => {
+/**
+ * The nodes of the one root field, which validation has made sure of; null when a condition stands
+ * on the way to one.
+ */
+const rootFields = (
+  { selections }: SelectionSetNode,
+  fragments: Fragments,
+): readonly FieldNode[] | null => {
   const found: FieldNode[] = [];
   for (const selection of selections) {
     if (selection.directives?.length) return null;
     const inside =
       selection.kind === Kind.FIELD
         ? [selection]
-        : rootFields(selection.kind === Kind.INLINE_FRAGMENT ? selection.selectionSet : selectionOf(selection.name.value, fragments), fragments);
+        : rootFields(
+            selection.kind === Kind.INLINE_FRAGMENT
+              ? selection.selectionSet
+              : selectionOf(selection.name.value, fragments),
+            fragments,
+          );
     if (!inside) return null;
     found.push(...inside);
   }
@@ -88,7 +125,11 @@ const rootFields = ({ selections }: SelectionSetNode, fragments: Fragments): rea
 const selectionOf = (fragment: string, fragments: Fragments): SelectionSetNode =>
   fragments.get(fragment)?.selectionSet ?? { kind: Kind.SELECTION_SET, selections: [] };
 
-const argumentsOf = (root: GraphQLObjectType, node: FieldNode, variables: Record<string, unknown>): Record<string, unknown> | GraphQLError => {
+const argumentsOf = (
+  root: GraphQLObjectType,
+  node: FieldNode,
+  variables: Record<string, unknown>,
+): Record<string, unknown> | GraphQLError => {
   const field = root.getFields()[node.name.value];
   if (!field) return badInput(`There is no subscription ${node.name.value}.`);
   try {
@@ -107,7 +148,9 @@ const rereadingQuery = (
 ): Pick<LiveSelection, 'query' | 'idVariable' | 'variables' | 'ofEventAlone'> => {
   const used = reachableFragments(selectionSet, fragments);
   const names = variablesIn([selectionSet, ...used]);
-  const definitions = (operation.variableDefinitions ?? []).filter(({ variable }) => names.has(variable.name.value));
+  const definitions = (operation.variableDefinitions ?? []).filter(({ variable }) =>
+    names.has(variable.name.value),
+  );
   let idVariable = 'id';
   while (names.has(idVariable)) idVariable += '_';
   const query: DocumentNode = {
@@ -115,7 +158,9 @@ const rereadingQuery = (
     definitions: [queryOf(typeName, selectionSet, idVariable, definitions), ...used],
   };
   const variables = Object.fromEntries(
-    definitions.flatMap(({ variable: { name } }) => (Object.hasOwn(sent, name.value) ? [[name.value, sent[name.value]] as const] : [])),
+    definitions.flatMap(({ variable: { name } }) =>
+      Object.hasOwn(sent, name.value) ? [[name.value, sent[name.value]] as const] : [],
+    ),
   );
   return { query, idVariable, variables, ofEventAlone: !hasNestedFields([selectionSet, ...used]) };
 };
@@ -140,7 +185,13 @@ const queryOf = (
     arguments: [{ kind: Kind.ARGUMENT, name: name('id'), value: variable }],
     selectionSet: {
       kind: Kind.SELECTION_SET,
-      selections: [{ kind: Kind.INLINE_FRAGMENT, typeCondition: { kind: Kind.NAMED_TYPE, name: name(typeName) }, selectionSet }],
+      selections: [
+        {
+          kind: Kind.INLINE_FRAGMENT,
+          typeCondition: { kind: Kind.NAMED_TYPE, name: name(typeName) },
+          selectionSet,
+        },
+      ],
     },
   };
   return {
@@ -151,7 +202,10 @@ const queryOf = (
   };
 };
 
-const reachableFragments = (from: SelectionSetNode, fragments: Fragments): readonly FragmentDefinitionNode[] => {
+const reachableFragments = (
+  from: SelectionSetNode,
+  fragments: Fragments,
+): readonly FragmentDefinitionNode[] => {
   const reached = new Set<FragmentDefinitionNode>();
   const walk = (node: ASTNode): void => {
     visit(node, {
@@ -169,13 +223,17 @@ const reachableFragments = (from: SelectionSetNode, fragments: Fragments): reado
 
 const variablesIn = (nodes: readonly ASTNode[]): ReadonlySet<string> => {
   const names = new Set<string>();
-  for (const node of nodes) visit(node, { Variable: (variable) => void names.add(variable.name.value) });
+  for (const node of nodes)
+    visit(node, { Variable: (variable) => void names.add(variable.name.value) });
   return names;
 };
 
-/** An event's own fields are scalars; whatever has fields in turn is an entity that must be read. */
+/**
+ * An event's own fields are scalars; whatever has fields in turn is an entity that must be read.
+ */
 const hasNestedFields = (nodes: readonly ASTNode[]): boolean => {
   let found = false;
-  for (const node of nodes) visit(node, { Field: (field) => void (found ||= field.selectionSet !== undefined) });
+  for (const node of nodes)
+    visit(node, { Field: (field) => void (found ||= field.selectionSet !== undefined) });
   return found;
 };

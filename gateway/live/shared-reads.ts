@@ -1,4 +1,7 @@
-/** Re-reads events for subscribers: equal (query, variables, rights) are executed once per event and shared by all who want it. */
+/**
+ * Re-reads events for subscribers: equal (query, variables, rights) are executed once per event and
+ * shared by all who want it.
+ */
 import { createHash } from 'node:crypto';
 import { execute, print, type ExecutionResult } from 'graphql';
 import type { LiveKind, StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
@@ -8,15 +11,27 @@ import type { LiveSelection } from './selection.ts';
 import { kindInGraph } from './stored-events.ts';
 import type { Supergraph } from '../supergraph.ts';
 
-/** Results kept for each group of equal subscribers: the slower of them read what the fastest has caused. */
+/**
+ * Results kept for each group of equal subscribers: the slower of them read what the fastest has
+ * caused.
+ */
 const sharedResults_max = 64;
 
-/** Reads one event with the selection; `data.liveEvent` is null when the event is gone or not the caller's. */
+/**
+ * Reads one event with the selection; `data.liveEvent` is null when the event is gone or not the
+ * caller's.
+ */
 export type ReadEvent = (event: StreamedEvent) => Promise<ExecutionResult>;
 
 export interface SharedReads {
-  /** Joins the subscribers with the same selection and rights. `leave` must be called when the subscription ends. */
-  join(selection: LiveSelection, call: Call): { readonly read: ReadEvent; readonly leave: () => void };
+  /**
+   * Joins the subscribers with the same selection and rights. `leave` must be called when the
+   * subscription ends.
+   */
+  join(
+    selection: LiveSelection,
+    call: Call,
+  ): { readonly read: ReadEvent; readonly leave: () => void };
 }
 
 interface Group {
@@ -25,15 +40,22 @@ interface Group {
 }
 
 /** Opens the sharing of reads. */
-export const openSharedReads = (supergraph: Pick<Supergraph, 'apiSchema' | 'execute'>): SharedReads => {
+export const openSharedReads = (
+  supergraph: Pick<Supergraph, 'apiSchema' | 'execute'>,
+): SharedReads => {
   const groups = new Map<string, Group>();
   return {
     join: (selection, call) => {
       const name = groupName(selection, call.principal);
-      const group = groups.get(name) ?? { members: 0, results: new Lru<string, Promise<ExecutionResult>>(sharedResults_max) };
+      const group = groups.get(name) ?? {
+        members: 0,
+        results: new Lru<string, Promise<ExecutionResult>>(sharedResults_max),
+      };
       groups.set(name, group);
       group.members += 1;
-      const read = selection.ofEventAlone ? readFromEvent(supergraph, selection) : readThroughGraph(supergraph, selection, call);
+      const read = selection.ofEventAlone
+        ? readFromEvent(supergraph, selection)
+        : readThroughGraph(supergraph, selection, call);
       return {
         read: (event) => {
           const known = group.results.get(event.sequence);
@@ -60,7 +82,13 @@ const groupName = ({ query, variables }: LiveSelection, principal: Principal): s
 const rightsOf = (principal: Principal): readonly unknown[] => {
   switch (principal.kind) {
     case 'key':
-      return ['key', principal.merchantId, principal.shopId, principal.mode, principal.scopes.toSorted()];
+      return [
+        'key',
+        principal.merchantId,
+        principal.shopId,
+        principal.mode,
+        principal.scopes.toSorted(),
+      ];
     case 'operator':
       return ['operator', principal.role, principal.merchantId];
     case 'buyer':
@@ -72,9 +100,16 @@ const rightsOf = (principal: Principal): readonly unknown[] => {
 };
 
 const readThroughGraph =
-  (supergraph: Pick<Supergraph, 'execute'>, { query, idVariable, variables }: LiveSelection, call: Call): ReadEvent =>
+  (
+    supergraph: Pick<Supergraph, 'execute'>,
+    { query, idVariable, variables }: LiveSelection,
+    call: Call,
+  ): ReadEvent =>
   (event) =>
-    supergraph.execute({ document: query, variables: { ...variables, [idVariable]: event.sequence } }, call);
+    supergraph.execute(
+      { document: query, variables: { ...variables, [idVariable]: event.sequence } },
+      call,
+    );
 
 const typeOfKind: Readonly<Record<LiveKind, string>> = {
   'payment.created': 'PaymentCreatedEvent',
@@ -87,11 +122,21 @@ const typeOfKind: Readonly<Record<LiveKind, string>> = {
 
 /** What came over the bus holds every field of the event itself: nothing is asked for. */
 const readFromEvent =
-  ({ apiSchema }: Pick<Supergraph, 'apiSchema'>, { query, idVariable, variables }: LiveSelection): ReadEvent =>
+  (
+    { apiSchema }: Pick<Supergraph, 'apiSchema'>,
+    { query, idVariable, variables }: LiveSelection,
+  ): ReadEvent =>
   async ({ sequence, kind, ...event }) =>
     execute({
       schema: apiSchema,
       document: query,
-      rootValue: { liveEvent: { ...event, id: sequence, kind: kindInGraph[kind], __typename: typeOfKind[kind] } },
+      rootValue: {
+        liveEvent: {
+          ...event,
+          id: sequence,
+          kind: kindInGraph[kind],
+          __typename: typeOfKind[kind],
+        },
+      },
       variableValues: { ...variables, [idVariable]: sequence },
     });

@@ -1,8 +1,15 @@
-/** Reads events of the stream that are no longer in memory, as a service, through the merchants subgraph. */
+/**
+ * Reads events of the stream that are no longer in memory, as a service, through the merchants
+ * subgraph.
+ */
 import { randomUUID } from 'node:crypto';
 import type { LiveEventKind } from '../../schema/generated/operations.ts';
 import { dotted } from '../../schema/wire.ts';
-import { liveKinds, type LiveKind, type StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
+import {
+  liveKinds,
+  type LiveKind,
+  type StreamedEvent,
+} from '../../subgraphs/kernel/rules/event.ts';
 import type { ReadEventsAfter } from './live-events.ts';
 import type { Supergraph } from '../supergraph.ts';
 
@@ -27,17 +34,31 @@ export const kindOfGraph = (name: string): LiveKind => {
 export const storedEvents = (supergraph: Pick<Supergraph, 'operation'>): ReadEventsAfter => {
   const operation = supergraph.operation('ReadEventsAfter');
   return async (after, { audience, kinds }, first) => {
-    const variables = { after, first, ...audience, kinds: Array.from(kinds, (kind) => kindInGraph[kind]) };
-    const { data, errors } = await operation.run(variables, { principal: { kind: 'edge', name: 'gateway' }, requestId: randomUUID() });
+    const variables = {
+      after,
+      first,
+      ...audience,
+      kinds: Array.from(kinds, (kind) => kindInGraph[kind]),
+    };
+    const { data, errors } = await operation.run(variables, {
+      principal: { kind: 'edge', name: 'gateway' },
+      requestId: randomUUID(),
+    });
     const [error] = errors ?? [];
     if (error) throw error;
     return data?.liveEventsAfter?.map(readEvent) ?? null;
   };
 };
 
-type Stored = Omit<StreamedEvent, 'sequence' | 'kind' | 'subjectId'> & { readonly id: string; readonly kind: LiveEventKind };
+type Stored = Omit<StreamedEvent, 'sequence' | 'kind' | 'subjectId'> & {
+  readonly id: string;
+  readonly kind: LiveEventKind;
+};
 
-/** Each kind's payload opens with the id of what it is about (contract "Realtime stream", decision D-77). */
+/**
+ * Each kind's payload opens with the id of what it is about (contract "Realtime stream", decision
+ * D-77).
+ */
 const readEvent = ({ id, kind, payload, ...rest }: Stored): StreamedEvent => ({
   ...rest,
   sequence: id,

@@ -1,6 +1,7 @@
 /**
- * The graph over WebSockets: graphql-ws's protocol `graphql-transport-ws` on `/graphql`, with its close codes. @apollo/gateway refuses
- * subscriptions, so they run beside it; queries and mutations work here too.
+ * The graph over WebSockets: graphql-ws's protocol `graphql-transport-ws` on `/graphql`, with its
+ * close codes. @apollo/gateway refuses subscriptions, so they run beside it; queries and mutations
+ * work here too.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -10,7 +11,11 @@ import { WebSocketServer, type WebSocket } from 'ws';
 import { endWithEnvelope } from '../../subgraphs/kernel/service/http/http-errors.ts';
 import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { document_bytes_max } from '../graphql/document-limits.ts';
-import { openGraphProtocol, type Connection, type GraphProtocolParts } from '../graphql/graph-protocol.ts';
+import {
+  openGraphProtocol,
+  type Connection,
+  type GraphProtocolParts,
+} from '../graphql/graph-protocol.ts';
 
 /** A connection that has not answered a ping by the next one is dead. */
 const socketPing_ms = 20_000;
@@ -19,18 +24,29 @@ const socketClose_ms = 800;
 /** WebSocket: going away. */
 const goingAway = 1001;
 
-/** Serves WebSockets on `/graphql`; other paths are refused with 404. The sockets end with 1001 when the app closes. */
+/**
+ * Serves WebSockets on `/graphql`; other paths are refused with 404. The sockets end with 1001 when
+ * the app closes.
+ */
 export const registerSubscriptions = (app: FastifyInstance, parts: GraphProtocolParts): void => {
   const protocol = openGraphProtocol(parts);
-  // A client that does not answer a close, such as one in the middle of a frame, is cut. The library's types do not know of that option.
-  const options = { noServer: true, maxPayload: document_bytes_max, handleProtocols, closeTimeout: socketClose_ms };
+  // A client that does not answer a close, such as one in the middle of a frame, is cut. The
+  // library's types do not know of that option.
+  const options = {
+    noServer: true,
+    maxPayload: document_bytes_max,
+    handleProtocols,
+    closeTimeout: socketClose_ms,
+  };
   const sockets = new WebSocketServer(options);
   let closing = false;
 
   app.server.on('upgrade', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
     if (request.url?.split('?', 1)[0] !== '/graphql') return endWithEnvelope(stream, notHere);
     if (closing) return endWithEnvelope(stream, shuttingDown, ['Retry-After: 1']);
-    return sockets.handleUpgrade(request, stream, head, (socket) => open(protocol, { socket, request, caller: null, ending: [] }, parts.log));
+    return sockets.handleUpgrade(request, stream, head, (socket) =>
+      open(protocol, { socket, request, caller: null, ending: [] }, parts.log),
+    );
   });
 
   app.addHook('preClose', async () => {
@@ -39,8 +55,16 @@ export const registerSubscriptions = (app: FastifyInstance, parts: GraphProtocol
   });
 };
 
-const notHere = { status: 404, code: 'not_found', message: 'no WebSocket is opened at this address' };
-const shuttingDown = { status: 503, code: 'unavailable', message: 'the service is shutting down; try again' };
+const notHere = {
+  status: 404,
+  code: 'not_found',
+  message: 'no WebSocket is opened at this address',
+};
+const shuttingDown = {
+  status: 503,
+  code: 'unavailable',
+  message: 'the service is shutting down; try again',
+};
 
 const goAway = (socket: WebSocket): Promise<void> =>
   new Promise((resolve) => {
@@ -72,11 +96,14 @@ const open = (protocol: Server<Connection>, connection: Connection, log: Logger)
     connection,
   );
   ending.push(keepAlive(socket));
-  // A client that breaks the protocol of WebSockets is cut by the library; it is no failure of ours.
+  // A client that breaks the protocol of WebSockets is cut by the library; it is no failure of
+  // ours.
   socket.on('error', (error) => log.debug({ err: error }, 'a socket failed'));
   socket.once('close', (code, reason) => {
     for (const end of ending) end();
-    opened(code, reason.toString()).catch((error: unknown) => log.error({ err: error }, 'a socket could not be ended'));
+    opened(code, reason.toString()).catch((error: unknown) =>
+      log.error({ err: error }, 'a socket could not be ended'),
+    );
   });
 };
 

@@ -1,16 +1,24 @@
-/** Starts the reference on `/docs`. Loaded in front of the reference's own script, whose load it waits for. */
+/**
+ * Starts the reference on `/docs`. Loaded in front of the reference's own script, whose load it
+ * waits for.
+ */
 
-/** The library that checks the configuration would try `eval` otherwise, which the policy of the page reports. */
+/**
+ * The library that checks the configuration would try `eval` otherwise, which the policy of the
+ * page reports.
+ */
 Object.assign(globalThis, { __zod_globalConfig: { jitless: true } });
 
 /** @typedef {{ method: string, headers: Headers }} RequestBuilder */
 
 /**
- * Gives each request that is tried out an idempotency key of its own. A key that the reader has typed is sent as it is.
+ * Gives each request that is tried out an idempotency key of its own. A key that the reader has
+ * typed is sent as it is.
  * @param {{ request: RequestBuilder, requestBuilder?: RequestBuilder }} hook
  */
 const withFreshKey = ({ request, requestBuilder: { method, headers } = request }) => {
-  if (method.toUpperCase() === 'POST' && !headers.get('Idempotency-Key')) headers.set('Idempotency-Key', crypto.randomUUID());
+  if (method.toUpperCase() === 'POST' && !headers.get('Idempotency-Key'))
+    headers.set('Idempotency-Key', crypto.randomUUID());
 };
 
 /** The reference's own colours have less contrast than small text needs (WCAG 2.2, 1.4.3). */
@@ -28,11 +36,24 @@ body.dark-mode { --scalar-color-2: #b8b8b8; --scalar-color-3: #a3a3a3; }
  */
 const repairs = [
   // A picture alone, or beside a text that a narrow screen hides.
-  ['a:has(svg):not([aria-label])', (link) => void (link.innerText.trim() || link.setAttribute('aria-label', link.getAttribute('href') ?? ''))],
-  ['.scalar-code-copy:not([aria-label="Copy"])', (button) => button.setAttribute('aria-label', 'Copy')],
+  [
+    'a:has(svg):not([aria-label])',
+    (link) =>
+      void (
+        link.innerText.trim() || link.setAttribute('aria-label', link.getAttribute('href') ?? '')
+      ),
+  ],
+  [
+    '.scalar-code-copy:not([aria-label="Copy"])',
+    (button) => button.setAttribute('aria-label', 'Copy'),
+  ],
   ['.scalar-code-copy[aria-labelledby]', (button) => button.removeAttribute('aria-labelledby')],
   // A name has to begin with the text that is seen; it is not "Show all ... endpoints".
-  ['button.show-more[aria-label^="Show all"]', (button) => button.setAttribute('aria-label', `${button.innerText.trim()}: ${button.ariaLabel}`)],
+  [
+    'button.show-more[aria-label^="Show all"]',
+    (button) =>
+      button.setAttribute('aria-label', `${button.innerText.trim()}: ${button.ariaLabel}`),
+  ],
   ['ul.endpoints:not([tabindex])', (list) => list.setAttribute('tabindex', '0')],
   // One landmark for each operation, all with one name, lead nowhere.
   ['.response-card[role="region"]', (card) => card.setAttribute('role', 'group')],
@@ -46,7 +67,10 @@ const repairDrawn = () => {
     waiting = true;
     setTimeout(() => {
       waiting = false;
-      for (const [selector, repair] of repairs) document.querySelectorAll(selector).forEach((element) => element instanceof HTMLElement && repair(element));
+      for (const [selector, repair] of repairs)
+        document
+          .querySelectorAll(selector)
+          .forEach((element) => element instanceof HTMLElement && repair(element));
     }, 100);
   }).observe(document.body, { childList: true, subtree: true });
 };
@@ -58,7 +82,8 @@ addEventListener('DOMContentLoaded', () => {
   const reference = Reflect.get(globalThis, 'Scalar');
   reference.createApiReference('#app', {
     url: '/v1/public/openapi.json',
-    // Nothing from elsewhere: no fonts, no counting, no assistant, no proxy between the page and this service.
+    // Nothing from elsewhere: no fonts, no counting, no assistant, no proxy between the page and
+    // this service.
     withDefaultFonts: false,
     telemetry: false,
     proxyUrl: '',

@@ -1,14 +1,25 @@
 /**
- * The JSON routes of the hosted page: the payment's state, and what the buyer and the tester may do.
- * Every answer holds the state and the page's regions as they are now, so one round trip is enough on a slow network.
+ * The JSON routes of the hosted page: the payment's state, and what the buyer and the tester may
+ * do. Every answer holds the state and the page's regions as they are now, so one round trip is
+ * enough on a slow network.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { CardInput, PaymentMethod, SimulatorOutcome } from '../../schema/generated/operations.ts';
+import type {
+  CardInput,
+  PaymentMethod,
+  SimulatorOutcome,
+} from '../../schema/generated/operations.ts';
 import { errorJson } from '../../schema/wire.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { refusalHttp } from '../refusal-http.ts';
 import type { Checkout, CheckoutAnswer } from './call-checkout.ts';
-import { findCheckout, visitOf, type BuyerCall, type PageContext, type TokenRoute } from './page-context.ts';
+import {
+  findCheckout,
+  visitOf,
+  type BuyerCall,
+  type PageContext,
+  type TokenRoute,
+} from './page-context.ts';
 import { guardPage } from './page-headers.ts';
 import { isSameOrigin } from './same-origin.ts';
 import { stateJson, stateTag } from './state-json.ts';
@@ -18,8 +29,12 @@ import { refusalWords, type Words } from './words/words.ts';
 const bodyLimit_bytes = 2_048;
 
 /** Answers in the error envelope; `code` decides the buyer's words. */
-export const sayError = (reply: FastifyReply, status: number, code: string, words: Words): FastifyReply =>
-  reply.code(status).send(errorJson(code, refusalWords(words, code)));
+export const sayError = (
+  reply: FastifyReply,
+  status: number,
+  code: string,
+  words: Words,
+): FastifyReply => reply.code(status).send(errorJson(code, refusalWords(words, code)));
 
 const sayState = (reply: FastifyReply, checkout: Checkout, words: Words): FastifyReply => {
   const { body, tag } = stateJson(checkout, words);
@@ -28,20 +43,35 @@ const sayState = (reply: FastifyReply, checkout: Checkout, words: Words): Fastif
 
 type Act = (call: BuyerCall) => Promise<CheckoutAnswer>;
 
-/** Refuses what did not come from the page itself as JSON; else does it and answers with the new state or the refusal. */
-const act = async (context: PageContext, request: FastifyRequest<TokenRoute>, reply: FastifyReply, does: Act): Promise<FastifyReply> => {
+/**
+ * Refuses what did not come from the page itself as JSON; else does it and answers with the new
+ * state or the refusal.
+ */
+const act = async (
+  context: PageContext,
+  request: FastifyRequest<TokenRoute>,
+  reply: FastifyReply,
+  does: Act,
+): Promise<FastifyReply> => {
   guardPage(reply);
   const { words, call } = visitOf(context, request);
   if (!isSameOrigin(request)) return sayError(reply, 403, 'cross_origin', words);
   if (!call) return sayError(reply, 404, 'not_found', words);
   const answer = await does(call);
-  return isRefused(answer) ? sayError(reply, refusalHttp[answer.code].status, answer.code, words) : sayState(reply, answer, words);
+  return isRefused(answer)
+    ? sayError(reply, refusalHttp[answer.code].status, answer.code, words)
+    : sayState(reply, answer, words);
 };
 
 const word = (longest: number) => ({ type: 'string', minLength: 1, maxLength: longest }) as const;
 
 const schemas = {
-  method: { type: 'object', required: ['method'], additionalProperties: false, properties: { method: { enum: ['sbp', 'cards', 'tpay', 'sberpay'] } } },
+  method: {
+    type: 'object',
+    required: ['method'],
+    additionalProperties: false,
+    properties: { method: { enum: ['sbp', 'cards', 'tpay', 'sberpay'] } },
+  },
   pay: {
     type: 'object',
     additionalProperties: false,
@@ -50,7 +80,12 @@ const schemas = {
         type: 'object',
         required: ['number', 'expiry', 'cvc', 'holder'],
         additionalProperties: false,
-        properties: { number: word(19), expiry: word(5), cvc: word(4), holder: { type: 'string', maxLength: 64 } },
+        properties: {
+          number: word(19),
+          expiry: word(5),
+          cvc: word(4),
+          holder: { type: 'string', maxLength: 64 },
+        },
       },
     },
   },
@@ -58,11 +93,17 @@ const schemas = {
     type: 'object',
     required: ['outcome'],
     additionalProperties: false,
-    properties: { outcome: { enum: ['succeeded', 'failed', 'requires_action', 'pending'] }, failureCode: { ...word(64), nullable: true } },
+    properties: {
+      outcome: { enum: ['succeeded', 'failed', 'requires_action', 'pending'] },
+      failureCode: { ...word(64), nullable: true },
+    },
   },
 } as const;
 
-/** Adds the routes. A body that is not what the schema says is 400, another content type 415, a large one 413. */
+/**
+ * Adds the routes. A body that is not what the schema says is 400, another content type 415, a
+ * large one 413.
+ */
 export const answerJson = (app: FastifyInstance, context: PageContext): void => {
   app.get<TokenRoute>('/:token/state', async (request, reply) => {
     guardPage(reply);
@@ -75,13 +116,24 @@ export const answerJson = (app: FastifyInstance, context: PageContext): void => 
   });
 
   const options = (body: object) => ({ bodyLimit: bodyLimit_bytes, schema: { body } });
-  app.post<TokenRoute & { Body: { method: PaymentMethod } }>('/:token/method', options(schemas.method), (request, reply) =>
-    act(context, request, reply, (call) => context.calls.choose(call, request.body.method)),
+  app.post<TokenRoute & { Body: { method: PaymentMethod } }>(
+    '/:token/method',
+    options(schemas.method),
+    (request, reply) =>
+      act(context, request, reply, (call) => context.calls.choose(call, request.body.method)),
   );
-  app.post<TokenRoute & { Body: { card?: CardInput } }>('/:token/pay', options(schemas.pay), (request, reply) =>
-    act(context, request, reply, (call) => context.calls.pay(call, request.body.card ?? null)),
+  app.post<TokenRoute & { Body: { card?: CardInput } }>(
+    '/:token/pay',
+    options(schemas.pay),
+    (request, reply) =>
+      act(context, request, reply, (call) => context.calls.pay(call, request.body.card ?? null)),
   );
-  app.post<TokenRoute & { Body: { outcome: SimulatorOutcome; failureCode?: string | null } }>('/:token/plan', options(schemas.plan), (request, reply) =>
-    act(context, request, reply, (call) => context.calls.plan(call, request.body.outcome, request.body.failureCode ?? null)),
+  app.post<TokenRoute & { Body: { outcome: SimulatorOutcome; failureCode?: string | null } }>(
+    '/:token/plan',
+    options(schemas.plan),
+    (request, reply) =>
+      act(context, request, reply, (call) =>
+        context.calls.plan(call, request.body.outcome, request.body.failureCode ?? null),
+      ),
   );
 };

@@ -1,7 +1,11 @@
 /** The hosted page's calls on the graph. */
 import type { ExecutionResult } from 'graphql';
 import type { Supergraph } from '../../gateway/supergraph.ts';
-import type { CardInput, PaymentMethod, SimulatorOutcome } from '../../schema/generated/operations.ts';
+import type {
+  CardInput,
+  PaymentMethod,
+  SimulatorOutcome,
+} from '../../schema/generated/operations.ts';
 import type { CheckoutFieldsFragment } from '../../schema/wire.ts';
 import type { Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { Call } from '../../subgraphs/kernel/service/access/principal.ts';
@@ -9,16 +13,24 @@ import type { Call } from '../../subgraphs/kernel/service/access/principal.ts';
 export type Checkout = CheckoutFieldsFragment;
 export type CheckoutAnswer = Checkout | Refused;
 
-/** The graph did not answer. Holds codes and paths, never the graph's words: those may repeat what was typed. */
+/**
+ * The graph did not answer. Holds codes and paths, never the graph's words: those may repeat what
+ * was typed.
+ */
 class CheckoutUnanswered extends Error {
   /** 503 when a part of the service or the database is away: the same call may be made again. */
   readonly statusCode: 500 | 503;
 
   constructor(operation: string, errors: ExecutionResult['errors']) {
-    const causes = (errors ?? []).map(({ extensions, path }) => `${JSON.stringify(extensions['code'] ?? null)} at ${(path ?? []).join('.')}`);
+    const causes = (errors ?? []).map(
+      ({ extensions, path }) =>
+        `${JSON.stringify(extensions['code'] ?? null)} at ${(path ?? []).join('.')}`,
+    );
     super(`${operation} was not answered: ${causes.join('; ') || 'no data'}`);
     this.name = 'CheckoutUnanswered';
-    this.statusCode = errors?.some(({ extensions }) => extensions['code'] === 'unavailable') ? 503 : 500;
+    this.statusCode = errors?.some(({ extensions }) => extensions['code'] === 'unavailable')
+      ? 503
+      : 500;
   }
 }
 
@@ -27,7 +39,11 @@ export interface CheckoutCalls {
   readonly read: (call: Call) => Promise<Checkout | null>;
   readonly choose: (call: Call, method: PaymentMethod) => Promise<CheckoutAnswer>;
   readonly pay: (call: Call, card: CardInput | null) => Promise<CheckoutAnswer>;
-  readonly plan: (call: Call, outcome: SimulatorOutcome, failureCode: string | null) => Promise<CheckoutAnswer>;
+  readonly plan: (
+    call: Call,
+    outcome: SimulatorOutcome,
+    failureCode: string | null,
+  ) => Promise<CheckoutAnswer>;
   readonly confirm: (call: Call, approve: boolean) => Promise<CheckoutAnswer>;
 }
 
@@ -50,9 +66,12 @@ export const prepareCheckoutCalls = (graph: Pick<Supergraph, 'operation'>): Chec
       const gone = result.errors?.some(({ extensions }) => extensions['code'] === 'not_found');
       return gone ? null : answered(get.name, result).checkout;
     },
-    choose: async (call, method) => answered(choose.name, await choose.run({ method }, call)).checkoutMethodChoose,
+    choose: async (call, method) =>
+      answered(choose.name, await choose.run({ method }, call)).checkoutMethodChoose,
     pay: async (call, card) => answered(pay.name, await pay.run({ card }, call)).checkoutPay,
-    plan: async (call, outcome, failureCode) => answered(plan.name, await plan.run({ outcome, failureCode }, call)).checkoutOutcomePlan,
-    confirm: async (call, approve) => answered(confirm.name, await confirm.run({ approve }, call)).checkoutSimulatorConfirm,
+    plan: async (call, outcome, failureCode) =>
+      answered(plan.name, await plan.run({ outcome, failureCode }, call)).checkoutOutcomePlan,
+    confirm: async (call, approve) =>
+      answered(confirm.name, await confirm.run({ approve }, call)).checkoutSimulatorConfirm,
   };
 };

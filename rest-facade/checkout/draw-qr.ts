@@ -5,7 +5,10 @@ import { html, type Html } from './html.ts';
 /** Light modules around the code, which scanners need. */
 const quietModules = 3;
 
-/** The code that holds `content`; `label` is what a screen reader says. Always dark on light, whatever the page's colours are. */
+/**
+ * The code that holds `content`; `label` is what a screen reader says. Always dark on light,
+ * whatever the page's colours are.
+ */
 export const drawQr = (content: string, label: string): Html => {
   const { modules } = QRCode.create(content, { errorCorrectionLevel: 'M' });
   const side = modules.size + 2 * quietModules;
@@ -15,7 +18,13 @@ export const drawQr = (content: string, label: string): Html => {
       if (modules.get(y, x)) rows.push(`M${x + quietModules} ${y + quietModules}h1v1h-1z`);
     }
   }
-  return html`<svg class="qr" role="img" aria-label="${label}" viewBox="0 0 ${side} ${side}" shape-rendering="crispEdges">
+  return html`<svg
+    class="qr"
+    role="img"
+    aria-label="${label}"
+    viewBox="0 0 ${side} ${side}"
+    shape-rendering="crispEdges"
+  >
     <path fill="#fff" d="M0 0h${side}v${side}H0z" />
     <path fill="#111418" d="${rows.join('')}" />
   </svg>`;

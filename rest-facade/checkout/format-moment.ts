@@ -6,7 +6,11 @@ const timeZone = 'Europe/Moscow';
 
 /** Day and minute of `moment` (RFC 3339) in Moscow, with the name of that time. */
 export const formatMoment = (moment: string, { locale, moscowTime }: Words): string => {
-  const format = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone });
+  const format = new Intl.DateTimeFormat(locale, {
+    dateStyle: 'medium',
+    timeStyle: 'short',
+    timeZone,
+  });
   return `${format.format(new Date(moment))} ${moscowTime}`;
 };
 

@@ -1,6 +1,6 @@
 /**
- * HTML that is escaped by construction: only the `html` tag makes markup, its literals are written here in the source,
- * and whatever is put between them is escaped unless it is markup itself.
+ * HTML that is escaped by construction: only the `html` tag makes markup, its literals are written
+ * here in the source, and whatever is put between them is escaped unless it is markup itself.
  */
 const markup = Symbol('markup');
 
@@ -12,9 +12,16 @@ export interface Html {
 /** What may stand in a template. Absent values leave nothing; lists are joined. */
 export type Piece = string | number | Html | readonly Piece[] | null | undefined | false;
 
-const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
 
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
+const escaped = (text: string): string =>
+  text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
 
 const textOfPiece = (piece: Piece): string => {
   if (piece === null || piece === undefined || piece === false) return '';
@@ -25,14 +32,15 @@ const textOfPiece = (piece: Piece): string => {
 };
 
 /**
- * A template of markup. Throws on an attribute without quotes (`href=${address}`), where escaping would not be enough:
- * that is a mistake in the source, which the first test that renders it finds.
+ * A template of markup. Throws on an attribute without quotes (`href=${address}`), where escaping
+ * would not be enough: that is a mistake in the source, which the first test that renders it finds.
  */
 export const html = (literals: TemplateStringsArray, ...pieces: readonly Piece[]): Html => {
   let text = literals[0] ?? '';
   for (const [index, piece] of pieces.entries()) {
     const before = literals[index] ?? '';
-    if (/(?:^|\s)[\w-]*=$/.test(before)) throw new Error(`an attribute needs quotes: ${before.slice(-40)}`);
+    if (/(?:^|\s)[\w-]*=$/.test(before))
+      throw new Error(`an attribute needs quotes: ${before.slice(-40)}`);
     text += textOfPiece(piece) + (literals[index + 1] ?? '');
   }
   return { [markup]: text };
@@ -41,7 +49,10 @@ export const html = (literals: TemplateStringsArray, ...pieces: readonly Piece[]
 /** The markup as text, to be sent. */
 export const markupText = (piece: Html): string => piece[markup];
 
-/** The address when it may stand in a link: http or https; else null, so that no other scheme is ever followed. */
+/**
+ * The address when it may stand in a link: http or https; else null, so that no other scheme is
+ * ever followed.
+ */
 export const linkable = (address: string | null): string | null => {
   if (address === null) return null;
   // A path on this host: the simulated bank.

@@ -1,10 +1,16 @@
 /**
- * How often the hosted page may be called, and how many of its streams may be open: by page, by address and by network. Buyers have no key, so nobody answers
- * for their calls. The counts are those of one process, in its memory: a flood costs no other part of the service anything.
+ * How often the hosted page may be called, and how many of its streams may be open: by page, by
+ * address and by network. Buyers have no key, so nobody answers for their calls. The counts are
+ * those of one process, in its memory: a flood costs no other part of the service anything.
  */
 import type { IncomingMessage } from 'node:http';
 import { openBucketsInMemory } from '../../gateway/callers/buckets-in-memory.ts';
-import { isLoopback, networkOf, widerNetworkOf, type AddressOf } from '../../gateway/callers/caller-address.ts';
+import {
+  isLoopback,
+  networkOf,
+  widerNetworkOf,
+  type AddressOf,
+} from '../../gateway/callers/caller-address.ts';
 import { openCount } from '../../gateway/callers/quota.ts';
 import type { RateLimit } from '../../gateway/callers/token-bucket.ts';
 
@@ -15,8 +21,9 @@ interface PageLimit {
 }
 
 /**
- * A page in use makes about 20 calls and then one in 3 s. An address is an IPv4 address or a /64 of IPv6: many buyers behind one NAT fit. A network is a /24 of
- * IPv4 or a /48 of IPv6, and has room for several addresses that use up theirs.
+ * A page in use makes about 20 calls and then one in 3 s. An address is an IPv4 address or a /64 of
+ * IPv6: many buyers behind one NAT fit. A network is a /24 of IPv4 or a /48 of IPv6, and has room
+ * for several addresses that use up theirs.
  */
 export const pageLimits = {
   page: { calls: { perSecond: 20, burst: 200 }, streams: 10 },
@@ -28,9 +35,15 @@ export const pageLimits = {
 export const streamRetry_s = 15;
 
 export interface PageLimiter {
-  /** Counts one call, of the page with this payment when its token is good. Gives the seconds until it may come again, or 0 when it may now. */
+  /**
+   * Counts one call, of the page with this payment when its token is good. Gives the seconds until
+   * it may come again, or 0 when it may now.
+   */
   call(request: IncomingMessage, paymentId: string | null): number;
-  /** Counts one stream of the page with this payment; calling the answer gives it back. Null when there are as many as allowed. */
+  /**
+   * Counts one stream of the page with this payment; calling the answer gives it back. Null when
+   * there are as many as allowed.
+   */
   stream(request: IncomingMessage, paymentId: string): (() => void) | null;
 }
 
@@ -39,8 +52,14 @@ export const openPageLimiter = (addressOf: AddressOf, now_us?: () => number): Pa
   const kinds = ['address', 'network', 'page'] as const;
   const buckets = Object.fromEntries(kinds.map((kind) => [kind, openBucketsInMemory(now_us)]));
   const open = Object.fromEntries(kinds.map((kind) => [kind, openCount(pageLimits[kind].streams)]));
-  /** What a request is counted under. Loopback is the machine's own: a proxy there that TRUSTED_PROXIES does not name would be all buyers at once. */
-  const namesOf = (request: IncomingMessage, paymentId: string | null): readonly (readonly [(typeof kinds)[number], string])[] => {
+  /**
+   * What a request is counted under. Loopback is the machine's own: a proxy there that
+   * TRUSTED_PROXIES does not name would be all buyers at once.
+   */
+  const namesOf = (
+    request: IncomingMessage,
+    paymentId: string | null,
+  ): readonly (readonly [(typeof kinds)[number], string])[] => {
     const address = addressOf(request);
     return [
       ...(isLoopback(address)

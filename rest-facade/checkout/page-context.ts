@@ -1,4 +1,7 @@
-/** What the routes of the hosted page share: who is at the door, in which language, and the payment that it is about. */
+/**
+ * What the routes of the hosted page share: who is at the door, in which language, and the payment
+ * that it is about.
+ */
 import type { FastifyRequest } from 'fastify';
 import { readPageToken } from '../../subgraphs/kernel/service/graph/page-token.ts';
 import type { BuyerPrincipal, Call } from '../../subgraphs/kernel/service/access/principal.ts';
@@ -24,16 +27,25 @@ export interface BuyerCall extends Call {
   readonly principal: BuyerPrincipal;
 }
 
-/** The buyer whose page a request is for, null when the token is not ours; and the language to answer in. */
+/**
+ * The buyer whose page a request is for, null when the token is not ours; and the language to
+ * answer in.
+ */
 export interface Visit {
   readonly call: BuyerCall | null;
   readonly words: Words;
 }
 
 /** Reads the token and the language of a request. */
-export const visitOf = ({ pageSecret }: PageContext, request: FastifyRequest<TokenRoute>): Visit => {
+export const visitOf = (
+  { pageSecret }: PageContext,
+  request: FastifyRequest<TokenRoute>,
+): Visit => {
   const subject = readPageToken(pageSecret, request.params.token);
-  const call = subject && { principal: { kind: 'buyer' as const, ...subject }, requestId: request.id };
+  const call = subject && {
+    principal: { kind: 'buyer' as const, ...subject },
+    requestId: request.id,
+  };
   return { call, words: wordsOf(chooseLanguage(request)) };
 };
 
@@ -44,11 +56,15 @@ export interface Found {
 }
 
 /** Reads the payment of a request. */
-export const findCheckout = async (context: PageContext, request: FastifyRequest<TokenRoute>): Promise<Found> => {
+export const findCheckout = async (
+  context: PageContext,
+  request: FastifyRequest<TokenRoute>,
+): Promise<Found> => {
   const { words, call } = visitOf(context, request);
   const checkout = call && (await context.calls.read(call));
   return { words, found: call && checkout ? { call, checkout } : null };
 };
 
 /** The page's address as seen from the browser. */
-export const pageAddress = (request: FastifyRequest<TokenRoute>): string => `/pay/${request.params.token}`;
+export const pageAddress = (request: FastifyRequest<TokenRoute>): string =>
+  `/pay/${request.params.token}`;

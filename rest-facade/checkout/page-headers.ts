@@ -1,4 +1,7 @@
-/** What every answer under /pay says about itself: never cached, never framed, never indexed, nothing from elsewhere. */
+/**
+ * What every answer under /pay says about itself: never cached, never framed, never indexed,
+ * nothing from elsewhere.
+ */
 import type { FastifyReply } from 'fastify';
 
 /** Whether the page holds a plain form; only the simulated bank's does. */
@@ -12,7 +15,8 @@ const policy = (forms: Forms): string =>
     "font-src 'self'",
     "img-src 'self'",
     "connect-src 'self'",
-    // page.js sends what the buyer types; a plain form submission of a card cannot leave the page at all.
+    // page.js sends what the buyer types; a plain form submission of a card cannot leave the page
+    // at all.
     `form-action ${forms === 'own form' ? "'self'" : "'none'"}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",

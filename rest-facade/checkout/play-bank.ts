@@ -1,4 +1,7 @@
-/** Test mode: the simulated bank that the buyer is sent to. GET shows its page, POST is the buyer's answer there. */
+/**
+ * Test mode: the simulated bank that the buyer is sent to. GET shows its page, POST is the buyer's
+ * answer there.
+ */
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Checkout } from './call-checkout.ts';
 import { rememberSwitch } from './choose-language.ts';
@@ -12,21 +15,33 @@ import type { Words } from './words/words.ts';
 const bodyLimit_bytes = 1_024;
 
 /** Whether the payment waits for its buyer at the bank. */
-const awaitsBuyer = (checkout: Checkout): boolean => checkout.status === 'processing' && checkout.step !== null && checkout.step !== 'wait';
+const awaitsBuyer = (checkout: Checkout): boolean =>
+  checkout.status === 'processing' && checkout.step !== null && checkout.step !== 'wait';
 
 const saidUnknown = (context: PageContext, reply: FastifyReply, words: Words): FastifyReply =>
   reply.code(404).type('text/html; charset=utf-8').send(unknownPage(words, context.assets));
 
-const showBank = (context: PageContext, reply: FastifyReply, checkout: Checkout, words: Words, wrongCode: boolean): FastifyReply =>
+const showBank = (
+  context: PageContext,
+  reply: FastifyReply,
+  checkout: Checkout,
+  words: Words,
+  wrongCode: boolean,
+): FastifyReply =>
   reply
     .code(wrongCode ? 422 : 200)
     .type('text/html; charset=utf-8')
     .send(bankPage(checkout, words, context.assets, wrongCode));
 
-/** Adds the routes. A live payment has no such page; one that does not wait for its buyer is shown on the hosted page. */
+/**
+ * Adds the routes. A live payment has no such page; one that does not wait for its buyer is shown
+ * on the hosted page.
+ */
 export const playBank = (app: FastifyInstance, context: PageContext): void => {
-  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string', bodyLimit: bodyLimit_bytes }, (_request, body, done) =>
-    done(null, new URLSearchParams(String(body))),
+  app.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string', bodyLimit: bodyLimit_bytes },
+    (_request, body, done) => done(null, new URLSearchParams(String(body))),
   );
 
   app.get<TokenRoute>('/:token/bank', async (request, reply) => {
@@ -41,12 +56,14 @@ export const playBank = (app: FastifyInstance, context: PageContext): void => {
   app.post<TokenRoute>('/:token/bank', { bodyLimit: bodyLimit_bytes }, async (request, reply) => {
     guardPage(reply, 'own form');
     const { words, found } = await findCheckout(context, request);
-    if (found?.checkout.mode !== 'test' || !isSameOrigin(request, true)) return saidUnknown(context, reply, words);
+    if (found?.checkout.mode !== 'test' || !isSameOrigin(request, true))
+      return saidUnknown(context, reply, words);
     if (!awaitsBuyer(found.checkout)) return reply.redirect(pageAddress(request), 303);
     const form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
     const approve = form.get('answer') !== 'decline';
     const needsCode = approve && found.checkout.step === 'three_d_secure';
-    if (needsCode && !/^\d{6}$/.test((form.get('code') ?? '').trim())) return showBank(context, reply, found.checkout, words, true);
+    if (needsCode && !/^\d{6}$/.test((form.get('code') ?? '').trim()))
+      return showBank(context, reply, found.checkout, words, true);
     // A refusal means that the payment moved on meanwhile; the hosted page shows where it stands.
     await context.calls.confirm(found.call, approve);
     return reply.redirect(pageAddress(request), 303);

@@ -1,4 +1,7 @@
-/** GET /pay/:token/events: the page's own stream of server-sent events. Best effort: page.js also asks from time to time. */
+/**
+ * GET /pay/:token/events: the page's own stream of server-sent events. Best effort: page.js also
+ * asks from time to time.
+ */
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { LiveEvents } from '../../gateway/live/live-events.ts';
@@ -16,8 +19,14 @@ const heartbeat_ms = 25_000;
 const unsentMost_bytes = 262_144;
 
 /** Hears the changes of one payment's status. */
-const openReader = (live: Pick<LiveEvents, 'read'>, { merchantId, paymentId }: BuyerPrincipal): ReturnType<LiveEvents['read']> =>
-  live.read({ audience: { merchantId, subjectId: paymentId }, kinds: new Set(['payment.status_changed']) });
+const openReader = (
+  live: Pick<LiveEvents, 'read'>,
+  { merchantId, paymentId }: BuyerPrincipal,
+): ReturnType<LiveEvents['read']> =>
+  live.read({
+    audience: { merchantId, subjectId: paymentId },
+    kinds: new Set(['payment.status_changed']),
+  });
 
 interface Stream {
   readonly context: PageContext;
@@ -27,8 +36,14 @@ interface Stream {
   readonly reader: ReturnType<LiveEvents['read']>;
 }
 
-/** Sends the state now and after every change, each time only when it is not what the page shows. Ends with the reader. */
-const tellChanges = async ({ context, call, words, response, reader }: Stream, shownTag: string): Promise<void> => {
+/**
+ * Sends the state now and after every change, each time only when it is not what the page shows.
+ * Ends with the reader.
+ */
+const tellChanges = async (
+  { context, call, words, response, reader }: Stream,
+  shownTag: string,
+): Promise<void> => {
   let tag = shownTag;
   const tell = async (): Promise<void> => {
     const checkout = await context.calls.read(call);
@@ -59,13 +74,24 @@ const stream = (parts: Stream, shownTag: string): void => {
   response.once('close', end);
   tellChanges(parts, shownTag)
     .catch((error: unknown) =>
-      context.log.warn({ requestId: call.requestId, reason: error instanceof Error ? error.message : 'unknown' }, 'a page was not told'),
+      context.log.warn(
+        { requestId: call.requestId, reason: error instanceof Error ? error.message : 'unknown' },
+        'a page was not told',
+      ),
     )
     .finally(end);
 };
 
-/** Adds the route. Without a live source, or for an unknown payment, it answers 204: a browser does not come again then. 429 when too many are open. */
-export const pushState = (app: FastifyInstance, context: PageContext, limiter: PageLimiter, live: Pick<LiveEvents, 'read'> | undefined): void => {
+/**
+ * Adds the route. Without a live source, or for an unknown payment, it answers 204: a browser does
+ * not come again then. 429 when too many are open.
+ */
+export const pushState = (
+  app: FastifyInstance,
+  context: PageContext,
+  limiter: PageLimiter,
+  live: Pick<LiveEvents, 'read'> | undefined,
+): void => {
   const open = new Set<ServerResponse>();
   app.addHook('preClose', (done) => {
     for (const response of open) response.end();
@@ -81,12 +107,24 @@ export const pushState = (app: FastifyInstance, context: PageContext, limiter: P
       if (!live || !found) return reply.code(204).send();
       const { call } = found;
       const giveBack = limiter.stream(request.raw, call.principal.paymentId);
-      if (!giveBack) return sayError(reply.header('retry-after', String(streamRetry_s)), 429, 'rate_limited', words);
+      if (!giveBack)
+        return sayError(
+          reply.header('retry-after', String(streamRetry_s)),
+          429,
+          'rate_limited',
+          words,
+        );
       reply.raw.once('close', giveBack);
       const reader = openReader(live, call.principal);
       const response = reply.hijack().raw;
-      const headers = Object.entries(reply.getHeaders()).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
-      response.writeHead(200, { ...Object.fromEntries(headers), 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
+      const headers = Object.entries(reply.getHeaders()).flatMap(([name, value]) =>
+        value === undefined ? [] : [[name, value] as const],
+      );
+      response.writeHead(200, {
+        ...Object.fromEntries(headers),
+        'content-type': 'text/event-stream',
+        'x-accel-buffering': 'no',
+      });
       response.write(': connected\n\n');
       open.add(response);
       response.once('close', () => open.delete(response));

@@ -9,13 +9,27 @@ import { guardPage } from './page-headers.ts';
 import { busyPage } from './views/message.ts';
 import { wordsOf } from './words/words.ts';
 
-/** Has every call under /pay counted before anything is done for it. Assets are not: they are in memory, and browsers keep them. */
-export const limitCalls = (app: FastifyInstance, context: PageContext, limiter: PageLimiter, isPage: (request: FastifyRequest) => boolean): void => {
+/**
+ * Has every call under /pay counted before anything is done for it. Assets are not: they are in
+ * memory, and browsers keep them.
+ */
+export const limitCalls = (
+  app: FastifyInstance,
+  context: PageContext,
+  limiter: PageLimiter,
+  isPage: (request: FastifyRequest) => boolean,
+): void => {
   app.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {
     if (request.routeOptions.url?.startsWith('/pay/assets/')) return undefined;
     const { params } = request;
-    const token = typeof params === 'object' && params !== null && 'token' in params ? String(params.token) : '';
-    const wait_s = limiter.call(request.raw, readPageToken(context.pageSecret, token)?.paymentId ?? null);
+    const token =
+      typeof params === 'object' && params !== null && 'token' in params
+        ? String(params.token)
+        : '';
+    const wait_s = limiter.call(
+      request.raw,
+      readPageToken(context.pageSecret, token)?.paymentId ?? null,
+    );
     if (wait_s === 0) return undefined;
     guardPage(reply);
     const words = wordsOf(chooseLanguage(request));

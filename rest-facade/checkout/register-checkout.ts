@@ -1,6 +1,7 @@
 /**
  * The hosted page: contract "States and transitions", "Buyer return"; decisions D-30, D-31, D-39.
- * Server-rendered HTML under a strict policy, one style, a few small modules; no framework and nothing from another host.
+ * Server-rendered HTML under a strict policy, one style, a few small modules; no framework and
+ * nothing from another host.
  */
 import { Ajv, type SchemaObject } from 'ajv';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -36,7 +37,8 @@ export interface CheckoutParts {
 }
 
 /** Whether a person looks at the answer: a page's address, not one that page.js calls. */
-const isPage = (request: FastifyRequest): boolean => /^\/pay\/[^/?]*(?:\/bank)?(?:\?|$)/.test(request.url);
+const isPage = (request: FastifyRequest): boolean =>
+  /^\/pay\/[^/?]*(?:\/bank)?(?:\?|$)/.test(request.url);
 
 const codes: Readonly<Record<number, string>> = {
   400: 'bad_request',
@@ -46,22 +48,33 @@ const codes: Readonly<Record<number, string>> = {
   503: 'unavailable',
 };
 
-const sayBroken = (assets: Assets, log: Logger) => (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
-  guardPage(reply);
-  const words = wordsOf(chooseLanguage(request));
-  const { statusCode = 500 } = error;
-  const status = (statusCode >= 400 && statusCode < 500) || statusCode === 503 ? statusCode : 500;
-  if (status === 503) reply.header('retry-after', '1');
-  // A body's own mistakes are not logged: their words may repeat what was typed.
-  if (status >= 500) log.error({ requestId: request.id, error: error.name, message: error.message }, 'the hosted page could not answer');
-  if (isPage(request)) return reply.code(status).type('text/html; charset=utf-8').send(brokenPage(words, assets));
-  return sayError(reply, status, codes[status] ?? 'internal_error', words);
-};
+const sayBroken =
+  (assets: Assets, log: Logger) =>
+  (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
+    guardPage(reply);
+    const words = wordsOf(chooseLanguage(request));
+    const { statusCode = 500 } = error;
+    const status = (statusCode >= 400 && statusCode < 500) || statusCode === 503 ? statusCode : 500;
+    if (status === 503) reply.header('retry-after', '1');
+    // A body's own mistakes are not logged: their words may repeat what was typed.
+    if (status >= 500)
+      log.error(
+        { requestId: request.id, error: error.name, message: error.message },
+        'the hosted page could not answer',
+      );
+    if (isPage(request))
+      return reply.code(status).type('text/html; charset=utf-8').send(brokenPage(words, assets));
+    return sayError(reply, status, codes[status] ?? 'internal_error', words);
+  };
 
 /**
- * Adds the hosted page under /pay. Page addresses answer pages and JSON addresses the error envelope, whatever happens.
+ * Adds the hosted page under /pay. Page addresses answer pages and JSON addresses the error
+ * envelope, whatever happens.
  */
-export const registerCheckout = (app: FastifyInstance, { supergraph, pageSecret, liveEvents, addressOf, log }: CheckoutParts): void => {
+export const registerCheckout = (
+  app: FastifyInstance,
+  { supergraph, pageSecret, liveEvents, addressOf, log }: CheckoutParts,
+): void => {
   const assets = readAssets();
   const limiter = openPageLimiter(addressOf);
   const context: PageContext = { calls: prepareCheckoutCalls(supergraph), pageSecret, assets, log };

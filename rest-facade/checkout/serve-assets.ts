@@ -1,6 +1,7 @@
 /**
- * The page's style, browser modules and fonts: read and compressed once at start, served under an address that holds a digest of
- * their content, so that browsers keep them for a year and a new version is a new address.
+ * The page's style, browser modules and fonts: read and compressed once at start, served under an
+ * address that holds a digest of their content, so that browsers keep them for a year and a new
+ * version is a new address.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -11,9 +12,27 @@ import { errorJson } from '../../schema/wire.ts';
 const folder = new URL('./browser/', import.meta.url);
 
 /** Style sheets, joined in this order into page.css. */
-const styleParts = ['base.css', 'sheet.css', 'methods.css', 'outcome.css', 'receipt.css', 'bank.css', 'asleep.css', 'narrow.css', 'print.css'];
+const styleParts = [
+  'base.css',
+  'sheet.css',
+  'methods.css',
+  'outcome.css',
+  'receipt.css',
+  'bank.css',
+  'asleep.css',
+  'narrow.css',
+  'print.css',
+];
 /** Browser modules; page.js is the one that the page starts. */
-export const moduleNames = ['page.js', 'regions.js', 'follow.js', 'clock.js', 'return.js', 'card-form.js', 'card-rules.js'];
+export const moduleNames = [
+  'page.js',
+  'regions.js',
+  'follow.js',
+  'clock.js',
+  'return.js',
+  'card-form.js',
+  'card-rules.js',
+];
 /** Fonts: Onest, cut to the letters that the page uses (fonts/OFL.txt). */
 const fontNames = ['onest-latin.woff2', 'onest-cyrillic.woff2', 'onest-currency.woff2'];
 
@@ -37,15 +56,24 @@ export interface Assets {
 
 const read = (name: string): Buffer => readFileSync(new URL(name, folder));
 
-const text = (type: string, plain: Buffer): Asset => ({ type, plain, brotli: brotliCompressSync(plain), gzip: gzipSync(plain) });
+const text = (type: string, plain: Buffer): Asset => ({
+  type,
+  plain,
+  brotli: brotliCompressSync(plain),
+  gzip: gzipSync(plain),
+});
 
 /** Reads the assets. Throws when one is missing: the page would not work without it. */
 export const readAssets = (): Assets => {
   const files = new Map<string, Asset>([
     ['page.css', text('text/css; charset=utf-8', Buffer.concat(styleParts.map(read)))],
     ['icon.svg', text('image/svg+xml', read('icon.svg'))],
-    ...moduleNames.map((name) => [name, text('text/javascript; charset=utf-8', read(name))] as const),
-    ...fontNames.map((name) => [name, { type: 'font/woff2', plain: read(`fonts/${name}`) }] as const),
+    ...moduleNames.map(
+      (name) => [name, text('text/javascript; charset=utf-8', read(name))] as const,
+    ),
+    ...fontNames.map(
+      (name) => [name, { type: 'font/woff2', plain: read(`fonts/${name}`) }] as const,
+    ),
   ]);
   const digest = createHash('sha256');
   for (const [name, { plain }] of files) digest.update(name).update(plain);
@@ -53,19 +81,33 @@ export const readAssets = (): Assets => {
   return { files, version, address: (name) => `/pay/assets/${version}/${name}` };
 };
 
-/** Serves the assets. Another version's address gets today's content uncached: during a rollout it is better than none. */
+/**
+ * Serves the assets. Another version's address gets today's content uncached: during a rollout it
+ * is better than none.
+ */
 export const serveAssets = (app: FastifyInstance, assets: Assets): void => {
-  app.get<{ Params: { version: string; name: string } }>('/assets/:version/:name', (request, reply) => {
-    const asset = assets.files.get(request.params.name);
-    if (!asset) return reply.code(404).send(errorJson('not_found', 'there is no such file'));
-    const accepted = request.headers['accept-encoding'] ?? '';
-    const encoding = (['brotli', 'gzip'] as const).find((name) => asset[name] && new RegExp(name === 'brotli' ? '\\bbr\\b' : '\\bgzip\\b').test(accepted));
-    if (encoding) void reply.header('content-encoding', encoding === 'brotli' ? 'br' : 'gzip');
-    return reply
-      .header('cache-control', request.params.version === assets.version ? `public, max-age=${maxAge_s}, immutable` : 'no-store')
-      .header('vary', 'accept-encoding')
-      .header('x-content-type-options', 'nosniff')
-      .type(asset.type)
-      .send(encoding ? asset[encoding] : asset.plain);
-  });
+  app.get<{ Params: { version: string; name: string } }>(
+    '/assets/:version/:name',
+    (request, reply) => {
+      const asset = assets.files.get(request.params.name);
+      if (!asset) return reply.code(404).send(errorJson('not_found', 'there is no such file'));
+      const accepted = request.headers['accept-encoding'] ?? '';
+      const encoding = (['brotli', 'gzip'] as const).find(
+        (name) =>
+          asset[name] && new RegExp(name === 'brotli' ? '\\bbr\\b' : '\\bgzip\\b').test(accepted),
+      );
+      if (encoding) void reply.header('content-encoding', encoding === 'brotli' ? 'br' : 'gzip');
+      return reply
+        .header(
+          'cache-control',
+          request.params.version === assets.version
+            ? `public, max-age=${maxAge_s}, immutable`
+            : 'no-store',
+        )
+        .header('vary', 'accept-encoding')
+        .header('x-content-type-options', 'nosniff')
+        .type(asset.type)
+        .send(encoding ? asset[encoding] : asset.plain);
+    },
+  );
 };

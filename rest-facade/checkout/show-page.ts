@@ -11,7 +11,10 @@ import { wordsOf } from './words/words.ts';
 
 const htmlType = 'text/html; charset=utf-8';
 
-/** Adds the routes. An unknown token, and any other address under /pay, gets a page that says so, with 404: people type and shorten addresses. */
+/**
+ * Adds the routes. An unknown token, and any other address under /pay, gets a page that says so,
+ * with 404: people type and shorten addresses.
+ */
 export const showPage = (app: FastifyInstance, context: PageContext): void => {
   app.get<TokenRoute>('/:token', async (request, reply) => {
     guardPage(reply);
@@ -28,7 +31,11 @@ export const showPage = (app: FastifyInstance, context: PageContext): void => {
     app.get(address, (request, reply) => {
       guardPage(reply);
       const words = wordsOf(chooseLanguage(request));
-      return reply.code(404).type(htmlType).header('content-language', words.language).send(unknownPage(words, context.assets));
+      return reply
+        .code(404)
+        .type(htmlType)
+        .header('content-language', words.language)
+        .send(unknownPage(words, context.assets));
     });
   }
 

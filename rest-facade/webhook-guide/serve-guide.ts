@@ -1,4 +1,7 @@
-/** `/docs/webhooks/`: how a merchant verifies webhooks, with a function to copy in four languages. The functions are the files beside this one. */
+/**
+ * `/docs/webhooks/`: how a merchant verifies webhooks, with a function to copy in four languages.
+ * The functions are the files beside this one.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
@@ -55,12 +58,14 @@ if err != nil || !webhook.Verify(body, r.Header.Get("X-PSP-Signature"), os.Geten
   },
 ];
 
-const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+const escaped = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 /** A code block; it can be reached by the keyboard, since it may have to be scrolled. */
 const code = (text: string): string => `<pre tabindex="0"><code>${escaped(text)}</code></pre>`;
 
 /** Nothing runs on the page, and nothing is loaded from elsewhere. */
-const contentSecurityPolicy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const contentSecurityPolicy =
+  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 const style = `body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #1a1a1a; background: #fff }
 pre { overflow: auto; padding: 1rem; background: #f4f5f7; border-radius: 6px; font-size: 13px } code { font-family: ui-monospace, monospace }
@@ -89,16 +94,29 @@ const sectionOf = ({ name, file, use }: Language, source: string): string =>
 
 /** Adds the page, and each function as a file to download. Neither needs a key. */
 export const serveGuide = async (app: FastifyInstance, cacheControl: string): Promise<void> => {
-  const sources = languages.map((language) => ({ language, source: readFileSync(join(import.meta.dirname, language.file), 'utf8') }));
+  const sources = languages.map((language) => ({
+    language,
+    source: readFileSync(join(import.meta.dirname, language.file), 'utf8'),
+  }));
   const sections = sources.map(({ language, source }) => sectionOf(language, source)).join('\n');
   const links = languages.map(({ name }) => `<a href="#${name}">${name}</a>`).join(', ');
   const page = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Verifying webhooks</title>
 <style>${style}</style></head><body><nav><a href="/docs/">The API</a></nav><main>${introduction}<p>A function to copy: ${links}.</p>${sections}</main></body></html>\n`;
-  const headers = { 'content-security-policy': contentSecurityPolicy, 'cache-control': cacheControl };
-  const shown = await prepareAnswer(page, { ...headers, 'content-type': 'text/html; charset=utf-8' });
-  for (const address of ['/docs/webhooks', path]) app.get(address, (request, reply) => sendAnswer(request, reply, shown));
+  const headers = {
+    'content-security-policy': contentSecurityPolicy,
+    'cache-control': cacheControl,
+  };
+  const shown = await prepareAnswer(page, {
+    ...headers,
+    'content-type': 'text/html; charset=utf-8',
+  });
+  for (const address of ['/docs/webhooks', path])
+    app.get(address, (request, reply) => sendAnswer(request, reply, shown));
   for (const { language, source } of sources) {
-    const file = await prepareAnswer(source, { ...headers, 'content-type': 'text/plain; charset=utf-8' });
+    const file = await prepareAnswer(source, {
+      ...headers,
+      'content-type': 'text/plain; charset=utf-8',
+    });
     app.get(`${path}${language.file}`, (request, reply) => sendAnswer(request, reply, file));
   }
 };

@@ -1,5 +1,11 @@
-/** The cabinet's core in the graph: merchants, shops, webhook endpoints, deliveries, the audit log. */
-import type { MutationResolvers, QueryResolvers, Resolvers } from '../../schema/generated/merchants.ts';
+/**
+ * The cabinet's core in the graph: merchants, shops, webhook endpoints, deliveries, the audit log.
+ */
+import type {
+  MutationResolvers,
+  QueryResolvers,
+  Resolvers,
+} from '../../schema/generated/merchants.ts';
 import type { Shop } from '../kernel/database/entities.ts';
 import { isUuid } from '../kernel/database/load-by-key.ts';
 import type { Bus } from '../kernel/rules/event.ts';
@@ -9,7 +15,14 @@ import { mayReadMerchant } from '../kernel/service/entities.ts';
 import { perCall } from '../kernel/service/graph/per-call.ts';
 import { merchantOf, orThrow, refusal } from '../kernel/service/access/reach.ts';
 import { listAuditEntries } from './audit.ts';
-import { createEndpoint, removeEndpoint, rotateEndpointSecret, switchEndpoint, updateEndpoint, type EndpointParts } from './webhooks/change-endpoint.ts';
+import {
+  createEndpoint,
+  removeEndpoint,
+  rotateEndpointSecret,
+  switchEndpoint,
+  updateEndpoint,
+  type EndpointParts,
+} from './webhooks/change-endpoint.ts';
 import { createMerchant, renameMerchant, switchLive } from './change-merchant.ts';
 import { createShop, renameShop, rotateShopSecret } from './shops/change-shop.ts';
 import type { WebhookAttempt, WebhookDelivery, WebhookEndpoint } from './entities.ts';
@@ -22,7 +35,10 @@ export interface CabinetParts extends EndpointParts, ResendParts {
 }
 
 /** A member of a union, named for it. */
-const named = <Name extends string, Result extends object>(__typename: Name, result: Result | Refused): (Result & { __typename: Name }) | Refused =>
+const named = <Name extends string, Result extends object>(
+  __typename: Name,
+  result: Result | Refused,
+): (Result & { __typename: Name }) | Refused =>
   isRefused(result) ? result : { ...result, __typename };
 
 /** Queries of the cabinet. */
@@ -30,18 +46,30 @@ export const cabinetQueries = ({ database: { pool } }: Pick<CabinetParts, 'datab
   ({
     merchants: async (_, query, { principal }) => {
       const everybody = principal.kind === 'operator' && principal.merchantId === null;
-      return orThrow(await listMerchants(pool, { ...query, merchantId: everybody ? null : merchantOf(principal, null) }));
+      return orThrow(
+        await listMerchants(pool, {
+          ...query,
+          merchantId: everybody ? null : merchantOf(principal, null),
+        }),
+      );
     },
     shop: async (_, { merchantId, id }, { principal }) => {
-      if (!isUuid(merchantId) || !isUuid(id) || !mayReadMerchant(principal, merchantId)) return null;
+      if (!isUuid(merchantId) || !isUuid(id) || !mayReadMerchant(principal, merchantId))
+        return null;
       if (principal.kind === 'key' && principal.shopId !== id) return null;
       const [shop] = await loadShops(pool, [{ merchantId, id }]);
       return shop ?? null;
     },
     webhookDeliveries: async (_, query, { principal }) =>
-      orThrow(await listDeliveries(pool, { ...query, merchantId: merchantOf(principal, query.merchantId) })),
+      orThrow(
+        await listDeliveries(pool, {
+          ...query,
+          merchantId: merchantOf(principal, query.merchantId),
+        }),
+      ),
     auditLog: async (_, { merchantId, ...query }, { principal }) => {
-      const everybody = principal.kind === 'operator' && principal.merchantId === null && !merchantId;
+      const everybody =
+        principal.kind === 'operator' && principal.merchantId === null && !merchantId;
       const reached = everybody ? null : merchantOf(principal, merchantId);
       return orThrow(await listAuditEntries(pool, { ...query, merchantId: reached }));
     },
@@ -50,43 +78,65 @@ export const cabinetQueries = ({ database: { pool } }: Pick<CabinetParts, 'datab
 /** Mutations of the cabinet; every one leaves its audit entry. */
 export const cabinetMutations = (parts: CabinetParts) =>
   ({
-    merchantCreate: async (_, { name }, context) => orThrow(await createMerchant(parts.database, context, name)),
-    merchantRename: async (_, { merchantId, name }, context) => named('Merchant', await renameMerchant(parts.database, context, merchantId, name)),
-    merchantLiveEnable: async (_, { merchantId }, context) => named('Merchant', await switchLive(parts, context, merchantId, true)),
-    merchantLiveDisable: async (_, { merchantId }, context) => named('Merchant', await switchLive(parts, context, merchantId, false)),
+    merchantCreate: async (_, { name }, context) =>
+      orThrow(await createMerchant(parts.database, context, name)),
+    merchantRename: async (_, { merchantId, name }, context) =>
+      named('Merchant', await renameMerchant(parts.database, context, merchantId, name)),
+    merchantLiveEnable: async (_, { merchantId }, context) =>
+      named('Merchant', await switchLive(parts, context, merchantId, true)),
+    merchantLiveDisable: async (_, { merchantId }, context) =>
+      named('Merchant', await switchLive(parts, context, merchantId, false)),
     shopCreate: async (_, input, context) => named('Shop', await createShop(parts, context, input)),
-    shopRename: async (_, { merchantId, shopId, ...names }, context) => named('Shop', await renameShop(parts, context, { merchantId, shopId }, names)),
+    shopRename: async (_, { merchantId, shopId, ...names }, context) =>
+      named('Shop', await renameShop(parts, context, { merchantId, shopId }, names)),
     shopWebhookSecretRotate: async (_, { overlapHours, ...key }, context) =>
       named('WebhookSecretRotated', await rotateShopSecret(parts, context, key, overlapHours)),
     webhookEndpointCreate: async (_, { url, events, signature, ...shop }, context) =>
-      named('WebhookEndpointCreated', await createEndpoint(parts, context, shop, { url, events, signature })),
+      named(
+        'WebhookEndpointCreated',
+        await createEndpoint(parts, context, shop, { url, events, signature }),
+      ),
     webhookEndpointUpdate: async (_, { merchantId, id, ...wanted }, context) =>
       named('WebhookEndpoint', await updateEndpoint(parts, context, { merchantId, id }, wanted)),
-    webhookEndpointDisable: async (_, key, context) => named('WebhookEndpoint', await switchEndpoint(parts, context, key, false)),
-    webhookEndpointEnable: async (_, key, context) => named('WebhookEndpoint', await switchEndpoint(parts, context, key, true)),
-    webhookEndpointDelete: async (_, key, context) => named('WebhookEndpointDeleted', await removeEndpoint(parts, context, key)),
+    webhookEndpointDisable: async (_, key, context) =>
+      named('WebhookEndpoint', await switchEndpoint(parts, context, key, false)),
+    webhookEndpointEnable: async (_, key, context) =>
+      named('WebhookEndpoint', await switchEndpoint(parts, context, key, true)),
+    webhookEndpointDelete: async (_, key, context) =>
+      named('WebhookEndpointDeleted', await removeEndpoint(parts, context, key)),
     webhookEndpointSecretRotate: async (_, { overlapHours, ...key }, context) =>
       named('WebhookSecretRotated', await rotateEndpointSecret(parts, context, key, overlapHours)),
-    webhookDeliveryResend: async (_, key, context) => named('WebhookDelivery', await resendDelivery(parts, context, key)),
-    webhookDeliveriesResendFailed: async (_, query, context) => named('WebhookDeliveriesResent', await resendFailed(parts, context, query)),
+    webhookDeliveryResend: async (_, key, context) =>
+      named('WebhookDelivery', await resendDelivery(parts, context, key)),
+    webhookDeliveriesResendFailed: async (_, query, context) =>
+      named('WebhookDeliveriesResent', await resendFailed(parts, context, query)),
   }) satisfies MutationResolvers;
 
 /** Fields of the cabinet's types, to be joined with the other fields of these types. */
 export const cabinetFields = ({ database: { pool } }: Pick<CabinetParts, 'database'>) => {
   const endpointsOf = perCall<Shop, WebhookEndpoint[]>((shops) => findEndpoints(pool, shops));
-  const attemptsOf = perCall<WebhookDelivery, WebhookAttempt[]>((deliveries) => findAttempts(pool, deliveries));
+  const attemptsOf = perCall<WebhookDelivery, WebhookAttempt[]>((deliveries) =>
+    findAttempts(pool, deliveries),
+  );
   return {
     Shop: {
       webhookEndpoints: (shop, _, context) => {
-        if (context.principal.kind !== 'operator') throw refusal('scope_required', 'webhook endpoints are for operators');
+        if (context.principal.kind !== 'operator')
+          throw refusal('scope_required', 'webhook endpoints are for operators');
         return endpointsOf(context).load(shop);
       },
     },
     WebhookEndpoint: {
-      previousSecretUntil: ({ previousUntil }, _, { now }) => (previousUntil && Temporal.Instant.compare(previousUntil, now()) > 0 ? previousUntil : null),
+      previousSecretUntil: ({ previousUntil }, _, { now }) =>
+        previousUntil && Temporal.Instant.compare(previousUntil, now()) > 0 ? previousUntil : null,
     },
     WebhookDelivery: { attemptLog: (delivery, _, context) => attemptsOf(context).load(delivery) },
     WebhookAttempt: { durationMs: ({ duration_ms }) => duration_ms },
-    AuditEntry: { merchantId: ({ merchantId }) => (merchantId === platformMerchantId ? null : merchantId) },
-  } satisfies Pick<Resolvers, 'Shop' | 'WebhookEndpoint' | 'WebhookDelivery' | 'WebhookAttempt' | 'AuditEntry'>;
+    AuditEntry: {
+      merchantId: ({ merchantId }) => (merchantId === platformMerchantId ? null : merchantId),
+    },
+  } satisfies Pick<
+    Resolvers,
+    'Shop' | 'WebhookEndpoint' | 'WebhookDelivery' | 'WebhookAttempt' | 'AuditEntry'
+  >;
 };

@@ -1,6 +1,7 @@
 /**
- * The demo merchant of an embedded installation: a shop and a test key, so that a newcomer's first payment needs no set-up.
- * Its key is kept beside the data (a test key of a local installation), since keys themselves are only kept hashed.
+ * The demo merchant of an embedded installation: a shop and a test key, so that a newcomer's first
+ * payment needs no set-up. Its key is kept beside the data (a test key of a local installation),
+ * since keys themselves are only kept hashed.
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,22 +33,50 @@ const read = (path: string): DemoMerchant | null => {
     const field = fields.get(name);
     return typeof field === 'string' ? field : '';
   };
-  return { merchantId: text('merchantId'), shopId: text('shopId'), key: text('key'), webhookSecret: text('webhookSecret') };
+  return {
+    merchantId: text('merchantId'),
+    shopId: text('shopId'),
+    key: text('key'),
+    webhookSecret: text('webhookSecret'),
+  };
 };
 
-/** The demo merchant of this data directory; made when it, or its key in the database, is not there. */
-export const ensureDemoMerchant = async (database: Database, vaultKey: Keys, dataDir: string, now: Temporal.Instant): Promise<DemoMerchant> => {
+/**
+ * The demo merchant of this data directory; made when it, or its key in the database, is not there.
+ */
+export const ensureDemoMerchant = async (
+  database: Database,
+  vaultKey: Keys,
+  dataDir: string,
+  now: Temporal.Instant,
+): Promise<DemoMerchant> => {
   const path = join(dataDir, 'demo-merchant.json');
   const known = read(path);
   if (known && (await findKeyHolder(database.pool, digestOf(known.key)))) return known;
-  const acting: Acting = { principal: { kind: 'service', name: 'first-start' }, requestId: 'first-start', now: () => now };
+  const acting: Acting = {
+    principal: { kind: 'service', name: 'first-start' },
+    requestId: 'first-start',
+    now: () => now,
+  };
   const merchant = await createMerchant(database, acting, 'Demo merchant');
   if (isRefused(merchant)) throw new Error(merchant.message);
-  const shop = await createShop({ database, vaultKey }, acting, { merchantId: merchant.id, name: 'Demo shop' });
+  const shop = await createShop({ database, vaultKey }, acting, {
+    merchantId: merchant.id,
+    name: 'Demo shop',
+  });
   if (isRefused(shop)) throw new Error(shop.message);
-  const made = await issueApiKey(database.pool, { merchantId: merchant.id, shopId: shop.id, mode: 'test' }, now);
+  const made = await issueApiKey(
+    database.pool,
+    { merchantId: merchant.id, shopId: shop.id, mode: 'test' },
+    now,
+  );
   if (isRefused(made)) throw new Error(made.message);
-  const demo = { merchantId: merchant.id, shopId: shop.id, key: made.issued.secret, webhookSecret: unseal(vaultKey, shop.webhookSecretSealed) };
+  const demo = {
+    merchantId: merchant.id,
+    shopId: shop.id,
+    key: made.issued.secret,
+    webhookSecret: unseal(vaultKey, shop.webhookSecretSealed),
+  };
   writeFileSync(`${path}.new`, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
   renameSync(`${path}.new`, path);
   return demo;

@@ -1,4 +1,7 @@
-/** Tables of the merchants subgraph: who the merchants are, their keys and rates, and the webhooks on their way. */
+/**
+ * Tables of the merchants subgraph: who the merchants are, their keys and rates, and the webhooks
+ * on their way.
+ */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { InstantType } from '../kernel/database/instant.ts';
 import type { Row } from '../kernel/database/statement.ts';
@@ -21,11 +24,20 @@ export const MerchantEntity = defineEntity({
     createdAt: moment(),
   },
   indexes: [{ name: 'merchant_list', properties: ['createdAt', 'id'] }],
-  checks: [{ name: 'merchant_rate_limit', expression: '(rate_per_second is null) = (rate_burst is null) and rate_per_second > 0 and rate_burst > 0' }],
+  checks: [
+    {
+      name: 'merchant_rate_limit',
+      expression:
+        '(rate_per_second is null) = (rate_burst is null) and rate_per_second > 0 and rate_burst > 0',
+    },
+  ],
 });
 export type Merchant = Row<InferEntity<typeof MerchantEntity>>;
 
-/** A key is found by its digest before its merchant is known: one of the few tables with a key over all merchants. */
+/**
+ * A key is found by its digest before its merchant is known: one of the few tables with a key over
+ * all merchants.
+ */
 export const ApiKeyEntity = defineEntity({
   name: 'ApiKey',
   tableName: 'api_key',
@@ -60,7 +72,10 @@ export const WebhookEndpointEntity = defineEntity({
     events: p.array<WebhookEvent>().columnType('text[]'),
     /** The `whs_` secret, encrypted. */
     secretSealed: p.text(),
-    /** The secret before the last rotation, and until when it signs beside the new one (decision D-73); null without an overlap. */
+    /**
+     * The secret before the last rotation, and until when it signs beside the new one (decision
+     * D-73); null without an overlap.
+     */
     previousSecretSealed: p.text().nullable(),
     previousUntil: moment().nullable(),
     signature: p.text().$type<'v2' | 'legacy' | 'stripe'>(),
@@ -97,12 +112,22 @@ export const WebhookDeliveryEntity = defineEntity({
     /** That of its event, and a part of the keys: which partition it is in. */
     createdAt: moment().primary(),
   },
-  uniques: [{ name: 'webhook_delivery_once', properties: ['merchantId', 'eventId', 'lane', 'createdAt'] }],
+  uniques: [
+    { name: 'webhook_delivery_once', properties: ['merchantId', 'eventId', 'lane', 'createdAt'] },
+  ],
   indexes: [
-    { name: 'webhook_delivery_due', properties: ['lane', 'nextAttemptAt'], where: "status = 'pending'" },
+    {
+      name: 'webhook_delivery_due',
+      properties: ['lane', 'nextAttemptAt'],
+      where: "status = 'pending'",
+    },
     { name: 'webhook_delivery_leased', properties: ['lane'], where: 'lease_until is not null' },
     { name: 'webhook_delivery_list', properties: ['merchantId', 'createdAt', 'id'] },
-    { name: 'webhook_delivery_failed', properties: ['merchantId', 'createdAt', 'id'], where: "status = 'failed'" },
+    {
+      name: 'webhook_delivery_failed',
+      properties: ['merchantId', 'createdAt', 'id'],
+      where: "status = 'failed'",
+    },
     { name: 'webhook_delivery_subject', properties: ['merchantId', 'subjectId', 'createdAt'] },
   ],
 });
@@ -128,7 +153,10 @@ export const WebhookAttemptEntity = defineEntity({
 });
 export type WebhookAttempt = Row<InferEntity<typeof WebhookAttemptEntity>>;
 
-/** One action in the cabinet or at the operator's desk: append-only. The zero merchant stands for the platform. */
+/**
+ * One action in the cabinet or at the operator's desk: append-only. The zero merchant stands for
+ * the platform.
+ */
 export const AuditEntryEntity = defineEntity({
   name: 'AuditEntry',
   tableName: 'audit_entry',
@@ -151,9 +179,22 @@ export const AuditEntryEntity = defineEntity({
     { name: 'audit_entry_at', properties: ['at', 'id'] },
   ],
   triggers: [
-    { name: 'append_only', timing: 'before', events: ['update', 'delete'], forEach: 'statement', body: "raise exception 'audit entries are append-only'" },
+    {
+      name: 'append_only',
+      timing: 'before',
+      events: ['update', 'delete'],
+      forEach: 'statement',
+      body: "raise exception 'audit entries are append-only'",
+    },
   ],
 });
 export type AuditEntry = Row<InferEntity<typeof AuditEntryEntity>>;
 
-export const merchantsEntities = [MerchantEntity, ApiKeyEntity, WebhookEndpointEntity, WebhookDeliveryEntity, WebhookAttemptEntity, AuditEntryEntity];
+export const merchantsEntities = [
+  MerchantEntity,
+  ApiKeyEntity,
+  WebhookEndpointEntity,
+  WebhookDeliveryEntity,
+  WebhookAttemptEntity,
+  AuditEntryEntity,
+];

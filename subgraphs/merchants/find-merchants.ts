@@ -1,24 +1,49 @@
 /** Reading the merchants subgraph's rows: by reference, by key digest, by payment. */
 import { ShopEntity, type Shop } from '../kernel/database/entities.ts';
 import { isUuid, loadByKey } from '../kernel/database/load-by-key.ts';
-import { columns, propertyNames, run, type Runner, type Statement } from '../kernel/database/statement.ts';
+import {
+  columns,
+  propertyNames,
+  run,
+  type Runner,
+  type Statement,
+} from '../kernel/database/statement.ts';
 import type { Mode } from '../kernel/rules/mode.ts';
 import type { EntityReference, OfShop } from '../kernel/service/entities.ts';
 import type { Scope } from '../kernel/service/access/principal.ts';
-import { MerchantEntity, WebhookDeliveryEntity, WebhookEndpointEntity, type Merchant, type WebhookDelivery, type WebhookEndpoint } from './entities.ts';
+import {
+  MerchantEntity,
+  WebhookDeliveryEntity,
+  WebhookEndpointEntity,
+  type Merchant,
+  type WebhookDelivery,
+  type WebhookEndpoint,
+} from './entities.ts';
 
 const merchantColumns = columns(propertyNames(MerchantEntity));
 const shopColumns = columns(propertyNames(ShopEntity));
 const deliveryColumns = columns(propertyNames(WebhookDeliveryEntity));
 
 export const loadShops = loadByKey<Shop>('shop', shopColumns);
-export const loadWebhookEndpoints = loadByKey<WebhookEndpoint>('webhook_endpoint', columns(propertyNames(WebhookEndpointEntity)));
-export const loadWebhookDeliveries = loadByKey<WebhookDelivery>('webhook_delivery', deliveryColumns);
+export const loadWebhookEndpoints = loadByKey<WebhookEndpoint>(
+  'webhook_endpoint',
+  columns(propertyNames(WebhookEndpointEntity)),
+);
+export const loadWebhookDeliveries = loadByKey<WebhookDelivery>(
+  'webhook_delivery',
+  deliveryColumns,
+);
 
-const merchantsById: Statement = { name: 'merchants_by_id', text: `select ${merchantColumns} from merchant where id = any ($1::uuid[])` };
+const merchantsById: Statement = {
+  name: 'merchants_by_id',
+  text: `select ${merchantColumns} from merchant where id = any ($1::uuid[])`,
+};
 
 /** Merchants by id, in the order of the ids; null where there is none. */
-export const loadMerchants = async (runner: Runner, ids: readonly string[]): Promise<(Merchant | null)[]> => {
+export const loadMerchants = async (
+  runner: Runner,
+  ids: readonly string[],
+): Promise<(Merchant | null)[]> => {
   const rows = await run<Merchant>(runner, merchantsById, [ids]);
   const found = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => found.get(id) ?? null);
@@ -30,7 +55,10 @@ const shopsByMerchant: Statement = {
 };
 
 /** The shops of each merchant, oldest first. */
-export const findShops = async (runner: Runner, merchants: readonly Merchant[]): Promise<Shop[][]> => {
+export const findShops = async (
+  runner: Runner,
+  merchants: readonly Merchant[],
+): Promise<Shop[][]> => {
   const rows = await run<Shop>(runner, shopsByMerchant, [merchants.map(({ id }) => id)]);
   const byMerchant = Map.groupBy(rows, ({ merchantId }) => merchantId);
   return merchants.map(({ id }) => byMerchant.get(id) ?? []);
@@ -47,9 +75,15 @@ const paymentPlaces: Statement = {
 };
 
 /** Whose the payments are, in the order of the references; null where there is none. */
-export const findPaymentPlaces = async (runner: Runner, references: readonly EntityReference[]): Promise<(PaymentPlace | null)[]> => {
+export const findPaymentPlaces = async (
+  runner: Runner,
+  references: readonly EntityReference[],
+): Promise<(PaymentPlace | null)[]> => {
   const sane = references.filter(({ merchantId, id }) => isUuid(merchantId) && isUuid(id));
-  const rows = await run<PaymentPlace>(runner, paymentPlaces, [sane.map(({ merchantId }) => merchantId), sane.map(({ id }) => id)]);
+  const rows = await run<PaymentPlace>(runner, paymentPlaces, [
+    sane.map(({ merchantId }) => merchantId),
+    sane.map(({ id }) => id),
+  ]);
   const found = new Map(rows.map((row) => [nameOf(row), row]));
   return references.map((reference) => found.get(nameOf(reference)) ?? null);
 };
@@ -62,9 +96,17 @@ const deliveriesBySubject: Statement = {
 };
 
 /** The webhook deliveries of each payment or payout, oldest first. */
-export const findDeliveries = async (runner: Runner, subjects: readonly EntityReference[]): Promise<WebhookDelivery[][]> => {
-  const rows = await run<WebhookDelivery>(runner, deliveriesBySubject, [subjects.map(({ merchantId }) => merchantId), subjects.map(({ id }) => id)]);
-  const bySubject = Map.groupBy(rows, ({ merchantId, subjectId }) => nameOf({ merchantId, id: subjectId }));
+export const findDeliveries = async (
+  runner: Runner,
+  subjects: readonly EntityReference[],
+): Promise<WebhookDelivery[][]> => {
+  const rows = await run<WebhookDelivery>(runner, deliveriesBySubject, [
+    subjects.map(({ merchantId }) => merchantId),
+    subjects.map(({ id }) => id),
+  ]);
+  const bySubject = Map.groupBy(rows, ({ merchantId, subjectId }) =>
+    nameOf({ merchantId, id: subjectId }),
+  );
   return subjects.map((subject) => bySubject.get(nameOf(subject)) ?? []);
 };
 

@@ -1,8 +1,23 @@
-/** The lists of the cabinet that grow: merchants, and webhook deliveries; and what hangs on them: a shop's endpoints, a delivery's attempts. */
+/**
+ * The lists of the cabinet that grow: merchants, and webhook deliveries; and what hangs on them: a
+ * shop's endpoints, a delivery's attempts.
+ */
 import { isUuid } from '../kernel/database/load-by-key.ts';
 import { spanOf } from '../kernel/database/keyset.ts';
-import { behindCursor, newestFirst, readPage, type Page, type PageQuery } from '../kernel/database/page.ts';
-import { columns, propertyNames, run, type Runner, type Statement } from '../kernel/database/statement.ts';
+import {
+  behindCursor,
+  newestFirst,
+  readPage,
+  type Page,
+  type PageQuery,
+} from '../kernel/database/page.ts';
+import {
+  columns,
+  propertyNames,
+  run,
+  type Runner,
+  type Statement,
+} from '../kernel/database/statement.ts';
 import type { WebhookEvent } from '../kernel/rules/event.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import {
@@ -28,11 +43,19 @@ const merchantsPage: Statement = {
     ${newestFirst('created_at', 'id')}`,
 };
 
-/** A page of merchants, newest first: those whose name holds `name`, whatever its case; only `merchantId` when it is given. */
+/**
+ * A page of merchants, newest first: those whose name holds `name`, whatever its case; only
+ * `merchantId` when it is given.
+ */
 export const listMerchants = (
   runner: Runner,
-  { merchantId, name, ...page }: PageQuery & { readonly merchantId: string | null; readonly name?: string | null | undefined },
-): Promise<Page<Merchant> | Refused> => readPage(runner, merchantsPage, [merchantId, name ?? null], page);
+  {
+    merchantId,
+    name,
+    ...page
+  }: PageQuery & { readonly merchantId: string | null; readonly name?: string | null | undefined },
+): Promise<Page<Merchant> | Refused> =>
+  readPage(runner, merchantsPage, [merchantId, name ?? null], page);
 
 export interface DeliveriesQuery extends PageQuery {
   readonly merchantId: string;
@@ -45,7 +68,10 @@ export interface DeliveriesQuery extends PageQuery {
   readonly to?: string | null | undefined;
 }
 
-/** The status is written into the statement, so that the few that failed are found by the index over them. */
+/**
+ * The status is written into the statement, so that the few that failed are found by the index over
+ * them.
+ */
 const deliveriesPage = (status: string, condition: string): Statement => ({
   name: `deliveries.page_${status}`,
   text: `select ${columns(propertyNames(WebhookDeliveryEntity))} from webhook_delivery
@@ -61,15 +87,26 @@ const deliveriesByStatus = {
   failed: deliveriesPage('failed', "and status = 'failed'"),
 } as const;
 
-/** A page of a merchant's webhook deliveries, newest event first. `bad_request` for a wrong size, cursor, day or id. */
-export const listDeliveries = async (runner: Runner, query: DeliveriesQuery): Promise<Page<WebhookDelivery> | Refused> => {
+/**
+ * A page of a merchant's webhook deliveries, newest event first. `bad_request` for a wrong size,
+ * cursor, day or id.
+ */
+export const listDeliveries = async (
+  runner: Runner,
+  query: DeliveriesQuery,
+): Promise<Page<WebhookDelivery> | Refused> => {
   const { merchantId, shopId = null, endpointId = null, event = null } = query;
   for (const [field, id] of Object.entries({ merchantId, shopId, endpointId })) {
     if (id !== null && !isUuid(id)) return refused('bad_request', `${field}: expected a UUID`);
   }
   const span = spanOf(query.from, query.to);
   if (isRefused(span)) return span;
-  return readPage(runner, deliveriesByStatus[query.status ?? 'any'], [merchantId, shopId, endpointId, event, span.since, span.until], query);
+  return readPage(
+    runner,
+    deliveriesByStatus[query.status ?? 'any'],
+    [merchantId, shopId, endpointId, event, span.since, span.until],
+    query,
+  );
 };
 
 const endpointsByShop: Statement = {
@@ -79,8 +116,14 @@ const endpointsByShop: Statement = {
 };
 
 /** The endpoints of each shop, oldest first. */
-export const findEndpoints = async (runner: Runner, shops: readonly RowKey[]): Promise<WebhookEndpoint[][]> => {
-  const rows = await run<WebhookEndpoint>(runner, endpointsByShop, [shops.map(({ merchantId }) => merchantId), shops.map(({ id }) => id)]);
+export const findEndpoints = async (
+  runner: Runner,
+  shops: readonly RowKey[],
+): Promise<WebhookEndpoint[][]> => {
+  const rows = await run<WebhookEndpoint>(runner, endpointsByShop, [
+    shops.map(({ merchantId }) => merchantId),
+    shops.map(({ id }) => id),
+  ]);
   const byShop = Map.groupBy(rows, ({ shopId }) => shopId);
   return shops.map(({ id }) => byShop.get(id) ?? []);
 };
@@ -97,7 +140,10 @@ const attemptsByDelivery: Statement = {
 };
 
 /** The attempts of each delivery, first to last. */
-export const findAttempts = async (runner: Runner, deliveries: readonly RowKey[]): Promise<WebhookAttempt[][]> => {
+export const findAttempts = async (
+  runner: Runner,
+  deliveries: readonly RowKey[],
+): Promise<WebhookAttempt[][]> => {
   const keys = [deliveries.map(({ merchantId }) => merchantId), deliveries.map(({ id }) => id)];
   const rows = await run<WebhookAttempt>(runner, attemptsByDelivery, keys);
   const byDelivery = Map.groupBy(rows, ({ deliveryId }) => deliveryId);

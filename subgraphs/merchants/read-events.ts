@@ -1,4 +1,6 @@
-/** The event log as the live stream tells it: one event by its sequence, and what came after one. */
+/**
+ * The event log as the live stream tells it: one event by its sequence, and what came after one.
+ */
 import { columns, run, type Runner, type Statement } from '../kernel/database/statement.ts';
 import type { LiveKind } from '../kernel/rules/event.ts';
 import type { Mode } from '../kernel/rules/mode.ts';
@@ -15,9 +17,21 @@ export interface EventRow {
   readonly createdAt: Temporal.Instant;
 }
 
-const eventColumns = columns(['merchantId', 'sequence', 'shopId', 'mode', 'subjectId', 'streamKind', 'payload', 'createdAt']);
+const eventColumns = columns([
+  'merchantId',
+  'sequence',
+  'shopId',
+  'mode',
+  'subjectId',
+  'streamKind',
+  'payload',
+  'createdAt',
+]);
 
-const one: Statement = { name: 'event_by_sequence', text: `select ${eventColumns} from event where sequence = $1 and stream_kind is not null` };
+const one: Statement = {
+  name: 'event_by_sequence',
+  text: `select ${eventColumns} from event where sequence = $1 and stream_kind is not null`,
+};
 
 /** The event with this sequence number; null when there is none on the stream. */
 export const findEvent = async (runner: Runner, sequence: string): Promise<EventRow | null> => {
@@ -26,7 +40,10 @@ export const findEvent = async (runner: Runner, sequence: string): Promise<Event
   return row ?? null;
 };
 
-const newest: Statement = { name: 'event_is_resumable', text: `select 1 from event where sequence = $1 and created_at >= $2` };
+const newest: Statement = {
+  name: 'event_is_resumable',
+  text: `select 1 from event where sequence = $1 and created_at >= $2`,
+};
 
 const behind: Statement = {
   name: 'events_behind',
@@ -47,11 +64,28 @@ export interface EventFilter {
   readonly kinds?: readonly LiveKind[] | null | undefined;
 }
 
-/** The events behind `after`, oldest first, at most `most`; null when `after` is not an event of the last 24 hours. */
-export const findEventsBehind = async (runner: Runner, after: string, most: number, filter: EventFilter, now: Temporal.Instant): Promise<EventRow[] | null> => {
+/**
+ * The events behind `after`, oldest first, at most `most`; null when `after` is not an event of the
+ * last 24 hours.
+ */
+export const findEventsBehind = async (
+  runner: Runner,
+  after: string,
+  most: number,
+  filter: EventFilter,
+  now: Temporal.Instant,
+): Promise<EventRow[] | null> => {
   if (!/^\d{1,18}$/.test(after)) return null;
   const known = await run(runner, newest, [after, now.subtract({ hours: resumable_h })]);
   if (known.length === 0) return null;
   const { merchantId, shopId, mode, subjectId, kinds } = filter;
-  return run(runner, behind, [after, most, merchantId ?? null, shopId ?? null, mode ?? null, subjectId ?? null, kinds ?? null]);
+  return run(runner, behind, [
+    after,
+    most,
+    merchantId ?? null,
+    shopId ?? null,
+    mode ?? null,
+    subjectId ?? null,
+    kinds ?? null,
+  ]);
 };

@@ -1,7 +1,7 @@
 /**
- * After a change of the secret key: seals anew what is sealed with the previous one, and counts what
- * is sealed with which. Each row is changed only while it still holds the text that was read, so that
- * a rotation in between wins, and a run that is cut off is continued by the next.
+ * After a change of the secret key: seals anew what is sealed with the previous one, and counts
+ * what is sealed with which. Each row is changed only while it still holds the text that was read,
+ * so that a rotation in between wins, and a run that is cut off is continued by the next.
  */
 import { Gauge } from 'prom-client';
 import { run, type Runner, type Statement } from '../kernel/database/statement.ts';
@@ -44,20 +44,28 @@ const changeOf = ([table, column]: (typeof sealedColumns)[number]): Statement =>
 const count: Statement = {
   name: 'reseal_count',
   text: `select key, count(*)::int as count from (${sealedColumns
-    .map(([table, column]) => `select split_part(${column}, '.', 2) as key from ${table} where ${column} is not null`)
+    .map(
+      ([table, column]) =>
+        `select split_part(${column}, '.', 2) as key from ${table} where ${column} is not null`,
+    )
     .join(' union all ')}) s group by key`,
 };
 
 export interface ResealParts {
   readonly pool: Runner;
   readonly vaultKey: Keys;
-  /** The ids of the keys whose texts are sealed anew: that of the secret key before the current one. */
+  /**
+   * The ids of the keys whose texts are sealed anew: that of the secret key before the current one.
+   */
   readonly formerIds: readonly string[];
   readonly log: Logger;
   readonly stopping: AbortSignal;
 }
 
-/** A text as it is to be; null for one that has been damaged, which must not keep the others from being sealed anew. */
+/**
+ * A text as it is to be; null for one that has been damaged, which must not keep the others from
+ * being sealed anew.
+ */
 const resealed = (vaultKey: Keys, sealed: string): string | null => {
   try {
     return seal(vaultKey, unseal(vaultKey, sealed));
@@ -71,14 +79,25 @@ interface Resealed {
   readonly damaged: number;
 }
 
-const resealColumn = async ({ pool, vaultKey, formerIds, stopping }: Omit<ResealParts, 'log'>, column: (typeof sealedColumns)[number]): Promise<Resealed> => {
+const resealColumn = async (
+  { pool, vaultKey, formerIds, stopping }: Omit<ResealParts, 'log'>,
+  column: (typeof sealedColumns)[number],
+): Promise<Resealed> => {
   const sum = { changed: 0, damaged: 0 };
   let after: string | undefined = '';
   while (after !== undefined && !stopping.aborted) {
-    const rows: readonly { readonly sealed: string }[] = await run<{ sealed: string }>(pool, findOf(column), [formerIds, after, batchMost_rows]);
+    const rows: readonly { readonly sealed: string }[] = await run<{ sealed: string }>(
+      pool,
+      findOf(column),
+      [formerIds, after, batchMost_rows],
+    );
     const pairs = rows.map(({ sealed }) => ({ old: sealed, fresh: resealed(vaultKey, sealed) }));
     const whole = pairs.filter(({ fresh }) => fresh !== null);
-    if (whole.length > 0) await run(pool, changeOf(column), [whole.map(({ old }) => old), whole.map(({ fresh }) => fresh)]);
+    if (whole.length > 0)
+      await run(pool, changeOf(column), [
+        whole.map(({ old }) => old),
+        whole.map(({ fresh }) => fresh),
+      ]);
     sum.changed += whole.length;
     sum.damaged += pairs.length - whole.length;
     after = rows.length === batchMost_rows ? rows.at(-1)?.sealed : undefined;
@@ -86,7 +105,10 @@ const resealColumn = async ({ pool, vaultKey, formerIds, stopping }: Omit<Reseal
   return sum;
 };
 
-/** Seals everything anew that is sealed with a former key. Gives how many texts that were, and how many cannot be read. */
+/**
+ * Seals everything anew that is sealed with a former key. Gives how many texts that were, and how
+ * many cannot be read.
+ */
 const resealSecrets = async (parts: Omit<ResealParts, 'log'>): Promise<Resealed> => {
   const sum = { changed: 0, damaged: 0 };
   for (const column of sealedColumns) {
@@ -97,18 +119,28 @@ const resealSecrets = async (parts: Omit<ResealParts, 'log'>): Promise<Resealed>
   return sum;
 };
 
-/** How many texts are sealed with the current key, with another that is known here, and with an unknown one. */
-const countSealed = async (pool: Runner, vaultKey: Keys): Promise<Readonly<Record<'current' | 'other' | 'unknown', number>>> => {
+/**
+ * How many texts are sealed with the current key, with another that is known here, and with an
+ * unknown one.
+ */
+const countSealed = async (
+  pool: Runner,
+  vaultKey: Keys,
+): Promise<Readonly<Record<'current' | 'other' | 'unknown', number>>> => {
   const current = keyIdOf(currentKey(vaultKey));
   const known = allKeys(vaultKey).map(keyIdOf);
   const counts = { current: 0, other: 0, unknown: 0 };
   for (const row of await run<{ key: string; count: number }>(pool, count, [])) {
-    counts[row.key === current ? 'current' : known.includes(row.key) ? 'other' : 'unknown'] += row.count;
+    counts[row.key === current ? 'current' : known.includes(row.key) ? 'other' : 'unknown'] +=
+      row.count;
   }
   return counts;
 };
 
-/** The job that seals anew, for the worker. It logs how far it is, and `sealed_secrets` has the counts. */
+/**
+ * The job that seals anew, for the worker. It logs how far it is, and `sealed_secrets` has the
+ * counts.
+ */
 export const resealJobs = (parts: ResealParts): readonly Job[] => [
   {
     name: 'reseal-secrets',
@@ -116,11 +148,17 @@ export const resealJobs = (parts: ResealParts): readonly Job[] => [
     every_ms,
     parse: () => null,
     run: async () => {
-      const { changed, damaged } = parts.formerIds.length > 0 ? await resealSecrets(parts) : { changed: 0, damaged: 0 };
+      const { changed, damaged } =
+        parts.formerIds.length > 0 ? await resealSecrets(parts) : { changed: 0, damaged: 0 };
       const counts = await countSealed(parts.pool, parts.vaultKey);
       for (const [key, number] of Object.entries(counts)) sealedSecrets.set({ key }, number);
-      if (changed > 0) parts.log.info({ changed, ...counts }, 'secrets were sealed anew with the current secret key');
-      if (damaged > 0) parts.log.error({ damaged }, 'sealed secrets are damaged and could not be sealed anew');
+      if (changed > 0)
+        parts.log.info(
+          { changed, ...counts },
+          'secrets were sealed anew with the current secret key',
+        );
+      if (damaged > 0)
+        parts.log.error({ damaged }, 'sealed secrets are damaged and could not be sealed anew');
       return done;
     },
   },

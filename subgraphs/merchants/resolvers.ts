@@ -1,5 +1,12 @@
-/** The merchants subgraph's resolvers: cabinet, balance, rates, ledger, and the event log behind the live stream. */
-import type { MutationResolvers, QueryResolvers, Resolvers } from '../../schema/generated/merchants.ts';
+/**
+ * The merchants subgraph's resolvers: cabinet, balance, rates, ledger, and the event log behind the
+ * live stream.
+ */
+import type {
+  MutationResolvers,
+  QueryResolvers,
+  Resolvers,
+} from '../../schema/generated/merchants.ts';
 import type { Shop } from '../kernel/database/entities.ts';
 import { openKnownMerchants } from '../kernel/database/known-merchants.ts';
 import { isUuid } from '../kernel/database/load-by-key.ts';
@@ -8,7 +15,12 @@ import { ratesOf } from '../kernel/ledger/rate.ts';
 import type { Bus, LiveKind } from '../kernel/rules/event.ts';
 import type { Policies } from '../kernel/policies/policies.ts';
 import { lacks } from '../kernel/service/access/access.ts';
-import { mayReadMerchant, mayReadOfShop, ownOnly, type EntityReference } from '../kernel/service/entities.ts';
+import {
+  mayReadMerchant,
+  mayReadOfShop,
+  ownOnly,
+  type EntityReference,
+} from '../kernel/service/entities.ts';
 import { perCall } from '../kernel/service/graph/per-call.ts';
 import type { Principal } from '../kernel/service/access/principal.ts';
 import { keyOf, orThrow } from '../kernel/service/access/reach.ts';
@@ -37,7 +49,11 @@ import { rateLimitMutations } from './keys/limit-merchant.ts';
 import { bankAccountMutations, bankAccountQueries } from './shops/set-bank-account.ts';
 import { policyMutations, policyQueries } from './policies/resolvers.ts';
 import type { ClockVerbs } from './clocks/test-clocks.ts';
-import { reconciliationFields, reconciliationMutations, reconciliationQueries } from './reconciliation/resolvers.ts';
+import {
+  reconciliationFields,
+  reconciliationMutations,
+  reconciliationQueries,
+} from './reconciliation/resolvers.ts';
 import { rateLimitOf } from './rules/rate-limit.ts';
 import type { Keys } from '../kernel/service/access/keys.ts';
 
@@ -51,12 +67,17 @@ export interface MerchantsParts extends ClockVerbs {
   readonly fingerprintKey: Keys;
   /** Whether webhooks may go to http and to loopback now. */
   readonly privateTargets: () => boolean;
-  /** Tells the workers that these lanes have webhooks that are due. May be lost: the sweep finds them. */
+  /**
+   * Tells the workers that these lanes have webhooks that are due. May be lost: the sweep finds
+   * them.
+   */
   readonly wakeLanes: (lanes: readonly string[]) => void;
 }
 
 /** The resolvers and the entity loaders of the merchants subgraph. */
-export const merchantsSubgraph = (parts: MerchantsParts): SubgraphParts & { name: 'merchants'; resolvers: Resolvers } => {
+export const merchantsSubgraph = (
+  parts: MerchantsParts,
+): SubgraphParts & { name: 'merchants'; resolvers: Resolvers } => {
   const { pool } = parts.database;
   return {
     name: 'merchants',
@@ -93,7 +114,8 @@ export const merchantsSubgraph = (parts: MerchantsParts): SubgraphParts & { name
         ),
       Shop: (references) => loadShops(pool, references),
       WebhookEndpoint: ownOnly((references) => loadWebhookEndpoints(pool, references), isPerson),
-      // A key reads deliveries with their payment alone: a delivery by itself does not say of which mode it is.
+      // A key reads deliveries with their payment alone: a delivery by itself does not say of which
+      // mode it is.
       WebhookDelivery: ownOnly((references) => loadWebhookDeliveries(pool, references), isPerson),
       // The payment itself is the payments subgraph's: here it is only what its deliveries hang on.
       Payment: ownOnly((references) => findPaymentPlaces(pool, references), mayReadDeliveries),
@@ -104,9 +126,15 @@ export const merchantsSubgraph = (parts: MerchantsParts): SubgraphParts & { name
 /** Operators and cabinet users, and the service itself. */
 const isPerson = ({ kind }: Principal): boolean => kind === 'operator' || kind === 'service';
 
-/** A live key reads test payments in the registry with `includeTest` (decision D-38), so also what hangs on them. */
+/**
+ * A live key reads test payments in the registry with `includeTest` (decision D-38), so also what
+ * hangs on them.
+ */
 const mayReadDeliveries = (principal: Principal, payment: PaymentPlace): boolean =>
-  mayReadOfShop(principal, principal.kind === 'key' && principal.mode === 'live' ? { ...payment, mode: 'live' } : payment);
+  mayReadOfShop(
+    principal,
+    principal.kind === 'key' && principal.mode === 'live' ? { ...payment, mode: 'live' } : payment,
+  );
 
 /** GraphQL's enum values cannot hold a dot: inside they are the contract's words. */
 const closedLists = {
@@ -132,22 +160,49 @@ const closedLists = {
 const typeFields = ({ database, bus }: MerchantsParts) => {
   const { pool } = database;
   const shopsOf = perCall<Merchant, Shop[]>((merchants) => findShops(pool, merchants));
-  const deliveriesOf = perCall<EntityReference, WebhookDelivery[]>((payments) => findDeliveries(pool, payments));
+  const deliveriesOf = perCall<EntityReference, WebhookDelivery[]>((payments) =>
+    findDeliveries(pool, payments),
+  );
   const merchantOfShop = perCall<string, Merchant>(async (ids) => {
     const merchants = await loadMerchants(pool, ids);
-    return merchants.map((merchant, index) => merchant ?? raise(`a shop names a merchant that is not there: ${ids[index]}`));
+    return merchants.map(
+      (merchant, index) =>
+        merchant ?? raise(`a shop names a merchant that is not there: ${ids[index]}`),
+    );
   });
   const cabinet = cabinetFields({ database });
-  const fields: Pick<Resolvers, 'Merchant' | 'ApiKeyHolder' | 'Shop' | 'Payment' | 'WebhookDelivery' | 'LedgerEntry' | keyof typeof cabinet> = {
+  const fields: Pick<
+    Resolvers,
+    | 'Merchant'
+    | 'ApiKeyHolder'
+    | 'Shop'
+    | 'Payment'
+    | 'WebhookDelivery'
+    | 'LedgerEntry'
+    | keyof typeof cabinet
+  > = {
     ...cabinet,
-    Merchant: { shops: (merchant, _, context) => shopsOf(context).load(merchant), rateLimit: rateLimitOf },
+    Merchant: {
+      shops: (merchant, _, context) => shopsOf(context).load(merchant),
+      rateLimit: rateLimitOf,
+    },
     ApiKeyHolder: { rateLimit: rateLimitOf },
-    Shop: { merchant: ({ merchantId }, _, context) => merchantOfShop(context).load(merchantId), ...shopKeyFields({ database, bus }), ...cabinet.Shop },
+    Shop: {
+      merchant: ({ merchantId }, _, context) => merchantOfShop(context).load(merchantId),
+      ...shopKeyFields({ database, bus }),
+      ...cabinet.Shop,
+    },
     Payment: { webhookDeliveries: (payment, _, context) => deliveriesOf(context).load(payment) },
-    WebhookDelivery: { ...cabinet.WebhookDelivery, event: ({ webhookEvent }) => webhookEvent, eventId: ({ eventId }) => `evt_${eventId}` },
+    WebhookDelivery: {
+      ...cabinet.WebhookDelivery,
+      event: ({ webhookEvent }) => webhookEvent,
+      eventId: ({ eventId }) => `evt_${eventId}`,
+    },
     LedgerEntry: {
-      payment: ({ merchantId, paymentId }) => (paymentId === null ? null : { merchantId, id: paymentId }),
-      payout: ({ merchantId, payoutId }) => (payoutId === null ? null : { merchantId, id: payoutId }),
+      payment: ({ merchantId, paymentId }) =>
+        paymentId === null ? null : { merchantId, id: paymentId },
+      payout: ({ merchantId, payoutId }) =>
+        payoutId === null ? null : { merchantId, id: payoutId },
     },
   };
   return fields;
@@ -158,7 +213,10 @@ const told = {
   kind: ({ streamKind }: EventRow) => streamKind,
   at: ({ createdAt }: EventRow) => createdAt,
 };
-const subject = ({ merchantId, subjectId }: EventRow): EntityReference => ({ merchantId, id: subjectId });
+const subject = ({ merchantId, subjectId }: EventRow): EntityReference => ({
+  merchantId,
+  id: subjectId,
+});
 
 const typeOfKind = {
   'payment.created': 'PaymentCreatedEvent',
@@ -188,11 +246,17 @@ const eventTypes = {
   SubscriptionStatusChangedEvent: { ...told, subscription: subject },
 };
 
-/** Whether an event is the caller's to hear: a key's own shop and mode, what needs a scope with that; an operator's merchant; a buyer's payment. */
+/**
+ * Whether an event is the caller's to hear: a key's own shop and mode, what needs a scope with
+ * that; an operator's merchant; a buyer's payment.
+ */
 const mayHear = (principal: Principal, event: EventRow): boolean => {
   switch (principal.kind) {
     case 'key':
-      return mayReadOfShop(principal, event) && lacks(subscriptionOfKind[event.streamKind], principal) === null;
+      return (
+        mayReadOfShop(principal, event) &&
+        lacks(subscriptionOfKind[event.streamKind], principal) === null
+      );
     case 'buyer':
       return event.merchantId === principal.merchantId && event.subjectId === principal.paymentId;
     case 'operator':
@@ -211,13 +275,15 @@ const queries = ({ database, database: { pool } }: MerchantsParts): QueryResolve
     return merchant ?? null;
   },
   rates: (_, __, { principal, now }) => ratesOf(pool, keyOf(principal), now()),
-  ledgerFile: async (_, { type, ...page }, { principal }) => orThrow(await exportLedger(pool, keyOf(principal), { ...page, type })),
+  ledgerFile: async (_, { type, ...page }, { principal }) =>
+    orThrow(await exportLedger(pool, keyOf(principal), { ...page, type })),
   apiKeyHolder: (_, { digest }) => findKeyHolder(pool, digest),
   liveEvent: async (_, { id }, { principal }) => {
     const event = await findEvent(pool, id);
     return event && mayHear(principal, event) ? event : null;
   },
-  liveEventsAfter: (_, { after, first, ...filter }, { now }) => findEventsBehind(pool, after, first, filter, now()),
+  liveEventsAfter: (_, { after, first, ...filter }, { now }) =>
+    findEventsBehind(pool, after, first, filter, now()),
 });
 
 const mutations = (parts: MerchantsParts): MutationResolvers => ({

@@ -1,6 +1,7 @@
 /**
- * Cancels a payment. Contract POST /v1/public/payments/{id}/cancel: only a pending payment can be cancelled, else 409 not_pending. An order that was registered with
- * its bank is cancelled there afterwards, where the bank can, and else left to lapse (decision D-33).
+ * Cancels a payment. Contract POST /v1/public/payments/{id}/cancel: only a pending payment can be
+ * cancelled, else 409 not_pending. An order that was registered with its bank is cancelled there
+ * afterwards, where the bank can, and else left to lapse (decision D-33).
  */
 import type { Database } from '../kernel/database/orm.ts';
 import { refused, type Refused } from '../kernel/rules/refusal.ts';
@@ -17,11 +18,24 @@ export const cancelPayment = (
   now: Temporal.Instant,
 ): Promise<Payment | Refused> =>
   changePayment(database, { merchantId: key.merchantId, paymentId }, now, ({ payment }) => {
-    if (payment.shopId !== key.shopId || payment.mode !== key.mode) return refused('not_found', 'there is no such payment');
+    if (payment.shopId !== key.shopId || payment.mode !== key.mode)
+      return refused('not_found', 'there is no such payment');
     const status = paymentMove(payment.status, 'merchant_cancelled');
-    if (!status) return refused('not_pending', `only a pending payment can be cancelled; this one is ${payment.status}`);
-    // Over already, although the sweep has not written it yet: the merchant must not hear `cancelled` of one payment and `expired` of the next.
+    if (!status)
+      return refused(
+        'not_pending',
+        `only a pending payment can be cancelled; this one is ${payment.status}`,
+      );
+    // Over already, although the sweep has not written it yet: the merchant must not hear
+    // `cancelled` of one payment and `expired` of the next.
     if (Temporal.Instant.compare(payment.expiresAt, now) <= 0)
-      return refused('not_pending', 'only a pending payment can be cancelled; the link of this one has expired');
-    return { patch: { status, finalizedAt: now, askAt: registeredAsk(payment, now) }, postings: [], events: (after) => statusEvents(after, [], now) };
+      return refused(
+        'not_pending',
+        'only a pending payment can be cancelled; the link of this one has expired',
+      );
+    return {
+      patch: { status, finalizedAt: now, askAt: registeredAsk(payment, now) },
+      postings: [],
+      events: (after) => statusEvents(after, [], now),
+    };
   });

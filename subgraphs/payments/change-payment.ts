@@ -1,6 +1,7 @@
 /**
- * Changes a payment: reads it, lets a rule decide, writes the decision in one statement; again when somebody else wrote it in between.
- * The statement takes the row's lock, so of two racing changes exactly one finds the payment as it was read.
+ * Changes a payment: reads it, lets a rule decide, writes the decision in one statement; again when
+ * somebody else wrote it in between. The statement takes the row's lock, so of two racing changes
+ * exactly one finds the payment as it was read.
  */
 import type { Database } from '../kernel/database/orm.ts';
 import type { OutboxEvent } from '../kernel/database/outbox.ts';
@@ -8,7 +9,13 @@ import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import type { Payment, Refund } from './entities.ts';
 import { publicPayment } from './payment-view.ts';
 import { webhookOf } from './rules/payment.ts';
-import { findPayment, storePayment, type PaymentChange, type PaymentInHand, type PaymentKey } from './store-payment.ts';
+import {
+  findPayment,
+  storePayment,
+  type PaymentChange,
+  type PaymentInHand,
+  type PaymentKey,
+} from './store-payment.ts';
 
 /** A decision: what changes, a refusal, or `unchanged` when there is nothing to do. */
 export type Decision = PaymentChange | Refused | 'unchanged';
@@ -34,8 +41,14 @@ export const changePayment = async (
   throw new Error(`payment ${key.paymentId} was written by others ${racesMost} times in a row`);
 };
 
-/** What a new status tells: the stream always, the webhooks when it is final (contract "Events"). */
-export const statusEvents = (payment: Payment, refunds: readonly Refund[], now: Temporal.Instant): readonly OutboxEvent[] => {
+/**
+ * What a new status tells: the stream always, the webhooks when it is final (contract "Events").
+ */
+export const statusEvents = (
+  payment: Payment,
+  refunds: readonly Refund[],
+  now: Temporal.Instant,
+): readonly OutboxEvent[] => {
   const webhook = webhookOf(payment.status);
   const { merchantId, shopId, mode, id, status } = payment;
   return [
@@ -45,7 +58,11 @@ export const statusEvents = (payment: Payment, refunds: readonly Refund[], now: 
       mode,
       subjectId: id,
       stream: { kind: 'payment.status_changed', payload: { id, status } },
-      webhook: webhook && { event: webhook, data: publicPayment(payment, refunds), url: payment.webhookUrl },
+      webhook: webhook && {
+        event: webhook,
+        data: publicPayment(payment, refunds),
+        url: payment.webhookUrl,
+      },
       // What recurring billing asked for, it must hear of (ARCHITECTURE.md, "How a call travels").
       follower: payment.kind && 'recurring',
       at: now,

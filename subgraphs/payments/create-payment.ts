@@ -1,10 +1,16 @@
 /**
- * Creates a payment: the hot write, one statement for the idempotency key, the payment and its event.
- * Contract POST /v1/public/payments; decisions D-20 to D-24 and D-31. A test proves that it writes what the entity says.
+ * Creates a payment: the hot write, one statement for the idempotency key, the payment and its
+ * event. Contract POST /v1/public/payments; decisions D-20 to D-24 and D-31. A test proves that it
+ * writes what the entity says.
  */
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../kernel/database/orm.ts';
-import { claimOf, insertClaim, madeOnce, type IdempotencyClaim } from '../kernel/database/idempotency.ts';
+import {
+  claimOf,
+  insertClaim,
+  madeOnce,
+  type IdempotencyClaim,
+} from '../kernel/database/idempotency.ts';
 import { columns, run, type Statement } from '../kernel/database/statement.ts';
 import { rememberTrace } from '../kernel/database/subject-trace.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
@@ -24,7 +30,15 @@ export interface CreatedPayment {
 const create: Statement = {
   name: 'payment_create',
   text: `with claim as (${insertClaim(
-    { merchantId: '$1', mode: '$4', key: '$17', fingerprint: '$18', shopId: '$3', resourceId: '$2', at: '$14' },
+    {
+      merchantId: '$1',
+      mode: '$4',
+      key: '$17',
+      fingerprint: '$18',
+      shopId: '$3',
+      resourceId: '$2',
+      at: '$14',
+    },
     'select 1 from shop where merchant_id = $1 and id = $3',
   )}),
     created as (insert into payment (merchant_id, id, version, public_id, shop_id, terminal_id, terminal_name, shop_name, mode, order_id, amount, amount_refunded,
@@ -68,11 +82,15 @@ const insert = async (
     terms.plan?.failureCode ?? null,
     terms.amountUsdt,
   ]);
-  if (payment) await rememberTrace(database.pool, { merchantId: key.merchantId, subjectId: payment.id });
+  if (payment)
+    await rememberTrace(database.pool, { merchantId: key.merchantId, subjectId: payment.id });
   return payment ?? null;
 };
 
-/** Decision D-40: whom and what the operator's lists refuse; null when nothing stands against the terms. */
+/**
+ * Decision D-40: whom and what the operator's lists refuse; null when nothing stands against the
+ * terms.
+ */
 export const barred = (
   policies: PolicyLists,
   { merchantId }: Pick<KeyPrincipal, 'merchantId'>,
@@ -82,17 +100,28 @@ export const barred = (
   if (customer !== undefined && policies.isBlocked(merchantId, 'customer', customer))
     return refused('aml_blocked', 'payments of this customer are not accepted');
   const purpose = description === null ? null : policies.forbiddenIn(description);
-  return purpose === null ? null : refused('forbidden_purpose', `description: payments for this purpose are not accepted: ${purpose}`);
+  return purpose === null
+    ? null
+    : refused(
+        'forbidden_purpose',
+        `description: payments for this purpose are not accepted: ${purpose}`,
+      );
 };
 
-/** Creates a payment of the key's shop, or finds the one that an earlier call with the same idempotency key created. */
+/**
+ * Creates a payment of the key's shop, or finds the one that an earlier call with the same
+ * idempotency key created.
+ */
 export const createPayment = async (
   database: Database,
   policies: PolicyLists,
   key: KeyPrincipal,
   request: {
     readonly input: PaymentInput;
-    readonly idempotency?: { key: string; fingerprint?: string | null | undefined } | null | undefined;
+    readonly idempotency?:
+      | { key: string; fingerprint?: string | null | undefined }
+      | null
+      | undefined;
     /** Why no bank serves the method; what was created before is still answered. */
     readonly unserved?: Refused | null;
   },
@@ -104,11 +133,13 @@ export const createPayment = async (
   const terms = paymentTerms(request.input, key.mode, id, now);
   if (isRefused(terms)) return terms;
   const find = async (paymentId: string): Promise<Payment | null> =>
-    (await findPayment(database.pool, { merchantId: key.merchantId, paymentId }, now))?.payment ?? null;
+    (await findPayment(database.pool, { merchantId: key.merchantId, paymentId }, now))?.payment ??
+    null;
   // What was created before something was put on a list is still answered to a repeated call.
   const bar = barred(policies, key, terms) ?? request.unserved ?? null;
   const amountUsdt = policies.inUsdt(terms.amount, terms.currency, now);
-  const make = async () => (bar ? null : insert(database, key, { ...terms, id, amountUsdt }, claim, now));
+  const make = async () =>
+    bar ? null : insert(database, key, { ...terms, id, amountUsdt }, claim, now);
   const created = await madeOnce(database.pool, { caller: key, claim, find }, make);
   if (!created) return bar ?? refused('not_found', 'the shop of this key does not exist any more');
   return isRefused(created) ? created : { payment: created.made, replayed: created.replayed };

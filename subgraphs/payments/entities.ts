@@ -34,7 +34,10 @@ export const PaymentEntity = defineEntity({
     status: p.text().$type<PaymentStatus>(),
     rrn: p.text().nullable(),
     bankName: p.text().nullable(),
-    /** The bank that has its session, by its connector's name: it is asked there, whatever the routes say by then. */
+    /**
+     * The bank that has its session, by its connector's name: it is asked there, whatever the
+     * routes say by then.
+     */
     connector: p.text().nullable(),
     returnUrl: p.text().nullable(),
     webhookUrl: p.text().nullable(),
@@ -65,23 +68,42 @@ export const PaymentEntity = defineEntity({
     failureCode: p.text().$type<FailureCode>().nullable(),
     plannedOutcome: p.text().$type<PlannedOutcome>().nullable(),
     plannedFailureCode: p.text().$type<FailureCode>().nullable(),
-    /** What a payment of a saved method is for, and whose it is; null for the merchant's own payments. */
+    /**
+     * What a payment of a saved method is for, and whose it is; null for the merchant's own
+     * payments.
+     */
     kind: p.text().$type<RecurringKind>().nullable(),
     tokenId: p.uuid().nullable(),
     subscriptionId: p.uuid().nullable(),
-    /** The saved method, `<connector>:<the bank's reference>`: what a charge is made from, or what a binding came to. */
+    /**
+     * The saved method, `<connector>:<the bank's reference>`: what a charge is made from, or what a
+     * binding came to.
+     */
     savedReference: p.text().nullable(),
-    /** A payment of 1 RUB that only proves the method: it is voided, or given back (decision D-66). */
+    /**
+     * A payment of 1 RUB that only proves the method: it is voided, or given back (decision D-66).
+     */
     verification: p.boolean().default(false),
   },
   indexes: [
     { name: 'payment_registry', properties: ['merchantId', 'shopId', 'mode', 'createdAt', 'id'] },
-    { name: 'payment_filter', properties: ['merchantId', 'shopId', 'mode', 'status', 'createdAt', 'id'] },
+    {
+      name: 'payment_filter',
+      properties: ['merchantId', 'shopId', 'mode', 'status', 'createdAt', 'id'],
+    },
     { name: 'payment_link_due', properties: ['expiresAt'], where: "status = 'pending'" },
-    { name: 'payment_session_due', properties: ['processingUntil'], where: "status = 'processing'" },
+    {
+      name: 'payment_session_due',
+      properties: ['processingUntil'],
+      where: "status = 'processing'",
+    },
     { name: 'payment_public', properties: ['publicId'] },
     { name: 'payment_order', properties: ['merchantId', 'orderId'] },
-    { name: 'payment_customer', properties: ['merchantId', 'customerId'], where: 'customer_id is not null' },
+    {
+      name: 'payment_customer',
+      properties: ['merchantId', 'customerId'],
+      where: 'customer_id is not null',
+    },
     { name: 'payment_rrn', properties: ['merchantId', 'rrn'], where: 'rrn is not null' },
     { name: 'payment_ask_due', properties: ['askAt'], where: 'ask_at is not null' },
   ],
@@ -90,11 +112,15 @@ export const PaymentEntity = defineEntity({
     { name: 'payment_refunded', expression: 'amount_refunded >= 0 and amount_refunded <= amount' },
     {
       name: 'payment_kind',
-      expression: "kind = any (array['token_bind'::text, 'subscription_init'::text, 'token_charge'::text, 'subscription_charge'::text])",
+      expression:
+        "kind = any (array['token_bind'::text, 'subscription_init'::text, 'token_charge'::text, 'subscription_charge'::text])",
     },
     { name: 'payment_of_token', expression: '(kind is null) = (token_id is null)' },
     { name: 'payment_fee', expression: 'fee is null or fee >= 0 and fee <= amount' },
-    { name: 'payment_processing', expression: "status <> 'processing'::text or processing_until is not null" },
+    {
+      name: 'payment_processing',
+      expression: "status <> 'processing'::text or processing_until is not null",
+    },
     {
       name: 'payment_status',
       expression:
@@ -128,7 +154,10 @@ export const RefundEntity = defineEntity({
   },
   indexes: [
     { name: 'refund_registry', properties: ['merchantId', 'shopId', 'mode', 'createdAt', 'id'] },
-    { name: 'refund_filter', properties: ['merchantId', 'shopId', 'mode', 'status', 'createdAt', 'id'] },
+    {
+      name: 'refund_filter',
+      properties: ['merchantId', 'shopId', 'mode', 'status', 'createdAt', 'id'],
+    },
     { name: 'refund_payment', properties: ['merchantId', 'paymentId', 'createdAt', 'id'] },
     { name: 'refund_ask_due', properties: ['askAt'], where: 'ask_at is not null' },
     { name: 'refund_pending', properties: ['createdAt'], where: "status = 'pending'" },
@@ -137,7 +166,10 @@ export const RefundEntity = defineEntity({
     { name: 'refund_amount', expression: 'amount >= 1 and amount <= 9007199254740991' },
     { name: 'refund_final', expression: "(status = 'pending'::text) = (completed_at is null)" },
     { name: 'refund_failed', expression: "(status = 'failed'::text) = (fail_reason is not null)" },
-    { name: 'refund_status', expression: "status = any (array['pending'::text, 'succeeded'::text, 'failed'::text])" },
+    {
+      name: 'refund_status',
+      expression: "status = any (array['pending'::text, 'succeeded'::text, 'failed'::text])",
+    },
   ],
 });
 export type Refund = Row<InferEntity<typeof RefundEntity>>;

@@ -1,8 +1,10 @@
 /**
- * Ends what time has ended: links whose life is over, sessions without a final answer. Contract "States and transitions". Thousands may end in the same minute:
- * a round takes them under their locks, passing over those that somebody else is writing, and writes all of them in one statement.
- * A session is asked about once more before it expires, so that a success that we have not heard of yet is not lost; a bank that does not answer
- * delays nobody, and is asked again afterwards (decisions D-32 and D-33).
+ * Ends what time has ended: links whose life is over, sessions without a final answer. Contract
+ * "States and transitions". Thousands may end in the same minute: a round takes them under their
+ * locks, passing over those that somebody else is writing, and writes all of them in one statement.
+ * A session is asked about once more before it expires, so that a success that we have not heard of
+ * yet is not lost; a bank that does not answer delays nobody, and is asked again afterwards
+ * (decisions D-32 and D-33).
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
@@ -15,8 +17,18 @@ import type { FailureCode } from '../kernel/rules/failure-code.ts';
 import { askBank } from './bank-answers/ask-bank.ts';
 import { statusEvents } from './change-payment.ts';
 import type { Payment } from './entities.ts';
-import { nextQuestionAfterEnd, paymentMove, registeredAsk, type PaymentTrigger } from './rules/payment.ts';
-import { paymentNames, storePayments, type MoneylessChange, type PaymentKey } from './store-payment.ts';
+import {
+  nextQuestionAfterEnd,
+  paymentMove,
+  registeredAsk,
+  type PaymentTrigger,
+} from './rules/payment.ts';
+import {
+  paymentNames,
+  storePayments,
+  type MoneylessChange,
+  type PaymentKey,
+} from './store-payment.ts';
 
 /** How many payments one round takes. */
 const roundMost = 500;
@@ -56,50 +68,102 @@ interface Ending {
   readonly askAt: (before: Payment) => Temporal.Instant | null;
 }
 
-const expired = (before: Payment, { trigger, failureCode, askAt }: Ending, now: Temporal.Instant): MoneylessChange => {
+const expired = (
+  before: Payment,
+  { trigger, failureCode, askAt }: Ending,
+  now: Temporal.Instant,
+): MoneylessChange => {
   const status = paymentMove(before.status, trigger);
   if (!status) throw new Error(`payment ${before.id} is ${before.status} and was found as due`);
   const metadata = { ...before.metadata, failure_code: failureCode };
   return {
     before,
-    patch: { status, failureCode, finalizedAt: now, askAt: askAt(before), step: null, stepUrl: null, metadata },
+    patch: {
+      status,
+      failureCode,
+      finalizedAt: now,
+      askAt: askAt(before),
+      step: null,
+      stepUrl: null,
+      metadata,
+    },
     events: (after) => statusEvents(after, [], now),
   };
 };
 
-const expire = (client: pg.PoolClient, due: readonly Payment[], ending: Ending, now: Temporal.Instant): Promise<number> =>
+const expire = (
+  client: pg.PoolClient,
+  due: readonly Payment[],
+  ending: Ending,
+  now: Temporal.Instant,
+): Promise<number> =>
   storePayments(
     client,
     due.map((payment) => expired(payment, ending, now)),
   );
 
 /** One round of links, at most so many; gives how many were due. */
-const expireLinks = (database: Database, timeline: Timeline, now: Temporal.Instant, most: number): Promise<number> =>
+const expireLinks = (
+  database: Database,
+  timeline: Timeline,
+  now: Temporal.Instant,
+  most: number,
+): Promise<number> =>
   inTransaction(database.pool, async (client) => {
     const due = await linkEnds.due(client, timeline, now, most);
     if (due.length > 0)
-      await expire(client, due, { trigger: 'link_elapsed', failureCode: 'link_expired', askAt: (payment) => registeredAsk(payment, now) }, now);
+      await expire(
+        client,
+        due,
+        {
+          trigger: 'link_elapsed',
+          failureCode: 'link_expired',
+          askAt: (payment) => registeredAsk(payment, now),
+        },
+        now,
+      );
     return due.length;
   });
 
-/** Asks about sessions that are due to end. A question that fails is one without an answer; one that is answered later is applied when it is. */
-const askOnceMore = async (database: Database, banks: Banks, due: readonly PaymentKey[], now: Temporal.Instant): Promise<void> => {
+/**
+ * Asks about sessions that are due to end. A question that fails is one without an answer; one that
+ * is answered later is applied when it is.
+ */
+const askOnceMore = async (
+  database: Database,
+  banks: Banks,
+  due: readonly PaymentKey[],
+  now: Temporal.Instant,
+): Promise<void> => {
   const left = due.values();
   const ask = async (): Promise<void> => {
     for (const key of left) await askBank(database, banks, key, now).catch(() => {});
   };
   const answers = Promise.all(Array.from({ length: Math.min(questionsAtOnce, due.length) }, ask));
   const patience = new AbortController();
-  await Promise.race([answers, delay(answersPatience_ms, undefined, { signal: patience.signal }).catch(() => {})]);
+  await Promise.race([
+    answers,
+    delay(answersPatience_ms, undefined, { signal: patience.signal }).catch(() => {}),
+  ]);
   patience.abort();
 };
 
 /** One round of sessions, at most so many, each asked about first; gives how many were due. */
-const expireSessions = async (database: Database, banks: Banks, timeline: Timeline, now: Temporal.Instant, most: number): Promise<number> => {
+const expireSessions = async (
+  database: Database,
+  banks: Banks,
+  timeline: Timeline,
+  now: Temporal.Instant,
+  most: number,
+): Promise<number> => {
   const due = await sessionEnds.due(database.pool, timeline, now, most);
   if (due.length === 0) return 0;
   await askOnceMore(database, banks, due, now);
-  const ending: Ending = { trigger: 'session_elapsed', failureCode: 'session_expired', askAt: () => nextQuestionAfterEnd(now, now) };
+  const ending: Ending = {
+    trigger: 'session_elapsed',
+    failureCode: 'session_expired',
+    askAt: () => nextQuestionAfterEnd(now, now),
+  };
   const keys = [due.map(({ merchantId }) => merchantId), due.map(({ paymentId }) => paymentId)];
   await inTransaction(database.pool, async (client) => {
     const left = await run<Payment>(client, sessionsStillDue, [now, ...keys]);
@@ -108,8 +172,16 @@ const expireSessions = async (database: Database, banks: Banks, timeline: Timeli
   return due.length;
 };
 
-/** Expires what is due on a timeline, a round at a time, until nothing is. Gives how many were looked at. */
-export const expirePayments = async (database: Database, banks: Banks, clock: () => Temporal.Instant, timeline: Timeline = null): Promise<number> => {
+/**
+ * Expires what is due on a timeline, a round at a time, until nothing is. Gives how many were
+ * looked at.
+ */
+export const expirePayments = async (
+  database: Database,
+  banks: Banks,
+  clock: () => Temporal.Instant,
+  timeline: Timeline = null,
+): Promise<number> => {
   const { pool } = database;
   for (let seen = 0; ;) {
     const now = clock();

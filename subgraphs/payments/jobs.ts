@@ -1,4 +1,7 @@
-/** What the payments subgraph does in the background. The sweeps find everything by themselves; the wake-ups only make it prompt. */
+/**
+ * What the payments subgraph does in the background. The sweeps find everything by themselves; the
+ * wake-ups only make it prompt.
+ */
 import type { Banks } from '../kernel/banks/route.ts';
 import { earliest, type Timekeeper } from '../kernel/clock/keep-clocks.ts';
 import type { TestClocks } from '../kernel/clock/test-clocks.ts';
@@ -25,14 +28,27 @@ export interface PaymentJobs extends PageParts {
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const parseKey = (payload: unknown): PaymentKey => {
-  if (typeof payload === 'object' && payload !== null && 'merchantId' in payload && 'paymentId' in payload) {
+  if (
+    typeof payload === 'object' &&
+    payload !== null &&
+    'merchantId' in payload &&
+    'paymentId' in payload
+  ) {
     const { merchantId, paymentId } = payload;
-    if (typeof merchantId === 'string' && typeof paymentId === 'string' && uuid.test(merchantId) && uuid.test(paymentId)) return { merchantId, paymentId };
+    if (
+      typeof merchantId === 'string' &&
+      typeof paymentId === 'string' &&
+      uuid.test(merchantId) &&
+      uuid.test(paymentId)
+    )
+      return { merchantId, paymentId };
   }
   throw new TypeError('expected a merchantId and a paymentId');
 };
 
-/** The job that asks a bank about one payment: enqueued when an answer is expected at a known time. */
+/**
+ * The job that asks a bank about one payment: enqueued when an answer is expected at a known time.
+ */
 export const askBankJob = 'ask-bank';
 
 /** Work that finds by itself what is due. */
@@ -47,14 +63,23 @@ const everySecond = (name: string, work: () => Promise<unknown>): Job => ({
   },
 });
 
-const orderingOf = (parts: Pick<PaymentJobs, 'database' | 'banks' | keyof PageParts>): OrderingParts => ({
+const orderingOf = (
+  parts: Pick<PaymentJobs, 'database' | 'banks' | keyof PageParts>,
+): OrderingParts => ({
   database: parts.database,
   banks: parts.banks,
   pageUrl: (key) => pageAddress(parts, key),
 });
 
 /** The jobs of the payments subgraph. */
-export const paymentJobs = ({ database, banks, clocks, now, stopping, ...page }: PaymentJobs): readonly Job[] => [
+export const paymentJobs = ({
+  database,
+  banks,
+  clocks,
+  now,
+  stopping,
+  ...page
+}: PaymentJobs): readonly Job[] => [
   {
     name: askBankJob,
     queue: 'bank',
@@ -77,9 +102,15 @@ export const paymentJobs = ({ database, banks, clocks, now, stopping, ...page }:
 ];
 
 /** How payments follow a shop's test clock. */
-export const paymentKeeper = ({ database, banks, ...page }: Pick<PaymentJobs, 'database' | 'banks' | keyof PageParts>): Timekeeper => ({
+export const paymentKeeper = ({
+  database,
+  banks,
+  ...page
+}: Pick<PaymentJobs, 'database' | 'banks' | keyof PageParts>): Timekeeper => ({
   next: async (shop, now) => {
-    const waiting = [paymentAsks, linkEnds, sessionEnds].map((due) => due.next(database.pool, shop, now));
+    const waiting = [paymentAsks, linkEnds, sessionEnds].map((due) =>
+      due.next(database.pool, shop, now),
+    );
     return earliest(await Promise.all([banks.simulator.callbacks.next(shop, now), ...waiting]));
   },
   work: async (shop, now) => {

@@ -1,6 +1,13 @@
-/** A payment and a refund as GraphQL and the public JSON see them. Decision D-72: the frozen webhook body is made of the same view. */
+/**
+ * A payment and a refund as GraphQL and the public JSON see them. Decision D-72: the frozen webhook
+ * body is made of the same view.
+ */
 import { rfc3339 } from '../../schema/rfc3339.ts';
-import { paymentJson, type PaymentFieldsFragment, type RefundFieldsFragment } from '../../schema/wire.ts';
+import {
+  paymentJson,
+  type PaymentFieldsFragment,
+  type RefundFieldsFragment,
+} from '../../schema/wire.ts';
 import type { Payment, Refund } from './entities.ts';
 
 const text = (instant: Temporal.Instant | null): string | null => instant && rfc3339(instant);
@@ -18,12 +25,19 @@ const refundView = (refund: Refund): RefundFieldsFragment => ({
 });
 
 /** amount minus fee; null until the payment has succeeded. */
-export const netOf = (payment: Pick<Payment, 'amount' | 'fee'>): bigint | null => (payment.fee === null ? null : payment.amount - payment.fee);
+export const netOf = (payment: Pick<Payment, 'amount' | 'fee'>): bigint | null =>
+  payment.fee === null ? null : payment.amount - payment.fee;
 
 const number = (amount: bigint | null): number | null => (amount === null ? null : Number(amount));
 
-/** The public JSON of a payment at this moment: the body of GET /v1/public/payments/{id} and the `data` of its webhooks. */
-export const publicPayment = (payment: Payment, refunds: readonly Refund[]): ReturnType<typeof paymentJson> => {
+/**
+ * The public JSON of a payment at this moment: the body of GET /v1/public/payments/{id} and the
+ * `data` of its webhooks.
+ */
+export const publicPayment = (
+  payment: Payment,
+  refunds: readonly Refund[],
+): ReturnType<typeof paymentJson> => {
   const view: PaymentFieldsFragment = {
     ...payment,
     amount: Number(payment.amount),

@@ -1,5 +1,11 @@
 /** The payments subgraph's resolvers: from GraphQL to a verb, and back. */
-import type { MutationResolvers, PaymentResolvers, QueryResolvers, RefundResolvers, Resolvers } from '../../schema/generated/payments.ts';
+import type {
+  MutationResolvers,
+  PaymentResolvers,
+  QueryResolvers,
+  RefundResolvers,
+  Resolvers,
+} from '../../schema/generated/payments.ts';
 import type { Banks } from '../kernel/banks/route.ts';
 import type { TestClocks } from '../kernel/clock/test-clocks.ts';
 import type { Database } from '../kernel/database/orm.ts';
@@ -51,21 +57,27 @@ export interface PaymentsParts extends PageParts {
 }
 
 const buyerOf = (principal: Principal): BuyerPrincipal => {
-  if (principal.kind !== 'buyer') throw refusal('scope_required', 'this operation is for the hosted page');
+  if (principal.kind !== 'buyer')
+    throw refusal('scope_required', 'this operation is for the hosted page');
   return principal;
 };
 
 /** Whether a payment or refund may be read by its key: also by the buyer of the payment. */
 const mayReadOfPayment = (principal: Principal, row: Payment | Refund): boolean => {
   if (principal.kind !== 'buyer') return mayReadOfShop(principal, row);
-  return principal.merchantId === row.merchantId && principal.paymentId === ('paymentId' in row ? row.paymentId : row.id);
+  return (
+    principal.merchantId === row.merchantId &&
+    principal.paymentId === ('paymentId' in row ? row.paymentId : row.id)
+  );
 };
 
 /** What the resolvers need beside: what asks the bank when somebody reads. */
 type ResolvingParts = PaymentsParts & { readonly refresh: ReturnType<typeof openRefresh> };
 
 /** The resolvers and the entity loaders of the payments subgraph. */
-export const paymentsSubgraph = (opened: PaymentsParts): SubgraphParts & { name: 'payments'; resolvers: Resolvers } => {
+export const paymentsSubgraph = (
+  opened: PaymentsParts,
+): SubgraphParts & { name: 'payments'; resolvers: Resolvers } => {
   const parts = { ...opened, refresh: openRefresh(opened) };
   return {
     name: 'payments',
@@ -74,12 +86,23 @@ export const paymentsSubgraph = (opened: PaymentsParts): SubgraphParts & { name:
       Refund: refundFields(parts),
       RecurringPayment: recurringFields,
       Query: { ...queries(parts), ...recurringQueries(parts) },
-      Mutation: { ...mutations(parts), ...checkoutMutations(parts), ...recurringMutations(parts), ...bankMutations(parts) },
+      Mutation: {
+        ...mutations(parts),
+        ...checkoutMutations(parts),
+        ...recurringMutations(parts),
+        ...bankMutations(parts),
+      },
     },
     areMerchants: openKnownMerchants(parts.database.pool),
     entities: {
-      Payment: ownOnly((references) => loadPayments(parts.database.pool, references), mayReadOfPayment),
-      Refund: ownOnly((references) => loadRefunds(parts.database.pool, references), mayReadOfPayment),
+      Payment: ownOnly(
+        (references) => loadPayments(parts.database.pool, references),
+        mayReadOfPayment,
+      ),
+      Refund: ownOnly(
+        (references) => loadRefunds(parts.database.pool, references),
+        mayReadOfPayment,
+      ),
     },
   };
 };
@@ -93,8 +116,10 @@ const paymentFields = ({ database, ...parts }: PaymentsParts): PaymentResolvers 
   return {
     net: (payment) => netOf(payment),
     lateSuccess: (payment) => isLateSuccess(payment),
-    metadata: (payment, _, { principal }) => (principal.kind === 'operator' ? consoleMetadata(payment) : payment.metadata),
-    refunds: (payment, _, context) => (mayHaveRefunds(payment) ? refundsOf(context).load(payment) : []),
+    metadata: (payment, _, { principal }) =>
+      principal.kind === 'operator' ? consoleMetadata(payment) : payment.metadata,
+    refunds: (payment, _, context) =>
+      mayHaveRefunds(payment) ? refundsOf(context).load(payment) : [],
     paymentUrl: ({ merchantId, id }) => pageAddress(parts, { merchantId, paymentId: id }),
     shop: ({ merchantId, shopId }) => ({ merchantId, id: shopId }),
     merchant: ({ merchantId }) => ({ id: merchantId }),
@@ -119,25 +144,40 @@ const refundFields = ({ database }: PaymentsParts): RefundResolvers => {
 };
 
 /** The hosted page's view of a payment, with what was given back of it and the time of its shop. */
-const viewOf = async ({ database: { pool }, banks, clocks }: PaymentsParts, payment: Payment, now: Temporal.Instant) => {
+const viewOf = async (
+  { database: { pool }, banks, clocks }: PaymentsParts,
+  payment: Payment,
+  now: Temporal.Instant,
+) => {
   const { merchantId, id, mode } = payment;
-  const view = await checkoutView(payment, mayHaveRefunds(payment) ? await findRefunds(pool, [payment]) : [], banks);
+  const view = await checkoutView(
+    payment,
+    mayHaveRefunds(payment) ? await findRefunds(pool, [payment]) : [],
+    banks,
+  );
   const clockStands = mode === 'test' && (await clocks.stands({ kind: 'payment', merchantId, id }));
   return { ...view, now, clockStands };
 };
 
 const queries = ({ refresh, ...parts }: ResolvingParts): QueryResolvers => ({
   payment: async (_, { id, merchantId }, { principal, now }) => {
-    const [payment] = await loadPayments(parts.database.pool, [{ merchantId: merchantOf(principal, merchantId), id }]);
+    const [payment] = await loadPayments(parts.database.pool, [
+      { merchantId: merchantOf(principal, merchantId), id },
+    ]);
     return payment && mayReadOfShop(principal, payment) ? refresh(payment, now()) : null;
   },
   payments: async (_, { status, merchantId, includeTest, ...page }, { principal }) => {
     const reach = await reachOf(parts.database.pool, principal, merchantId, includeTest);
-    return orThrow(await listPayments(parts.database.pool, reach, { ...page, filters: { status } }));
+    return orThrow(
+      await listPayments(parts.database.pool, reach, { ...page, filters: { status } }),
+    );
   },
   paymentSearch: async (_, { search, merchantId, ...page }, { principal }) => {
-    const everywhere = principal.kind === 'operator' && principal.merchantId === null && !merchantId;
-    const named = everywhere ? null : await reachOf(parts.database.pool, principal, merchantId, true);
+    const everywhere =
+      principal.kind === 'operator' && principal.merchantId === null && !merchantId;
+    const named = everywhere
+      ? null
+      : await reachOf(parts.database.pool, principal, merchantId, true);
     // A key searches its own mode alone: `includeTest` is the registry's.
     const reach = named && principal.kind === 'key' ? { ...named, modes: [principal.mode] } : named;
     return orThrow(await searchPayments(parts.database.pool, reach, search, page));
@@ -160,12 +200,20 @@ const mutations = (parts: ResolvingParts): MutationResolvers => ({
     const key = keyOf(principal);
     const serving = await servingBank(banks, key, input.method ?? 'any');
     const unserved = serving && isRefused(serving) ? serving : null;
-    const created = await createPayment(database, await parts.policies.current(), key, { input, idempotency, unserved }, now());
+    const created = await createPayment(
+      database,
+      await parts.policies.current(),
+      key,
+      { input, idempotency, unserved },
+      now(),
+    );
     if (isRefused(created)) return created;
     const { replayed } = created;
     const page = pageAddress(parts, { merchantId: key.merchantId, paymentId: created.payment.id });
     const serves = serving !== null && !isRefused(serving) && !replayed;
-    const payment = serves ? await registerOrder(database, serving, created.payment, page, now()) : created.payment;
+    const payment = serves
+      ? await registerOrder(database, serving, created.payment, page, now())
+      : created.payment;
     if (!replayed) wakeRelay();
     return {
       __typename: 'PaymentCreated',
@@ -187,9 +235,19 @@ const mutations = (parts: ResolvingParts): MutationResolvers => ({
     parts.wakeRelay();
     return { __typename: 'PaymentCancelled', payment };
   },
-  refundCreate: async (_, { paymentId, amount, reason, idempotency }, { principal, requestId, now }) => {
+  refundCreate: async (
+    _,
+    { paymentId, amount, reason, idempotency },
+    { principal, requestId, now },
+  ) => {
     const { database, banks, wakeRelay, sendRefundLater } = parts;
-    const request = { paymentId, amount: amount ?? null, reason: reason ?? null, requestId, idempotency };
+    const request = {
+      paymentId,
+      amount: amount ?? null,
+      reason: reason ?? null,
+      requestId,
+      idempotency,
+    };
     const key = keyOf(principal);
     await settleBefore(parts, key, paymentId, now());
     const created = await refundPayment(database, banks, key, request, now());
@@ -198,7 +256,10 @@ const mutations = (parts: ResolvingParts): MutationResolvers => ({
     if (!replayed) wakeRelay();
     if (!replayed && refund.askAt) {
       const { merchantId, id, askAt } = refund;
-      sendRefundLater({ merchantId, refundId: id }, Math.max(0, askAt.epochMilliseconds - now().epochMilliseconds));
+      sendRefundLater(
+        { merchantId, refundId: id },
+        Math.max(0, askAt.epochMilliseconds - now().epochMilliseconds),
+      );
     }
     return { __typename: 'RefundCreated', refund, idempotent: replayed };
   },
@@ -206,10 +267,20 @@ const mutations = (parts: ResolvingParts): MutationResolvers => ({
 
 const checkoutMutations = (parts: PaymentsParts): MutationResolvers => {
   const { database, banks, policies, wakeRelay, askLater } = parts;
-  const view = (changed: Payment | Refused, now: Temporal.Instant) => (isRefused(changed) ? changed : viewOf(parts, changed, now));
+  const view = (changed: Payment | Refused, now: Temporal.Instant) =>
+    isRefused(changed) ? changed : viewOf(parts, changed, now);
   /** What the buyer does is in the payment's trace. */
-  const byBuyer = <Result>({ merchantId, paymentId }: PaymentKey, name: string, work: () => Promise<Result>): Promise<Result> =>
-    inTraceOf(database.pool, { merchantId, subjectId: paymentId }, { kind: 'internal', name }, work);
+  const byBuyer = <Result>(
+    { merchantId, paymentId }: PaymentKey,
+    name: string,
+    work: () => Promise<Result>,
+  ): Promise<Result> =>
+    inTraceOf(
+      database.pool,
+      { merchantId, subjectId: paymentId },
+      { kind: 'internal', name },
+      work,
+    );
   return {
     checkoutMethodChoose: async (_, { method }, { principal, now }) => {
       const chosen = buyerMethod(method);
@@ -217,13 +288,22 @@ const checkoutMutations = (parts: PaymentsParts): MutationResolvers => {
       return view(await chooseMethod(database, buyerOf(principal), chosen, now()), now());
     },
     checkoutOutcomePlan: async (_, { outcome, failureCode }, { principal, now }) =>
-      view(await planOutcome(database, buyerOf(principal), outcome, failureCode ?? null, now()), now()),
+      view(
+        await planOutcome(database, buyerOf(principal), outcome, failureCode ?? null, now()),
+        now(),
+      ),
     checkoutPay: async (_, { card }, { principal, now }) => {
       const key = buyerOf(principal);
       return byBuyer(key, 'open session', async () => {
-        const opened = await openSession(database, banks, await policies.current(), { key, card: card ?? null, pageUrl: pageAddress(parts, key), now: now() });
+        const opened = await openSession(database, banks, await policies.current(), {
+          key,
+          card: card ?? null,
+          pageUrl: pageAddress(parts, key),
+          now: now(),
+        });
         wakeRelay();
-        if (!isRefused(opened) && opened.askAt) askLater(key, Math.max(0, opened.askAt.epochMilliseconds - now().epochMilliseconds));
+        if (!isRefused(opened) && opened.askAt)
+          askLater(key, Math.max(0, opened.askAt.epochMilliseconds - now().epochMilliseconds));
         return view(opened, now());
       });
     },

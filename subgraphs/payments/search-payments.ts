@@ -1,8 +1,17 @@
 /**
- * Searching payments, for operators and cabinet users. What names a payment nearly alone (id, public id, order id, customer, rrn) has an index; a search by
- * nothing but card, amount, status and days walks the registry's index over at most 31 days. Newest first, by keyset (decision D-13).
+ * Searching payments, for operators and cabinet users. What names a payment nearly alone (id,
+ * public id, order id, customer, rrn) has an index; a search by nothing but card, amount, status
+ * and days walks the registry's index over at most 31 days. Newest first, by keyset (decision
+ * D-13).
  */
-import { pageOf, pageSize, positionOf, spanOf, type Position, type Span } from '../kernel/database/keyset.ts';
+import {
+  pageOf,
+  pageSize,
+  positionOf,
+  spanOf,
+  type Position,
+  type Span,
+} from '../kernel/database/keyset.ts';
 import type { Page, PageQuery } from '../kernel/database/page.ts';
 import type { Reach } from '../kernel/database/registry.ts';
 import { columns, run, type Runner } from '../kernel/database/statement.ts';
@@ -29,7 +38,12 @@ class Conditions {
   }
 }
 
-const criteria = (where: Conditions, search: PaymentSearch, { since, until }: Span, position: Position | null): void => {
+const criteria = (
+  where: Conditions,
+  search: PaymentSearch,
+  { since, until }: Span,
+  position: Position | null,
+): void => {
   where.add(search.id, (id) => `payment.id = ${id}::uuid`);
   where.add(search.publicId, (publicId) => `payment.public_id = ${publicId}`);
   where.add(search.orderId, (orderId) => `payment.order_id = ${orderId}`);
@@ -39,10 +53,13 @@ const criteria = (where: Conditions, search: PaymentSearch, { since, until }: Sp
   where.add(search.amount, (amount) => `payment.amount = ${amount}::int8`);
   where.add(search.status, (status) => `payment.status = any (${status}::text[])`);
   where.add(since, (at) => `payment.created_at >= ${at}::timestamptz`);
-  // One upper end alone: beside another PostgreSQL walks from the later to the earlier. A cursor lies within the days, which it is bound to.
+  // One upper end alone: beside another PostgreSQL walks from the later to the earlier. A cursor
+  // lies within the days, which it is bound to.
   if (!position) where.add(until, (at) => `payment.created_at < ${at}::timestamptz`);
   if (position) {
-    where.texts.push(`(payment.created_at, payment.id) < (${where.parameter(position.createdAt)}::timestamptz, ${where.parameter(position.id)}::uuid)`);
+    where.texts.push(
+      `(payment.created_at, payment.id) < (${where.parameter(position.createdAt)}::timestamptz, ${where.parameter(position.id)}::uuid)`,
+    );
   }
 };
 
@@ -54,14 +71,23 @@ const overIndex = (where: Conditions, reach: Reach): string => {
   return `payment where ${where.texts.join(' and ')}`;
 };
 
-/** SQL: the criteria over a span of the registry, which has one index range for each shop and mode. */
+/**
+ * SQL: the criteria over a span of the registry, which has one index range for each shop and mode.
+ */
 const overRegistry = (where: Conditions, reach: Reach, size: string): string => {
   const shops = `unnest(${where.parameter(reach.shopIds)}::uuid[]) as s(shop_id) cross join unnest(${where.parameter(reach.modes)}::text[]) as m(mode)`;
-  where.texts.push(`payment.merchant_id = ${where.parameter(reach.merchantId)}::uuid`, 'payment.shop_id = s.shop_id', 'payment.mode = m.mode');
+  where.texts.push(
+    `payment.merchant_id = ${where.parameter(reach.merchantId)}::uuid`,
+    'payment.shop_id = s.shop_id',
+    'payment.mode = m.mode',
+  );
   return `${shops} cross join lateral (select * from payment where ${where.texts.join(' and ')} order by created_at desc, id desc limit ${size}) payment`;
 };
 
-/** SQL: the criteria over all merchants. The primary key begins with the merchant: an id is looked up under each, which spares an index over random ids. */
+/**
+ * SQL: the criteria over all merchants. The primary key begins with the merchant: an id is looked
+ * up under each, which spares an index over random ids.
+ */
 const overMerchants = (where: Conditions, search: PaymentSearch): string =>
   search.id
     ? `merchant cross join lateral (select * from payment where payment.merchant_id = merchant.id and ${where.texts.join(' and ')}) payment`
@@ -69,12 +95,24 @@ const overMerchants = (where: Conditions, search: PaymentSearch): string =>
 
 const tooWide = (search: PaymentSearch, { since, until }: Span): Refused | null => {
   if (isExact(search)) return null;
-  if (!since || !until) return refused('bad_request', 'search: name an id, publicId, orderId, customerId or rrn, or the days with from and to');
+  if (!since || !until)
+    return refused(
+      'bad_request',
+      'search: name an id, publicId, orderId, customerId or rrn, or the days with from and to',
+    );
   const fits = since.until(until).total('hours') <= searchSpan_days * 24;
-  return fits ? null : refused('bad_request', `search: without an id, publicId, orderId, customerId or rrn, from and to may be ${searchSpan_days} days apart`);
+  return fits
+    ? null
+    : refused(
+        'bad_request',
+        `search: without an id, publicId, orderId, customerId or rrn, from and to may be ${searchSpan_days} days apart`,
+      );
 };
 
-/** A page of what is found within the caller's reach; `reach` null: all merchants, by id and public id alone. Refuses a malformed search with `bad_request`. */
+/**
+ * A page of what is found within the caller's reach; `reach` null: all merchants, by id and public
+ * id alone. Refuses a malformed search with `bad_request`.
+ */
 export const searchPayments = async (
   runner: Runner,
   reach: Reach | null,
@@ -83,7 +121,11 @@ export const searchPayments = async (
 ): Promise<Page<Payment> | Refused> => {
   const mistake = searchMistake(search);
   if (mistake) return refused('bad_request', mistake);
-  if (!reach && !search.id && !search.publicId) return refused('bad_request', 'merchantId: only an id or a public id is searched for over all merchants');
+  if (!reach && !search.id && !search.publicId)
+    return refused(
+      'bad_request',
+      'merchantId: only an id or a public id is searched for over all merchants',
+    );
   const bound = ['payment_search', reach, { ...search, amount: search.amount?.toString() }];
   const size = pageSize(first);
   const span = spanOf(search.from, search.to);
@@ -96,8 +138,13 @@ export const searchPayments = async (
   const where = new Conditions();
   const limit = where.parameter(size + 1);
   criteria(where, search, span, position);
-  const rows = reach ? (isExact(search) ? overIndex(where, reach) : overRegistry(where, reach, limit)) : overMerchants(where, search);
-  // Without a name PostgreSQL plans it for these very values: the criteria differ too much for one plan to serve them all.
+  const rows = reach
+    ? isExact(search)
+      ? overIndex(where, reach)
+      : overRegistry(where, reach, limit)
+    : overMerchants(where, search);
+  // Without a name PostgreSQL plans it for these very values: the criteria differ too much for one
+  // plan to serve them all.
   const text = `select ${found} from ${rows} order by payment.created_at desc, payment.id desc limit ${limit}`;
   return pageOf(await run<Payment>(runner, { name: '', text }, where.values), size, bound);
 };

@@ -1,6 +1,8 @@
 /**
- * Which acquirer will serve a live payment of a fixed method, as it is created. Decision D-31: a method that nobody serves is refused then, not on the page.
- * The order itself is opened when the buyer goes on: an acquirer such as YooKassa gives its buyer an hour, which must not run while the link waits.
+ * Which acquirer will serve a live payment of a fixed method, as it is created. Decision D-31: a
+ * method that nobody serves is refused then, not on the page. The order itself is opened when the
+ * buyer goes on: an acquirer such as YooKassa gives its buyer an hour, which must not run while the
+ * link waits.
  */
 import type { Bank } from '../kernel/banks/bank.ts';
 import type { Banks } from '../kernel/banks/route.ts';
@@ -9,10 +11,17 @@ import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import { buyerMethod } from './checkout/rules.ts';
 import type { PaymentMethod } from './rules/payment.ts';
 
-/** The bank, or `route_not_configured` or `method_unsupported`; null in test mode and where the buyer chooses the method. */
+/**
+ * The bank, or `route_not_configured` or `method_unsupported`; null in test mode and where the
+ * buyer chooses the method.
+ */
 export const servingBank = async (
   banks: Pick<Banks, 'route'>,
-  { merchantId, shopId, mode }: { readonly merchantId: string; readonly shopId: string; readonly mode: Mode },
+  {
+    merchantId,
+    shopId,
+    mode,
+  }: { readonly merchantId: string; readonly shopId: string; readonly mode: Mode },
   named: PaymentMethod,
 ): Promise<Bank | Refused | null> => {
   const method = buyerMethod(named);

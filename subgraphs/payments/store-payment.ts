@@ -1,8 +1,17 @@
 /**
- * How payments are read and written. `storePayment` is the only writer of an existing payment: one statement moves the payment, books its postings
- * and tells its events, or does nothing when somebody else wrote the payment in between (its version has grown).
+ * How payments are read and written. `storePayment` is the only writer of an existing payment: one
+ * statement moves the payment, books its postings and tells its events, or does nothing when
+ * somebody else wrote the payment in between (its version has grown).
  */
-import { columnNames, columns, propertyNames, rowJson, run, type Runner, type Statement } from '../kernel/database/statement.ts';
+import {
+  columnNames,
+  columns,
+  propertyNames,
+  rowJson,
+  run,
+  type Runner,
+  type Statement,
+} from '../kernel/database/statement.ts';
 import { eventRow, insertEvents, type OutboxEvent } from '../kernel/database/outbox.ts';
 import type { Subject } from '../kernel/database/set-aside.ts';
 import { effectiveRate } from '../kernel/ledger/rate.ts';
@@ -21,7 +30,10 @@ export interface PaymentKey {
 }
 
 /** The payment as the background sets it aside. */
-export const subjectOfPayment = ({ merchantId, paymentId }: PaymentKey): Subject => ({ merchantId, subjectId: paymentId });
+export const subjectOfPayment = ({ merchantId, paymentId }: PaymentKey): Subject => ({
+  merchantId,
+  subjectId: paymentId,
+});
 
 /** A payment with what a decision about it needs. */
 export interface PaymentInHand {
@@ -37,8 +49,16 @@ const find: Statement = {
 };
 
 /** Reads a payment; null when there is none. */
-export const findPayment = async (runner: Runner, key: PaymentKey, now: Temporal.Instant): Promise<PaymentInHand | null> => {
-  const [row] = await run<Payment & { rateBps: number }>(runner, find, [key.merchantId, key.paymentId, now]);
+export const findPayment = async (
+  runner: Runner,
+  key: PaymentKey,
+  now: Temporal.Instant,
+): Promise<PaymentInHand | null> => {
+  const [row] = await run<Payment & { rateBps: number }>(runner, find, [
+    key.merchantId,
+    key.paymentId,
+    now,
+  ]);
   if (!row) return null;
   const { rateBps, ...payment } = row;
   return { payment, rateBps };
@@ -50,8 +70,14 @@ const refundsOf: Statement = {
 };
 
 /** The refunds of payments, oldest first. */
-export const findRefunds = (runner: Runner, payments: readonly Pick<Payment, 'merchantId' | 'id'>[]): Promise<Refund[]> =>
-  run(runner, refundsOf, [payments.map(({ merchantId }) => merchantId), payments.map(({ id }) => id)]);
+export const findRefunds = (
+  runner: Runner,
+  payments: readonly Pick<Payment, 'merchantId' | 'id'>[],
+): Promise<Refund[]> =>
+  run(runner, refundsOf, [
+    payments.map(({ merchantId }) => merchantId),
+    payments.map(({ id }) => id),
+  ]);
 
 /** The columns that change during a payment's life. */
 const mutable = [
@@ -94,7 +120,9 @@ export interface PaymentChange {
   readonly events: (payment: Payment) => readonly OutboxEvent[];
   /** Present: an adjustment of the merchant's account that the same fact makes. */
   readonly adjustment?: { readonly postings: readonly Posting[]; readonly description: string };
-  /** A refund of it that the same fact makes or moves, as it becomes, with what is booked for it. */
+  /**
+   * A refund of it that the same fact makes or moves, as it becomes, with what is booked for it.
+   */
   readonly refund?: { readonly row: Refund; readonly postings: readonly Posting[] };
 }
 
@@ -141,12 +169,18 @@ export interface MoneylessChange {
 }
 
 /**
- * Writes changes of many payments in one statement, for what time does to thousands of them in the same minute. Each is written if nobody else has written the
- * payment since it was read, else left alone. Gives how many were written.
+ * Writes changes of many payments in one statement, for what time does to thousands of them in the
+ * same minute. Each is written if nobody else has written the payment since it was read, else left
+ * alone. Gives how many were written.
  */
-export const storePayments = async (runner: Runner, changes: readonly MoneylessChange[]): Promise<number> => {
+export const storePayments = async (
+  runner: Runner,
+  changes: readonly MoneylessChange[],
+): Promise<number> => {
   const after = changes.map(({ before, patch }) => ({ ...before, ...patch }));
-  const events = changes.flatMap(({ before, patch, events: tell }) => tell({ ...before, ...patch, version: before.version + 1 }));
+  const events = changes.flatMap(({ before, patch, events: tell }) =>
+    tell({ ...before, ...patch, version: before.version + 1 }),
+  );
   const [row] = await run<{ count: number }>(runner, storeMany, [
     JSON.stringify(after.map((payment) => rowJson(paymentNames, payment))),
     JSON.stringify(events.map(eventRow)),
@@ -154,18 +188,55 @@ export const storePayments = async (runner: Runner, changes: readonly MoneylessC
   return row?.count ?? 0;
 };
 
-/** Writes a change; null when the payment was written by somebody else since it was read, and then nothing has happened. */
-export const storePayment = async (runner: Runner, before: Payment, change: PaymentChange, now: Temporal.Instant): Promise<Payment | null> => {
+/**
+ * Writes a change; null when the payment was written by somebody else since it was read, and then
+ * nothing has happened.
+ */
+export const storePayment = async (
+  runner: Runner,
+  before: Payment,
+  change: PaymentChange,
+  now: Temporal.Instant,
+): Promise<Payment | null> => {
   const after: Payment = { ...before, ...change.patch, version: before.version + 1 };
   const { refund, adjustment } = change;
   const { merchantId, shopId, mode, currency, id, publicId } = after;
-  const common = { merchantId, shopId, mode, currency, paymentId: id, payoutId: null, description: publicId, at: now };
+  const common = {
+    merchantId,
+    shopId,
+    mode,
+    currency,
+    paymentId: id,
+    payoutId: null,
+    description: publicId,
+    at: now,
+  };
   const facts = [
-    { source: { ...common, sourceKind: 'payment' as const, sourceId: id }, postings: change.postings },
+    {
+      source: { ...common, sourceKind: 'payment' as const, sourceId: id },
+      postings: change.postings,
+    },
     ...(adjustment
-      ? [{ source: { ...common, description: adjustment.description, sourceKind: 'adjustment' as const, sourceId: id }, postings: adjustment.postings }]
+      ? [
+          {
+            source: {
+              ...common,
+              description: adjustment.description,
+              sourceKind: 'adjustment' as const,
+              sourceId: id,
+            },
+            postings: adjustment.postings,
+          },
+        ]
       : []),
-    ...(refund ? [{ source: { ...common, sourceKind: 'refund' as const, sourceId: refund.row.id }, postings: refund.postings }] : []),
+    ...(refund
+      ? [
+          {
+            source: { ...common, sourceKind: 'refund' as const, sourceId: refund.row.id },
+            postings: refund.postings,
+          },
+        ]
+      : []),
   ];
   const written = await run(runner, refund ? storeWithRefund : store, [
     merchantId,

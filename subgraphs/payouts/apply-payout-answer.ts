@@ -1,6 +1,8 @@
 /**
- * Applies a bank's answer to a payout, whatever brought it: status, postings and events in one statement, which does nothing when the payout was written by
- * somebody else since it was read. Decision D-32: an unknown answer changes no state. This is the only code that ends a payout the bank was given.
+ * Applies a bank's answer to a payout, whatever brought it: status, postings and events in one
+ * statement, which does nothing when the payout was written by somebody else since it was read.
+ * Decision D-32: an unknown answer changes no state. This is the only code that ends a payout the
+ * bank was given.
  */
 import { raiseAlert } from '../kernel/alerts/raise-alert.ts';
 import type { PayoutAnswer } from '../kernel/banks/payout-bank.ts';
@@ -29,7 +31,13 @@ const store: Statement = {
     select * from moved`,
 };
 
-const storePayout = async (database: Database, before: Payout, after: Payout, postings: readonly Posting[], now: Temporal.Instant): Promise<Payout | null> => {
+const storePayout = async (
+  database: Database,
+  before: Payout,
+  after: Payout,
+  postings: readonly Posting[],
+  now: Temporal.Instant,
+): Promise<Payout | null> => {
   const source = sourceOf(after, now);
   const [stored] = await run<Payout>(database.pool, store, [
     after.merchantId,
@@ -52,25 +60,50 @@ interface Change {
   readonly postings: readonly Posting[];
 }
 
-const amountsOf = ({ amount, fee }: Payout) => ({ amount: minorUnits(amount), fee: minorUnits(fee) });
+const amountsOf = ({ amount, fee }: Payout) => ({
+  amount: minorUnits(amount),
+  fee: minorUnits(fee),
+});
 
 const approve = (before: Payout, reference: string, now: Temporal.Instant): Change | null => {
   const status = payoutMove(before.status, 'bank_approved');
   if (!status) return null;
-  return { after: { ...before, status, bankRef: reference, completedAt: now, askAt: null }, postings: payoutSucceeded(amountsOf(before)) };
+  return {
+    after: { ...before, status, bankRef: reference, completedAt: now, askAt: null },
+    postings: payoutSucceeded(amountsOf(before)),
+  };
 };
 
-const decline = (before: Payout, failReason: FailureCode, reference: string | null, now: Temporal.Instant): Change | null => {
+const decline = (
+  before: Payout,
+  failReason: FailureCode,
+  reference: string | null,
+  now: Temporal.Instant,
+): Change | null => {
   const status = payoutMove(before.status, 'bank_declined');
   if (!status) return null;
-  const after = { ...before, status, failReason, bankRef: reference ?? before.bankRef, completedAt: now, askAt: null };
+  const after = {
+    ...before,
+    status,
+    failReason,
+    bankRef: reference ?? before.bankRef,
+    completedAt: now,
+    askAt: null,
+  };
   return { after, postings: payoutFailed(amountsOf(before)) };
 };
 
-const wait = (before: Payout, bankRef: string | null, askAt: Temporal.Instant | null): Change | null =>
-  before.status === 'pending' ? { after: { ...before, bankRef: bankRef ?? before.bankRef, askAt }, postings: [] } : null;
+const wait = (
+  before: Payout,
+  bankRef: string | null,
+  askAt: Temporal.Instant | null,
+): Change | null =>
+  before.status === 'pending'
+    ? { after: { ...before, bankRef: bankRef ?? before.bankRef, askAt }, postings: [] }
+    : null;
 
-const laterOf = (a: Temporal.Instant, b: Temporal.Instant): Temporal.Instant => (Temporal.Instant.compare(a, b) >= 0 ? a : b);
+const laterOf = (a: Temporal.Instant, b: Temporal.Instant): Temporal.Instant =>
+  Temporal.Instant.compare(a, b) >= 0 ? a : b;
 
 /** What the answer changes; null when the payout is final already. */
 const decide = (payout: Payout, answer: PayoutAnswer, now: Temporal.Instant): Change | null => {
@@ -82,17 +115,26 @@ const decide = (payout: Payout, answer: PayoutAnswer, now: Temporal.Instant): Ch
     case 'misrouted':
       return decline(payout, 'bank_unknown', null, now);
     case 'pending':
-      return wait(payout, answer.reference, answer.askAt && laterOf(answer.askAt, now.add({ seconds: 1 })));
+      return wait(
+        payout,
+        answer.reference,
+        answer.askAt && laterOf(answer.askAt, now.add({ seconds: 1 })),
+      );
     case 'unseen':
-      // The number of a card is gone with the call that had it. Whoever else is asked about has a reference: a bank that does not know its own is asked again.
-      if (payout.method === 'payouts_card') return decline(payout, 'recipient_data_lost', null, now);
+      // The number of a card is gone with the call that had it. Whoever else is asked about has a
+      // reference: a bank that does not know its own is asked again.
+      if (payout.method === 'payouts_card')
+        return decline(payout, 'recipient_data_lost', null, now);
       return wait(payout, null, nextTry(payout.createdAt, now));
     case 'unknown':
       return wait(payout, null, nextTry(payout.createdAt, now));
   }
 };
 
-/** What a final answer that says the opposite of what the payout already is means; null when it does not. */
+/**
+ * What a final answer that says the opposite of what the payout already is means; null when it does
+ * not.
+ */
 const contradiction = ({ status, failReason }: Payout, { kind }: PayoutAnswer): string | null => {
   if (status === 'failed' && kind === 'approved')
     return `The bank says that it paid this payout, which is failed (${failReason}) and was given back to the merchant.`;
@@ -100,18 +142,42 @@ const contradiction = ({ status, failReason }: Payout, { kind }: PayoutAnswer): 
   return 'The bank says that it did not pay this payout, which is booked as paid.';
 };
 
-/** Nothing is left to do with a final payout; but money that moved otherwise than the books say is told to the operators. */
-const tellContradiction = async (database: Database, payout: Payout, answer: PayoutAnswer, at: Temporal.Instant): Promise<void> => {
+/**
+ * Nothing is left to do with a final payout; but money that moved otherwise than the books say is
+ * told to the operators.
+ */
+const tellContradiction = async (
+  database: Database,
+  payout: Payout,
+  answer: PayoutAnswer,
+  at: Temporal.Instant,
+): Promise<void> => {
   const detail = contradiction(payout, answer);
   if (detail === null) return;
   const { merchantId, shopId, mode, id: subjectId } = payout;
-  await raiseAlert(database.pool, { kind: 'bank_answer_contradicts', merchantId, shopId, mode, subjectId, detail, at });
+  await raiseAlert(database.pool, {
+    kind: 'bank_answer_contradicts',
+    merchantId,
+    shopId,
+    mode,
+    subjectId,
+    detail,
+    at,
+  });
 };
 
 const racesMost = 20;
 
-/** Applies the answer; the payout as it is afterwards. A final answer to a payout that is final changes nothing; one that contradicts it raises an alert. */
-export const applyPayoutAnswer = async (database: Database, read: Payout, answer: PayoutAnswer, now: Temporal.Instant): Promise<Payout> => {
+/**
+ * Applies the answer; the payout as it is afterwards. A final answer to a payout that is final
+ * changes nothing; one that contradicts it raises an alert.
+ */
+export const applyPayoutAnswer = async (
+  database: Database,
+  read: Payout,
+  answer: PayoutAnswer,
+  now: Temporal.Instant,
+): Promise<Payout> => {
   let payout = read;
   for (let race = 0; race < racesMost; race++) {
     const change = decide(payout, answer, now);

@@ -1,11 +1,17 @@
-/** Calls to a bank about payouts, within their deadline. Decision D-32: whatever goes wrong with a call is an unknown answer, never a failure. */
+/**
+ * Calls to a bank about payouts, within their deadline. Decision D-32: whatever goes wrong with a
+ * call is an unknown answer, never a failure.
+ */
 import type { PayoutOrderAnswer, RecipientVerdict } from '../kernel/banks/payout-bank.ts';
 import type { Logger } from '../kernel/service/tracing/telemetry.ts';
 import { callDeadline_s } from './rules/payout.ts';
 
 const unknown = { kind: 'unknown' } as const;
 
-/** Waits for a call until its deadline. What it threw is named in the log, and not repeated: it may hold what was sent. */
+/**
+ * Waits for a call until its deadline. What it threw is named in the log, and not repeated: it may
+ * hold what was sent.
+ */
 const within = async <Answer extends PayoutOrderAnswer | RecipientVerdict>(
   deadline_ms: number,
   log: Logger,
@@ -15,9 +21,14 @@ const within = async <Answer extends PayoutOrderAnswer | RecipientVerdict>(
   const calling = new AbortController();
   const { signal } = calling;
   const timer = setTimeout(() => calling.abort(), deadline_ms);
-  const elapsed = new Promise<typeof unknown>((resolve) => signal.addEventListener('abort', () => resolve(unknown), { once: true }));
+  const elapsed = new Promise<typeof unknown>((resolve) =>
+    signal.addEventListener('abort', () => resolve(unknown), { once: true }),
+  );
   const answered = call(signal).catch((error: unknown) => {
-    log.warn({ payoutId, error: error instanceof Error ? error.name : 'not an error' }, 'a call to a bank about a payout failed');
+    log.warn(
+      { payoutId, error: error instanceof Error ? error.name : 'not an error' },
+      'a call to a bank about a payout failed',
+    );
     return unknown;
   });
   return Promise.race([answered, elapsed]).finally(() => clearTimeout(timer));
@@ -34,5 +45,7 @@ export const callForPayout = <Answer extends PayoutOrderAnswer>(
 const checkDeadline_ms = 5_000;
 
 /** A question about a recipient, before there is a payout. */
-export const callForRecipient = (log: Logger, call: (signal: AbortSignal) => Promise<RecipientVerdict>): Promise<RecipientVerdict> =>
-  within(checkDeadline_ms, log, null, call);
+export const callForRecipient = (
+  log: Logger,
+  call: (signal: AbortSignal) => Promise<RecipientVerdict>,
+): Promise<RecipientVerdict> => within(checkDeadline_ms, log, null, call);

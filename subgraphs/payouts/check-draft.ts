@@ -1,6 +1,7 @@
 /**
- * What stands before a new payout is made: its terms (contract, decision D-06), the operator's lists (D-40), the route, and the bank's word on the recipient
- * (D-53). Nothing is written here, and nothing moves.
+ * What stands before a new payout is made: its terms (contract, decision D-06), the operator's
+ * lists (D-40), the route, and the bank's word on the recipient (D-53). Nothing is written here,
+ * and nothing moves.
  */
 import type { Bank } from '../kernel/banks/bank.ts';
 import type { RecipientVerdict } from '../kernel/banks/payout-bank.ts';
@@ -15,36 +16,74 @@ import { callForRecipient } from './call-bank.ts';
 import { wayOf, type PayoutMethod } from './rules/payout.ts';
 
 /** Decision D-40: whom the operator's lists refuse; null when the recipient is on none. */
-const barredRecipient = (policies: PolicyLists, merchantId: string, recipient: Recipient): Refused | null => {
+const barredRecipient = (
+  policies: PolicyLists,
+  merchantId: string,
+  recipient: Recipient,
+): Refused | null => {
   switch (recipient.way) {
     case 'sbp':
-      return policies.isBlocked(merchantId, 'phone', recipient.phone) ? refused('aml_blocked', 'payouts to this phone are not accepted') : null;
+      return policies.isBlocked(merchantId, 'phone', recipient.phone)
+        ? refused('aml_blocked', 'payouts to this phone are not accepted')
+        : null;
     case 'card':
-      return policies.isBlocked(merchantId, 'card', recipient.cardNumber) ? refused('aml_blocked', 'payouts to this card are not accepted') : null;
+      return policies.isBlocked(merchantId, 'card', recipient.cardNumber)
+        ? refused('aml_blocked', 'payouts to this card are not accepted')
+        : null;
     case 'account':
-      return policies.isBlocked(merchantId, 'account', recipient.accountNumber) ? refused('aml_blocked', 'payouts to this account are not accepted') : null;
+      return policies.isBlocked(merchantId, 'account', recipient.accountNumber)
+        ? refused('aml_blocked', 'payouts to this account are not accepted')
+        : null;
   }
 };
 
-/** The bank for payouts of a method; `route_not_configured`, or `method_unsupported` when no bank of the shop's routes can pay so. */
-export const payoutBank = (banks: Banks, { merchantId, shopId, mode }: KeyPrincipal, method: PayoutMethod): Promise<Bank | Refused> =>
+/**
+ * The bank for payouts of a method; `route_not_configured`, or `method_unsupported` when no bank of
+ * the shop's routes can pay so.
+ */
+export const payoutBank = (
+  banks: Banks,
+  { merchantId, shopId, mode }: KeyPrincipal,
+  method: PayoutMethod,
+): Promise<Bank | Refused> =>
   banks.route({ merchantId, shopId, mode, operation: 'payout', method: wayOf[method] });
 
-/** What the bank says of a recipient, where it has such a question. A card's number goes to the bank once, with the order. */
-const recipientVerdict = async (bank: Bank, recipient: Recipient, log: Logger): Promise<RecipientVerdict> => {
+/**
+ * What the bank says of a recipient, where it has such a question. A card's number goes to the bank
+ * once, with the order.
+ */
+const recipientVerdict = async (
+  bank: Bank,
+  recipient: Recipient,
+  log: Logger,
+): Promise<RecipientVerdict> => {
   if (recipient.way === 'card' || !bank.checkRecipient) return { kind: 'acceptable' };
-  return callForRecipient(log, async (signal) => bank.checkRecipient?.(recipient, signal) ?? { kind: 'acceptable' });
+  return callForRecipient(
+    log,
+    async (signal) => bank.checkRecipient?.(recipient, signal) ?? { kind: 'acceptable' },
+  );
 };
 
-/** A recipient that may be paid, at the bank that does it; `refusedAs` when that bank has refused already. */
+/**
+ * A recipient that may be paid, at the bank that does it; `refusedAs` when that bank has refused
+ * already.
+ */
 export interface Checked {
   readonly bank: Bank;
   readonly refusedAs: FailureCode | null;
 }
 
-/** Checks a recipient against the lists, the route (a bank, or why there is none) and the bank's own word. A replay does not need it. */
+/**
+ * Checks a recipient against the lists, the route (a bank, or why there is none) and the bank's own
+ * word. A replay does not need it.
+ */
 export const checkRecipient = async (
-  { policies, merchantId, bank, log }: { policies: PolicyLists; merchantId: string; bank: Bank | Refused; log: Logger },
+  {
+    policies,
+    merchantId,
+    bank,
+    log,
+  }: { policies: PolicyLists; merchantId: string; bank: Bank | Refused; log: Logger },
   recipient: Recipient,
 ): Promise<Checked | Refused> => {
   const bar = barredRecipient(policies, merchantId, recipient);

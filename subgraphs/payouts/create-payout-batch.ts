@@ -1,7 +1,8 @@
 /**
- * Creates a batch of payouts. Contract POST /v1/public/payouts/batch; decisions D-25, D-52 and D-52a: each item stands alone, under an idempotency key of its
- * own. The batch is worked off in pages, each of them one transaction of a few statements, however many items it has; what a page has made stays when a later one
- * fails, and the batch is completed by sending it again.
+ * Creates a batch of payouts. Contract POST /v1/public/payouts/batch; decisions D-25, D-52 and
+ * D-52a: each item stands alone, under an idempotency key of its own. The batch is worked off in
+ * pages, each of them one transaction of a few statements, however many items it has; what a page
+ * has made stays when a later one fails, and the batch is completed by sending it again.
  */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
@@ -12,7 +13,15 @@ import { claimOf, type IdempotencyClaim } from '../kernel/database/idempotency.t
 import { inTransaction } from '../kernel/database/statement.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import { checkRecipient, payoutBank, type Checked } from './check-draft.ts';
-import { keyedClaim, keyedFingerprints, lacksScope, payCard, type CreatingParts, type Creating, type IdempotencyArgument } from './create-payout.ts';
+import {
+  keyedClaim,
+  keyedFingerprints,
+  lacksScope,
+  payCard,
+  type CreatingParts,
+  type Creating,
+  type IdempotencyArgument,
+} from './create-payout.ts';
 import type { Payout } from './entities.ts';
 import { beyondBound, openPayouts, type Opened } from './open-payouts.ts';
 import { payoutTerms, type PayoutInput, type PayoutTerms } from './rules/create.ts';
@@ -22,7 +31,10 @@ import type { PayoutMethod } from './rules/payout.ts';
 const batchMost_items = 1_000;
 /** Items of one transaction. The merchant's row is locked for that long. */
 const page_items = 100;
-/** A page of cards is no larger than what is given to the bank at once: no number waits for its turn. */
+/**
+ * A page of cards is no larger than what is given to the bank at once: no number waits for its
+ * turn.
+ */
 const cardPage_items = 20;
 /** Questions to a bank at the same time. */
 const abreast = 20;
@@ -69,7 +81,9 @@ interface Batch {
   readonly method: PayoutMethod;
   readonly bank: Bank | Refused;
   readonly claim: IdempotencyClaim | null;
-  /** What the batch's own key stands for: nothing that can be read, only that this call was here. */
+  /**
+   * What the batch's own key stands for: nothing that can be read, only that this call was here.
+   */
   readonly batchId: string;
 }
 
@@ -85,21 +99,46 @@ const readyOf = (checked: Checked | Refused, terms: PayoutTerms): Item['ready'] 
   return checked.refusedAs ? bankFailure(checked.refusedAs) : { terms, bank: checked.bank };
 };
 
-const readItem = async ({ parts, creating, method, bank, claim }: Batch, input: PayoutInput, index: number): Promise<Item> => {
-  const meaning = JSON.stringify(['payoutBatchItem', method, input], (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
-  const fingerprints = claim ? keyedFingerprints(parts.fingerprintKey, meaning) : { fingerprint: '', earlierFingerprints: [] };
-  const base = { index, amount: input.amount, key: claim ? `${claim.key}:${index}` : '', ...fingerprints, id: randomUUID() };
+const readItem = async (
+  { parts, creating, method, bank, claim }: Batch,
+  input: PayoutInput,
+  index: number,
+): Promise<Item> => {
+  const meaning = JSON.stringify(['payoutBatchItem', method, input], (_, value: unknown) =>
+    typeof value === 'bigint' ? value.toString() : value,
+  );
+  const fingerprints = claim
+    ? keyedFingerprints(parts.fingerprintKey, meaning)
+    : { fingerprint: '', earlierFingerprints: [] };
+  const base = {
+    index,
+    amount: input.amount,
+    key: claim ? `${claim.key}:${index}` : '',
+    ...fingerprints,
+    id: randomUUID(),
+  };
   const terms = payoutTerms(method, input);
   if (isRefused(terms)) return { ...base, ready: failureOf(terms) };
-  const checked = await checkRecipient({ policies: creating.policies, merchantId: creating.key.merchantId, bank, log: parts.log }, terms.recipient);
+  const checked = await checkRecipient(
+    { policies: creating.policies, merchantId: creating.key.merchantId, bank, log: parts.log },
+    terms.recipient,
+  );
   return { ...base, ready: readyOf(checked, terms) };
 };
 
-const readPage = async (batch: Batch, inputs: readonly PayoutInput[], from: number): Promise<readonly Item[]> => {
+const readPage = async (
+  batch: Batch,
+  inputs: readonly PayoutInput[],
+  from: number,
+): Promise<readonly Item[]> => {
   const items: Item[] = [];
   for (let place = 0; place < inputs.length; place += abreast) {
     const some = inputs.slice(place, place + abreast);
-    items.push(...(await Promise.all(some.map((input, offset) => readItem(batch, input, from + place + offset)))));
+    items.push(
+      ...(await Promise.all(
+        some.map((input, offset) => readItem(batch, input, from + place + offset)),
+      )),
+    );
   }
   return items;
 };
@@ -108,7 +147,12 @@ const readPage = async (batch: Batch, inputs: readonly PayoutInput[], from: numb
 const earlierOf = (taken: ReadonlyMap<string, string | null>, { key }: Item): Made | undefined => {
   const earlier = taken.get(key);
   if (earlier === undefined) return undefined;
-  return earlier === null ? { code: 'idempotent_conflict', error: `the Idempotency-Key ${key} was used with a different request` } : { duplicateOf: earlier };
+  return earlier === null
+    ? {
+        code: 'idempotent_conflict',
+        error: `the Idempotency-Key ${key} was used with a different request`,
+      }
+    : { duplicateOf: earlier };
 };
 
 interface Page {
@@ -116,7 +160,10 @@ interface Page {
   readonly replayed: boolean;
 }
 
-const conflict = refused('idempotent_conflict', 'this Idempotency-Key was used with a different request');
+const conflict = refused(
+  'idempotent_conflict',
+  'this Idempotency-Key was used with a different request',
+);
 
 /** Opens the payouts of those items that are ready and new. */
 const openItems = async (
@@ -125,10 +172,16 @@ const openItems = async (
   items: readonly Item[],
   at: Temporal.Instant,
 ): Promise<readonly Made[] | Refused> => {
-  const drafts = items.flatMap(({ id, ready }) => ('terms' in ready ? [{ id, terms: ready.terms, connector: ready.bank.connector, refusedAs: null }] : []));
+  const drafts = items.flatMap(({ id, ready }) =>
+    'terms' in ready
+      ? [{ id, terms: ready.terms, connector: ready.bank.connector, refusedAs: null }]
+      : [],
+  );
   const opened = drafts.length === 0 ? [] : await openPayouts(client, key, method, drafts, at);
   if (isRefused(opened)) return opened;
-  const byId = new Map<string, Opened>(drafts.flatMap(({ id }, place) => (opened[place] ? [[id, opened[place]] as const] : [])));
+  const byId = new Map<string, Opened>(
+    drafts.flatMap(({ id }, place) => (opened[place] ? [[id, opened[place]] as const] : [])),
+  );
   return items.map(({ id, ready }) => {
     if (!('terms' in ready)) return ready;
     const one = byId.get(id);
@@ -137,10 +190,22 @@ const openItems = async (
   });
 };
 
-const openPage = async (client: pg.PoolClient, batch: Batch, items: readonly Item[], at: Temporal.Instant): Promise<Page | Refused> => {
+const openPage = async (
+  client: pg.PoolClient,
+  batch: Batch,
+  items: readonly Item[],
+  at: Temporal.Instant,
+): Promise<Page | Refused> => {
   const { claim, batchId, creating } = batch;
-  const claims = items.map(({ key, fingerprint, earlierFingerprints, id: resourceId }) => ({ key, fingerprint, earlierFingerprints, resourceId }));
-  const taken = claim ? await claimPage(client, creating.key, [{ ...claim, resourceId: batchId }, ...claims], at) : new Map<string, string | null>();
+  const claims = items.map(({ key, fingerprint, earlierFingerprints, id: resourceId }) => ({
+    key,
+    fingerprint,
+    earlierFingerprints,
+    resourceId,
+  }));
+  const taken = claim
+    ? await claimPage(client, creating.key, [{ ...claim, resourceId: batchId }, ...claims], at)
+    : new Map<string, string | null>();
   const earlier = claim ? taken.get(claim.key) : undefined;
   if (earlier === null) return conflict;
   const fresh = items.filter(({ key }) => !taken.has(key));
@@ -159,37 +224,68 @@ const openPage = async (client: pg.PoolClient, batch: Batch, items: readonly Ite
   return { made, replayed: earlier !== undefined && earlier !== batchId };
 };
 
-const isPayout = (made: Made | undefined): made is { readonly payout: Payout } => made !== undefined && 'payout' in made;
+const isPayout = (made: Made | undefined): made is { readonly payout: Payout } =>
+  made !== undefined && 'payout' in made;
 
-/** A page in which nothing was made leaves nothing behind, the batch's own key included (decision D-22). */
+/**
+ * A page in which nothing was made leaves nothing behind, the batch's own key included (decision
+ * D-22).
+ */
 const isKept = (page: Page | Refused): boolean => !isRefused(page) && page.made.some(isPayout);
 
 /** PostgreSQL's lock_not_available: an equal batch is at work at this page. */
-const waitedInVain = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === '55P03';
+const waitedInVain = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === '55P03';
 
 const makePage = async (batch: Batch, items: readonly Item[]): Promise<Page | Refused> => {
   const at = batch.creating.now();
   try {
-    return await inTransaction(batch.parts.database.pool, (client) => openPage(client, batch, items, at), isKept);
+    return await inTransaction(
+      batch.parts.database.pool,
+      (client) => openPage(client, batch, items, at),
+      isKept,
+    );
   } catch (error) {
-    if (batch.claim && waitedInVain(error)) return refused('idempotent_in_progress', 'an earlier call with this Idempotency-Key is still running');
-    if (isBeyondBound(error)) return { made: items.map(() => failureOf(beyondBound)), replayed: false };
+    if (batch.claim && waitedInVain(error))
+      return refused(
+        'idempotent_in_progress',
+        'an earlier call with this Idempotency-Key is still running',
+      );
+    if (isBeyondBound(error))
+      return { made: items.map(() => failureOf(beyondBound)), replayed: false };
     throw error;
   }
 };
 
-/** Gives the cards of a page to the bank. What becomes of each is told by its webhook: the item is created, whatever the bank says. */
-const payCards = async ({ parts, creating: { now } }: Batch, items: readonly Item[], made: readonly Made[], since_ms: number): Promise<void> => {
+/**
+ * Gives the cards of a page to the bank. What becomes of each is told by its webhook: the item is
+ * created, whatever the bank says.
+ */
+const payCards = async (
+  { parts, creating: { now } }: Batch,
+  items: readonly Item[],
+  made: readonly Made[],
+  since_ms: number,
+): Promise<void> => {
   const calls = items.map(async ({ ready }, place) => {
     const one = made[place];
     if (!isPayout(one) || !('terms' in ready) || ready.terms.recipient.way !== 'card') return;
-    await payCard(parts, ready.bank, { payout: one.payout, recipient: ready.terms.recipient, since_ms, now });
+    await payCard(parts, ready.bank, {
+      payout: one.payout,
+      recipient: ready.terms.recipient,
+      since_ms,
+      now,
+    });
   });
   const failed = (await Promise.allSettled(calls)).find((call) => call.status === 'rejected');
   if (failed) throw failed.reason;
 };
 
-const resultOf = (method: PayoutMethod, { index, amount }: Item, made: Made | undefined): ItemResult => {
+const resultOf = (
+  method: PayoutMethod,
+  { index, amount }: Item,
+  made: Made | undefined,
+): ItemResult => {
   const base = { index, method, amount, payoutId: null, code: null, error: null };
   if (!made) throw new Error(`item ${index} came to nothing`);
   if ('payout' in made) return { ...base, status: 'created', payoutId: made.payout.id };
@@ -198,24 +294,38 @@ const resultOf = (method: PayoutMethod, { index, amount }: Item, made: Made | un
 };
 
 /**
- * Creates payouts of one method for the key's shop; a result for each item, in their order. Refuses as a whole with `bad_request`, `scope_required`, or about the
- * key; what else is wrong with an item is its own failure.
+ * Creates payouts of one method for the key's shop; a result for each item, in their order. Refuses
+ * as a whole with `bad_request`, `scope_required`, or about the key; what else is wrong with an
+ * item is its own failure.
  */
 export const createPayoutBatch = async (
   parts: CreatingParts,
   creating: Creating,
-  { method, items: inputs }: { readonly method: PayoutMethod; readonly items: readonly PayoutInput[] },
+  {
+    method,
+    items: inputs,
+  }: { readonly method: PayoutMethod; readonly items: readonly PayoutInput[] },
   idempotency: IdempotencyArgument,
 ): Promise<CreatedBatch | Refused> => {
   const lack = lacksScope(creating.key, method);
   if (lack) return lack;
   if (inputs.length < 1 || inputs.length > batchMost_items) {
-    return refused('bad_request', `items: expected an array of 1 to ${batchMost_items} items, got an array of ${inputs.length}`);
+    return refused(
+      'bad_request',
+      `items: expected an array of 1 to ${batchMost_items} items, got an array of ${inputs.length}`,
+    );
   }
   const claim = claimOf(idempotency, 'payoutBatchCreate', { method, items: inputs });
   if (claim && isRefused(claim)) return claim;
   const bank = await payoutBank(parts.banks, creating.key, method);
-  const batch: Batch = { parts, creating, method, bank, claim: claim && keyedClaim(parts, claim), batchId: randomUUID() };
+  const batch: Batch = {
+    parts,
+    creating,
+    method,
+    bank,
+    claim: claim && keyedClaim(parts, claim),
+    batchId: randomUUID(),
+  };
   const size = method === 'payouts_card' ? cardPage_items : page_items;
   const results: ItemResult[] = [];
   let replayed = false;

@@ -1,7 +1,9 @@
 /**
- * Creates a payout. Contract POST /v1/public/payouts; decisions D-20 to D-24, D-50 to D-53. The payout is written, and its money reserved, before the bank is
- * given anything: workers give SBP and account payouts to the bank after the commit. A card's number may not wait anywhere, so that this call gives a card
- * payout to the bank itself, once; what becomes of one whose call did not end is in `rules/payout` (`lostCard_s`).
+ * Creates a payout. Contract POST /v1/public/payouts; decisions D-20 to D-24, D-50 to D-53. The
+ * payout is written, and its money reserved, before the bank is given anything: workers give SBP
+ * and account payouts to the bank after the commit. A card's number may not wait anywhere, so that
+ * this call gives a card payout to the bank itself, once; what becomes of one whose call did not
+ * end is in `rules/payout` (`lostCard_s`).
  */
 import { createHmac, randomUUID } from 'node:crypto';
 import type { Bank } from '../kernel/banks/bank.ts';
@@ -39,7 +41,10 @@ export interface Creating {
   readonly now: () => Temporal.Instant;
 }
 
-export type IdempotencyArgument = { readonly key: string; readonly fingerprint?: string | null | undefined } | null | undefined;
+export type IdempotencyArgument =
+  | { readonly key: string; readonly fingerprint?: string | null | undefined }
+  | null
+  | undefined;
 
 export interface CreatedPayout {
   readonly payout: Payout;
@@ -56,28 +61,47 @@ const scopeOf: Readonly<Record<PayoutMethod, Scope>> = {
 
 /** `scope_required` when the key may not pay out so; null when it may. */
 export const lacksScope = ({ scopes }: KeyPrincipal, method: PayoutMethod): Refused | null =>
-  scopes.includes(scopeOf[method]) ? null : refused('scope_required', `the key lacks the scope ${scopeOf[method]}`);
+  scopes.includes(scopeOf[method])
+    ? null
+    : refused('scope_required', `the key lacks the scope ${scopeOf[method]}`);
 
-/** The claim as it is stored: a plain digest of a body with a card number in it could be tried out, number by number. */
-export const keyedClaim = ({ fingerprintKey }: Pick<CreatingParts, 'fingerprintKey'>, claim: IdempotencyClaim): IdempotencyClaim => ({
+/**
+ * The claim as it is stored: a plain digest of a body with a card number in it could be tried out,
+ * number by number.
+ */
+export const keyedClaim = (
+  { fingerprintKey }: Pick<CreatingParts, 'fingerprintKey'>,
+  claim: IdempotencyClaim,
+): IdempotencyClaim => ({
   key: claim.key,
   ...keyedFingerprints(fingerprintKey, claim.fingerprint),
 });
 
 /** A digest of `meaning` that nobody else can make, and those that were made with earlier keys. */
-export const keyedFingerprints = (keys: Keys, meaning: string): Required<Omit<IdempotencyClaim, 'key'>> => {
-  const [fingerprint, ...earlierFingerprints] = allKeys(keys).map((key) => createHmac('sha256', key).update(meaning).digest('hex'));
+export const keyedFingerprints = (
+  keys: Keys,
+  meaning: string,
+): Required<Omit<IdempotencyClaim, 'key'>> => {
+  const [fingerprint, ...earlierFingerprints] = allKeys(keys).map((key) =>
+    createHmac('sha256', key).update(meaning).digest('hex'),
+  );
   return { fingerprint: fingerprint ?? '', earlierFingerprints };
 };
 
 /**
- * Gives a card payout to its bank, in this process. `since_ms` is when the payout was begun to be made, by performance.now(): a process that slept since then
- * must not wake up and pay what was meanwhile found not to have been sent.
+ * Gives a card payout to its bank, in this process. `since_ms` is when the payout was begun to be
+ * made, by performance.now(): a process that slept since then must not wake up and pay what was
+ * meanwhile found not to have been sent.
  */
 export const payCard = async (
   parts: CreatingParts,
   bank: Bank,
-  { payout, recipient, since_ms, now }: { payout: Payout; recipient: CardRecipient; since_ms: number; now: () => Temporal.Instant },
+  {
+    payout,
+    recipient,
+    since_ms,
+    now,
+  }: { payout: Payout; recipient: CardRecipient; since_ms: number; now: () => Temporal.Instant },
 ): Promise<Payout> => {
   if (performance.now() - since_ms > callDeadline_s * 1_000) return payout;
   const ordered = await orderPayout(parts, bank, { payout, recipient, isFirst: true, now });
@@ -86,12 +110,16 @@ export const payCard = async (
 
 /** Decision D-53: the payout stands, failed, and is read by its id or a replay of its key. */
 const routerError = ({ id }: Payout): Refused =>
-  refused('router_error', `the bank could not route the payout: the recipient's bank is unknown to it, or its router failed; payout ${id} is failed`);
+  refused(
+    'router_error',
+    `the bank could not route the payout: the recipient's bank is unknown to it, or its router failed; payout ${id} is failed`,
+  );
 
 /**
- * Creates a payout of the key's shop, or finds the one that an earlier call with the same idempotency key created. Refuses with `bad_request`,
- * `scope_required`, `aml_blocked`, `route_not_configured`, `method_unsupported`, `insufficient_balance`, about the key, or, with a failed payout left behind,
- * `router_error`.
+ * Creates a payout of the key's shop, or finds the one that an earlier call with the same
+ * idempotency key created. Refuses with `bad_request`, `scope_required`, `aml_blocked`,
+ * `route_not_configured`, `method_unsupported`, `insufficient_balance`, about the key, or, with a
+ * failed payout left behind, `router_error`.
  */
 export const createPayout = async (
   parts: CreatingParts,
@@ -110,11 +138,21 @@ export const createPayout = async (
   const terms = payoutTerms(method, input);
   if (isRefused(terms)) return terms;
   const bank = await payoutBank(parts.banks, key, method);
-  const ready = await checkRecipient({ policies: creating.policies, merchantId: key.merchantId, bank, log: parts.log }, terms.recipient);
+  const ready = await checkRecipient(
+    { policies: creating.policies, merchantId: key.merchantId, bank, log: parts.log },
+    terms.recipient,
+  );
   const id = randomUUID();
   const at = now();
-  const find = async (earlier: string): Promise<Payout | null> => (await loadPayouts(pool, [{ merchantId: key.merchantId, id: earlier }]))[0] ?? null;
-  const creation = { caller: key, claim: claim && keyedClaim(parts, claim), find, resourceId: id, at };
+  const find = async (earlier: string): Promise<Payout | null> =>
+    (await loadPayouts(pool, [{ merchantId: key.merchantId, id: earlier }]))[0] ?? null;
+  const creation = {
+    caller: key,
+    claim: claim && keyedClaim(parts, claim),
+    find,
+    resourceId: id,
+    at,
+  };
   const making = createOnce(pool, creation, async (client) => {
     // What was created before something stood against it is still answered to a repeated call.
     if (isRefused(ready)) return ready;
@@ -124,8 +162,12 @@ export const createPayout = async (
   });
   const created = await withinBound(making, beyondBound);
   if (isRefused(created)) return created;
-  if (created.replayed || isRefused(ready)) return { payout: created.made, replayed: created.replayed };
+  if (created.replayed || isRefused(ready))
+    return { payout: created.made, replayed: created.replayed };
   const { recipient } = terms;
-  const payout = recipient.way === 'card' ? await payCard(parts, ready.bank, { payout: created.made, recipient, since_ms, now }) : created.made;
+  const payout =
+    recipient.way === 'card'
+      ? await payCard(parts, ready.bank, { payout: created.made, recipient, since_ms, now })
+      : created.made;
   return payout.failReason === 'bank_unknown' ? routerError(payout) : { payout, replayed: false };
 };

@@ -30,21 +30,33 @@ export const PayoutEntity = defineEntity({
     bankRef: p.text().nullable(),
     createdAt: moment(),
     completedAt: moment().nullable(),
-    /** What is withheld for it when it succeeds, fixed when it was made: it is reserved with the amount. */
+    /**
+     * What is withheld for it when it succeeds, fixed when it was made: it is reserved with the
+     * amount.
+     */
     fee: p.bigint(),
     /** The bank that has it, or will be given it. */
     connector: p.text().nullable(),
     recipientAccount: p.text().nullable(),
     recipientBik: p.text().nullable(),
     recipientInn: p.text().nullable(),
-    /** When the order was first given to the bank, or was about to be; null: the bank has not seen it. */
+    /**
+     * When the order was first given to the bank, or was about to be; null: the bank has not seen
+     * it.
+     */
     sentAt: moment().nullable(),
-    /** When the bank is given the order, or asked about it, next; null when there is nothing to do by ourselves. */
+    /**
+     * When the bank is given the order, or asked about it, next; null when there is nothing to do
+     * by ourselves.
+     */
     askAt: moment().nullable(),
   },
   indexes: [
     { name: 'payout_registry', properties: ['merchantId', 'shopId', 'mode', 'createdAt', 'id'] },
-    { name: 'payout_filter', properties: ['merchantId', 'shopId', 'mode', 'status', 'method', 'createdAt', 'id'] },
+    {
+      name: 'payout_filter',
+      properties: ['merchantId', 'shopId', 'mode', 'status', 'method', 'createdAt', 'id'],
+    },
     { name: 'payout_ask_due', properties: ['askAt'], where: 'ask_at is not null' },
     { name: 'payout_pending', properties: ['createdAt'], where: "status = 'pending'" },
   ],
@@ -53,8 +65,15 @@ export const PayoutEntity = defineEntity({
     { name: 'payout_fee', expression: 'fee >= 0 and fee <= 9007199254740991' },
     { name: 'payout_final', expression: "(status = 'pending'::text) = (completed_at is null)" },
     { name: 'payout_failed', expression: "(status = 'failed'::text) = (fail_reason is not null)" },
-    { name: 'payout_status', expression: "status = any (array['pending'::text, 'succeeded'::text, 'failed'::text])" },
-    { name: 'payout_method', expression: "method = any (array['payouts_sbp'::text, 'payouts_card'::text, 'payouts_account'::text])" },
+    {
+      name: 'payout_status',
+      expression: "status = any (array['pending'::text, 'succeeded'::text, 'failed'::text])",
+    },
+    {
+      name: 'payout_method',
+      expression:
+        "method = any (array['payouts_sbp'::text, 'payouts_card'::text, 'payouts_account'::text])",
+    },
   ],
 });
 export type Payout = Row<InferEntity<typeof PayoutEntity>>;

@@ -12,4 +12,7 @@ const payoutColumns = columns(payoutNames);
 export const loadPayouts = loadByKey<Payout>('payout', payoutColumns);
 
 /** The payouts registry, filtered by status and method. */
-export const listPayouts = registry<Payout>({ name: 'payout', filters: { status: payoutStatuses, method: payoutMethods } }, payoutColumns);
+export const listPayouts = registry<Payout>(
+  { name: 'payout', filters: { status: payoutStatuses, method: payoutMethods } },
+  payoutColumns,
+);

@@ -1,4 +1,7 @@
-/** What the payouts subgraph does in the background. The schedule finds everything by itself; the wake-up only makes it prompt. */
+/**
+ * What the payouts subgraph does in the background. The schedule finds everything by itself; the
+ * wake-up only makes it prompt.
+ */
 import type { Timekeeper } from '../kernel/clock/keep-clocks.ts';
 import { done, type Job } from '../kernel/queue/run-job.ts';
 import { payoutAsks, sendDuePayouts, type SendingParts } from './send-payouts.ts';
@@ -9,10 +12,16 @@ export interface PayoutJobs extends SendingParts {
   readonly stopping: AbortSignal;
 }
 
-/** The job that gives new payouts to their banks: enqueued when there are new ones. It carries nothing: the rows say what is due. */
+/**
+ * The job that gives new payouts to their banks: enqueued when there are new ones. It carries
+ * nothing: the rows say what is due.
+ */
 export const sendPayoutsJob = 'send-payouts';
 
-/** The jobs of the payouts subgraph. A run that is stopped half way loses nothing: the next one goes on. */
+/**
+ * The jobs of the payouts subgraph. A run that is stopped half way loses nothing: the next one goes
+ * on.
+ */
 export const payoutJobs = ({ now, stopping, ...parts }: PayoutJobs): readonly Job[] => [
   {
     name: sendPayoutsJob,

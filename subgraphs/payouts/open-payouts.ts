@@ -1,12 +1,20 @@
 /**
- * Makes payouts: one, or a page of a batch, in the caller's transaction. Decision D-50: the merchant's row is locked first, and what is available is read after
- * that by a statement of its own, which sees all that was committed before the lock was given; so no payout takes what another has reserved.
+ * Makes payouts: one, or a page of a batch, in the caller's transaction. Decision D-50: the
+ * merchant's row is locked first, and what is available is read after that by a statement of its
+ * own, which sees all that was committed before the lock was given; so no payout takes what another
+ * has reserved.
  */
 import type pg from 'pg';
 import { eventRow, insertEvents, type OutboxEvent } from '../kernel/database/outbox.ts';
 import { rowJson, run, type Statement } from '../kernel/database/statement.ts';
 import { lockMerchant } from '../kernel/ledger/debit.ts';
-import { deltaRows, insertDeltas, insertPostings, postingRows, type PostingSource } from '../kernel/ledger/post.ts';
+import {
+  deltaRows,
+  insertDeltas,
+  insertPostings,
+  postingRows,
+  type PostingSource,
+} from '../kernel/ledger/post.ts';
 import { effectiveRate } from '../kernel/ledger/rate.ts';
 import type { FailureCode } from '../kernel/rules/failure-code.ts';
 import type { MinorUnits } from '../kernel/rules/money.ts';
@@ -26,17 +34,29 @@ export interface Draft {
   readonly terms: PayoutTerms;
   /** The bank that it goes to. */
   readonly connector: string;
-  /** The bank has refused the recipient already: the payout is made as a failed one (decision D-52b), and reserves nothing. */
+  /**
+   * The bank has refused the recipient already: the payout is made as a failed one (decision
+   * D-52b), and reserves nothing.
+   */
   readonly refusedAs: FailureCode | null;
 }
 
 /** A payout that was made, or why it was not: what is available does not cover it. */
 export type Opened = Payout | Refused;
 
-const uncovered = refused('insufficient_balance', 'the payout and its fee exceed the available balance');
+const uncovered = refused(
+  'insufficient_balance',
+  'the payout and its fee exceed the available balance',
+);
 
-/** What payouts come to that would take the balance of their shop below its bound; nothing of their transaction has happened then. */
-export const beyondBound = refused('insufficient_balance', 'the payout would take the available balance of the shop below -(2^53-1)');
+/**
+ * What payouts come to that would take the balance of their shop below its bound; nothing of their
+ * transaction has happened then.
+ */
+export const beyondBound = refused(
+  'insufficient_balance',
+  'the payout would take the available balance of the shop below -(2^53-1)',
+);
 
 // The balance is row plus deltas in one statement, as in kernel/ledger/balance.
 const ground: Statement = {
@@ -65,7 +85,13 @@ interface Ground {
 
 type RecipientColumns = Pick<
   Payout,
-  'recipientPhone' | 'recipientBankId' | 'recipientName' | 'recipientCardMask' | 'recipientAccount' | 'recipientBik' | 'recipientInn'
+  | 'recipientPhone'
+  | 'recipientBankId'
+  | 'recipientName'
+  | 'recipientCardMask'
+  | 'recipientAccount'
+  | 'recipientBik'
+  | 'recipientInn'
 >;
 
 const nothingKept: RecipientColumns = {
@@ -83,28 +109,83 @@ const keptOf = ({ recipient }: PayoutTerms): RecipientColumns => {
   const recipientName = recipient.fullName;
   switch (recipient.way) {
     case 'sbp':
-      return { ...nothingKept, recipientName, recipientPhone: recipient.phone, recipientBankId: recipient.bankId };
+      return {
+        ...nothingKept,
+        recipientName,
+        recipientPhone: recipient.phone,
+        recipientBankId: recipient.bankId,
+      };
     case 'card':
       return { ...nothingKept, recipientName, recipientCardMask: recipient.cardNumber.slice(-4) };
     case 'account':
-      return { ...nothingKept, recipientName, recipientAccount: recipient.accountNumber, recipientBik: recipient.bik, recipientInn: recipient.inn };
+      return {
+        ...nothingKept,
+        recipientName,
+        recipientAccount: recipient.accountNumber,
+        recipientBik: recipient.bik,
+        recipientInn: recipient.inn,
+      };
   }
 };
 
-/** When somebody else than this call has to look at a new payout: a worker at once, or after a card's call is surely over. */
-const turnOf = (way: PayoutTerms['recipient']['way'], now: Temporal.Instant): Pick<Payout, 'sentAt' | 'askAt'> =>
-  way === 'card' ? { sentAt: now, askAt: now.add({ seconds: lostCard_s }) } : { sentAt: null, askAt: now };
+/**
+ * When somebody else than this call has to look at a new payout: a worker at once, or after a
+ * card's call is surely over.
+ */
+const turnOf = (
+  way: PayoutTerms['recipient']['way'],
+  now: Temporal.Instant,
+): Pick<Payout, 'sentAt' | 'askAt'> =>
+  way === 'card'
+    ? { sentAt: now, askAt: now.add({ seconds: lostCard_s }) }
+    : { sentAt: null, askAt: now };
 
-const payoutOf = (key: KeyPrincipal, { id, terms, connector, refusedAs }: Draft, terminalId: string, fee: MinorUnits, now: Temporal.Instant): Payout => {
+const payoutOf = (
+  key: KeyPrincipal,
+  { id, terms, connector, refusedAs }: Draft,
+  terminalId: string,
+  fee: MinorUnits,
+  now: Temporal.Instant,
+): Payout => {
   const { merchantId, shopId, mode } = key;
   const { method, amount, currency } = terms;
-  const base = { merchantId, id, shopId, terminalId, mode, amount, currency, method, ...keptOf(terms), bankRef: null, createdAt: now, fee, connector };
-  if (refusedAs) return { ...base, status: 'failed', failReason: refusedAs, completedAt: now, sentAt: null, askAt: null };
-  return { ...base, status: 'pending', failReason: null, completedAt: null, ...turnOf(terms.recipient.way, now) };
+  const base = {
+    merchantId,
+    id,
+    shopId,
+    terminalId,
+    mode,
+    amount,
+    currency,
+    method,
+    ...keptOf(terms),
+    bankRef: null,
+    createdAt: now,
+    fee,
+    connector,
+  };
+  if (refusedAs)
+    return {
+      ...base,
+      status: 'failed',
+      failReason: refusedAs,
+      completedAt: now,
+      sentAt: null,
+      askAt: null,
+    };
+  return {
+    ...base,
+    status: 'pending',
+    failReason: null,
+    completedAt: null,
+    ...turnOf(terms.recipient.way, now),
+  };
 };
 
 const eventsOf = (payout: Payout): readonly OutboxEvent[] =>
-  payout.status === 'pending' ? [createdEvent(payout)] : [createdEvent(payout), statusEvent(payout, payout.createdAt)];
+  payout.status === 'pending'
+    ? [createdEvent(payout)]
+    : [createdEvent(payout), statusEvent(payout, payout.createdAt)];
 
 /** What the postings of a payout have in common. */
 export const sourceOf = (payout: Payout, at: Temporal.Instant): PostingSource => ({
@@ -120,13 +201,19 @@ export const sourceOf = (payout: Payout, at: Temporal.Instant): PostingSource =>
   at,
 });
 
-const write = async (client: pg.PoolClient, opened: readonly { payout: Payout; reserved: readonly Posting[] }[], now: Temporal.Instant): Promise<void> => {
+const write = async (
+  client: pg.PoolClient,
+  opened: readonly { payout: Payout; reserved: readonly Posting[] }[],
+  now: Temporal.Instant,
+): Promise<void> => {
   const [first] = opened;
   if (!first) return;
   const all = opened.flatMap(({ reserved }) => reserved);
   await run(client, store, [
     JSON.stringify(opened.map(({ payout }) => rowJson(payoutNames, payout))),
-    JSON.stringify(opened.flatMap(({ payout, reserved }) => postingRows(sourceOf(payout, now), reserved))),
+    JSON.stringify(
+      opened.flatMap(({ payout, reserved }) => postingRows(sourceOf(payout, now), reserved)),
+    ),
     // One shop, one mode, one currency: the whole page changes two balances.
     JSON.stringify(deltaRows(sourceOf(first.payout, now), all)),
     JSON.stringify(opened.flatMap(({ payout }) => eventsOf(payout)).map(eventRow)),
@@ -134,8 +221,9 @@ const write = async (client: pg.PoolClient, opened: readonly { payout: Payout; r
 };
 
 /**
- * Makes payouts of one method for the key's shop, in their order, each on its own; gives for each the payout or `insufficient_balance`. Refuses with `not_found`
- * when the shop is gone. Two round trips and the lock, however many there are.
+ * Makes payouts of one method for the key's shop, in their order, each on its own; gives for each
+ * the payout or `insufficient_balance`. Refuses with `not_found` when the shop is gone. Two round
+ * trips and the lock, however many there are.
  */
 export const openPayouts = async (
   client: pg.PoolClient,
@@ -146,18 +234,29 @@ export const openPayouts = async (
 ): Promise<readonly Opened[] | Refused> => {
   const { merchantId, shopId, mode } = key;
   const currency = drafts[0]?.terms.currency ?? '';
-  if (!(await lockMerchant(client, merchantId))) return refused('not_found', 'the shop of this key does not exist any more');
-  const [found] = await run<Ground>(client, ground, [merchantId, shopId, mode, currency, method, now]);
+  if (!(await lockMerchant(client, merchantId)))
+    return refused('not_found', 'the shop of this key does not exist any more');
+  const [found] = await run<Ground>(client, ground, [
+    merchantId,
+    shopId,
+    mode,
+    currency,
+    method,
+    now,
+  ]);
   if (!found) return refused('not_found', 'the shop of this key does not exist any more');
   const { terminalId } = found;
-  // What is refused already must be covered, too, as every other payout, but takes nothing from those behind it.
+  // What is refused already must be covered, too, as every other payout, but takes nothing from
+  // those behind it.
   const rate_bps = mode === 'test' ? 0 : found.rateBps;
   const reservations = reserveEach(
     BigInt(found.available),
     rate_bps,
     drafts.map(({ terms, refusedAs }) => ({ amount: terms.amount, kept: refusedAs === null })),
   );
-  const made = drafts.map((draft, index) => openOne(key, draft, terminalId, reservations[index] ?? null, now));
+  const made = drafts.map((draft, index) =>
+    openOne(key, draft, terminalId, reservations[index] ?? null, now),
+  );
   await write(
     client,
     made.flatMap((one) => (one ? [one] : [])),
@@ -166,7 +265,13 @@ export const openPayouts = async (
   return made.map((one) => one?.payout ?? uncovered);
 };
 
-const openOne = (key: KeyPrincipal, draft: Draft, terminalId: string, reservation: Reservation | null, now: Temporal.Instant) => {
+const openOne = (
+  key: KeyPrincipal,
+  draft: Draft,
+  terminalId: string,
+  reservation: Reservation | null,
+  now: Temporal.Instant,
+) => {
   if (!reservation) return null;
   const payout = payoutOf(key, draft, terminalId, reservation.fee, now);
   return { payout, reserved: draft.refusedAs ? [] : payoutOpened(reservation) };

@@ -1,4 +1,7 @@
-/** A payout as the public JSON has it. Decision D-72: the frozen webhook body is made of the same view as GET /v1/public/payouts/{id}. */
+/**
+ * A payout as the public JSON has it. Decision D-72: the frozen webhook body is made of the same
+ * view as GET /v1/public/payouts/{id}.
+ */
 import { rfc3339 } from '../../schema/rfc3339.ts';
 import { payoutJson, type PayoutFieldsFragment } from '../../schema/wire.ts';
 import type { OutboxEvent } from '../kernel/database/outbox.ts';
@@ -28,12 +31,20 @@ const publicPayout = (payout: Payout): ReturnType<typeof payoutJson> => {
   return payoutJson(view);
 };
 
-const told = ({ merchantId, shopId, mode, id: subjectId }: Payout) => ({ merchantId, shopId, mode, subjectId });
+const told = ({ merchantId, shopId, mode, id: subjectId }: Payout) => ({
+  merchantId,
+  shopId,
+  mode,
+  subjectId,
+});
 
 /** A new payout on the stream (decision D-77). */
 export const createdEvent = (payout: Payout): OutboxEvent => ({
   ...told(payout),
-  stream: { kind: 'payout.created', payload: { id: payout.id, amount: Number(payout.amount), status: 'pending' } },
+  stream: {
+    kind: 'payout.created',
+    payload: { id: payout.id, amount: Number(payout.amount), status: 'pending' },
+  },
   webhook: null,
   at: payout.createdAt,
 });

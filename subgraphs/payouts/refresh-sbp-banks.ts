@@ -1,4 +1,7 @@
-/** Takes the SBP directory over from an acquirer, for an operator. Participants that the acquirer does not name stay: the directory is no allow-list. */
+/**
+ * Takes the SBP directory over from an acquirer, for an operator. Participants that the acquirer
+ * does not name stay: the directory is no allow-list.
+ */
 import type { Bank } from '../kernel/banks/bank.ts';
 import type { Banks } from '../kernel/banks/route.ts';
 import type { SbpBank } from '../kernel/banks/sbp-banks.ts';
@@ -30,14 +33,21 @@ const store: Statement = {
     select count(*)::int as changed from changed`,
 };
 
-const isName = (name: string): boolean => name.length > 0 && name.length <= nameMax_chars && !name.includes('\0');
-const isBank = ({ memberId, name, nameEn }: SbpBank): boolean => /^[0-9]{12}$/.test(memberId) && isName(name) && isName(nameEn);
+const isName = (name: string): boolean =>
+  name.length > 0 && name.length <= nameMax_chars && !name.includes('\0');
+const isBank = ({ memberId, name, nameEn }: SbpBank): boolean =>
+  /^[0-9]{12}$/.test(memberId) && isName(name) && isName(nameEn);
 
-/** The acquirer's list, one entry for each participant; a list with anything else in it is refused as a whole. */
+/**
+ * The acquirer's list, one entry for each participant; a list with anything else in it is refused
+ * as a whole.
+ */
 const readList = async (bank: Bank): Promise<readonly SbpBank[] | Refused> => {
-  if (!bank.listSbpBanks) return refused('method_unsupported', `${bank.bankName} gives no list of SBP banks`);
+  if (!bank.listSbpBanks)
+    return refused('method_unsupported', `${bank.bankName} gives no list of SBP banks`);
   const told = await bank.listSbpBanks(AbortSignal.timeout(deadline_ms)).catch(() => null);
-  if (told === null) return refused('router_error', `${bank.bankName} did not give its list of SBP banks`);
+  if (told === null)
+    return refused('router_error', `${bank.bankName} did not give its list of SBP banks`);
   if (told.length === 0 || told.length > banksMost || !told.every(isBank)) {
     return refused(
       'router_error',
@@ -48,22 +58,39 @@ const readList = async (bank: Bank): Promise<readonly SbpBank[] | Refused> => {
 };
 
 /**
- * Refreshes the directory from the bank behind a connector. Refuses with `route_not_configured` when this installation has no such connector, `method_unsupported`
- * when it has no list, and `router_error` when the list did not come or cannot be right; then nothing is changed.
+ * Refreshes the directory from the bank behind a connector. Refuses with `route_not_configured`
+ * when this installation has no such connector, `method_unsupported` when it has no list, and
+ * `router_error` when the list did not come or cannot be right; then nothing is changed.
  */
 export const refreshSbpBanks = async (
   { database, banks }: { readonly database: Database; readonly banks: Banks },
   acting: Acting,
   connector: string,
 ): Promise<Refreshed | Refused> => {
-  const bank = banks.holding({ mode: connector === banks.simulator.connector ? 'test' : 'live', connector });
+  const bank = banks.holding({
+    mode: connector === banks.simulator.connector ? 'test' : 'live',
+    connector,
+  });
   if (isRefused(bank)) return bank;
   // The bank is asked before the transaction: none is held open over a call to a bank.
   const list = await readList(bank);
   if (isRefused(list)) return list;
-  return changeWithAudit(database, acting, { action: 'sbp_banks.refresh', merchantId: null, subject: { kind: 'sbp_banks', id: connector } }, async (client) => {
-    const [stored] = await run<{ changed: number }>(client, store, [JSON.stringify(list), connector, acting.now()]);
-    const result = { named: list.length, changed: stored?.changed ?? 0 };
-    return { before: null, after: { ...result }, result };
-  });
+  return changeWithAudit(
+    database,
+    acting,
+    {
+      action: 'sbp_banks.refresh',
+      merchantId: null,
+      subject: { kind: 'sbp_banks', id: connector },
+    },
+    async (client) => {
+      const [stored] = await run<{ changed: number }>(client, store, [
+        JSON.stringify(list),
+        connector,
+        acting.now(),
+      ]);
+      const result = { named: list.length, changed: stored?.changed ?? 0 };
+      return { before: null, after: { ...result }, result };
+    },
+  );
 };

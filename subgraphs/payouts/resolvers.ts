@@ -1,5 +1,9 @@
 /** The payouts subgraph's resolvers. */
-import type { MutationResolvers, QueryResolvers, Resolvers } from '../../schema/generated/payouts.ts';
+import type {
+  MutationResolvers,
+  QueryResolvers,
+  Resolvers,
+} from '../../schema/generated/payouts.ts';
 import { openSbpDirectory, type SbpDirectory } from '../kernel/banks/sbp-banks.ts';
 import { openKnownMerchants } from '../kernel/database/known-merchants.ts';
 import { isUuid } from '../kernel/database/load-by-key.ts';
@@ -27,14 +31,25 @@ export interface PayoutsParts extends CreatingParts {
   readonly wakeSenders: () => void;
 }
 
-/** How soon the bank is asked again about the same payout because somebody reads it, in this process. */
+/**
+ * How soon the bank is asked again about the same payout because somebody reads it, in this
+ * process.
+ */
 const readPause_ms = 3_000;
 
-/** Whether a reader's payout may have ended at the bank; one that was asked about a moment ago is left. */
+/**
+ * Whether a reader's payout may have ended at the bank; one that was asked about a moment ago is
+ * left.
+ */
 const openWorthAsking = (): ((payout: Payout) => boolean) => {
   const askedAt_ms = new Lru<string, number>(10_000);
   return ({ id, mode, status }) => {
-    if (mode !== 'live' || status !== 'pending' || performance.now() - (askedAt_ms.get(id) ?? -Infinity) < readPause_ms) return false;
+    if (
+      mode !== 'live' ||
+      status !== 'pending' ||
+      performance.now() - (askedAt_ms.get(id) ?? -Infinity) < readPause_ms
+    )
+      return false;
     askedAt_ms.set(id, performance.now());
     return true;
   };
@@ -55,12 +70,19 @@ const createdView = ({ banks }: PayoutsParts, { payout, replayed }: CreatedPayou
   };
 };
 
-const queries = ({ database: { pool }, wakeSenders }: PayoutsParts, directory: SbpDirectory, isWorthAsking = openWorthAsking()): QueryResolvers => ({
+const queries = (
+  { database: { pool }, wakeSenders }: PayoutsParts,
+  directory: SbpDirectory,
+  isWorthAsking = openWorthAsking(),
+): QueryResolvers => ({
   payout: async (_, { id, merchantId }, { principal, now }) => {
-    const [payout] = await loadPayouts(pool, [{ merchantId: merchantOf(principal, merchantId), id }]);
+    const [payout] = await loadPayouts(pool, [
+      { merchantId: merchantOf(principal, merchantId), id },
+    ]);
     if (!payout || !mayReadOfShop(principal, payout)) return null;
     // Whoever reads gets what is known; the bank is asked meanwhile (decision D-32).
-    if (isWorthAsking(payout) && (await hurryPayout({ pool }, payout.merchantId, payout.id, now()))) wakeSenders();
+    if (isWorthAsking(payout) && (await hurryPayout({ pool }, payout.merchantId, payout.id, now())))
+      wakeSenders();
     return payout;
   },
   payouts: async (_, { status, method, merchantId, ...page }, { principal }) => {
@@ -68,7 +90,8 @@ const queries = ({ database: { pool }, wakeSenders }: PayoutsParts, directory: S
     return orThrow(await listPayouts(pool, reach, { ...page, filters: { status, method } }));
   },
   payoutSearch: async (_, { search, merchantId, ...page }, { principal }) => {
-    const everywhere = principal.kind === 'operator' && principal.merchantId === null && !merchantId;
+    const everywhere =
+      principal.kind === 'operator' && principal.merchantId === null && !merchantId;
     const named = everywhere ? null : await reachOf(pool, principal, merchantId, true);
     // A key searches its own mode alone, as its registry does (decision D-38).
     const reach = named && principal.kind === 'key' ? { ...named, modes: [principal.mode] } : named;
@@ -95,7 +118,8 @@ const mutations = (parts: PayoutsParts, directory: SbpDirectory): MutationResolv
     parts.wakeSenders();
     if (isRefused(batch)) return batch;
     const { results, replayed } = batch;
-    const count = (status: ItemResult['status']): number => results.filter((result) => result.status === status).length;
+    const count = (status: ItemResult['status']): number =>
+      results.filter((result) => result.status === status).length;
     return {
       __typename: 'PayoutBatchCreated',
       mode: creating.key.mode,
@@ -137,5 +161,7 @@ export const payoutsSubgraph = (
     Mutation: mutations(parts, directory),
   },
   areMerchants: openKnownMerchants(parts.database.pool),
-  entities: { Payout: ownOnly((references) => loadPayouts(parts.database.pool, references), mayReadOfShop) },
+  entities: {
+    Payout: ownOnly((references) => loadPayouts(parts.database.pool, references), mayReadOfShop),
+  },
 });

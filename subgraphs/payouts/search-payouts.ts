@@ -1,10 +1,17 @@
 /**
- * Searching payouts, for operators and cabinet users. An id is found at once, over all merchants, too; everything else walks the registry's index over at most
- * 31 days. Newest first, by keyset (decision D-13).
+ * Searching payouts, for operators and cabinet users. An id is found at once, over all merchants,
+ * too; everything else walks the registry's index over at most 31 days. Newest first, by keyset
+ * (decision D-13).
  */
 import { isUuid } from '../kernel/database/load-by-key.ts';
 import { spanOf } from '../kernel/database/keyset.ts';
-import { behindCursor, newestFirst, readPage, type Page, type PageQuery } from '../kernel/database/page.ts';
+import {
+  behindCursor,
+  newestFirst,
+  readPage,
+  type Page,
+  type PageQuery,
+} from '../kernel/database/page.ts';
 import type { Reach } from '../kernel/database/registry.ts';
 import { columns, type Runner, type Statement } from '../kernel/database/statement.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
@@ -32,7 +39,8 @@ const searchSpan_days = 31;
 
 const found = columns(payoutNames, 'payout');
 
-// The primary key begins with the merchant: an id is looked up under each, which spares an index over random ids.
+// The primary key begins with the merchant: an id is looked up under each, which spares an index
+// over random ids.
 const byId: Statement = {
   name: 'payout_search_id',
   text: `select ${found} from merchant cross join lateral (select * from payout where payout.merchant_id = merchant.id and payout.id = $4) payout
@@ -51,20 +59,50 @@ const byDays: Statement = {
       ${newestFirst('payout.created_at', 'payout.id')}) page ${newestFirst('page."createdAt"', 'page.id')}`,
 };
 
-/** A page of what is found within the caller's reach; `reach` null: all merchants, by id alone. Refuses a malformed search with `bad_request`. */
-export const searchPayouts = async (runner: Runner, reach: Reach | null, search: PayoutSearch, page: PageQuery): Promise<Page<Payout> | Refused> => {
-  const { id, bankRef = null, phone = null, accountNumber = null, cardMask = null, amount = null, status = null } = search;
+/**
+ * A page of what is found within the caller's reach; `reach` null: all merchants, by id alone.
+ * Refuses a malformed search with `bad_request`.
+ */
+export const searchPayouts = async (
+  runner: Runner,
+  reach: Reach | null,
+  search: PayoutSearch,
+  page: PageQuery,
+): Promise<Page<Payout> | Refused> => {
+  const {
+    id,
+    bankRef = null,
+    phone = null,
+    accountNumber = null,
+    cardMask = null,
+    amount = null,
+    status = null,
+  } = search;
   if (id) {
     if (!isUuid(id)) return refused('bad_request', 'search.id: expected a UUID');
-    return readPage(runner, byId, [id, reach?.merchantId ?? null, reach?.shopIds ?? null, reach?.modes ?? null], page);
+    return readPage(
+      runner,
+      byId,
+      [id, reach?.merchantId ?? null, reach?.shopIds ?? null, reach?.modes ?? null],
+      page,
+    );
   }
-  if (!reach) return refused('bad_request', 'merchantId: only an id is searched for over all merchants');
+  if (!reach)
+    return refused('bad_request', 'merchantId: only an id is searched for over all merchants');
   const span = spanOf(search.from, search.to);
   if (isRefused(span)) return span;
   const { since, until } = span;
   if (!since || !until || since.until(until).total('hours') > searchSpan_days * 24) {
-    return refused('bad_request', `search: name an id, or the days with from and to, at most ${searchSpan_days} days apart`);
+    return refused(
+      'bad_request',
+      `search: name an id, or the days with from and to, at most ${searchSpan_days} days apart`,
+    );
   }
   const criteria = [bankRef, phone, accountNumber, cardMask, amount?.toString() ?? null, status];
-  return readPage(runner, byDays, [reach.merchantId, reach.shopIds, reach.modes, since, until, ...criteria], page);
+  return readPage(
+    runner,
+    byDays,
+    [reach.merchantId, reach.shopIds, reach.modes, since, until, ...criteria],
+    page,
+  );
 };

@@ -1,7 +1,9 @@
 /**
- * Gives payouts to their banks, and asks what became of them, when their time has come. A worker takes what is due for itself first (a lease, and the moment
- * of the first order), so that of several workers one gives the order; a repeated order is under the payout's id, which is the bank's idempotency key.
- * Card payouts are given by the process that made them (`create-payout`); here they are only asked about, since nobody has the number any more.
+ * Gives payouts to their banks, and asks what became of them, when their time has come. A worker
+ * takes what is due for itself first (a lease, and the moment of the first order), so that of
+ * several workers one gives the order; a repeated order is under the payout's id, which is the
+ * bank's idempotency key. Card payouts are given by the process that made them (`create-payout`);
+ * here they are only asked about, since nobody has the number any more.
  */
 import type pg from 'pg';
 import type { Bank } from '../kernel/banks/bank.ts';
@@ -26,9 +28,20 @@ const keptRecipient = (payout: Payout): KeptRecipient | null => {
   const fullName = payout.recipientName;
   switch (payout.method) {
     case 'payouts_sbp':
-      return { way: 'sbp', phone: payout.recipientPhone ?? '', bankId: payout.recipientBankId ?? '', fullName };
+      return {
+        way: 'sbp',
+        phone: payout.recipientPhone ?? '',
+        bankId: payout.recipientBankId ?? '',
+        fullName,
+      };
     case 'payouts_account':
-      return { way: 'account', accountNumber: payout.recipientAccount ?? '', bik: payout.recipientBik ?? '', inn: payout.recipientInn, fullName };
+      return {
+        way: 'account',
+        accountNumber: payout.recipientAccount ?? '',
+        bik: payout.recipientBik ?? '',
+        inn: payout.recipientInn,
+        fullName,
+      };
     case 'payouts_card':
       return null;
   }
@@ -40,23 +53,50 @@ type Taken = Payout & {
   readonly isFirst: boolean;
 };
 
-const askOrOrder = async (parts: SendingParts, bank: Bank, { isFirst, ...payout }: Taken, now: () => Temporal.Instant): Promise<Ordered> => {
+const askOrOrder = async (
+  parts: SendingParts,
+  bank: Bank,
+  { isFirst, ...payout }: Taken,
+  now: () => Temporal.Instant,
+): Promise<Ordered> => {
   const recipient = keptRecipient(payout);
   const { merchantId, id: operationId, bankRef: reference } = payout;
-  if (recipient && reference === null) return orderPayout(parts, bank, { payout, recipient, isFirst, now });
-  const question = { merchantId, operationId, reference, amount: minorUnits(payout.amount), currency: payout.currency, now: now() };
-  return { payout, answer: await callForPayout(parts.log, payout.id, () => bank.askPayout(question)) };
+  if (recipient && reference === null)
+    return orderPayout(parts, bank, { payout, recipient, isFirst, now });
+  const question = {
+    merchantId,
+    operationId,
+    reference,
+    amount: minorUnits(payout.amount),
+    currency: payout.currency,
+    now: now(),
+  };
+  return {
+    payout,
+    answer: await callForPayout(parts.log, payout.id, () => bank.askPayout(question)),
+  };
 };
 
 /** Does what a payout is due for. */
-const sendPayout = async (parts: SendingParts, taken: Taken, now: () => Temporal.Instant): Promise<void> => {
+const sendPayout = async (
+  parts: SendingParts,
+  taken: Taken,
+  now: () => Temporal.Instant,
+): Promise<void> => {
   const { merchantId, id: subjectId } = taken;
-  await inTraceOf(parts.database.pool, { merchantId, subjectId }, { kind: 'internal', name: 'send payout' }, async () => {
-    const bank = parts.banks.holding(taken);
-    // A connector that this installation lost tells nothing: the payout waits for it.
-    const { payout, answer } = isRefused(bank) ? { payout: taken, answer: { kind: 'unknown' } as const } : await askOrOrder(parts, bank, taken, now);
-    await applyPayoutAnswer(parts.database, payout, answer, now());
-  });
+  await inTraceOf(
+    parts.database.pool,
+    { merchantId, subjectId },
+    { kind: 'internal', name: 'send payout' },
+    async () => {
+      const bank = parts.banks.holding(taken);
+      // A connector that this installation lost tells nothing: the payout waits for it.
+      const { payout, answer } = isRefused(bank)
+        ? { payout: taken, answer: { kind: 'unknown' } as const }
+        : await askOrOrder(parts, bank, taken, now);
+      await applyPayoutAnswer(parts.database, payout, answer, now());
+    },
+  );
 };
 
 /** Payouts that wait for a moment to be sent or asked about. */
@@ -67,30 +107,54 @@ export const payoutAsks = dueOn<Pick<Payout, 'merchantId' | 'id'>>({
   columns: 'merchant_id as "merchantId", id',
 });
 
-const take = (whose: string): string => `update payout set sent_at = coalesce(payout.sent_at, $1), ask_at = $2
+const take = (
+  whose: string,
+): string => `update payout set sent_at = coalesce(payout.sent_at, $1), ask_at = $2
   from (select merchant_id, id, sent_at from payout as waiting where ask_at <= $1 and ${whose} and ${payoutAsks.notAside('waiting')} order by ask_at limit $3 for update of waiting skip locked) due
   where payout.merchant_id = due.merchant_id and payout.id = due.id returning ${columns(payoutNames, 'payout')}, due.sent_at is null as "isFirst"`;
 const takeAny: Statement = { name: 'payouts_take', text: take(inRealTime('waiting')) };
 const takeOfShop: Statement = { name: 'payouts_take_of_shop', text: take(ofShop('waiting', 4)) };
 
-/** As many as are given to banks at once by one run; a few calls' time is then well within the lease. */
+/**
+ * As many as are given to banks at once by one run; a few calls' time is then well within the
+ * lease.
+ */
 const page = 20;
 
-const takeDue = (pool: pg.Pool, at: Temporal.Instant, most: number, timeline: Timeline): Promise<Taken[]> => {
+const takeDue = (
+  pool: pg.Pool,
+  at: Temporal.Instant,
+  most: number,
+  timeline: Timeline,
+): Promise<Taken[]> => {
   const values = [at, at.add({ seconds: lease_s }), most];
-  return timeline ? run<Taken>(pool, takeOfShop, [...values, timeline.merchantId, timeline.shopId]) : run<Taken>(pool, takeAny, values);
+  return timeline
+    ? run<Taken>(pool, takeOfShop, [...values, timeline.merchantId, timeline.shopId])
+    : run<Taken>(pool, takeAny, values);
 };
 
 /**
- * Sends one page of what is due on a timeline, longest due first; how many there were. One that fails is set aside; rejects after the whole page with what failed.
+ * Sends one page of what is due on a timeline, longest due first; how many there were. One that
+ * fails is set aside; rejects after the whole page with what failed.
  */
-export const sendDuePayouts = async (parts: SendingParts, now: () => Temporal.Instant, timeline: Timeline = null): Promise<number> => {
+export const sendDuePayouts = async (
+  parts: SendingParts,
+  now: () => Temporal.Instant,
+  timeline: Timeline = null,
+): Promise<number> => {
   const at = now();
   const { pool } = parts.database;
   const { task } = payoutAsks;
   const first = () => payoutAsks.first(pool, timeline, at);
-  const { result: due } = await workBatch(pool, { task, most: page, work: (most) => takeDue(pool, at, most, timeline), first });
+  const { result: due } = await workBatch(pool, {
+    task,
+    most: page,
+    work: (most) => takeDue(pool, at, most, timeline),
+    first,
+  });
   const subjectOf = ({ merchantId, id }: Taken) => ({ merchantId, subjectId: id });
-  await eachAlone(pool, { task, most: page, subjectOf }, due, (payout) => sendPayout(parts, payout, now));
+  await eachAlone(pool, { task, most: page, subjectOf }, due, (payout) =>
+    sendPayout(parts, payout, now),
+  );
   return due.length;
 };

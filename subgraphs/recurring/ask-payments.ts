@@ -1,7 +1,9 @@
 /**
- * How recurring billing has money moved: it owns none, and asks the payments subgraph, in this process or in another, by typed operations that are no part
- * of the public graph (schema/internal/payments.graphql). Every request is safe to repeat under its key, so that a call whose answer was lost is simply made
- * again; what a request came to is also told by events (follow-payments.ts).
+ * How recurring billing has money moved: it owns none, and asks the payments subgraph, in this
+ * process or in another, by typed operations that are no part of the public graph
+ * (schema/internal/payments.graphql). Every request is safe to repeat under its key, so that a call
+ * whose answer was lost is simply made again; what a request came to is also told by events
+ * (follow-payments.ts).
  */
 import { randomUUID } from 'node:crypto';
 import { GraphQLError, separateOperations, type ExecutionResult } from 'graphql';
@@ -25,7 +27,10 @@ interface Request {
   readonly merchantId: string;
   readonly shopId: string;
   readonly mode: Mode;
-  /** Makes the payment once, for ever: derive it from what the payment is for, as `subscription/<id>/<period>/<attempt>`. Up to 200 characters. */
+  /**
+   * Makes the payment once, for ever: derive it from what the payment is for, as
+   * `subscription/<id>/<period>/<attempt>`. Up to 200 characters.
+   */
   readonly idempotencyKey: string;
   /** Minor units. */
   readonly amount: bigint;
@@ -39,7 +44,10 @@ interface Request {
 export interface BindingRequest extends Request {
   readonly kind: 'token_bind' | 'subscription_init';
   readonly method: SavableMethod;
-  /** 1 RUB (`verificationAmount`) that only proves the method and is voided or given back (decision D-66). */
+  /**
+   * 1 RUB (`verificationAmount`) that only proves the method and is voided or given back (decision
+   * D-66).
+   */
   readonly verification: boolean;
   readonly returnUrl: string | null;
   readonly description: string | null;
@@ -56,7 +64,10 @@ export interface ChargeRequest extends Request {
 }
 
 /** A payment of a saved method as it is now. `cardMask` is the last 4 digits behind a mask. */
-export interface RecurringPayment extends Omit<RecurringPaymentFieldsFragment, 'amount' | 'failureCode' | 'createdAt' | 'capturedAt' | 'finalizedAt'> {
+export interface RecurringPayment extends Omit<
+  RecurringPaymentFieldsFragment,
+  'amount' | 'failureCode' | 'createdAt' | 'capturedAt' | 'finalizedAt'
+> {
   readonly kind: RecurringKind;
   readonly amount: bigint;
   /** Null unless it ended without money. */
@@ -77,46 +88,72 @@ export interface AskedBinding extends AskedPayment {
   readonly payUrl: string;
 }
 
-/** The payments subgraph as recurring billing asks it. Each rejects when payments did not answer, with the code `unavailable`: ask again under the same key. */
+/**
+ * The payments subgraph as recurring billing asks it. Each rejects when payments did not answer,
+ * with the code `unavailable`: ask again under the same key.
+ */
 export interface Payments {
-  /** Makes a binding's payment, or finds it. Refuses with `bad_request`, `route_not_configured`, `method_unsupported` or `aml_blocked`: nothing was made. */
+  /**
+   * Makes a binding's payment, or finds it. Refuses with `bad_request`, `route_not_configured`,
+   * `method_unsupported` or `aml_blocked`: nothing was made.
+   */
   askBinding(request: BindingRequest, requestId?: string): Promise<AskedBinding | Refused>;
   /**
-   * Charges a saved method, or finds the charge. The payment is succeeded or failed when the bank decided at once, else processing: its end is told by
-   * `onPaymentsMoved`. Refuses as `askBinding` does, and with `forbidden_purpose`.
+   * Charges a saved method, or finds the charge. The payment is succeeded or failed when the bank
+   * decided at once, else processing: its end is told by `onPaymentsMoved`. Refuses as `askBinding`
+   * does, and with `forbidden_purpose`.
    */
   askCharge(request: ChargeRequest, requestId?: string): Promise<AskedPayment | Refused>;
-  /** Cancels a binding's payment. Refuses with `not_pending` when the buyer has gone on to the bank or it is final, with `not_found` when there is none. */
-  cancelBinding(reference: RecurringPaymentReference, requestId?: string): Promise<AskedPayment | Refused>;
+  /**
+   * Cancels a binding's payment. Refuses with `not_pending` when the buyer has gone on to the bank
+   * or it is final, with `not_found` when there is none.
+   */
+  cancelBinding(
+    reference: RecurringPaymentReference,
+    requestId?: string,
+  ): Promise<AskedPayment | Refused>;
   /** Payments by their ids, in this order; null where there is none. */
-  read(references: readonly RecurringPaymentReference[]): Promise<readonly (RecurringPayment | null)[]>;
+  read(
+    references: readonly RecurringPaymentReference[],
+  ): Promise<readonly (RecurringPayment | null)[]>;
 }
 
 /** The reference alone: whoever gives one may give more, which no input has a place for. */
-const keyOf = ({ merchantId, id }: RecurringPaymentReference): RecurringPaymentReference => ({ merchantId, id });
+const keyOf = ({ merchantId, id }: RecurringPaymentReference): RecurringPaymentReference => ({
+  merchantId,
+  id,
+});
 
-const moment = (text: string | null): Temporal.Instant | null => (text === null ? null : Temporal.Instant.from(text));
+const moment = (text: string | null): Temporal.Instant | null =>
+  text === null ? null : Temporal.Instant.from(text);
 
 const readPayment = (payment: RecurringPaymentFieldsFragment): RecurringPayment => ({
   ...payment,
   amount: BigInt(payment.amount),
-  failureCode: payment.failureCode !== null && isFailureCode(payment.failureCode) ? payment.failureCode : null,
+  failureCode:
+    payment.failureCode !== null && isFailureCode(payment.failureCode) ? payment.failureCode : null,
   createdAt: Temporal.Instant.from(payment.createdAt),
   capturedAt: moment(payment.capturedAt),
   finalizedAt: moment(payment.finalizedAt),
 });
 
-/** The data of an answer. What payments could not say is an error that the caller may show: it says nothing of us but that a part is away. */
+/**
+ * The data of an answer. What payments could not say is an error that the caller may show: it says
+ * nothing of us but that a part is away.
+ */
 const dataOf = ({ data, errors }: ExecutionResult): unknown => {
   const [error] = errors ?? [];
   if (!error) return data;
-  if (error.extensions['code'] === 'unavailable') throw new GraphQLError('payments did not answer', { extensions: { code: 'unavailable' } });
+  if (error.extensions['code'] === 'unavailable')
+    throw new GraphQLError('payments did not answer', { extensions: { code: 'unavailable' } });
   throw new Error(`payments answered: ${error.message}`);
 };
 
 type Result = AskRecurringPaymentMutation['recurringPaymentCreate'];
 
-const readResult = (result: Result): (AskedPayment & { readonly payUrl: string | null }) | Refused =>
+const readResult = (
+  result: Result,
+): (AskedPayment & { readonly payUrl: string | null }) | Refused =>
   result.__typename === 'Refused'
     ? refused(result.code, result.message)
     : { payment: readPayment(result.payment), payUrl: result.payUrl, replayed: result.replayed };
@@ -129,10 +166,22 @@ export const openPayments = (executor: SubgraphExecutor): Payments => {
     if (!document) throw new Error(`no operation is called ${name}`);
     return executor.prepare(document);
   };
-  const [create, cancel, read] = [prepare('AskRecurringPayment'), prepare('CancelRecurringPayment'), prepare('ReadRecurringPayments')];
-  const callAs = (requestId: string = randomUUID()): Call => ({ principal: { kind: 'service', name: 'recurring' }, requestId });
-  const ask = async (input: Readonly<Record<string, unknown>> & { readonly amount: bigint }, requestId?: string) => {
-    const data = dataOf(await create({ input: { ...input, amount: Number(input.amount) } }, callAs(requestId)));
+  const [create, cancel, read] = [
+    prepare('AskRecurringPayment'),
+    prepare('CancelRecurringPayment'),
+    prepare('ReadRecurringPayments'),
+  ];
+  const callAs = (requestId: string = randomUUID()): Call => ({
+    principal: { kind: 'service', name: 'recurring' },
+    requestId,
+  });
+  const ask = async (
+    input: Readonly<Record<string, unknown>> & { readonly amount: bigint },
+    requestId?: string,
+  ) => {
+    const data = dataOf(
+      await create({ input: { ...input, amount: Number(input.amount) } }, callAs(requestId)),
+    );
     // A parse border: the subgraph's own schema made these data for this operation.
     return readResult((data as AskRecurringPaymentMutation).recurringPaymentCreate);
   };
@@ -143,14 +192,17 @@ export const openPayments = (executor: SubgraphExecutor): Payments => {
       if (asked.payUrl === null) throw new Error(`binding ${asked.payment.id} has no page`);
       return { ...asked, payUrl: asked.payUrl };
     },
-    askCharge: (request, requestId) => ask({ ...request, method: 'recurrent', verification: false }, requestId),
+    askCharge: (request, requestId) =>
+      ask({ ...request, method: 'recurrent', verification: false }, requestId),
     cancelBinding: async (reference, requestId) => {
       const data = dataOf(await cancel({ reference: keyOf(reference) }, callAs(requestId)));
       return readResult((data as CancelRecurringPaymentMutation).recurringPaymentCancel);
     },
     read: async (references) => {
       const data = dataOf(await read({ references: references.map(keyOf) }, callAs()));
-      return (data as ReadRecurringPaymentsQuery).recurringPayments.map((payment) => payment && readPayment(payment));
+      return (data as ReadRecurringPaymentsQuery).recurringPayments.map(
+        (payment) => payment && readPayment(payment),
+      );
     },
   };
 };

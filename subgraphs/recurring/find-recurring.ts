@@ -1,4 +1,7 @@
-/** Reading tokens. Decision D-03c: they are the merchant's, whatever the shop of the key; D-38: of the key's mode. */
+/**
+ * Reading tokens. Decision D-03c: they are the merchant's, whatever the shop of the key; D-38: of
+ * the key's mode.
+ */
 import { loadByKey } from '../kernel/database/load-by-key.ts';
 import { readPage, type Page, type PageQuery } from '../kernel/database/page.ts';
 import { columns, propertyNames, type Runner } from '../kernel/database/statement.ts';
@@ -22,10 +25,24 @@ export interface TokensQuery {
 }
 
 /** A page of the merchant's tokens, newest first; `bad_request` for a wrong size or cursor. */
-export const pageOfTokens = (runner: Runner, { merchantId, modes, customerRef }: TokensQuery, page: PageQuery): Promise<Page<Token> | Refused> => {
+export const pageOfTokens = (
+  runner: Runner,
+  { merchantId, modes, customerRef }: TokensQuery,
+  page: PageQuery,
+): Promise<Page<Token> | Refused> => {
   const values = [merchantId, modes, ...(customerRef === null ? [] : [customerRef])];
-  return readPage(runner, customerRef === null ? tokensOf : tokensOfCustomer, values, page, recurringPage_max);
+  return readPage(
+    runner,
+    customerRef === null ? tokensOf : tokensOfCustomer,
+    values,
+    page,
+    recurringPage_max,
+  );
 };
 
-/** All of the merchant's tokens, newest first; `bad_request` when there are more than a list may hold. */
-export const findTokens = (runner: Runner, query: TokensQuery): Promise<Token[] | Refused> => wholeList('tokens', (page) => pageOfTokens(runner, query, page));
+/**
+ * All of the merchant's tokens, newest first; `bad_request` when there are more than a list may
+ * hold.
+ */
+export const findTokens = (runner: Runner, query: TokensQuery): Promise<Token[] | Refused> =>
+  wholeList('tokens', (page) => pageOfTokens(runner, query, page));

@@ -1,10 +1,20 @@
 /**
- * Follows what becomes of the payments that recurring billing asked for. Each event has its effects once, in the transaction that moves the position
- * (`kernel/database/follow`); they are told of the payment as it is by then, which may be further than the event, so that an effect must bear to be told the
- * same again. One process follows at a time, by the position's row; the others find nothing left.
+ * Follows what becomes of the payments that recurring billing asked for. Each event has its effects
+ * once, in the transaction that moves the position (`kernel/database/follow`); they are told of the
+ * payment as it is by then, which may be further than the event, so that an effect must bear to be
+ * told the same again. One process follows at a time, by the position's row; the others find
+ * nothing left.
  */
 import type pg from 'pg';
-import { followSetAside, followWaiting, readSetAside, readWaiting, setAside, type FollowedEvent, type Waiting } from '../kernel/database/follow.ts';
+import {
+  followSetAside,
+  followWaiting,
+  readSetAside,
+  readWaiting,
+  setAside,
+  type FollowedEvent,
+  type Waiting,
+} from '../kernel/database/follow.ts';
 import { isPassing, tellSetAside } from '../kernel/database/set-aside.ts';
 import { Bell } from '../kernel/queue/wake-signal.ts';
 import type { Bus } from '../kernel/rules/event.ts';
@@ -12,10 +22,15 @@ import type { Logger } from '../kernel/service/tracing/telemetry.ts';
 import type { Payments, RecurringPayment } from './ask-payments.ts';
 
 /**
- * What a part of recurring billing does when payments have moved: each payment once in the list, as it is now, on the client of the follower's transaction.
- * It may be told of a payment that has not changed for it, and must then change nothing. It calls nobody outside the database.
+ * What a part of recurring billing does when payments have moved: each payment once in the list, as
+ * it is now, on the client of the follower's transaction. It may be told of a payment that has not
+ * changed for it, and must then change nothing. It calls nobody outside the database.
  */
-export type OnPaymentsMoved = (client: pg.PoolClient, payments: readonly RecurringPayment[], now: Temporal.Instant) => Promise<void>;
+export type OnPaymentsMoved = (
+  client: pg.PoolClient,
+  payments: readonly RecurringPayment[],
+  now: Temporal.Instant,
+) => Promise<void>;
 
 export interface FollowParts {
   readonly pool: pg.Pool;
@@ -31,8 +46,16 @@ const batch_max = 200;
 const poll_ms = 1_000;
 
 /** The effects of events, on payments as they are now. */
-const effectsOf = async ({ payments, listeners, now }: FollowParts, events: readonly FollowedEvent[]) => {
-  const keys = new Map(events.map(({ merchantId, subjectId }) => [`${merchantId}/${subjectId}`, { merchantId, id: subjectId }]));
+const effectsOf = async (
+  { payments, listeners, now }: FollowParts,
+  events: readonly FollowedEvent[],
+) => {
+  const keys = new Map(
+    events.map(({ merchantId, subjectId }) => [
+      `${merchantId}/${subjectId}`,
+      { merchantId, id: subjectId },
+    ]),
+  );
   const read = (await payments.read([...keys.values()])).filter((payment) => payment !== null);
   return async (client: pg.PoolClient): Promise<void> => {
     for (const listener of listeners) await listener(client, read, now());
@@ -40,13 +63,25 @@ const effectsOf = async ({ payments, listeners, now }: FollowParts, events: read
 };
 
 /** Follows the first event alone; when its effects fail it is set aside. */
-const followFirst = async (parts: FollowParts, waiting: Waiting, first: FollowedEvent): Promise<void> => {
+const followFirst = async (
+  parts: FollowParts,
+  waiting: Waiting,
+  first: FollowedEvent,
+): Promise<void> => {
   try {
-    await followWaiting(parts.pool, { ...waiting, events: [first] }, await effectsOf(parts, [first]));
+    await followWaiting(
+      parts.pool,
+      { ...waiting, events: [first] },
+      await effectsOf(parts, [first]),
+    );
   } catch (error) {
     if (isPassing(error)) throw error;
-    parts.log.error({ err: error, merchantId: first.merchantId, paymentId: first.subjectId }, 'a payment could not be followed; it is tried again later');
-    if (await setAside(parts.pool, waiting, first)) await tellSetAside(parts.pool, task, first, error);
+    parts.log.error(
+      { err: error, merchantId: first.merchantId, paymentId: first.subjectId },
+      'a payment could not be followed; it is tried again later',
+    );
+    if (await setAside(parts.pool, waiting, first))
+      await tellSetAside(parts.pool, task, first, error);
   }
 };
 
@@ -54,8 +89,10 @@ const followFirst = async (parts: FollowParts, waiting: Waiting, first: Followed
 const task = 'follow-payments';
 
 /**
- * Follows the events that wait, up to a batch; gives how many there were. A batch that fails is made smaller, until its first event is followed alone, and set aside
- * when it was that one: it is tried again by itself, and holds nobody back. Rejects when payments or the database are away; nothing is lost then.
+ * Follows the events that wait, up to a batch; gives how many there were. A batch that fails is
+ * made smaller, until its first event is followed alone, and set aside when it was that one: it is
+ * tried again by itself, and holds nobody back. Rejects when payments or the database are away;
+ * nothing is lost then.
  */
 export const followPayments = async (parts: FollowParts): Promise<number> => {
   const waiting = await readWaiting(parts.pool, 'recurring', batch_max);
@@ -79,10 +116,15 @@ export const followSetAsidePayments = async (parts: FollowParts): Promise<number
   let followed = 0;
   for (const event of await readSetAside(parts.pool, 'recurring', batch_max)) {
     try {
-      await followSetAside(parts.pool, 'recurring', event, async (client) => (await effectsOf(parts, [event]))(client));
+      await followSetAside(parts.pool, 'recurring', event, async (client) =>
+        (await effectsOf(parts, [event]))(client),
+      );
       followed += 1;
     } catch (error) {
-      parts.log.error({ err: error, merchantId: event.merchantId, paymentId: event.subjectId }, 'a payment could not be followed again');
+      parts.log.error(
+        { err: error, merchantId: event.merchantId, paymentId: event.subjectId },
+        'a payment could not be followed again',
+      );
     }
   }
   return followed;
@@ -93,8 +135,12 @@ export interface Following {
   stop(): Promise<void>;
 }
 
-/** Follows until it is stopped: at once when the bus tells of events, and once a second in any case. */
-export const startFollowing = (parts: FollowParts & { readonly bus: Pick<Bus, 'subscribe'> }): Following => {
+/**
+ * Follows until it is stopped: at once when the bus tells of events, and once a second in any case.
+ */
+export const startFollowing = (
+  parts: FollowParts & { readonly bus: Pick<Bus, 'subscribe'> },
+): Following => {
   const stopping = new AbortController();
   const bell = new Bell();
   const unsubscribe = parts.bus.subscribe('events', () => bell.ring());

@@ -1,4 +1,7 @@
-/** What tokens need in the background. Their payments' events do the work (follow-payments.ts); this finds what no event will ever tell of. */
+/**
+ * What tokens need in the background. Their payments' events do the work (follow-payments.ts); this
+ * finds what no event will ever tell of.
+ */
 import type pg from 'pg';
 import { notSetAside, workBatch, type Subject } from '../kernel/database/set-aside.ts';
 import { inTransaction, run, type Statement } from '../kernel/database/statement.ts';
@@ -13,7 +16,10 @@ export interface TokenJobs {
   readonly now: () => Temporal.Instant;
 }
 
-/** Behind this age a token without a payment will get none: its creator was cut off, and did not come back under its key. */
+/**
+ * Behind this age a token without a payment will get none: its creator was cut off, and did not
+ * come back under its key.
+ */
 const unboundAfter_min = 60;
 const sweepMost = 200;
 
@@ -29,7 +35,10 @@ const oldest: Statement = {
   name: 'token_pending_oldest',
   text: `select merchant_id as "merchantId", id, binding_payment_id as "bindingPaymentId", created_at as "createdAt" ${pendingBehind} limit $4`,
 };
-const first: Statement = { name: 'token_pending_first', text: `select merchant_id as "merchantId", id::text as "subjectId" ${pendingBehind} limit 1` };
+const first: Statement = {
+  name: 'token_pending_first',
+  text: `select merchant_id as "merchantId", id::text as "subjectId" ${pendingBehind} limit 1`,
+};
 
 interface PendingToken {
   readonly merchantId: string;
@@ -38,9 +47,15 @@ interface PendingToken {
   readonly createdAt: Temporal.Instant;
 }
 type Place = Pick<PendingToken, 'createdAt' | 'id'>;
-const beginning: Place = { createdAt: Temporal.Instant.fromEpochMilliseconds(0), id: '00000000-0000-0000-0000-000000000000' };
+const beginning: Place = {
+  createdAt: Temporal.Instant.fromEpochMilliseconds(0),
+  id: '00000000-0000-0000-0000-000000000000',
+};
 
-/** Ends the pending tokens for which payments has no payment; gives how many. One whose payment lives is left to its events, and to those behind it. */
+/**
+ * Ends the pending tokens for which payments has no payment; gives how many. One whose payment
+ * lives is left to its events, and to those behind it.
+ */
 export const endUnboundTokens = async (parts: TokenJobs): Promise<number> => {
   const { pool, now } = parts;
   const before = now().subtract({ minutes: unboundAfter_min });
@@ -61,10 +76,18 @@ export const endUnboundTokens = async (parts: TokenJobs): Promise<number> => {
 };
 
 /** Looks at a page of pending tokens, and ends those that are unbound. */
-const endPage = async ({ pool, payments }: TokenJobs, values: readonly unknown[]): Promise<{ ended: number; seen: number; last: Place | null }> => {
+const endPage = async (
+  { pool, payments }: TokenJobs,
+  values: readonly unknown[],
+): Promise<{ ended: number; seen: number; last: Place | null }> => {
   const tokens = await run<PendingToken>(pool, oldest, values);
   if (tokens.length === 0) return { ended: 0, seen: 0, last: null };
-  const found = await payments.read(tokens.map(({ merchantId, id, bindingPaymentId }) => ({ merchantId, id: bindingPaymentId ?? id })));
+  const found = await payments.read(
+    tokens.map(({ merchantId, id, bindingPaymentId }) => ({
+      merchantId,
+      id: bindingPaymentId ?? id,
+    })),
+  );
   const unbound = tokens.filter((_, index) => !found[index]);
   await inTransaction(pool, async (client) => {
     const ended = (await lockTokens(client, unbound)).flatMap((token) => {

@@ -1,4 +1,7 @@
-/** The merchant's lists of tokens and subscriptions, in pages by keyset (decision D-13), or as a whole while they are short. */
+/**
+ * The merchant's lists of tokens and subscriptions, in pages by keyset (decision D-13), or as a
+ * whole while they are short.
+ */
 import type { Page, PageQuery } from '../kernel/database/page.ts';
 import { behindCursor, newestFirst } from '../kernel/database/page.ts';
 import type { Statement } from '../kernel/database/statement.ts';
@@ -10,10 +13,16 @@ export const recurringPage_max = 500;
 const wholeList_max = 10_000;
 
 /**
- * The statement of a list's pages for `readPage`: `$4` is the merchant, `$5` the modes, `$6` the value of `filter` when there is one. One range of the table's
- * index for each mode, merged: over an array of modes PostgreSQL would sort the whole list for each page.
+ * The statement of a list's pages for `readPage`: `$4` is the merchant, `$5` the modes, `$6` the
+ * value of `filter` when there is one. One range of the table's index for each mode, merged: over
+ * an array of modes PostgreSQL would sort the whole list for each page.
  */
-export const listOfModes = (name: string, table: string, columns: string, filter?: string): Statement => ({
+export const listOfModes = (
+  name: string,
+  table: string,
+  columns: string,
+  filter?: string,
+): Statement => ({
   name: `recurring.page_${name}`,
   text: `select page.* from unnest($5::text[]) as wanted(mode) cross join lateral (
       select ${columns} from ${table}
@@ -22,8 +31,14 @@ export const listOfModes = (name: string, table: string, columns: string, filter
     ${newestFirst('page."createdAt"', 'page.id')}`,
 });
 
-/** All rows of a list, page after page; `bad_request`, which names the field to ask instead, when there are too many to be answered at once. */
-export const wholeList = async <Row>(field: string, read: (page: PageQuery) => Promise<Page<Row> | Refused>): Promise<Row[] | Refused> => {
+/**
+ * All rows of a list, page after page; `bad_request`, which names the field to ask instead, when
+ * there are too many to be answered at once.
+ */
+export const wholeList = async <Row>(
+  field: string,
+  read: (page: PageQuery) => Promise<Page<Row> | Refused>,
+): Promise<Row[] | Refused> => {
   const rows: Row[] = [];
   let after: string | null = null;
   do {
@@ -32,7 +47,10 @@ export const wholeList = async <Row>(field: string, read: (page: PageQuery) => P
     rows.push(...page.nodes);
     after = page.pageInfo.endCursor;
     if (after !== null && rows.length >= wholeList_max) {
-      return refused('bad_request', `${field}: there are more than ${wholeList_max}; read them in pages with ${field}Connection`);
+      return refused(
+        'bad_request',
+        `${field}: there are more than ${wholeList_max}; read them in pages with ${field}Connection`,
+      );
     }
   } while (after !== null);
   return rows;

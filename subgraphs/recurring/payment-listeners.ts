@@ -1,4 +1,7 @@
-/** Who hears of payments that have moved, in this order, in one transaction (follow-payments.ts). Tokens first: a subscription that becomes active has one. */
+/**
+ * Who hears of payments that have moved, in this order, in one transaction (follow-payments.ts).
+ * Tokens first: a subscription that becomes active has one.
+ */
 import type { OnPaymentsMoved } from './follow-payments.ts';
 import { followSubscriptions } from './subscriptions/follow-subscriptions.ts';
 import { settleTokens } from './tokens/settle-tokens.ts';

@@ -7,15 +7,27 @@ import type { Principal } from '../kernel/service/access/principal.ts';
 import type { SubgraphParts } from '../kernel/service/graph/subgraph.ts';
 import { loadTokens } from './find-recurring.ts';
 import { loadSubscriptions } from './subscriptions/find-subscriptions.ts';
-import { subscriptionChargeFields, subscriptionFields, subscriptionMutations, subscriptionQueries, type SubscriptionParts } from './subscriptions/resolvers.ts';
+import {
+  subscriptionChargeFields,
+  subscriptionFields,
+  subscriptionMutations,
+  subscriptionQueries,
+  type SubscriptionParts,
+} from './subscriptions/resolvers.ts';
 import { tokenFields, tokenMutations, tokenQueries } from './tokens/resolvers.ts';
 
-/** By key a token or subscription needs the scope that its list needs, whatever named it (decision D-10). */
+/**
+ * By key a token or subscription needs the scope that its list needs, whatever named it (decision
+ * D-10).
+ */
 const mayRead = (principal: Principal, row: OfMode): boolean =>
-  mayReadOfMode(principal, row) && (principal.kind !== 'key' || lacks('Query.tokens', principal) === null);
+  mayReadOfMode(principal, row) &&
+  (principal.kind !== 'key' || lacks('Query.tokens', principal) === null);
 
 /** The resolvers and the entity loaders of the recurring subgraph. */
-export const recurringSubgraph = (parts: SubscriptionParts): SubgraphParts & { name: 'recurring'; resolvers: Resolvers } => {
+export const recurringSubgraph = (
+  parts: SubscriptionParts,
+): SubgraphParts & { name: 'recurring'; resolvers: Resolvers } => {
   const { pool } = parts.database;
   return {
     name: 'recurring',

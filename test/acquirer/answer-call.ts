@@ -10,11 +10,18 @@ const slow_ms = 1_000;
 const hang_ms = 60_000;
 
 /** Answers with a body and ends. */
-export const send = (response: ServerResponse, status: number, body: string, type = 'application/json'): void => {
+export const send = (
+  response: ServerResponse,
+  status: number,
+  body: string,
+  type = 'application/json',
+): void => {
   response.writeHead(status, { 'content-type': `${type}; charset=utf-8` }).end(body);
 };
 
-/** How an acquirer's API says what is wrong with it, and how its answers look when they are wrong. */
+/**
+ * How an acquirer's API says what is wrong with it, and how its answers look when they are wrong.
+ */
 export interface Dialect {
   tooMany(): ApiResponse;
   broken(what: string): ApiResponse;
@@ -25,9 +32,16 @@ export interface Dialect {
 }
 
 /** Runs a call and answers it, as well as its fault lets. */
-export const answerCall = async (dialect: Dialect, fault: FaultKind | null, response: ServerResponse, run: () => ApiResponse): Promise<void> => {
-  const tell = ({ status, body }: ApiResponse): void => send(response, status, JSON.stringify(body));
-  const hang = (): Promise<unknown> => Promise.race([delay(hang_ms, undefined, { ref: false }), once(response, 'close')]);
+export const answerCall = async (
+  dialect: Dialect,
+  fault: FaultKind | null,
+  response: ServerResponse,
+  run: () => ApiResponse,
+): Promise<void> => {
+  const tell = ({ status, body }: ApiResponse): void =>
+    send(response, status, JSON.stringify(body));
+  const hang = (): Promise<unknown> =>
+    Promise.race([delay(hang_ms, undefined, { ref: false }), once(response, 'close')]);
   switch (fault) {
     case null:
       return tell(run());

@@ -1,4 +1,7 @@
-/** The acquirer's API: an order or a question in, its answer out. What is asked must be as described; so must what is answered. */
+/**
+ * The acquirer's API: an order or a question in, its answer out. What is asked must be as
+ * described; so must what is answered.
+ */
 import { randomUUID } from 'node:crypto';
 import {
   kopecks,
@@ -46,7 +49,12 @@ export interface ApiParts {
 /** A card that is asked to confirm itself on the acquirer's page; every other card pays at once. */
 export const cardWith3ds = '2200000000000053';
 
-export const apiError = (status: number, code: string, description: string, parameter?: string): ApiResponse => ({
+export const apiError = (
+  status: number,
+  code: string,
+  description: string,
+  parameter?: string,
+): ApiResponse => ({
   status,
   body: {
     type: 'error',
@@ -60,21 +68,26 @@ export const apiError = (status: number, code: string, description: string, para
 
 const notFound = apiError(404, 'not_found', 'There is no such object', 'id');
 
-const over = (amount: Amount, most_rub: bigint): boolean => kopecks(amount) > most_rub * 100n || kopecks(amount) < 100n;
+const over = (amount: Amount, most_rub: bigint): boolean =>
+  kopecks(amount) > most_rub * 100n || kopecks(amount) < 100n;
 
 const paymentMost_rub = (type: string): bigint => (type === 'bank_card' ? 350_000n : 700_000n);
 
 /** What an account may know: what it made itself. */
-const ownOf = <Thing extends { readonly account: string }>(thing: Thing | undefined, { account }: ApiRequest): Thing | undefined =>
-  thing?.account === account ? thing : undefined;
+const ownOf = <Thing extends { readonly account: string }>(
+  thing: Thing | undefined,
+  { account }: ApiRequest,
+): Thing | undefined => (thing?.account === account ? thing : undefined);
 
 const createPayment = ({ books, base, tell }: ApiParts, asked: ApiRequest): ApiResponse => {
   const { body } = asked;
   const { payment_method_data: data, payment_method_id: savedId, confirmation } = body;
   const saved = savedId === undefined ? null : ownOf(books.methods.get(savedId), asked);
-  if (saved === undefined) return apiError(400, 'invalid_request', 'The saved method is unknown', 'payment_method_id');
+  if (saved === undefined)
+    return apiError(400, 'invalid_request', 'The saved method is unknown', 'payment_method_id');
   const type: string = saved?.type ?? data.type;
-  if (over(body.amount, paymentMost_rub(type))) return apiError(400, 'invalid_request', 'The amount is beyond the limit', 'amount.value');
+  if (over(body.amount, paymentMost_rub(type)))
+    return apiError(400, 'invalid_request', 'The amount is beyond the limit', 'amount.value');
   const number: string | null = data?.card?.number ?? null;
   const id = books.id();
   const payment: BookedPayment = {
@@ -84,8 +97,15 @@ const createPayment = ({ books, base, tell }: ApiParts, asked: ApiRequest): ApiR
     amount: body.amount,
     createdAt: new Date(),
     capture: body.capture,
-    method: { type, id: savedId ?? id, saved: saved !== null, last4: saved?.last4 ?? number?.slice(-4) ?? null },
-    confirmation: needsBuyer(type, number, saved !== null) ? { type: confirmation.type, returnUrl: confirmation.return_url } : null,
+    method: {
+      type,
+      id: savedId ?? id,
+      saved: saved !== null,
+      last4: saved?.last4 ?? number?.slice(-4) ?? null,
+    },
+    confirmation: needsBuyer(type, number, saved !== null)
+      ? { type: confirmation.type, returnUrl: confirmation.return_url }
+      : null,
     saves: saved !== null || body.save_payment_method === true,
     metadata: body.metadata,
     cancellation: null,
@@ -101,8 +121,10 @@ const needsBuyer = (type: string, number: string | null, isSaved: boolean): bool
 const createRefund = ({ books, tell }: ApiParts, asked: ApiRequest): ApiResponse => {
   const { body } = asked;
   const payment = ownOf(books.payments.get(body.payment_id), asked);
-  if (payment?.status !== 'succeeded') return apiError(400, 'invalid_request', 'The payment cannot be refunded', 'payment_id');
-  if (kopecks(body.amount) > books.remainder(payment)) return apiError(400, 'invalid_request', 'The amount is more than is left', 'amount');
+  if (payment?.status !== 'succeeded')
+    return apiError(400, 'invalid_request', 'The payment cannot be refunded', 'payment_id');
+  if (kopecks(body.amount) > books.remainder(payment))
+    return apiError(400, 'invalid_request', 'The amount is more than is left', 'amount');
   const refund: BookedRefund = {
     id: books.id(),
     paymentId: payment.id,
@@ -119,12 +141,26 @@ const createRefund = ({ books, tell }: ApiParts, asked: ApiRequest): ApiResponse
 
 const createPayout = ({ books, tell }: ApiParts, { body }: ApiRequest): ApiResponse => {
   const { payout_destination_data: to } = body;
-  if (to.type === 'sbp' && /^0+$/.test(to.bank_id)) return apiError(400, 'invalid_request', 'There is no such participant', 'payout_destination_data.bank_id');
-  if (over(body.amount, 500_000n)) return apiError(400, 'invalid_request', 'The amount is beyond the limit', 'amount.value');
+  if (to.type === 'sbp' && /^0+$/.test(to.bank_id))
+    return apiError(
+      400,
+      'invalid_request',
+      'There is no such participant',
+      'payout_destination_data.bank_id',
+    );
+  if (over(body.amount, 500_000n))
+    return apiError(400, 'invalid_request', 'The amount is beyond the limit', 'amount.value');
   const destination =
     to.type === 'sbp'
       ? { ...to, recipient_checked: body.personal_data !== undefined }
-      : { type: 'bank_card', card: { first6: to.card.number.slice(0, 6), last4: to.card.number.slice(-4), card_type: 'Mir' } };
+      : {
+          type: 'bank_card',
+          card: {
+            first6: to.card.number.slice(0, 6),
+            last4: to.card.number.slice(-4),
+            card_type: 'Mir',
+          },
+        };
   const payout: BookedPayout = {
     id: books.id('po-'),
     status: 'pending',
@@ -147,7 +183,13 @@ interface ApiRoute {
   readonly run: (parts: ApiParts, request: ApiRequest, id: string) => ApiResponse;
 }
 
-const route = (method: ApiRoute['method'], path: RegExp, asks: ApiRoute['asks'], answers: Described, run: ApiRoute['run']): ApiRoute => ({
+const route = (
+  method: ApiRoute['method'],
+  path: RegExp,
+  asks: ApiRoute['asks'],
+  answers: Described,
+  run: ApiRoute['run'],
+): ApiRoute => ({
   method,
   path,
   asks,
@@ -169,18 +211,31 @@ const routes: readonly ApiRoute[] = [
     const payment = ownOf(books.payments.get(id), asked);
     return payment ? { status: 200, body: paymentView(payment, base) } : notFound;
   }),
-  route('POST', /^\/payments\/([\w-]+)\/cancel$/, 'CancelPayment', 'Payment', ({ books, base, tell }, asked, id) => {
-    const payment = ownOf(books.payments.get(id), asked);
-    if (!payment) return notFound;
-    return giveUpHold(payment, tell) ? { status: 200, body: paymentView(payment, base) } : apiError(400, 'invalid_request', 'The payment cannot be cancelled');
-  }),
+  route(
+    'POST',
+    /^\/payments\/([\w-]+)\/cancel$/,
+    'CancelPayment',
+    'Payment',
+    ({ books, base, tell }, asked, id) => {
+      const payment = ownOf(books.payments.get(id), asked);
+      if (!payment) return notFound;
+      return giveUpHold(payment, tell)
+        ? { status: 200, body: paymentView(payment, base) }
+        : apiError(400, 'invalid_request', 'The payment cannot be cancelled');
+    },
+  ),
   route('GET', /^\/payment_methods\/([\w-]+)$/, null, 'SavedMethod', ({ books }, asked, id) => {
     const method = ownOf(books.methods.get(id), asked);
     return method ? { status: 200, body: savedMethodView(id, method) } : notFound;
   }),
   route('POST', /^\/refunds$/, 'CreateRefund', 'Refund', createRefund),
   route('GET', /^\/refunds$/, null, 'RefundList', ({ books }, { query }) =>
-    listOf(books.refunds.values(), query, ({ paymentId }) => paymentId === query.get('payment_id'), refundView),
+    listOf(
+      books.refunds.values(),
+      query,
+      ({ paymentId }) => paymentId === query.get('payment_id'),
+      refundView,
+    ),
   ),
   route('GET', /^\/refunds\/([\w-]+)$/, null, 'Refund', ({ books }, _, id) => {
     const refund = books.refunds.get(id);
@@ -188,7 +243,12 @@ const routes: readonly ApiRoute[] = [
   }),
   route('POST', /^\/payouts$/, 'CreatePayout', 'Payout', createPayout),
   route('GET', /^\/payouts\/search$/, null, 'PayoutList', ({ books }, { query }) =>
-    listOf(books.payouts.values(), query, ({ metadata }) => metadata['operation_id'] === query.get('metadata[operation_id]'), payoutView),
+    listOf(
+      books.payouts.values(),
+      query,
+      ({ metadata }) => metadata['operation_id'] === query.get('metadata[operation_id]'),
+      payoutView,
+    ),
   ),
   route('GET', /^\/payouts\/([\w-]+)$/, null, 'Payout', ({ books }, _, id) => {
     const payout = books.payouts.get(id);
@@ -196,7 +256,12 @@ const routes: readonly ApiRoute[] = [
   }),
   route('POST', /^\/personal_data$/, 'CreatePersonalData', 'PersonalData', ({ books }) => ({
     status: 200,
-    body: { id: books.id('pd-'), type: 'sbp_payout_recipient', status: 'waiting_for_operation', created_at: new Date().toISOString() },
+    body: {
+      id: books.id('pd-'),
+      type: 'sbp_payout_recipient',
+      status: 'waiting_for_operation',
+      created_at: new Date().toISOString(),
+    },
   })),
   route('GET', /^\/sbp_banks$/, null, 'SbpBankList', () => ({ status: 200, body: sbpBanks })),
 ];
@@ -208,14 +273,21 @@ interface Remembered {
   readonly response: ApiResponse;
 }
 
-/** Opens the API on its books. A repeated key is answered with the object as it is now, and does nothing. */
+/**
+ * Opens the API on its books. A repeated key is answered with the object as it is now, and does
+ * nothing.
+ */
 export const openApi = (parts: ApiParts): ((request: ApiRequest) => ApiResponse) => {
   const { books, published } = parts;
   const keys = new Map<string, Remembered>();
   const run = (request: ApiRequest): ApiResponse => {
-    const found = routes.find(({ method, path }) => method === request.method && path.test(request.path));
+    const found = routes.find(
+      ({ method, path }) => method === request.method && path.test(request.path),
+    );
     if (!found) return apiError(405, 'method_not_allowed', 'There is no such operation');
-    const mistake = found.asks && (mistakeIn(found.asks, request.body) ?? mistakeIn('IdempotenceKey', request.key));
+    const mistake =
+      found.asks &&
+      (mistakeIn(found.asks, request.body) ?? mistakeIn('IdempotenceKey', request.key));
     if (mistake) books.violations.push(`asked ${request.path}: ${mistake}`);
     if (mistake) return apiError(400, 'invalid_request', mistake);
     const response = found.run(parts, request, found.path.exec(request.path)?.[1] ?? '');
@@ -236,10 +308,18 @@ export const openApi = (parts: ApiParts): ((request: ApiRequest) => ApiResponse)
     }
     if (before.asked !== asked || before.path !== request.path) {
       books.violations.push(`asked ${request.path}: another order under a key that was used`);
-      return apiError(400, 'invalid_request', 'The key was used for another order', 'Idempotence-Key');
+      return apiError(
+        400,
+        'invalid_request',
+        'The key was used for another order',
+        'Idempotence-Key',
+      );
     }
     const { id } = before.response.body;
-    const now = before.response.status === 200 && /^\/(payments|refunds|payouts)$/.test(request.path);
-    return now ? run({ ...request, method: 'GET', path: `${request.path}/${id}` }) : before.response;
+    const now =
+      before.response.status === 200 && /^\/(payments|refunds|payouts)$/.test(request.path);
+    return now
+      ? run({ ...request, method: 'GET', path: `${request.path}/${id}` })
+      : before.response;
   };
 };

@@ -1,4 +1,7 @@
-/** The emulated acquirer's own books: what it was ordered, what became of it, and whose money moved. Kept in memory. */
+/**
+ * The emulated acquirer's own books: what it was ordered, what became of it, and whose money moved.
+ * Kept in memory.
+ */
 import { randomUUID } from 'node:crypto';
 
 export interface Amount {
@@ -30,7 +33,12 @@ export interface BookedPayment {
   readonly capture: boolean;
   /** Whether its method is saved when it is paid. */
   readonly saves: boolean;
-  readonly method: { readonly type: string; readonly id: string; saved: boolean; readonly last4: string | null };
+  readonly method: {
+    readonly type: string;
+    readonly id: string;
+    saved: boolean;
+    readonly last4: string | null;
+  };
   readonly confirmation: { readonly type: 'qr' | 'redirect'; readonly returnUrl: string } | null;
   readonly metadata: Metadata;
   cancellation: Cancellation | null;
@@ -59,7 +67,10 @@ export interface BookedPayout {
 /** Kopecks of a decimal text. */
 export const kopecks = ({ value }: Amount): bigint => BigInt(value.replace('.', ''));
 
-/** What the last two digits of an amount stand for, as with the simulator; null: it succeeds. 06 waits for ever, 07 for a while. */
+/**
+ * What the last two digits of an amount stand for, as with the simulator; null: it succeeds. 06
+ * waits for ever, 07 for a while.
+ */
 export const fateOf = (amount: Amount): string | null => {
   const fates: Record<string, string> = {
     '01': 'general_decline',
@@ -86,8 +97,12 @@ export class Books {
 
   /** What is left of a payment to be given back. */
   remainder(payment: BookedPayment): bigint {
-    const given = [...this.refunds.values()].filter((refund) => refund.paymentId === payment.id && refund.status !== 'canceled');
-    return kopecks(payment.amount) - given.reduce((sum, refund) => sum + kopecks(refund.amount), 0n);
+    const given = [...this.refunds.values()].filter(
+      (refund) => refund.paymentId === payment.id && refund.status !== 'canceled',
+    );
+    return (
+      kopecks(payment.amount) - given.reduce((sum, refund) => sum + kopecks(refund.amount), 0n)
+    );
   }
 
   /** An id with as many characters as the acquirer's. */
@@ -96,10 +111,21 @@ export class Books {
   }
 }
 
-const cancelled = (cancellation: Cancellation | null) => (cancellation ? { cancellation_details: cancellation } : {});
+const cancelled = (cancellation: Cancellation | null) =>
+  cancellation ? { cancellation_details: cancellation } : {};
 
 const cardView = (last4: string | null) =>
-  last4 === null ? {} : { card: { first6: '220000', last4, expiry_year: '2030', expiry_month: '12', card_type: 'Mir' } };
+  last4 === null
+    ? {}
+    : {
+        card: {
+          first6: '220000',
+          last4,
+          expiry_year: '2030',
+          expiry_month: '12',
+          card_type: 'Mir',
+        },
+      };
 
 /** A saved method as the API shows it. */
 export const savedMethodView = (id: string, { account, type, last4 }: BookedMethod): object => ({
@@ -118,13 +144,17 @@ const methodView = ({ status, method }: BookedPayment) => ({
   status: method.saved ? 'active' : 'inactive',
   ...cardView(method.last4),
   ...(method.type === 'sbp' && status === 'succeeded'
-    ? { sbp_operation_id: method.id.replaceAll('-', '').toUpperCase(), payer_bank_details: { bank_id: '100000000111', bic: '044525225' } }
+    ? {
+        sbp_operation_id: method.id.replaceAll('-', '').toUpperCase(),
+        payer_bank_details: { bank_id: '100000000111', bic: '044525225' },
+      }
     : {}),
 });
 
 /** A payment as the API shows it. `base` is where buyers confirm. */
 export const paymentView = (payment: BookedPayment, base: string): object => {
-  const { id, account, status, amount, createdAt, confirmation, metadata, cancellation, method } = payment;
+  const { id, account, status, amount, createdAt, confirmation, metadata, cancellation, method } =
+    payment;
   const url = `${base}/confirm/${id}`;
   const isOpen = status === 'pending' && confirmation !== null;
   return {
@@ -138,15 +168,35 @@ export const paymentView = (payment: BookedPayment, base: string): object => {
     recipient: { account_id: account, gateway_id: '100700' },
     payment_method: methodView(payment),
     metadata,
-    ...(isOpen ? { confirmation: confirmation.type === 'qr' ? { type: 'qr', confirmation_data: url } : { type: 'redirect', confirmation_url: url } } : {}),
+    ...(isOpen
+      ? {
+          confirmation:
+            confirmation.type === 'qr'
+              ? { type: 'qr', confirmation_data: url }
+              : { type: 'redirect', confirmation_url: url },
+        }
+      : {}),
     ...(method.type === 'bank_card' && status !== 'pending' && status !== 'canceled'
-      ? { authorization_details: { rrn: String(kopecks(amount) + 600_000_000_000n), three_d_secure: { applied: confirmation !== null } } }
+      ? {
+          authorization_details: {
+            rrn: String(kopecks(amount) + 600_000_000_000n),
+            three_d_secure: { applied: confirmation !== null },
+          },
+        }
       : {}),
     ...cancelled(cancellation),
   };
 };
 
-export const refundView = ({ id, paymentId, status, amount, createdAt, metadata, cancellation }: BookedRefund): object => ({
+export const refundView = ({
+  id,
+  paymentId,
+  status,
+  amount,
+  createdAt,
+  metadata,
+  cancellation,
+}: BookedRefund): object => ({
   id,
   payment_id: paymentId,
   status,
@@ -156,7 +206,15 @@ export const refundView = ({ id, paymentId, status, amount, createdAt, metadata,
   ...cancelled(cancellation),
 });
 
-export const payoutView = ({ id, status, amount, createdAt, destination, metadata, cancellation }: BookedPayout): object => ({
+export const payoutView = ({
+  id,
+  status,
+  amount,
+  createdAt,
+  destination,
+  metadata,
+  cancellation,
+}: BookedPayout): object => ({
   id,
   status,
   amount,

@@ -1,4 +1,7 @@
-/** Notifications to the merchant: repeated until they are accepted, and on demand doubled, reordered or lost. */
+/**
+ * Notifications to the merchant: repeated until they are accepted, and on demand doubled, reordered
+ * or lost.
+ */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Faults } from './faults.ts';
 
@@ -13,7 +16,12 @@ type IsAccepted = (status: number, text: string) => boolean;
 
 const post = async (url: string, body: string, isAccepted: IsAccepted): Promise<void> => {
   for (const wait_ms of tries) {
-    const answer = await fetch(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(5_000) }).catch(() => null);
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers,
+      body,
+      signal: AbortSignal.timeout(5_000),
+    }).catch(() => null);
     if (answer && isAccepted(answer.status, await answer.text())) return;
     await delay(wait_ms);
   }

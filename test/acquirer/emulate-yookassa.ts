@@ -1,7 +1,16 @@
 /** YooKassa emulated: the part of its API v3 that the connector uses. */
 import { answerCall } from './answer-call.ts';
 import { apiError, cardWith3ds, openApi, type ApiRequest } from './api.ts';
-import { Books, kopecks, paymentView, payoutView, refundView, type BookedPayment, type BookedPayout, type BookedRefund } from './books.ts';
+import {
+  Books,
+  kopecks,
+  paymentView,
+  payoutView,
+  refundView,
+  type BookedPayment,
+  type BookedPayout,
+  type BookedRefund,
+} from './books.ts';
 import { openCallbacks } from './callbacks.ts';
 import { mistakeIn } from './description.ts';
 import { readJson, type Emulated, type Surroundings } from './emulated.ts';
@@ -17,10 +26,27 @@ export interface YooKassaSettings {
   readonly accounts: readonly string[];
 }
 
-const looks: Readonly<Record<string, Shown['look']>> = { sbp: 'sbp', bank_card: 'bank_card', tinkoff_bank: 'tinkoff_bank', sberbank: 'sberbank' };
-const statuses = { pending: 'open', waiting_for_capture: 'held', succeeded: 'paid', canceled: 'failed' } as const;
+const looks: Readonly<Record<string, Shown['look']>> = {
+  sbp: 'sbp',
+  bank_card: 'bank_card',
+  tinkoff_bank: 'tinkoff_bank',
+  sberbank: 'sberbank',
+};
+const statuses = {
+  pending: 'open',
+  waiting_for_capture: 'held',
+  succeeded: 'paid',
+  canceled: 'failed',
+} as const;
 
-const shownOf = ({ id, method, amount, status, confirmation, createdAt }: BookedPayment): Shown => ({
+const shownOf = ({
+  id,
+  method,
+  amount,
+  status,
+  confirmation,
+  createdAt,
+}: BookedPayment): Shown => ({
   id,
   look: looks[method.type] ?? 'bank_card',
   amount: kopecks(amount),
@@ -28,11 +54,17 @@ const shownOf = ({ id, method, amount, status, confirmation, createdAt }: Booked
   last4: method.last4,
   returnUrl: confirmation?.returnUrl ?? null,
   createdAt,
-  hint: method.type === 'bank_card' ? `Карта ${cardWith3ds} приходит на эту страницу, другие оплачивают сразу.` : null,
+  hint:
+    method.type === 'bank_card'
+      ? `Карта ${cardWith3ds} приходит на эту страницу, другие оплачивают сразу.`
+      : null,
 });
 
 /** The notifications of its ends. */
-const openTell = (viewOf: (object: BookedPayment | BookedRefund | BookedPayout) => object, { faults, habits, violations }: Surroundings): Tell => {
+const openTell = (
+  viewOf: (object: BookedPayment | BookedRefund | BookedPayout) => object,
+  { faults, habits, violations }: Surroundings,
+): Tell => {
   const notify = openCallbacks(faults, (status) => status === 200);
   return (event, object) => {
     const notification = { type: 'notification', event, object: viewOf(object) };
@@ -43,7 +75,10 @@ const openTell = (viewOf: (object: BookedPayment | BookedRefund | BookedPayout) 
 };
 
 /** Opens it. */
-export const emulateYooKassa = ({ publishedFile, accounts }: YooKassaSettings, around: Surroundings): Emulated => {
+export const emulateYooKassa = (
+  { publishedFile, accounts }: YooKassaSettings,
+  around: Surroundings,
+): Emulated => {
   const { base, faults, habits, violations } = around;
   const books = new Books(violations);
   const viewOf = (object: BookedPayment | BookedRefund | BookedPayout): object => {
@@ -51,12 +86,25 @@ export const emulateYooKassa = ({ publishedFile, accounts }: YooKassaSettings, a
     return 'paymentId' in object ? refundView(object) : payoutView(object);
   };
   const tell = openTell(viewOf, around);
-  const api = openApi({ books, published: publishedFile === null ? null : openPublished(publishedFile), base, tell });
-  const accountOf = new Map(accounts.map((account) => [`Basic ${Buffer.from(account).toString('base64')}`, account.split(':')[0] ?? '']));
+  const api = openApi({
+    books,
+    published: publishedFile === null ? null : openPublished(publishedFile),
+    base,
+    tell,
+  });
+  const accountOf = new Map(
+    accounts.map((account) => [
+      `Basic ${Buffer.from(account).toString('base64')}`,
+      account.split(':')[0] ?? '',
+    ]),
+  );
   return {
     call: async (request, response, url, text) => {
       const account = accountOf.get(request.headers.authorization ?? '');
-      if (account === undefined) return answerCall(yookassaDialect, null, response, () => apiError(401, 'invalid_credentials', 'Unknown account'));
+      if (account === undefined)
+        return answerCall(yookassaDialect, null, response, () =>
+          apiError(401, 'invalid_credentials', 'Unknown account'),
+        );
       const key = request.headers['idempotence-key'];
       const asked: ApiRequest = {
         account,
@@ -71,7 +119,8 @@ export const emulateYooKassa = ({ publishedFile, accounts }: YooKassaSettings, a
         const done = api(asked);
         const made = books.payments.size > before ? [...books.payments.values()].at(-1) : null;
         const { confirmAfter_ms } = habits();
-        if (made && confirmAfter_ms !== null) setTimeout(() => payNow(books, made, tell), confirmAfter_ms).unref();
+        if (made && confirmAfter_ms !== null)
+          setTimeout(() => payNow(books, made, tell), confirmAfter_ms).unref();
         return done;
       });
     },

@@ -3,7 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { eventually, openReceiver } from '../support/merchant.ts';
 import { faultKinds, openFaults, seeded, type CallbackFault, type FaultKind } from './faults.ts';
-import { gatewayAccount, publishedFile, shopAccount, startAcquirer, type Acquirer } from './start-acquirer.ts';
+import {
+  gatewayAccount,
+  publishedFile,
+  shopAccount,
+  startAcquirer,
+  type Acquirer,
+} from './start-acquirer.ts';
 
 interface Told {
   readonly status: number;
@@ -19,7 +25,10 @@ const orderOf = (value: string, more: object = {}) => ({
   ...more,
 });
 const card = (number: string) => ({
-  payment_method_data: { type: 'bank_card', card: { number, expiry_year: '2030', expiry_month: '12', csc: '123' } },
+  payment_method_data: {
+    type: 'bank_card',
+    card: { number, expiry_year: '2030', expiry_month: '12', csc: '123' },
+  },
   confirmation: { type: 'redirect', return_url: 'https://shop.example/back' },
 });
 
@@ -38,7 +47,9 @@ describe('the emulated acquirer', () => {
     const answer = await fetch(`${acquirer.api}${path}`, {
       headers: {
         authorization: `Basic ${btoa(`${account.id}:${account.secret}`)}`,
-        ...(post ? { 'content-type': 'application/json', 'idempotence-key': post.key ?? randomUUID() } : {}),
+        ...(post
+          ? { 'content-type': 'application/json', 'idempotence-key': post.key ?? randomUUID() }
+          : {}),
       },
       ...(post ? { method: 'POST', body: JSON.stringify(post.body) } : {}),
       signal: AbortSignal.timeout(30_000),
@@ -52,7 +63,11 @@ describe('the emulated acquirer', () => {
   };
 
   test(`answers all that the connector asks as it is described${publishedFile ? ', also by the acquirer itself' : ''}`, async (t) => {
-    t.diagnostic(publishedFile ? `held to ${publishedFile}` : 'the acquirer’s own description is not there: held to the project’s alone');
+    t.diagnostic(
+      publishedFile
+        ? `held to ${publishedFile}`
+        : 'the acquirer’s own description is not there: held to the project’s alone',
+    );
     const { books, seen } = { books: acquirer.books, seen: new Set<number>() };
     const every = async (answer: Promise<Told>): Promise<any> => {
       const { status, body } = await answer;
@@ -60,25 +75,64 @@ describe('the emulated acquirer', () => {
       return body;
     };
     const paid = await pay('100.00');
-    assert.deepEqual([paid.status, paid.payment_method.payer_bank_details.bank_id], ['succeeded', '100000000111']);
-    const bound = await every(ask('/payments', { body: orderOf('1.00', { ...card('2200000000000004'), capture: false, save_payment_method: true }) }));
+    assert.deepEqual(
+      [paid.status, paid.payment_method.payer_bank_details.bank_id],
+      ['succeeded', '100000000111'],
+    );
+    const bound = await every(
+      ask('/payments', {
+        body: orderOf('1.00', {
+          ...card('2200000000000004'),
+          capture: false,
+          save_payment_method: true,
+        }),
+      }),
+    );
     assert.equal(bound.status, 'waiting_for_capture');
-    assert.equal((await every(ask(`/payments/${bound.id}/cancel`, { body: {} }))).status, 'canceled');
+    assert.equal(
+      (await every(ask(`/payments/${bound.id}/cancel`, { body: {} }))).status,
+      'canceled',
+    );
     const { confirmation: _, payment_method_data: __, ...order } = orderOf('50.00');
-    assert.equal((await every(ask('/payments', { body: { ...order, payment_method_id: bound.payment_method.id } }))).status, 'succeeded');
+    assert.equal(
+      (
+        await every(
+          ask('/payments', { body: { ...order, payment_method_id: bound.payment_method.id } }),
+        )
+      ).status,
+      'succeeded',
+    );
     for (const value of ['10.01', '10.03'])
-      assert.equal((await every(ask('/payments', { body: orderOf(value, card('2200000000000004')) }))).status, 'canceled');
+      assert.equal(
+        (await every(ask('/payments', { body: orderOf(value, card('2200000000000004')) }))).status,
+        'canceled',
+      );
     for (const type of ['tinkoff_bank', 'sberbank']) {
-      const data = { payment_method_data: { type }, confirmation: { type: 'redirect', return_url: 'https://shop.example/back' } };
-      assert.equal((await every(ask('/payments', { body: orderOf('10.00', data) }))).status, 'pending');
+      const data = {
+        payment_method_data: { type },
+        confirmation: { type: 'redirect', return_url: 'https://shop.example/back' },
+      };
+      assert.equal(
+        (await every(ask('/payments', { body: orderOf('10.00', data) }))).status,
+        'pending',
+      );
     }
     await every(ask('/payments', { body: orderOf('700000.01') }));
     await every(ask('/payments?limit=2'));
-    const refund = await every(ask('/refunds', { body: { payment_id: paid.id, amount: { value: '40.00', currency: 'RUB' }, metadata: {} } }));
+    const refund = await every(
+      ask('/refunds', {
+        body: { payment_id: paid.id, amount: { value: '40.00', currency: 'RUB' }, metadata: {} },
+      }),
+    );
     await every(ask(`/refunds/${refund.id}`));
     assert.equal((await every(ask(`/refunds?payment_id=${paid.id}`))).items.length, 1);
-    const asGateway = (path: string, body?: object): Promise<any> => every(ask(path, body && { body }, gatewayAccount));
-    const { id: nameId } = await asGateway('/personal_data', { type: 'sbp_payout_recipient', last_name: 'Петров', first_name: 'Иван' });
+    const asGateway = (path: string, body?: object): Promise<any> =>
+      every(ask(path, body && { body }, gatewayAccount));
+    const { id: nameId } = await asGateway('/personal_data', {
+      type: 'sbp_payout_recipient',
+      last_name: 'Петров',
+      first_name: 'Иван',
+    });
     const toPhone = { type: 'sbp', phone: '79991234567', bank_id: '100000000111' };
     for (const to of [toPhone, { type: 'bank_card', card: { number: '2200000000000004' } }]) {
       const metadata = { operation_id: randomUUID() };
@@ -88,7 +142,11 @@ describe('the emulated acquirer', () => {
         personal_data: [{ id: nameId }],
         metadata,
       });
-      assert.equal((await asGateway(`/payouts/search?metadata[operation_id]=${metadata.operation_id}`)).items[0].id, payout.id);
+      assert.equal(
+        (await asGateway(`/payouts/search?metadata[operation_id]=${metadata.operation_id}`))
+          .items[0].id,
+        payout.id,
+      );
       await asGateway(`/payouts/${payout.id}`);
     }
     await asGateway('/sbp_banks');
@@ -102,23 +160,38 @@ describe('the emulated acquirer', () => {
 
   test('tells what is asked otherwise than described, and does nothing', async () => {
     const before = await acquirer.books();
-    for (const order of [{ amount: { value: '10', currency: 'RUB' } }, orderOf('10.00', { recurring: true }), orderOf('10.00', { payment_method_id: 'x' })]) {
+    for (const order of [
+      { amount: { value: '10', currency: 'RUB' } },
+      orderOf('10.00', { recurring: true }),
+      orderOf('10.00', { payment_method_id: 'x' }),
+    ]) {
       assert.equal((await ask('/payments', { body: order })).status, 400);
     }
     const { payments, violations } = await acquirer.books();
-    assert.deepEqual([payments.length, violations.length >= before.violations.length + 3], [before.payments.length, true]);
+    assert.deepEqual(
+      [payments.length, violations.length >= before.violations.length + 3],
+      [before.payments.length, true],
+    );
   });
 
   test('a repeated key is answered with the first order as it is now; another order under it is refused', async () => {
     const [key, order] = [randomUUID(), orderOf('20.00')];
-    const [first, second] = [await ask('/payments', { key, body: order }), await ask('/payments', { key, body: order })];
+    const [first, second] = [
+      await ask('/payments', { key, body: order }),
+      await ask('/payments', { key, body: order }),
+    ];
     assert.equal(first.body.id, second.body.id);
     assert.equal((await ask('/payments', { key, body: orderOf('21.00') })).status, 400);
-    assert.equal((await ask('/payments', { body: order }, { ...shopAccount, secret: 'another' })).status, 401);
+    assert.equal(
+      (await ask('/payments', { body: order }, { ...shopAccount, secret: 'another' })).status,
+      401,
+    );
   });
 
   test('each fault is one that was asked for: before the effect or after it, and the next call is well again', async () => {
-    const effects: Readonly<Record<FaultKind, [effect: boolean, said: number | 'closed' | 'silent']>> = {
+    const effects: Readonly<
+      Record<FaultKind, [effect: boolean, said: number | 'closed' | 'silent']>
+    > = {
       timeout_before: [false, 'silent'],
       timeout_after: [true, 'silent'],
       error_before: [false, 500],
@@ -137,18 +210,29 @@ describe('the emulated acquirer', () => {
       const [order, key] = [orderOf('30.00'), randomUUID()];
       const began = fetch(`${acquirer.api}/payments`, {
         method: 'POST',
-        headers: { authorization: `Basic ${btoa(`${shopAccount.id}:${shopAccount.secret}`)}`, 'idempotence-key': key },
+        headers: {
+          authorization: `Basic ${btoa(`${shopAccount.id}:${shopAccount.secret}`)}`,
+          'idempotence-key': key,
+        },
         body: JSON.stringify(order),
         signal: AbortSignal.timeout(fault.startsWith('timeout') ? 1_000 : 20_000),
       });
-      const answer = await began.catch((error: Error) => (error.name === 'TimeoutError' ? 'silent' : 'closed'));
+      const answer = await began.catch((error: Error) =>
+        error.name === 'TimeoutError' ? 'silent' : 'closed',
+      );
       const [effect, said] = effects[fault];
-      if (effect) await eventually(async () => (await made()) === before + 1, `the effect of ${fault}`);
-      assert.deepEqual([await made(), typeof answer === 'string' ? answer : answer.status], [before + Number(effect), said], fault);
+      if (effect)
+        await eventually(async () => (await made()) === before + 1, `the effect of ${fault}`);
+      assert.deepEqual(
+        [await made(), typeof answer === 'string' ? answer : answer.status],
+        [before + Number(effect), said],
+        fault,
+      );
       const body: any = typeof answer === 'string' ? {} : await answer.json();
       if (fault === 'too_many') assert.equal(typeof body.retry_after, 'number');
       if (fault === 'wrong_amount') assert.equal(body.amount.value, '30.01');
-      if (fault === 'wrong_id') assert.notEqual(body.metadata.operation_id, order.metadata.operation_id);
+      if (fault === 'wrong_id')
+        assert.notEqual(body.metadata.operation_id, order.metadata.operation_id);
       assert.equal((await ask('/payments', { key, body: order })).body.amount.value, '30.00');
       assert.equal(await made(), before + 1, fault);
     }
@@ -185,7 +269,10 @@ describe('the emulated acquirer', () => {
     await acquirer.confirm(url, 'refuse');
     assert.match(await (await fetch(url)).text(), /Платёж не прошёл/);
     await acquirer.confirm(url, 'pay');
-    assert.equal((await ask(`/payments/${body.id}`)).body.cancellation_details.reason, '3d_secure_failed');
+    assert.equal(
+      (await ask(`/payments/${body.id}`)).body.cancellation_details.reason,
+      '3d_secure_failed',
+    );
   });
 });
 

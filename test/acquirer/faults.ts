@@ -1,4 +1,7 @@
-/** How the emulated acquirer misbehaves: by a rate for every call, or once for the next call that fits. */
+/**
+ * How the emulated acquirer misbehaves: by a rate for every call, or once for the next call that
+ * fits.
+ */
 export const faultKinds = [
   'timeout_before',
   'timeout_after',

@@ -17,10 +17,14 @@ export const listOf = <Item extends Listed>(
 ): ApiResponse => {
   const from = query.get('created_at.gte');
   const until = query.get('created_at.lte');
-  const within = ({ createdAt }: Item): boolean => (!from || createdAt >= new Date(from)) && (!until || createdAt <= new Date(until));
+  const within = ({ createdAt }: Item): boolean =>
+    (!from || createdAt >= new Date(from)) && (!until || createdAt <= new Date(until));
   const fitting = [...items].filter((item) => within(item) && fits(item)).toReversed();
   const start = Number(query.get('cursor') ?? 0);
   const stop = start + Number(query.get('limit') ?? pageDefault);
   const next = stop < fitting.length ? { next_cursor: String(stop) } : {};
-  return { status: 200, body: { type: 'list', items: fitting.slice(start, stop).map(view), ...next } };
+  return {
+    status: 200,
+    body: { type: 'list', items: fitting.slice(start, stop).map(view), ...next },
+  };
 };

@@ -1,4 +1,7 @@
-/** `npm run acquirer`: the emulated acquirer as a process of its own, a development tool. README.md beside it has its settings. */
+/**
+ * `npm run acquirer`: the emulated acquirer as a process of its own, a development tool. README.md
+ * beside it has its settings.
+ */
 import { serveAcquirer } from './serve-acquirer.ts';
 
 const text = (name: string): string | null => process.env[`ACQUIRER_${name}`] || null;
@@ -16,7 +19,9 @@ const acquirer = await serveAcquirer({
   terminal: text('TERMINAL') ?? 'terminal',
   password: text('PASSWORD') ?? 'password',
 });
-process.stdout.write(`The emulated acquirers: YooKassa ${acquirer.url}/v3, T-Bank ${acquirer.url}/v2\n`);
+process.stdout.write(
+  `The emulated acquirers: YooKassa ${acquirer.url}/v3, T-Bank ${acquirer.url}/v2\n`,
+);
 
 const stop = (): void => void acquirer.close().then(() => process.exit(0));
 process.once('SIGTERM', stop);

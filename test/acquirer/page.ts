@@ -14,7 +14,8 @@ export interface Shown {
   readonly hint: string | null;
 }
 
-const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => `&#${character.codePointAt(0)};`);
+const escaped = (text: string): string =>
+  text.replaceAll(/[&<>"']/g, (character) => `&#${character.codePointAt(0)};`);
 
 interface Look {
   readonly title: string;
@@ -59,12 +60,15 @@ const rubles = (amount: bigint): string => {
   return `${part === 0n ? grouped : `${grouped},${String(part).padStart(2, '0')}`}\u{a0}₽`;
 };
 
-const row = (name: string, value: string): string => `<div><dt>${name}</dt><dd>${escaped(value)}</dd></div>`;
+const row = (name: string, value: string): string =>
+  `<div><dt>${name}</dt><dd>${escaped(value)}</dd></div>`;
 
 const bodyOf = ({ id, amount, status, last4, returnUrl, createdAt, hint }: Shown): string => {
   const back = returnUrl === null ? '' : `<a href="${escaped(returnUrl)}">Вернуться в магазин</a>`;
   const end = status === 'open' ? null : ends[status];
-  const below = end ? `<p class="end ${end.kind}" role="status"><span aria-hidden="true">${end.sign}</span>${end.word}</p>${back}` : choice;
+  const below = end
+    ? `<p class="end ${end.kind}" role="status"><span aria-hidden="true">${end.sign}</span>${end.word}</p>${back}`
+    : choice;
   const rows = [
     returnUrl !== null && URL.canParse(returnUrl) ? row('Получатель', new URL(returnUrl).host) : '',
     last4 === null ? '' : row('Карта', `•••• ${last4}`),

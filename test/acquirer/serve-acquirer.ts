@@ -1,6 +1,8 @@
 /**
- * The emulated acquirers: a development tool. `/v3` is YooKassa's API and `/v2` T-Bank's, the parts that the connectors use; `/confirm/<id>` and `/pay/<id>` are
- * their pages for buyers; `/admin/books`, `/admin/faults` and `/admin/callbacks` are for tests and people. No money is moved, and no real card is known.
+ * The emulated acquirers: a development tool. `/v3` is YooKassa's API and `/v2` T-Bank's, the parts
+ * that the connectors use; `/confirm/<id>` and `/pay/<id>` are their pages for buyers;
+ * `/admin/books`, `/admin/faults` and `/admin/callbacks` are for tests and people. No money is
+ * moved, and no real card is known.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -31,14 +33,31 @@ const readBody = async (request: IncomingMessage): Promise<string> => {
   return Buffer.concat(chunks).toString();
 };
 
-const showPage = (emulated: Emulated, request: IncomingMessage, response: ServerResponse, id: string, text: string): void => {
-  if (request.method === 'POST') emulated.decide(id, new URLSearchParams(text).get('decision') === 'pay' ? 'pay' : 'refuse');
+const showPage = (
+  emulated: Emulated,
+  request: IncomingMessage,
+  response: ServerResponse,
+  id: string,
+  text: string,
+): void => {
+  if (request.method === 'POST')
+    emulated.decide(id, new URLSearchParams(text).get('decision') === 'pay' ? 'pay' : 'refuse');
   const shown = emulated.shown(id);
   send(response, shown ? 200 : 404, confirmationPage(shown), 'text/html');
 };
 
-const administer = ({ yookassa, tbank, faults, violations, change }: Acquirers, response: ServerResponse, path: string, text: string): void => {
-  if (path === '/admin/books') return send(response, 200, JSON.stringify({ ...yookassa.books(), tbank: tbank.books(), violations }));
+const administer = (
+  { yookassa, tbank, faults, violations, change }: Acquirers,
+  response: ServerResponse,
+  path: string,
+  text: string,
+): void => {
+  if (path === '/admin/books')
+    return send(
+      response,
+      200,
+      JSON.stringify({ ...yookassa.books(), tbank: tbank.books(), violations }),
+    );
   const body = readJson(text) ?? {};
   if (path === '/admin/faults') faults.set(body);
   else if (path === '/admin/callbacks') change(body);
@@ -47,15 +66,32 @@ const administer = ({ yookassa, tbank, faults, violations, change }: Acquirers, 
 };
 
 const openAcquirers = (settings: AcquirerSettings, base: string): Acquirers => {
-  let habits: Habits = { callbackUrl: settings.callbackUrl, confirmAfter_ms: settings.confirmAfter_ms };
-  const around: Surroundings = { base, faults: openFaults(seeded(settings.seed)), habits: () => habits, violations: [] };
+  let habits: Habits = {
+    callbackUrl: settings.callbackUrl,
+    confirmAfter_ms: settings.confirmAfter_ms,
+  };
+  const around: Surroundings = {
+    base,
+    faults: openFaults(seeded(settings.seed)),
+    habits: () => habits,
+    violations: [],
+  };
   const change = (changed: Partial<Habits>): void => {
     habits = { ...habits, ...changed };
   };
-  return { ...around, change, yookassa: emulateYooKassa(settings, around), tbank: emulateTBank(settings, around) };
+  return {
+    ...around,
+    change,
+    yookassa: emulateYooKassa(settings, around),
+    tbank: emulateTBank(settings, around),
+  };
 };
 
-const serve = async (acquirers: Acquirers, request: IncomingMessage, response: ServerResponse): Promise<void> => {
+const serve = async (
+  acquirers: Acquirers,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> => {
   const url = new URL(request.url ?? '/', 'http://acquirer');
   const text = await readBody(request);
   const [, room = '', id = ''] = url.pathname.split('/');
@@ -74,7 +110,9 @@ const serve = async (acquirers: Acquirers, request: IncomingMessage, response: S
 };
 
 /** Starts it; gives its base address and how to end it. */
-export const serveAcquirer = async (settings: AcquirerSettings): Promise<{ readonly url: string; close(): Promise<void> }> => {
+export const serveAcquirer = async (
+  settings: AcquirerSettings,
+): Promise<{ readonly url: string; close(): Promise<void> }> => {
   const server = createServer();
   server.listen(settings.port, settings.host);
   await once(server, 'listening');

@@ -1,5 +1,14 @@
-/** What becomes of the orders: the amount's last two digits decide, a buyer confirms or refuses, and each end is told. */
-import { type BookedPayment, type BookedPayout, type BookedRefund, type Books, fateOf } from './books.ts';
+/**
+ * What becomes of the orders: the amount's last two digits decide, a buyer confirms or refuses, and
+ * each end is told.
+ */
+import {
+  type BookedPayment,
+  type BookedPayout,
+  type BookedRefund,
+  type Books,
+  fateOf,
+} from './books.ts';
 
 /** Tells the merchant of an end, as the acquirer does. */
 export type Tell = (event: string, object: BookedPayment | BookedRefund | BookedPayout) => void;
@@ -7,7 +16,10 @@ export type Tell = (event: string, object: BookedPayment | BookedRefund | Booked
 /** How long what is late takes. */
 const late_ms = 1_500;
 
-const paymentParty = (reason: string): string => (['general_decline', 'insufficient_funds', 'card_expired'].includes(reason) ? 'payment_network' : 'yoo_money');
+const paymentParty = (reason: string): string =>
+  ['general_decline', 'insufficient_funds', 'card_expired'].includes(reason)
+    ? 'payment_network'
+    : 'yoo_money';
 
 const cancelPayment = (payment: BookedPayment, party: string, reason: string, tell: Tell): void => {
   payment.status = 'canceled';
@@ -15,7 +27,10 @@ const cancelPayment = (payment: BookedPayment, party: string, reason: string, te
   tell('payment.canceled', payment);
 };
 
-/** The money is taken, or held when the payment is not to be captured; or the payment's fate is otherwise. A payment that has ended stays as it is. */
+/**
+ * The money is taken, or held when the payment is not to be captured; or the payment's fate is
+ * otherwise. A payment that has ended stays as it is.
+ */
 export const payNow = (books: Books, payment: BookedPayment, tell: Tell): void => {
   if (payment.status !== 'pending') return;
   const fate = fateOf(payment.amount);
@@ -33,13 +48,15 @@ const end = (books: Books, payment: BookedPayment, tell: Tell): void => {
   payment.status = payment.capture ? 'succeeded' : 'waiting_for_capture';
   payment.method.saved = payment.saves;
   const { account, method } = payment;
-  if (payment.saves) books.methods.set(method.id, { account, type: method.type, last4: method.last4 });
+  if (payment.saves)
+    books.methods.set(method.id, { account, type: method.type, last4: method.last4 });
   tell(payment.capture ? 'payment.succeeded' : 'payment.waiting_for_capture', payment);
 };
 
 /** The buyer refuses on the confirmation page. */
 export const refuseToPay = (payment: BookedPayment, tell: Tell): void => {
-  if (payment.status === 'pending') cancelPayment(payment, 'payment_network', '3d_secure_failed', tell);
+  if (payment.status === 'pending')
+    cancelPayment(payment, 'payment_network', '3d_secure_failed', tell);
 };
 
 /** The merchant gives a hold up. False when there is none. */
@@ -50,8 +67,15 @@ export const giveUpHold = (payment: BookedPayment, tell: Tell): boolean => {
   return true;
 };
 
-/** Decides a refund or a payout; one that is late or never ends stays pending. A cancelled refund is told to nobody. */
-export const decide = (order: BookedRefund | BookedPayout, kind: 'refund' | 'payout', tell: Tell): void => {
+/**
+ * Decides a refund or a payout; one that is late or never ends stays pending. A cancelled refund is
+ * told to nobody.
+ */
+export const decide = (
+  order: BookedRefund | BookedPayout,
+  kind: 'refund' | 'payout',
+  tell: Tell,
+): void => {
   const fate = fateOf(order.amount);
   const succeed = (): void => {
     order.status = 'succeeded';
@@ -65,6 +89,8 @@ export const decide = (order: BookedRefund | BookedPayout, kind: 'refund' | 'pay
   if (fate === null) return succeed();
   order.status = 'canceled';
   order.cancellation =
-    kind === 'refund' ? { party: 'refund_network', reason: 'rejected_by_payee' } : { party: 'payout_network', reason: 'recipient_not_found' };
+    kind === 'refund'
+      ? { party: 'refund_network', reason: 'rejected_by_payee' }
+      : { party: 'payout_network', reason: 'recipient_not_found' };
   if (kind === 'payout') tell('payout.canceled', order);
 };

@@ -15,7 +15,11 @@ export interface AcquirerBooks {
   readonly payments: readonly any[];
   readonly refunds: readonly any[];
   readonly payouts: readonly any[];
-  readonly tbank: { readonly payments: readonly any[]; readonly cancels: readonly any[]; readonly cards: readonly any[] };
+  readonly tbank: {
+    readonly payments: readonly any[];
+    readonly cancels: readonly any[];
+    readonly cards: readonly any[];
+  };
   /** What was asked or answered otherwise than the description says. */
   readonly violations: readonly string[];
 }
@@ -28,13 +32,19 @@ export interface Acquirer {
   books(): Promise<AcquirerBooks>;
   faults(settings: FaultSettings): Promise<void>;
   /** Where notifications go; whether buyers confirm by themselves, and after how long. */
-  callbacks(settings: { readonly callbackUrl?: string | null; readonly confirmAfter_ms?: number | null }): Promise<void>;
+  callbacks(settings: {
+    readonly callbackUrl?: string | null;
+    readonly confirmAfter_ms?: number | null;
+  }): Promise<void>;
   /** What a buyer does on the confirmation page. */
   confirm(url: string, decision: 'pay' | 'refuse'): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** A copy of the acquirer's own description, when the folder beside the project has it: then everything is held to it, too. */
+/**
+ * A copy of the acquirer's own description, when the folder beside the project has it: then
+ * everything is held to it, too.
+ */
 const published = join(import.meta.dirname, '../../../shared/data/yookassa-openapi.yaml');
 export const publishedFile: string | null = existsSync(published) ? published : null;
 
@@ -45,8 +55,12 @@ const send = async (url: string, body: string, type: string): Promise<void> => {
 };
 
 /** Starts it; `environment` adds to the process's. */
-export const startAcquirer = async (environment: Readonly<Record<string, string>> = {}): Promise<Acquirer> => {
-  const accounts = [shopAccount, gatewayAccount].map(({ id, secret }) => `${id}:${secret}`).join(',');
+export const startAcquirer = async (
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Acquirer> => {
+  const accounts = [shopAccount, gatewayAccount]
+    .map(({ id, secret }) => `${id}:${secret}`)
+    .join(',');
   const child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts')], {
     env: {
       ACQUIRER_PORT: '0',
@@ -65,9 +79,12 @@ export const startAcquirer = async (environment: Readonly<Record<string, string>
     api: `${base}/v3`,
     tbankApi: `${base}/v2`,
     books: async () => (await fetch(`${base}/admin/books`)).json() as Promise<AcquirerBooks>,
-    faults: (settings) => send(`${base}/admin/faults`, JSON.stringify(settings), 'application/json'),
-    callbacks: (settings) => send(`${base}/admin/callbacks`, JSON.stringify(settings), 'application/json'),
-    confirm: (url, decision) => send(url, `decision=${decision}`, 'application/x-www-form-urlencoded'),
+    faults: (settings) =>
+      send(`${base}/admin/faults`, JSON.stringify(settings), 'application/json'),
+    callbacks: (settings) =>
+      send(`${base}/admin/callbacks`, JSON.stringify(settings), 'application/json'),
+    confirm: (url, decision) =>
+      send(url, `decision=${decision}`, 'application/x-www-form-urlencoded'),
     stop: async () => {
       if (child.exitCode !== null) return;
       child.kill();

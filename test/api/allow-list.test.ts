@@ -7,8 +7,13 @@ import { send, setAllowList, withinASecond, type Sending } from '../support/cabi
 import { askGraph, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { startService } from '../support/service.ts';
 
-/** The service listens on IPv6 too, so that IPv4 callers come as `::ffff:127.0.0.1`; one address of loopback is a trusted proxy. */
-const hasIpv6 = Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ address }) => address === '::1'));
+/**
+ * The service listens on IPv6 too, so that IPv4 callers come as `::ffff:127.0.0.1`; one address of
+ * loopback is a trusted proxy.
+ */
+const hasIpv6 = Object.values(networkInterfaces()).some((addresses) =>
+  addresses?.some(({ address }) => address === '::1'),
+);
 const host = hasIpv6 ? { HOST: '::', PUBLIC_URL: 'http://127.0.0.1' } : {};
 const service = await startService('one', { ...host, TRUSTED_PROXIES: '127.0.0.9, 127.0.1.0/24' });
 after(() => service.stop());
@@ -23,7 +28,10 @@ const openShop = async (entries: readonly string[]) => {
   const merchant = await makeMerchant(service);
   const set = await setAllowList(service, merchant, entries);
   assert.equal(set.__typename, 'Shop', JSON.stringify(set));
-  const call = async (from: string, sending: Sending & { readonly url?: string } = {}): Promise<string> => {
+  const call = async (
+    from: string,
+    sending: Sending & { readonly url?: string } = {},
+  ): Promise<string> => {
     const { status, code } = await send({ url: banks, key: merchant.key, from, ...sending });
     return `${status} ${code}`.trim();
   };
@@ -48,7 +56,8 @@ describe('a shop’s keys work from the addresses of its allow-list alone', () =
     [['0.0.0.0/0'], elsewhere, '200'],
   ];
   for (const [entries, from, expected] of rows) {
-    test(`${entries.join(', ') || 'an empty list'}: ${from} gets ${expected}`, async () => assert.equal(await (await openShop(entries)).call(from), expected));
+    test(`${entries.join(', ') || 'an empty list'}: ${from} gets ${expected}`, async () =>
+      assert.equal(await (await openShop(entries)).call(from), expected));
   }
 
   const ipv6 = `http://[::1]:${new URL(service.rest).port}/v1/public/banks/sbp`;
@@ -70,7 +79,8 @@ describe('a shop’s keys work from the addresses of its allow-list alone', () =
 
 describe('X-Forwarded-For (decision D-11)', async () => {
   const { call } = await openShop(['203.0.113.7']);
-  const from = (address: string, forwarded: string | readonly string[]) => call(address, { headers: { 'x-forwarded-for': forwarded } });
+  const from = (address: string, forwarded: string | readonly string[]) =>
+    call(address, { headers: { 'x-forwarded-for': forwarded } });
 
   test('of somebody who is no trusted proxy gains nothing', async () => {
     assert.equal(await from(here, '203.0.113.7'), notAllowed);
@@ -92,7 +102,13 @@ describe('X-Forwarded-For (decision D-11)', async () => {
   });
 
   test('other headers that name callers are not read', async () => {
-    for (const name of ['x-real-ip', 'forwarded', 'x-client-ip', 'cf-connecting-ip', 'true-client-ip']) {
+    for (const name of [
+      'x-real-ip',
+      'forwarded',
+      'x-client-ip',
+      'cf-connecting-ip',
+      'true-client-ip',
+    ]) {
       assert.equal(await call(proxy, { headers: { [name]: '203.0.113.7' } }), notAllowed, name);
     }
   });
@@ -100,11 +116,17 @@ describe('X-Forwarded-For (decision D-11)', async () => {
 
 describe('the list in the cabinet', () => {
   const mistakes: readonly (readonly [entries: readonly string[], message: RegExp])[] = [
-    [['shop.example'], /^entries\[0\]: expected an IPv4 or IPv6 address, or a block of them such as 192\.0\.2\.0\/24 or 2001:db8::\/32, got "shop\.example"$/],
+    [
+      ['shop.example'],
+      /^entries\[0\]: expected an IPv4 or IPv6 address, or a block of them such as 192\.0\.2\.0\/24 or 2001:db8::\/32, got "shop\.example"$/,
+    ],
     [['127.0.0.1', '10.0.0.0/33'], /^entries\[1\]: expected an IPv4 .*, got "10\.0\.0\.0\/33"$/],
     [['10.0.0.1:443'], /^entries\[0\]/],
     [[''], /^entries\[0\]: .*, got ""$/],
-    [Array.from({ length: 201 }, (_, i) => `10.0.0.${i}`), /^entries: expected at most 200, got 201$/],
+    [
+      Array.from({ length: 201 }, (_, i) => `10.0.0.${i}`),
+      /^entries: expected at most 200, got 201$/,
+    ],
   ];
   for (const [entries, message] of mistakes) {
     test(`refuses ${entries.slice(0, 2).join(', ') || 'an empty entry'}${entries.length > 2 ? ' and so on' : ''}`, async () => {
@@ -119,9 +141,20 @@ describe('the list in the cabinet', () => {
   test('is kept in one notation, each entry once, and is there to read for operators alone', async () => {
     const { merchant } = await openShop([]);
     const entries = ['192.0.2.1', ' 192.0.2.1/32', '::ffff:192.0.2.1', '2001:DB8::0/32'];
-    assert.deepEqual((await setAllowList(service, merchant, entries)).allowList, ['192.0.2.1', '2001:db8::/32']);
-    const read = (bearer?: string) => askGraph(service, 'query ($m: ID!) { merchant(id: $m) { shops { allowList } } }', { m: merchant.id }, bearer);
-    assert.deepEqual((await read()).merchant.shops, [{ allowList: ['192.0.2.1', '2001:db8::/32'] }]);
+    assert.deepEqual((await setAllowList(service, merchant, entries)).allowList, [
+      '192.0.2.1',
+      '2001:db8::/32',
+    ]);
+    const read = (bearer?: string) =>
+      askGraph(
+        service,
+        'query ($m: ID!) { merchant(id: $m) { shops { allowList } } }',
+        { m: merchant.id },
+        bearer,
+      );
+    assert.deepEqual((await read()).merchant.shops, [
+      { allowList: ['192.0.2.1', '2001:db8::/32'] },
+    ]);
     await setAllowList(service, merchant, []);
     await assert.rejects(read(merchant.key), /scope_required/);
   });
@@ -152,7 +185,14 @@ describe('the graph', () => {
   const ask = async (merchant: Merchant, from: string): Promise<string> => {
     const headers = { 'content-type': 'application/json' };
     const body = '{"query":"{ sbpBanks { name } }"}';
-    const { status, code } = await send({ url: `${service.graph}/graphql`, key: merchant.key, method: 'POST', from, headers, body });
+    const { status, code } = await send({
+      url: `${service.graph}/graphql`,
+      key: merchant.key,
+      method: 'POST',
+      from,
+      headers,
+      body,
+    });
     return `${status} ${code}`.trim();
   };
   /** How a socket from an address ends: with a result, or with the code that closed it. */
@@ -171,7 +211,8 @@ describe('the graph', () => {
     const answer = client.iterate({ query: '{ __typename }' }).next();
     const ended = await answer.then(
       ({ value }) => value?.data,
-      (error: unknown) => (typeof error === 'object' && error !== null && 'code' in error ? error.code : error),
+      (error: unknown) =>
+        typeof error === 'object' && error !== null && 'code' in error ? error.code : error,
     );
     await client.dispose();
     return ended;
@@ -179,15 +220,24 @@ describe('the graph', () => {
 
   test('is for the same addresses, over HTTP and over sockets', async () => {
     const { merchant } = await openShop([here]);
-    assert.deepEqual([await ask(merchant, here), await ask(merchant, elsewhere)], ['200', notAllowed]);
-    assert.deepEqual([await socket(merchant, here), await socket(merchant, elsewhere)], [{ __typename: 'Query' }, 4403]);
+    assert.deepEqual(
+      [await ask(merchant, here), await ask(merchant, elsewhere)],
+      ['200', notAllowed],
+    );
+    assert.deepEqual(
+      [await socket(merchant, here), await socket(merchant, elsewhere)],
+      [{ __typename: 'Query' }, 4403],
+    );
   });
 });
 
 test('an open stream ends when its address leaves the list', async () => {
   const { merchant } = await openShop([here]);
-  const response = await fetch(`${service.rest}/v1/public/events`, { headers: { authorization: `Bearer ${merchant.key}` } });
-  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader() ?? assert.fail('no stream');
+  const response = await fetch(`${service.rest}/v1/public/events`, {
+    headers: { authorization: `Bearer ${merchant.key}` },
+  });
+  const reader =
+    response.body?.pipeThrough(new TextDecoderStream()).getReader() ?? assert.fail('no stream');
   assert.match((await reader.read()).value ?? '', /^: connected/);
   await setAllowList(service, merchant, [elsewhere]);
   assert.match((await reader.read()).value ?? '', /^: revoked/);

@@ -5,7 +5,14 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
-import { issueKey, requireSignature, send, signed, signedWhole, type SignedParts } from '../support/cabinet.ts';
+import {
+  issueKey,
+  requireSignature,
+  send,
+  signed,
+  signedWhole,
+  type SignedParts,
+} from '../support/cabinet.ts';
 import { askGraph } from '../support/merchant.ts';
 import { startService } from '../support/service.ts';
 import { json, openSigningShop, payment, statusAndCode } from './signing-shop.ts';
@@ -26,15 +33,25 @@ describe('a signature of the whole request (decision D-02a)', async () => {
   const { merchant, secret, call, pay } = await openShop();
   await requireSignature(service, merchant, true, true);
   const target = '/v1/public/payments';
-  const whole = (parts: Partial<SignedParts> = {}) => signedWhole(secret, { method: 'POST', target, body: payment, ...parts });
+  const whole = (parts: Partial<SignedParts> = {}) =>
+    signedWhole(secret, { method: 'POST', target, body: payment, ...parts });
 
   test('is taken, also without a body, with a query and with an idempotency key', async () => {
     const { status, body } = await pay(payment, whole());
     assert.equal(status, 201);
     const { id } = body.payment;
     const get = async (path: string) =>
-      (await call(path, { headers: { 'x-psp-signature': signedWhole(secret, { method: 'GET', target: `/v1/public${path}` }) } })).status;
-    assert.deepEqual([await get(`/payments/${id}`), await get('/payments?limit=1&status=pending')], [200, 200]);
+      (
+        await call(path, {
+          headers: {
+            'x-psp-signature': signedWhole(secret, { method: 'GET', target: `/v1/public${path}` }),
+          },
+        })
+      ).status;
+    assert.deepEqual(
+      [await get(`/payments/${id}`), await get('/payments?limit=1&status=pending')],
+      [200, 200],
+    );
     const headers = { ...json, 'idempotency-key': 'k 1', 'x-psp-signature': whole({ key: 'k 1' }) };
     assert.equal((await call('/payments', { method: 'POST', body: payment, headers })).status, 201);
   });
@@ -42,7 +59,8 @@ describe('a signature of the whole request (decision D-02a)', async () => {
   test('that was captured from a GET refunds nothing', async () => {
     const { id } = (await pay(payment, whole())).body.payment;
     const ofGet = signedWhole(secret, { method: 'GET', target: `/v1/public/payments/${id}` });
-    const post = (signature: string) => call(`/payments/${id}/refund`, { method: 'POST', headers: { 'x-psp-signature': signature } });
+    const post = (signature: string) =>
+      call(`/payments/${id}/refund`, { method: 'POST', headers: { 'x-psp-signature': signature } });
     assert.deepEqual(statusAndCode(await post(ofGet)), [400, 'invalid_signature']);
     // The contract's signature of nothing is that of every request without a body.
     assert.deepEqual(statusAndCode(await post(signed(secret, ''))), [400, 'invalid_signature']);
@@ -59,18 +77,23 @@ describe('a signature of the whole request (decision D-02a)', async () => {
     'by another secret': () => signedWhole(`${secret}x`, { method: 'POST', target, body: payment }),
     'that is too old': () => whole({ in_s: -320 }),
     'from the future': () => whole({ in_s: 320 }),
-    'whose moment was changed': () => whole({ in_s: -320 }).replace(/^t=\d+/, `t=${Math.floor(Date.now() / 1_000)}`),
+    'whose moment was changed': () =>
+      whole({ in_s: -320 }).replace(/^t=\d+/, `t=${Math.floor(Date.now() / 1_000)}`),
     'in capitals': () => whole().replace(/s2=.*/, (hex) => hex.toUpperCase().replace('S2', 's2')),
     'without its moment': () => whole().replace(/^t=\d+,/, ''),
     'of the body alone': () => signed(secret, payment),
   };
   for (const [name, make] of Object.entries(wrong)) {
-    test(`${name} is 400 invalid_signature`, async () => assert.deepEqual(statusAndCode(await pay(payment, make())), [400, 'invalid_signature']));
+    test(`${name} is 400 invalid_signature`, async () =>
+      assert.deepEqual(statusAndCode(await pay(payment, make())), [400, 'invalid_signature']));
   }
 
   test('without the idempotency key that was sent is 400 invalid_signature', async () => {
     const headers = { ...json, 'idempotency-key': 'k 2', 'x-psp-signature': whole() };
-    assert.deepEqual(statusAndCode(await call('/payments', { method: 'POST', body: payment, headers })), [400, 'invalid_signature']);
+    assert.deepEqual(
+      statusAndCode(await call('/payments', { method: 'POST', body: payment, headers })),
+      [400, 'invalid_signature'],
+    );
   });
 
   test('that is missing is 400 signature_required', async () => {
@@ -86,17 +109,42 @@ describe('a signature of the whole request (decision D-02a)', async () => {
   test('is taken where signatures of the body alone are, too, and where none is demanded', async () => {
     for (const required of [true, false]) {
       const shop = await openShop(required);
-      assert.equal((await shop.pay(payment, signedWhole(shop.secret, { method: 'POST', target, body: payment }))).status, 201);
+      assert.equal(
+        (
+          await shop.pay(
+            payment,
+            signedWhole(shop.secret, { method: 'POST', target, body: payment }),
+          )
+        ).status,
+        201,
+      );
       assert.equal((await shop.pay(payment, signed(shop.secret, payment))).status, 201);
-      assert.equal((await shop.pay(payment, signedWhole(shop.secret, { method: 'POST', target: '/x', body: payment }))).code, 'invalid_signature');
+      assert.equal(
+        (
+          await shop.pay(
+            payment,
+            signedWhole(shop.secret, { method: 'POST', target: '/x', body: payment }),
+          )
+        ).code,
+        'invalid_signature',
+      );
     }
   });
 
   test('opens the graph over HTTP and a socket, which is judged by the moment when it began', async () => {
     const body = '{"query":"{ sbpBanks { name } }"}';
     const ask = (signature: string) =>
-      send({ url: `${service.graph}/graphql`, key: merchant.key, method: 'POST', body, headers: { ...json, 'x-psp-signature': signature } });
-    assert.equal((await ask(signedWhole(secret, { method: 'POST', target: '/graphql', body }))).status, 200);
+      send({
+        url: `${service.graph}/graphql`,
+        key: merchant.key,
+        method: 'POST',
+        body,
+        headers: { ...json, 'x-psp-signature': signature },
+      });
+    assert.equal(
+      (await ask(signedWhole(secret, { method: 'POST', target: '/graphql', body }))).status,
+      200,
+    );
     assert.equal((await ask(signed(secret, body))).code, 'invalid_signature');
     const connect = (signature: string) =>
       createClient({
@@ -109,23 +157,36 @@ describe('a signature of the whole request (decision D-02a)', async () => {
     const { value }: any = await client.iterate({ query: '{ sbpBanks { name } }' }).next();
     assert.ok(value.data.sbpBanks.length > 0);
     await client.dispose();
-    for (const signature of [signed(secret, ''), signedWhole(secret, { method: 'GET', target: '/graphql', in_s: -320 })]) {
+    for (const signature of [
+      signed(secret, ''),
+      signedWhole(secret, { method: 'GET', target: '/graphql', in_s: -320 }),
+    ]) {
       const refused = connect(signature);
-      await assert.rejects(refused.iterate({ query: '{ sbpBanks { name } }' }).next(), { code: 4403 });
+      await assert.rejects(refused.iterate({ query: '{ sbpBanks { name } }' }).next(), {
+        code: 4403,
+      });
       await refused.dispose();
     }
   });
 
   test('opens the stream', async () => {
     const signature = signedWhole(secret, { method: 'GET', target: '/v1/public/events' });
-    const response = await fetch(`${api}/events`, { headers: { authorization: `Bearer ${merchant.key}`, 'x-psp-signature': signature } });
+    const response = await fetch(`${api}/events`, {
+      headers: { authorization: `Bearer ${merchant.key}`, 'x-psp-signature': signature },
+    });
     assert.equal(response.status, 200);
     await response.body?.cancel();
-    assert.equal((await call('/events', { headers: { 'x-psp-signature': signed(secret, '') } })).code, 'invalid_signature');
+    assert.equal(
+      (await call('/events', { headers: { 'x-psp-signature': signed(secret, '') } })).code,
+      'invalid_signature',
+    );
   });
 
   test('is made by the README’s example with openssl, and sent by curl', () => {
-    const example = readmeExample().replace(/^KEY=.*$/m, `KEY=${merchant.key} SECRET=${secret} BASE=${service.rest}`);
+    const example = readmeExample().replace(
+      /^KEY=.*$/m,
+      `KEY=${merchant.key} SECRET=${secret} BASE=${service.rest}`,
+    );
     const { stdout, status } = spawnSync('sh', ['-e', '-c', example], { encoding: 'utf8' });
     assert.equal(status, 0);
     assert.equal(JSON.parse(stdout).payment.order_id, 'order-1');
@@ -159,23 +220,39 @@ describe('the demand for signatures of whole requests', () => {
       [false, false],
       [true, false],
     ]);
-    const log = await askGraph(service, 'query ($m: ID!) { auditLog(merchantId: $m) { nodes { action before after } } }', { m: merchant.id });
-    const [last] = log.auditLog.nodes.filter(({ action, after: then }: any) => action === 'shop.signature_require' && then.requireBoundSignature);
-    assert.deepEqual([last.before.requireBoundSignature, last.after.requireBoundSignature], [false, true]);
+    const log = await askGraph(
+      service,
+      'query ($m: ID!) { auditLog(merchantId: $m) { nodes { action before after } } }',
+      { m: merchant.id },
+    );
+    const [last] = log.auditLog.nodes.filter(
+      ({ action, after: then }: any) =>
+        action === 'shop.signature_require' && then.requireBoundSignature,
+    );
+    assert.deepEqual(
+      [last.before.requireBoundSignature, last.after.requireBoundSignature],
+      [false, true],
+    );
   });
 
   test('ends a stream that was opened with a signature of nothing, and leaves one that was not', async () => {
     const { merchant, secret } = await openShop(true);
     const openStream = async (signature: string, key: string) => {
-      const response = await fetch(`${api}/events`, { headers: { authorization: `Bearer ${key}`, 'x-psp-signature': signature } });
-      const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader() ?? assert.fail('no stream');
+      const response = await fetch(`${api}/events`, {
+        headers: { authorization: `Bearer ${key}`, 'x-psp-signature': signature },
+      });
+      const reader =
+        response.body?.pipeThrough(new TextDecoderStream()).getReader() ?? assert.fail('no stream');
       assert.match((await reader.read()).value ?? '', /^: connected/);
       return reader;
     };
     const other = await issueKey(service, merchant);
     const weak = await openStream(signed(secret, ''), merchant.key);
     // It is judged by the moment when it began, and here nearly too old then.
-    const strong = await openStream(signedWhole(secret, { method: 'GET', target: '/v1/public/events', in_s: -295 }), other.secret);
+    const strong = await openStream(
+      signedWhole(secret, { method: 'GET', target: '/v1/public/events', in_s: -295 }),
+      other.secret,
+    );
     await requireSignature(service, merchant, true, true);
     assert.match((await weak.read()).value ?? '', /^: revoked/);
     await weak.cancel();

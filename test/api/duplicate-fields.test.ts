@@ -27,7 +27,8 @@ describe('a field that comes twice in a body', () => {
     ['{"amount":9007199254740993,"amount":2}', 'amount'],
   ];
   for (const [body, field] of rows) {
-    test(`is named: ${body}`, () => assert.equal(mistakeIn(body), `${field}: expected once, got several`));
+    test(`is named: ${body}`, () =>
+      assert.equal(mistakeIn(body), `${field}: expected once, got several`));
   }
 
   test('is refused whatever its name', () => {
@@ -37,9 +38,11 @@ describe('a field that comes twice in a body', () => {
   });
 
   test('is not taken for one where the same name is in another object, or in a text', () => {
-    const body = '{"a":{"amount":1},"b":[{"amount":1},{"amount":2}],"c":"\\"amount\\":1,\\"amount\\":","amount":"\\\\\\"","":"","constructor":1}';
+    const body =
+      '{"a":{"amount":1},"b":[{"amount":1},{"amount":2}],"c":"\\"amount\\":1,\\"amount\\":","amount":"\\\\\\"","":"","constructor":1}';
     assert.equal(mistakeIn(body), null);
-    for (const text of ['"a"', '1', 'null', 'true', '[]', '{}', '["a","a"]', '[":",":"]']) assert.equal(mistakeIn(text), null, text);
+    for (const text of ['"a"', '1', 'null', 'true', '[]', '{}', '["a","a"]', '[":",":"]'])
+      assert.equal(mistakeIn(text), null, text);
   });
 
   test('is found in whatever JSON, and nothing else is', () => {
@@ -57,7 +60,11 @@ describe('a field that comes twice in a body', () => {
   });
 
   test('is looked for in texts as deep and as long as a body may be', () => {
-    for (const text of ['['.repeat(120_000) + ']'.repeat(120_000), JSON.stringify('\\"'.repeat(120_000)), `{"a":"${'\\\\'.repeat(100_000)}"}`]) {
+    for (const text of [
+      '['.repeat(120_000) + ']'.repeat(120_000),
+      JSON.stringify('\\"'.repeat(120_000)),
+      `{"a":"${'\\\\'.repeat(100_000)}"}`,
+    ]) {
       assert.equal(duplicateField(text, JSON.parse(text)), null);
     }
     const many = `{${Array.from({ length: 20_000 }, (_, index) => `"k${index}":0`).join(',')},"k7":1}`;
@@ -79,6 +86,9 @@ describe('a request with a field that comes twice', () => {
       body: '{"amount":100,"order_id":"A-1","amount":1}',
     });
     const { error }: any = await response.json();
-    assert.deepEqual([response.status, error.code, error.message], [400, 'bad_request', 'amount: expected once, got several']);
+    assert.deepEqual(
+      [response.status, error.code, error.message],
+      [400, 'bad_request', 'amount: expected once, got several'],
+    );
   });
 });

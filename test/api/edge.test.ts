@@ -16,7 +16,9 @@ const api = `${service.rest}/v1/public`;
 const authorized = { authorization: `Bearer ${key}` };
 
 /** Holds an answer to the envelope and to the headers that every answer has. */
-const envelope = async (response: Response): Promise<{ status: number; code: string; message: string }> => {
+const envelope = async (
+  response: Response,
+): Promise<{ status: number; code: string; message: string }> => {
   assert.match(response.headers.get('content-type') ?? '', /^application\/json/);
   assert.equal(response.headers.get('x-api-version'), '2026-05-06');
   assert.match(response.headers.get('x-request-id') ?? '', /^[\w.:-]{1,128}$/);
@@ -45,14 +47,18 @@ const exchange = async (bytes: string): Promise<string> => {
 
 describe('a request id', () => {
   const idOf = async (sent?: string): Promise<string> => {
-    const response = await fetch(`${api}/balance`, { headers: { ...authorized, ...(sent === undefined ? {} : { 'x-request-id': sent }) } });
+    const response = await fetch(`${api}/balance`, {
+      headers: { ...authorized, ...(sent === undefined ? {} : { 'x-request-id': sent }) },
+    });
     await response.arrayBuffer();
     return response.headers.get('x-request-id') ?? '';
   };
-  test('is the caller’s when it is a sane token', async () => assert.equal(await idOf('order-7:try.2_x'), 'order-7:try.2_x'));
+  test('is the caller’s when it is a sane token', async () =>
+    assert.equal(await idOf('order-7:try.2_x'), 'order-7:try.2_x'));
   test('is ours without one', async () => assert.match(await idOf(), /^[0-9a-f-]{36}$/));
   test('is ours when the caller’s is no token', async () => {
-    for (const odd of ['a b', '<script>', 'x'.repeat(129), '']) assert.match(await idOf(odd), /^[0-9a-f-]{36}$/);
+    for (const odd of ['a b', '<script>', 'x'.repeat(129), ''])
+      assert.match(await idOf(odd), /^[0-9a-f-]{36}$/);
   });
 });
 
@@ -78,7 +84,8 @@ describe('a key that is not good is 401 unauthorized, in the same words whatever
     });
   }
 
-  test('in the query', async () => assert.equal((await fetch(`${api}/balance?api_key=${key}`)).status, 401));
+  test('in the query', async () =>
+    assert.equal((await fetch(`${api}/balance?api_key=${key}`)).status, 401));
 
   test('sent twice', async () => {
     const heard = await exchange(
@@ -90,7 +97,9 @@ describe('a key that is not good is 401 unauthorized, in the same words whatever
   test('all of them say the same', () => assert.equal(seen.size, 1));
 
   test('an operator’s token is no key', async () => {
-    const response = await fetch(`${api}/balance`, { headers: { authorization: 'Bearer operator-token-of-the-tests' } });
+    const response = await fetch(`${api}/balance`, {
+      headers: { authorization: 'Bearer operator-token-of-the-tests' },
+    });
     assert.equal((await envelope(response)).code, 'unauthorized');
   });
 });
@@ -108,19 +117,27 @@ describe('addresses and methods', () => {
     ['POST', '/v1/public/payments/not-a-uuid/cancel', 404, 'not_found'],
     ['PUT', '/v1/public/payments', 405, 'method_not_allowed'],
     ['OPTIONS', '/v1/public/payments', 405, 'method_not_allowed'],
-    ['DELETE', '/v1/public/payments/8c5e0c9a-2f5d-4f67-9a51-3a9b1c7f6e11', 405, 'method_not_allowed'],
+    [
+      'DELETE',
+      '/v1/public/payments/8c5e0c9a-2f5d-4f67-9a51-3a9b1c7f6e11',
+      405,
+      'method_not_allowed',
+    ],
     ['POST', '/v1/public/balance', 405, 'method_not_allowed'],
     ['POST', '/v1/public/events', 405, 'method_not_allowed'],
   ];
   for (const [method, path, status, code] of rows) {
     test(`${method} ${path.slice(0, 60)} is ${status} ${code}`, async () => {
-      const answer = await envelope(await fetch(service.rest + path, { method, headers: authorized }));
+      const answer = await envelope(
+        await fetch(service.rest + path, { method, headers: authorized }),
+      );
       assert.deepEqual([answer.status, answer.code], [status, code]);
     });
   }
 
   test('405 says which methods are possible', async () => {
-    const allowOf = async (path: string) => (await fetch(`${api}${path}`, { method: 'PATCH' })).headers.get('allow');
+    const allowOf = async (path: string) =>
+      (await fetch(`${api}${path}`, { method: 'PATCH' })).headers.get('allow');
     assert.equal(await allowOf('/payments'), 'GET, HEAD, POST');
     assert.equal(await allowOf('/payouts/batch'), 'POST');
     assert.equal(await allowOf('/events'), 'GET, HEAD');
@@ -128,16 +145,31 @@ describe('addresses and methods', () => {
 
   test('an unknown address is 404 whatever is sent to it', async () => {
     const headers = { 'content-type': 'text/plain' };
-    assert.equal((await envelope(await fetch(`${api}/nothing`, { method: 'POST', headers, body: 'x'.repeat(400_000) }))).code, 'not_found');
+    assert.equal(
+      (
+        await envelope(
+          await fetch(`${api}/nothing`, { method: 'POST', headers, body: 'x'.repeat(400_000) }),
+        )
+      ).code,
+      'not_found',
+    );
   });
 });
 
 describe('bodies that are not read', () => {
   const post = (path: string, body: string, headers: Record<string, string>) =>
-    fetch(`${api}${path}`, { method: 'POST', headers: { ...authorized, ...headers }, body }).then(envelope);
+    fetch(`${api}${path}`, { method: 'POST', headers: { ...authorized, ...headers }, body }).then(
+      envelope,
+    );
   const json = { 'content-type': 'application/json' };
 
-  for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=utf-16', 'application/jsonx', 'nonsense']) {
+  for (const type of [
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'application/json; charset=utf-16',
+    'application/jsonx',
+    'nonsense',
+  ]) {
     test(`${type} is 415 unsupported_media_type`, async () => {
       const { status, code } = await post('/payments', '{"amount":1}', { 'content-type': type });
       assert.deepEqual([status, code], [415, 'unsupported_media_type']);
@@ -146,30 +178,55 @@ describe('bodies that are not read', () => {
 
   test('a compressed body is 415, which says that none is taken', async () => {
     const send = (address: string, coding: string) =>
-      fetch(address, { method: 'POST', headers: { ...authorized, ...json, 'content-encoding': coding }, body: gzipSync('{"amount":10000}') });
+      fetch(address, {
+        method: 'POST',
+        headers: { ...authorized, ...json, 'content-encoding': coding },
+        body: gzipSync('{"amount":10000}'),
+      });
     for (const [address, coding] of [`${api}/payments`, `${service.rest}/graphql`].flatMap((at) =>
       ['gzip', 'br', 'X-Gzip'].map((coding) => [at, coding] as const),
     )) {
       const response = await send(address, coding);
       await response.arrayBuffer();
-      assert.deepEqual([response.status, response.headers.get('accept-encoding')], [415, 'identity'], `${address} ${coding}`);
+      assert.deepEqual(
+        [response.status, response.headers.get('accept-encoding')],
+        [415, 'identity'],
+        `${address} ${coding}`,
+      );
     }
-    const other = await fetch(`${api}/payments`, { method: 'POST', headers: { ...authorized, 'content-type': 'text/plain' }, body: 'x' });
-    assert.deepEqual([other.status, other.headers.get('accept-encoding')], [415, null], 'it is the type that is wrong');
+    const other = await fetch(`${api}/payments`, {
+      method: 'POST',
+      headers: { ...authorized, 'content-type': 'text/plain' },
+      body: 'x',
+    });
+    assert.deepEqual(
+      [other.status, other.headers.get('accept-encoding')],
+      [415, null],
+      'it is the type that is wrong',
+    );
     const plain = { ...authorized, ...json, 'content-encoding': 'identity' };
-    assert.equal((await fetch(`${api}/payments`, { method: 'POST', headers: plain, body: '{"amount":10000}' })).status, 201);
+    assert.equal(
+      (await fetch(`${api}/payments`, { method: 'POST', headers: plain, body: '{"amount":10000}' }))
+        .status,
+      201,
+    );
   });
 
   test('256 KiB are read, one byte more is 413 payload_too_large', async () => {
-    const bodyOf = (bytes: number): string => `{"amount":1,"description":"${'x'.repeat(bytes - 29)}"}`;
+    const bodyOf = (bytes: number): string =>
+      `{"amount":1,"description":"${'x'.repeat(bytes - 29)}"}`;
     assert.equal(bodyOf(1_000).length, 1_000);
-    assert.match((await post('/payments', bodyOf(262_144), json)).message, /^description: expected a string of up to/);
+    assert.match(
+      (await post('/payments', bodyOf(262_144), json)).message,
+      /^description: expected a string of up to/,
+    );
     const { status, code } = await post('/payments', bodyOf(262_145), json);
     assert.deepEqual([status, code], [413, 'payload_too_large']);
   });
 
   test('a batch may have 1 MiB', async () => {
-    const bodyOf = (bytes: number): string => `{"method":"payouts_sbp","x":"${'x'.repeat(bytes - 31)}"}`;
+    const bodyOf = (bytes: number): string =>
+      `{"method":"payouts_sbp","x":"${'x'.repeat(bytes - 31)}"}`;
     assert.equal(bodyOf(1_000).length, 1_000);
     assert.equal((await post('/payouts/batch', bodyOf(1_048_576), json)).status, 400);
     assert.equal((await post('/payouts/batch', bodyOf(1_048_577), json)).status, 413);
@@ -178,11 +235,17 @@ describe('bodies that are not read', () => {
   test('a body without a length is measured as it comes', async () => {
     const stream = new ReadableStream({
       start: (controller) => {
-        for (let i = 0; i < 5; i += 1) controller.enqueue(new TextEncoder().encode(' '.repeat(65_536)));
+        for (let i = 0; i < 5; i += 1)
+          controller.enqueue(new TextEncoder().encode(' '.repeat(65_536)));
         controller.close();
       },
     });
-    const response = await fetch(`${api}/payments`, { method: 'POST', headers: { ...authorized, ...json }, body: stream, duplex: 'half' });
+    const response = await fetch(`${api}/payments`, {
+      method: 'POST',
+      headers: { ...authorized, ...json },
+      body: stream,
+      duplex: 'half',
+    });
     assert.equal((await envelope(response)).code, 'payload_too_large');
   });
 });
@@ -191,8 +254,16 @@ describe('bytes that are no HTTP get the envelope too', () => {
   const rows: readonly (readonly [string, string, number])[] = [
     ['garbage', 'GARBAGE\r\n\r\n', 400],
     ['a method that nobody knows', 'FOO / HTTP/1.1\r\nHost: x\r\n\r\n', 400],
-    ['two lengths', 'POST /v1/public/payments HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello', 400],
-    ['a length and chunks', 'POST /v1/public/payments HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', 400],
+    [
+      'two lengths',
+      'POST /v1/public/payments HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello',
+      400,
+    ],
+    [
+      'a length and chunks',
+      'POST /v1/public/payments HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      400,
+    ],
     ['no host', 'GET / HTTP/1.1\r\n\r\n', 400],
     ['headers without end', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
   ];
@@ -207,7 +278,9 @@ describe('bytes that are no HTTP get the envelope too', () => {
 });
 
 test('an expectation that nobody knows is passed over', async () => {
-  const heard = await exchange('GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\nConnection: close\r\n\r\n');
+  const heard = await exchange(
+    'GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\nConnection: close\r\n\r\n',
+  );
   assert.match(heard, /^HTTP\/1\.1 200 [^]*x-api-version/i);
 });
 
@@ -216,25 +289,34 @@ test('HTTP/1.0 needs no Host: load balancers ask for health that way', async () 
 });
 
 test('an upgrade to what is not spoken here gets the envelope too', async () => {
-  const heard = await exchange('GET /v1/public/events HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+  const heard = await exchange(
+    'GET /v1/public/events HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+  );
   assert.match(heard, /^HTTP\/1\.1 404 [^]*x-request-id: .+[^]*"code":"not_found"/i);
 });
 
 describe('the service’s own addresses', () => {
   test('/healthz and /readyz are 200 on a healthy service', async () => {
-    for (const path of ['/healthz', '/readyz']) assert.equal((await fetch(service.rest + path)).status, 200);
+    for (const path of ['/healthz', '/readyz'])
+      assert.equal((await fetch(service.rest + path)).status, 200);
   });
 
   test('/metrics counts requests by route, method and status, and never by address', async () => {
     const secret = '11111111-2222-4333-8444-555555555555';
     await (await fetch(`${api}/payments/${secret}`, { headers: authorized })).arrayBuffer();
     const text = await (await fetch(`${service.rest}/metrics`)).text();
-    assert.match(text, /http_request_duration_seconds_count\{route="\/v1\/public\/payments\/:id",method="GET",status="404"\} [1-9]/);
+    assert.match(
+      text,
+      /http_request_duration_seconds_count\{route="\/v1\/public\/payments\/:id",method="GET",status="404"\} [1-9]/,
+    );
     assert(!text.includes(secret));
   });
 
   test('/v1/public/openapi.json is the contract, without a key', async () => {
-    const document = (await (await fetch(`${api}/openapi.json`)).json()) as { openapi: string; info: { version: string } };
+    const document = (await (await fetch(`${api}/openapi.json`)).json()) as {
+      openapi: string;
+      info: { version: string };
+    };
     assert.deepEqual([document.openapi, document.info.version], ['3.1.0', '2026-05-06']);
   });
 
@@ -293,7 +375,9 @@ describe('a server that drains', () => {
     const url = await app.listen({ port: 0, host: '127.0.0.1' });
     const [head, body] = await Promise.all([talk(url), talk(url)]);
     head.socket.write('POST /echo HTTP/1.1\r\nHost: x\r\n');
-    body.socket.write('POST /echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{"a');
+    body.socket.write(
+      'POST /echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{"a',
+    );
     // Once it answers something else, it has taken both.
     await fetch(`${url}/healthz`);
     await app.close();
@@ -302,10 +386,17 @@ describe('a server that drains', () => {
 
   test('says what it is not ready for', async () => {
     let missing: readonly string[] | boolean = ['database', 'queues'];
-    const app = openHttp({ config: { publicUrl: 'https://pay.example' }, log, ready: async () => missing });
+    const app = openHttp({
+      config: { publicUrl: 'https://pay.example' },
+      log,
+      ready: async () => missing,
+    });
     const url = await app.listen({ port: 0, host: '127.0.0.1' });
     const response = await fetch(`${url}/readyz`);
-    assert.equal(response.headers.get('strict-transport-security'), 'max-age=31536000; includeSubDomains');
+    assert.equal(
+      response.headers.get('strict-transport-security'),
+      'max-age=31536000; includeSubDomains',
+    );
     const { status, code, message } = await envelope(response);
     assert.deepEqual([status, code, message], [503, 'unavailable', 'not ready: database, queues']);
     for (const [answer, expected] of [
@@ -328,7 +419,9 @@ describe('a server that drains', () => {
       throw new Error('hunter2');
     });
     const url = await app.listen({ port: 0, host: '127.0.0.1' });
-    const { status, code, message } = await envelope(await fetch(`${url}/broken`, { headers: { 'x-request-id': 'abc' } }));
+    const { status, code, message } = await envelope(
+      await fetch(`${url}/broken`, { headers: { 'x-request-id': 'abc' } }),
+    );
     assert.deepEqual([status, code], [500, 'internal_error']);
     assert.doesNotMatch(message, /hunter2/);
     assert.deepEqual(lines, ['abc']);

@@ -25,7 +25,11 @@ const heard = async (method: string, path: string, response: Response): Promise<
 };
 
 /** Sends bytes as they are. */
-const send = async (path: string, body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}): Promise<Sent> => {
+const send = async (
+  path: string,
+  body: string | Uint8Array<ArrayBuffer>,
+  headers: Record<string, string> = {},
+): Promise<Sent> => {
   const response = await fetch(`${service.rest}/v1/public${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
@@ -35,7 +39,9 @@ const send = async (path: string, body: string | Uint8Array<ArrayBuffer>, header
 };
 
 const read = async (path: string): Promise<Sent> => {
-  const response = await fetch(`${service.rest}/v1/public${path}`, { headers: { authorization: `Bearer ${key}` } });
+  const response = await fetch(`${service.rest}/v1/public${path}`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
   return heard('GET', path, response);
 };
 
@@ -67,27 +73,57 @@ const payments: readonly (readonly [string, string])[] = [
   ],
   ['{"amount":1,"currency":"RUR1"}', 'currency: expected an ISO 4217 currency code, got "RUR1"'],
   ['{"amount":1,"currency":"rub"}', 'currency: expected an ISO 4217 currency code, got "rub"'],
-  ['{"amount":1,"method":"cash"}', 'method: expected one of sbp, cards, tpay, sberpay, recurrent, any, got "cash"'],
+  [
+    '{"amount":1,"method":"cash"}',
+    'method: expected one of sbp, cards, tpay, sberpay, recurrent, any, got "cash"',
+  ],
   ['{"amount":1,"order_id":""}', 'order_id: expected a string of 1 to 255 characters, got ""'],
   ['{"amount":1,"order_id":7}', 'order_id: expected a string of 1 to 255 characters, got 7'],
-  ['{"amount":1,"return_url":"http://shop.example"}', `return_url: ${https}, got "http://shop.example"`],
+  [
+    '{"amount":1,"return_url":"http://shop.example"}',
+    `return_url: ${https}, got "http://shop.example"`,
+  ],
   ['{"amount":1,"return_url":"https://"}', `return_url: ${https}, got "https://"`],
   ['{"amount":1,"return_url":"https://a b"}', `return_url: ${https}, got "https://a b"`],
-  ['{"amount":1,"return_url":"javascript:alert(1)"}', `return_url: ${https}, got "javascript:alert(1)"`],
-  ['{"amount":1,"webhook_url":"ftp://shop.example"}', `webhook_url: ${https} (or http:// where private targets are allowed), got "ftp://shop.example"`],
+  [
+    '{"amount":1,"return_url":"javascript:alert(1)"}',
+    `return_url: ${https}, got "javascript:alert(1)"`,
+  ],
+  [
+    '{"amount":1,"webhook_url":"ftp://shop.example"}',
+    `webhook_url: ${https} (or http:// where private targets are allowed), got "ftp://shop.example"`,
+  ],
   ['{"amount":1,"ttl_minutes":0}', 'ttl_minutes: expected an integer from 1 to 10080, got 0'],
-  ['{"amount":1,"ttl_minutes":10081}', 'ttl_minutes: expected an integer from 1 to 10080, got 10081'],
-  ['{"amount":1,"metadata":{"a":1}}', 'metadata.a: expected a string of up to 500 characters, got 1'],
-  ['{"amount":1,"metadata":{"a":1.0}}', 'metadata.a: expected a string of up to 500 characters, got 1.0'],
+  [
+    '{"amount":1,"ttl_minutes":10081}',
+    'ttl_minutes: expected an integer from 1 to 10080, got 10081',
+  ],
+  [
+    '{"amount":1,"metadata":{"a":1}}',
+    'metadata.a: expected a string of up to 500 characters, got 1',
+  ],
+  [
+    '{"amount":1,"metadata":{"a":1.0}}',
+    'metadata.a: expected a string of up to 500 characters, got 1.0',
+  ],
   ['{"amount":1,"metadata":1.5}', 'metadata: expected an object of up to 20 strings, got 1.5'],
-  ['{"amount":1,"metadata":[]}', 'metadata: expected an object of up to 20 strings, got an array of 0'],
+  [
+    '{"amount":1,"metadata":[]}',
+    'metadata: expected an object of up to 20 strings, got an array of 0',
+  ],
   [
     `{"amount":1,"metadata":${JSON.stringify(Object.fromEntries(Array.from({ length: 21 }, (_, i) => [`k${i}`, ''])))}}`,
     'metadata: expected an object of up to 20 strings, got an object of 21',
   ],
   ['{"amount":1,"metadata":{"":"x"}}', 'metadata: expected names of 1 to 128 characters'],
-  [`{"amount":1,"metadata":{"a":"${'x'.repeat(501)}"}}`, 'metadata.a: expected a string of up to 500 characters, got a string of 501 characters'],
-  [`{"amount":1,"metadata":{"a":"${'🎉'.repeat(501)}"}}`, 'metadata.a: expected a string of up to 500 characters, got a string of 501 characters'],
+  [
+    `{"amount":1,"metadata":{"a":"${'x'.repeat(501)}"}}`,
+    'metadata.a: expected a string of up to 500 characters, got a string of 501 characters',
+  ],
+  [
+    `{"amount":1,"metadata":{"a":"${'🎉'.repeat(501)}"}}`,
+    'metadata.a: expected a string of up to 500 characters, got a string of 501 characters',
+  ],
   // Bodies that are no objects, or no JSON.
   ['[]', 'the body: expected an object, got an array of 0'],
   ['null', 'the body: expected an object, got null'],
@@ -101,7 +137,10 @@ const payments: readonly (readonly [string, string])[] = [
   ['['.repeat(100_000), 'the body is not valid JSON'],
   // What no record can hold.
   ['{"amount":1,"__proto__":{"mode":"live"}}', 'the body: the name __proto__ is not allowed'],
-  ['{"amount":1,"metadata":{"\\u005f_proto__":"x"}}', 'the body: the name __proto__ is not allowed'],
+  [
+    '{"amount":1,"metadata":{"\\u005f_proto__":"x"}}',
+    'the body: the name __proto__ is not allowed',
+  ],
   ['{"amount":1,"order_id":"a\\u0000b"}', 'the body: the character U+0000 is not allowed in texts'],
   ['{"amount":1,"order_id":"\\ud800"}', 'the body: half of a surrogate pair is not a character'],
 ];
@@ -115,12 +154,23 @@ describe('a payment’s body that is wrong is 400 bad_request, and the message s
   }
 
   test('bytes that are no UTF-8', async () => {
-    const answer = await send('/payments', new Uint8Array([...Buffer.from('{"amount":1,"order_id":"'), 0xc3, 0x28, ...Buffer.from('"}')]));
+    const answer = await send(
+      '/payments',
+      new Uint8Array([
+        ...Buffer.from('{"amount":1,"order_id":"'),
+        0xc3,
+        0x28,
+        ...Buffer.from('"}'),
+      ]),
+    );
     assert.deepEqual([answer.status, answer.message], [400, 'the body is not valid UTF-8']);
   });
 
   test('a body nested 40,000 deep', async () => {
-    const answer = await send('/payments', `{"amount":1,"metadata":${'{"a":'.repeat(40_000)}1${'}'.repeat(40_000)}}`);
+    const answer = await send(
+      '/payments',
+      `{"amount":1,"metadata":${'{"a":'.repeat(40_000)}1${'}'.repeat(40_000)}}`,
+    );
     assert.deepEqual([answer.status, answer.code], [400, 'bad_request']);
   });
 });
@@ -145,25 +195,56 @@ describe('what looks odd and is right is taken', () => {
     const asked = { 'idempotency-key': 'null' };
     assert.equal((await send('/payments', '{"amount":1,"order_id":null}', asked)).status, 201);
     assert.equal((await send('/payments', '{"amount":1}', asked)).status, 200);
-    assert.match((await send('/payouts', '{"amount":1,"method":null}')).message, /^phone: required/);
-    const batch = await send('/payouts/batch', '{"method":"payouts_sbp","items":[{"amount":null,"full_name":null}]}');
+    assert.match(
+      (await send('/payouts', '{"amount":1,"method":null}')).message,
+      /^phone: required/,
+    );
+    const batch = await send(
+      '/payouts/batch',
+      '{"method":"payouts_sbp","items":[{"amount":null,"full_name":null}]}',
+    );
     assert.deepEqual([batch.status, JSON.parse(batch.text).results[0].code], [201, 'bad_request']);
   });
 
   test('a content type with a charset', async () => {
-    assert.equal((await send('/payments', '{"amount":1}', { 'content-type': 'application/json; charset=UTF-8' })).status, 201);
+    assert.equal(
+      (
+        await send('/payments', '{"amount":1}', {
+          'content-type': 'application/json; charset=UTF-8',
+        })
+      ).status,
+      201,
+    );
   });
 });
 
 describe('a payout’s body is checked as the method that it names', () => {
   const rows: readonly (readonly [string, string])[] = [
     ['{"amount":1}', 'phone: required, expected +7 and 10 digits, got nothing'],
-    ['{"amount":1,"phone":"89161234567","bank_id":"100000000111"}', 'phone: expected +7 and 10 digits, got "89161234567"'],
-    ['{"amount":1,"phone":"+79161234567","bank_id":"10000000011"}', 'bank_id: expected 12 digits, got "10000000011"'],
-    ['{"amount":1,"method":"payouts_card"}', 'card_pan: required, expected 16 to 18 digits, got nothing'],
-    ['{"amount":1,"method":"payouts_account","account_number":"1","bik":"1"}', 'account_number: expected 20 digits, got a string of 1 characters'],
-    ['{"amount":1,"method":"cash"}', 'method: expected one of payouts_sbp, payouts_card, payouts_account, got "cash"'],
-    ['{"amount":1,"method":7}', 'method: expected one of payouts_sbp, payouts_card, payouts_account, got 7'],
+    [
+      '{"amount":1,"phone":"89161234567","bank_id":"100000000111"}',
+      'phone: expected +7 and 10 digits, got "89161234567"',
+    ],
+    [
+      '{"amount":1,"phone":"+79161234567","bank_id":"10000000011"}',
+      'bank_id: expected 12 digits, got "10000000011"',
+    ],
+    [
+      '{"amount":1,"method":"payouts_card"}',
+      'card_pan: required, expected 16 to 18 digits, got nothing',
+    ],
+    [
+      '{"amount":1,"method":"payouts_account","account_number":"1","bik":"1"}',
+      'account_number: expected 20 digits, got a string of 1 characters',
+    ],
+    [
+      '{"amount":1,"method":"cash"}',
+      'method: expected one of payouts_sbp, payouts_card, payouts_account, got "cash"',
+    ],
+    [
+      '{"amount":1,"method":7}',
+      'method: expected one of payouts_sbp, payouts_card, payouts_account, got 7',
+    ],
     [
       '{"amount":1,"method":"payouts_card","phone":"+79161234567","card_pan":"4111111111111111"}',
       'phone: unknown field, expected amount, currency, method, card_pan, full_name',
@@ -177,19 +258,38 @@ describe('a payout’s body is checked as the method that it names', () => {
   }
 
   const batches: readonly (readonly [string, string])[] = [
-    ['{"items":[]}', 'method: required, expected one of payouts_sbp, payouts_card, payouts_account, got nothing'],
-    ['{"method":"payouts_sbp"}', 'items: required, expected an array of 1 to 1000 items, got nothing'],
-    ['{"method":"payouts_sbp","items":[]}', 'items: expected an array of 1 to 1000 items, got an array of 0'],
-    [`{"method":"payouts_sbp","items":[${'{"amount":1},'.repeat(1_000)}{"amount":1}]}`, 'items: expected an array of 1 to 1000 items, got an array of 1001'],
-    ['{"method":"payouts_sbp","items":[{"amount":1},{"amount":"1"}]}', `items[1].amount: ${integer}, got "1"`],
+    [
+      '{"items":[]}',
+      'method: required, expected one of payouts_sbp, payouts_card, payouts_account, got nothing',
+    ],
+    [
+      '{"method":"payouts_sbp"}',
+      'items: required, expected an array of 1 to 1000 items, got nothing',
+    ],
+    [
+      '{"method":"payouts_sbp","items":[]}',
+      'items: expected an array of 1 to 1000 items, got an array of 0',
+    ],
+    [
+      `{"method":"payouts_sbp","items":[${'{"amount":1},'.repeat(1_000)}{"amount":1}]}`,
+      'items: expected an array of 1 to 1000 items, got an array of 1001',
+    ],
+    [
+      '{"method":"payouts_sbp","items":[{"amount":1},{"amount":"1"}]}',
+      `items[1].amount: ${integer}, got "1"`,
+    ],
     [
       '{"method":"payouts_sbp","items":[{"amount":1,"card_pan":"1"}]}',
       'items[0].card_pan: unknown field, expected method, amount, currency, phone, bank_id, full_name',
     ],
-    ['{"method":"payouts_sbp","items":[{"method":"payouts_card"}]}', 'items[0].method: expected payouts_sbp, got "payouts_card"'],
+    [
+      '{"method":"payouts_sbp","items":[{"method":"payouts_card"}]}',
+      'items[0].method: expected payouts_sbp, got "payouts_card"',
+    ],
   ];
   for (const [body, message] of batches) {
-    test(`batch ${body.slice(0, 80)}`, async () => assert.equal((await send('/payouts/batch', body)).message, message));
+    test(`batch ${body.slice(0, 80)}`, async () =>
+      assert.equal((await send('/payouts/batch', body)).message, message));
   }
 });
 
@@ -200,7 +300,10 @@ describe('a card number, an account number or a secret is never repeated', () =>
     ['/payouts', `{"amount":1,"method":"payouts_card","card_pan":${pan}}`],
     ['/payouts', `{"amount":1,"method":"payouts_card","card_pan":"${pan}00000"}`],
     ['/payouts', `{"amount":1,"method":"payouts_card","card_pan":["${pan}"]}`],
-    ['/payouts', `{"amount":1,"method":"payouts_account","account_number":"${account}0","bik":"1"}`],
+    [
+      '/payouts',
+      `{"amount":1,"method":"payouts_account","account_number":"${account}0","bik":"1"}`,
+    ],
     ['/payouts', `{"amount":1,"phone":"${pan}","bank_id":"1"}`],
     ['/payouts', `{"amount":1,"method":"${pan}"}`],
     ['/payouts', `{"amount":1,"${pan}":1}`],
@@ -226,7 +329,8 @@ describe('a card number, an account number or a secret is never repeated', () =>
   });
 
   test('nothing of them was printed by the service', () => {
-    for (const { output } of service.processes) assert.doesNotMatch(output(), /4111111111111111|40702810900000000001/);
+    for (const { output } of service.processes)
+      assert.doesNotMatch(output(), /4111111111111111|40702810900000000001/);
   });
 });
 
@@ -246,13 +350,28 @@ describe('a query that is wrong is 400 bad_request', () => {
     ['/payments?status=pending&status=%00', 'status: not a valid text'],
     ['/payments?from=2026-02-29', 'from: expected a calendar day, YYYY-MM-DD, got "2026-02-29"'],
     ['/payments?to=2026-5-1', 'to: expected a calendar day, YYYY-MM-DD, got "2026-5-1"'],
-    ['/payments?from=2026-05-02&to=2026-05-01', 'from: expected a day not after to (2026-05-01), got "2026-05-02"'],
+    [
+      '/payments?from=2026-05-02&to=2026-05-01',
+      'from: expected a day not after to (2026-05-01), got "2026-05-02"',
+    ],
     ['/payments?include_test=true', 'include_test: expected one of 0, 1, got "true"'],
-    ['/payments?page=2', 'page: unknown query parameter, expected limit, cursor, status, from, to, include_test'],
-    ['/payments?__proto__=2', '__proto__: unknown query parameter, expected limit, cursor, status, from, to, include_test'],
-    ['/ledger?type=gift', 'type: expected one of payment, fee, refund, payout, payout_fee, settlement, adjustment, got "gift"'],
+    [
+      '/payments?page=2',
+      'page: unknown query parameter, expected limit, cursor, status, from, to, include_test',
+    ],
+    [
+      '/payments?__proto__=2',
+      '__proto__: unknown query parameter, expected limit, cursor, status, from, to, include_test',
+    ],
+    [
+      '/ledger?type=gift',
+      'type: expected one of payment, fee, refund, payout, payout_fee, settlement, adjustment, got "gift"',
+    ],
     ['/ledger?format=xml', 'format: expected csv, got "xml"'],
-    ['/payouts?method=sbp', 'method[0]: expected one of payouts_sbp, payouts_card, payouts_account, got "sbp"'],
+    [
+      '/payouts?method=sbp',
+      'method[0]: expected one of payouts_sbp, payouts_card, payouts_account, got "sbp"',
+    ],
     ['/balance?x=1', 'x: unknown query parameter, expected none'],
     ['/tokens?customer_ref=a%00b', 'customer_ref: not a valid text'],
   ];
@@ -269,14 +388,26 @@ describe('a query that is wrong is 400 bad_request', () => {
   });
 
   test('several statuses, a leap day and the largest page are right', async () => {
-    assert.equal((await read('/payments?status=pending,succeeded&from=2028-02-29&to=2028-02-29&limit=200')).status, 200);
+    assert.equal(
+      (await read('/payments?status=pending,succeeded&from=2028-02-29&to=2028-02-29&limit=200'))
+        .status,
+      200,
+    );
   });
 });
 
 describe('a body where there is none', () => {
   const id = '8c5e0c9a-2f5d-4f67-9a51-3a9b1c7f6e11';
-  test('an empty object is as good as nothing', async () => assert.equal((await send(`/payments/${id}/cancel`, '{}')).code, 'not_found'));
+  test('an empty object is as good as nothing', async () =>
+    assert.equal((await send(`/payments/${id}/cancel`, '{}')).code, 'not_found'));
   test('nothing of another type is nothing', async () =>
-    assert.equal((await send(`/payments/${id}/cancel`, '', { 'content-type': 'text/plain' })).code, 'not_found'));
-  test('a field is refused', async () => assert.equal((await send(`/payments/${id}/cancel`, '{"a":1}')).message, 'a: unknown field, expected none'));
+    assert.equal(
+      (await send(`/payments/${id}/cancel`, '', { 'content-type': 'text/plain' })).code,
+      'not_found',
+    ));
+  test('a field is refused', async () =>
+    assert.equal(
+      (await send(`/payments/${id}/cancel`, '{"a":1}')).message,
+      'a: unknown field, expected none',
+    ));
 });

@@ -28,9 +28,15 @@ interface Seen {
   readonly data: string;
 }
 
-/** What every reader has to be given: two events, whatever comments came before, between and behind. */
+/**
+ * What every reader has to be given: two events, whatever comments came before, between and behind.
+ */
 const assertTwo = (seen: readonly Seen[]): void => {
-  const summaries = seen.map(({ event, id, data }) => [event, id, data === '' ? '' : JSON.parse(data).kind]);
+  const summaries = seen.map(({ event, id, data }) => [
+    event,
+    id,
+    data === '' ? '' : JSON.parse(data).kind,
+  ]);
   assert.deepEqual(summaries, [
     ['payment.created', '10', 'payment.created'],
     ['refund.created', '20', 'refund.created'],
@@ -50,8 +56,12 @@ const openText = async (stream: string, t: TestContext) => {
 };
 
 /** Three heartbeats in front of two events, one between them, and some behind. */
-const happen = async ({ world }: Awaited<ReturnType<typeof serve>>, text: () => string): Promise<void> => {
-  const pings = (count: number): Promise<void> => until(() => text().split(': ping').length > count);
+const happen = async (
+  { world }: Awaited<ReturnType<typeof serve>>,
+  text: () => string,
+): Promise<void> => {
+  const pings = (count: number): Promise<void> =>
+    until(() => text().split(': ping').length > count);
   await pings(3);
   await world.happen({ kind: 'payment.created' });
   await pings(6);
@@ -59,7 +69,10 @@ const happen = async ({ world }: Awaited<ReturnType<typeof serve>>, text: () => 
   await pings(9);
 };
 
-/** The rule of httpx-sse (Python), `SSEDecoder.decode` as its source has it: the id of an event stays for those behind it. */
+/**
+ * The rule of httpx-sse (Python), `SSEDecoder.decode` as its source has it: the id of an event
+ * stays for those behind it.
+ */
 const decodeLikeHttpx = (text: string): Seen[] => {
   const lines = text.slice(0, text.lastIndexOf('\n')).split('\n');
   const seen: Seen[] = [];
@@ -96,7 +109,8 @@ describe('a comment of the stream is no event', () => {
         const response = await fetch(...asked);
         const [mine, theirs] = response.body?.tee() ?? [];
         void (async () => {
-          for await (const text of mine?.pipeThrough(new TextDecoderStream()) ?? []) heard.text += text;
+          for await (const text of mine?.pipeThrough(new TextDecoderStream()) ?? [])
+            heard.text += text;
         })().catch(() => {});
         return new Response(theirs, response);
       },
@@ -113,17 +127,28 @@ describe('a comment of the stream is no event', () => {
     const heard = await openText(served.stream, t);
     await happen(served, () => heard.text);
     assertTwo(decodeLikeHttpx(heard.text));
-    const old = ': connected\n\nevent: payment.created\nid: 10\ndata: {"kind":"payment.created"}\n\n: ping\n\n';
-    assert.equal(decodeLikeHttpx(old).length, 2, 'the rule makes an event of a comment with a blank line behind it');
+    const old =
+      ': connected\n\nevent: payment.created\nid: 10\ndata: {"kind":"payment.created"}\n\n: ping\n\n';
+    assert.equal(
+      decodeLikeHttpx(old).length,
+      2,
+      'the rule makes an event of a comment with a blank line behind it',
+    );
   });
 
   test('to eventsource', async (t) => {
     const served = await serve(t);
     const seen: Seen[] = [];
-    const source = new EventSource(served.stream, { fetch: (url, init) => fetch(url, { ...init, headers: { ...init.headers, authorization } }) });
+    const source = new EventSource(served.stream, {
+      fetch: (url, init) => fetch(url, { ...init, headers: { ...init.headers, authorization } }),
+    });
     t.after(() => source.close());
     for (const kind of ['message', 'payment.created', 'refund.created']) {
-      source.addEventListener(kind, ({ type, lastEventId, data }: MessageEvent) => void seen.push({ event: type, id: lastEventId, data }));
+      source.addEventListener(
+        kind,
+        ({ type, lastEventId, data }: MessageEvent) =>
+          void seen.push({ event: type, id: lastEventId, data }),
+      );
     }
     await new Promise((resolve) => source.addEventListener('open', resolve));
     await served.world.happen({ kind: 'payment.created' });

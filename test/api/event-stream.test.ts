@@ -18,18 +18,24 @@ type Parts = Awaited<ReturnType<typeof openParts>>;
 /** Serves the REST API of one process over the world of the parts. */
 const serve = async (t: TestContext, parts: Parts, ping_ms?: number) => {
   const app = openHttp({ config: { publicUrl: null }, log: silent, ready: async () => true });
-  const openStream = openEventStream(app, { ...parts, ...(ping_ms === undefined ? {} : { ping_ms }) });
+  const openStream = openEventStream(app, {
+    ...parts,
+    ...(ping_ms === undefined ? {} : { ping_ms }),
+  });
   await registerRestFacade(app, { ...parts, openStream });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   t.after(() => app.close());
   return { ...parts, app, url };
 };
 
-const open = async (t: TestContext, { ping_ms, ...limits }: Limits = {}) => serve(t, await openParts(limits), ping_ms);
+const open = async (t: TestContext, { ping_ms, ...limits }: Limits = {}) =>
+  serve(t, await openParts(limits), ping_ms);
 
 /** A reader of the stream that keeps what it has read. */
 const connect = async (t: TestContext, url: string, headers: Record<string, string> = {}) => {
-  const sent = request(`${url}/v1/public/events`, { headers: { authorization: `Bearer ${testKey}`, ...headers } });
+  const sent = request(`${url}/v1/public/events`, {
+    headers: { authorization: `Bearer ${testKey}`, ...headers },
+  });
   sent.on('error', () => {});
   sent.end();
   t.after(() => sent.destroy());
@@ -48,9 +54,11 @@ const follow = async (t: TestContext, url: string, headers: Record<string, strin
   return reader;
 };
 
-const idsIn = (text: string): string[] => Array.from(text.matchAll(/^id: (\d+)$/gm), ([, id]) => id ?? '');
+const idsIn = (text: string): string[] =>
+  Array.from(text.matchAll(/^id: (\d+)$/gm), ([, id]) => id ?? '');
 
-const subscriptions = async (): Promise<number> => (await liveSubscribers.get()).values[0]?.value ?? 0;
+const subscriptions = async (): Promise<number> =>
+  (await liveSubscribers.get()).values[0]?.value ?? 0;
 
 describe('GET /v1/public/events', () => {
   test('begins with a comment and tells each event as the document frames it', async (t) => {
@@ -58,11 +66,21 @@ describe('GET /v1/public/events', () => {
     const reader = await follow(t, url, { 'x-request-id': 'mine-1' });
     const { statusCode, headers } = reader.response;
     assert.deepEqual(
-      [statusCode, headers['content-type'], headers['x-request-id'], headers['x-api-version'], headers['x-accel-buffering']],
+      [
+        statusCode,
+        headers['content-type'],
+        headers['x-request-id'],
+        headers['x-api-version'],
+        headers['x-accel-buffering'],
+      ],
       [200, 'text/event-stream', 'mine-1', '2026-05-06', 'no'],
     );
     await world.happen({ subjectId: 'p-1' });
-    await world.happen({ subjectId: 'p-1', kind: 'payment.status_changed', payload: { status: 'processing' } });
+    await world.happen({
+      subjectId: 'p-1',
+      kind: 'payment.status_changed',
+      payload: { status: 'processing' },
+    });
     await until(() => idsIn(reader.text).length === 2);
     const at = '"at":"2026-05-06T10:00:00.000Z"';
     assert.equal(
@@ -87,7 +105,13 @@ describe('GET /v1/public/events', () => {
     await until(() => idsIn(reader.text).length === 5);
     assert.deepEqual(
       Array.from(reader.text.matchAll(/^event: (.+)$/gm), ([, kind]) => kind),
-      ['refund.created', 'payout.status_changed', 'payout.created', 'payment.status_changed', 'payment.created'],
+      [
+        'refund.created',
+        'payout.status_changed',
+        'payout.created',
+        'payment.status_changed',
+        'payment.created',
+      ],
     );
   });
 
@@ -139,10 +163,20 @@ describe('GET /v1/public/events', () => {
     const { world, url } = await open(t);
     const merchants = Array.from({ length: 300 }, (_, index) => `merchant-${1_000 + index}`);
     const keyOf = (merchantId: string): string => `sk_test_abc123_${merchantId.padEnd(16, '0')}`;
-    for (const merchantId of merchants) world.setKey(keyOf(merchantId), { ...world.holderOf(testKey), keyId: merchantId, merchantId });
-    const readers = await Promise.all(merchants.map((merchantId) => follow(t, url, { authorization: `Bearer ${keyOf(merchantId)}` })));
+    for (const merchantId of merchants)
+      world.setKey(keyOf(merchantId), {
+        ...world.holderOf(testKey),
+        keyId: merchantId,
+        merchantId,
+      });
+    const readers = await Promise.all(
+      merchants.map((merchantId) =>
+        follow(t, url, { authorization: `Bearer ${keyOf(merchantId)}` }),
+      ),
+    );
     readers[0]?.response.pause();
-    for (let round = 0; round < 3; round += 1) for (const merchantId of merchants) await world.happen({ merchantId });
+    for (let round = 0; round < 3; round += 1)
+      for (const merchantId of merchants) await world.happen({ merchantId });
     for (const [index, reader] of readers.slice(1).entries()) {
       await until(() => idsIn(reader.text).length === 3);
       assert.deepEqual(
@@ -165,7 +199,9 @@ describe('GET /v1/public/events', () => {
     await wait(100);
     reader.response.resume();
     await until(() => idsIn(reader.text).at(-1) === String(total * 10));
-    const missed = Array.from(reader.text.matchAll(/^: missed (\d+)$/gm), ([, count]) => Number(count)).reduce((sum, count) => sum + count, 0);
+    const missed = Array.from(reader.text.matchAll(/^: missed (\d+)$/gm), ([, count]) =>
+      Number(count),
+    ).reduce((sum, count) => sum + count, 0);
     const ids = idsIn(reader.text).map(Number);
     assert(missed > 0, 'nothing was missed');
     assert.equal(ids.length + missed, total);
@@ -225,7 +261,8 @@ describe('a stream ends', () => {
     const reader = await follow(t, url);
     const deaf = await follow(t, url, { authorization: `Bearer ${otherShopKey}` });
     deaf.response.pause();
-    for (let i = 0; i < 50; i += 1) await world.happen({ shopId: 's2', payload: { large: 'x'.repeat(200_000) } });
+    for (let i = 0; i < 50; i += 1)
+      await world.happen({ shopId: 's2', payload: { large: 'x'.repeat(200_000) } });
     await wait(100);
     const began = performance.now();
     await app.close();
@@ -245,7 +282,12 @@ describe('a stream ends', () => {
 });
 
 describe('a stream is refused', () => {
-  const refusals: readonly (readonly [title: string, authorization: string, status: number, code: string])[] = [
+  const refusals: readonly (readonly [
+    title: string,
+    authorization: string,
+    status: number,
+    code: string,
+  ])[] = [
     ['to an unknown key', 'Bearer sk_test_abc123_wrong', 401, 'unauthorized'],
     ['without a key', '', 401, 'unauthorized'],
     ["to the operator's token, which is no key", `Bearer ${operatorToken}`, 401, 'unauthorized'],
@@ -263,14 +305,22 @@ describe('a stream is refused', () => {
 
   test('to HEAD, which gets the head of the answer alone', async (t) => {
     const { url } = await open(t);
-    const response = await fetch(`${url}/v1/public/events`, { method: 'HEAD', headers: { authorization: `Bearer ${testKey}` } });
-    assert.deepEqual([response.status, response.headers.get('content-type')], [200, 'text/event-stream']);
+    const response = await fetch(`${url}/v1/public/events`, {
+      method: 'HEAD',
+      headers: { authorization: `Bearer ${testKey}` },
+    });
+    assert.deepEqual(
+      [response.status, response.headers.get('content-type')],
+      [200, 'text/event-stream'],
+    );
     assert.equal(await subscriptions(), 0);
   });
 
   test('with a query that it does not know', async (t) => {
     const { url } = await open(t);
-    const response = await fetch(`${url}/v1/public/events?after=10`, { headers: { authorization: `Bearer ${testKey}` } });
+    const response = await fetch(`${url}/v1/public/events?after=10`, {
+      headers: { authorization: `Bearer ${testKey}` },
+    });
     assert.equal(response.status, 400);
   });
 });

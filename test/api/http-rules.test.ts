@@ -1,4 +1,7 @@
-/** What HTTP itself asks of every address: HEAD, conditional requests, offers of another protocol; and the policies of pages. */
+/**
+ * What HTTP itself asks of every address: HEAD, conditional requests, offers of another protocol;
+ * and the policies of pages.
+ */
 import { after, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -13,9 +16,25 @@ const { key } = await makeMerchant(service);
 const authorized = { authorization: `Bearer ${key}` };
 
 describe('HEAD says what GET says, without a body', () => {
-  const described = [...readContract().operations.values()].filter(({ method }) => method === 'GET').map(({ path }) => path);
-  const own = ['/healthz', '/readyz', '/metrics', '/v1/public/openapi.json', '/docs', '/docs/', '/docs/webhooks', '/docs/webhooks/verify_webhook.py'];
-  const odd = ['/v1/public/ledger?format=csv', '/v1/public/payments?limit=0', '/v1/public/nothing', '/graphql?query={__typename}'];
+  const described = [...readContract().operations.values()]
+    .filter(({ method }) => method === 'GET')
+    .map(({ path }) => path);
+  const own = [
+    '/healthz',
+    '/readyz',
+    '/metrics',
+    '/v1/public/openapi.json',
+    '/docs',
+    '/docs/',
+    '/docs/webhooks',
+    '/docs/webhooks/verify_webhook.py',
+  ];
+  const odd = [
+    '/v1/public/ledger?format=csv',
+    '/v1/public/payments?limit=0',
+    '/v1/public/nothing',
+    '/graphql?query={__typename}',
+  ];
 
   /** What differs between two answers to one question, and how they travel. */
   const fleeting = /^(date|x-request-id|ratelimit-.*|transfer-encoding|connection|keep-alive)$/;
@@ -26,7 +45,9 @@ describe('HEAD says what GET says, without a body', () => {
     const body = method === 'HEAD' ? await response.text() : '';
     leaving.abort();
     // What is measured grows while it is measured.
-    const kept = [...response.headers].filter(([name]) => !fleeting.test(name) && !(path === '/metrics' && name === 'content-length'));
+    const kept = [...response.headers].filter(
+      ([name]) => !fleeting.test(name) && !(path === '/metrics' && name === 'content-length'),
+    );
     return { status: response.status, headers: Object.fromEntries(kept), body };
   };
 
@@ -70,22 +91,36 @@ describe('what is the same until the next version is sent once', () => {
       for (const coding of ['gzip', 'identity']) {
         const { status, headers, body } = await ask(path, { 'accept-encoding': coding });
         const tag = headers.get('etag') ?? '';
-        assert.deepEqual([status, headers.get('content-encoding'), headers.get('vary')], [200, coding === 'gzip' ? 'gzip' : null, 'accept-encoding']);
+        assert.deepEqual(
+          [status, headers.get('content-encoding'), headers.get('vary')],
+          [200, coding === 'gzip' ? 'gzip' : null, 'accept-encoding'],
+        );
         assert.match(tag, /^"[\w-]+"$/);
         assert.ok(body.length > 500);
         tags.add(tag);
         for (const known of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
           const again = await ask(path, { 'accept-encoding': coding, 'if-none-match': known });
           assert.deepEqual(
-            [again.status, again.body, again.headers.get('etag'), again.headers.get('cache-control')],
+            [
+              again.status,
+              again.body,
+              again.headers.get('etag'),
+              again.headers.get('cache-control'),
+            ],
             [304, '', tag, 'public, max-age=300'],
             known,
           );
         }
-        assert.equal((await ask(path, { 'accept-encoding': coding, 'if-none-match': '"other"' })).status, 200);
+        assert.equal(
+          (await ask(path, { 'accept-encoding': coding, 'if-none-match': '"other"' })).status,
+          200,
+        );
       }
       assert.equal(tags.size, 2, 'each coding has a tag of its own');
-      assert.equal((await ask(path, { 'accept-encoding': 'br, gzip;q=0' })).headers.get('content-encoding'), null);
+      assert.equal(
+        (await ask(path, { 'accept-encoding': 'br, gzip;q=0' })).headers.get('content-encoding'),
+        null,
+      );
     });
   }
 });
@@ -97,22 +132,40 @@ test('no page of the origin that takes card numbers allows inline scripts or eva
     body: '{"amount":10000}',
   });
   const { payment_url: hosted } = (await created.json()) as { payment_url: string };
-  const pages = [hosted, ...['/docs', '/docs/', '/docs/webhooks', '/graphql', '/v1/public/openapi.json', '/nothing'].map((path) => service.rest + path)];
+  const pages = [
+    hosted,
+    ...['/docs', '/docs/', '/docs/webhooks', '/graphql', '/v1/public/openapi.json', '/nothing'].map(
+      (path) => service.rest + path,
+    ),
+  ];
   for (const page of pages) {
     const response = await fetch(page, { headers: { accept: 'text/html' } });
     await response.arrayBuffer();
-    const directives = new Map((response.headers.get('content-security-policy') ?? '').split(';').map((one) => [one.trim().split(' ')[0], one.trim()]));
+    const directives = new Map(
+      (response.headers.get('content-security-policy') ?? '')
+        .split(';')
+        .map((one) => [one.trim().split(' ')[0], one.trim()]),
+    );
     assert.equal(directives.get('default-src'), "default-src 'none'", page);
-    assert.ok(["script-src 'self'", undefined].includes(directives.get('script-src')), `${page}: ${directives.get('script-src')}`);
+    assert.ok(
+      ["script-src 'self'", undefined].includes(directives.get('script-src')),
+      `${page}: ${directives.get('script-src')}`,
+    );
   }
 });
 
 describe('an upgrade to HTTP/2 is an offer that is passed over', () => {
   // As Java's HttpClient and `curl --http2` offer it with their first request.
-  const offer = 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA\r\n';
+  const offer =
+    'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA\r\n';
 
-  /** Sends each request when the one before has been answered, as such clients do; gives the answers. */
-  const inTurn = async (requests: readonly (readonly [bytes: string, end: RegExp])[]): Promise<string> => {
+  /**
+   * Sends each request when the one before has been answered, as such clients do; gives the
+   * answers.
+   */
+  const inTurn = async (
+    requests: readonly (readonly [bytes: string, end: RegExp])[],
+  ): Promise<string> => {
     const { hostname, port } = new URL(service.rest);
     const socket = connect(Number(port), hostname);
     let text = '';
@@ -121,7 +174,10 @@ describe('an upgrade to HTTP/2 is an offer that is passed over', () => {
     let answered = 0;
     for (const [bytes, end] of requests) {
       socket.write(bytes);
-      await eventually(() => end.test(text.slice(answered)), `an answer that ends with ${end.source}`);
+      await eventually(
+        () => end.test(text.slice(answered)),
+        `an answer that ends with ${end.source}`,
+      );
       answered = text.length;
     }
     socket.destroy();
@@ -130,7 +186,10 @@ describe('an upgrade to HTTP/2 is an offer that is passed over', () => {
 
   test('on a GET, and the connection is kept for the next request', async () => {
     const heard = await inTurn([
-      [`GET /v1/public/balance HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n${offer}\r\n`, /"balance":[^]*\}$/],
+      [
+        `GET /v1/public/balance HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n${offer}\r\n`,
+        /"balance":[^]*\}$/,
+      ],
       ['GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n', /"status":"ok"\}$/],
     ]);
     assert.deepEqual(heard.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 200', 'HTTP/1.1 200']);
@@ -144,6 +203,10 @@ describe('an upgrade to HTTP/2 is an offer that is passed over', () => {
       [post('/graphql', '{"query":"{ __typename }"}'), /"__typename":"Query"\}\}\s*$/],
       [`GET /docs/webhooks HTTP/1.1\r\nHost: x\r\n${offer}\r\n`, /<\/html>\s*$/],
     ]);
-    assert.deepEqual(heard.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 201', 'HTTP/1.1 200', 'HTTP/1.1 200']);
+    assert.deepEqual(heard.match(/HTTP\/1\.1 \d+/g), [
+      'HTTP/1.1 201',
+      'HTTP/1.1 200',
+      'HTTP/1.1 200',
+    ]);
   });
 });

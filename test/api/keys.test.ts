@@ -8,7 +8,8 @@ import { startService, type Service } from '../support/service.ts';
 const service = await startService('one');
 after(() => service.stop());
 
-const statusOf = async (rest: string, key: string): Promise<number> => (await send({ url: `${rest}/v1/public/banks/sbp`, key })).status;
+const statusOf = async (rest: string, key: string): Promise<number> =>
+  (await send({ url: `${rest}/v1/public/banks/sbp`, key })).status;
 
 interface ListedKey {
   readonly id: string;
@@ -21,7 +22,11 @@ interface ListedKey {
 }
 
 /** The keys of the merchant's first shop, in pages of `first`. */
-const listKeys = async (at: Pick<Service, 'graph'>, merchantId: string, first = 50): Promise<ListedKey[]> => {
+const listKeys = async (
+  at: Pick<Service, 'graph'>,
+  merchantId: string,
+  first = 50,
+): Promise<ListedKey[]> => {
   const keys: ListedKey[] = [];
   for (let after: string | null = null, more = true; more;) {
     const query = `query ($m: ID!, $first: Int!, $after: String) { merchant(id: $m) { shops { apiKeys(first: $first, after: $after) {
@@ -41,7 +46,10 @@ describe('a shop’s keys', () => {
     const narrow = await issueKey(service, merchant, 'test', ['api:balance:read']);
     const live = await issueKey(service, merchant, 'live');
     assert.match(live.secret, /^sk_live_[A-Za-z0-9]{6}_[A-Za-z0-9]{32}$/);
-    assert.deepEqual(await Promise.all([merchant.key, narrow.secret].map((key) => statusOf(service.rest, key))), [200, 200]);
+    assert.deepEqual(
+      await Promise.all([merchant.key, narrow.secret].map((key) => statusOf(service.rest, key))),
+      [200, 200],
+    );
     for (const pageSize of [1, 2, 50]) {
       const listed = await listKeys(service, merchant.id, pageSize);
       assert.deepEqual(
@@ -60,17 +68,33 @@ describe('a shop’s keys', () => {
 
   test('are not for keys to read or to change', async () => {
     const merchant = await makeMerchant(service);
-    const read = askGraph(service, 'query ($m: ID!) { merchant(id: $m) { shops { apiKeys { nodes { id } } } } }', { m: merchant.id }, merchant.key);
+    const read = askGraph(
+      service,
+      'query ($m: ID!) { merchant(id: $m) { shops { apiKeys { nodes { id } } } } }',
+      { m: merchant.id },
+      merchant.key,
+    );
     await assert.rejects(read, /scope_required/);
-    const revoke = 'mutation ($m: ID!, $k: ID!) { apiKeyRevoke(merchantId: $m, apiKeyId: $k) { __typename } }';
-    await assert.rejects(askGraph(service, revoke, { m: merchant.id, k: merchant.id }, merchant.key), /not for API keys/);
+    const revoke =
+      'mutation ($m: ID!, $k: ID!) { apiKeyRevoke(merchantId: $m, apiKeyId: $k) { __typename } }';
+    await assert.rejects(
+      askGraph(service, revoke, { m: merchant.id, k: merchant.id }, merchant.key),
+      /not for API keys/,
+    );
     const note = 'mutation ($m: ID!) { apiKeyUseNote(used: [{ merchantId: $m, keyId: $m }]) }';
-    for (const bearer of [merchant.key, undefined]) await assert.rejects(askGraph(service, note, { m: merchant.id }, bearer), /Cannot query field/);
+    for (const bearer of [merchant.key, undefined])
+      await assert.rejects(
+        askGraph(service, note, { m: merchant.id }, bearer),
+        /Cannot query field/,
+      );
   });
 
   test('wrong scopes are refused, and no key is made', async () => {
     const merchant = await makeMerchant(service);
-    await assert.rejects(issueKey(service, merchant, 'test', ['api:everything']), /bad_request: scopes: expected some of api:reports:read/);
+    await assert.rejects(
+      issueKey(service, merchant, 'test', ['api:everything']),
+      /bad_request: scopes: expected some of api:reports:read/,
+    );
     assert.equal((await listKeys(service, merchant.id)).length, 1);
   });
 });
@@ -94,9 +118,12 @@ describe('a revoked key', () => {
     const merchant = await makeMerchant(service);
     const key = await issueKey(service, merchant);
     await revokeKey(service, merchant, key.id);
-    const query = 'query ($m: ID!) { auditLog(merchantId: $m) { nodes { action actor subjectId before after } } }';
+    const query =
+      'query ($m: ID!) { auditLog(merchantId: $m) { nodes { action actor subjectId before after } } }';
     const { auditLog } = await askGraph(service, query, { m: merchant.id });
-    const about = auditLog.nodes.filter(({ subjectId }: { subjectId: string }) => subjectId === key.id);
+    const about = auditLog.nodes.filter(
+      ({ subjectId }: { subjectId: string }) => subjectId === key.id,
+    );
     assert.deepEqual(
       about.map(({ action, actor }: { action: string; actor: string }) => [action, actor]),
       [
@@ -104,7 +131,10 @@ describe('a revoked key', () => {
         ['api_key.issue', 'operator-token'],
       ],
     );
-    assert.deepEqual([about[0].before.revokedAt, typeof about[0].after.revokedAt], [null, 'string']);
+    assert.deepEqual(
+      [about[0].before.revokedAt, typeof about[0].after.revokedAt],
+      [null, 'string'],
+    );
     assert(!JSON.stringify(auditLog).includes(key.secret.slice(15)));
   });
 
@@ -112,7 +142,8 @@ describe('a revoked key', () => {
     const merchant = await makeMerchant(service);
     const key = await issueKey(service, merchant);
     const other = await makeMerchant(service);
-    for (const id of ['8c5e0c9a-2f5d-4f67-9a51-3a9b1c7f6e11', 'none']) assert.equal((await revokeKey(service, merchant, id)).code, 'not_found');
+    for (const id of ['8c5e0c9a-2f5d-4f67-9a51-3a9b1c7f6e11', 'none'])
+      assert.equal((await revokeKey(service, merchant, id)).code, 'not_found');
     assert.equal((await revokeKey(service, other, key.id)).code, 'not_found');
     assert.equal(await statusOf(service.rest, key.secret), 200);
   });
@@ -123,7 +154,11 @@ test('a live key is 403 live_not_enabled until live mode is on', async () => {
   const live = await issueKey(service, merchant, 'live');
   const ask = () => send({ url: `${service.rest}/v1/public/balance`, key: live.secret });
   assert.deepEqual([(await ask()).status, (await ask()).code], [403, 'live_not_enabled']);
-  const viaGraph = await send({ url: `${service.graph}/graphql?query={__typename}`, key: live.secret, headers: { 'apollo-require-preflight': '1' } });
+  const viaGraph = await send({
+    url: `${service.graph}/graphql?query={__typename}`,
+    key: live.secret,
+    headers: { 'apollo-require-preflight': '1' },
+  });
   assert.deepEqual([viaGraph.status, viaGraph.code], [403, 'live_not_enabled']);
 });
 
@@ -136,7 +171,10 @@ test('a key’s last use is kept, a few seconds later', async () => {
     const [newest, used] = await listKeys(service, merchant.id);
     assert.deepEqual([newest?.id, newest?.lastUsedAt], [unused.id, null]);
     if (used?.lastUsedAt) {
-      assert(Date.parse(used.lastUsedAt) >= before && Date.parse(used.lastUsedAt) <= Date.now(), used.lastUsedAt);
+      assert(
+        Date.parse(used.lastUsedAt) >= before && Date.parse(used.lastUsedAt) <= Date.now(),
+        used.lastUsedAt,
+      );
       break;
     }
     assert(looks < 100, 'it was not noted within ten seconds');

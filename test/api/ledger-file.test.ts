@@ -28,16 +28,24 @@ before(async () => {
 });
 after(() => edge.close());
 
-const part = (text: string, endCursor: string | null) => ({ text, rows: 1, pageInfo: { hasNextPage: endCursor !== null, endCursor } });
+const part = (text: string, endCursor: string | null) => ({
+  text,
+  rows: 1,
+  pageInfo: { hasNextPage: endCursor !== null, endCursor },
+});
 
 const ask = (query = '', method = 'GET'): Promise<Response> => {
   asked = [];
-  return fetch(`${edge.url}/v1/public/ledger?format=csv${query}`, { method, headers: { authorization: 'Bearer test' } });
+  return fetch(`${edge.url}/v1/public/ledger?format=csv${query}`, {
+    method,
+    headers: { authorization: 'Bearer test' },
+  });
 };
 
 describe('the ledger as a file (decision D-78)', () => {
   test('has a header row and the lines of every part', async () => {
-    next = ({ after: cursor }) => (cursor === 'two' ? part('second\r\n', null) : part('first\r\n', 'two'));
+    next = ({ after: cursor }) =>
+      cursor === 'two' ? part('second\r\n', null) : part('first\r\n', 'two');
     const response = await ask();
     assert.match(response.headers.get('content-type') ?? '', /^text\/csv/);
     assert.equal(await response.text(), `${header}first\r\nsecond\r\n`);
@@ -71,7 +79,10 @@ describe('the ledger as a file (decision D-78)', () => {
   test('is not read for a HEAD request', async () => {
     next = () => part('first\r\n', 'two');
     const response = await ask('', 'HEAD');
-    assert.deepEqual([response.status, response.headers.get('content-type')], [200, 'text/csv; charset=utf-8; header=present']);
+    assert.deepEqual(
+      [response.status, response.headers.get('content-type')],
+      [200, 'text/csv; charset=utf-8; header=present'],
+    );
     assert.equal(asked.length, 1);
   });
 });
@@ -81,10 +92,12 @@ describe('a client that reads slower than the ledger is written', () => {
   const megabyte = 'x'.repeat(1_000_000);
   const open = async (): Promise<IncomingMessage> => {
     asked = [];
-    next = ({ after: cursor }) => part(megabyte, Number(cursor) + 1 < parts ? String(Number(cursor) + 1) : null);
-    const [response] = (await once(get(`${edge.url}/v1/public/ledger?format=csv`, { headers: { authorization: 'Bearer test' } }), 'response')) as [
-      IncomingMessage,
-    ];
+    next = ({ after: cursor }) =>
+      part(megabyte, Number(cursor) + 1 < parts ? String(Number(cursor) + 1) : null);
+    const [response] = (await once(
+      get(`${edge.url}/v1/public/ledger?format=csv`, { headers: { authorization: 'Bearer test' } }),
+      'response',
+    )) as [IncomingMessage];
     return response;
   };
 
@@ -103,7 +116,10 @@ describe('a client that reads slower than the ledger is written', () => {
   test('is not read ahead for: what the sockets hold, and two parts', async () => {
     const response = await open();
     const held = await untilStill();
-    assert.ok(held >= 2 && held < 40, `${held} of ${parts} parts were read for a client that reads nothing`);
+    assert.ok(
+      held >= 2 && held < 40,
+      `${held} of ${parts} parts were read for a client that reads nothing`,
+    );
     let bytes = 0;
     for await (const chunk of response) bytes += Buffer.byteLength(chunk as Buffer);
     assert.equal(bytes, header.length + parts * megabyte.length);

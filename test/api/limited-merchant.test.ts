@@ -19,7 +19,11 @@ const retryAfter_s = (headers: Headers): number => {
   return Number(value);
 };
 
-const graphAs = (service: Service, bearer: string, query = '{ rates { method } }'): Promise<Response> =>
+const graphAs = (
+  service: Service,
+  bearer: string,
+  query = '{ rates { method } }',
+): Promise<Response> =>
   fetch(`${service.graph}/graphql`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${bearer}` },
@@ -27,7 +31,9 @@ const graphAs = (service: Service, bearer: string, query = '{ rates { method } }
   });
 
 const codeOf = async (response: Response): Promise<unknown> => {
-  const { errors } = (await response.json()) as { errors?: readonly { extensions: { code: string } }[] };
+  const { errors } = (await response.json()) as {
+    errors?: readonly { extensions: { code: string } }[];
+  };
   return errors?.[0]?.extensions.code;
 };
 
@@ -48,7 +54,8 @@ describe('a merchant of one process', () => {
     }
     let answer = await merchant.call('GET', '/balance');
     // A token may have come while the others were used.
-    for (let more = 0; more < 3 && answer.status === 200; more += 1) answer = await merchant.call('GET', '/balance');
+    for (let more = 0; more < 3 && answer.status === 200; more += 1)
+      answer = await merchant.call('GET', '/balance');
     assert.deepEqual([answer.status, answer.body.error.code], [429, 'rate_limited']);
     assert.deepEqual(rateOf(answer).slice(0, 2), [4, 0]);
     await sleep(retryAfter_s(answer.headers) * 1_000);
@@ -56,13 +63,20 @@ describe('a merchant of one process', () => {
   });
 
   test('is limited over all its keys, on the graph too, and no other merchant with it', async () => {
-    const [merchant, other] = [await makeMerchant(service, { perSecond: 1, burst: 6 }), await makeMerchant(service)];
+    const [merchant, other] = [
+      await makeMerchant(service, { perSecond: 1, burst: 6 }),
+      await makeMerchant(service),
+    ];
     const variables = { m: merchant.id, s: merchant.shopId };
-    const issue = 'mutation ($m: ID!, $s: ID!) { apiKeyIssue(merchantId: $m, shopId: $s, mode: test) { ... on ApiKeyIssued { secret } } }';
+    const issue =
+      'mutation ($m: ID!, $s: ID!) { apiKeyIssue(merchantId: $m, shopId: $s, mode: test) { ... on ApiKeyIssued { secret } } }';
     const second: string = (await askGraph(service, issue, variables)).apiKeyIssue.secret;
     const statuses: number[] = [];
     for (let round = 0; round < 5; round += 1) {
-      statuses.push((await merchant.call('GET', '/balance')).status, (await graphAs(service, second)).status);
+      statuses.push(
+        (await merchant.call('GET', '/balance')).status,
+        (await graphAs(service, second)).status,
+      );
     }
     assert.equal(
       statuses.slice(0, 6).every((status) => status === 200),
@@ -81,7 +95,11 @@ describe('a merchant of one process', () => {
     assert.equal(rateOf(await merchant.call('GET', '/balance'))[0], 100);
     await setRate(service, merchant.id, { perSecond: 7, burst: 9 });
     assert.equal(rateOf(await merchant.call('GET', '/balance'))[0], 9);
-    const { merchant: told } = await askGraph(service, 'query ($m: ID!) { merchant(id: $m) { rateLimit { perSecond burst } } }', { m: merchant.id });
+    const { merchant: told } = await askGraph(
+      service,
+      'query ($m: ID!) { merchant(id: $m) { rateLimit { perSecond burst } } }',
+      { m: merchant.id },
+    );
     assert.deepEqual(told.rateLimit, { perSecond: 7, burst: 9 });
     await setRate(service, merchant.id, null);
     assert.equal(rateOf(await merchant.call('GET', '/balance'))[0], 100);
@@ -98,11 +116,21 @@ describe('a merchant of one process', () => {
       [1, 100_001],
     ] as const) {
       const set = `mutation ($m: ID!, $p: Int, $b: Int) { merchantRateLimitSet(merchantId: $m, perSecond: $p, burst: $b) { ... on Refused { code } } }`;
-      const { merchantRateLimitSet: refused } = await askGraph(service, set, { m: merchant.id, p: perSecond, b: burst });
+      const { merchantRateLimitSet: refused } = await askGraph(service, set, {
+        m: merchant.id,
+        p: perSecond,
+        b: burst,
+      });
       assert.equal(refused.code, 'bad_request', `${perSecond} ${burst}`);
     }
     assert.equal(
-      await codeOf(await graphAs(service, merchant.key, `mutation { merchantRateLimitSet(merchantId: "${merchant.id}") { __typename } }`)),
+      await codeOf(
+        await graphAs(
+          service,
+          merchant.key,
+          `mutation { merchantRateLimitSet(merchantId: "${merchant.id}") { __typename } }`,
+        ),
+      ),
       'scope_required',
     );
   });
@@ -126,25 +154,44 @@ describe('a merchant of one process', () => {
 
   test('is told what is left to its address where its own limit is not known yet', async () => {
     const { key } = await makeMerchant(service);
-    const ask = (path: string, method = 'GET', headers: Record<string, string> = { authorization: `Bearer ${key}` }, body?: string): Promise<Response> =>
+    const ask = (
+      path: string,
+      method = 'GET',
+      headers: Record<string, string> = { authorization: `Bearer ${key}` },
+      body?: string,
+    ): Promise<Response> =>
       fetch(service.rest + path, { method, headers, ...(body === undefined ? {} : { body }) });
     const answers = [
       await ask('/v1/public/nothing'),
       await ask('/v1/public/payments/%zz'),
       await ask('/v1/public/payments', 'PUT'),
-      await ask('/v1/public/balance', 'GET', { authorization: `Bearer ${key}`, 'x-psp-signature': 'sha256=0' }),
-      await ask('/v1/public/payments', 'POST', { authorization: `Bearer ${key}`, 'content-type': 'application/json' }, ' '.repeat(300_000)),
+      await ask('/v1/public/balance', 'GET', {
+        authorization: `Bearer ${key}`,
+        'x-psp-signature': 'sha256=0',
+      }),
+      await ask(
+        '/v1/public/payments',
+        'POST',
+        { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        ' '.repeat(300_000),
+      ),
     ];
     assert.deepEqual(
       answers.map(({ status }) => status),
       [404, 404, 405, 400, 413],
     );
     for (const answer of answers) assert.equal(rateOf(answer)[0], failedAuthentication.burst);
-    const [first, second] = [await ask('/v1/public/balance', 'GET', {}), await ask('/v1/public/balance', 'GET', {})];
+    const [first, second] = [
+      await ask('/v1/public/balance', 'GET', {}),
+      await ask('/v1/public/balance', 'GET', {}),
+    ];
     for (const { status } of [first, second]) assert.equal(status, 401);
     for (const answer of [first, second]) {
       const [limit = 0, remaining = limit, reset_s = 0] = rateOf(answer);
-      assert(limit === failedAuthentication.burst && remaining < limit && reset_s >= 1, `${remaining} of ${limit} are left, all in ${reset_s} s`);
+      assert(
+        limit === failedAuthentication.burst && remaining < limit && reset_s >= 1,
+        `${remaining} of ${limit} are left, all in ${reset_s} s`,
+      );
     }
   });
 });
@@ -154,13 +201,22 @@ describe('an address that fails to authenticate', () => {
   before(async () => void (service = await startService('one')));
   after(() => service.stop());
   const guess = (index: number): Promise<Response> =>
-    fetch(`${service.rest}/v1/public/balance`, { headers: { authorization: `Bearer sk_test_guess0_${String(index).padStart(16, '0')}` } });
+    fetch(`${service.rest}/v1/public/balance`, {
+      headers: { authorization: `Bearer sk_test_guess0_${String(index).padStart(16, '0')}` },
+    });
 
-  /** Fails as often as it takes, whatever is forgiven meanwhile; gives the first 429 and how many were answered 401. */
-  const untilRefused = async (fail: (index: number) => Promise<Response>): Promise<{ refused: Response; before: number }> => {
+  /**
+   * Fails as often as it takes, whatever is forgiven meanwhile; gives the first 429 and how many
+   * were answered 401.
+   */
+  const untilRefused = async (
+    fail: (index: number) => Promise<Response>,
+  ): Promise<{ refused: Response; before: number }> => {
     let before = 0;
     for (let batch = 0; batch < 100; batch += 1) {
-      const answers = await Promise.all(Array.from({ length: 25 }, (_, index) => fail(batch * 25 + index)));
+      const answers = await Promise.all(
+        Array.from({ length: 25 }, (_, index) => fail(batch * 25 + index)),
+      );
       assert(answers.every(({ status }) => status === 401 || status === 429));
       before += answers.filter(({ status }) => status === 401).length;
       const refused = answers.find(({ status }) => status === 429);
@@ -178,7 +234,9 @@ describe('an address that fails to authenticate', () => {
     const { error } = (await refused.json()) as { error: { code: string } };
     assert.deepEqual([error.code, retryAfter_s(refused.headers)], ['rate_limited', 1]);
     assert.deepEqual(rateOf(refused).slice(0, 2), [failedAuthentication.burst, 0]);
-    const { refused: onGraph } = await untilRefused(() => graphAs(service, 'sk_test_guess0_0123456789abcdef'));
+    const { refused: onGraph } = await untilRefused(() =>
+      graphAs(service, 'sk_test_guess0_0123456789abcdef'),
+    );
     assert.equal(await codeOf(onGraph), 'rate_limited');
 
     assert.equal((await known.call('GET', '/balance')).status, 200);

@@ -33,16 +33,27 @@ const page = (names: readonly string[], endCursor: string | null) => ({
 });
 const ask = (method = 'GET'): Promise<Response> => {
   asked = [];
-  return fetch(`${edge.url}/v1/public/tokens`, { method, headers: { authorization: 'Bearer test' } });
+  return fetch(`${edge.url}/v1/public/tokens`, {
+    method,
+    headers: { authorization: 'Bearer test' },
+  });
 };
 
 describe('a list that the contract has no pages for', () => {
   test('is joined from the pages of its operation, and has the items alone', async () => {
-    next = ({ after: cursor }) => (cursor === null ? page(['a', 'b'], 'two') : cursor === 'two' ? page(['c'], 'three') : page(['d'], null));
+    next = ({ after: cursor }) =>
+      cursor === null
+        ? page(['a', 'b'], 'two')
+        : cursor === 'two'
+          ? page(['c'], 'three')
+          : page(['d'], null);
     const response = await ask();
     assert.match(response.headers.get('content-type') ?? '', /^application\/json; charset=utf-8/);
     const body: any = await response.json();
-    assert.deepEqual([Object.keys(body), body.items.map(({ customer_ref }: any) => customer_ref)], [['items'], ['a', 'b', 'c', 'd']]);
+    assert.deepEqual(
+      [Object.keys(body), body.items.map(({ customer_ref }: any) => customer_ref)],
+      [['items'], ['a', 'b', 'c', 'd']],
+    );
     assert.deepEqual(asked, [null, 'two', 'three']);
   });
 
@@ -61,7 +72,10 @@ describe('a list that the contract has no pages for', () => {
   });
 
   test('breaks off when a later page fails or is refused, so that a part is not taken for the whole', async () => {
-    for (const failure of [new Error('lost'), new GraphQLError('no', { extensions: { code: 'bad_request' } })]) {
+    for (const failure of [
+      new Error('lost'),
+      new GraphQLError('no', { extensions: { code: 'bad_request' } }),
+    ]) {
       next = ({ after: cursor }) => {
         if (cursor !== null) throw failure;
         return page(['a'], 'two');

@@ -1,7 +1,18 @@
-/** Decision D-09: route, key, allow-list, signature, live enabled, the merchant's rate limit, scope, body, and then the operation. */
+/**
+ * Decision D-09: route, key, allow-list, signature, live enabled, the merchant's rate limit, scope,
+ * body, and then the operation.
+ */
 import { after, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { issueKey, requireSignature, rotateSigningSecret, send, setAllowList, signed, withinASecond } from '../support/cabinet.ts';
+import {
+  issueKey,
+  requireSignature,
+  rotateSigningSecret,
+  send,
+  setAllowList,
+  signed,
+  withinASecond,
+} from '../support/cabinet.ts';
 import { makeMerchant, setRate } from '../support/merchant.ts';
 import { startService } from '../support/service.ts';
 
@@ -13,7 +24,9 @@ const secret = await rotateSigningSecret(service, merchant);
 await requireSignature(service, merchant, true);
 await setAllowList(service, merchant, ['127.0.0.1']);
 
-/** What can be wrong with a request, each told by its code, in the order in which it must be found. */
+/**
+ * What can be wrong with a request, each told by its code, in the order in which it must be found.
+ */
 const faults = [
   'not_found',
   'unauthorized',
@@ -28,14 +41,26 @@ type Fault = (typeof faults)[number];
 
 const keys = new Map<string, string>();
 for (const mode of ['test', 'live'] as const) {
-  for (const scopes of [[], ['api:payouts:sbp']]) keys.set(`${mode} ${scopes.length}`, (await issueKey(service, merchant, mode, scopes)).secret);
+  for (const scopes of [[], ['api:payouts:sbp']])
+    keys.set(`${mode} ${scopes.length}`, (await issueKey(service, merchant, mode, scopes)).secret);
 }
 
-/** A request with these faults and no others. The merchant's limit is one request in a long while, and that one is spent first where it shall be. */
+/**
+ * A request with these faults and no others. The merchant's limit is one request in a long while,
+ * and that one is spent first where it shall be.
+ */
 const codeWith = async (wrong: ReadonlySet<Fault>): Promise<string> => {
-  const key = keys.get(`${wrong.has('live_not_enabled') ? 'live' : 'test'} ${wrong.has('scope_required') ? 0 : 1}`) ?? assert.fail('no key');
-  const body = wrong.has('bad_request') ? '{"amount":' : '{"amount":1,"phone":"+79161234567","bank_id":"100000000111"}';
-  const headers = { 'content-type': 'application/json', ...(wrong.has('signature_required') ? {} : { 'x-psp-signature': signed(secret, body) }) };
+  const key =
+    keys.get(
+      `${wrong.has('live_not_enabled') ? 'live' : 'test'} ${wrong.has('scope_required') ? 0 : 1}`,
+    ) ?? assert.fail('no key');
+  const body = wrong.has('bad_request')
+    ? '{"amount":'
+    : '{"amount":1,"phone":"+79161234567","bank_id":"100000000111"}';
+  const headers = {
+    'content-type': 'application/json',
+    ...(wrong.has('signature_required') ? {} : { 'x-psp-signature': signed(secret, body) }),
+  };
   const { code } = await send({
     url: `${service.rest}/v1/public/payouts${wrong.has('not_found') ? '/nowhere/at/all' : ''}`,
     key: wrong.has('unauthorized') ? `${key}x` : key,
@@ -47,7 +72,10 @@ const codeWith = async (wrong: ReadonlySet<Fault>): Promise<string> => {
   return code;
 };
 
-/** Leaves the merchant without a token: with a limit of one in a second, each answer that is none of 429 spends one. */
+/**
+ * Leaves the merchant without a token: with a limit of one in a second, each answer that is none of
+ * 429 spends one.
+ */
 const spend = async (): Promise<void> => {
   await setRate(service, merchant.id, { perSecond: 1, burst: 1 });
   await withinASecond('rate_limited', () => codeWith(new Set()));
@@ -70,13 +98,17 @@ test('nothing of what is checked before is wrong with a request that reaches its
 });
 
 describe('each check by itself finds its fault', () => {
-  for (const fault of faults) test(fault, async () => assert.equal(await codeOf(new Set([fault])), fault));
+  for (const fault of faults)
+    test(fault, async () => assert.equal(await codeOf(new Set([fault])), fault));
 });
 
 describe('of two faults the earlier check’s is told', () => {
-  const pairs = faults.flatMap((earlier, index) => faults.slice(index + 1).map((later) => [earlier, later] as const));
+  const pairs = faults.flatMap((earlier, index) =>
+    faults.slice(index + 1).map((later) => [earlier, later] as const),
+  );
   for (const [earlier, later] of pairs) {
-    test(`${earlier} before ${later}`, async () => assert.equal(await codeOf(new Set([earlier, later])), earlier));
+    test(`${earlier} before ${later}`, async () =>
+      assert.equal(await codeOf(new Set([earlier, later])), earlier));
   }
   test('all pairs were tried', () => assert.equal(pairs.length, 28));
 });

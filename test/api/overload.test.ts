@@ -9,12 +9,16 @@ import { openHttp } from '../../subgraphs/kernel/service/http/http-server.ts';
 import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { eventually } from '../support/merchant.ts';
 
-/** Starts the server in a process of its own; gives its address, and what lets its `/held` go on. */
+/**
+ * Starts the server in a process of its own; gives its address, and what lets its `/held` go on.
+ */
 const startOverloadable = async (
   t: TestContext,
   limits: { readonly IN_FLIGHT: string; readonly DELAY_MS: string },
 ): Promise<{ readonly url: string; readonly release: () => void }> => {
-  const child = fork(join(import.meta.dirname, 'overloaded-process.ts'), { env: { PATH: process.env['PATH'] ?? '', ...limits } });
+  const child = fork(join(import.meta.dirname, 'overloaded-process.ts'), {
+    env: { PATH: process.env['PATH'] ?? '', ...limits },
+  });
   t.after(async () => {
     const ended = once(child, 'exit');
     child.disconnect();
@@ -36,7 +40,11 @@ const ask = async (url: string): Promise<number> => {
 };
 
 /** Asks again and again, from so many callers, until the time is over. */
-const press = async (url: string, callers: number, for_ms: number): Promise<ReadonlySet<number>> => {
+const press = async (
+  url: string,
+  callers: number,
+  for_ms: number,
+): Promise<ReadonlySet<number>> => {
   const until = performance.now() + for_ms;
   const seen = new Set<number>();
   const call = async (): Promise<void> => {
@@ -85,10 +93,14 @@ describe('a process that has too much to do', () => {
   test('does not count callers that went away, nor streams that stay open', async (t) => {
     const { url } = await startOverloadable(t, { ...calm, IN_FLIGHT: '5' });
     const streams = new AbortController();
-    await Promise.all(Array.from({ length: 10 }, () => fetch(`${url}/stream`, { signal: streams.signal })));
+    await Promise.all(
+      Array.from({ length: 10 }, () => fetch(`${url}/stream`, { signal: streams.signal })),
+    );
     for (let round = 0; round < 5; round += 1) {
       const gone = new AbortController();
-      const asking = Promise.allSettled(Array.from({ length: 5 }, () => fetch(`${url}/wait`, { signal: gone.signal })));
+      const asking = Promise.allSettled(
+        Array.from({ length: 5 }, () => fetch(`${url}/wait`, { signal: gone.signal })),
+      );
       await sleep(100);
       gone.abort();
       await asking;
@@ -110,13 +122,24 @@ describe('a process that has too much to do', () => {
 describe('a slow client', () => {
   const patience = { headers_ms: 300, request_ms: 600, check_ms: 50, drain_ms: 100 };
   const open = async (t: TestContext): Promise<number> => {
-    const app = openHttp({ config: { publicUrl: null }, log: openLog({ logLevel: 'silent' }, 'test'), ready: async () => true, patience });
+    const app = openHttp({
+      config: { publicUrl: null },
+      log: openLog({ logLevel: 'silent' }, 'test'),
+      ready: async () => true,
+      patience,
+    });
     app.post('/', async () => ({ done: true }));
     t.after(() => app.close());
     return Number(new URL(await app.listen({ port: 0, host: '127.0.0.1' })).port);
   };
-  /** Sends one byte every 100 ms until the other side hangs up; gives what it said and how long it took. */
-  const drip = async (port: number, first: string): Promise<{ readonly heard: string; readonly took_ms: number }> => {
+  /**
+   * Sends one byte every 100 ms until the other side hangs up; gives what it said and how long it
+   * took.
+   */
+  const drip = async (
+    port: number,
+    first: string,
+  ): Promise<{ readonly heard: string; readonly took_ms: number }> => {
     const began = performance.now();
     const socket = connect(port, '127.0.0.1');
     let heard = '';
@@ -132,7 +155,10 @@ describe('a slow client', () => {
 
   for (const [what, first] of [
     ['that does not finish its headers', 'POST / HTTP/1.1\r\nHost: x\r\nX-Slow: '],
-    ['that does not finish its body', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n'],
+    [
+      'that does not finish its body',
+      'POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n',
+    ],
   ] as const) {
     test(`${what} is answered 408 in the envelope, and hung up on`, async (t) => {
       const { heard, took_ms } = await drip(await open(t), first);

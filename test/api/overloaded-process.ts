@@ -1,6 +1,7 @@
 /**
- * A server that a test can give too much to do: `/burn` keeps its processor busy, `/wait` only waits, `/held` waits for a word over the channel, `/stream` stays open.
- * Tells its address over the channel.
+ * A server that a test can give too much to do: `/burn` keeps its processor busy, `/wait` only
+ * waits, `/held` waits for a word over the channel, `/stream` stays open. Tells its address over
+ * the channel.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openHttp } from '../../subgraphs/kernel/service/http/http-server.ts';
@@ -13,7 +14,10 @@ const app = openHttp({
   config: { publicUrl: null },
   log: openLog({ logLevel: 'silent' }, 'test'),
   ready: async () => true,
-  overload: { inFlight_max: Number(process.env['IN_FLIGHT']), loopDelay_max_ms: Number(process.env['DELAY_MS']) },
+  overload: {
+    inFlight_max: Number(process.env['IN_FLIGHT']),
+    loopDelay_max_ms: Number(process.env['DELAY_MS']),
+  },
 });
 app.get<{ Querystring: { ms?: string } }>('/burn', async ({ query }) => {
   const until = performance.now() + Number(query.ms ?? burn_ms);

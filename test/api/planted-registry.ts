@@ -1,4 +1,7 @@
-/** Payments and postings of one shop, many at once, by one statement: for tests of registries that pages alone would take too long to fill. */
+/**
+ * Payments and postings of one shop, many at once, by one statement: for tests of registries that
+ * pages alone would take too long to fill.
+ */
 import type pg from 'pg';
 import type { Mode } from '../../subgraphs/kernel/rules/mode.ts';
 
@@ -7,7 +10,10 @@ export interface PlantedShop {
   readonly shopId: string;
 }
 
-/** `count` payments in `mode`, the n-th (from 0) with the status and the moment that SQL over `n` gives. */
+/**
+ * `count` payments in `mode`, the n-th (from 0) with the status and the moment that SQL over `n`
+ * gives.
+ */
 export const plantPayments = async (
   pool: pg.Pool,
   { merchantId, shopId }: PlantedShop,
@@ -25,7 +31,10 @@ export const plantPayments = async (
   );
 };
 
-/** `count` postings: the n-th (from 0) of the type, between the accounts and at the moment that SQL over `n` gives. */
+/**
+ * `count` postings: the n-th (from 0) of the type, between the accounts and at the moment that SQL
+ * over `n` gives.
+ */
 export const plantPostings = async (
   pool: pg.Pool,
   { merchantId, shopId }: PlantedShop,

@@ -14,7 +14,8 @@ describe('a token bucket in memory', () => {
   const open = () => {
     const clock = { us: 1_000_000 };
     const buckets = openBucketsInMemory(() => clock.us);
-    const take = async (name = 'a', of = limit) => (await buckets.take(name, of)) ?? assert.fail('memory is always there');
+    const take = async (name = 'a', of = limit) =>
+      (await buckets.take(name, of)) ?? assert.fail('memory is always there');
     return { clock, take };
   };
 
@@ -59,12 +60,19 @@ describe('a token bucket in memory', () => {
     const { take } = open();
     const slow = { perSecond: 1, burst: 3 };
     for (let taken = 0; taken < 3; taken += 1) await take('a', slow);
-    assert.deepEqual(await take('a', slow), { granted: false, remaining: 0, reset_s: 3, retryAfter_s: 1 });
+    assert.deepEqual(await take('a', slow), {
+      granted: false,
+      remaining: 0,
+      reset_s: 3,
+      retryAfter_s: 1,
+    });
   });
 });
 
 const missed = async (): Promise<number> => {
-  const { values } = (await metrics.getSingleMetric('rate_limiter_unavailable_total')?.get()) ?? { values: [] };
+  const { values } = (await metrics.getSingleMetric('rate_limiter_unavailable_total')?.get()) ?? {
+    values: [],
+  };
   return values[0]?.value ?? 0;
 };
 
@@ -72,7 +80,10 @@ const missed = async (): Promise<number> => {
 const listening = (): { readonly log: Logger; readonly said: string[] } => {
   const said: string[] = [];
   const keep = (_fields: object, message: string): void => void said.push(message);
-  return { log: Object.assign(openLog({ logLevel: 'silent' }, 'test'), { error: keep, info: keep }), said };
+  return {
+    log: Object.assign(openLog({ logLevel: 'silent' }, 'test'), { error: keep, info: keep }),
+    said,
+  };
 };
 
 const until = async (what: () => Promise<boolean>): Promise<void> => {
@@ -89,14 +100,21 @@ describe('a token bucket in Redis', { skip: noRedis }, () => {
 
   test('is one for all processes, and exact when they ask at the same time', async (t) => {
     const redis = await startRedis();
-    const processes = await Promise.all([1, 2].map(() => openBucketsInRedis({ url: redis.url, wait_ms: patient_ms, log })));
+    const processes = await Promise.all(
+      [1, 2].map(() => openBucketsInRedis({ url: redis.url, wait_ms: patient_ms, log })),
+    );
     t.after(async () => {
       for (const buckets of processes) buckets.close();
       await redis.stop();
     });
     const limit = { perSecond: 1, burst: 100 };
     const began = performance.now();
-    const answers = await Promise.all(Array.from({ length: 300 }, async (_, index) => processes[index % 2]?.take('m', limit) ?? assert.fail()));
+    const answers = await Promise.all(
+      Array.from(
+        { length: 300 },
+        async (_, index) => processes[index % 2]?.take('m', limit) ?? assert.fail(),
+      ),
+    );
     const gained = Math.ceil((performance.now() - began) / 1_000);
     const granted = answers.filter((taken) => taken?.granted).length;
     assert(granted >= 100 && granted <= 100 + gained, `${granted} were granted`);
@@ -121,7 +139,8 @@ describe('a token bucket in Redis', { skip: noRedis }, () => {
       await second.stop();
     });
     await until(async () => (await buckets.take('other', limit)) !== null);
-    for (let asked = 0; asked < 2; asked += 1) assert.equal((await buckets.take('m', limit))?.granted, true);
+    for (let asked = 0; asked < 2; asked += 1)
+      assert.equal((await buckets.take('m', limit))?.granted, true);
     assert.equal((await buckets.take('m', limit))?.granted, false);
     await until(async () => (await buckets.take('other', limit)) !== null && said.length === 2);
     assert.match(said[0] ?? '', /is lost/);
@@ -141,7 +160,9 @@ describe('a token bucket in Redis', { skip: noRedis }, () => {
     await client.client('PAUSE', 3_000, 'ALL');
     client.disconnect();
     const began = performance.now();
-    const answers = await Promise.all(Array.from({ length: 50 }, async () => buckets.take('m', limit)));
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, async () => buckets.take('m', limit)),
+    );
     const waited_ms = performance.now() - began;
     assert(answers.every((taken) => taken === null));
     assert(waited_ms < 1_000, `waited ${waited_ms} ms`);

@@ -52,14 +52,28 @@ const edge = await openSmallEdge({
 });
 after(() => edge.close());
 
-const call = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
+const call = async (
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+) => {
   const response = await fetch(`${edge.url}/v1/public${path}`, {
     method,
-    headers: { authorization: 'Bearer test', ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    headers: {
+      authorization: 'Bearer test',
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const text = await response.text();
-  return { status: response.status, headers: response.headers, text, body: text.startsWith('{') ? JSON.parse(text) : null };
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: text.startsWith('{') ? JSON.parse(text) : null,
+  };
 };
 
 const created = (idempotent: boolean) => ({
@@ -89,22 +103,33 @@ describe('a refusal becomes its status and the documented envelope', () => {
 
   test('a call that should be repeated says when', async () => {
     next = () => refused('idempotent_in_progress', 'still running');
-    assert.match((await call('POST', '/payments', { amount: 1 })).headers.get('retry-after') ?? '', /^[1-9]\d*$/);
+    assert.match(
+      (await call('POST', '/payments', { amount: 1 })).headers.get('retry-after') ?? '',
+      /^[1-9]\d*$/,
+    );
   });
 
   test('a part of the service that does not answer is 503 unavailable with Retry-After', async () => {
     next = () => {
-      throw new GraphQLError('a part of the service did not answer', { extensions: { code: 'unavailable' } });
+      throw new GraphQLError('a part of the service did not answer', {
+        extensions: { code: 'unavailable' },
+      });
     };
     const { status, headers, body } = await call('GET', '/payments');
-    assert.deepEqual([status, body.error.code, headers.has('retry-after')], [503, 'unavailable', true]);
+    assert.deepEqual(
+      [status, body.error.code, headers.has('retry-after')],
+      [503, 'unavailable', true],
+    );
   });
 
   test('an error that nobody meant is 500 internal_error and says nothing of itself', async () => {
     next = () => {
       throw new Error('connection to 10.1.2.3 with password hunter2 failed');
     };
-    for (const answered of [await call('GET', '/payments'), await call('POST', '/payments', { amount: 1 })]) {
+    for (const answered of [
+      await call('GET', '/payments'),
+      await call('POST', '/payments', { amount: 1 }),
+    ]) {
       assert.equal(answered.status, 500);
       assert.equal(answered.body.error.code, 'internal_error');
       assert.doesNotMatch(answered.text, /hunter2|10\.1\.2\.3|at /);
@@ -122,25 +147,51 @@ describe('a creation', () => {
   test('is 201, and 200 with idempotent and Idempotent-Replayed when it is replayed (decision D-24)', async () => {
     next = () => created(false);
     const first = await call('POST', '/payments', { amount: 1 }, { 'idempotency-key': 'k' });
-    assert.deepEqual([first.status, first.body.idempotent, first.headers.get('idempotent-replayed')], [201, false, null]);
+    assert.deepEqual(
+      [first.status, first.body.idempotent, first.headers.get('idempotent-replayed')],
+      [201, false, null],
+    );
     next = () => created(true);
     const again = await call('POST', '/payments', { amount: 1 }, { 'idempotency-key': 'k' });
-    assert.deepEqual([again.status, again.body.idempotent, again.headers.get('idempotent-replayed')], [200, true, 'true']);
+    assert.deepEqual(
+      [again.status, again.body.idempotent, again.headers.get('idempotent-replayed')],
+      [200, true, 'true'],
+    );
   });
 
   test('reaches the graph with the contract’s defaults and camelCase names', async () => {
     next = () => created(false);
-    await call('POST', '/payments', { amount: 9_007_199_254_740_991, order_id: 'A', metadata: { a_b: 'c' } });
+    await call('POST', '/payments', {
+      amount: 9_007_199_254_740_991,
+      order_id: 'A',
+      metadata: { a_b: 'c' },
+    });
     const { input, idempotency } = asked;
     assert.equal(input?.['amount'], 9_007_199_254_740_991n);
-    assert.deepEqual({ ...input, amount: 0 }, { amount: 0, currency: 'RUB', method: 'any', orderId: 'A', ttlMinutes: 60, metadata: { a_b: 'c' } });
+    assert.deepEqual(
+      { ...input, amount: 0 },
+      {
+        amount: 0,
+        currency: 'RUB',
+        method: 'any',
+        orderId: 'A',
+        ttlMinutes: 60,
+        metadata: { a_b: 'c' },
+      },
+    );
     assert.equal(idempotency ?? null, null);
   });
 
   const fingerprintOf = async (text: string, path = '/payments'): Promise<string> => {
     next = () => (path === '/payments' ? created(false) : refused('not_found', ''));
-    const headers = { authorization: 'Bearer test', 'content-type': 'application/json', 'idempotency-key': 'k' };
-    await (await fetch(`${edge.url}/v1/public${path}`, { method: 'POST', headers, body: text })).text();
+    const headers = {
+      authorization: 'Bearer test',
+      'content-type': 'application/json',
+      'idempotency-key': 'k',
+    };
+    await (
+      await fetch(`${edge.url}/v1/public${path}`, { method: 'POST', headers, body: text })
+    ).text();
     const print = asked.idempotency?.fingerprint ?? '';
     assert.match(print, /^[0-9a-f]{64}$/);
     return print;
@@ -148,7 +199,10 @@ describe('a creation', () => {
 
   test('has a fingerprint of what the body means, not of how it is laid out (decision D-20)', async () => {
     const one = await fingerprintOf('{"amount":1,"metadata":{"a":"1","b":"2"}}');
-    assert.equal(await fingerprintOf(' { "metadata": {"b":"\\u0032", "a":"1"},\n "amount": 1 }'), one);
+    assert.equal(
+      await fingerprintOf(' { "metadata": {"b":"\\u0032", "a":"1"},\n "amount": 1 }'),
+      one,
+    );
     assert.notEqual(await fingerprintOf('{"amount":1,"metadata":{"a":"1","b":"3"}}'), one);
   });
 
@@ -159,22 +213,35 @@ describe('a creation', () => {
 
   for (const key of ['', 'x'.repeat(65), 'é', 'tab\there']) {
     test(`refuses the idempotency key ${JSON.stringify(key)}`, async () => {
-      const { status, body } = await call('POST', '/payments', { amount: 1 }, { 'idempotency-key': key });
+      const { status, body } = await call(
+        'POST',
+        '/payments',
+        { amount: 1 },
+        { 'idempotency-key': key },
+      );
       assert.deepEqual([status, body.error.code], [400, 'bad_request']);
-      assert.match(body.error.message, /^Idempotency-Key: expected 1 to 64 printable ASCII characters/);
+      assert.match(
+        body.error.message,
+        /^Idempotency-Key: expected 1 to 64 printable ASCII characters/,
+      );
     });
   }
 
   test('takes the longest key that is allowed', async () => {
     next = () => created(false);
-    assert.equal((await call('POST', '/payments', { amount: 1 }, { 'idempotency-key': 'x'.repeat(64) })).status, 201);
+    assert.equal(
+      (await call('POST', '/payments', { amount: 1 }, { 'idempotency-key': 'x'.repeat(64) }))
+        .status,
+      201,
+    );
     assert.equal(asked.idempotency?.key.length, 64);
   });
 });
 
 describe('checks come in the order of decision D-09', () => {
   const bearer = (name: string) => ({ authorization: `Bearer ${name}` });
-  test('the key before the body', async () => assert.equal((await call('POST', '/payments', { amount: 'x' }, bearer('nobody'))).status, 401));
+  test('the key before the body', async () =>
+    assert.equal((await call('POST', '/payments', { amount: 'x' }, bearer('nobody'))).status, 401));
 
   test('live mode before the scope and the body', async () => {
     const { status, body } = await call('POST', '/payouts', { amount: 'x' }, bearer('live'));
@@ -191,9 +258,22 @@ describe('checks come in the order of decision D-09', () => {
   });
 
   test('the scope of a payout’s method before the rest of its body', async () => {
-    const refusedCard = await call('POST', '/payouts', { amount: 'x', method: 'payouts_card' }, bearer('sbp'));
-    assert.deepEqual([refusedCard.status, refusedCard.body.error.message], [403, 'the key lacks the scope api:payouts:card']);
-    const batch = await call('POST', '/payouts/batch', { method: 'payouts_account', items: [] }, bearer('sbp'));
+    const refusedCard = await call(
+      'POST',
+      '/payouts',
+      { amount: 'x', method: 'payouts_card' },
+      bearer('sbp'),
+    );
+    assert.deepEqual(
+      [refusedCard.status, refusedCard.body.error.message],
+      [403, 'the key lacks the scope api:payouts:card'],
+    );
+    const batch = await call(
+      'POST',
+      '/payouts/batch',
+      { method: 'payouts_account', items: [] },
+      bearer('sbp'),
+    );
     assert.deepEqual([batch.status, batch.body.error.code], [403, 'scope_required']);
     assert.equal((await call('POST', '/payouts', { amount: 'x' }, bearer('sbp'))).status, 400);
   });

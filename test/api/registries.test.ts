@@ -4,7 +4,13 @@ import type { Mode } from '../../subgraphs/kernel/rules/mode.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { cursorOf } from '../../subgraphs/kernel/database/keyset.ts';
-import { registryRange, registryText, type Reach, type RegistryQuery, type RegistryTable } from '../../subgraphs/kernel/database/registry.ts';
+import {
+  registryRange,
+  registryText,
+  type Reach,
+  type RegistryQuery,
+  type RegistryTable,
+} from '../../subgraphs/kernel/database/registry.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { ledgerColumns, ledgerTable } from '../../subgraphs/merchants/ledger/read-ledger.ts';
 import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';
@@ -19,7 +25,11 @@ let migrated: MigratedDatabase;
 before(async () => void (migrated = await startMigratedDatabase()));
 after(() => migrated.close());
 
-const reachOf = ({ merchantId, shopId }: KeyPrincipal, modes: readonly Mode[]): Reach => ({ merchantId, shopIds: [shopId], modes });
+const reachOf = ({ merchantId, shopId }: KeyPrincipal, modes: readonly Mode[]): Reach => ({
+  merchantId,
+  shopIds: [shopId],
+  modes,
+});
 
 interface Asked {
   readonly status?: readonly string[] | null;
@@ -29,11 +39,19 @@ interface Asked {
 }
 
 /** All pages of a query, one after another. `between` runs before each but the first. */
-const pages = async (reach: Reach, { status = null, ...page }: Asked, between: () => Promise<unknown> = async () => {}): Promise<readonly Payment[]> => {
+const pages = async (
+  reach: Reach,
+  { status = null, ...page }: Asked,
+  between: () => Promise<unknown> = async () => {},
+): Promise<readonly Payment[]> => {
   const rows: Payment[] = [];
   let cursor: string | null = null;
   do {
-    const found = await listPayments(migrated.database.pool, reach, { ...page, after: cursor, filters: { status } });
+    const found = await listPayments(migrated.database.pool, reach, {
+      ...page,
+      after: cursor,
+      filters: { status },
+    });
     if (isRefused(found)) throw new Error(found.message);
     rows.push(...found.nodes);
     cursor = found.pageInfo.endCursor;
@@ -57,7 +75,10 @@ describe('pages that are read while rows are inserted and change status', () => 
     const { database } = migrated;
     const now = Temporal.Instant.from('2026-11-21T12:00:00Z');
     // Four rows share each moment, so that pages end between rows of one moment.
-    await plantPayments(database.pool, key, 'test', rowsBefore, { status: `'pending'`, at: `timestamptz '2026-11-21 10:00:00Z' + n / 4 * interval '1 ms'` });
+    await plantPayments(database.pool, key, 'test', rowsBefore, {
+      status: `'pending'`,
+      at: `timestamptz '2026-11-21 10:00:00Z' + n / 4 * interval '1 ms'`,
+    });
     const reach = reachOf(key, ['test']);
     const existing = (await pages(reach, { first: 200 })).map(({ id }) => id);
     assert.equal(existing.length, rowsBefore);
@@ -65,14 +86,22 @@ describe('pages that are read while rows are inserted and change status', () => 
     let written = 0;
     const write = async (lane: number): Promise<void> => {
       for (let index = lane; !reading.signal.aborted; index += 4) {
-        await createPayment(database, noPolicies, key, { input: { amount: 100n } }, now.add({ milliseconds: index }));
+        await createPayment(
+          database,
+          noPolicies,
+          key,
+          { input: { amount: 100n } },
+          now.add({ milliseconds: index }),
+        );
         const id = existing[index % existing.length];
         if (id !== undefined) await cancelPayment(database, key, id, now);
         written += 1;
       }
     };
     const writers = [0, 1, 2, 3].map(write);
-    const read = await Promise.all(readers.map((asked) => pages(reach, asked, () => new Promise(setImmediate)))).finally(() => reading.abort());
+    const read = await Promise.all(
+      readers.map((asked) => pages(reach, asked, () => new Promise(setImmediate))),
+    ).finally(() => reading.abort());
     await Promise.all(writers);
     assert.ok(written > 20, `only ${written} rows were written meanwhile`);
     read.forEach((rows, index) => {
@@ -90,15 +119,21 @@ describe('pages that are read while rows are inserted and change status', () => 
   test('of one status hold what has that status all along exactly once', async () => {
     const key = await migrated.merchant();
     const { database } = migrated;
-    await plantPayments(database.pool, key, 'test', 120, { status: `'pending'`, at: `timestamptz '2026-11-21 10:00:00Z' + n / 3 * interval '1 ms'` });
+    await plantPayments(database.pool, key, 'test', 120, {
+      status: `'pending'`,
+      at: `timestamptz '2026-11-21 10:00:00Z' + n / 3 * interval '1 ms'`,
+    });
     const reach = reachOf(key, ['test']);
     const existing = await pages(reach, { first: 200 });
     const leaving = existing.filter((_, index) => index % 3 === 1).map(({ id }) => id);
     const staying = existing.filter((_, index) => index % 3 !== 1).map(({ id }) => id);
     const queue = [...leaving];
     const now = Temporal.Instant.from('2026-11-21T10:01:00Z');
-    const cancelNext = () => Promise.all(queue.splice(0, 3).map((id) => cancelPayment(database, key, id, now)));
-    const ids = (await pages(reach, { first: 5, status: ['pending'] }, cancelNext)).map(({ id }) => id);
+    const cancelNext = () =>
+      Promise.all(queue.splice(0, 3).map((id) => cancelPayment(database, key, id, now)));
+    const ids = (await pages(reach, { first: 5, status: ['pending'] }, cancelNext)).map(
+      ({ id }) => id,
+    );
     assert.deepEqual(
       ids.filter((id) => staying.includes(id)),
       staying,
@@ -116,12 +151,20 @@ describe('filters', () => {
     const names = `(array[${paymentStatuses.map((status) => `'${status}'`).join(', ')}])[1 + n % ${paymentStatuses.length}]`;
     // The first and the last moment of each day, and one in between.
     const at = `timestamptz '2026-11-19 00:00:00Z' + n / 3 % 3 * interval '1 day' + (array['0 s', '12 h', '23:59:59.999'])[1 + n % 3]::interval`;
-    for (const mode of ['live', 'test'] as const) await plantPayments(migrated.database.pool, key, mode, 90, { status: names, at });
+    for (const mode of ['live', 'test'] as const)
+      await plantPayments(migrated.database.pool, key, mode, 90, { status: names, at });
     all = await pages(reachOf(key, ['live', 'test']), { first: 200 });
     assert.equal(all.length, 180);
   });
 
-  const lists: readonly (readonly string[] | null)[] = [null, ['failed'], ['refunded', 'pending'], ['pending', 'pending'], [...paymentStatuses], []];
+  const lists: readonly (readonly string[] | null)[] = [
+    null,
+    ['failed'],
+    ['refunded', 'pending'],
+    ['pending', 'pending'],
+    [...paymentStatuses],
+    [],
+  ];
   const spans = [
     [null, null],
     [days[1], null],
@@ -153,13 +196,27 @@ describe('filters', () => {
   }
 
   test('bind the cursor: it is refused with another status, day or mode, and holds whatever the order of the statuses', async () => {
-    const ask = (asked: Omit<Asked, 'first'>, after: string | null, modes: readonly Mode[] = ['live']) =>
-      listPayments(migrated.database.pool, reachOf(key, modes), { first: 2, after, from: asked.from, filters: { status: asked.status } });
+    const ask = (
+      asked: Omit<Asked, 'first'>,
+      after: string | null,
+      modes: readonly Mode[] = ['live'],
+    ) =>
+      listPayments(migrated.database.pool, reachOf(key, modes), {
+        first: 2,
+        after,
+        from: asked.from,
+        filters: { status: asked.status },
+      });
     const first = await ask({ status: ['failed', 'pending'] }, null);
     assert.ok(!isRefused(first) && first.pageInfo.endCursor !== null);
     const { endCursor } = first.pageInfo;
     assert.ok(!isRefused(await ask({ status: ['pending', 'failed'] }, endCursor)));
-    for (const other of [{ status: ['failed'] }, {}, { status: ['failed', 'pending'], from: days[0] }]) assert.ok(isRefused(await ask(other, endCursor)));
+    for (const other of [
+      { status: ['failed'] },
+      {},
+      { status: ['failed', 'pending'], from: days[0] },
+    ])
+      assert.ok(isRefused(await ask(other, endCursor)));
     assert.ok(isRefused(await ask({ status: ['failed', 'pending'] }, endCursor, ['live', 'test'])));
   });
 });
@@ -171,7 +228,10 @@ describe('a page of what is rare among many', () => {
     key = await migrated.merchant('live');
     const { pool } = migrated.database;
     const at = `timestamptz '2026-11-21 10:00:00Z' + n * interval '1 s'`;
-    await plantPayments(pool, key, 'live', many, { status: `case when n % 5000 = 7 then 'failed' else 'succeeded' end`, at });
+    await plantPayments(pool, key, 'live', many, {
+      status: `case when n % 5000 = 7 then 'failed' else 'succeeded' end`,
+      at,
+    });
     await plantPostings(pool, key, 'live', many, {
       type: `case when n % 5000 = 7 then 'settlement' else 'payment' end`,
       from: `'suspense'`,
@@ -182,7 +242,11 @@ describe('a page of what is rare among many', () => {
   });
 
   /** Blocks that a page touches, with the plan that serves all values. */
-  const blocksOf = async (table: RegistryTable, columns: string, query: Omit<RegistryQuery, 'first'>): Promise<number> => {
+  const blocksOf = async (
+    table: RegistryTable,
+    columns: string,
+    query: Omit<RegistryQuery, 'first'>,
+  ): Promise<number> => {
     const range = registryRange(table, reachOf(key, ['live']), { ...query, first: 50 });
     assert.ok(!isRefused(range));
     const client = await migrated.database.pool.connect();
@@ -191,11 +255,13 @@ describe('a page of what is rare among many', () => {
       await client.query(`prepare page as ${registryText(table, columns, range.filtered)}`);
       const literals = range.values(51).map((value) => {
         if (value === null) return 'null';
-        return client.escapeLiteral(Array.isArray(value) ? `{${value.join(',')}}` : JSON.stringify(value).replaceAll('"', ''));
+        return client.escapeLiteral(
+          Array.isArray(value) ? `{${value.join(',')}}` : JSON.stringify(value).replaceAll('"', ''),
+        );
       });
-      const { rows } = await client.query<{ 'QUERY PLAN': readonly { readonly Plan: Readonly<Record<string, number>> }[] }>(
-        `explain (analyze, buffers, format json) execute page(${literals.join(', ')})`,
-      );
+      const { rows } = await client.query<{
+        'QUERY PLAN': readonly { readonly Plan: Readonly<Record<string, number>> }[];
+      }>(`explain (analyze, buffers, format json) execute page(${literals.join(', ')})`);
       const plan = rows[0]?.['QUERY PLAN'][0]?.Plan ?? {};
       return (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0);
     } finally {
@@ -209,9 +275,17 @@ describe('a page of what is rare among many', () => {
   test('touches about as many blocks as any page', async () => {
     const whole = await blocksOf(payments, paymentColumns, any);
     assert.ok(whole > 0 && whole < 100, `a page without a filter touches ${whole} blocks`);
-    for (const status of [['failed'], ['failed', 'expired', 'cancelled'], ['refunded'], ['failed', 'succeeded']]) {
+    for (const status of [
+      ['failed'],
+      ['failed', 'expired', 'cancelled'],
+      ['refunded'],
+      ['failed', 'succeeded'],
+    ]) {
       const blocks = await blocksOf(payments, paymentColumns, { filters: { status } });
-      assert.ok(blocks > 0 && blocks < whole + 100, `${status.join()} touches ${blocks} blocks, a page without a filter ${whole}`);
+      assert.ok(
+        blocks > 0 && blocks < whole + 100,
+        `${status.join()} touches ${blocks} blocks, a page without a filter ${whole}`,
+      );
     }
   });
 
@@ -224,11 +298,18 @@ describe('a page of what is rare among many', () => {
   test('and a page far behind the first, or of days long ago, touches no more than the first', async () => {
     const oldest = { createdAt: Temporal.Instant.from('2026-11-21T10:02:00Z'), id: key.merchantId };
     const behind = (status: readonly string[] | null): Omit<RegistryQuery, 'first'> => {
-      const range = registryRange(payments, reachOf(key, ['live']), { first: 50, filters: { status } });
+      const range = registryRange(payments, reachOf(key, ['live']), {
+        first: 50,
+        filters: { status },
+      });
       assert.ok(!isRefused(range));
       return { after: cursorOf(oldest, range.bound), filters: { status } };
     };
-    const queries = { deep: behind(null), 'deep of one status': behind(['succeeded']), 'long ago': { ...any, from: '2020-01-01', to: '2026-11-21' } };
+    const queries = {
+      deep: behind(null),
+      'deep of one status': behind(['succeeded']),
+      'long ago': { ...any, from: '2020-01-01', to: '2026-11-21' },
+    };
     for (const [name, query] of Object.entries(queries)) {
       const blocks = await blocksOf(payments, paymentColumns, query);
       assert.ok(blocks > 0 && blocks < 100, `${name}: ${blocks} blocks`);

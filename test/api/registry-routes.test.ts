@@ -19,12 +19,20 @@ let merchant: Merchant;
 let live: { rest: string; key: string };
 before(async () => {
   database = await startTestDatabase({ migrated: true });
-  service = await startService('one', { DATABASE_URL: database.url, SECRET_KEY: randomBytes(32).toString('base64') });
+  service = await startService('one', {
+    DATABASE_URL: database.url,
+    SECRET_KEY: randomBytes(32).toString('base64'),
+  });
   pool = new pg.Pool({ connectionString: database.url, max: 2 });
   merchant = await makeMerchant(service);
   const names = { m: merchant.id, s: merchant.shopId };
-  await askGraph(service, 'mutation ($m: ID!) { merchantLiveEnable(merchantId: $m) { __typename } }', { m: merchant.id });
-  const issue = 'mutation ($m: ID!, $s: ID!) { apiKeyIssue(merchantId: $m, shopId: $s, mode: live) { ... on ApiKeyIssued { secret } } }';
+  await askGraph(
+    service,
+    'mutation ($m: ID!) { merchantLiveEnable(merchantId: $m) { __typename } }',
+    { m: merchant.id },
+  );
+  const issue =
+    'mutation ($m: ID!, $s: ID!) { apiKeyIssue(merchantId: $m, shopId: $s, mode: live) { ... on ApiKeyIssued { secret } } }';
   const { apiKeyIssue } = await askGraph(service, issue, names);
   live = { rest: service.rest, key: apiKeyIssue.secret };
 });
@@ -34,7 +42,10 @@ after(async () => {
   await database?.stop();
 });
 
-const itemsOf = async (key: string, path: string): Promise<readonly { id: string; status: string; metadata: { mode: string } }[]> =>
+const itemsOf = async (
+  key: string,
+  path: string,
+): Promise<readonly { id: string; status: string; metadata: { mode: string } }[]> =>
   (await callRest({ rest: service.rest, key }, 'GET', path)).body.items;
 
 describe('the payments registry', () => {
@@ -42,42 +53,71 @@ describe('the payments registry', () => {
     const shop = { merchantId: merchant.id, shopId: merchant.shopId };
     const at = `timestamptz '2026-11-20 23:59:59.999Z' + n * interval '1 ms'`;
     const status = `(array['failed', 'cancelled', 'expired'])[1 + n % 3]`;
-    for (const mode of ['live', 'test'] as const) await plantPayments(pool, shop, mode, 6, { status, at });
+    for (const mode of ['live', 'test'] as const)
+      await plantPayments(pool, shop, mode, 6, { status, at });
   });
 
   test('shows a live key live payments, and test ones beside them when it asks; a test key test ones alone', async () => {
     const modes = async (key: string, query: string): Promise<readonly string[]> =>
       (await itemsOf(key, `/payments${query}`)).map(({ metadata }) => metadata.mode);
-    for (const query of ['', '?include_test=0']) assert.deepEqual(await modes(live.key, query), Array(6).fill('live'), query);
-    assert.deepEqual((await modes(live.key, '?include_test=1')).toSorted(), [...Array(6).fill('live'), ...Array(6).fill('test')]);
-    for (const query of ['', '?include_test=1']) assert.deepEqual(await modes(merchant.key, query), Array(6).fill('test'));
+    for (const query of ['', '?include_test=0'])
+      assert.deepEqual(await modes(live.key, query), Array(6).fill('live'), query);
+    assert.deepEqual((await modes(live.key, '?include_test=1')).toSorted(), [
+      ...Array(6).fill('live'),
+      ...Array(6).fill('test'),
+    ]);
+    for (const query of ['', '?include_test=1'])
+      assert.deepEqual(await modes(merchant.key, query), Array(6).fill('test'));
   });
 
   test('a test payment that a live key sees in it is not found by id: whoever confirms an order by id must never take it for money', async () => {
-    const [shown] = (await itemsOf(live.key, '/payments?include_test=1')).filter(({ metadata }) => metadata.mode === 'test');
+    const [shown] = (await itemsOf(live.key, '/payments?include_test=1')).filter(
+      ({ metadata }) => metadata.mode === 'test',
+    );
     assert.ok(shown);
     assert.equal((await callRest(live, 'GET', `/payments/${shown.id}`)).status, 404);
-    assert.deepEqual((await merchant.call('GET', `/payments/${shown.id}`)).body, shown, 'an item is the whole payment');
+    assert.deepEqual(
+      (await merchant.call('GET', `/payments/${shown.id}`)).body,
+      shown,
+      'an item is the whole payment',
+    );
   });
 
   test('takes several statuses, with commas or each as a parameter of its own, and UTC days', async () => {
-    const statuses = async (query: string): Promise<readonly string[]> => (await itemsOf(merchant.key, `/payments${query}`)).map(({ status }) => status);
-    assert.deepEqual(await statuses('?status=failed,expired'), ['expired', 'failed', 'expired', 'failed']);
-    for (const query of ['?status=failed&status=expired', '?status=expired&status=failed,expired']) {
+    const statuses = async (query: string): Promise<readonly string[]> =>
+      (await itemsOf(merchant.key, `/payments${query}`)).map(({ status }) => status);
+    assert.deepEqual(await statuses('?status=failed,expired'), [
+      'expired',
+      'failed',
+      'expired',
+      'failed',
+    ]);
+    for (const query of [
+      '?status=failed&status=expired',
+      '?status=expired&status=failed,expired',
+    ]) {
       assert.deepEqual(await statuses(query), ['expired', 'failed', 'expired', 'failed'], query);
     }
     assert.deepEqual(await statuses('?to=2026-11-20'), ['failed']);
     assert.deepEqual((await statuses('?from=2026-11-21&status=failed')).length, 1);
-    for (const wrong of ['failed,', 'paid', 'failed,paid', '']) assert.equal((await merchant.call('GET', `/payments?status=${wrong}`)).status, 400, wrong);
+    for (const wrong of ['failed,', 'paid', 'failed,paid', ''])
+      assert.equal((await merchant.call('GET', `/payments?status=${wrong}`)).status, 400, wrong);
   });
 
   test('pages on with next_cursor to null, and refuses the cursor of another query', async () => {
     const seen: string[] = [];
     let cursor: string | null = '';
     while (cursor !== null) {
-      const { body }: { body: any } = await merchant.call('GET', `/payments?limit=4&status=failed,cancelled,expired${cursor && `&cursor=${cursor}`}`);
+      const { body }: { body: any } = await merchant.call(
+        'GET',
+        `/payments?limit=4&status=failed,cancelled,expired${cursor && `&cursor=${cursor}`}`,
+      );
       seen.push(...body.items.map(({ id }: { id: string }) => id));
-      if (body.next_cursor) assert.equal((await merchant.call('GET', `/payments?limit=4&cursor=${body.next_cursor}`)).status, 400);
+      if (body.next_cursor)
+        assert.equal(
+          (await merchant.call('GET', `/payments?limit=4&cursor=${body.next_cursor}`)).status,
+          400,
+        );
       cursor = body.next_cursor;
     }
     assert.equal(new Set(seen).size, 6);
@@ -102,8 +142,16 @@ test('every list of a query may be written with commas, repeated, or both', asyn
     lists.map(([path, name]) => `/v1/public${path} ${name}`),
   );
   for (const [path, name, one, other] of lists) {
-    for (const query of [`${name}=${one},${other}`, `${name}=${one}&${name}=${other}`, `${name}=${one}&${name}=${other},${one}`]) {
-      assert.equal((await merchant.call('GET', `${path}?${query}`)).status, 200, `${path} ${query}`);
+    for (const query of [
+      `${name}=${one},${other}`,
+      `${name}=${one}&${name}=${other}`,
+      `${name}=${one}&${name}=${other},${one}`,
+    ]) {
+      assert.equal(
+        (await merchant.call('GET', `${path}?${query}`)).status,
+        200,
+        `${path} ${query}`,
+      );
     }
   }
 });
@@ -114,7 +162,10 @@ describe('the ledger as a file', () => {
     const shop = { merchantId: merchant.id, shopId: merchant.shopId };
     const at = `timestamptz '2026-10-01 00:00:00Z' + n * interval '7 s'`;
     const type = `(array['payment', 'fee'])[1 + n % 2]`;
-    const [from, to] = [`(array['acquirer_clearing', 'merchant'])[1 + n % 2]`, `(array['merchant', 'platform_fees'])[1 + n % 2]`];
+    const [from, to] = [
+      `(array['acquirer_clearing', 'merchant'])[1 + n % 2]`,
+      `(array['merchant', 'platform_fees'])[1 + n % 2]`,
+    ];
     await plantPostings(pool, shop, 'test', rows, { type, from, to, at });
     const odd = `case n when 0 then 'adjustment' else 'settlement' end`;
     await plantPostings(pool, shop, 'test', 2, {
@@ -123,14 +174,22 @@ describe('the ledger as a file', () => {
       to: `'suspense'`,
       at: `timestamptz '2026-09-01 10:20:30.04Z' + n * interval '1 ms'`,
     });
-    await pool.query(`update posting set description = E'say "no", =1+1\\r\\nand \\u00e9' where merchant_id = $1 and type = 'adjustment'`, [merchant.id]);
-    await pool.query(`update posting set payment_id = null where merchant_id = $1 and type in ('adjustment', 'settlement')`, [merchant.id]);
+    await pool.query(
+      `update posting set description = E'say "no", =1+1\\r\\nand \\u00e9' where merchant_id = $1 and type = 'adjustment'`,
+      [merchant.id],
+    );
+    await pool.query(
+      `update posting set payment_id = null where merchant_id = $1 and type in ('adjustment', 'settlement')`,
+      [merchant.id],
+    );
   });
 
   /** RFC 4180, read by hand. */
   const cellsOf = (text: string): readonly (readonly string[])[] => {
     const lines: string[][] = [];
-    for (const [, quoted, plain = '', end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/g)) {
+    for (const [, quoted, plain = '', end] of text.matchAll(
+      /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/g,
+    )) {
       if (lines.length === 0 || lines.at(-1)?.at(-1) === '\r\n') lines.push([]);
       lines.at(-1)?.push(quoted?.replaceAll('""', '"') ?? plain);
       if (end === '\r\n') lines.at(-1)?.push(end);
@@ -139,12 +198,26 @@ describe('the ledger as a file', () => {
   };
 
   test('holds what the JSON holds: every field in its order, quoted where it must be and nowhere else changed', async () => {
-    for (const query of ['?to=2026-09-30', '?type=fee&limit=3', '?from=2026-10-02&to=2026-10-02&type=payment&limit=200', '?type=payout']) {
+    for (const query of [
+      '?to=2026-09-30',
+      '?type=fee&limit=3',
+      '?from=2026-10-02&to=2026-10-02&type=payment&limit=200',
+      '?type=payout',
+    ]) {
       const { body: json } = await merchant.call('GET', `/ledger${query}`);
       const { body: csv } = await merchant.call('GET', `/ledger${query}&format=csv`);
       const [header, ...lines] = cellsOf(csv);
       const items: readonly Record<string, string | number | null>[] = json.items;
-      const names = ['id', 'type', 'amount', 'currency', 'description', 'payment_id', 'payout_id', 'created_at'];
+      const names = [
+        'id',
+        'type',
+        'amount',
+        'currency',
+        'description',
+        'payment_id',
+        'payout_id',
+        'created_at',
+      ];
       assert.deepEqual(header, names);
       assert.deepEqual(
         lines,
@@ -154,7 +227,10 @@ describe('the ledger as a file', () => {
       for (const item of items) assert.deepEqual(Object.keys(item), names);
     }
     const { body } = await merchant.call('GET', '/ledger?type=adjustment');
-    assert.deepEqual([body.items[0].description, body.items[0].amount, body.items[0].created_at], ['say "no", =1+1\r\nand é', -1, '2026-09-01T10:20:30.040Z']);
+    assert.deepEqual(
+      [body.items[0].description, body.items[0].amount, body.items[0].created_at],
+      ['say "no", =1+1\r\nand é', -1, '2026-09-01T10:20:30.040Z'],
+    );
   });
 
   /** 0 where it cannot be known. */
@@ -163,7 +239,9 @@ describe('the ledger as a file', () => {
   test('is whole for a reader that takes its time, and costs the service little memory', async () => {
     const before_MiB = memory_MiB();
     let most_MiB = before_MiB;
-    const request = get(`${service.rest}/v1/public/ledger?format=csv&from=2026-10-01`, { headers: { authorization: `Bearer ${merchant.key}` } });
+    const request = get(`${service.rest}/v1/public/ledger?format=csv&from=2026-10-01`, {
+      headers: { authorization: `Bearer ${merchant.key}` },
+    });
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     let text = '';
     let chunks = 0;
@@ -179,6 +257,9 @@ describe('the ledger as a file', () => {
       .map((line) => line.slice(0, 36));
     assert.equal(ids.length, rows);
     assert.equal(new Set(ids).size, rows);
-    assert.ok(most_MiB - before_MiB < 100, `${(most_MiB - before_MiB).toFixed(0)} MiB for ${(text.length / 1_048_576).toFixed(0)} MiB of text`);
+    assert.ok(
+      most_MiB - before_MiB < 100,
+      `${(most_MiB - before_MiB).toFixed(0)} MiB for ${(text.length / 1_048_576).toFixed(0)} MiB of text`,
+    );
   });
 });

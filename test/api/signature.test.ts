@@ -2,7 +2,14 @@ import { after, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
-import { issueKey, requireSignature, rotateSigningSecret, send, signed, withinASecond } from '../support/cabinet.ts';
+import {
+  issueKey,
+  requireSignature,
+  rotateSigningSecret,
+  send,
+  signed,
+  withinASecond,
+} from '../support/cabinet.ts';
 import { askGraph, makeMerchant } from '../support/merchant.ts';
 import { startService } from '../support/service.ts';
 import { json, openSigningShop, payment, statusAndCode } from './signing-shop.ts';
@@ -17,7 +24,8 @@ describe('a shop that demands signatures', async () => {
   const { merchant, secret, call, pay } = await openShop();
   const right = signed(secret, payment);
 
-  test('takes a request that is signed', async () => assert.equal((await pay(payment, right)).status, 201));
+  test('takes a request that is signed', async () =>
+    assert.equal((await pay(payment, right)).status, 201));
 
   test('refuses one that is not, with 400 signature_required', async () => {
     assert.deepEqual(statusAndCode(await pay(payment, null)), [400, 'signature_required']);
@@ -61,15 +69,23 @@ describe('a shop that demands signatures', async () => {
 
   test('takes the signature of a body that comes in chunks', async () => {
     const headers = { ...json, 'x-psp-signature': right };
-    assert.equal((await call('/payments', { method: 'POST', body: payment, chunked: true, headers })).status, 201);
+    assert.equal(
+      (await call('/payments', { method: 'POST', body: payment, chunked: true, headers })).status,
+      201,
+    );
   });
 
   test('takes the signature of nothing for a GET and for a POST without a body', async () => {
     const headers = { 'x-psp-signature': signed(secret, '') };
     assert.equal((await call('/payments?limit=1', { headers })).status, 200);
     const id = (await pay(payment, right)).body.payment.id;
-    assert.deepEqual((await call(`/payments/${id}/cancel`, { method: 'POST', headers })).body, { status: 'cancelled' });
-    assert.equal((await call(`/payments/${id}`, { headers: { 'x-psp-signature': right } })).code, 'invalid_signature');
+    assert.deepEqual((await call(`/payments/${id}/cancel`, { method: 'POST', headers })).body, {
+      status: 'cancelled',
+    });
+    assert.equal(
+      (await call(`/payments/${id}`, { headers: { 'x-psp-signature': right } })).code,
+      'invalid_signature',
+    );
   });
 
   test('says which header is wrong and never the right one', async () => {
@@ -88,12 +104,21 @@ describe('a shop that demands none', async () => {
   });
 
   test('checks one that was sent all the same (decision D-03b)', async () => {
-    assert.deepEqual(statusAndCode(await pay(payment, signed(secret, 'x'))), [400, 'invalid_signature']);
+    assert.deepEqual(statusAndCode(await pay(payment, signed(secret, 'x'))), [
+      400,
+      'invalid_signature',
+    ]);
   });
 
   test('has nothing to check one by before it has a secret', async () => {
     const { key } = await makeMerchant(service);
-    const answer = await send({ url: `${api}/payments`, key, method: 'POST', body: payment, headers: { ...json, 'x-psp-signature': signed('', payment) } });
+    const answer = await send({
+      url: `${api}/payments`,
+      key,
+      method: 'POST',
+      body: payment,
+      headers: { ...json, 'x-psp-signature': signed('', payment) },
+    });
     assert.deepEqual(statusAndCode(answer), [400, 'invalid_signature']);
   });
 });
@@ -108,8 +133,16 @@ describe('the switch and the secret', () => {
   test('a secret is thm_ and not shown again, nor in the audit log', async () => {
     const { merchant, secret } = await openShop();
     assert.match(secret, /^thm_[A-Za-z0-9]{32}$/);
-    const log = await askGraph(service, 'query ($m: ID!) { auditLog(merchantId: $m) { nodes { action before after } } }', { m: merchant.id });
-    assert(log.auditLog.nodes.some(({ action }: { action: string }) => action === 'shop.signing_secret_rotate'));
+    const log = await askGraph(
+      service,
+      'query ($m: ID!) { auditLog(merchantId: $m) { nodes { action before after } } }',
+      { m: merchant.id },
+    );
+    assert(
+      log.auditLog.nodes.some(
+        ({ action }: { action: string }) => action === 'shop.signing_secret_rotate',
+      ),
+    );
     assert(!JSON.stringify(log).includes(secret.slice(4)));
   });
 
@@ -117,7 +150,10 @@ describe('the switch and the secret', () => {
     const { merchant, secret, pay } = await openShop();
     assert.equal((await pay(payment, signed(secret, payment))).status, 201);
     const next = await rotateSigningSecret(service, merchant);
-    await withinASecond('invalid_signature', async () => (await pay(payment, signed(secret, payment))).code);
+    await withinASecond(
+      'invalid_signature',
+      async () => (await pay(payment, signed(secret, payment))).code,
+    );
     assert.equal((await pay(payment, signed(next, payment))).status, 201);
   });
 
@@ -138,7 +174,11 @@ describe('the switch and the secret', () => {
 
   test('one shop’s demand is not another’s', async () => {
     const { merchant } = await openShop();
-    const made = await askGraph(service, 'mutation ($m: ID!) { shopCreate(merchantId: $m, name: "B") { ... on Shop { id } } }', { m: merchant.id });
+    const made = await askGraph(
+      service,
+      'mutation ($m: ID!) { shopCreate(merchantId: $m, name: "B") { ... on Shop { id } } }',
+      { m: merchant.id },
+    );
     const other = await issueKey(service, { id: merchant.id, shopId: made.shopCreate.id });
     assert.equal((await send({ url: `${api}/banks/sbp`, key: other.secret })).status, 200);
   });
@@ -147,27 +187,51 @@ describe('the switch and the secret', () => {
 describe('the graph, for a key whose shop demands signatures', async () => {
   const { merchant, secret } = await openShop();
   const ask = (body: string, headers: Record<string, string>) =>
-    send({ url: `${service.graph}/graphql`, key: merchant.key, method: 'POST', body, headers: { ...json, ...headers } });
+    send({
+      url: `${service.graph}/graphql`,
+      key: merchant.key,
+      method: 'POST',
+      body,
+      headers: { ...json, ...headers },
+    });
   const query = ' {"query" : "{ sbpBanks { name } }"}\n';
 
   test('wants the signature of the HTTP request’s raw body', async () => {
     assert.deepEqual(statusAndCode(await ask(query, {})), [400, 'signature_required']);
-    assert.deepEqual(statusAndCode(await ask(query, { 'x-psp-signature': signed(secret, query.trim()) })), [400, 'invalid_signature']);
+    assert.deepEqual(
+      statusAndCode(await ask(query, { 'x-psp-signature': signed(secret, query.trim()) })),
+      [400, 'invalid_signature'],
+    );
     const { status, body } = await ask(query, { 'x-psp-signature': signed(secret, query) });
     assert.equal(status, 200);
     assert(body.data.sbpBanks.length > 0);
   });
 
   test('checks it before the body is read', async () => {
-    assert.equal((await ask('{', { 'x-psp-signature': signed(secret, 'x') })).code, 'invalid_signature');
-    assert.deepEqual(statusAndCode(await ask('{', { 'x-psp-signature': signed(secret, '{') })), [400, 'bad_request']);
+    assert.equal(
+      (await ask('{', { 'x-psp-signature': signed(secret, 'x') })).code,
+      'invalid_signature',
+    );
+    assert.deepEqual(statusAndCode(await ask('{', { 'x-psp-signature': signed(secret, '{') })), [
+      400,
+      'bad_request',
+    ]);
   });
 
   test('wants that of nothing for a GET', async () => {
     const url = `${service.graph}/graphql?query=${encodeURIComponent('{ sbpBanks { name } }')}`;
     const headers = { 'apollo-require-preflight': '1' };
     assert.equal((await send({ url, key: merchant.key, headers })).code, 'signature_required');
-    assert.equal((await send({ url, key: merchant.key, headers: { ...headers, 'x-psp-signature': signed(secret, '') } })).status, 200);
+    assert.equal(
+      (
+        await send({
+          url,
+          key: merchant.key,
+          headers: { ...headers, 'x-psp-signature': signed(secret, '') },
+        })
+      ).status,
+      200,
+    );
   });
 
   const connect = (parameters: Record<string, string>) =>
@@ -180,11 +244,15 @@ describe('the graph, for a key whose shop demands signatures', async () => {
 
   test('lets a socket in with the signature of nothing, to read but not to change', async () => {
     const client = connect({ 'X-PSP-Signature': signed(secret, '') });
-    const run = async (text: string): Promise<any> => (await client.iterate({ query: text }).next()).value;
+    const run = async (text: string): Promise<any> =>
+      (await client.iterate({ query: text }).next()).value;
     const { data } = await run('{ sbpBanks { name } }');
     assert(data.sbpBanks.length > 0);
     const change = run('mutation { paymentCreate(input: { amount: 100 }) { __typename } }');
-    await assert.rejects(change, (errors: any) => errors[0].extensions.code === 'signature_required');
+    await assert.rejects(
+      change,
+      (errors: any) => errors[0].extensions.code === 'signature_required',
+    );
     await client.dispose();
   });
 
@@ -197,8 +265,11 @@ describe('the graph, for a key whose shop demands signatures', async () => {
 
 test('a stream that was opened unsigned ends when the shop begins to demand signatures', async () => {
   const { merchant } = await openShop(false);
-  const response = await fetch(`${api}/events`, { headers: { authorization: `Bearer ${merchant.key}` } });
-  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader() ?? assert.fail('no stream');
+  const response = await fetch(`${api}/events`, {
+    headers: { authorization: `Bearer ${merchant.key}` },
+  });
+  const reader =
+    response.body?.pipeThrough(new TextDecoderStream()).getReader() ?? assert.fail('no stream');
   assert.match((await reader.read()).value ?? '', /^: connected/);
   await requireSignature(service, merchant, true);
   const { value } = await reader.read();

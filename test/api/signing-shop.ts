@@ -1,5 +1,11 @@
 /** A merchant's shop whose requests are signed. */
-import { requireSignature, rotateSigningSecret, send, type Heard, type Sending } from '../support/cabinet.ts';
+import {
+  requireSignature,
+  rotateSigningSecret,
+  send,
+  type Heard,
+  type Sending,
+} from '../support/cabinet.ts';
 import { makeMerchant } from '../support/merchant.ts';
 import type { Service } from '../support/service.ts';
 
@@ -12,8 +18,13 @@ export const openSigningShop = async (service: Service, required: boolean) => {
   const merchant = await makeMerchant(service);
   const secret = await rotateSigningSecret(service, merchant);
   if (required) await requireSignature(service, merchant, true);
-  const call = (path: string, sending: Sending = {}): Promise<Heard> => send({ url: `${service.rest}/v1/public${path}`, key: merchant.key, ...sending });
+  const call = (path: string, sending: Sending = {}): Promise<Heard> =>
+    send({ url: `${service.rest}/v1/public${path}`, key: merchant.key, ...sending });
   const pay = (body: string, signature: string | readonly string[] | null): Promise<Heard> =>
-    call('/payments', { method: 'POST', body, headers: { ...json, ...(signature === null ? {} : { 'x-psp-signature': signature }) } });
+    call('/payments', {
+      method: 'POST',
+      body,
+      headers: { ...json, ...(signature === null ? {} : { 'x-psp-signature': signature }) },
+    });
   return { merchant, secret, call, pay };
 };

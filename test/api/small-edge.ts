@@ -1,4 +1,7 @@
-/** The REST edge on a real port, over the four real schemas, with resolvers of the test's own: for what the service itself does only by accident. */
+/**
+ * The REST edge on a real port, over the four real schemas, with resolvers of the test's own: for
+ * what the service itself does only by accident.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Kind } from 'graphql';
@@ -16,8 +19,16 @@ import { refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { resolvableEntities } from '../../subgraphs/kernel/service/entities.ts';
 import { openHttp } from '../../subgraphs/kernel/service/http/http-server.ts';
 import { localExecutor } from '../../subgraphs/kernel/service/graph/local-executor.ts';
-import { scopes, type Call, type KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
-import { buildSubgraph, type SubgraphContext, type SubgraphExecutor } from '../../subgraphs/kernel/service/graph/subgraph.ts';
+import {
+  scopes,
+  type Call,
+  type KeyPrincipal,
+} from '../../subgraphs/kernel/service/access/principal.ts';
+import {
+  buildSubgraph,
+  type SubgraphContext,
+  type SubgraphExecutor,
+} from '../../subgraphs/kernel/service/graph/subgraph.ts';
 import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 
 /** What a root field answers: by `Query.payment`, with its arguments. */
@@ -33,32 +44,64 @@ const notMeant = () => {
 const resolversOf = (name: SubgraphName, answers: RootAnswers): Record<string, unknown> =>
   Object.fromEntries(
     readSubgraphSdl(name).definitions.flatMap((definition) => {
-      if (definition.kind !== Kind.OBJECT_TYPE_DEFINITION || !['Query', 'Mutation'].includes(definition.name.value)) return [];
+      if (
+        definition.kind !== Kind.OBJECT_TYPE_DEFINITION ||
+        !['Query', 'Mutation'].includes(definition.name.value)
+      )
+        return [];
       const type = definition.name.value;
       const fields = (definition.fields ?? []).map(({ name: { value: field } }) => {
         const answer = answers[`${type}.${field}`] ?? notMeant;
-        return [field, (_source: unknown, args: object, context: SubgraphContext) => answer(args, context)];
+        return [
+          field,
+          (_source: unknown, args: object, context: SubgraphContext) => answer(args, context),
+        ];
       });
       return [[type, Object.fromEntries(fields)]];
     }),
   );
 
 const executorOf = (name: SubgraphName, answers: RootAnswers): SubgraphExecutor => {
-  const entities = Object.fromEntries(resolvableEntities(readSubgraphSdl(name)).map((type) => [type, async () => []]));
+  const entities = Object.fromEntries(
+    resolvableEntities(readSubgraphSdl(name)).map((type) => [type, async () => []]),
+  );
   // No resolver of these tests reads the database.
-  const contextOf = (call: Call): SubgraphContext => ({ ...call, now: () => Temporal.Now.instant() });
-  return localExecutor(buildSubgraph({ name, resolvers: resolversOf(name, answers), entities }), contextOf, log);
+  const contextOf = (call: Call): SubgraphContext => ({
+    ...call,
+    now: () => Temporal.Now.instant(),
+  });
+  return localExecutor(
+    buildSubgraph({ name, resolvers: resolversOf(name, answers), entities }),
+    contextOf,
+    log,
+  );
 };
 
-/** Keys of the tests: `test` has every scope, `bare` none, `sbp` one, and `live` belongs to a merchant without live mode. */
+/**
+ * Keys of the tests: `test` has every scope, `bare` none, `sbp` one, and `live` belongs to a
+ * merchant without live mode.
+ */
 const granted = { test: scopes, bare: [], sbp: ['api:payouts:sbp'], live: scopes } as const;
 
 const callerOf = (bearer: keyof typeof granted): Authenticated => {
   const mode = bearer === 'live' ? 'live' : 'test';
-  const principal: KeyPrincipal = { kind: 'key', keyId: bearer, merchantId: 'm', shopId: 's', mode, scopes: granted[bearer] };
+  const principal: KeyPrincipal = {
+    kind: 'key',
+    keyId: bearer,
+    merchantId: 'm',
+    shopId: 's',
+    mode,
+    scopes: granted[bearer],
+  };
   return {
     principal,
-    holder: { ...principal, scopes: [...principal.scopes], liveEnabled: false, rateLimit: { perSecond: 10_000, burst: 100_000 }, ...unprotected },
+    holder: {
+      ...principal,
+      scopes: [...principal.scopes],
+      liveEnabled: false,
+      rateLimit: { perSecond: 10_000, burst: 100_000 },
+      ...unprotected,
+    },
   };
 };
 
@@ -67,7 +110,9 @@ const authenticator: Pick<Authenticator, 'ofHeader' | 'holds' | 'checkRequest'> 
   checkRequest: openCheckRequest(authenticatorParts.vaultKey),
   ofHeader: async (header) => {
     const bearer = String(header).replace('Bearer ', '');
-    return bearer === 'test' || bearer === 'bare' || bearer === 'sbp' || bearer === 'live' ? callerOf(bearer) : refused('unauthorized', 'no such key');
+    return bearer === 'test' || bearer === 'bare' || bearer === 'sbp' || bearer === 'live'
+      ? callerOf(bearer)
+      : refused('unauthorized', 'no such key');
   },
 };
 
@@ -77,9 +122,17 @@ export interface SmallEdge {
 }
 
 /** Opens the edge on a free port of loopback. */
-export const openSmallEdge = async (answers: RootAnswers, openStream: OpenStream = (_request, reply) => reply.send('')): Promise<SmallEdge> => {
-  const executors = Object.fromEntries(subgraphNames.map((name) => [name, executorOf(name, answers)])) as Record<SubgraphName, SubgraphExecutor>;
-  const supergraphSdl = readFileSync(join(import.meta.dirname, '../../schema/supergraph.graphql'), 'utf8');
+export const openSmallEdge = async (
+  answers: RootAnswers,
+  openStream: OpenStream = (_request, reply) => reply.send(''),
+): Promise<SmallEdge> => {
+  const executors = Object.fromEntries(
+    subgraphNames.map((name) => [name, executorOf(name, answers)]),
+  ) as Record<SubgraphName, SubgraphExecutor>;
+  const supergraphSdl = readFileSync(
+    join(import.meta.dirname, '../../schema/supergraph.graphql'),
+    'utf8',
+  );
   const supergraph = await openSupergraph({ supergraphSdl, executors, log });
   const app = openHttp({ config: { publicUrl: null }, log, ready: async () => true });
   await registerRestFacade(app, { supergraph, authenticator, limiter, openStream, log });

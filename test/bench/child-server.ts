@@ -9,15 +9,22 @@ export interface ChildServer extends AsyncDisposable {
   readonly pid: number;
 }
 
-/** Starts one of the programs in servers/ and waits until it listens. Throws when it ends before that. */
-export const startServer = async (program: string, environment: Readonly<Record<string, string>> = {}): Promise<ChildServer> => {
+/**
+ * Starts one of the programs in servers/ and waits until it listens. Throws when it ends before
+ * that.
+ */
+export const startServer = async (
+  program: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<ChildServer> => {
   const child = fork(join(import.meta.dirname, 'servers', program), {
     env: { PATH: process.env['PATH'] ?? '', NODE_ENV: 'production', ...environment },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   const ended = once(child, 'exit');
   const [said] = (await Promise.race([once(child, 'message'), ended])) as [unknown];
-  if (typeof said !== 'string' || child.pid === undefined) throw new Error(`${program} has ended before it listened`);
+  if (typeof said !== 'string' || child.pid === undefined)
+    throw new Error(`${program} has ended before it listened`);
   return {
     url: said,
     pid: child.pid,
@@ -28,7 +35,10 @@ export const startServer = async (program: string, environment: Readonly<Record<
   };
 };
 
-/** Inside such a program: listens, and tells the address to whoever has started it; ends when they are gone. */
+/**
+ * Inside such a program: listens, and tells the address to whoever has started it; ends when they
+ * are gone.
+ */
 export const serve = async (app: FastifyInstance): Promise<void> => {
   process.once('disconnect', () => process.exit(0));
   process.send?.(await app.listen({ host: '127.0.0.1', port: 0 }));
@@ -44,7 +54,10 @@ export interface Held {
 
 const settle_ms = 500;
 
-/** Inside such a program, which runs with --expose-gc: asked `memory`, it says what it holds when all that can be has been freed; told `happen`, it lets an event happen and says so. */
+/**
+ * Inside such a program, which runs with --expose-gc: asked `memory`, it says what it holds when
+ * all that can be has been freed; told `happen`, it lets an event happen and says so.
+ */
 export const answerQuestions = (happen: () => Promise<void>): void => {
   const look = (): void => {
     globalThis.gc?.();

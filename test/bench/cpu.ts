@@ -1,4 +1,7 @@
-/** CPU time and memory of processes, as Linux tells them under /proc. Elsewhere nothing is known, and what depends on it is left out. */
+/**
+ * CPU time and memory of processes, as Linux tells them under /proc. Elsewhere nothing is known,
+ * and what depends on it is left out.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -20,13 +23,20 @@ const foldersIn = (path: string): readonly string[] => {
 
 /** Nanoseconds that the threads of a process have run; null when it cannot be known. */
 const processCpu_ns = (pid: number): number | null => {
-  const threads = foldersIn(`/proc/${pid}/task`).map((thread) => read(`/proc/${pid}/task/${thread}/schedstat`));
+  const threads = foldersIn(`/proc/${pid}/task`).map((thread) =>
+    read(`/proc/${pid}/task/${thread}/schedstat`),
+  );
   const known = threads.filter((text) => text !== null);
-  return known.length === 0 ? null : known.reduce((sum, text) => sum + Number(text.split(' ', 1)[0]), 0);
+  return known.length === 0
+    ? null
+    : known.reduce((sum, text) => sum + Number(text.split(' ', 1)[0]), 0);
 };
 
-/** The fields of /proc/<pid>/stat after the process' name, which may hold anything, brackets too. */
-const statOf = (pid: number | string): readonly string[] => read(`/proc/${pid}/stat`)?.split(') ').at(-1)?.split(' ') ?? [];
+/**
+ * The fields of /proc/<pid>/stat after the process' name, which may hold anything, brackets too.
+ */
+const statOf = (pid: number | string): readonly string[] =>
+  read(`/proc/${pid}/stat`)?.split(') ').at(-1)?.split(' ') ?? [];
 
 const parentOf = (pid: string): number => Number(statOf(pid)[1] ?? 0);
 
@@ -50,11 +60,15 @@ export const cpuOfProcess = (pid: number): CpuClock => {
   };
 };
 
-/** The clock of a PostgreSQL server: the postmaster of a data directory and all that it has started. */
+/**
+ * The clock of a PostgreSQL server: the postmaster of a data directory and all that it has started.
+ */
 export const cpuOfPostgres = (dataDir: string): CpuClock => {
   const postmaster = Number.parseInt(read(join(dataDir, 'postgres', 'postmaster.pid')) ?? '');
   return () => {
-    const children = foldersIn('/proc').filter((name) => /^\d+$/.test(name) && parentOf(name) === postmaster);
+    const children = foldersIn('/proc').filter(
+      (name) => /^\d+$/.test(name) && parentOf(name) === postmaster,
+    );
     const times = [postmaster, ...children.map(Number)].map((pid) => processCpu_ns(pid) ?? 0);
     const cpu_ns = times.reduce((sum, time) => sum + time, endedChildren_ns(postmaster));
     return cpu_ns === 0 ? null : cpu_ns / 1_000;

@@ -1,4 +1,7 @@
-/** Readers of the live side, as the bench holds them: sockets with one subscription each, and streams of a key each, in thousands. */
+/**
+ * Readers of the live side, as the bench holds them: sockets with one subscription each, and
+ * streams of a key each, in thousands.
+ */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { request } from 'node:http';
@@ -9,7 +12,8 @@ import { operatorToken } from '../gateway/small-graph.ts';
 import type { Held } from './child-server.ts';
 
 /** The key of the reader with this number. */
-export const readerKey = (index: number): string => `sk_test_abc123_${String(index).padStart(16, '0')}`;
+export const readerKey = (index: number): string =>
+  `sk_test_abc123_${String(index).padStart(16, '0')}`;
 
 export interface Edge {
   readonly url: string;
@@ -19,7 +23,11 @@ export interface Edge {
 }
 
 /** Starts one of the programs in servers/ that hold readers; `stack` ends it. */
-export const startEdge = async (program: string, readers: number, stack: AsyncDisposableStack): Promise<Edge> => {
+export const startEdge = async (
+  program: string,
+  readers: number,
+  stack: AsyncDisposableStack,
+): Promise<Edge> => {
   const child = fork(join(import.meta.dirname, 'servers', program), {
     execArgv: ['--expose-gc'],
     env: { ...process.env, READERS: String(readers), NODE_ENV: 'production' },
@@ -30,7 +38,10 @@ export const startEdge = async (program: string, readers: number, stack: AsyncDi
     await ended;
   });
   const told = async <Answer>(): Promise<Answer> => {
-    const [answer] = (await Promise.race([once(child, 'message'), ended.then(() => Promise.reject(new Error(`${program} has ended`)))])) as [Answer];
+    const [answer] = (await Promise.race([
+      once(child, 'message'),
+      ended.then(() => Promise.reject(new Error(`${program} has ended`))),
+    ])) as [Answer];
     return answer;
   };
   const ask = <Answer>(question: string): Promise<Answer> => {
@@ -38,13 +49,21 @@ export const startEdge = async (program: string, readers: number, stack: AsyncDi
     child.send(question);
     return answer;
   };
-  return { url: await told<string>(), memory: () => ask<Held>('memory'), happen: async () => void (await ask('happen')) };
+  return {
+    url: await told<string>(),
+    memory: () => ask<Held>('memory'),
+    happen: async () => void (await ask('happen')),
+  };
 };
 
 /** Connections that are opened at once. */
 const abreast = 100;
 
-const inTurns = async (from: number, to: number, work: (index: number) => Promise<void>): Promise<void> => {
+const inTurns = async (
+  from: number,
+  to: number,
+  work: (index: number) => Promise<void>,
+): Promise<void> => {
   const indices = Array.from({ length: to - from }, (_, index) => from + index).values();
   await Promise.all(
     Array.from({ length: abreast }, async () => {
@@ -57,11 +76,24 @@ const inTurns = async (from: number, to: number, work: (index: number) => Promis
 type OpenReader = (url: string, index: number, heard: () => void) => Promise<() => void>;
 
 const openSocket: OpenReader = async (url, _index, heard) => {
-  const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', { perMessageDeflate: false });
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', {
+    perMessageDeflate: false,
+  });
   await once(socket, 'open');
-  socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization: `Bearer ${operatorToken}` } }));
+  socket.send(
+    JSON.stringify({
+      type: 'connection_init',
+      payload: { authorization: `Bearer ${operatorToken}` },
+    }),
+  );
   await once(socket, 'message');
-  socket.send(JSON.stringify({ type: 'subscribe', id: '1', payload: { query: 'subscription { events { id kind at payload } }' } }));
+  socket.send(
+    JSON.stringify({
+      type: 'subscribe',
+      id: '1',
+      payload: { query: 'subscription { events { id kind at payload } }' },
+    }),
+  );
   // The pong comes behind the subscription: the server has begun it by then.
   socket.send(JSON.stringify({ type: 'ping' }));
   await new Promise<void>((resolve) => {
@@ -74,12 +106,20 @@ const openSocket: OpenReader = async (url, _index, heard) => {
 };
 
 const openStream: OpenReader = async (url, index, heard) => {
-  const sent = request(`${url}/v1/public/events`, { agent: false, headers: { authorization: `Bearer ${readerKey(index)}` } });
+  const sent = request(`${url}/v1/public/events`, {
+    agent: false,
+    headers: { authorization: `Bearer ${readerKey(index)}` },
+  });
   sent.on('error', () => {}).end();
-  const [response] = (await once(sent, 'response')) as [NodeJS.ReadableStream & { readonly statusCode: number }];
-  if (response.statusCode !== 200) throw new Error(`a stream was answered with ${response.statusCode}`);
+  const [response] = (await once(sent, 'response')) as [
+    NodeJS.ReadableStream & { readonly statusCode: number },
+  ];
+  if (response.statusCode !== 200)
+    throw new Error(`a stream was answered with ${response.statusCode}`);
   await once(response, 'data');
-  response.on('data', (chunk: Buffer) => chunk.includes('event: ') && heard()).on('error', () => {});
+  response
+    .on('data', (chunk: Buffer) => chunk.includes('event: ') && heard())
+    .on('error', () => {});
   return () => void sent.destroy();
 };
 
@@ -99,7 +139,11 @@ export interface Readers {
 const closing_ms = 1_500;
 
 /** Readers of an edge; `stack` closes them. */
-export const holdReaders = (kind: keyof typeof openers, edge: Edge, stack: AsyncDisposableStack): Readers => {
+export const holdReaders = (
+  kind: keyof typeof openers,
+  edge: Edge,
+  stack: AsyncDisposableStack,
+): Readers => {
   const closers: (() => void)[] = [];
   let heard = 0;
   let allHeard = (): void => {};

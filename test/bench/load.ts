@@ -1,4 +1,7 @@
-/** The load generator, from outside: a process of its own (load-process.ts) that is told what to send. */
+/**
+ * The load generator, from outside: a process of its own (load-process.ts) that is told what to
+ * send.
+ */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -13,7 +16,10 @@ export interface LoadPlan {
   readonly duration_ms: number;
   /** No more requests than this, all connections together. */
   readonly requests_max: number;
-  /** How many are sent a second, evenly, all connections together; a connection that is late catches up. Without it each answer is followed by the next request. */
+  /**
+   * How many are sent a second, evenly, all connections together; a connection that is late catches
+   * up. Without it each answer is followed by the next request.
+   */
   readonly perSecond_max?: number;
 }
 
@@ -36,7 +42,9 @@ export interface Load extends AsyncDisposable {
 
 /** Starts the load generator. */
 export const openLoad = (): Load => {
-  const child = fork(join(import.meta.dirname, 'load-process.ts'), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const child = fork(join(import.meta.dirname, 'load-process.ts'), {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
   const ended = once(child, 'exit').then(() => [{ failure: 'the load generator has ended' }]);
   return {
     run: async (plan) => {
@@ -54,12 +62,19 @@ export const openLoad = (): Load => {
 };
 
 /** One request as it goes over the wire. */
-export const requestText = (method: 'GET' | 'POST', path: string, headers: Readonly<Record<string, string>>, body?: unknown): string => {
+export const requestText = (
+  method: 'GET' | 'POST',
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  body?: unknown,
+): string => {
   const text = body === undefined ? '' : JSON.stringify(body);
   const all = {
     host: '127.0.0.1',
     ...headers,
-    ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(text)) }),
+    ...(body === undefined
+      ? {}
+      : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(text)) }),
   };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
   return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${text}`;

@@ -2,7 +2,10 @@
 import type pg from 'pg';
 import type { BenchShop } from './sent-statement.ts';
 
-/** How many of each rare status and of each rare type there are, however many rows there are: what is searched is then the same, and only what lies around it differs. */
+/**
+ * How many of each rare status and of each rare type there are, however many rows there are: what
+ * is searched is then the same, and only what lies around it differs.
+ */
 export const rareRows = 500;
 const rareOthers = 400;
 const chunk_rows = 100_000;
@@ -13,7 +16,8 @@ const fillers = 2;
 export const firstDay = '2026-01-01';
 const spread_s = 300 * 86_400;
 
-// The n-th of $4 payments. One in twenty fails, and 500 are cancelled; the others succeed with a payment and a fee, or with an adjustment instead of the fee.
+// The n-th of $4 payments. One in twenty fails, and 500 are cancelled; the others succeed with a
+// payment and a fee, or with an adjustment instead of the fee.
 const insertChunk = `
   with made as (
     insert into payment (merchant_id, id, version, public_id, shop_id, terminal_id, terminal_name, shop_name, mode, order_id, amount, amount_refunded, currency, method,
@@ -32,7 +36,8 @@ const insertChunk = `
   ) as booked(type, from_account, to_account, amount)
   where status = 'succeeded'`;
 
-// As many as `n` counts, spread over the same days; about 400 of them failed, however many there are.
+// As many as `n` counts, spread over the same days; about 400 of them failed, however many there
+// are.
 const insertRefunds = `
   insert into refund (merchant_id, id, payment_id, shop_id, mode, amount, status, fail_reason, created_at, completed_at)
   select $1::uuid, gen_random_uuid(), gen_random_uuid(), $2::uuid, $3::text, 5000, chosen.status, case chosen.status when 'failed' then 'bank_error' end, at, at
@@ -48,7 +53,12 @@ const insertPayouts = `
     lateral (select case when n % greatest(1, $4::int / ${rareOthers}) = 1 then 'failed' else 'succeeded' end as status) as chosen`;
 
 /** Fills an empty database with so many refunds of a shop, and as many payouts. */
-export const fillRefundsAndPayouts = async (pool: pg.Pool, { merchantId, shopId }: BenchShop, mode: 'live' | 'test', count: number): Promise<void> => {
+export const fillRefundsAndPayouts = async (
+  pool: pg.Pool,
+  { merchantId, shopId }: BenchShop,
+  mode: 'live' | 'test',
+  count: number,
+): Promise<void> => {
   for (const [table, text] of [
     ['refund', insertRefunds],
     ['payout', insertPayouts],
@@ -59,8 +69,15 @@ export const fillRefundsAndPayouts = async (pool: pg.Pool, { merchantId, shopId 
   }
 };
 
-/** Runs `work` without the indexes of the tables that are no keys, and makes them anew behind it: several times as fast as with them. */
-const withoutIndexes = async (pool: pg.Pool, progress: (text: string) => void, work: () => Promise<void>): Promise<void> => {
+/**
+ * Runs `work` without the indexes of the tables that are no keys, and makes them anew behind it:
+ * several times as fast as with them.
+ */
+const withoutIndexes = async (
+  pool: pg.Pool,
+  progress: (text: string) => void,
+  work: () => Promise<void>,
+): Promise<void> => {
   const { rows } = await pool.query<{ name: string; definition: string }>(
     `select i.relname as name, pg_get_indexdef(x.indexrelid) as definition from pg_index x join pg_class i on i.oid = x.indexrelid join pg_class t on t.oid = x.indrelid
       where t.relname in ('payment', 'posting') and not x.indisunique order by 1`,
@@ -73,13 +90,25 @@ const withoutIndexes = async (pool: pg.Pool, progress: (text: string) => void, w
   }
 };
 
-/** Fills an empty database with `count` payments of the shop and about twice as many movements, oldest first, and tells how far it is. */
-export const fillPayments = async (pool: pg.Pool, shop: BenchShop, mode: 'live' | 'test', count: number, progress: (text: string) => void): Promise<void> => {
+/**
+ * Fills an empty database with `count` payments of the shop and about twice as many movements,
+ * oldest first, and tells how far it is.
+ */
+export const fillPayments = async (
+  pool: pg.Pool,
+  shop: BenchShop,
+  mode: 'live' | 'test',
+  count: number,
+  progress: (text: string) => void,
+): Promise<void> => {
   // Nothing here must outlive a crash.
   await pool.query('alter table payment set unlogged');
   await pool.query('alter table posting set unlogged');
   await withoutIndexes(pool, progress, async () => {
-    const starts = Array.from({ length: Math.ceil(count / chunk_rows) }, (_, chunk) => chunk * chunk_rows).values();
+    const starts = Array.from(
+      { length: Math.ceil(count / chunk_rows) },
+      (_, chunk) => chunk * chunk_rows,
+    ).values();
     let made = 0;
     const fill = async (): Promise<void> => {
       for (const from of starts) {

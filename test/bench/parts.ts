@@ -36,21 +36,24 @@ const n = (count: number): string => count.toLocaleString('en');
 
 const parts = {
   create: {
-    says: () => 'payments created over REST, against bare fastify and pgbench with the same SQL, and without a database',
+    says: () =>
+      'payments created over REST, against bare fastify and pgbench with the same SQL, and without a database',
     quick_min: 0.5,
     whole_min: () => 4,
     overWorld: createRows,
     alone: [(bench) => constantRows('create', bench)],
   },
   read: {
-    says: () => 'payments read over REST, against bare fastify with the same SQL, and without a database',
+    says: () =>
+      'payments read over REST, against bare fastify with the same SQL, and without a database',
     quick_min: 0.5,
     whole_min: () => 4,
     overWorld: readRows,
     alone: [(bench) => constantRows('read', bench)],
   },
   succeed: {
-    says: ({ succeedRequests, many }) => `payments that succeed, against pgbench with the same SQL: ${n(succeedRequests)} in each of ${many.rounds} rounds`,
+    says: ({ succeedRequests, many }) =>
+      `payments that succeed, against pgbench with the same SQL: ${n(succeedRequests)} in each of ${many.rounds} rounds`,
     quick_min: 0.5,
     whole_min: () => 2,
     overWorld: succeedRows,
@@ -68,31 +71,36 @@ const parts = {
     overWorld: memoryRows,
   },
   start: {
-    says: ({ starts }) => `npm start to ready, cold and warm, ${starts} times, against PostgreSQL alone`,
+    says: ({ starts }) =>
+      `npm start to ready, cold and warm, ${starts} times, against PostgreSQL alone`,
     quick_min: 0.5,
     whole_min: () => 1,
     alone: [startRows],
   },
   registry: {
-    says: ({ registryPayments }) => `pages of registries and ledger among ${n(registryPayments)} payments, against 10,000`,
+    says: ({ registryPayments }) =>
+      `pages of registries and ledger among ${n(registryPayments)} payments, against 10,000`,
     quick_min: 1,
     whole_min: ({ registryPayments }) => 1 + registryPayments / 600_000,
     alone: [registryRows],
   },
   payouts: {
-    says: ({ merchants }) => `payouts of one merchant and of ${merchants}, against pgbench with the same SQL; a batch of 1,000 against single calls`,
+    says: ({ merchants }) =>
+      `payouts of one merchant and of ${merchants}, against pgbench with the same SQL; a batch of 1,000 against single calls`,
     quick_min: 0.7,
     whole_min: () => 3,
     overWorld: payoutRows,
   },
   spread: {
-    says: ({ merchants }) => `verbs without REST, against pgbench; all payments of one merchant, against ${merchants}`,
+    says: ({ merchants }) =>
+      `verbs without REST, against pgbench; all payments of one merchant, against ${merchants}`,
     quick_min: 0.4,
     whole_min: () => 2,
     overWorld: spreadRows,
   },
   processes: {
-    says: ({ merchants }) => `payments created by 2 and 4 processes, against 1: of ${merchants} merchants alike, and mostly of one`,
+    says: ({ merchants }) =>
+      `payments created by 2 and 4 processes, against 1: of ${merchants} merchants alike, and mostly of one`,
     quick_min: 0.6,
     whole_min: () => 3,
     overWorld: processRows,
@@ -104,19 +112,22 @@ const parts = {
     overWorld: traceRows,
   },
   events: {
-    says: ({ backlog, eventSeconds }) => `webhooks on both queues: a backlog of ${n(backlog)}, against a bare loop; ${eventSeconds} s at a steady rate`,
+    says: ({ backlog, eventSeconds }) =>
+      `webhooks on both queues: a backlog of ${n(backlog)}, against a bare loop; ${eventSeconds} s at a steady rate`,
     quick_min: 0.6,
     whole_min: ({ backlog }) => 1 + backlog / 25_000,
     alone: [webhooksOnPostgres, webhooksOnRedis],
   },
   sockets: {
-    says: ({ sockets }) => `${sockets.map(n).join(' and ')} sockets in one process: memory of each, and one event to all, against bare ws`,
+    says: ({ sockets }) =>
+      `${sockets.map(n).join(' and ')} sockets in one process: memory of each, and one event to all, against bare ws`,
     quick_min: 0.2,
     whole_min: ({ sockets }) => 0.5 + Math.max(...sockets) / 10_000,
     alone: [socketRows],
   },
   streams: {
-    says: ({ sockets }) => `${sockets.map(n).join(' and ')} event streams in one process, likewise, against bare http`,
+    says: ({ sockets }) =>
+      `${sockets.map(n).join(' and ')} event streams in one process, likewise, against bare http`,
     quick_min: 0.2,
     whole_min: ({ sockets }) => 0.5 + Math.max(...sockets) / 10_000,
     alone: [streamRows],
@@ -129,7 +140,8 @@ const parts = {
     overWorld: recurringRows,
   },
   due: {
-    says: ({ dueAtOnce }) => `${n(dueAtOnce)} subscriptions due at the same moment, and another merchant's webhooks meanwhile`,
+    says: ({ dueAtOnce }) =>
+      `${n(dueAtOnce)} subscriptions due at the same moment, and another merchant's webhooks meanwhile`,
     quick_min: 0.5,
     whole_min: ({ dueAtOnce }) => 1 + dueAtOnce / 20_000,
     overWorld: dueAtOnceRows,
@@ -141,13 +153,15 @@ const parts = {
     alone: [peerRows],
   },
   soak: {
-    says: ({ soakMinutes }) => `the whole service in one process under everything at once for ${soakMinutes} min: memory, waiting and rate over time`,
+    says: ({ soakMinutes }) =>
+      `the whole service in one process under everything at once for ${soakMinutes} min: memory, waiting and rate over time`,
     quick_min: 0.5,
     whole_min: ({ soakMinutes }) => soakMinutes + 1,
     alone: [soakRows],
   },
   fleet: {
-    says: ({ soakMinutes }) => `the same with a process for each role, on Redis, for ${soakMinutes} min`,
+    says: ({ soakMinutes }) =>
+      `the same with a process for each role, on Redis, for ${soakMinutes} min`,
     quick_min: 0.8,
     whole_min: ({ soakMinutes }) => soakMinutes + 1.5,
     alone: [fleetSoakRows],
@@ -159,17 +173,26 @@ export type PartName = keyof typeof parts;
 export const partNames = Object.keys(parts) as readonly PartName[];
 
 const partOf = (name: PartName): Part => parts[name];
-const minutesOf = (name: PartName, plan: BenchPlan): number => (plan.quick ? partOf(name).quick_min : partOf(name).whole_min(plan));
-const totalOf = (names: readonly PartName[], plan: BenchPlan): number => names.reduce((sum, name) => sum + minutesOf(name, plan), 0);
+const minutesOf = (name: PartName, plan: BenchPlan): number =>
+  plan.quick ? partOf(name).quick_min : partOf(name).whole_min(plan);
+const totalOf = (names: readonly PartName[], plan: BenchPlan): number =>
+  names.reduce((sum, name) => sum + minutesOf(name, plan), 0);
 
-/** When a run is stopped: it has then taken several times as long as on a quiet machine. Minutes. */
-export const limitOf = (names: readonly PartName[], plan: BenchPlan): number => Math.ceil(5 + 3 * totalOf(names, plan));
+/**
+ * When a run is stopped: it has then taken several times as long as on a quiet machine. Minutes.
+ */
+export const limitOf = (names: readonly PartName[], plan: BenchPlan): number =>
+  Math.ceil(5 + 3 * totalOf(names, plan));
 
 /** What will be measured and for how long, for a person. */
 export const announce = (names: readonly PartName[], plan: BenchPlan): string => {
-  const minutes = (count: number): string => `${count < 1 ? count.toFixed(1) : count.toFixed(0)} min`;
+  const minutes = (count: number): string =>
+    `${count < 1 ? count.toFixed(1) : count.toFixed(0)} min`;
   const width = Math.max(...names.map(({ length }) => length));
-  const lines = names.map((name) => `  ${name.padEnd(width)}  ${minutes(minutesOf(name, plan)).padStart(7)}  ${partOf(name).says(plan)}`);
+  const lines = names.map(
+    (name) =>
+      `  ${name.padEnd(width)}  ${minutes(minutesOf(name, plan)).padStart(7)}  ${partOf(name).says(plan)}`,
+  );
   const total = minutes(totalOf(names, plan));
   return [
     `Measuring${plan.quick ? ', quickly: that everything works, not what it costs' : ''}:`,
@@ -179,7 +202,10 @@ export const announce = (names: readonly PartName[], plan: BenchPlan): string =>
   ].join('\n');
 };
 
-/** Measures the parts one after the other; `kept` is told of all rows so far after each. One that throws is named in `failed`, and the others go on. */
+/**
+ * Measures the parts one after the other; `kept` is told of all rows so far after each. One that
+ * throws is named in `failed`, and the others go on.
+ */
 export const measureParts = async (
   names: readonly PartName[],
   bench: Bench,
@@ -199,8 +225,10 @@ export const measureParts = async (
   const overWorld = names.filter((name) => partOf(name).overWorld);
   if (overWorld.length > 0) {
     await using world = await openWorld(bench.progress);
-    for (const name of overWorld) await measure(name, async () => (await partOf(name).overWorld?.(world, bench)) ?? []);
+    for (const name of overWorld)
+      await measure(name, async () => (await partOf(name).overWorld?.(world, bench)) ?? []);
   }
-  for (const name of names) for (const rowsOf of partOf(name).alone ?? []) await measure(name, () => rowsOf(bench));
+  for (const name of names)
+    for (const rowsOf of partOf(name).alone ?? []) await measure(name, () => rowsOf(bench));
   return { rows, failed };
 };

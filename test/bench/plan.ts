@@ -7,8 +7,17 @@ import { measureInRounds } from './rounds.ts';
 /** Connections of the busy rounds, of the service's pool and of the baseline's. */
 export const connections = 16;
 
-/** Sizes that the command line may set: minutes of the soak, payments of the registry, and so on. */
-export const sizeNames = ['minutes', 'payments', 'due', 'backlog', 'sockets', 'subscriptions'] as const;
+/**
+ * Sizes that the command line may set: minutes of the soak, payments of the registry, and so on.
+ */
+export const sizeNames = [
+  'minutes',
+  'payments',
+  'due',
+  'backlog',
+  'sockets',
+  'subscriptions',
+] as const;
 export type Sizes = Readonly<Partial<Record<(typeof sizeNames)[number], number>>>;
 
 export interface BenchPlan {
@@ -57,8 +66,17 @@ export const planOf = (quick: boolean, sizes: Sizes = {}): BenchPlan => {
   const most = sockets ?? (quick ? 200 : 10_000);
   return {
     quick,
-    many: { connections, ...(quick ? { rounds: 2, duration_ms: 400, warmUp: quickWarmUp } : { rounds: 7, duration_ms: 1_000, warmUp }) },
-    one: { connections: 1, warmUp: null, ...(quick ? { rounds: 1, duration_ms: 300 } : { rounds: 5, duration_ms: 700 }) },
+    many: {
+      connections,
+      ...(quick
+        ? { rounds: 2, duration_ms: 400, warmUp: quickWarmUp }
+        : { rounds: 7, duration_ms: 1_000, warmUp }),
+    },
+    one: {
+      connections: 1,
+      warmUp: null,
+      ...(quick ? { rounds: 1, duration_ms: 300 } : { rounds: 5, duration_ms: 700 }),
+    },
     memoryRequests: quick ? 1_000 : 10_000,
     starts: quick ? 1 : 3,
     merchants: quick ? 10 : 100,
@@ -87,7 +105,11 @@ export interface Bench {
 }
 
 /** Measures subjects with many connections, then with one. */
-export const measureBoth = async (subjects: readonly Subject[], { plan, progress }: Bench, title: string): Promise<{ many: Samples; one: Samples }> => {
+export const measureBoth = async (
+  subjects: readonly Subject[],
+  { plan, progress }: Bench,
+  title: string,
+): Promise<{ many: Samples; one: Samples }> => {
   const say = (text: string): void => progress(`${title}: ${text}`);
   const many = await measureInRounds(subjects, plan.many, say);
   return { many, one: await measureInRounds(subjects, plan.one, say) };

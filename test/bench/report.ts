@@ -12,7 +12,10 @@ export interface Row {
   readonly what: string;
   /** The baseline, measured in the same rounds. */
   readonly against: string;
-  /** More is better: throughput over the baseline's, or the baseline's cost over this one's. Null: see `figures`. */
+  /**
+   * More is better: throughput over the baseline's, or the baseline's cost over this one's. Null:
+   * see `figures`.
+   */
   readonly ratio: number | null;
   readonly aim: Aim | null;
   readonly rounds: number;
@@ -21,16 +24,25 @@ export interface Row {
 }
 
 /** Whether the aim is met; null where there is none, or nothing was measured. */
-export const isMet = ({ ratio, aim }: Row): boolean | null => (ratio === null || aim === null || !('least' in aim) ? null : ratio >= aim.least);
+export const isMet = ({ ratio, aim }: Row): boolean | null =>
+  ratio === null || aim === null || !('least' in aim) ? null : ratio >= aim.least;
 
-const rounded = (value: number | null): string => (value === null ? 'unknown' : value.toFixed(value < 10 ? 1 : 0));
+const rounded = (value: number | null): string =>
+  value === null ? 'unknown' : value.toFixed(value < 10 ? 1 : 0);
 
 /** CPU time of everything that answers a request. */
-const cpuOf = ({ server_us, postgres_us }: Sample): number | null => (server_us === null ? null : server_us + (postgres_us ?? 0));
+const cpuOf = ({ server_us, postgres_us }: Sample): number | null =>
+  server_us === null ? null : server_us + (postgres_us ?? 0);
 
 const cpuFigures = (samples: readonly Sample[]): string => {
-  const [server, postgres] = [medianOf(samples, ({ server_us }) => server_us), medianOf(samples, ({ postgres_us }) => postgres_us)];
-  return [...(server === null ? [] : [`server ${rounded(server)}`]), ...(postgres === null ? [] : [`PostgreSQL ${rounded(postgres)}`])].join(' + ');
+  const [server, postgres] = [
+    medianOf(samples, ({ server_us }) => server_us),
+    medianOf(samples, ({ postgres_us }) => postgres_us),
+  ];
+  return [
+    ...(server === null ? [] : [`server ${rounded(server)}`]),
+    ...(postgres === null ? [] : [`PostgreSQL ${rounded(postgres)}`]),
+  ].join(' + ');
 };
 
 export interface Comparison {
@@ -40,14 +52,29 @@ export interface Comparison {
   readonly aim: Aim | null;
 }
 
-/** The rows of one comparison: throughput with many connections and with one, and CPU time, which other work on the machine disturbs least. */
-export const comparisonRows = ({ what, subject, baseline, aim }: Comparison, many: Samples, one: Samples, connections: number): readonly Row[] => {
-  const [busy, busyBase, single, singleBase] = [many.get(subject), many.get(baseline), one.get(subject), one.get(baseline)].map((samples) => samples ?? []);
+/**
+ * The rows of one comparison: throughput with many connections and with one, and CPU time, which
+ * other work on the machine disturbs least.
+ */
+export const comparisonRows = (
+  { what, subject, baseline, aim }: Comparison,
+  many: Samples,
+  one: Samples,
+  connections: number,
+): readonly Row[] => {
+  const [busy, busyBase, single, singleBase] = [
+    many.get(subject),
+    many.get(baseline),
+    one.get(subject),
+    one.get(baseline),
+  ].map((samples) => samples ?? []);
   if (!busy || !busyBase || !single || !singleBase) throw new Error(`${what} was not measured`);
   const perSecond = (sample: Sample): number => sample.perSecond;
   const against = baseline.name;
-  const speed = (samples: readonly Sample[]): string => `${rounded(medianOf(samples, perSecond))}/s`;
-  const wait = (samples: readonly Sample[]): string => `${rounded(medianOf(samples, ({ p50_us }) => p50_us))} us`;
+  const speed = (samples: readonly Sample[]): string =>
+    `${rounded(medianOf(samples, perSecond))}/s`;
+  const wait = (samples: readonly Sample[]): string =>
+    `${rounded(medianOf(samples, ({ p50_us }) => p50_us))} us`;
   const cpuRatio = medianRatio(busyBase, busy, cpuOf);
   return [
     {
@@ -81,8 +108,14 @@ export const comparisonRows = ({ what, subject, baseline, aim }: Comparison, man
   ];
 };
 
-const aimText = ({ aim }: Row): string => (aim === null ? '' : 'least' in aim ? `at least ${aim.least}` : `${aim.from} to ${aim.to}, to compare`);
-const metText = (row: Row): string => ({ true: 'met', false: 'NOT MET', null: '' })[`${isMet(row)}`];
+const aimText = ({ aim }: Row): string =>
+  aim === null
+    ? ''
+    : 'least' in aim
+      ? `at least ${aim.least}`
+      : `${aim.from} to ${aim.to}, to compare`;
+const metText = (row: Row): string =>
+  ({ true: 'met', false: 'NOT MET', null: '' })[`${isMet(row)}`];
 
 /** The rows as a table for a person. */
 export const tableOf = (rows: readonly Row[]): string => {
@@ -96,13 +129,19 @@ export const tableOf = (rows: readonly Row[]): string => {
     row.rounds === 0 ? '' : `${row.rounds}`,
     row.figures,
   ]);
-  const widths = head.map((name, column) => Math.max(name.length, ...cells.map((line) => line[column]?.length ?? 0)));
+  const widths = head.map((name, column) =>
+    Math.max(name.length, ...cells.map((line) => line[column]?.length ?? 0)),
+  );
   const lineOf = (line: readonly string[]): string =>
     line
       .map((text, column) => text.padEnd(widths[column] ?? 0))
       .join('  ')
       .trimEnd();
-  return [lineOf(head), widths.map((width) => '-'.repeat(width)).join('  '), ...cells.map(lineOf)].join('\n');
+  return [
+    lineOf(head),
+    widths.map((width) => '-'.repeat(width)).join('  '),
+    ...cells.map(lineOf),
+  ].join('\n');
 };
 
 const folder = join(import.meta.dirname, 'results');
@@ -110,8 +149,20 @@ const folder = join(import.meta.dirname, 'results');
 /** Writes the rows as JSON beside earlier runs' and as `latest.json`; gives the file's path. */
 export const keep = (rows: readonly Row[], at: Temporal.Instant): string => {
   mkdirSync(folder, { recursive: true });
-  const machine = { cpus: availableParallelism(), model: cpus()[0]?.model ?? 'unknown', load: loadavg(), platform: process.platform, node: process.version };
-  const text = stripVTControlCharacters(JSON.stringify({ at: at.toString(), machine, rows: rows.map((row) => ({ ...row, met: isMet(row) })) }, null, 2));
+  const machine = {
+    cpus: availableParallelism(),
+    model: cpus()[0]?.model ?? 'unknown',
+    load: loadavg(),
+    platform: process.platform,
+    node: process.version,
+  };
+  const text = stripVTControlCharacters(
+    JSON.stringify(
+      { at: at.toString(), machine, rows: rows.map((row) => ({ ...row, met: isMet(row) })) },
+      null,
+      2,
+    ),
+  );
   const path = join(folder, `${at.toString({ smallestUnit: 'second' }).replaceAll(':', '-')}.json`);
   for (const file of [path, join(folder, 'latest.json')]) writeFileSync(file, `${text}\n`);
   return path;

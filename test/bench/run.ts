@@ -1,7 +1,8 @@
 /**
- * `npm run bench [-- create read ... peers soak] [--quick] [--minutes=30] [--payments=5000000] ...`: measures the service against baselines in the same run and
- * prints ratios. What it measures it starts itself, each in processes of its own. No figure here fails anything: machines differ. A part that cannot be
- * measured does, after the others have been.
+ * `npm run bench [-- create read ... peers soak] [--quick] [--minutes=30] [--payments=5000000]
+ * ...`: measures the service against baselines in the same run and prints ratios. What it measures
+ * it starts itself, each in processes of its own. No figure here fails anything: machines differ. A
+ * part that cannot be measured does, after the others have been.
  */
 import { openLoad } from './load.ts';
 import { announce, limitOf, measureParts, partNames, type PartName } from './parts.ts';
@@ -26,7 +27,9 @@ const readArguments = (args: readonly string[]): Asked => {
     }),
   );
   const isKnown = (argument: string): boolean =>
-    argument === '--quick' || Object.hasOwn(sizes, sizeArgument.exec(argument)?.[1] ?? '') || partNames.some((name) => name === argument);
+    argument === '--quick' ||
+    Object.hasOwn(sizes, sizeArgument.exec(argument)?.[1] ?? '') ||
+    partNames.some((name) => name === argument);
   const unknown = args.filter((argument) => !isKnown(argument));
   if (unknown.length > 0) {
     throw new Error(
@@ -44,9 +47,13 @@ const main = async (args: readonly string[]): Promise<void> => {
   await using load = openLoad();
   const at = Temporal.Now.instant();
   const { progress } = openProgress(limitOf(parts, plan));
-  const { rows, failed } = await measureParts(parts, { plan, load, progress }, (soFar) => keep(soFar, at));
+  const { rows, failed } = await measureParts(parts, { plan, load, progress }, (soFar) =>
+    keep(soFar, at),
+  );
   if (rows.length > 0) {
-    process.stdout.write(`\n${tableOf(rows)}\n\nRatios: more is better. A cost's ratio is the baseline's over the subject's. Written to ${keep(rows, at)}\n`);
+    process.stdout.write(
+      `\n${tableOf(rows)}\n\nRatios: more is better. A cost's ratio is the baseline's over the subject's. Written to ${keep(rows, at)}\n`,
+    );
   }
   if (failed.length === 0) return;
   console.error(`\nNot measured:\n${failed.join('\n')}`);

@@ -1,4 +1,7 @@
-/** The statements of the service, caught on their way to the database: what a baseline runs is then the very same text. */
+/**
+ * The statements of the service, caught on their way to the database: what a baseline runs is then
+ * the very same text.
+ */
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../subgraphs/kernel/database/orm.ts';
 import type { Runner } from '../../subgraphs/kernel/database/statement.ts';
@@ -16,7 +19,9 @@ export interface SentStatement {
 }
 
 /** Lets the work send its statement to nobody. It is answered with no rows. */
-const catchStatement = async (work: (runner: Runner) => Promise<unknown>): Promise<SentStatement> => {
+const catchStatement = async (
+  work: (runner: Runner) => Promise<unknown>,
+): Promise<SentStatement> => {
   const sent: SentStatement[] = [];
   const runner = {
     query: async (statement: SentStatement) => {
@@ -32,8 +37,12 @@ const catchStatement = async (work: (runner: Runner) => Promise<unknown>): Promi
 };
 
 const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
-/** In a script a colon with a name behind it is a variable of pgbench, in a text, too: JSON may have a space there. */
-const quoted = (text: string): string => `'${text.replaceAll("'", "''").replaceAll(/":(?=[a-z])/g, '": ')}'`;
+/**
+ * In a script a colon with a name behind it is a variable of pgbench, in a text, too: JSON may have
+ * a space there.
+ */
+const quoted = (text: string): string =>
+  `'${text.replaceAll("'", "''").replaceAll(/":(?=[a-z])/g, '": ')}'`;
 
 const literal = (value: unknown, known: readonly string[], replacing: Replacing): string => {
   if (value === null) return 'null';
@@ -42,26 +51,38 @@ const literal = (value: unknown, known: readonly string[], replacing: Replacing)
   // An id by itself is compared with a column of ids.
   if (replacing[value] !== undefined) return `(${replacing[value]})::uuid`;
   const changing = [...new Set(value.match(uuid))].filter((id) => !known.includes(id));
-  return changing.reduce((sql, id) => `replace(${sql}, ${quoted(id)}, ${replacing[id] ?? 'gen_random_uuid()::text'})`, quoted(value));
+  return changing.reduce(
+    (sql, id) => `replace(${sql}, ${quoted(id)}, ${replacing[id] ?? 'gen_random_uuid()::text'})`,
+    quoted(value),
+  );
 };
 
-/** What differs from one run of a statement to the next: ids, with the SQL that gives each instead. */
+/**
+ * What differs from one run of a statement to the next: ids, with the SQL that gives each instead.
+ */
 export type Replacing = Readonly<Record<string, string>>;
 
 /**
- * A statement as one line of a script of pgbench, its parameters as SQL. Ids in `known` stay, those in `replacing` become what it says, and every other is
- * made anew by the server each time that the script runs.
+ * A statement as one line of a script of pgbench, its parameters as SQL. Ids in `known` stay, those
+ * in `replacing` become what it says, and every other is made anew by the server each time that the
+ * script runs.
  */
 export const statementText = (
   { text, values }: Pick<SentStatement, 'text'> & { readonly values: readonly unknown[] },
   known: readonly string[],
   replacing: Replacing = {},
-): string => text.replaceAll(/\$(\d+)/g, (_, place: string) => literal(values[Number(place) - 1], known, replacing)).replaceAll('\n', ' ');
+): string =>
+  text
+    .replaceAll(/\$(\d+)/g, (_, place: string) =>
+      literal(values[Number(place) - 1], known, replacing),
+    )
+    .replaceAll('\n', ' ');
 
 const someId = randomUUID();
 
 /** The statement that reads payments by key. */
-export const readStatement = (): Promise<SentStatement> => catchStatement((runner) => loadPayments(runner, [{ merchantId: someId, id: someId }]));
+export const readStatement = (): Promise<SentStatement> =>
+  catchStatement((runner) => loadPayments(runner, [{ merchantId: someId, id: someId }]));
 
 /** Whose payments are created. */
 export interface BenchShop {
@@ -69,7 +90,13 @@ export interface BenchShop {
   readonly shopId: string;
 }
 
-const sample = { amount: 10_000n, orderId: 'order-1', description: 'Tea and cakes', returnUrl: 'https://example.com/thanks', metadata: { cart: '17' } };
+const sample = {
+  amount: 10_000n,
+  orderId: 'order-1',
+  description: 'Tea and cakes',
+  returnUrl: 'https://example.com/thanks',
+  metadata: { cart: '17' },
+};
 const sampleAt = Temporal.Instant.from('2026-05-06T10:00:00.000Z');
 const moment = /^\d{4}-\d{2}-\d{2}T/;
 
@@ -77,12 +104,28 @@ const moment = /^\d{4}-\d{2}-\d{2}T/;
 export const createStatement = (shop: BenchShop): Promise<SentStatement> =>
   catchStatement((runner) => {
     const key = { kind: 'key', keyId: someId, ...shop, mode: 'test', scopes: [] } as const;
-    return createPayment({ pool: runner } as unknown as Database, noPolicies, key, { input: sample }, sampleAt);
+    return createPayment(
+      { pool: runner } as unknown as Database,
+      noPolicies,
+      key,
+      { input: sample },
+      sampleAt,
+    );
   });
 
 /** The places (from 0) of ids that each request makes anew: the payment's first. */
-export const freshIds = ({ values }: SentStatement, { merchantId, shopId }: BenchShop): readonly number[] =>
-  values.flatMap((value, place) => (typeof value === 'string' && /^[0-9a-f-]{36}$/.test(value) && value !== merchantId && value !== shopId ? [place] : []));
+export const freshIds = (
+  { values }: SentStatement,
+  { merchantId, shopId }: BenchShop,
+): readonly number[] =>
+  values.flatMap((value, place) =>
+    typeof value === 'string' &&
+    /^[0-9a-f-]{36}$/.test(value) &&
+    value !== merchantId &&
+    value !== shopId
+      ? [place]
+      : [],
+  );
 
 /** What a request to create a payment says, of that which the bench sends. */
 export type CreateFields = {
@@ -102,8 +145,14 @@ const fields: readonly (readonly [Value, Fill])[] = [
   [sample.returnUrl, ({ return_url }) => return_url ?? null],
 ];
 
-/** How the parameters of another request are made: each place is recognised by what the sample has there. */
-export const fillOf = (statement: SentStatement, shop: BenchShop): ((body: CreateFields, now: Date) => Value[]) => {
+/**
+ * How the parameters of another request are made: each place is recognised by what the sample has
+ * there.
+ */
+export const fillOf = (
+  statement: SentStatement,
+  shop: BenchShop,
+): ((body: CreateFields, now: Date) => Value[]) => {
   const fresh = freshIds(statement, shop);
   const fills = statement.values.map((value, place): Fill => {
     if (fresh.includes(place)) return () => randomUUID();

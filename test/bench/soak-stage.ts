@@ -1,4 +1,7 @@
-/** The whole service as a soak stands on it: a merchant with money, an endpoint and a listener, and what is sent of it. */
+/**
+ * The whole service as a soak stands on it: a merchant with money, an endpoint and a listener, and
+ * what is sent of it.
+ */
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { startService, type Size } from '../support/service.ts';
@@ -23,17 +26,33 @@ export interface SoakStage {
   readonly requests: Readonly<Record<string, string>>;
 }
 
-const listenToStream = async (url: string, key: string, heard: Heard, stack: AsyncDisposableStack): Promise<void> => {
-  const sent = request(`${url}/v1/public/events`, { agent: false, headers: { authorization: `Bearer ${key}` } });
+const listenToStream = async (
+  url: string,
+  key: string,
+  heard: Heard,
+  stack: AsyncDisposableStack,
+): Promise<void> => {
+  const sent = request(`${url}/v1/public/events`, {
+    agent: false,
+    headers: { authorization: `Bearer ${key}` },
+  });
   stack.defer(() => void sent.destroy());
   sent.on('error', () => {}).end();
   const [response] = (await once(sent, 'response')) as [NodeJS.ReadableStream];
-  response.on('data', (chunk: Buffer) => (heard.events += chunk.toString().split('\nevent:').length - 1)).on('error', () => {});
+  response
+    .on('data', (chunk: Buffer) => (heard.events += chunk.toString().split('\nevent:').length - 1))
+    .on('error', () => {});
 };
 
 /** Starts it in one process, or in one for each role with Redis between them; `stack` ends it. */
-export const openSoakStage = async (size: Size, stack: AsyncDisposableStack): Promise<SoakStage> => {
-  const service = await startService(size, { NODE_ENV: 'production', WEBHOOK_PRIVATE_TARGETS: 'allow' });
+export const openSoakStage = async (
+  size: Size,
+  stack: AsyncDisposableStack,
+): Promise<SoakStage> => {
+  const service = await startService(size, {
+    NODE_ENV: 'production',
+    WEBHOOK_PRIVATE_TARGETS: 'allow',
+  });
   stack.defer(() => service.stop());
   const url = service.rest;
   const merchant = await fund(service.graph, await busyMerchant({ url: service.graph, rest: url }));
@@ -52,5 +71,10 @@ export const openSoakStage = async (size: Size, stack: AsyncDisposableStack): Pr
     'a page of the ledger': get('ledger?limit=50'),
     'the balance': get('balance'),
   };
-  return { url, processes: service.processes.map(({ name, child }) => ({ name, pid: child.pid ?? 0 })), heard, requests };
+  return {
+    url,
+    processes: service.processes.map(({ name, child }) => ({ name, pid: child.pid ?? 0 })),
+    heard,
+    requests,
+  };
 };

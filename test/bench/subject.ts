@@ -1,4 +1,6 @@
-/** A server as a subject of rounds: loaded by the load generator, with the CPU time that it took. */
+/**
+ * A server as a subject of rounds: loaded by the load generator, with the CPU time that it took.
+ */
 import { cpuOfProcess, type CpuClock } from './cpu.ts';
 import type { Load, LoadResult } from './load.ts';
 import type { Sample, Subject } from './rounds.ts';
@@ -28,12 +30,26 @@ export const withClocks = async <Result extends Pick<LoadResult, 'answered'>>(
 };
 
 /** A subject out of a server that runs. */
-export const serverSubject = ({ name, url, pid, requests, postgres }: ServerSubject, load: Load): Subject => ({
+export const serverSubject = (
+  { name, url, pid, requests, postgres }: ServerSubject,
+  load: Load,
+): Subject => ({
   name,
-  measure: async ({ connections, duration_ms, requests_max = Number.MAX_SAFE_INTEGER }): Promise<Sample> => {
+  measure: async ({
+    connections,
+    duration_ms,
+    requests_max = Number.MAX_SAFE_INTEGER,
+  }): Promise<Sample> => {
     const plan = { url, requests, connections, duration_ms, requests_max };
-    const { result, each_us } = await withClocks([cpuOfProcess(pid), postgres], () => load.run(plan));
+    const { result, each_us } = await withClocks([cpuOfProcess(pid), postgres], () =>
+      load.run(plan),
+    );
     const [server_us = null, postgres_us = null] = each_us;
-    return { perSecond: (result.answered * 1_000) / result.elapsed_ms, p50_us: result.p50_us, server_us, postgres_us };
+    return {
+      perSecond: (result.answered * 1_000) / result.elapsed_ms,
+      p50_us: result.p50_us,
+      server_us,
+      postgres_us,
+    };
   },
 });

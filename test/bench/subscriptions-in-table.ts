@@ -1,4 +1,7 @@
-/** Subscriptions in large numbers, made by the database itself, all of one token that the simulated bank lets be charged. */
+/**
+ * Subscriptions in large numbers, made by the database itself, all of one token that the simulated
+ * bank lets be charged.
+ */
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
@@ -24,8 +27,16 @@ export const addToken = async (pool: Pool, { merchant }: World): Promise<string>
 };
 
 /** Adds active subscriptions until there are so many; none is due for a year. */
-export const fillSubscriptions = async (pool: Pool, { merchant }: World, token: string, count: number, progress: (text: string) => void): Promise<void> => {
-  const { rows } = await pool.query<{ count: number }>('select count(*)::int as count from subscription');
+export const fillSubscriptions = async (
+  pool: Pool,
+  { merchant }: World,
+  token: string,
+  count: number,
+  progress: (text: string) => void,
+): Promise<void> => {
+  const { rows } = await pool.query<{ count: number }>(
+    'select count(*)::int as count from subscription',
+  );
   for (let there = rows[0]?.count ?? 0; there < count; there += chunk_rows) {
     await pool.query(
       `insert into subscription (merchant_id, id, version, shop_id, mode, customer_ref, amount, currency, method, period, interval_count, trial_days, status, token_id,
@@ -43,17 +54,27 @@ export const fillSubscriptions = async (pool: Pool, { merchant }: World, token: 
 export const makeDue = async (pool: Pool, due: number): Promise<void> => {
   await pool.query('delete from subscription_charge');
   const chosen = `select ctid from subscription where due_at > now() + interval '1 month' limit $1`;
-  await pool.query(`update subscription set due_at = now() where ctid = any (array(${chosen}))`, [due]);
+  await pool.query(`update subscription set due_at = now() where ctid = any (array(${chosen}))`, [
+    due,
+  ]);
 };
 
 /** How many have been charged since. */
 export const countCharged = async (pool: Pool): Promise<number> => {
-  const { rows } = await pool.query<{ count: number }>(`select count(*)::int as count from subscription_charge where status = 'succeeded'`);
+  const { rows } = await pool.query<{ count: number }>(
+    `select count(*)::int as count from subscription_charge where status = 'succeeded'`,
+  );
   return rows[0]?.count ?? 0;
 };
 
-/** Starts a worker of the world's database, with payments in its own process; `stack` ends it. Gives the clock of its CPU time. */
-export const startChargingWorker = async ({ environment }: World, stack: AsyncDisposableStack): Promise<CpuClock> => {
+/**
+ * Starts a worker of the world's database, with payments in its own process; `stack` ends it. Gives
+ * the clock of its CPU time.
+ */
+export const startChargingWorker = async (
+  { environment }: World,
+  stack: AsyncDisposableStack,
+): Promise<CpuClock> => {
   const worker = spawnProcess('worker subgraph payments', await freePort(), environment);
   stack.defer(async () => void (await stopProcess(worker)));
   await untilReady(worker);

@@ -9,7 +9,12 @@ const own = (): number => {
 };
 
 /** So many calls at a time, each over the next of what the verb is about, in turn. */
-export const verbSubject = <Of extends object>(name: string, { postgres }: World, over: readonly Of[], verb: (of: Of) => Promise<unknown>): Subject => ({
+export const verbSubject = <Of extends object>(
+  name: string,
+  { postgres }: World,
+  over: readonly Of[],
+  verb: (of: Of) => Promise<unknown>,
+): Subject => ({
   name,
   measure: async ({ connections: lanes, duration_ms, requests_max = Number.MAX_SAFE_INTEGER }) => {
     const latencies_us: number[] = [];
@@ -25,9 +30,18 @@ export const verbSubject = <Of extends object>(name: string, { postgres }: World
     };
     const { result, each_us } = await withClocks([own, postgres], async () => {
       await Promise.all(Array.from({ length: lanes }, run));
-      return { answered: latencies_us.length, elapsed_ms: performance.now() - began_ms, p50_us: median(latencies_us) };
+      return {
+        answered: latencies_us.length,
+        elapsed_ms: performance.now() - began_ms,
+        p50_us: median(latencies_us),
+      };
     });
     const [server_us = null, postgres_us = null] = each_us;
-    return { perSecond: (result.answered * 1_000) / result.elapsed_ms, p50_us: result.p50_us, server_us, postgres_us };
+    return {
+      perSecond: (result.answered * 1_000) / result.elapsed_ms,
+      p50_us: result.p50_us,
+      server_us,
+      postgres_us,
+    };
   },
 });

@@ -3,7 +3,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 
 /** Opens it; `heard` is given the body of each webhook. `stack` closes it. Gives its address. */
-export const openReceiver = async (heard: (body: string) => void, stack: AsyncDisposableStack): Promise<string> => {
+export const openReceiver = async (
+  heard: (body: string) => void,
+  stack: AsyncDisposableStack,
+): Promise<string> => {
   const server = createServer((asked, answer) => {
     let body = '';
     asked.on('data', (chunk: Buffer) => (body += chunk.toString()));

@@ -1,4 +1,7 @@
-/** What rows over PostgreSQL stand on: an embedded server, the service on it with one merchant, and the baseline on the same database. */
+/**
+ * What rows over PostgreSQL stand on: an embedded server, the service on it with one merchant, and
+ * the baseline on the same database.
+ */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -25,8 +28,12 @@ export interface World extends AsyncDisposable {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Everything that answers requests in one process, and nothing that works in the background: that would run beside the baseline too. */
-const roles = 'gateway rest-facade subgraph payments subgraph payouts subgraph recurring subgraph merchants';
+/**
+ * Everything that answers requests in one process, and nothing that works in the background: that
+ * would run beside the baseline too.
+ */
+const roles =
+  'gateway rest-facade subgraph payments subgraph payouts subgraph recurring subgraph merchants';
 
 const environmentOn = (databaseUrl: string): World['environment'] => ({
   DATABASE_URL: databaseUrl,
@@ -44,7 +51,10 @@ const startAnswering = async (environment: World['environment']): Promise<Servic
   return spawnProcess(roles, await freePort(), environment);
 };
 
-/** One more service like the world's, on the same database, with settings of its own; `stack` ends it. */
+/**
+ * One more service like the world's, on the same database, with settings of its own; `stack` ends
+ * it.
+ */
 export const startBeside = async (
   { environment }: World,
   settings: Readonly<Record<string, string>>,
@@ -58,12 +68,21 @@ export const startBeside = async (
   return { url: beside.url, pid };
 };
 
-/** A merchant who may call as often as anybody may. `url` is where the graph is, and REST too unless `rest` is elsewhere. */
-export const busyMerchant = async ({ url, rest = url }: Pick<ServiceProcess, 'url'> & { readonly rest?: string }): Promise<Merchant> => {
+/**
+ * A merchant who may call as often as anybody may. `url` is where the graph is, and REST too unless
+ * `rest` is elsewhere.
+ */
+export const busyMerchant = async ({
+  url,
+  rest = url,
+}: Pick<ServiceProcess, 'url'> & { readonly rest?: string }): Promise<Merchant> => {
   const service = { rest, rests: [rest], graph: url, processes: [], stop: async () => {} };
   const merchant = await makeMerchant(service);
   const setLimit = `mutation ($m: ID!, $most: Int!) { merchantRateLimitSet(merchantId: $m, perSecond: $most, burst: $most) { __typename ... on Refused { message } } }`;
-  const { merchantRateLimitSet: set } = await askGraph(service, setLimit, { m: merchant.id, most: ratePerSecond_max });
+  const { merchantRateLimitSet: set } = await askGraph(service, setLimit, {
+    m: merchant.id,
+    most: ratePerSecond_max,
+  });
   if (set.__typename === 'Refused') throw new Error(set.message);
   return merchant;
 };
@@ -82,7 +101,12 @@ export const openWorld = async (progress: (text: string) => void): Promise<World
   opening.defer(async () => void (await stopProcess(service)));
   await untilReady(service);
   const merchant = await busyMerchant(service);
-  const settings = { DATABASE_URL: database.url, POOL: `${connections}`, MERCHANT: merchant.id, SHOP: merchant.shopId };
+  const settings = {
+    DATABASE_URL: database.url,
+    POOL: `${connections}`,
+    MERCHANT: merchant.id,
+    SHOP: merchant.shopId,
+  };
   const bare = opening.use(await startServer('bare.ts', settings));
   const { pid } = service.child;
   if (pid === undefined) throw new Error('the service has no process');

@@ -29,12 +29,23 @@ const anAlert = (given: Partial<RaisedAlert> = {}): RaisedAlert => ({
   ...given,
 });
 const listed = async (filter = ''): Promise<any[]> =>
-  (await desk.ask(`{ alerts(first: 200${filter}) { nodes { id kind merchantId subjectId detail resolvedAt resolvedBy note } } }`)).alerts.nodes;
-const resolve = async ({ id, merchantId }: { id: string; merchantId: string | null }): Promise<any> => {
+  (
+    await desk.ask(
+      `{ alerts(first: 200${filter}) { nodes { id kind merchantId subjectId detail resolvedAt resolvedBy note } } }`,
+    )
+  ).alerts.nodes;
+const resolve = async ({
+  id,
+  merchantId,
+}: {
+  id: string;
+  merchantId: string | null;
+}): Promise<any> => {
   const mutation = `mutation ($m: ID, $id: ID!) { alertResolve(merchantId: $m, id: $id, note: "Seen") { __typename ... on Refused { code } ... on Alert { note } } }`;
   return (await desk.ask(mutation, { m: merchantId, id })).alertResolve;
 };
-const about = async (alert: RaisedAlert): Promise<any> => (await listed()).find(({ subjectId }) => subjectId === alert.subjectId);
+const about = async (alert: RaisedAlert): Promise<any> =>
+  (await listed()).find(({ subjectId }) => subjectId === alert.subjectId);
 
 test('an alert is raised once however often and at however many places at once it is, and counts until it is resolved', async () => {
   const { pool } = desk.stage;
@@ -43,7 +54,10 @@ test('an alert is raised once however often and at however many places at once i
   assert.equal(fresh.filter(Boolean).length, 1);
   assert.equal((await countAlerts(pool)).get('late_success'), 1);
   assert.deepEqual(await resolve(await about(alert)), { __typename: 'Alert', note: 'Seen' });
-  assert.deepEqual(await resolve(await about(alert)), { __typename: 'Refused', code: 'bad_request' });
+  assert.deepEqual(await resolve(await about(alert)), {
+    __typename: 'Refused',
+    code: 'bad_request',
+  });
   assert.equal((await about(alert)).resolvedBy, 'person-1');
   assert.equal((await countAlerts(pool)).get('late_success'), 0);
   assert.equal(await raiseAlert(pool, alert), false, 'a fact stays resolved');
@@ -55,7 +69,10 @@ test('a state that is found again after it was resolved is raised again', async 
   await resolve(await about(alert));
   assert.equal(await raiseAlert(desk.stage.pool, { ...alert, detail: 'It differs again' }), true);
   const again = await about(alert);
-  assert.deepEqual([again.merchantId, again.detail, again.resolvedAt, again.note], [null, 'It differs again', null, null]);
+  assert.deepEqual(
+    [again.merchantId, again.detail, again.resolvedAt, again.note],
+    [null, 'It differs again', null, null],
+  );
 });
 
 test('an alert of a transaction that fails was never raised', async () => {
@@ -74,7 +91,11 @@ test('alerts are listed by kind, by merchant and by whether they are resolved, a
   assert.equal((await listed(', kind: bank_echo_differs, resolved: false')).length, 1);
   assert.equal((await listed(', kind: bank_echo_differs, resolved: true')).length, 0);
   assert.equal((await listed(`, merchantId: "${alert.merchantId}"`)).length, 1);
-  const { errors } = await desk.run('{ alerts { nodes { id } } }', {}, cabinetUser(alert.merchantId ?? ''));
+  const { errors } = await desk.run(
+    '{ alerts { nodes { id } } }',
+    {},
+    cabinetUser(alert.merchantId ?? ''),
+  );
   assert.equal(errors?.[0]?.extensions['code'], 'forbidden');
 });
 
@@ -93,12 +114,16 @@ describe('the subscription alertRaised', () => {
     };
     return { listeners, subscribe, publish };
   };
-  const schema = buildSchema(`type Query { a: Int } type Alert { id: ID! kind: String! merchantId: ID detail: String! note: String }
+  const schema =
+    buildSchema(`type Query { a: Int } type Alert { id: ID! kind: String! merchantId: ID detail: String! note: String }
     type Subscription { alertRaised: Alert! events: Int }`);
   const others: LiveSubscriptions = { subscribe: () => [] };
   const subscribe = (bus: Pick<Bus, 'subscribe'>, principal: Principal) =>
     withAlerts(others, { supergraph: { apiSchema: schema }, bus }).subscribe(
-      { document: parse('subscription { told: alertRaised { kind merchantId detail note } }'), variables: {} },
+      {
+        document: parse('subscription { told: alertRaised { kind merchantId detail note } }'),
+        variables: {},
+      },
       { principal, requestId: 'r' },
     );
 
@@ -111,11 +136,16 @@ describe('the subscription alertRaised', () => {
     await results.return?.();
     const next = subscribe(bus, operator('viewer'));
     assert.ok('next' in next);
-    await raiseAlert(desk.stage.pool, anAlert({ kind: 'books_differ', merchantId: null, detail: 'The balance differs' }));
+    await raiseAlert(
+      desk.stage.pool,
+      anAlert({ kind: 'books_differ', merchantId: null, detail: 'The balance differs' }),
+    );
     const waiting = next.next();
     assert.deepEqual([await tellAlerts(parts), await tellAlerts(parts)], [1, 0]);
     const { value } = await waiting;
-    assert.deepEqual(JSON.parse(JSON.stringify(value?.data)), { told: { kind: 'books_differ', merchantId: null, detail: 'The balance differs', note: null } });
+    assert.deepEqual(JSON.parse(JSON.stringify(value?.data)), {
+      told: { kind: 'books_differ', merchantId: null, detail: 'The balance differs', note: null },
+    });
     await next.return?.();
     assert.equal(bus.listeners.size, 0);
     assert.equal((await next.next()).done, true);
@@ -123,7 +153,14 @@ describe('the subscription alertRaised', () => {
 
   test('is refused to keys and cabinet users', () => {
     const bus = openBus();
-    const key: Principal = { kind: 'key', keyId: 'k', merchantId: 'm', shopId: 's', mode: 'live', scopes };
+    const key: Principal = {
+      kind: 'key',
+      keyId: 'k',
+      merchantId: 'm',
+      shopId: 's',
+      mode: 'live',
+      scopes,
+    };
     const codes = [key, cabinetUser('m')].map((principal) => {
       const refused = subscribe(bus, principal);
       return 'next' in refused ? 'let in' : refused[0]?.extensions['code'];
@@ -137,7 +174,16 @@ describe('the subscription alertRaised', () => {
     const results = subscribe(bus, operator('viewer'));
     assert.ok('next' in results);
     const { merchantId, shopId, mode, kind, subjectId, detail } = anAlert();
-    const told: ToldAlert = { id: randomUUID(), merchantId, shopId, mode, kind, subjectId, detail, raisedAt: '2026-11-21T10:00:00.000Z' };
+    const told: ToldAlert = {
+      id: randomUUID(),
+      merchantId,
+      shopId,
+      mode,
+      kind,
+      subjectId,
+      detail,
+      raisedAt: '2026-11-21T10:00:00.000Z',
+    };
     await bus.publish(
       'alerts',
       Array.from({ length: alertsWaiting_max + 3 }, () => told),

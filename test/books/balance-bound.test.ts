@@ -1,4 +1,7 @@
-/** A balance stays within 2^53-1, whoever books and however many at once; and what becomes of what would pass it. */
+/**
+ * A balance stays within 2^53-1, whoever books and however many at once; and what becomes of what
+ * would pass it.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Bank, BankAnswer } from '../../subgraphs/kernel/banks/bank.ts';
@@ -13,7 +16,10 @@ import { noPolicies, openPolicies } from '../../subgraphs/kernel/policies/polici
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { createShop } from '../../subgraphs/merchants/shops/change-shop.ts';
-import { recordAdjustment, recordSettlement } from '../../subgraphs/merchants/ledger/record-movement.ts';
+import {
+  recordAdjustment,
+  recordSettlement,
+} from '../../subgraphs/merchants/ledger/record-movement.ts';
 import { applyBankAnswer } from '../../subgraphs/payments/bank-answers/apply-bank-answer.ts';
 import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';
 import { createPayment } from '../../subgraphs/payments/create-payment.ts';
@@ -49,14 +55,26 @@ const booksAreRight = async ({ merchantId }: KeyPrincipal): Promise<void> => {
 };
 
 const secondShop = async (key: KeyPrincipal): Promise<KeyPrincipal> => {
-  const acting = { principal: { kind: 'service', name: 'test' }, requestId: 'test', now: () => start } as const;
+  const acting = {
+    principal: { kind: 'service', name: 'test' },
+    requestId: 'test',
+    now: () => start,
+  } as const;
   const parts = { database: migrated.database, vaultKey: Buffer.alloc(32) };
-  const shop = granted(await createShop(parts, acting, { merchantId: key.merchantId, name: 'Second', terminalName: 'Terminal' }));
+  const shop = granted(
+    await createShop(parts, acting, {
+      merchantId: key.merchantId,
+      name: 'Second',
+      terminalName: 'Terminal',
+    }),
+  );
   return { ...key, shopId: shop.id };
 };
 
-const times = <Result>(count: number, work: (index: number) => Promise<Result>): Promise<Result[]> =>
-  Promise.all(Array.from({ length: count }, (_, index) => work(index)));
+const times = <Result>(
+  count: number,
+  work: (index: number) => Promise<Result>,
+): Promise<Result[]> => Promise.all(Array.from({ length: count }, (_, index) => work(index)));
 
 describe('test mode', () => {
   test('fifty payments at once, where ten fit: ten succeed, the others are declined at the simulated bank, and the sum is the bound', async () => {
@@ -64,9 +82,15 @@ describe('test mode', () => {
     assert.equal((await history.pay(key, bound - 1_000n)).status, 'succeeded');
     const paid = await times(50, () => history.pay(key, 100n));
     const failed = paid.filter(({ status }) => status === 'failed');
-    assert.deepEqual([paid.filter(({ status }) => status === 'succeeded').length, failed.length], [10, 40]);
+    assert.deepEqual(
+      [paid.filter(({ status }) => status === 'succeeded').length, failed.length],
+      [10, 40],
+    );
     for (const { failureCode, metadata } of failed) {
-      assert.deepEqual([failureCode, metadata['bank_failure_code']], ['limit_exceeded', 'simulator:limit_exceeded']);
+      assert.deepEqual(
+        [failureCode, metadata['bank_failure_code']],
+        ['limit_exceeded', 'simulator:limit_exceeded'],
+      );
     }
     assert.deepEqual(await sumOf(key), { balance: bound, available: bound, shops: [bound] });
     await booksAreRight(key);
@@ -80,9 +104,10 @@ describe('test mode', () => {
     assert.equal(paid.filter(({ status }) => status === 'succeeded').length, 1);
     await history.pay(other, 700n);
     while ((await foldBalances(migrated.database.pool)) > 0);
-    const { rows } = await migrated.database.pool.query('select amount::text from balance where merchant_id = any ($1) order by amount', [
-      [key.merchantId, other.merchantId],
-    ]);
+    const { rows } = await migrated.database.pool.query(
+      'select amount::text from balance where merchant_id = any ($1) order by amount',
+      [[key.merchantId, other.merchantId]],
+    );
     assert.deepEqual(rows, [{ amount: '700' }, { amount: bound.toString() }]);
     await booksAreRight(key);
   });
@@ -90,20 +115,35 @@ describe('test mode', () => {
   test('small and large ones at once in two shops never pass the bound together, and what was declined stays declined', async () => {
     const key = await migrated.merchant();
     const second = await secondShop(key);
-    const amounts = Array.from({ length: 60 }, (_, index) => (index % 3 === 0 ? bound / 7n : BigInt(index) * 1_000_003n + 1n));
-    const paid = await Promise.all(amounts.map((amount, index) => history.pay(index % 2 === 0 ? key : second, amount)));
-    const succeeded = paid.filter(({ status }) => status === 'succeeded').reduce((sum, { amount }) => sum + amount, 0n);
+    const amounts = Array.from({ length: 60 }, (_, index) =>
+      index % 3 === 0 ? bound / 7n : BigInt(index) * 1_000_003n + 1n,
+    );
+    const paid = await Promise.all(
+      amounts.map((amount, index) => history.pay(index % 2 === 0 ? key : second, amount)),
+    );
+    const succeeded = paid
+      .filter(({ status }) => status === 'succeeded')
+      .reduce((sum, { amount }) => sum + amount, 0n);
     const { balance } = await sumOf(key);
     assert.equal(balance, succeeded);
     assert.ok(balance <= bound && paid.some(({ status }) => status === 'failed'), String(balance));
     await booksAreRight(key);
     const [declined] = paid.filter(({ status }) => status === 'failed');
-    const { rows } = await migrated.database.pool.query('select outcome from simulator_operation where operation_id = $1', [declined?.id]);
+    const { rows } = await migrated.database.pool.query(
+      'select outcome from simulator_operation where operation_id = $1',
+      [declined?.id],
+    );
     assert.deepEqual(rows, [{ outcome: 'failed' }], 'the bank’s own record says the same');
   });
 });
 
-const traits = { cardBrand: null, cardMask: null, cardHolder: null, phoneMask: null, payerBank: null };
+const traits = {
+  cardBrand: null,
+  cardMask: null,
+  cardHolder: null,
+  phoneMask: null,
+  payerBank: null,
+};
 const approved: BankAnswer = { kind: 'approved', reference: 'r', rrn: '1', traits };
 
 /** A live bank that answers by what the test tells, and counts its orders. */
@@ -118,20 +158,39 @@ const liveBank = (orders: string[]) => {
       return { kind: 'unknown' };
     },
   };
-  const bounded = openBanks(openSimulator(database), database.pool, [bank]).holding({ mode: 'live', connector: 'acquirer' });
+  const bounded = openBanks(openSimulator(database), database.pool, [bank]).holding({
+    mode: 'live',
+    connector: 'acquirer',
+  });
   assert.ok(!isRefused(bounded));
   return { ...real, candidates: async () => [bounded] as const, holding: () => bounded };
 };
 
-const processing = async (key: KeyPrincipal, amount: bigint, banks: ReturnType<typeof liveBank>): Promise<Payment> => {
+const processing = async (
+  key: KeyPrincipal,
+  amount: bigint,
+  banks: ReturnType<typeof liveBank>,
+): Promise<Payment> => {
   const { database } = migrated;
-  const { payment } = granted(await createPayment(database, noPolicies, key, { input: { amount, method: 'sbp' } }, start));
+  const { payment } = granted(
+    await createPayment(database, noPolicies, key, { input: { amount, method: 'sbp' } }, start),
+  );
   const paymentKey = { merchantId: key.merchantId, paymentId: payment.id };
-  return granted(await openSession(database, banks, noPolicies, { key: paymentKey, card: null, pageUrl: 'https://pay.example/p', now: start }));
+  return granted(
+    await openSession(database, banks, noPolicies, {
+      key: paymentKey,
+      card: null,
+      pageUrl: 'https://pay.example/p',
+      now: start,
+    }),
+  );
 };
 
 const alertsOf = async ({ merchantId }: KeyPrincipal): Promise<readonly string[]> => {
-  const { rows } = await migrated.database.pool.query<{ kind: string }>('select kind from alert where merchant_id = $1 order by kind', [merchantId]);
+  const { rows } = await migrated.database.pool.query<{ kind: string }>(
+    'select kind from alert where merchant_id = $1 order by kind',
+    [merchantId],
+  );
   return rows.map(({ kind }) => kind);
 };
 
@@ -142,7 +201,10 @@ describe('live mode', () => {
     while ((await foldBalances(migrated.database.pool)) > 0);
     const orders: string[] = [];
     const refusedOne = await processing(key, 6n, liveBank(orders));
-    assert.deepEqual([refusedOne.status, refusedOne.failureCode, orders], ['failed', 'limit_exceeded', []]);
+    assert.deepEqual(
+      [refusedOne.status, refusedOne.failureCode, orders],
+      ['failed', 'limit_exceeded', []],
+    );
     const ordered = await processing(key, 5n, liveBank(orders));
     assert.deepEqual([ordered.status, orders], ['processing', [ordered.id]]);
   });
@@ -154,7 +216,17 @@ describe('live mode', () => {
     assert.ok(fits);
     const told = [fits, ...others, ...others];
     const paid = await Promise.all(
-      told.map(async ({ id }) => granted(await applyBankAnswer(database, { merchantId: key.merchantId, paymentId: id }, 'acquirer', approved, start))),
+      told.map(async ({ id }) =>
+        granted(
+          await applyBankAnswer(
+            database,
+            { merchantId: key.merchantId, paymentId: id },
+            'acquirer',
+            approved,
+            start,
+          ),
+        ),
+      ),
     );
     assert.ok(paid.every(({ status }) => status === 'succeeded'));
     const net = bound - (paid[0]?.fee ?? 0n);
@@ -164,11 +236,17 @@ describe('live mode', () => {
       `select sum(amount)::text as sum from posting where merchant_id = $1 and type = 'adjustment' and from_account = 'merchant' and to_account = 'suspense'`,
       [key.merchantId],
     );
-    assert.equal(rows[0]?.sum, (9n * net).toString(), 'a sum beyond 2^63 is in the ledger, in nobody’s balance');
+    assert.equal(
+      rows[0]?.sum,
+      (9n * net).toString(),
+      'a sum beyond 2^63 is in the ledger, in nobody’s balance',
+    );
     assert.equal((await alertsOf(key)).filter((kind) => kind === 'balance_at_bound').length, 9);
     await booksAreRight(key);
     assert.deepEqual(
-      (await readBalancesAt(database.pool, key.merchantId, 'live', 'RUB', start)).map(({ balance }) => balance),
+      (await readBalancesAt(database.pool, key.merchantId, 'live', 'RUB', start)).map(
+        ({ balance }) => balance,
+      ),
       [net],
     );
   });
@@ -177,7 +255,15 @@ describe('live mode', () => {
     const { database } = migrated;
     const key = await migrated.merchant('live');
     await history.adjust(key, bound, true);
-    const { payment } = granted(await createPayment(database, noPolicies, key, { input: { amount: 5_000n, method: 'sbp' } }, start));
+    const { payment } = granted(
+      await createPayment(
+        database,
+        noPolicies,
+        key,
+        { input: { amount: 5_000n, method: 'sbp' } },
+        start,
+      ),
+    );
     granted(await cancelPayment(database, key, payment.id, start));
     const paymentKey = { merchantId: key.merchantId, paymentId: payment.id };
     await times(10, () => applyBankAnswer(database, paymentKey, 'acquirer', approved, start));
@@ -199,7 +285,11 @@ describe('live mode', () => {
 });
 
 describe('what is refused at the lower bound', () => {
-  const acting = { principal: { kind: 'service', name: 'test' }, requestId: 'test', now: () => start } as const;
+  const acting = {
+    principal: { kind: 'service', name: 'test' },
+    requestId: 'test',
+    now: () => start,
+  } as const;
 
   test('adjustments, settlements and refunds stop at the bounds, twenty at once, and leave nothing behind', async () => {
     const { database } = migrated;
@@ -209,21 +299,39 @@ describe('what is refused at the lower bound', () => {
     const policies = openPolicies({ pool: database.pool, bus, fingerprintKey: Buffer.alloc(32) });
     const parts = { database, policies, fingerprintKey: Buffer.alloc(32) };
     const move = { merchantId, shopId, mode, currency: 'RUB' };
-    const adjust = (amount: bigint, reference: string) => recordAdjustment(parts, acting, { ...move, amount, reference, reason: 'Correction' });
+    const adjust = (amount: bigint, reference: string) =>
+      recordAdjustment(parts, acting, { ...move, amount, reference, reason: 'Correction' });
     const paid = await history.pay(key, 1_000n);
     granted(await recordSettlement(parts, acting, { ...move, amount: 1_000n, reference: 's' }));
     granted(await adjust(-bound + 100n, 'down'));
     const downs = await times(20, (index) => adjust(-10n, `down ${index}`));
     assert.deepEqual(
-      [downs.filter((one) => !isRefused(one)).length, new Set(downs.filter(isRefused).map(({ code }) => code))],
+      [
+        downs.filter((one) => !isRefused(one)).length,
+        new Set(downs.filter(isRefused).map(({ code }) => code)),
+      ],
       [10, new Set(['insufficient_balance'])],
     );
     const banks = openBanks(openSimulator(database), database.pool);
-    const refunded = await refundPayment(database, banks, key, { paymentId: paid.id, amount: 1n, reason: null, idempotency: { key: 'r' } }, start);
+    const refunded = await refundPayment(
+      database,
+      banks,
+      key,
+      { paymentId: paid.id, amount: 1n, reason: null, idempotency: { key: 'r' } },
+      start,
+    );
     assert.equal(codeOf(refunded), 'insufficient_balance');
     assert.equal((await sumOf(key)).available, -bound);
     granted(await adjust(bound, 'back'));
-    granted(await refundPayment(database, banks, key, { paymentId: paid.id, amount: 1n, reason: null, idempotency: { key: 'r' } }, start));
+    granted(
+      await refundPayment(
+        database,
+        banks,
+        key,
+        { paymentId: paid.id, amount: 1n, reason: null, idempotency: { key: 'r' } },
+        start,
+      ),
+    );
     granted(await adjust(bound, 'up'));
     assert.equal(codeOf(await adjust(2n, 'over')), 'bad_request');
     await booksAreRight(key);
@@ -233,7 +341,11 @@ describe('what is refused at the lower bound', () => {
     const key = await migrated.merchant();
     await history.adjust(key, bound, true);
     await assert.rejects(history.adjust(key, 1n, true), isBeyondBound);
-    await assert.rejects(history.adjust(await secondShop(key), 1n, true), isBeyondBound, 'over all shops');
+    await assert.rejects(
+      history.adjust(await secondShop(key), 1n, true),
+      isBeyondBound,
+      'over all shops',
+    );
     await history.adjust(key, 1n, false);
     await history.adjust(key, 1n, true);
   });

@@ -14,7 +14,13 @@ import { openHistory, start, type History } from './history.ts';
 let migrated: MigratedDatabase;
 let history: History;
 let key: KeyPrincipal;
-let ids: { readonly payment: string; readonly refund: string; readonly pendingRefund: string; readonly payout: string; readonly endpoint: string };
+let ids: {
+  readonly payment: string;
+  readonly refund: string;
+  readonly pendingRefund: string;
+  readonly payout: string;
+  readonly endpoint: string;
+};
 
 before(async () => {
   migrated = await startMigratedDatabase();
@@ -38,7 +44,10 @@ before(async () => {
 });
 after(() => migrated.close());
 
-/** What the checks find after the statements, which are undone afterwards. Checks and triggers of the tables are out of the way, as for a broken program. */
+/**
+ * What the checks find after the statements, which are undone afterwards. Checks and triggers of
+ * the tables are out of the way, as for a broken program.
+ */
 const foundAfter = async (...statements: readonly string[]): Promise<readonly CheckName[]> => {
   const client = await migrated.database.pool.connect();
   try {
@@ -48,7 +57,8 @@ const foundAfter = async (...statements: readonly string[]): Promise<readonly Ch
       assert.notEqual(rowCount, 0, `nothing was changed by ${statement}`);
     }
     const found = await checkBooks({ pool: client });
-    for (const { detail, merchantId } of found) assert.ok(detail.length > 20 && merchantId === key.merchantId, detail);
+    for (const { detail, merchantId } of found)
+      assert.ok(detail.length > 20 && merchantId === key.merchantId, detail);
     return [...new Set(found.map(({ check }) => check))].toSorted();
   } finally {
     await client.query('rollback');
@@ -56,13 +66,19 @@ const foundAfter = async (...statements: readonly string[]): Promise<readonly Ch
   }
 };
 
-const posting = (type: string, kind: string, id: string): string => `type = '${type}' and source_kind = '${kind}' and source_id = '${id}'`;
+const posting = (type: string, kind: string, id: string): string =>
+  `type = '${type}' and source_kind = '${kind}' and source_id = '${id}'`;
 const invented = (kind: string, type: string, from: string, to: string): string =>
   `insert into posting select merchant_id, gen_random_uuid(), shop_id, mode, currency, '${type}', '${from}', '${to}', 5, '', '${kind}', gen_random_uuid(), null, null, created_at
    from posting where ${posting('payment', 'payment', ids.payment)}`;
 
-/** Each kind of mistake, as a broken program or a person at the tables would leave it, and which checks see it. */
-const mistakes: Readonly<Record<string, () => readonly [statements: readonly string[], ...seen: CheckName[]]>> = {
+/**
+ * Each kind of mistake, as a broken program or a person at the tables would leave it, and which
+ * checks see it.
+ */
+const mistakes: Readonly<
+  Record<string, () => readonly [statements: readonly string[], ...seen: CheckName[]]>
+> = {
   'a succeeded payment without its posting': () => [
     [`delete from posting where ${posting('payment', 'payment', ids.payment)}`],
     'balance_adds_up',
@@ -73,16 +89,33 @@ const mistakes: Readonly<Record<string, () => readonly [statements: readonly str
     'balance_adds_up',
     'payment_booked',
   ],
-  'a fee that nobody booked': () => [[`update payment set fee = 5 where id = '${ids.payment}'`], 'payment_booked'],
-  'a payment that succeeded without money': () => [[`update payment set captured_at = null where id = '${ids.payment}'`], 'payment_booked', 'payment_refunded'],
+  'a fee that nobody booked': () => [
+    [`update payment set fee = 5 where id = '${ids.payment}'`],
+    'payment_booked',
+  ],
+  'a payment that succeeded without money': () => [
+    [`update payment set captured_at = null where id = '${ids.payment}'`],
+    'payment_booked',
+    'payment_refunded',
+  ],
   'an amount given back that is not the sum of the refunds': () => [
     [`update payment set amount_refunded = 4001 where id = '${ids.payment}'`],
     'payment_refunded',
   ],
-  'a refund that was lost': () => [[`delete from refund where id = '${ids.refund}'`], 'payment_refunded', 'posting_sourced'],
-  'a refund without its posting': () => [[`delete from posting where ${posting('refund', 'refund', ids.refund)}`], 'balance_adds_up', 'refund_booked'],
+  'a refund that was lost': () => [
+    [`delete from refund where id = '${ids.refund}'`],
+    'payment_refunded',
+    'posting_sourced',
+  ],
+  'a refund without its posting': () => [
+    [`delete from posting where ${posting('refund', 'refund', ids.refund)}`],
+    'balance_adds_up',
+    'refund_booked',
+  ],
   'a pending refund that was marked as failed by hand': () => [
-    [`update refund set status = 'failed', fail_reason = 'refund_rejected', completed_at = now() where id = '${ids.pendingRefund}'`],
+    [
+      `update refund set status = 'failed', fail_reason = 'refund_rejected', completed_at = now() where id = '${ids.pendingRefund}'`,
+    ],
     'refund_booked',
     'reserve_covers',
   ],
@@ -91,24 +124,51 @@ const mistakes: Readonly<Record<string, () => readonly [statements: readonly str
     'payout_booked',
     'reserve_covers',
   ],
-  'a payout with another amount': () => [[`update payout set amount = amount + 1 where id = '${ids.payout}'`], 'payout_booked', 'reserve_covers'],
-  'a posting of a payment that does not exist': () => [[invented('payment', 'payment', 'acquirer_clearing', 'platform_fees')], 'posting_sourced'],
-  'a posting from an account that does not exist': () => [[invented('adjustment', 'adjustment', 'petty_cash', 'suspense')], 'posting_sourced'],
-  'a posting from an account to itself': () => [
-    ['alter table posting drop constraint posting_accounts', invented('adjustment', 'adjustment', 'merchant', 'merchant')],
+  'a payout with another amount': () => [
+    [`update payout set amount = amount + 1 where id = '${ids.payout}'`],
+    'payout_booked',
+    'reserve_covers',
+  ],
+  'a posting of a payment that does not exist': () => [
+    [invented('payment', 'payment', 'acquirer_clearing', 'platform_fees')],
     'posting_sourced',
   ],
-  'a balance that was changed': () => [[`update balance set amount = amount + 1 where account = 'merchant'`], 'balance_adds_up'],
-  'a delta that was lost': () => [['delete from balance_delta where id = (select id from balance_delta limit 1)'], 'balance_adds_up'],
+  'a posting from an account that does not exist': () => [
+    [invented('adjustment', 'adjustment', 'petty_cash', 'suspense')],
+    'posting_sourced',
+  ],
+  'a posting from an account to itself': () => [
+    [
+      'alter table posting drop constraint posting_accounts',
+      invented('adjustment', 'adjustment', 'merchant', 'merchant'),
+    ],
+    'posting_sourced',
+  ],
+  'a balance that was changed': () => [
+    [`update balance set amount = amount + 1 where account = 'merchant'`],
+    'balance_adds_up',
+  ],
+  'a delta that was lost': () => [
+    ['delete from balance_delta where id = (select id from balance_delta limit 1)'],
+    'balance_adds_up',
+  ],
   'reserved money that belongs to nothing': () => [
     [`update balance set amount = amount + 1 where account = 'merchant_reserved'`],
     'balance_adds_up',
     'reserve_covers',
   ],
-  'an event whose own address got no delivery': () => [['delete from webhook_delivery where endpoint_id is null'], 'event_delivered'],
-  'an event that an endpoint did not get': () => [[`update event set webhook_url = null where webhook_event = 'payment.succeeded'`], 'event_delivered'],
+  'an event whose own address got no delivery': () => [
+    ['delete from webhook_delivery where endpoint_id is null'],
+    'event_delivered',
+  ],
+  'an event that an endpoint did not get': () => [
+    [`update event set webhook_url = null where webhook_event = 'payment.succeeded'`],
+    'event_delivered',
+  ],
   'an event that stays in the outbox': () => [
-    [`update event set sequence = null, mode = 'live', created_at = now() - interval '1 hour' where webhook_event = 'payment.succeeded'`],
+    [
+      `update event set sequence = null, mode = 'live', created_at = now() - interval '1 hour' where webhook_event = 'payment.succeeded'`,
+    ],
     'event_relayed',
   ],
 };
@@ -121,13 +181,15 @@ describe('the books', () => {
     await history.payOut(key, 10n, 'pending');
   });
 
-  test('of a merchant with one of everything are right', async () => assert.deepEqual(await checkBooks(migrated.database), []));
+  test('of a merchant with one of everything are right', async () =>
+    assert.deepEqual(await checkBooks(migrated.database), []));
 
   for (const [what, mistake] of Object.entries(mistakes)) {
     test(`show ${what}`, async () => {
       const [statements, ...seen] = mistake();
       const found = await foundAfter(...statements);
-      for (const check of seen) assert.ok(found.includes(check), `${check} saw nothing; found: ${found.join(', ')}`);
+      for (const check of seen)
+        assert.ok(found.includes(check), `${check} saw nothing; found: ${found.join(', ')}`);
     });
   }
 
@@ -141,7 +203,10 @@ describe('the books', () => {
       values ('${key.merchantId}', gen_random_uuid(), now(), 'a', 'admin', 'webhook_endpoint.enable', 'webhook_endpoint', '${ids.endpoint}', 'r')`;
     const unaddressed = `update event set webhook_url = null where webhook_event = 'payment.succeeded'`;
     assert.deepEqual(await foundAfter(unaddressed, changed), []);
-    assert.deepEqual(await foundAfter(unaddressed, `update webhook_endpoint set created_at = now()`), []);
+    assert.deepEqual(
+      await foundAfter(unaddressed, `update webhook_endpoint set created_at = now()`),
+      [],
+    );
   });
 
   test('look right at every moment while payments, refunds and folds go on', async () => {
@@ -158,7 +223,8 @@ describe('the books', () => {
       while (!stop.signal.aborted) await foldBalances(migrated.database.pool, 3);
     };
     const trading = Promise.all([trade(), trade(), fold()]);
-    for (let looked = 0; looked < 25; looked += 1) assert.deepEqual(await checkBooks(migrated.database), []);
+    for (let looked = 0; looked < 25; looked += 1)
+      assert.deepEqual(await checkBooks(migrated.database), []);
     stop.abort();
     await trading;
   });
@@ -167,17 +233,32 @@ describe('the books', () => {
 test('the walk over the books finds a mistake wherever it stands, raises one alert for it, and begins again', async () => {
   const { pool } = migrated.database;
   let now = start;
-  const parts = { pool, now: () => now, log: openLog({ logLevel: 'silent' }, 'test'), stopping: new AbortController().signal };
+  const parts = {
+    pool,
+    now: () => now,
+    log: openLog({ logLevel: 'silent' }, 'test'),
+    stopping: new AbortController().signal,
+  };
   const pass = async (): Promise<void> => {
     now = now.add({ hours: 1 });
     const began = now;
-    const behind = async () => (await pool.query('select 1 from books_walk where checked_at is null or checked_at < $1', [began.toString()])).rowCount;
+    const behind = async () =>
+      (
+        await pool.query('select 1 from books_walk where checked_at is null or checked_at < $1', [
+          began.toString(),
+        ])
+      ).rowCount;
     for (let steps = 0; (await behind()) !== 0; steps += 1) {
       assert.ok(steps < 1_000, 'the walk does not come to its end');
       if (!(await walkOn(parts, 3))) now = now.add({ hours: 1 });
     }
   };
-  const alerts = async () => (await pool.query<{ kind: string; subject_id: string; detail: string }>('select * from alert order by subject_id')).rows;
+  const alerts = async () =>
+    (
+      await pool.query<{ kind: string; subject_id: string; detail: string }>(
+        'select * from alert order by subject_id',
+      )
+    ).rows;
   await pass();
   assert.deepEqual(await alerts(), []);
   await pool.query(`update payment set amount_refunded = 4001 where id = '${ids.payment}'`);
@@ -185,8 +266,14 @@ test('the walk over the books finds a mistake wherever it stands, raises one ale
   await pass();
   const [alert, ...others] = await alerts();
   assert.deepEqual(others, []);
-  assert.deepEqual([alert?.kind, alert?.subject_id], ['books_differ', `payment_refunded:${ids.payment}`]);
-  assert.match(alert?.detail ?? '', /10000 is succeeded with 4001 given back, its successful refunds are 4000/);
+  assert.deepEqual(
+    [alert?.kind, alert?.subject_id],
+    ['books_differ', `payment_refunded:${ids.payment}`],
+  );
+  assert.match(
+    alert?.detail ?? '',
+    /10000 is succeeded with 4001 given back, its successful refunds are 4000/,
+  );
   assert.equal((await countDifferences(pool)).get('payment_refunded'), 1);
   await pool.query(`update payment set amount_refunded = 4000 where id = '${ids.payment}'`);
 });

@@ -1,4 +1,7 @@
-/** A merchant with one of everything that the books know: paid, returned, reserved, paid out, settled and told of. */
+/**
+ * A merchant with one of everything that the books know: paid, returned, reserved, paid out,
+ * settled and told of.
+ */
 import { randomUUID } from 'node:crypto';
 import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
@@ -28,21 +31,76 @@ export const openHistory = ({ database }: MigratedDatabase) => {
     const input = { amount, method: 'sbp', webhookUrl: 'https://shop.example/hook' } as const;
     const { payment } = granted(await createPayment(database, noPolicies, key, { input }, at));
     const paymentKey = { merchantId: key.merchantId, paymentId: payment.id };
-    granted(await openSession(database, banks, noPolicies, { key: paymentKey, card: null, pageUrl: 'https://pay.example/p', now: at }));
+    granted(
+      await openSession(database, banks, noPolicies, {
+        key: paymentKey,
+        card: null,
+        pageUrl: 'https://pay.example/p',
+        now: at,
+      }),
+    );
     return granted(await askBank(database, banks, paymentKey, at.add({ minutes: 1 })));
   };
-  const refund = async (key: KeyPrincipal, paymentId: string, amount: bigint, at = start.add({ minutes: 2 })): Promise<string> =>
-    granted(await refundPayment(database, banks, key, { paymentId, amount, reason: 'One ticket', idempotency: null }, at)).refund.id;
-  const adjust = ({ merchantId, shopId, mode }: KeyPrincipal, amount: bigint, inFavour: boolean, at = start): Promise<void> => {
-    const source = { merchantId, shopId, mode, currency: 'RUB', sourceKind: 'adjustment', sourceId: randomUUID(), paymentId: null, payoutId: null } as const;
-    return bookPostings(pool, { ...source, description: 'Correction', at }, adjustmentRecorded({ amount: minorUnits(amount), inFavour }));
+  const refund = async (
+    key: KeyPrincipal,
+    paymentId: string,
+    amount: bigint,
+    at = start.add({ minutes: 2 }),
+  ): Promise<string> =>
+    granted(
+      await refundPayment(
+        database,
+        banks,
+        key,
+        { paymentId, amount, reason: 'One ticket', idempotency: null },
+        at,
+      ),
+    ).refund.id;
+  const adjust = (
+    { merchantId, shopId, mode }: KeyPrincipal,
+    amount: bigint,
+    inFavour: boolean,
+    at = start,
+  ): Promise<void> => {
+    const source = {
+      merchantId,
+      shopId,
+      mode,
+      currency: 'RUB',
+      sourceKind: 'adjustment',
+      sourceId: randomUUID(),
+      paymentId: null,
+      payoutId: null,
+    } as const;
+    return bookPostings(
+      pool,
+      { ...source, description: 'Correction', at },
+      adjustmentRecorded({ amount: minorUnits(amount), inFavour }),
+    );
   };
   /** Writes a payout with its postings; a pending one has only been set aside. */
-  const payOut = async ({ merchantId, shopId, mode }: KeyPrincipal, amount: bigint, status: 'pending' | 'succeeded'): Promise<string> => {
+  const payOut = async (
+    { merchantId, shopId, mode }: KeyPrincipal,
+    amount: bigint,
+    status: 'pending' | 'succeeded',
+  ): Promise<string> => {
     const id = randomUUID();
     const amounts = { amount: minorUnits(amount), fee: minorUnits(7n) };
-    const source = { merchantId, shopId, mode, currency: 'RUB', sourceKind: 'payout', sourceId: id, paymentId: null, payoutId: id, description: '' } as const;
-    const postings = [...payoutOpened(amounts), ...(status === 'succeeded' ? payoutSucceeded(amounts) : [])];
+    const source = {
+      merchantId,
+      shopId,
+      mode,
+      currency: 'RUB',
+      sourceKind: 'payout',
+      sourceId: id,
+      paymentId: null,
+      payoutId: id,
+      description: '',
+    } as const;
+    const postings = [
+      ...payoutOpened(amounts),
+      ...(status === 'succeeded' ? payoutSucceeded(amounts) : []),
+    ];
     await inTransaction(pool, async (client) => {
       await client.query(
         `insert into payout (merchant_id, id, shop_id, terminal_id, mode, amount, currency, method, status, recipient_phone, recipient_bank_id, created_at, completed_at, fee, bank_ref, connector)
@@ -61,7 +119,9 @@ export const openHistory = ({ database }: MigratedDatabase) => {
   /** What the relay does: a number for each event, and its deliveries. */
   const relay = async (): Promise<void> => {
     await inTransaction(pool, async (client) => {
-      await client.query(`update event set sequence = nextval('event_sequence_seq') where sequence is null`);
+      await client.query(
+        `update event set sequence = nextval('event_sequence_seq') where sequence is null`,
+      );
       await makeDeliveries(client, 1n, 9_000_000n);
     });
   };

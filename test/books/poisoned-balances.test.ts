@@ -22,9 +22,10 @@ after(() => migrated.close());
 
 const never = new AbortController().signal;
 const folded = async ({ merchantId }: KeyPrincipal): Promise<readonly string[]> => {
-  const { rows } = await migrated.database.pool.query<{ amount: string }>('select amount::text from balance where merchant_id = $1 order by account', [
-    merchantId,
-  ]);
+  const { rows } = await migrated.database.pool.query<{ amount: string }>(
+    'select amount::text from balance where merchant_id = $1 order by account',
+    [merchantId],
+  );
   return rows.map(({ amount }) => amount);
 };
 
@@ -36,19 +37,28 @@ test('an account that cannot be folded is set aside with an alert, and all other
   for (const key of keys) await history.adjust(key, 1_000n, true);
   const cure = await poison(pool, 'balance', 'insert', bad.merchantId);
   const counted = async (): Promise<number> =>
-    (await metrics.getSingleMetric('work_set_aside_total')?.get())?.values.find(({ labels }) => labels['task'] === 'fold-balances')?.value ?? 0;
+    (await metrics.getSingleMetric('work_set_aside_total')?.get())?.values.find(
+      ({ labels }) => labels['task'] === 'fold-balances',
+    )?.value ?? 0;
   const before = await counted();
   await foldBacklog(pool, never);
   for (const key of others) assert.deepEqual(await folded(key), ['1000']);
   assert.deepEqual(await folded(bad), []);
   const account = `fold-balances ${bad.shopId}/test/RUB/merchant`;
-  assert.deepEqual(await setAsideOf(pool, bad.merchantId), { subjects: [account], alerts: ['fold-balances'] });
+  assert.deepEqual(await setAsideOf(pool, bad.merchantId), {
+    subjects: [account],
+    alerts: ['fold-balances'],
+  });
   assert.equal((await counted()) - before, 1);
   const [row] = await readBalances(pool, bad.merchantId, 'test', 'RUB');
   assert.equal(row?.balance, 1_000n, 'its balance is right all the same');
   await history.adjust(bad, 5n, true);
   for (const key of others) await history.adjust(key, 1n, true);
-  assert.equal(await foldBalances(pool), others.length, 'it is left alone, and costs the others nothing more');
+  assert.equal(
+    await foldBalances(pool),
+    others.length,
+    'it is left alone, and costs the others nothing more',
+  );
   await cure();
   await endSetAside(pool);
   await foldBacklog(pool, never);
@@ -75,16 +85,36 @@ test('a walk over the books goes on behind the row that cannot be checked or tol
   }
   await history.relay();
   const cure = await poison(pool, 'alert', 'insert', bad.merchantId);
-  await pool.query(`update books_walk set due_at = now() + interval '1 day' where name <> 'payment'`);
-  const parts = { pool, now: () => Temporal.Now.instant(), log: openLog({ logLevel: 'silent' }, 'test'), stopping: never };
-  const { rows: walks } = await pool.query<{ at: string }>(`select at_id as at from books_walk where name = 'payment'`);
+  await pool.query(
+    `update books_walk set due_at = now() + interval '1 day' where name <> 'payment'`,
+  );
+  const parts = {
+    pool,
+    now: () => Temporal.Now.instant(),
+    log: openLog({ logLevel: 'silent' }, 'test'),
+    stopping: never,
+  };
+  const { rows: walks } = await pool.query<{ at: string }>(
+    `select at_id as at from books_walk where name = 'payment'`,
+  );
   assert.equal(walks.length, 1);
   assert.equal(await walkOn(parts), true);
-  const { rows } = await pool.query('select merchant_id from alert where kind = $1', ['books_differ']);
+  const { rows } = await pool.query('select merchant_id from alert where kind = $1', [
+    'books_differ',
+  ]);
   assert.deepEqual(rows, [{ merchant_id: other.merchantId }]);
-  const { rows: told } = await pool.query(`select subject_id from alert where kind = 'work_set_aside' and subject_id like 'check-books/%'`);
-  assert.deepEqual(told, [{ subject_id: `check-books/${bad.merchantId}` }], 'the platform is told, since the merchant’s alerts cannot be written');
-  const { rows: passed } = await pool.query('select checked_at is not null as passed from books_walk where name = $1', ['payment']);
+  const { rows: told } = await pool.query(
+    `select subject_id from alert where kind = 'work_set_aside' and subject_id like 'check-books/%'`,
+  );
+  assert.deepEqual(
+    told,
+    [{ subject_id: `check-books/${bad.merchantId}` }],
+    'the platform is told, since the merchant’s alerts cannot be written',
+  );
+  const { rows: passed } = await pool.query(
+    'select checked_at is not null as passed from books_walk where name = $1',
+    ['payment'],
+  );
   assert.deepEqual(passed, [{ passed: true }]);
   await cure();
 });
@@ -94,13 +124,27 @@ test('an alert that cannot be marked as told holds back no other', async () => {
   const [bad, other] = [await migrated.merchant(), await migrated.merchant()];
   await pool.query('update alert set told_at = now()');
   for (const { merchantId } of [bad, other]) {
-    await raiseAlert(pool, { kind: 'late_success', merchantId, shopId: null, mode: null, subjectId: 'x', detail: 'It came too late', at: start });
+    await raiseAlert(pool, {
+      kind: 'late_success',
+      merchantId,
+      shopId: null,
+      mode: null,
+      subjectId: 'x',
+      detail: 'It came too late',
+      at: start,
+    });
   }
   const cure = await poison(pool, 'alert', 'update', bad.merchantId);
   const heard: string[] = [];
-  const bus = { publish: async (_: string, message: unknown) => void heard.push(JSON.stringify(message)) };
+  const bus = {
+    publish: async (_: string, message: unknown) => void heard.push(JSON.stringify(message)),
+  };
   await tellAlerts({ pool, bus, now: () => Temporal.Now.instant() });
   assert.ok(heard.some((message) => message.includes(other.merchantId)));
-  assert.ok(!heard.some((message) => message.includes('It came too late') && message.includes(bad.merchantId)));
+  assert.ok(
+    !heard.some(
+      (message) => message.includes('It came too late') && message.includes(bad.merchantId),
+    ),
+  );
   await cure();
 });

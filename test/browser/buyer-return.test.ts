@@ -1,11 +1,15 @@
-/** Back to the shop (contract "Buyer return", D-39), and what must do no harm: two tabs, double clicks, a broken network, no JavaScript. */
+/**
+ * Back to the shop (contract "Buyer return", D-39), and what must do no harm: two tabs, double
+ * clicks, a broken network, no JavaScript.
+ */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { noChromium } from './chromium.ts';
 import { openBrowserStage, type BrowserStage } from './stage.ts';
 
-const says = (page: Page, text: string): Promise<void> => page.locator('#panel .panel-title').filter({ hasText: text }).waitFor({ timeout: 25_000 });
+const says = (page: Page, text: string): Promise<void> =>
+  page.locator('#panel .panel-title').filter({ hasText: text }).waitFor({ timeout: 25_000 });
 const button = (page: Page) => page.locator('#pay .primary');
 const atShop = 'https://shop.example/**';
 
@@ -17,7 +21,10 @@ describe('the way back, and the rough edges', { skip: noChromium, concurrency: 3
   after(() => stage?.close());
 
   test('a paid buyer sees the success for about two seconds and returns; query and fragment of the address stay', async () => {
-    const payment = await stage.create({ method: 'sbp', return_url: 'https://shop.example/done?cart=7&status=old#receipt' });
+    const payment = await stage.create({
+      method: 'sbp',
+      return_url: 'https://shop.example/done?cart=7&status=old#receipt',
+    });
     const { page } = await stage.open(payment);
     await button(page).click();
     await says(page, 'Оплачено');
@@ -27,12 +34,19 @@ describe('the way back, and the rough edges', { skip: noChromium, concurrency: 3
     const stayed_ms = performance.now() - shown;
     assert.ok(stayed_ms > 1_000 && stayed_ms < 15_000, `stayed ${stayed_ms} ms`);
     const back = new URL(page.url());
-    assert.deepEqual([back.searchParams.get('cart'), back.searchParams.get('payment_id'), back.hash], ['7', payment.id, '#receipt']);
+    assert.deepEqual(
+      [back.searchParams.get('cart'), back.searchParams.get('payment_id'), back.hash],
+      ['7', payment.id, '#receipt'],
+    );
     assert.equal(back.searchParams.getAll('status').at(-1), 'succeeded');
   });
 
   test('a buyer whose payment failed returns at once', async () => {
-    const payment = await stage.create({ method: 'sbp', amount: 10_001, return_url: 'https://shop.example/done' });
+    const payment = await stage.create({
+      method: 'sbp',
+      amount: 10_001,
+      return_url: 'https://shop.example/done',
+    });
     const { page } = await stage.open(payment);
     await button(page).click();
     await page.waitForURL(atShop);
@@ -48,7 +62,11 @@ describe('the way back, and the rough edges', { skip: noChromium, concurrency: 3
   });
 
   test('the bank page returns to the shop as well: its form may lead through the hosted page to another host', async () => {
-    const payment = await stage.create({ method: 'sberpay', return_url: 'https://shop.example/done', metadata: { simulator_outcome: 'requires_action' } });
+    const payment = await stage.create({
+      method: 'sberpay',
+      return_url: 'https://shop.example/done',
+      metadata: { simulator_outcome: 'requires_action' },
+    });
     const { page } = await stage.open(payment);
     await button(page).click();
     await page.getByRole('button', { name: 'Отказаться' }).click();
@@ -79,16 +97,25 @@ describe('the way back, and the rough edges', { skip: noChromium, concurrency: 3
   });
 
   test('two tabs: the second follows the first without being touched', async () => {
-    const payment = await stage.create({ method: 'sbp', metadata: { simulator_outcome: 'requires_action' } });
+    const payment = await stage.create({
+      method: 'sbp',
+      metadata: { simulator_outcome: 'requires_action' },
+    });
     const first = await stage.open(payment);
     const second = await stage.open(payment, first.window);
     await button(first.page).click();
-    await Promise.all([says(first.page, 'Оплатите через СБП'), says(second.page, 'Оплатите через СБП')]);
+    await Promise.all([
+      says(first.page, 'Оплатите через СБП'),
+      says(second.page, 'Оплатите через СБП'),
+    ]);
     assert.deepEqual([...first.complaints, ...second.complaints], []);
   });
 
   test('two tabs: pressing in the second as well opens no second session, is refused in words, and shows how things stand', async () => {
-    const payment = await stage.create({ method: 'sbp', metadata: { simulator_outcome: 'requires_action' } });
+    const payment = await stage.create({
+      method: 'sbp',
+      metadata: { simulator_outcome: 'requires_action' },
+    });
     const first = await stage.open(payment);
     // The second tab hears nothing until it acts.
     const deaf = await stage.openWindow();
@@ -107,7 +134,9 @@ describe('the way back, and the rough edges', { skip: noChromium, concurrency: 3
   });
 
   test('a lost network is said calmly and forgotten when it is back', async () => {
-    const { page, window } = await stage.open(await stage.create({ method: 'sbp', metadata: { simulator_outcome: 'requires_action' } }));
+    const { page, window } = await stage.open(
+      await stage.create({ method: 'sbp', metadata: { simulator_outcome: 'requires_action' } }),
+    );
     await button(page).click();
     await says(page, 'Оплатите через СБП');
     await window.setOffline(true);
@@ -117,7 +146,9 @@ describe('the way back, and the rough edges', { skip: noChromium, concurrency: 3
   });
 
   test('a payment whose answer got lost is not sent again: the page finds out what happened', async () => {
-    const { page } = await stage.open(await stage.create({ method: 'sbp', metadata: { simulator_outcome: 'requires_action' } }));
+    const { page } = await stage.open(
+      await stage.create({ method: 'sbp', metadata: { simulator_outcome: 'requires_action' } }),
+    );
     await page.route('**/pay?lang=ru', async (route) => {
       await route.fetch();
       await route.abort();

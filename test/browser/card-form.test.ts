@@ -1,4 +1,7 @@
-/** The card's form under a buyer's fingers: what is tidied, named, kept over a switch of language, and reached by keyboard. */
+/**
+ * The card's form under a buyer's fingers: what is tidied, named, kept over a switch of language,
+ * and reached by keyboard.
+ */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
@@ -7,7 +10,8 @@ import { openBrowserStage, type BrowserStage } from './stage.ts';
 
 const patience = { timeout: 60_000 };
 const focused = (page: Page): Promise<string | null> => page.locator(':focus').getAttribute('id');
-const outlined = (page: Page): Promise<string> => page.evaluate('getComputedStyle(document.activeElement).outlineStyle');
+const outlined = (page: Page): Promise<string> =>
+  page.evaluate('getComputedStyle(document.activeElement).outlineStyle');
 
 describe('the card’s form', { skip: noChromium }, () => {
   let stage: BrowserStage;
@@ -40,10 +44,15 @@ describe('the card’s form', { skip: noChromium }, () => {
     ] as const) {
       await page.locator('#card-number').fill('');
       await page.locator('#card-number').pressSequentially(digits);
-      assert.equal(await problem.innerText(), `${brand} не принимается. Подойдут Мир, Visa, Mastercard и UnionPay.`);
+      assert.equal(
+        await problem.innerText(),
+        `${brand} не принимается. Подойдут Мир, Visa, Mastercard и UnionPay.`,
+      );
     }
     await page.getByRole('link', { name: 'English' }).click();
-    await problem.getByText('Diners Club is not accepted. Use Mir, Visa, Mastercard or UnionPay.').waitFor(patience);
+    await problem
+      .getByText('Diners Club is not accepted. Use Mir, Visa, Mastercard or UnionPay.')
+      .waitFor(patience);
     await page.locator('#card-number').fill('4111');
     assert.equal(await problem.innerText(), '', 'another number takes the word back');
   });
@@ -56,15 +65,23 @@ describe('the card’s form', { skip: noChromium }, () => {
     await page.locator('#card-expiry').fill('13/30');
     await page.locator('#pay .primary').click();
     assert.ok(await page.locator('[data-brand=mir]').isVisible());
-    await page.route('**/method?*', (route) => route.fulfill({ status: 409, json: { error: { code: 'method_unsupported', message: 'x' } } }));
+    await page.route('**/method?*', (route) =>
+      route.fulfill({ status: 409, json: { error: { code: 'method_unsupported', message: 'x' } } }),
+    );
     await page.locator('#card-cvc').fill('123');
     await page.locator('#card-expiry').fill('12/30');
     await page.locator('#pay .primary').click();
-    await page.getByRole('alert').filter({ hasText: 'Этот способ оплаты сейчас недоступен.' }).waitFor(patience);
+    await page
+      .getByRole('alert')
+      .filter({ hasText: 'Этот способ оплаты сейчас недоступен.' })
+      .waitFor(patience);
     await page.locator('#card-expiry').fill('13/30');
     await page.locator('#card-cvc').focus();
     await page.getByRole('link', { name: 'English' }).click();
-    await page.locator('#card-expiry-problem').getByText('Month and year, such as 09/28').waitFor(patience);
+    await page
+      .locator('#card-expiry-problem')
+      .getByText('Month and year, such as 09/28')
+      .waitFor(patience);
     assert.ok(await page.locator('[data-brand=mir]').isVisible());
     assert.ok(
       await page
@@ -77,19 +94,31 @@ describe('the card’s form', { skip: noChromium }, () => {
   });
 
   test('the keyboard’s key goes on to what is empty, the last one pays, and every stop of the focus is seen', async () => {
-    const { page } = await stage.open(await stage.create({ method: 'cards' }), { language: 'en-GB' });
-    const hints = await page.locator('.card-fields input').evaluateAll((inputs) => inputs.map((input) => input.getAttribute('enterkeyhint')));
+    const { page } = await stage.open(await stage.create({ method: 'cards' }), {
+      language: 'en-GB',
+    });
+    const hints = await page
+      .locator('.card-fields input')
+      .evaluateAll((inputs) => inputs.map((input) => input.getAttribute('enterkeyhint')));
     assert.deepEqual(hints, ['next', 'next', 'next', 'go']);
     await page.locator('#card-number').focus();
     await page.keyboard.type('4111111111111111');
     await page.keyboard.press('Enter');
     assert.equal(await focused(page), 'card-expiry');
-    assert.deepEqual(await page.locator('.problem').allInnerTexts(), ['', '', '', ''], 'nobody is blamed for a field not reached yet');
+    assert.deepEqual(
+      await page.locator('.problem').allInnerTexts(),
+      ['', '', '', ''],
+      'nobody is blamed for a field not reached yet',
+    );
     await page.keyboard.type('1230');
     await page.keyboard.press('Enter');
     assert.equal(await focused(page), 'card-cvc');
     for (let stop = 0; stop < 5; stop += 1) {
-      assert.equal(await outlined(page), 'solid', await page.evaluate('document.activeElement.outerHTML.slice(0, 80)'));
+      assert.equal(
+        await outlined(page),
+        'solid',
+        await page.evaluate('document.activeElement.outerHTML.slice(0, 80)'),
+      );
       await page.keyboard.press('Tab');
     }
     await page.locator('#card-cvc').focus();
@@ -106,12 +135,21 @@ describe('the card’s form', { skip: noChromium }, () => {
   });
 
   test('the buttons of test cards are called by what they show: brand and number', async () => {
-    const { page } = await stage.open(await stage.create({ method: 'cards' }), { language: 'en-GB' });
+    const { page } = await stage.open(await stage.create({ method: 'cards' }), {
+      language: 'en-GB',
+    });
     await page.locator('#test-cards summary').click();
-    const names = await page.locator('.test-card').evaluateAll((buttons) => buttons.map((button) => button.getAttribute('aria-label')));
+    const names = await page
+      .locator('.test-card')
+      .evaluateAll((buttons) => buttons.map((button) => button.getAttribute('aria-label')));
     assert.deepEqual(
       names.map((name) => name?.split(',')[0]),
-      ['Mir 2200 0000 0000 0004', 'Visa 4111 1111 1111 1111', 'Mastercard 5555 5555 5555 4444', 'UnionPay 6200 0000 0000 0005'],
+      [
+        'Mir 2200 0000 0000 0004',
+        'Visa 4111 1111 1111 1111',
+        'Mastercard 5555 5555 5555 4444',
+        'UnionPay 6200 0000 0000 0005',
+      ],
     );
     await page.getByRole('button', { name: 'Visa 4111 1111 1111 1111' }).click();
     assert.equal(await page.locator('#card-number').inputValue(), '4111 1111 1111 1111');

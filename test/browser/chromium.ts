@@ -1,4 +1,7 @@
-/** A real Chromium for browser tests: found, started once per file, watched for everything that a clean page does not say. */
+/**
+ * A real Chromium for browser tests: found, started once per file, watched for everything that a
+ * clean page does not say.
+ */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
@@ -21,8 +24,13 @@ const found =
     .flatMap((folder) => names.map((name) => join(folder, name)))
     .find(isProgram);
 
-/** For `describe(name, { skip: noChromium }, ...)`: why browser tests cannot run here, or false when they can. */
-export const noChromium: string | false = found ? false : 'CHROMIUM names no browser, and PATH holds none';
+/**
+ * For `describe(name, { skip: noChromium }, ...)`: why browser tests cannot run here, or false when
+ * they can.
+ */
+export const noChromium: string | false = found
+  ? false
+  : 'CHROMIUM names no browser, and PATH holds none';
 
 const programArguments = [
   '--no-sandbox',
@@ -34,9 +42,15 @@ const programArguments = [
   '--disable-sync',
 ];
 
-/** Starts the browser, which writes letters of `fontSize_px` unless told otherwise. Throws when there is none. */
+/**
+ * Starts the browser, which writes letters of `fontSize_px` unless told otherwise. Throws when
+ * there is none.
+ */
 export const startChromium = (fontSize_px = 16): Promise<Browser> =>
-  chromium.launch({ executablePath: found ?? '', args: [...programArguments, `--blink-settings=defaultFontSize=${fontSize_px}`] });
+  chromium.launch({
+    executablePath: found ?? '',
+    args: [...programArguments, `--blink-settings=defaultFontSize=${fontSize_px}`],
+  });
 
 export interface Visitor {
   readonly language?: 'ru-RU' | 'en-GB' | 'de-DE';
@@ -48,7 +62,10 @@ export interface Visitor {
 const shopPage = { contentType: 'text/html', body: '<title>shop</title>' };
 
 /** A buyer's browser window: no cookies of others, and `https://shop.example` answers. */
-export const openWindow = async (browser: Browser, { language = 'ru-RU', phone = false, script = true }: Visitor = {}): Promise<BrowserContext> => {
+export const openWindow = async (
+  browser: Browser,
+  { language = 'ru-RU', phone = false, script = true }: Visitor = {},
+): Promise<BrowserContext> => {
   const context = await browser.newContext({
     locale: language,
     javaScriptEnabled: script,
@@ -63,11 +80,15 @@ export const openWindow = async (browser: Browser, { language = 'ru-RU', phone =
 /** Answers that the browser complains of although they are meant. */
 const meant = /status of (404|409|422)/;
 
-/** Gathers what the page's console says of errors, violations of the policy included, and what it throws. */
+/**
+ * Gathers what the page's console says of errors, violations of the policy included, and what it
+ * throws.
+ */
 export const watchComplaints = (page: Page): readonly string[] => {
   const complaints: string[] = [];
   page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type()) && !meant.test(message.text())) complaints.push(message.text());
+    if (['error', 'warning'].includes(message.type()) && !meant.test(message.text()))
+      complaints.push(message.text());
   });
   page.on('pageerror', (error) => complaints.push(error.message));
   return complaints;

@@ -1,4 +1,7 @@
-/** `/docs` and the webhook guide in a real browser: the policy of the hosted page's origin, trying out, narrow screens, readers who hear the page. */
+/**
+ * `/docs` and the webhook guide in a real browser: the policy of the hosted page's origin, trying
+ * out, narrow screens, readers who hear the page.
+ */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -29,7 +32,10 @@ describe('the documentation', { skip: noChromium }, () => {
     await service?.stop();
   });
 
-  /** Opens a page and gathers what it complains of, violations of its policy and calls elsewhere included. */
+  /**
+   * Opens a page and gathers what it complains of, violations of its policy and calls elsewhere
+   * included.
+   */
   const open = async (path: string, { width = 1_280, colorScheme = 'light' }: View = {}) => {
     const page = await browser.newPage({ viewport: { width, height: 844 }, colorScheme });
     page.setDefaultTimeout(patience_ms);
@@ -39,17 +45,26 @@ describe('the documentation', { skip: noChromium }, () => {
       const { origin, protocol } = new URL(request.url());
       if (protocol.startsWith('http') && origin !== service.rest) elsewhere.push(request.url());
     });
-    await page.addInitScript('addEventListener("securitypolicyviolation", ({ violatedDirective }) => console.error(`violation of ${violatedDirective}`))');
+    await page.addInitScript(
+      'addEventListener("securitypolicyviolation", ({ violatedDirective }) => console.error(`violation of ${violatedDirective}`))',
+    );
     const response = await page.goto(service.rest + path, { timeout: patience_ms });
-    return { page, policy: response?.headers()['content-security-policy'] ?? '', complaints, elsewhere };
+    return {
+      page,
+      policy: response?.headers()['content-security-policy'] ?? '',
+      complaints,
+      elsewhere,
+    };
   };
 
-  const untilDrawn = (page: Page): Promise<void> => page.getByRole('heading', { name: 'Payment Service Public API' }).waitFor();
+  const untilDrawn = (page: Page): Promise<void> =>
+    page.getByRole('heading', { name: 'Payment Service Public API' }).waitFor();
 
   /** What axe finds, once the page has come to rest. */
   const flawsOf = async (page: Page): Promise<readonly string[]> => {
     await page.evaluate(`${axe}; 0`);
-    const find = 'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes[0].html))';
+    const find =
+      'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes[0].html))';
     let flaws: readonly string[] = [];
     for (let look = 0; look < 10; look += 1) {
       flaws = await page.evaluate(find);
@@ -59,13 +74,17 @@ describe('the documentation', { skip: noChromium }, () => {
     return flaws;
   };
 
-  const widthOf = (page: Page): Promise<number> => page.evaluate('document.documentElement.scrollWidth');
+  const widthOf = (page: Page): Promise<number> =>
+    page.evaluate('document.documentElement.scrollWidth');
 
-  const directive = (policy: string, name: string): string | undefined => policy.split('; ').find((one) => one.startsWith(`${name} `));
+  const directive = (policy: string, name: string): string | undefined =>
+    policy.split('; ').find((one) => one.startsWith(`${name} `));
 
   test('runs scripts of its own files alone, and a request is tried out each time with a key of its own', async () => {
     const { key } = await makeMerchant(service);
-    const { page, policy, complaints, elsewhere } = await open('/docs#tag/payments/POST/v1/public/payments');
+    const { page, policy, complaints, elsewhere } = await open(
+      '/docs#tag/payments/POST/v1/public/payments',
+    );
     assert.equal(directive(policy, 'script-src'), "script-src 'self'");
     assert.equal(directive(policy, 'default-src'), "default-src 'none'");
 
@@ -91,7 +110,11 @@ describe('the documentation', { skip: noChromium }, () => {
     await page.close();
   });
 
-  for (const view of [{ width: 1_280 }, { width: 390 }, { width: 1_280, colorScheme: 'dark' }] as const) {
+  for (const view of [
+    { width: 1_280 },
+    { width: 390 },
+    { width: 1_280, colorScheme: 'dark' },
+  ] as const) {
     const places = [
       ['/docs', 'Payment Service Public API'],
       ['/docs#tag/payments/POST/v1/public/payments', 'Create a payment'],

@@ -30,7 +30,8 @@ const openPage = async (t: TestContext) => {
   );
   page.on('console', (message) => {
     // The schema is asked for before there is a key.
-    if (['error', 'warning'].includes(message.type()) && !message.text().includes('401')) complaints.push(message.text());
+    if (['error', 'warning'].includes(message.type()) && !message.text().includes('401'))
+      complaints.push(message.text());
   });
   page.on('pageerror', (error) => complaints.push(error.message));
   await page.goto(`${url}/graphql`);
@@ -47,17 +48,26 @@ const write = async (page: Page, editor: string, text: string): Promise<void> =>
 const run = (page: Page): Promise<void> => page.getByRole('button', { name: /^execute/i }).click();
 
 /** Waits until the answer holds the text. */
-const answered = (page: Page, text: string): Promise<void> => page.locator('.graphiql-response').getByText(text).first().waitFor({ timeout: 25_000 });
+const answered = (page: Page, text: string): Promise<void> =>
+  page.locator('.graphiql-response').getByText(text).first().waitFor({ timeout: 25_000 });
 
 describe('GraphiQL', { skip: noChromium }, () => {
   test('comes from the service alone, and runs a query and a subscription with the key of the headers editor', async (t) => {
     const { world, page, elsewhere, complaints } = await openPage(t);
-    await write(page, '.graphiql-editor-tool .monaco-editor', JSON.stringify({ Authorization: `Bearer ${operatorToken}` }));
+    await write(
+      page,
+      '.graphiql-editor-tool .monaco-editor',
+      JSON.stringify({ Authorization: `Bearer ${operatorToken}` }),
+    );
     await write(page, '.graphiql-query-editor .monaco-editor', '{ merchant(id: "m1") { name } }');
     await run(page);
     await answered(page, '"Merchant of the test"');
 
-    await write(page, '.graphiql-query-editor .monaco-editor', 'subscription { paymentCreated { payment { shop { name } } } }');
+    await write(
+      page,
+      '.graphiql-query-editor .monaco-editor',
+      'subscription { paymentCreated { payment { shop { name } } } }',
+    );
     await run(page);
     await page.getByRole('button', { name: /^stop/i }).waitFor();
     // The server has no message for "listening".
@@ -65,7 +75,9 @@ describe('GraphiQL', { skip: noChromium }, () => {
     await world.happen();
     await answered(page, '"Shop s1"');
 
-    const kept = await page.evaluate(() => JSON.stringify([Object.entries(localStorage), Object.entries(sessionStorage)]));
+    const kept = await page.evaluate(() =>
+      JSON.stringify([Object.entries(localStorage), Object.entries(sessionStorage)]),
+    );
     assert(!kept.includes(operatorToken), 'the token is in the storage of the browser');
     assert.deepEqual({ elsewhere, complaints }, { elsewhere: [], complaints: [] });
   });

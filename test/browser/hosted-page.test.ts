@@ -1,4 +1,7 @@
-/** The buyer's way through the hosted page, in a real browser on the real service. Contract "States and transitions", "Buyer return"; D-30, D-39. */
+/**
+ * The buyer's way through the hosted page, in a real browser on the real service. Contract "States
+ * and transitions", "Buyer return"; D-30, D-39.
+ */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
@@ -9,7 +12,8 @@ const title = (page: Page) => page.locator('#panel .panel-title').first();
 const button = (page: Page) => page.locator('#pay .primary');
 
 /** Waits until the panel's heading says so. */
-const says = (page: Page, text: string): Promise<void> => title(page).filter({ hasText: text }).waitFor({ timeout: 25_000 });
+const says = (page: Page, text: string): Promise<void> =>
+  title(page).filter({ hasText: text }).waitFor({ timeout: 25_000 });
 
 const typeCard = async (page: Page, number = '2200000000000004'): Promise<void> => {
   await page.getByLabel('Номер карты').pressSequentially(number);
@@ -29,7 +33,8 @@ describe('the hosted page', { skip: noChromium, concurrency: 3 }, () => {
     const { page, complaints } = await stage.open(await stage.create({ amount: 1_234_567 }));
     assert.equal((await page.title()).replaceAll(/\s/g, ' '), '12 345,67 ₽ — Tea & Cakes');
     const summary = (await page.locator('#summary').innerText()).replaceAll(/\s/g, ' ');
-    for (const fact of ['Tea & Cakes', '12 345,67 ₽', 'Кофе в зёрнах, 1 кг', 'A-10422', 'P-']) assert.ok(summary.includes(fact), `${fact} in ${summary}`);
+    for (const fact of ['Tea & Cakes', '12 345,67 ₽', 'Кофе в зёрнах, 1 кг', 'A-10422', 'P-'])
+      assert.ok(summary.includes(fact), `${fact} in ${summary}`);
     await page.locator('[data-deadline]', { hasText: /^(1:00:00|59:\d\d)$/ }).waitFor();
     assert.deepEqual(complaints, []);
   });
@@ -40,7 +45,12 @@ describe('the hosted page', { skip: noChromium, concurrency: 3 }, () => {
     await button(page).click();
     await says(page, 'Оплатите через СБП');
     assert.equal(await page.locator('svg.qr').getAttribute('role'), 'img');
-    assert.equal(await page.getByRole('link', { name: 'Открыть ссылку на этом устройстве' }).getAttribute('href'), `${payment.url}/bank`);
+    assert.equal(
+      await page
+        .getByRole('link', { name: 'Открыть ссылку на этом устройстве' })
+        .getAttribute('href'),
+      `${payment.url}/bank`,
+    );
     await says(page, 'Оплачено');
     assert.equal((await payment.read()).status, 'succeeded');
     assert.match((await page.locator('#live').textContent()) ?? '', /Оплачено/);
@@ -48,7 +58,10 @@ describe('the hosted page', { skip: noChromium, concurrency: 3 }, () => {
   });
 
   test('SBP on a phone: the bank app is one big button away', async () => {
-    const { page } = await stage.open(await stage.create({ method: 'sbp', metadata: { simulator_outcome: 'requires_action' } }), { phone: true });
+    const { page } = await stage.open(
+      await stage.create({ method: 'sbp', metadata: { simulator_outcome: 'requires_action' } }),
+      { phone: true },
+    );
     await button(page).click();
     await page.getByRole('link', { name: 'Открыть приложение банка' }).click();
     await page.getByRole('button', { name: 'Подтвердить' }).click();
@@ -84,10 +97,18 @@ describe('the hosted page', { skip: noChromium, concurrency: 3 }, () => {
     const payment = await stage.create({ method: 'cards' });
     const { page, complaints } = await stage.open(payment);
     await button(page).click();
-    assert.deepEqual(await page.locator('.problem').allInnerTexts(), ['Введите номер карты', 'Введите срок действия', 'Введите CVC', '']);
+    assert.deepEqual(await page.locator('.problem').allInnerTexts(), [
+      'Введите номер карты',
+      'Введите срок действия',
+      'Введите CVC',
+      '',
+    ]);
     assert.equal(await page.locator(':focus').getAttribute('id'), 'card-number');
     await typeCard(page, '2200000000000005');
-    assert.equal(await page.locator('#card-number-problem').innerText(), 'Проверьте номер: в нём опечатка');
+    assert.equal(
+      await page.locator('#card-number-problem').innerText(),
+      'Проверьте номер: в нём опечатка',
+    );
     assert.equal(await page.getByLabel('Номер карты').getAttribute('aria-invalid'), 'true');
     await page.getByLabel('Номер карты').fill('2200 0000 0000 0004');
     assert.equal(await page.locator('#card-number-problem').innerText(), '');
@@ -97,12 +118,17 @@ describe('the hosted page', { skip: noChromium, concurrency: 3 }, () => {
     await says(page, 'Банк проводит платёж');
     await says(page, 'Оплачено');
     const paid = await payment.read();
-    assert.deepEqual([paid.status, paid['customer_card_mask'], paid['customer_card_holder']], ['succeeded', '**** **** **** 0004', 'IVAN IVANOV']);
+    assert.deepEqual(
+      [paid.status, paid['customer_card_mask'], paid['customer_card_holder']],
+      ['succeeded', '**** **** **** 0004', 'IVAN IVANOV'],
+    );
     assert.deepEqual(complaints, []);
   });
 
   test('card: the bank asks for a code; a wrong one is refused, any six digits confirm', async () => {
-    const { page, complaints } = await stage.open(await stage.create({ method: 'cards', amount: 10_005 }));
+    const { page, complaints } = await stage.open(
+      await stage.create({ method: 'cards', amount: 10_005 }),
+    );
     await typeCard(page);
     await button(page).click();
     await page.getByLabel('Код подтверждения').fill('12');
@@ -148,7 +174,10 @@ describe('the hosted page', { skip: noChromium, concurrency: 3 }, () => {
     ['sberpay', 'SberPay'],
   ] as const) {
     test(`${name}: the buyer goes to the bank's app, confirms, and comes back to a paid page`, async () => {
-      const payment = await stage.create({ method, metadata: { simulator_outcome: 'requires_action' } });
+      const payment = await stage.create({
+        method,
+        metadata: { simulator_outcome: 'requires_action' },
+      });
       const { page, complaints } = await stage.open(payment);
       await button(page).click();
       await page.waitForURL(`${payment.url}/bank`);
@@ -160,10 +189,16 @@ describe('the hosted page', { skip: noChromium, concurrency: 3 }, () => {
   }
 
   test('a planned failure is told with its reason and what to do', async () => {
-    const { page, complaints } = await stage.open(await stage.create({ method: 'sbp', amount: 10_002 }), { language: 'en-GB' });
+    const { page, complaints } = await stage.open(
+      await stage.create({ method: 'sbp', amount: 10_002 }),
+      { language: 'en-GB' },
+    );
     await button(page).click();
     await says(page, 'The payment did not go through');
-    await page.locator('#panel').getByText('There is not enough money in the account. You were not charged.').waitFor();
+    await page
+      .locator('#panel')
+      .getByText('There is not enough money in the account. You were not charged.')
+      .waitFor();
     await page.getByText('insufficient_funds').last().waitFor();
     assert.deepEqual(complaints, []);
   });
@@ -175,7 +210,10 @@ describe('the hosted page', { skip: noChromium, concurrency: 3 }, () => {
     await page.getByLabel('Какой ответ даст учебный банк').selectOption('failed:limit_exceeded');
     assert.equal((await planned).status(), 200);
     const { metadata } = await payment.read();
-    assert.deepEqual([metadata['simulator_outcome'], metadata['simulator_failure_code']], ['failed', 'limit_exceeded']);
+    assert.deepEqual(
+      [metadata['simulator_outcome'], metadata['simulator_failure_code']],
+      ['failed', 'limit_exceeded'],
+    );
     await page.reload();
     assert.equal(await page.locator('#plan').inputValue(), 'failed:limit_exceeded');
     await button(page).click();

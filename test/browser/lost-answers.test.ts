@@ -6,12 +6,18 @@ import { noChromium } from './chromium.ts';
 import { openBrowserStage, type BrowserStage } from './stage.ts';
 
 const patience = { timeout: 60_000 };
-const says = (page: Page, text: string): Promise<void> => page.locator('#panel .panel-title').filter({ hasText: text }).waitFor(patience);
+const says = (page: Page, text: string): Promise<void> =>
+  page.locator('#panel .panel-title').filter({ hasText: text }).waitFor(patience);
 const button = (page: Page) => page.locator('#pay .primary');
 const waiting = { metadata: { simulator_outcome: 'requires_action' } };
 
 /** Loses calls to an address: after they have arrived, or before. Says how many came. */
-const lose = async (page: Page, address: string, when: 'before' | 'after', times = Infinity): Promise<() => number> => {
+const lose = async (
+  page: Page,
+  address: string,
+  when: 'before' | 'after',
+  times = Infinity,
+): Promise<() => number> => {
   let came = 0;
   await page.route(address, async (route) => {
     came += 1;
@@ -63,7 +69,9 @@ describe('lost answers', { skip: noChromium, concurrency: 2 }, () => {
     const { page } = await stage.open(payment, { language: 'en-GB' });
     const paid = await lose(page, '**/pay?*', 'before', 1);
     await button(page).click();
-    await page.getByText('The connection broke before the payment began. Press the button again').waitFor(patience);
+    await page
+      .getByText('The connection broke before the payment began. Press the button again')
+      .waitFor(patience);
     assert.equal(paid(), 1, 'it was not sent again behind the buyer’s back');
     await button(page).click();
     await says(page, 'Pay with SBP');

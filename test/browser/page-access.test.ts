@@ -1,4 +1,7 @@
-/** The hosted page for everybody: axe finds nothing in any state, and letters of twice the size fit a phone. */
+/**
+ * The hosted page for everybody: axe finds nothing in any state, and letters of twice the size fit
+ * a phone.
+ */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
@@ -17,7 +20,10 @@ interface Shown {
   readonly act?: (page: Page) => Promise<void>;
 }
 
-const waiting = { return_url: 'https://shop.example/done', metadata: { simulator_outcome: 'requires_action' } };
+const waiting = {
+  return_url: 'https://shop.example/done',
+  metadata: { simulator_outcome: 'requires_action' },
+};
 
 const atBank = async (stage: Stage, body: object): Promise<Created> => {
   const payment = await stage.create({ ...waiting, ...body });
@@ -48,18 +54,25 @@ const states: Readonly<Record<string, (stage: Stage) => Promise<Shown>>> = {
   'test cards and another way': async (stage) => ({
     ...(await stage.create({ ...waiting, method: 'cards' })),
     act: async (page) => {
-      for (const opened of ['.test-cards summary', '.way-on summary']) await page.locator(opened).click();
+      for (const opened of ['.test-cards summary', '.way-on summary'])
+        await page.locator(opened).click();
       await page.locator('.test-card').first().click();
     },
   }),
   'a QR code': (stage) => atBank(stage, { method: 'sbp' }),
   'a bank’s app': (stage) => atBank(stage, { method: 'tpay' }),
   '3-D Secure': (stage) => atBank(stage, { method: 'cards' }),
-  'a bank that is silent': (stage) => atBank(stage, { method: 'sbp', metadata: { simulator_outcome: 'pending' } }),
-  'the bank’s own page': async (stage) => ({ url: `${(await atBank(stage, { method: 'cards' })).url}/bank` }),
+  'a bank that is silent': (stage) =>
+    atBank(stage, { method: 'sbp', metadata: { simulator_outcome: 'pending' } }),
+  'the bank’s own page': async (stage) => ({
+    url: `${(await atBank(stage, { method: 'cards' })).url}/bank`,
+  }),
   'a receipt with refunds': async (stage) => {
     const payment = await over(stage, { return_url: waiting.return_url }, 'succeeded');
-    await stage.refund(payment, { amount: 40_000, reason: 'Один пакет был повреждён при доставке' });
+    await stage.refund(payment, {
+      amount: 40_000,
+      reason: 'Один пакет был повреждён при доставке',
+    });
     await stage.refund(payment, { amount: 10_005 });
     return payment;
   },
@@ -72,12 +85,19 @@ const states: Readonly<Record<string, (stage: Stage) => Promise<Shown>>> = {
   'a card that is asked for again': async (stage) => {
     const payment = await stage.create({ ...waiting, method: 'cards' });
     await stage.loseOrder(payment);
-    return { ...payment, act: (page) => page.getByText(/банк не получил карту|did not get your card/).waitFor({ timeout: 60_000 }) };
+    return {
+      ...payment,
+      act: (page) =>
+        page.getByText(/банк не получил карту|did not get your card/).waitFor({ timeout: 60_000 }),
+    };
   },
   'money that came too late': async (stage) => {
     const metadata = { simulator_outcome: 'failed', simulator_callbacks: 'contradictory' };
     const payment = await over(stage, { metadata }, 'failed');
-    await eventually(async () => (await payment.read())['captured_at'] ?? undefined, 'the bank has contradicted itself');
+    await eventually(
+      async () => (await payment.read())['captured_at'] ?? undefined,
+      'the bank has contradicted itself',
+    );
     return { ...payment, act: (page) => page.getByText(/слишком поздно|too late/).waitFor() };
   },
   'a cancelled payment': async (stage) => {
@@ -86,8 +106,14 @@ const states: Readonly<Record<string, (stage: Stage) => Promise<Shown>>> = {
     return payment;
   },
   'a long order': (stage) =>
-    stage.create({ amount: Number.MAX_SAFE_INTEGER, order_id: `order-${'7'.repeat(90)}`, description: 'Очень длинное описание заказа '.repeat(12) }),
-  'an unknown address': async (stage) => ({ url: `${new URL((await stage.create()).url).origin}/pay/nonsense` }),
+    stage.create({
+      amount: Number.MAX_SAFE_INTEGER,
+      order_id: `order-${'7'.repeat(90)}`,
+      description: 'Очень длинное описание заказа '.repeat(12),
+    }),
+  'an unknown address': async (stage) => ({
+    url: `${new URL((await stage.create()).url).origin}/pay/nonsense`,
+  }),
 };
 
 /** What axe finds wrong with the page as it is, in words. */
@@ -95,7 +121,11 @@ const faults = async (page: Page): Promise<readonly string[]> => {
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axeText);
   const { violations, passes }: any = await page.evaluate('axe.run()');
   assert.ok(passes.length > 10, 'axe looked at the page');
-  return violations.flatMap(({ id, nodes }: any) => nodes.map(({ target, failureSummary }: any) => `${id} at ${target.join(' ')}: ${failureSummary}`));
+  return violations.flatMap(({ id, nodes }: any) =>
+    nodes.map(
+      ({ target, failureSummary }: any) => `${id} at ${target.join(' ')}: ${failureSummary}`,
+    ),
+  );
 };
 
 /**
@@ -145,7 +175,11 @@ describe('the hosted page for everybody', { skip: noChromium }, () => {
   });
 
   /** Looks at a state in both languages in windows of a browser. */
-  const look = async (by: Browser, { url, act }: Shown, check: (page: Page) => Promise<void>): Promise<void> => {
+  const look = async (
+    by: Browser,
+    { url, act }: Shown,
+    check: (page: Page) => Promise<void>,
+  ): Promise<void> => {
     for (const language of languages) {
       const window = await openWindow(by, { language });
       const page = await window.newPage();
@@ -172,7 +206,10 @@ describe('the hosted page for everybody', { skip: noChromium }, () => {
       const withRuler = async (page: Page): Promise<void> => {
         await page.setViewportSize({ width: 390, height: 844 });
         await page.evaluate('document.fonts.ready.then(() => null)');
-        assert.equal(await page.evaluate('getComputedStyle(document.documentElement).fontSize'), '32px');
+        assert.equal(
+          await page.evaluate('getComputedStyle(document.documentElement).fontSize'),
+          '32px',
+        );
         assert.deepEqual(await page.evaluate(misfits), []);
       };
       await look(large, shown, withRuler);

@@ -1,4 +1,7 @@
-/** The page counts by its shop's clock: a test clock that stands, is advanced, and runs. Architecture "Time". */
+/**
+ * The page counts by its shop's clock: a test clock that stands, is advanced, and runs.
+ * Architecture "Time".
+ */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import type { Browser } from 'playwright-core';
@@ -33,13 +36,20 @@ describe('a page of a shop with a test clock', { skip: noChromium }, () => {
 
   const clock = async (verb: string, args = ''): Promise<void> => {
     const field = `testClock${verb}(merchantId: "${merchant.id}", shopId: "${merchant.shopId}"${args})`;
-    const answer = await askGraph(service, `mutation { ${field} { __typename ... on Refused { message } } }`);
+    const answer = await askGraph(
+      service,
+      `mutation { ${field} { __typename ... on Refused { message } } }`,
+    );
     assert.equal(answer[`testClock${verb}`].__typename, 'TestClock', JSON.stringify(answer));
   };
 
   test('it stands while the clock stands, follows where the clock is advanced, and counts when it runs', async () => {
     await clock('Create', ', at: "2031-03-01T12:00:00.000Z"');
-    const created = await merchant.call('POST', '/payments', { amount: 10_000, method: 'cards', ttl_minutes: 45 });
+    const created = await merchant.call('POST', '/payments', {
+      amount: 10_000,
+      method: 'cards',
+      ttl_minutes: 45,
+    });
     const page = await (await openWindow(browser, { language: 'en-GB' })).newPage();
     await page.goto(created.body.payment_url);
     const shown = page.locator('[data-deadline]');
@@ -61,7 +71,12 @@ describe('a page of a shop with a test clock', { skip: noChromium }, () => {
     const first = await fetch(address);
     const { now }: any = await first.json();
     assert.match(now, /^2031-03-01T12:1/);
-    const again = await fetch(address, { headers: { 'if-none-match': first.headers.get('etag') ?? '' } });
-    assert.deepEqual([again.status, again.headers.get('page-time')?.slice(0, 15)], [304, now.slice(0, 15)]);
+    const again = await fetch(address, {
+      headers: { 'if-none-match': first.headers.get('etag') ?? '' },
+    });
+    assert.deepEqual(
+      [again.status, again.headers.get('page-time')?.slice(0, 15)],
+      [304, now.slice(0, 15)],
+    );
   });
 });

@@ -3,12 +3,17 @@ import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
-import { openPageLimiter, pageLimits, streamRetry_s } from '../../rest-facade/checkout/limit-page.ts';
+import {
+  openPageLimiter,
+  pageLimits,
+  streamRetry_s,
+} from '../../rest-facade/checkout/limit-page.ts';
 import { eventually } from '../support/merchant.ts';
 import { openBrowserStage, type BrowserStage } from './stage.ts';
 
 describe('the limits of pages', () => {
-  const from = (address: string): IncomingMessage => Object.assign(new IncomingMessage(new Socket()), { headers: { address } });
+  const from = (address: string): IncomingMessage =>
+    Object.assign(new IncomingMessage(new Socket()), { headers: { address } });
   const open = () => {
     const time = { us: 0 };
     const limiter = openPageLimiter(
@@ -16,8 +21,14 @@ describe('the limits of pages', () => {
       () => time.us,
     );
     /** How many of so many calls pass. */
-    const passed = (calls: number, address: (call: number) => string, page: (call: number) => string | null): number =>
-      Array.from({ length: calls }, (_, call) => limiter.call(from(address(call)), page(call))).filter((wait_s) => wait_s === 0).length;
+    const passed = (
+      calls: number,
+      address: (call: number) => string,
+      page: (call: number) => string | null,
+    ): number =>
+      Array.from({ length: calls }, (_, call) =>
+        limiter.call(from(address(call)), page(call)),
+      ).filter((wait_s) => wait_s === 0).length;
     return { limiter, passed, time };
   };
 
@@ -134,8 +145,13 @@ describe('the limits of pages', () => {
     assert.notEqual(limiter.stream(from('198.51.100.7'), 'a'), null);
     assert.equal(limiter.stream(from('198.51.100.7'), 'a'), null, 'a place is given back once');
     // What a page refused is not counted for the address.
-    const others = Array.from({ length: 600 }, (_, index) => limiter.stream(from('198.51.100.7'), `page ${index}`));
-    assert.equal(others.filter((one) => one !== null).length, pageLimits.address.streams - pageLimits.page.streams);
+    const others = Array.from({ length: 600 }, (_, index) =>
+      limiter.stream(from('198.51.100.7'), `page ${index}`),
+    );
+    assert.equal(
+      others.filter((one) => one !== null).length,
+      pageLimits.address.streams - pageLimits.page.streams,
+    );
   });
 });
 
@@ -148,16 +164,26 @@ describe('the hosted page under its limits', () => {
 
   /** So many calls at once, each from another network. */
   const flood = (address: string, calls: number): Promise<Response>[] =>
-    Array.from({ length: calls }, (_, call) => fetch(address, { headers: { 'x-forwarded-for': `198.51.${call % 250}.7` }, redirect: 'manual' }));
-  const callOften = (address: string, calls: number): Promise<Response[]> => Promise.all(flood(address, calls));
+    Array.from({ length: calls }, (_, call) =>
+      fetch(address, {
+        headers: { 'x-forwarded-for': `198.51.${call % 250}.7` },
+        redirect: 'manual',
+      }),
+    );
+  const callOften = (address: string, calls: number): Promise<Response[]> =>
+    Promise.all(flood(address, calls));
 
   test('refuses with 429, Retry-After and the envelope; a person gets a page', async () => {
     const [payment, other] = await Promise.all([stage.create(), stage.create()]);
-    // An address with a slash at its end leads to the page: nothing is cheaper, so that the machine is fast enough for a flood.
+    // An address with a slash at its end leads to the page: nothing is cheaper, so that the machine
+    // is fast enough for a flood.
     const answers = await callOften(`${payment.url}/`, pageLimits.page.calls.burst * 3);
     const refused = answers.filter(({ status }) => status === 429);
     assert.ok(refused.length > 0, 'nobody was refused');
-    assert.equal(answers.filter(({ status }) => status === 308).length + refused.length, answers.length);
+    assert.equal(
+      answers.filter(({ status }) => status === 308).length + refused.length,
+      answers.length,
+    );
     for (const { headers } of refused) assert.match(headers.get('retry-after') ?? '', /^[1-9]\d*$/);
     const said: any = await refused[0]?.json();
     assert.equal(said.error.code, 'rate_limited');
@@ -172,7 +198,10 @@ describe('the hosted page under its limits', () => {
     const streams = await callOften(`${payment.url}/events`, pageLimits.page.streams + 1);
     const open = streams.filter(({ status }) => status === 200);
     const refused = streams.filter(({ status }) => status === 429);
-    assert.deepEqual([open.length, refused.length, refused[0]?.headers.get('retry-after')], [pageLimits.page.streams, 1, String(streamRetry_s)]);
+    assert.deepEqual(
+      [open.length, refused.length, refused[0]?.headers.get('retry-after')],
+      [pageLimits.page.streams, 1, String(streamRetry_s)],
+    );
     await open[0]?.body?.cancel();
     await eventually(async () => {
       const again = await fetch(`${payment.url}/events`);
@@ -198,14 +227,22 @@ describe('the hosted page under its limits', () => {
       await page.route(/\/(method|pay)\?/, async (route) => {
         if (calls.length === 0) {
           calls.push(...flood(`${payment.url}/`, 800));
-          await Promise.any(calls.map(async (call) => assert.equal((await call).status, 429))).catch(() => {});
+          await Promise.any(
+            calls.map(async (call) => assert.equal((await call).status, 429)),
+          ).catch(() => {});
         }
         await route.continue();
       });
       await page.locator('#pay .primary').click();
-      await eventually(async () => refused.length > 0 || (await payment.read()).status !== 'pending', 'a refusal, or luck');
+      await eventually(
+        async () => refused.length > 0 || (await payment.read()).status !== 'pending',
+        'a refusal, or luck',
+      );
       await Promise.all(calls);
-      await eventually(async () => (await payment.read()).status !== 'pending', 'the payment to go on');
+      await eventually(
+        async () => (await payment.read()).status !== 'pending',
+        'the payment to go on',
+      );
       await window.close();
     }
     assert.ok(refused.length > 0, 'no action was refused');

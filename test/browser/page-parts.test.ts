@@ -1,4 +1,7 @@
-/** The parts of the hosted page that decide without a browser: markup, words, amounts, languages, and what a card looks like. */
+/**
+ * The parts of the hosted page that decide without a browser: markup, words, amounts, languages,
+ * and what a card looks like.
+ */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import {
@@ -25,7 +28,10 @@ import { failureCodes } from '../../subgraphs/kernel/rules/failure-code.ts';
 describe('markup', () => {
   test('whatever is put into a template is escaped unless it is markup', () => {
     const inner = html`<b>${'<i>'}</b>`;
-    assert.equal(markupText(html`<p title="${`"'&`}">${inner}${['<', inner]}</p>`), '<p title="&quot;&#39;&amp;"><b>&lt;i&gt;</b>&lt;<b>&lt;i&gt;</b></p>');
+    assert.equal(
+      markupText(html`<p title="${`"'&`}">${inner}${['<', inner]}</p>`),
+      '<p title="&quot;&#39;&amp;"><b>&lt;i&gt;</b>&lt;<b>&lt;i&gt;</b></p>',
+    );
   });
 
   test('nothing is said for what is absent, and zero is said', () => {
@@ -40,7 +46,13 @@ describe('markup', () => {
   test('only web addresses and paths of this host become links', () => {
     assert.equal(linkable('https://shop.example/a?b=c#d'), 'https://shop.example/a?b=c#d');
     assert.equal(linkable('/pay/token/bank'), '/pay/token/bank');
-    for (const address of ['javascript:alert(1)', 'data:text/html,x', '//evil.example', 'nonsense', null])
+    for (const address of [
+      'javascript:alert(1)',
+      'data:text/html,x',
+      '//evil.example',
+      'nonsense',
+      null,
+    ])
       assert.equal(linkable(address), null, String(address));
   });
 
@@ -53,18 +65,25 @@ describe('markup', () => {
 
 /** Every key of a table with what kind of thing it is, nested ones with a dot. */
 const shapeOf = (table: object, prefix = ''): readonly string[] =>
-  Object.entries(table).flatMap(([key, value]) => (typeof value === 'object' ? shapeOf(value, `${prefix}${key}.`) : [`${prefix}${key}: ${typeof value}`]));
+  Object.entries(table).flatMap(([key, value]) =>
+    typeof value === 'object'
+      ? shapeOf(value, `${prefix}${key}.`)
+      : [`${prefix}${key}: ${typeof value}`],
+  );
 
 describe('words', () => {
   test('both languages say the same things, and none is empty', () => {
     const russian = shapeOf(wordsOf('ru')).toSorted();
     assert.ok(russian.length > 150);
     assert.deepEqual(shapeOf(wordsOf('en')).toSorted(), russian);
-    for (const language of ['ru', 'en'] as const) assert.doesNotMatch(JSON.stringify(wordsOf(language)), /""/);
+    for (const language of ['ru', 'en'] as const)
+      assert.doesNotMatch(JSON.stringify(wordsOf(language)), /""/);
   });
 
   test('every failure of a payment has words in both languages; payouts and refunds keep theirs elsewhere', () => {
-    const elsewhere = Object.keys(failureCodes).filter((code) => !failureWords(wordsOf('en'), code));
+    const elsewhere = Object.keys(failureCodes).filter(
+      (code) => !failureWords(wordsOf('en'), code),
+    );
     assert.deepEqual(elsewhere.toSorted(), [
       'acquirer_balance_insufficient',
       'bank_unknown',
@@ -81,7 +100,8 @@ describe('words', () => {
   test('an unknown refusal is said in general words, also when it is named like something every object has', () => {
     const words = wordsOf('ru');
     assert.equal(refusalWords(words, 'not_pending'), words.refusals.not_pending);
-    for (const code of ['router_error', 'constructor', 'toString']) assert.equal(refusalWords(words, code), words.refused);
+    for (const code of ['router_error', 'constructor', 'toString'])
+      assert.equal(refusalWords(words, code), words.refused);
   });
 
   test('the browser’s preference chooses the language', () => {
@@ -94,7 +114,8 @@ describe('words', () => {
       '*': 'ru',
       '': 'ru',
     };
-    for (const [header, language] of Object.entries(headers)) assert.equal(preferredLanguage(header), language, header);
+    for (const [header, language] of Object.entries(headers))
+      assert.equal(preferredLanguage(header), language, header);
     assert.equal(preferredLanguage(undefined), 'ru');
   });
 });
@@ -137,15 +158,22 @@ type Shown = Parameters<typeof outcomeView>[0];
 /** What the page of a payment that is over says, as text. */
 const ending = (language: 'ru' | 'en', of: Partial<Shown> = {}): string => {
   const shown = { ...paid, methods: [...paid.methods], refunds: [], ...of };
-  const status = shown.status === 'pending' || shown.status === 'processing' ? 'failed' : shown.status;
+  const status =
+    shown.status === 'pending' || shown.status === 'processing' ? 'failed' : shown.status;
   const text = markupText(outcomeView(shown, status, wordsOf(language)));
   return text.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
 };
 
 describe('what a payment that is over says', () => {
   test('a receipt names the moment with its zone, the method and the card, in both languages', () => {
-    assert.match(ending('en'), /Date May 6, 2026, 1:30 PM Moscow time Method Bank card Card Mastercard •• 4444/);
-    assert.match(ending('ru'), /Дата 6 мая 2026 г\., 13:30 МСК Способ Банковская карта Карта Mastercard •• 4444/);
+    assert.match(
+      ending('en'),
+      /Date May 6, 2026, 1:30 PM Moscow time Method Bank card Card Mastercard •• 4444/,
+    );
+    assert.match(
+      ending('ru'),
+      /Дата 6 мая 2026 г\., 13:30 МСК Способ Банковская карта Карта Mastercard •• 4444/,
+    );
     assert.match(ending('ru', { cardBrand: 'mir', cardMask: null }), /Карта Мир/);
     assert.doesNotMatch(ending('en', { method: 'sbp', cardBrand: null, cardMask: null }), /Card/);
   });
@@ -158,18 +186,39 @@ describe('what a payment that is over says', () => {
         { amount: 105, reason: null, status: 'pending', at: '2026-05-08T10:00:00Z' },
       ],
     });
-    assert.match(given, /Returned ₽40 May 8, 2026 One &lt;ticket&gt; On its way back ₽1\.05 May 8, 2026 /);
+    assert.match(
+      given,
+      /Returned ₽40 May 8, 2026 One &lt;ticket&gt; On its way back ₽1\.05 May 8, 2026 /,
+    );
   });
 
   test('money that came too late is told in the buyer’s language, never that nothing was charged', () => {
     const refunds: Shown['refunds'] = [
-      { amount: 10_000, reason: 'The bank reported success after the payment was expired', status: 'succeeded', at: '2026-05-08T10:00:00Z' },
+      {
+        amount: 10_000,
+        reason: 'The bank reported success after the payment was expired',
+        status: 'succeeded',
+        at: '2026-05-08T10:00:00Z',
+      },
     ];
     for (const status of ['expired', 'cancelled', 'failed'] as const) {
-      const late = { status, paidLate: true, failureCode: status === 'expired' ? 'link_expired' : null, refunds } as const;
-      assert.match(ending('ru', late), /Деньги вернутся к вам Банк подтвердил .* Платёж пришёл слишком поздно/, status);
+      const late = {
+        status,
+        paidLate: true,
+        failureCode: status === 'expired' ? 'link_expired' : null,
+        refunds,
+      } as const;
+      assert.match(
+        ending('ru', late),
+        /Деньги вернутся к вам Банк подтвердил .* Платёж пришёл слишком поздно/,
+        status,
+      );
       assert.doesNotMatch(ending('ru', late), /The bank|не списан/, status);
-      assert.match(ending('en', late), /The money goes back to you .* The payment came too late/, status);
+      assert.match(
+        ending('en', late),
+        /The money goes back to you .* The payment came too late/,
+        status,
+      );
       assert.doesNotMatch(ending('en', late), /not charged|reported success/, status);
     }
   });
@@ -184,7 +233,8 @@ describe('what a payment that is over says', () => {
 });
 
 describe('amounts', () => {
-  const shown = (...parts: Parameters<typeof formatAmount>): string => formatAmount(...parts).replaceAll(/\s/g, ' ');
+  const shown = (...parts: Parameters<typeof formatAmount>): string =>
+    formatAmount(...parts).replaceAll(/\s/g, ' ');
 
   test('minor units follow the currency, whole amounts have no zeros after the point', () => {
     assert.equal(shown(125_000, 'RUB', 'ru-RU'), '1 250 ₽');
@@ -216,7 +266,8 @@ describe('cards', () => {
       62: 'unionpay',
       37: null,
     };
-    for (const [digits, brand] of Object.entries(brands)) assert.equal(brandOf(digits), brand, digits);
+    for (const [digits, brand] of Object.entries(brands))
+      assert.equal(brandOf(digits), brand, digits);
   });
 
   test('brands that are not accepted are known by their first digits, and no accepted one is taken for them', () => {
@@ -236,14 +287,27 @@ describe('cards', () => {
       assert.equal(unacceptedBrandOf(digits), brand, digits);
       assert.equal(numberFlaw(`${digits}00000`), brand, digits);
     }
-    for (const digits of ['', '3', '35', '3527', '3590', '306', '31', '4', '55', '62', ...testCards.map(({ number }) => number)]) {
+    for (const digits of [
+      '',
+      '3',
+      '35',
+      '3527',
+      '3590',
+      '306',
+      '31',
+      '4',
+      '55',
+      '62',
+      ...testCards.map(({ number }) => number),
+    ]) {
       assert.equal(unacceptedBrandOf(digits), null, digits);
     }
   });
 
   test('the test cards are cards', () => {
     assert.equal(testCards.length, 4);
-    for (const { number, brand } of testCards) assert.deepEqual([numberFlaw(number), brandOf(number)], [null, brand]);
+    for (const { number, brand } of testCards)
+      assert.deepEqual([numberFlaw(number), brandOf(number)], [null, brand]);
   });
 
   test('a number is empty, short, mistyped or fine', () => {
@@ -277,7 +341,8 @@ describe('cards', () => {
       '122030': '12/30',
       '12 / 30': '12/30',
     };
-    for (const [typed, text] of Object.entries(tidied)) assert.equal(tidyExpiry(typed), text, typed);
+    for (const [typed, text] of Object.entries(tidied))
+      assert.equal(tidyExpiry(typed), text, typed);
   });
 
   test('a card is good through the last day of its month', () => {
@@ -291,7 +356,13 @@ describe('cards', () => {
   });
 
   test('a code has three digits, a holder Latin letters', () => {
-    assert.deepEqual([cvcFlaw(''), cvcFlaw('12'), cvcFlaw('123'), cvcFlaw('1234')], ['Empty', 'Wrong', null, 'Wrong']);
-    assert.deepEqual([holderFlaw(' '), holderFlaw('Иван'), holderFlaw("Anne-Marie O'Neil"), holderFlaw('4111')], ['Empty', 'Wrong', null, 'Wrong']);
+    assert.deepEqual(
+      [cvcFlaw(''), cvcFlaw('12'), cvcFlaw('123'), cvcFlaw('1234')],
+      ['Empty', 'Wrong', null, 'Wrong'],
+    );
+    assert.deepEqual(
+      [holderFlaw(' '), holderFlaw('Иван'), holderFlaw("Anne-Marie O'Neil"), holderFlaw('4111')],
+      ['Empty', 'Wrong', null, 'Wrong'],
+    );
   });
 });

@@ -1,4 +1,7 @@
-/** The hosted page's routes over HTTP: what they say about themselves, what they refuse, and what must never be written down. */
+/**
+ * The hosted page's routes over HTTP: what they say about themselves, what they refuse, and what
+ * must never be written down.
+ */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import fastify from 'fastify';
@@ -27,7 +30,11 @@ describe('the routes of the hosted page', () => {
       body: typeof body === 'string' ? body : JSON.stringify(body),
     });
     const text = await response.text();
-    return { status: response.status, text, code: text.startsWith('{') ? JSON.parse(text).error?.code : null };
+    return {
+      status: response.status,
+      text,
+      code: text.startsWith('{') ? JSON.parse(text).error?.code : null,
+    };
   };
 
   test('the page is not cached, framed, indexed, nor told about, and runs only what this host serves', async () => {
@@ -38,7 +45,14 @@ describe('the routes of the hosted page', () => {
     assert.equal(headers.get('x-robots-tag'), 'noindex, nofollow');
     assert.equal(headers.get('x-frame-options'), 'DENY');
     const policy = headers.get('content-security-policy') ?? '';
-    for (const rule of ["default-src 'none'", "script-src 'self'", "style-src 'self'", "form-action 'none'", "frame-ancestors 'none'", "base-uri 'none'"]) {
+    for (const rule of [
+      "default-src 'none'",
+      "script-src 'self'",
+      "style-src 'self'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+      "base-uri 'none'",
+    ]) {
       assert.ok(policy.includes(rule), `${rule} in ${policy}`);
     }
     assert.ok(!policy.includes('unsafe'), policy);
@@ -48,18 +62,28 @@ describe('the routes of the hosted page', () => {
   test('the document holds no script and no style of its own, and nothing from another host', async () => {
     const document = await (await fetch(payment.url)).text();
     assert.doesNotMatch(document, /<script(?![^>]* src=)|<style|\sstyle=|\son\w+=/);
-    const addresses = [...document.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, address]) => address ?? '');
+    const addresses = [...document.matchAll(/(?:src|href)="([^"]*)"/g)].map(
+      ([, address]) => address ?? '',
+    );
     assert.ok(addresses.length > 8);
     for (const address of addresses) assert.match(address, /^(\/pay\/assets\/|\?lang=)/);
   });
 
   test('assets are kept for a year under an address of their content, compressed', async () => {
     const document = await (await fetch(payment.url)).text();
-    const addresses = new Set([...document.matchAll(/"(\/pay\/assets\/[^"]+)"/g)].map(([, address]) => address ?? ''));
+    const addresses = new Set(
+      [...document.matchAll(/"(\/pay\/assets\/[^"]+)"/g)].map(([, address]) => address ?? ''),
+    );
     assert.ok(addresses.size >= 10);
     for (const address of addresses) {
-      const { status, headers } = await fetch(new URL(address, payment.url), { headers: { 'accept-encoding': 'gzip, br' } });
-      assert.deepEqual([status, headers.get('cache-control')], [200, 'public, max-age=31536000, immutable'], address);
+      const { status, headers } = await fetch(new URL(address, payment.url), {
+        headers: { 'accept-encoding': 'gzip, br' },
+      });
+      assert.deepEqual(
+        [status, headers.get('cache-control')],
+        [200, 'public, max-age=31536000, immutable'],
+        address,
+      );
       assert.equal(headers.get('content-encoding') === 'br', !address.endsWith('.woff2'), address);
     }
     const [style = ''] = [...addresses].filter((address) => address.endsWith('.css'));
@@ -70,15 +94,24 @@ describe('the routes of the hosted page', () => {
 
   test('an address with a slash at its end leads to the page', async () => {
     const { status, headers } = await fetch(`${payment.url}/`, { redirect: 'manual' });
-    assert.deepEqual([status, headers.get('location'), headers.get('cache-control')], [308, new URL(payment.url).pathname, 'no-store']);
+    assert.deepEqual(
+      [status, headers.get('location'), headers.get('cache-control')],
+      [308, new URL(payment.url).pathname, 'no-store'],
+    );
   });
 
   test('an unknown or altered token is a page with 404, and 404 in the envelope where JSON is asked for', async () => {
     const altered = payment.url.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'));
-    const others = ['/pay', '/pay/nonsense', '/pay/nonsense/more/of?it=1'].map((path) => `${new URL(payment.url).origin}${path}`);
+    const others = ['/pay', '/pay/nonsense', '/pay/nonsense/more/of?it=1'].map(
+      (path) => `${new URL(payment.url).origin}${path}`,
+    );
     for (const url of [altered, `${altered}/bank`, `${payment.url}/more`, ...others]) {
       const response = await fetch(url);
-      assert.deepEqual([response.status, response.headers.get('content-type')], [404, 'text/html; charset=utf-8'], url);
+      assert.deepEqual(
+        [response.status, response.headers.get('content-type')],
+        [404, 'text/html; charset=utf-8'],
+        url,
+      );
     }
     const state = await fetch(`${altered}/state`);
     const { error } = JSON.parse(await state.text());
@@ -88,7 +121,10 @@ describe('the routes of the hosted page', () => {
   test('the state is the checkout as JSON, and 304 for who has seen it', async () => {
     const response = await fetch(`${payment.url}/state?lang=en`);
     const state = JSON.parse(await response.text());
-    assert.deepEqual([state.paymentId, state.status, state.method, state.amount], [payment.id, 'pending', 'cards', 10_005]);
+    assert.deepEqual(
+      [state.paymentId, state.status, state.method, state.amount],
+      [payment.id, 'pending', 'cards', 10_005],
+    );
     assert.match(state.regions.panel, /Card number/);
     const seen = { 'if-none-match': response.headers.get('etag') ?? '' };
     assert.equal((await fetch(`${payment.url}/state?lang=en`, { headers: seen })).status, 304);
@@ -116,20 +152,35 @@ describe('the routes of the hosted page', () => {
     assert.equal((await send('pay', {})).code, 'bad_request');
     assert.equal((await send('method', { method: 'recurrent' })).code, 'bad_request');
     assert.equal((await send('plan', { outcome: 'rich' })).code, 'bad_request');
-    assert.equal((await send('pay', JSON.stringify({ card }), { 'content-type': 'text/plain' })).code, 'unsupported_media_type');
-    assert.equal((await send('pay', { card: { ...card, holder: 'A'.repeat(3_000) } })).code, 'payload_too_large');
+    assert.equal(
+      (await send('pay', JSON.stringify({ card }), { 'content-type': 'text/plain' })).code,
+      'unsupported_media_type',
+    );
+    assert.equal(
+      (await send('pay', { card: { ...card, holder: 'A'.repeat(3_000) } })).code,
+      'payload_too_large',
+    );
     assert.equal((await payment.read()).status, 'pending');
   });
 
   test('the simulated bank has nothing to show before the buyer goes to it', async () => {
     const response = await fetch(`${payment.url}/bank`, { redirect: 'manual' });
-    assert.deepEqual([response.status, response.headers.get('location')], [303, new URL(payment.url).pathname]);
+    assert.deepEqual(
+      [response.status, response.headers.get('location')],
+      [303, new URL(payment.url).pathname],
+    );
   });
 
   test('what a merchant wrote is shown as text, whatever it is', async () => {
-    const named = await stage.create({ description: '<script>alert(1)</script> "quoted" & more', order_id: `'"><img src=x>` });
+    const named = await stage.create({
+      description: '<script>alert(1)</script> "quoted" & more',
+      order_id: `'"><img src=x>`,
+    });
     const document = await (await fetch(named.url)).text();
-    assert.match(document, /&lt;script&gt;alert\(1\)&lt;\/script&gt; &quot;quoted&quot; &amp; more/);
+    assert.match(
+      document,
+      /&lt;script&gt;alert\(1\)&lt;\/script&gt; &quot;quoted&quot; &amp; more/,
+    );
     assert.doesNotMatch(document, /<img|<script>alert/);
   });
 
@@ -138,7 +189,8 @@ describe('the routes of the hosted page', () => {
     assert.equal((await send('pay', { card })).code, 'not_pending');
     const said = stage.said();
     assert.ok(said.includes('/pay/:token'), 'the requests were logged');
-    for (const secret of [card.number, '0000000000000004', card.holder, '"123"']) assert.ok(!said.includes(secret), `${secret} was logged`);
+    for (const secret of [card.number, '0000000000000004', card.holder, '"123"'])
+      assert.ok(!said.includes(secret), `${secret} was logged`);
     assert.ok(!said.includes(new URL(payment.url).pathname.slice(5)), 'the token was logged');
   });
 
@@ -162,7 +214,10 @@ test('while a part of the service is away, the page and its calls are 503 with R
     ['unavailable', 503, 'unavailable'],
     ['internal_error', 500, 'internal_error'],
   ] as const) {
-    const run = async () => ({ data: null, errors: [new GraphQLError('no', { extensions: { code } })] });
+    const run = async () => ({
+      data: null,
+      errors: [new GraphQLError('no', { extensions: { code } })],
+    });
     const app = fastify();
     registerCheckout(app, {
       supergraph: { operation: (name) => ({ name, run }) as never },
@@ -172,8 +227,14 @@ test('while a part of the service is away, the page and its calls are 503 with R
     });
     const page = await app.inject(address);
     const state = await app.inject(`${address}/state`);
-    assert.deepEqual([page.statusCode, page.headers['content-type']], [status, 'text/html; charset=utf-8']);
-    assert.deepEqual([state.statusCode, state.json().error.code, state.headers['retry-after']], [status, said, status === 503 ? '1' : undefined]);
+    assert.deepEqual(
+      [page.statusCode, page.headers['content-type']],
+      [status, 'text/html; charset=utf-8'],
+    );
+    assert.deepEqual(
+      [state.statusCode, state.json().error.code, state.headers['retry-after']],
+      [status, said, status === 503 ? '1' : undefined],
+    );
     await app.close();
   }
 });

@@ -1,4 +1,7 @@
-/** The page of a payment that is over is the buyer's receipt (D-39): who is sent back to the shop, who stays, and what they read. */
+/**
+ * The page of a payment that is over is the buyer's receipt (D-39): who is sent back to the shop,
+ * who stays, and what they read.
+ */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
@@ -9,10 +12,13 @@ import { openBrowserStage, type BrowserStage } from './stage.ts';
 
 const atShop = 'https://shop.example/**';
 const returnUrl = 'https://shop.example/done';
-const says = (page: Page, text: string): Promise<void> => page.locator('#panel .panel-title').filter({ hasText: text }).waitFor({ timeout: 25_000 });
+const says = (page: Page, text: string): Promise<void> =>
+  page.locator('#panel .panel-title').filter({ hasText: text }).waitFor({ timeout: 25_000 });
 const button = (page: Page) => page.locator('#pay .primary');
 
-/** The page stays: it is still itself longer than any return takes, and nothing says that it leaves. */
+/**
+ * The page stays: it is still itself longer than any return takes, and nothing says that it leaves.
+ */
 const stays = async (page: Page, url: string): Promise<void> => {
   await page.locator('body[data-awake]').waitFor({ state: 'attached' });
   await page.waitForTimeout(3_500);
@@ -21,7 +27,8 @@ const stays = async (page: Page, url: string): Promise<void> => {
 };
 
 /** What the receipt says, in one line. */
-const receipt = async (page: Page): Promise<string> => (await page.locator('.receipt').innerText()).replaceAll(/\s+/g, ' ');
+const receipt = async (page: Page): Promise<string> =>
+  (await page.locator('.receipt').innerText()).replaceAll(/\s+/g, ' ');
 
 describe('the receipt', { skip: noChromium, concurrency: 3 }, () => {
   let stage: BrowserStage;
@@ -47,11 +54,19 @@ describe('the receipt', { skip: noChromium, concurrency: 3 }, () => {
   });
 
   test('who comes back from the bank in another tab of the same browser is the one who paid', async () => {
-    const payment = await stage.create({ method: 'sberpay', return_url: returnUrl, metadata: { simulator_outcome: 'requires_action' } });
+    const payment = await stage.create({
+      method: 'sberpay',
+      return_url: returnUrl,
+      metadata: { simulator_outcome: 'requires_action' },
+    });
     const { page, window } = await stage.open(payment);
     await button(page).click();
     await page.getByRole('button', { name: 'Подтвердить' }).waitFor();
-    await fetch(`${payment.url}/bank`, { method: 'POST', redirect: 'manual', body: new URLSearchParams({ answer: 'approve' }) });
+    await fetch(`${payment.url}/bank`, {
+      method: 'POST',
+      redirect: 'manual',
+      body: new URLSearchParams({ answer: 'approve' }),
+    });
     await stage.until(payment, 'succeeded');
     const tab = await stage.open(payment, window);
     await tab.page.waitForURL(atShop);
@@ -71,7 +86,9 @@ describe('the receipt', { skip: noChromium, concurrency: 3 }, () => {
     await stage.until(payment, 'failed');
     const { page } = await stage.open(payment, { language: 'en-GB' });
     await says(page, 'The payment did not go through');
-    await page.getByText('There is not enough money in the account. You were not charged.').waitFor();
+    await page
+      .getByText('There is not enough money in the account. You were not charged.')
+      .waitFor();
     await stays(page, payment.url);
     assert.ok(await page.getByRole('link', { name: 'Back to the shop' }).isVisible());
     assert.equal(await page.locator('[data-print]').count(), 0);
@@ -91,13 +108,23 @@ describe('the receipt', { skip: noChromium, concurrency: 3 }, () => {
     await payByCard(payment.url);
     const { captured_at: at } = await stage.until(payment, 'succeeded');
     await stage.refund(payment, { amount: 40_000, reason: 'Один пакет повреждён' });
-    const minutes = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'Europe/Moscow' }).format(new Date(String(at)));
+    const minutes = new Intl.DateTimeFormat('en-US', {
+      dateStyle: 'medium',
+      timeStyle: 'short',
+      timeZone: 'Europe/Moscow',
+    }).format(new Date(String(at)));
     const english = await stage.open(payment, { language: 'en-GB' });
     await english.page.locator('.refunds').getByText('Returned', { exact: true }).waitFor();
-    assert.match(await receipt(english.page), /Moscow time Method Bank card Card Visa •• 1111 Returned ₽400 .* Один пакет повреждён/);
+    assert.match(
+      await receipt(english.page),
+      /Moscow time Method Bank card Card Visa •• 1111 Returned ₽400 .* Один пакет повреждён/,
+    );
     assert.ok((await receipt(english.page)).includes(minutes.replaceAll(/\s+/g, ' ')));
     const russian = await stage.open(payment);
-    assert.match(await receipt(russian.page), /МСК Способ Банковская карта Карта Visa •• 1111 Возвращено 400 ₽/);
+    assert.match(
+      await receipt(russian.page),
+      /МСК Способ Банковская карта Карта Visa •• 1111 Возвращено 400 ₽/,
+    );
   });
 
   test('money that came after a decline is told in both languages, never by our own English reason', async () => {
@@ -105,7 +132,10 @@ describe('the receipt', { skip: noChromium, concurrency: 3 }, () => {
     const payment = await stage.create({ method: 'sbp', metadata });
     await pay(payment.url);
     await stage.until(payment, 'failed');
-    await eventually(async () => (await payment.read())['captured_at'] ?? undefined, 'the bank has contradicted itself');
+    await eventually(
+      async () => (await payment.read())['captured_at'] ?? undefined,
+      'the bank has contradicted itself',
+    );
     const { page, window, complaints } = await stage.open(payment);
     await says(page, 'Деньги вернутся к вам');
     await page.locator('.refunds').getByText('Платёж пришёл слишком поздно').waitFor();
@@ -135,25 +165,34 @@ describe('the receipt', { skip: noChromium, concurrency: 3 }, () => {
     await payByCard(payment.url);
     await stage.until(payment, 'succeeded');
     const { page } = await stage.open(payment, { language: 'en-GB' });
-    const printed = page.evaluate('new Promise((resolve) => addEventListener("beforeprint", () => resolve(null)))');
+    const printed = page.evaluate(
+      'new Promise((resolve) => addEventListener("beforeprint", () => resolve(null)))',
+    );
     await page.getByRole('button', { name: 'Print the receipt' }).click();
     await printed;
     await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
     for (const text of ['Test mode', '₽1,250', 'A-10422', 'Paid', 'Moscow time', 'Visa •• 1111']) {
       assert.ok(await page.getByText(text).first().isVisible(), text);
     }
-    for (const pressed of ['#return', '[data-print]', '.languages', '.foot']) assert.equal(await page.locator(pressed).isVisible(), false, pressed);
-    const colours = await page.evaluate<string[]>(`['body', '.summary', '.work', '.amount', '.panel-title', '.receipt dd'].map((part) => {
+    for (const pressed of ['#return', '[data-print]', '.languages', '.foot'])
+      assert.equal(await page.locator(pressed).isVisible(), false, pressed);
+    const colours = await page.evaluate<
+      string[]
+    >(`['body', '.summary', '.work', '.amount', '.panel-title', '.receipt dd'].map((part) => {
       const { color, backgroundColor, backgroundImage } = getComputedStyle(document.querySelector(part));
       return [color, backgroundColor, backgroundImage].join(' ');
     })`);
-    for (const colour of colours) assert.doesNotMatch(colour, /rgb\((?!0, 0, 0\)|255, 255, 255\))|gradient/, 'black on white');
+    for (const colour of colours)
+      assert.doesNotMatch(colour, /rgb\((?!0, 0, 0\)|255, 255, 255\))|gradient/, 'black on white');
     const paper = await page.pdf({ format: 'A4' });
     assert.equal(paper.toString('latin1').match(/\/Type\s*\/Page\b/g)?.length, 1, 'one sheet');
   });
 
   test('a buyer who is stuck at the bank is shown a way to the shop, and not one to pay twice', async () => {
-    const waiting = { return_url: 'https://shop.example/done?order=7', metadata: { simulator_outcome: 'requires_action' } };
+    const waiting = {
+      return_url: 'https://shop.example/done?order=7',
+      metadata: { simulator_outcome: 'requires_action' },
+    };
     const payment = await stage.create({ method: 'tpay', ...waiting });
     await pay(payment.url);
     const { page } = await stage.open(payment, { language: 'en-GB' });
@@ -165,6 +204,10 @@ describe('the receipt', { skip: noChromium, concurrency: 3 }, () => {
     await fixed.page.getByText('Нужен другой способ оплаты?').click();
     assert.ok(await fixed.page.getByRole('link', { name: 'Перейти на shop.example' }).isVisible());
     const free = await stage.open(await stage.create(waiting));
-    assert.equal(await free.page.locator('.way-on').count(), 0, 'the other methods are there to be chosen');
+    assert.equal(
+      await free.page.locator('.way-on').count(),
+      0,
+      'the other methods are there to be chosen',
+    );
   });
 });

@@ -12,17 +12,29 @@ export interface Created {
   /** The hosted page. */
   readonly url: string;
   /** The payment as the merchant reads it. */
-  read(): Promise<{ readonly status: string; readonly method: string; readonly metadata: Readonly<Record<string, string>> } & Record<string, unknown>>;
+  read(): Promise<
+    {
+      readonly status: string;
+      readonly method: string;
+      readonly metadata: Readonly<Record<string, string>>;
+    } & Record<string, unknown>
+  >;
 }
 
 export interface Stage {
   /** Creates a payment; 1,250 RUB of order A-10422 unless said. */
   create(body?: Readonly<Record<string, unknown>>): Promise<Created>;
   cancel(payment: Created): Promise<void>;
-  /** Leaves the payment as a process does that died half a minute ago, between its move and the order. */
+  /**
+   * Leaves the payment as a process does that died half a minute ago, between its move and the
+   * order.
+   */
   loseOrder(payment: Created): Promise<void>;
   /** Gives money of a payment back; without an amount, all of it. */
-  refund(payment: Created, body: { readonly amount?: number; readonly reason?: string }): Promise<void>;
+  refund(
+    payment: Created,
+    body: { readonly amount?: number; readonly reason?: string },
+  ): Promise<void>;
   /** Waits until the payment is in a status; gives it as the merchant reads it. */
   until(payment: Created, status: string): Promise<Record<string, unknown>>;
   /** Lets the payment's link end so many seconds from now. */
@@ -33,18 +45,34 @@ export interface Stage {
 }
 
 /** Starts the service in one process on a database that the test can reach too. */
-export const openStage = async (environment: Readonly<Record<string, string>> = {}): Promise<Stage> => {
+export const openStage = async (
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Stage> => {
   const database = await startTestDatabase({ migrated: true });
-  const service = await startService('one', { DATABASE_URL: database.url, SECRET_KEY: randomBytes(32).toString('base64'), ...environment });
+  const service = await startService('one', {
+    DATABASE_URL: database.url,
+    SECRET_KEY: randomBytes(32).toString('base64'),
+    ...environment,
+  });
   const merchant = await makeMerchant(service);
   const time = new pg.Client({ connectionString: database.url });
   await time.connect();
   return {
     create: async (body = {}) => {
-      const made = await merchant.call('POST', '/payments', { amount: 125_000, order_id: 'A-10422', description: 'Кофе в зёрнах, 1 кг', ...body });
-      if (made.status !== 201) throw new Error(`the payment was not created: ${JSON.stringify(made.body)}`);
+      const made = await merchant.call('POST', '/payments', {
+        amount: 125_000,
+        order_id: 'A-10422',
+        description: 'Кофе в зёрнах, 1 кг',
+        ...body,
+      });
+      if (made.status !== 201)
+        throw new Error(`the payment was not created: ${JSON.stringify(made.body)}`);
       const { id } = made.body.payment;
-      return { id, url: made.body.payment_url, read: async () => (await merchant.call('GET', `/payments/${id}`)).body };
+      return {
+        id,
+        url: made.body.payment_url,
+        read: async () => (await merchant.call('GET', `/payments/${id}`)).body,
+      };
     },
     cancel: async ({ id }) => {
       const { status, body } = await merchant.call('POST', `/payments/${id}/cancel`);
@@ -67,7 +95,10 @@ export const openStage = async (environment: Readonly<Record<string, string>> = 
         return read.status === status ? read : undefined;
       }, `the payment is ${status}`),
     endLink: async ({ id }, in_s) => {
-      await time.query(`update payment set expires_at = now() + $2 * interval '1 second' where id = $1`, [id, in_s]);
+      await time.query(
+        `update payment set expires_at = now() + $2 * interval '1 second' where id = $1`,
+        [id, in_s],
+      );
     },
     said: () => service.processes.map((part) => part.output()).join(''),
     close: async () => {
@@ -92,7 +123,9 @@ export interface BrowserStage extends Stage {
 }
 
 /** The service and a browser. */
-export const openBrowserStage = async (environment: Readonly<Record<string, string>> = {}): Promise<BrowserStage> => {
+export const openBrowserStage = async (
+  environment: Readonly<Record<string, string>> = {},
+): Promise<BrowserStage> => {
   const [stage, browser] = await Promise.all([openStage(environment), startChromium()]);
   return {
     ...stage,
@@ -105,7 +138,11 @@ export const openBrowserStage = async (environment: Readonly<Record<string, stri
   };
 };
 
-const openPayment = async (browser: Browser, url: string, visitor: Visitor | BrowserContext): Promise<OpenPage> => {
+const openPayment = async (
+  browser: Browser,
+  url: string,
+  visitor: Visitor | BrowserContext,
+): Promise<OpenPage> => {
   const window = 'newPage' in visitor ? visitor : await openWindow(browser, visitor);
   const page = await window.newPage();
   const complaints = watchComplaints(page);

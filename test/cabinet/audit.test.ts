@@ -9,11 +9,18 @@ let desk: Desk;
 before(async () => void (desk = await openDesk()));
 after(() => desk.close());
 
-const entries = async (): Promise<readonly Record<string, unknown>[]> => (await desk.stage.pool.query('select * from audit_entry order by at, id')).rows;
+const entries = async (): Promise<readonly Record<string, unknown>[]> =>
+  (await desk.stage.pool.query('select * from audit_entry order by at, id')).rows;
 const isPlatforms = (name: string): boolean => access[`Mutation.${name}`]?.platform === true;
 
-/** What kept the call from being made: the code of an error or of a refusal; null when nothing did. */
-const obstacleTo = async (name: string, document: string, principal: Parameters<Desk['run']>[2]): Promise<unknown> => {
+/**
+ * What kept the call from being made: the code of an error or of a refusal; null when nothing did.
+ */
+const obstacleTo = async (
+  name: string,
+  document: string,
+  principal: Parameters<Desk['run']>[2],
+): Promise<unknown> => {
   const { data, errors } = await desk.run(document, {}, principal);
   if (errors) return errors[0]?.extensions['code'];
   const answer: any = data?.[name];
@@ -42,10 +49,16 @@ describe('every mutation of the cabinet', () => {
       );
       assert.match(String(entry?.['action']), /^[a-z_]+\.[a-z_]+$/);
       assert.ok(entry?.['subject_kind'] && entry['subject_id'], name);
-      assert.ok(entry['before'] !== null || entry['after'] !== null, `${name} says nothing of what changed`);
+      assert.ok(
+        entry['before'] !== null || entry['after'] !== null,
+        `${name} says nothing of what changed`,
+      );
       if (!isPlatforms(name)) assert.equal(entry['merchant_id'], world.merchantId, name);
     }
-    assert.doesNotMatch(JSON.stringify(await entries()), /(whs|thm)_\w{8}|sk_(test|live)_\w{6}_|v1\.[0-9a-f]{8}\.|[0-9a-f]{64}/);
+    assert.doesNotMatch(
+      JSON.stringify(await entries()),
+      /(whs|thm)_\w{8}|sk_(test|live)_\w{6}_|v1\.[0-9a-f]{8}\.|[0-9a-f]{64}/,
+    );
   });
 
   test("is for the merchant's own cabinet or the platform's operators alone, and one that is refused leaves no entry", async () => {
@@ -53,8 +66,16 @@ describe('every mutation of the cabinet', () => {
     for (const name of operatorMutations(desk)) {
       const document = await documentOf(desk, name, world);
       const before = await entries();
-      assert.equal(await obstacleTo(name, document, cabinetUser(other.merchantId)), isPlatforms(name) ? 'forbidden' : 'not_found', name);
-      assert.equal(await obstacleTo(name, document, cabinetUser(world.merchantId, 'viewer')), 'forbidden', name);
+      assert.equal(
+        await obstacleTo(name, document, cabinetUser(other.merchantId)),
+        isPlatforms(name) ? 'forbidden' : 'not_found',
+        name,
+      );
+      assert.equal(
+        await obstacleTo(name, document, cabinetUser(world.merchantId, 'viewer')),
+        'forbidden',
+        name,
+      );
       assert.equal(await obstacleTo(name, document, operator('viewer')), 'forbidden', name);
       assert.equal(await obstacleTo(name, document, keyOf(world)), 'scope_required', name);
       assert.equal((await entries()).length, before.length);
@@ -64,7 +85,11 @@ describe('every mutation of the cabinet', () => {
   test("is open to the merchant's own admin, save what is the platform's", async () => {
     for (const name of operatorMutations(desk)) {
       const world = await makeWorld(desk);
-      assert.equal(await obstacleTo(name, await documentOf(desk, name, world), cabinetUser(world.merchantId)), isPlatforms(name) ? 'forbidden' : null, name);
+      assert.equal(
+        await obstacleTo(name, await documentOf(desk, name, world), cabinetUser(world.merchantId)),
+        isPlatforms(name) ? 'forbidden' : null,
+        name,
+      );
     }
   });
 
@@ -73,7 +98,9 @@ describe('every mutation of the cabinet', () => {
     for (const id of ['9d7b2c44-3f0e-4d2f-8f35-0e6a3f5b7c11', 'no-uuid']) {
       const world = { merchantId: id, shopId: id, endpointId: id, keyId: id, deliveryId: id };
       // The examples of these need what they name to be there.
-      for (const name of operatorMutations(desk).filter((mutation) => !/Remove$|^settlement/.test(mutation))) {
+      for (const name of operatorMutations(desk).filter(
+        (mutation) => !/Remove$|^settlement/.test(mutation),
+      )) {
         const document = await documentOf(desk, name, world);
         if (!document.includes(id)) continue;
         assert.equal(await obstacleTo(name, document, operator()), 'not_found', `${name} of ${id}`);
@@ -87,7 +114,11 @@ describe('every mutation of the cabinet', () => {
 describe('the log', () => {
   test('cannot be changed, shortened or emptied, not even by the owner of the table', async () => {
     await makeWorld(desk);
-    for (const statement of ["update audit_entry set actor = 'nobody'", 'delete from audit_entry', 'truncate audit_entry']) {
+    for (const statement of [
+      "update audit_entry set actor = 'nobody'",
+      'delete from audit_entry',
+      'truncate audit_entry',
+    ]) {
       await assert.rejects(desk.stage.pool.query(statement), /append-only/, statement);
     }
   });
@@ -95,26 +126,50 @@ describe('the log', () => {
   test('has no entry of a change that failed, and the change none of its own', async () => {
     const world = await makeWorld(desk);
     const count = (await entries()).length;
-    const action = { action: 'merchant.rename', merchantId: world.merchantId, subject: { kind: 'merchant', id: world.merchantId } };
+    const action = {
+      action: 'merchant.rename',
+      merchantId: world.merchantId,
+      subject: { kind: 'merchant', id: world.merchantId },
+    };
     const acting = { principal: operator(), requestId, now: () => Temporal.Now.instant() };
     const failing = changeWithAudit(desk.stage.database, acting, action, async (client) => {
       await client.query("update merchant set name = 'Lost' where id = $1", [world.merchantId]);
       throw new Error('the disk is full');
     });
     await assert.rejects(failing, /the disk is full/);
-    const { merchant } = await desk.ask('query ($m: ID!) { merchant(id: $m) { name } }', { m: world.merchantId });
+    const { merchant } = await desk.ask('query ($m: ID!) { merchant(id: $m) { name } }', {
+      m: world.merchantId,
+    });
     assert.equal(merchant.name, 'Tea & Cakes');
     assert.equal((await entries()).length, count);
   });
 
   test('writes what looks like a secret as [secret]', async () => {
     const { merchantId } = await makeWorld(desk);
-    const secrets = ['whs_ABCDEFGHJKLMNPQRSTUVWXYZabcdefgh', 'thm_ABCDEFGHJKLMNPQRSTUVWXYZabcdefgh', 'sk_live_ABCDEF_0123456789abcdef', 'ab'.repeat(32)];
-    const action = { action: 'merchant.note', merchantId, subject: { kind: 'merchant', id: merchantId } };
+    const secrets = [
+      'whs_ABCDEFGHJKLMNPQRSTUVWXYZabcdefgh',
+      'thm_ABCDEFGHJKLMNPQRSTUVWXYZabcdefgh',
+      'sk_live_ABCDEF_0123456789abcdef',
+      'ab'.repeat(32),
+    ];
+    const action = {
+      action: 'merchant.note',
+      merchantId,
+      subject: { kind: 'merchant', id: merchantId },
+    };
     const acting = { principal: operator(), requestId, now: () => Temporal.Now.instant() };
-    await changeWithAudit(desk.stage.database, acting, action, async () => ({ before: null, after: { told: secrets, amount: 5n }, result: {} }));
-    const { auditLog } = await desk.ask('query ($m: ID!) { auditLog(merchantId: $m, first: 1) { nodes { after } } }', { m: merchantId });
-    assert.deepEqual(auditLog.nodes, [{ after: { told: secrets.map(() => '[secret]'), amount: 5 } }]);
+    await changeWithAudit(desk.stage.database, acting, action, async () => ({
+      before: null,
+      after: { told: secrets, amount: 5n },
+      result: {},
+    }));
+    const { auditLog } = await desk.ask(
+      'query ($m: ID!) { auditLog(merchantId: $m, first: 1) { nodes { after } } }',
+      { m: merchantId },
+    );
+    assert.deepEqual(auditLog.nodes, [
+      { after: { told: secrets.map(() => '[secret]'), amount: 5 } },
+    ]);
   });
 
   const page = `query ($m: ID, $after: String, $action: String, $actor: String) {
@@ -122,7 +177,10 @@ describe('the log', () => {
 
   test('is read in pages, newest first, by action and by actor', async () => {
     const { merchantId: m } = await makeWorld(desk);
-    await desk.ask('mutation ($m: ID!) { merchantRename(merchantId: $m, name: "Coffee") { __typename } }', { m });
+    await desk.ask(
+      'mutation ($m: ID!) { merchantRename(merchantId: $m, name: "Coffee") { __typename } }',
+      { m },
+    );
     const actions: string[] = [];
     for (let after: string | null = null, more = true; more;) {
       const { auditLog } = await desk.ask(page, { m, after });
@@ -130,7 +188,13 @@ describe('the log', () => {
       after = auditLog.pageInfo.endCursor;
       more = auditLog.pageInfo.hasNextPage;
     }
-    assert.deepEqual(actions, ['merchant.rename', 'api_key.issue', 'webhook_endpoint.create', 'shop.create', 'merchant.create']);
+    assert.deepEqual(actions, [
+      'merchant.rename',
+      'api_key.issue',
+      'webhook_endpoint.create',
+      'shop.create',
+      'merchant.create',
+    ]);
     const { auditLog } = await desk.ask(page, { m, action: 'merchant.rename', actor: 'person-1' });
     assert.equal(auditLog.nodes.length, 1);
     assert.deepEqual(auditLog.nodes[0].before.name, 'Tea & Cakes');
@@ -145,7 +209,10 @@ describe('the log', () => {
       const { auditLog } = await desk.ask(all, {}, principal);
       return new Set(auditLog.nodes.map(({ merchantId }: { merchantId: string }) => merchantId));
     };
-    assert.deepEqual(await merchantsSeen(cabinetUser(one.merchantId, 'viewer')), new Set([one.merchantId]));
+    assert.deepEqual(
+      await merchantsSeen(cabinetUser(one.merchantId, 'viewer')),
+      new Set([one.merchantId]),
+    );
     const seen = await merchantsSeen(operator('viewer'));
     assert.ok(seen.has(one.merchantId) && seen.has(two.merchantId));
     const { errors } = await desk.run(all, { m: two.merchantId }, cabinetUser(one.merchantId));

@@ -1,33 +1,74 @@
-/** The cabinet as its users reach it: the real merchants subgraph on a migrated PostgreSQL, asked as operators, cabinet users and keys. */
+/**
+ * The cabinet as its users reach it: the real merchants subgraph on a migrated PostgreSQL, asked as
+ * operators, cabinet users and keys.
+ */
 import { randomUUID } from 'node:crypto';
 import { parse, type ExecutionResult } from 'graphql';
 import type { Bus, BusMessages, BusTopic } from '../../subgraphs/kernel/rules/event.ts';
 import { openTestClocks } from '../../subgraphs/kernel/clock/test-clocks.ts';
 import { openPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { localExecutor } from '../../subgraphs/kernel/service/graph/local-executor.ts';
-import { scopes, type KeyPrincipal, type OperatorPrincipal, type Principal, type Role } from '../../subgraphs/kernel/service/access/principal.ts';
+import {
+  scopes,
+  type KeyPrincipal,
+  type OperatorPrincipal,
+  type Principal,
+  type Role,
+} from '../../subgraphs/kernel/service/access/principal.ts';
 import { inTransaction } from '../../subgraphs/kernel/database/statement.ts';
 import { buildSubgraph } from '../../subgraphs/kernel/service/graph/subgraph.ts';
 import { merchantsSubgraph } from '../../subgraphs/merchants/resolvers.ts';
-import { log, openStage, startTestRelay, startWorker, writeEvent, type Clock } from '../webhooks/stage.ts';
+import {
+  log,
+  openStage,
+  startTestRelay,
+  startWorker,
+  writeEvent,
+  type Clock,
+} from '../webhooks/stage.ts';
 
 /** One of the platform's own operators. */
-export const operator = (role: Role = 'admin'): OperatorPrincipal => ({ kind: 'operator', subject: 'person-1', role, merchantId: null });
+export const operator = (role: Role = 'admin'): OperatorPrincipal => ({
+  kind: 'operator',
+  subject: 'person-1',
+  role,
+  merchantId: null,
+});
 
 /** A cabinet user of one merchant. */
-export const cabinetUser = (merchantId: string, role: Role = 'admin'): OperatorPrincipal => ({ kind: 'operator', subject: 'user-1', role, merchantId });
+export const cabinetUser = (merchantId: string, role: Role = 'admin'): OperatorPrincipal => ({
+  kind: 'operator',
+  subject: 'user-1',
+  role,
+  merchantId,
+});
 
-export const keyOf = ({ merchantId, shopId }: World): KeyPrincipal => ({ kind: 'key', keyId: 'key-1', merchantId, shopId, mode: 'test', scopes });
+export const keyOf = ({ merchantId, shopId }: World): KeyPrincipal => ({
+  kind: 'key',
+  keyId: 'key-1',
+  merchantId,
+  shopId,
+  mode: 'test',
+  scopes,
+});
 
 export const requestId = 'request-1';
 
-/** Opens a database of the test file's own with the merchants subgraph on it, which goes by `now`. */
+/**
+ * Opens a database of the test file's own with the merchants subgraph on it, which goes by `now`.
+ */
 export const openDesk = async (now = (): Temporal.Instant => Temporal.Now.instant()) => {
   const stage = await openStage();
   /** What the subgraph told others. */
-  const told: { readonly topics: [BusTopic, BusMessages[BusTopic]][]; readonly lanes: string[] } = { topics: [], lanes: [] };
+  const told: { readonly topics: [BusTopic, BusMessages[BusTopic]][]; readonly lanes: string[] } = {
+    topics: [],
+    lanes: [],
+  };
   let wake: (lanes: readonly string[]) => Promise<void> = async () => {};
-  const bus: Bus = { publish: async (topic, message) => void told.topics.push([topic, message]), subscribe: () => () => {} };
+  const bus: Bus = {
+    publish: async (topic, message) => void told.topics.push([topic, message]),
+    subscribe: () => () => {},
+  };
   const schema = buildSubgraph(
     merchantsSubgraph({
       database: stage.database,
@@ -47,10 +88,18 @@ export const openDesk = async (now = (): Temporal.Instant => Temporal.Now.instan
   );
   const executor = localExecutor(schema, (call) => ({ ...call, now }), log);
   /** Runs a document; gives data and errors. */
-  const run = (text: string, variables: object = {}, principal: Principal = operator()): Promise<ExecutionResult> =>
+  const run = (
+    text: string,
+    variables: object = {},
+    principal: Principal = operator(),
+  ): Promise<ExecutionResult> =>
     executor.prepare(parse(text))({ ...variables }, { principal, requestId });
   /** Runs a document and gives its data; throws on errors. */
-  const ask = async (text: string, variables: object = {}, principal: Principal = operator()): Promise<any> => {
+  const ask = async (
+    text: string,
+    variables: object = {},
+    principal: Principal = operator(),
+  ): Promise<any> => {
     const { data, errors } = await run(text, variables, principal);
     if (errors) throw new Error(JSON.stringify(errors));
     return JSON.parse(JSON.stringify(data));
@@ -64,7 +113,10 @@ export type Desk = Awaited<ReturnType<typeof openDesk>>;
 /** A desk that goes by the clock, whose webhooks a real relay and worker deliver. */
 export const openDeliveringDesk = async (clock: Clock): Promise<Desk> => {
   const desk = await openDesk(clock.now);
-  const worker = await startWorker(desk.stage, clock, { deadline_ms: 10_000, leaseMargin_ms: 5_000 });
+  const worker = await startWorker(desk.stage, clock, {
+    deadline_ms: 10_000,
+    leaseMargin_ms: 5_000,
+  });
   desk.listen(worker.wake);
   startTestRelay(desk.stage, worker.wake);
   return desk;
@@ -80,7 +132,10 @@ export interface World {
   readonly deliveryId: string;
 }
 
-/** Writes an event of the shop with a failed delivery to the endpoint; gives the delivery's id and the event's bytes. */
+/**
+ * Writes an event of the shop with a failed delivery to the endpoint; gives the delivery's id and
+ * the event's bytes.
+ */
 export const writeFailed = async (
   { stage }: Desk,
   { merchantId, shopId, endpointId }: Pick<World, 'merchantId' | 'shopId' | 'endpointId'>,
@@ -100,10 +155,20 @@ export const writeFailed = async (
 };
 
 /** Makes a merchant with one of everything, through the cabinet. */
-export const makeWorld = async (desk: Desk, url = 'http://127.0.0.1:1/hook', name = 'Tea & Cakes'): Promise<World> => {
-  const { merchantCreate } = await desk.ask('mutation ($name: String!) { merchantCreate(name: $name) { id } }', { name });
+export const makeWorld = async (
+  desk: Desk,
+  url = 'http://127.0.0.1:1/hook',
+  name = 'Tea & Cakes',
+): Promise<World> => {
+  const { merchantCreate } = await desk.ask(
+    'mutation ($name: String!) { merchantCreate(name: $name) { id } }',
+    { name },
+  );
   const m: string = merchantCreate.id;
-  const made = await desk.ask('mutation ($m: ID!) { shopCreate(merchantId: $m, name: "Shop") { ... on Shop { id } } }', { m });
+  const made = await desk.ask(
+    'mutation ($m: ID!) { shopCreate(merchantId: $m, name: "Shop") { ... on Shop { id } } }',
+    { m },
+  );
   const s: string = made.shopCreate.id;
   const rest = await desk.ask(
     `mutation ($m: ID!, $s: ID!, $url: String!) {
@@ -111,6 +176,11 @@ export const makeWorld = async (desk: Desk, url = 'http://127.0.0.1:1/hook', nam
       apiKeyIssue(merchantId: $m, shopId: $s, mode: test) { ... on ApiKeyIssued { id } } }`,
     { m, s, url },
   );
-  const ids = { merchantId: m, shopId: s, endpointId: String(rest.webhookEndpointCreate.endpoint.id), keyId: String(rest.apiKeyIssue.id) };
+  const ids = {
+    merchantId: m,
+    shopId: s,
+    endpointId: String(rest.webhookEndpointCreate.endpoint.id),
+    keyId: String(rest.apiKeyIssue.id),
+  };
   return { ...ids, deliveryId: (await writeFailed(desk, ids)).deliveryId };
 };

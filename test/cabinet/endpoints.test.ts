@@ -1,4 +1,7 @@
-/** Webhook endpoints as the cabinet changes them, seen by a real receiver: the real relay, queue and worker deliver. */
+/**
+ * Webhook endpoints as the cabinet changes them, seen by a real receiver: the real relay, queue and
+ * worker deliver.
+ */
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { after, before, describe, test, type TestContext } from 'node:test';
@@ -12,7 +15,8 @@ let desk: Desk;
 before(async () => void (desk = await openDeliveringDesk(clock)));
 after(() => desk.close());
 
-const hmac = (secret: string, text: string): string => createHmac('sha256', secret).update(text).digest('hex');
+const hmac = (secret: string, text: string): string =>
+  createHmac('sha256', secret).update(text).digest('hex');
 
 /** The header's parts in their order. */
 const partsOf = ({ headers }: Received): readonly (readonly string[])[] =>
@@ -24,7 +28,9 @@ const valuesOf = (received: Received, name: string): readonly (string | undefine
   partsOf(received).flatMap(([key, value]) => (key === name ? [value] : []));
 
 const expected = (received: Received, secrets: readonly string[]): readonly string[] =>
-  secrets.map((secret) => hmac(secret, `${String(received.headers['x-psp-timestamp'])}.${received.body}`));
+  secrets.map((secret) =>
+    hmac(secret, `${String(received.headers['x-psp-timestamp'])}.${received.body}`),
+  );
 
 interface Scene extends World {
   readonly receiver: Receiver;
@@ -34,8 +40,13 @@ interface Scene extends World {
 }
 
 /** A shop with one endpoint, at a real receiver. */
-const scene = async (context: TestContext, answer: (before: number) => number = () => 200): Promise<Scene> => {
-  const receiver = await startReceiver(context, (response, before) => response.writeHead(answer(before)).end('head'));
+const scene = async (
+  context: TestContext,
+  answer: (before: number) => number = () => 200,
+): Promise<Scene> => {
+  const receiver = await startReceiver(context, (response, before) =>
+    response.writeHead(answer(before)).end('head'),
+  );
   const world = await makeWorld(desk, receiver.url);
   const ids = { m: world.merchantId, id: world.endpointId };
   const { webhookEndpointSecretRotate } = await desk.ask(
@@ -44,7 +55,8 @@ const scene = async (context: TestContext, answer: (before: number) => number = 
   );
   const send = async (): Promise<Received> => {
     const { eventId } = await writeEvent(desk.stage.pool, { ...world, secret: '' });
-    const find = (): Received | undefined => receiver.received.findLast(({ headers }) => headers['x-psp-event-id'] === `evt_${eventId}`);
+    const find = (): Received | undefined =>
+      receiver.received.findLast(({ headers }) => headers['x-psp-event-id'] === `evt_${eventId}`);
     await eventually(
       () => find() !== undefined,
       () => 'the event did not come',
@@ -54,7 +66,11 @@ const scene = async (context: TestContext, answer: (before: number) => number = 
   return { ...world, receiver, secret: webhookEndpointSecretRotate.secret, send };
 };
 
-const change = async ({ merchantId: m, endpointId: id }: World, mutation: string, given = ''): Promise<any> => {
+const change = async (
+  { merchantId: m, endpointId: id }: World,
+  mutation: string,
+  given = '',
+): Promise<any> => {
   const answer = await desk.ask(
     `mutation ($m: ID!, $id: ID!) { answer: ${mutation}(merchantId: $m, id: $id${given}) {
     __typename ... on Refused { code message } ... on WebhookSecretRotated { secret previousUntil }
@@ -69,13 +85,19 @@ const change = async ({ merchantId: m, endpointId: id }: World, mutation: string
 
 const mayBe = (mutation: string, type: string): boolean =>
   type === 'Refused' ||
-  type === { Rotate: 'WebhookSecretRotated', Delete: 'WebhookEndpointDeleted' }[/Rotate|Delete/.exec(mutation)?.[0] ?? ''] ||
+  type ===
+    { Rotate: 'WebhookSecretRotated', Delete: 'WebhookEndpointDeleted' }[
+      /Rotate|Delete/.exec(mutation)?.[0] ?? ''
+    ] ||
   (type === 'WebhookEndpoint' && !/Rotate|Delete/.test(mutation));
 
 describe('a rotation', () => {
   test('without an overlap stops the old secret at once', async (context) => {
     const stage = await scene(context);
-    assert.deepEqual(valuesOf(await stage.send(), 'v2'), expected(stage.receiver.received.at(-1) ?? assert.fail(), [stage.secret]));
+    assert.deepEqual(
+      valuesOf(await stage.send(), 'v2'),
+      expected(stage.receiver.received.at(-1) ?? assert.fail(), [stage.secret]),
+    );
     const rotated = await change(stage, 'webhookEndpointSecretRotate');
     assert.equal(rotated.previousUntil, null);
     assert.notEqual(rotated.secret, stage.secret);
@@ -87,14 +109,21 @@ describe('a rotation', () => {
   test('with an overlap sends both signatures, the new one first, and the new one alone when it is over', async (context) => {
     const stage = await scene(context);
     const rotated = await change(stage, 'webhookEndpointSecretRotate', ', overlapHours: 2');
-    assert.ok(Math.abs(clock.now().until(Temporal.Instant.from(rotated.previousUntil)).total('minutes') - 120) < 1);
+    assert.ok(
+      Math.abs(
+        clock.now().until(Temporal.Instant.from(rotated.previousUntil)).total('minutes') - 120,
+      ) < 1,
+    );
     const both = await stage.send();
     assert.deepEqual(
       partsOf(both).map(([name]) => name),
       ['t', 'v1', 'v2', 'v1', 'v2'],
     );
     assert.deepEqual(valuesOf(both, 'v2'), expected(both, [rotated.secret, stage.secret]));
-    assert.deepEqual(valuesOf(both, 'v1'), [hmac(rotated.secret, both.body), hmac(stage.secret, both.body)]);
+    assert.deepEqual(valuesOf(both, 'v1'), [
+      hmac(rotated.secret, both.body),
+      hmac(stage.secret, both.body),
+    ]);
     clock.advance({ hours: 2, seconds: 1 });
     const alone = await stage.send();
     assert.deepEqual(valuesOf(alone, 'v2'), expected(alone, [rotated.secret]));
@@ -102,12 +131,25 @@ describe('a rotation', () => {
 
   test('has an overlap of at most 24 hours, and none with the legacy signature', async (context) => {
     const stage = await scene(context);
-    for (const hours of [25, -1]) assert.equal((await change(stage, 'webhookEndpointSecretRotate', `, overlapHours: ${hours}`)).code, 'bad_request');
-    assert.equal((await change(stage, 'webhookEndpointUpdate', ', signature: legacy')).signature, 'legacy');
-    assert.equal((await change(stage, 'webhookEndpointSecretRotate', ', overlapHours: 1')).code, 'bad_request');
+    for (const hours of [25, -1])
+      assert.equal(
+        (await change(stage, 'webhookEndpointSecretRotate', `, overlapHours: ${hours}`)).code,
+        'bad_request',
+      );
+    assert.equal(
+      (await change(stage, 'webhookEndpointUpdate', ', signature: legacy')).signature,
+      'legacy',
+    );
+    assert.equal(
+      (await change(stage, 'webhookEndpointSecretRotate', ', overlapHours: 1')).code,
+      'bad_request',
+    );
     const rotated = await change(stage, 'webhookEndpointSecretRotate');
     const received = await stage.send();
-    assert.equal(received.headers['x-psp-signature'], `sha256=${hmac(rotated.secret, received.body)}`);
+    assert.equal(
+      received.headers['x-psp-signature'],
+      `sha256=${hmac(rotated.secret, received.body)}`,
+    );
   });
 
   test("of the shop's own secret holds for payments with an address of their own, also with an overlap", async (context) => {
@@ -122,7 +164,11 @@ describe('a rotation', () => {
     };
     const [first, second] = [await rotate(0), await rotate(24)];
     const before = stage.receiver.received.length;
-    await writeEvent(desk.stage.pool, { ...stage, secret: '' }, { url: `${stage.receiver.url}/own` });
+    await writeEvent(
+      desk.stage.pool,
+      { ...stage, secret: '' },
+      { url: `${stage.receiver.url}/own` },
+    );
     await stage.receiver.until(before + 1);
     const received = stage.receiver.received.at(-1) ?? assert.fail();
     assert.deepEqual(valuesOf(received, 'v2'), expected(received, [second, first]));
@@ -146,8 +192,14 @@ describe('an endpoint', () => {
     assert.equal((await change(stage, 'webhookEndpointDelete')).deliveriesEnded, 3);
     for (const eventId of eventIds) {
       const [delivery] = await deliveriesOf(desk.stage, eventId);
-      assert.deepEqual([delivery?.status, delivery?.attempts, delivery?.leased], ['failed', 2, false]);
-      assert.equal((await attemptsOf(desk.stage, eventId)).at(-1)?.error, 'not sent: the endpoint is disabled or deleted');
+      assert.deepEqual(
+        [delivery?.status, delivery?.attempts, delivery?.leased],
+        ['failed', 2, false],
+      );
+      assert.equal(
+        (await attemptsOf(desk.stage, eventId)).at(-1)?.error,
+        'not sent: the endpoint is disabled or deleted',
+      );
     }
     clock.advance({ hours: 1 });
     await writeEvent(desk.stage.pool, { ...stage, secret: '' });
@@ -187,7 +239,10 @@ describe('an endpoint', () => {
       'webhookEndpointUpdate',
       `, url: "${second.url}/new", events: [payment_succeeded, payment_succeeded], signature: stripe`,
     );
-    assert.deepEqual([changed.url, changed.events, changed.signature], [`${second.url}/new`, ['payment_succeeded'], 'stripe']);
+    assert.deepEqual(
+      [changed.url, changed.events, changed.signature],
+      [`${second.url}/new`, ['payment_succeeded'], 'stripe'],
+    );
     clock.advance({ seconds: 15 });
     await second.until(1);
     const received = second.received[0] ?? assert.fail();
@@ -204,7 +259,9 @@ describe('an endpoint', () => {
       return webhookEndpointCreate;
     };
     assert.equal((await create('ftp://example.com')).code, 'bad_request');
-    const answers = await Promise.all(Array.from({ length: 22 }, (_, index) => create(`https://example.com/${index}`)));
+    const answers = await Promise.all(
+      Array.from({ length: 22 }, (_, index) => create(`https://example.com/${index}`)),
+    );
     assert.equal(answers.filter(({ code }) => code === 'bad_request').length, 3);
   });
 });

@@ -32,7 +32,10 @@ describe('merchants', () => {
       merchants.nodes.map(({ id }: any) => id),
       [world.merchantId],
     );
-    assert.equal((await desk.run(list, {}, keyOf(world))).errors?.[0]?.extensions['code'], 'scope_required');
+    assert.equal(
+      (await desk.run(list, {}, keyOf(world))).errors?.[0]?.extensions['code'],
+      'scope_required',
+    );
   });
 
   test('are let into live mode and out of it, and every process is told to forget their keys', async () => {
@@ -43,12 +46,17 @@ describe('merchants', () => {
       ['merchantLiveDisable', false],
     ] as const) {
       desk.told.topics.length = 0;
-      const answer = await desk.ask(`mutation ($m: ID!) { ${mutation}(merchantId: $m) { ... on Merchant { liveEnabled } } }`, { m });
+      const answer = await desk.ask(
+        `mutation ($m: ID!) { ${mutation}(merchantId: $m) { ... on Merchant { liveEnabled } } }`,
+        { m },
+      );
       assert.deepEqual(answer[mutation], { liveEnabled: enabled });
       assert.deepEqual(desk.told.topics, [['keys', { merchantId: m }]]);
     }
     desk.told.topics.length = 0;
-    await desk.ask('mutation { merchantLiveEnable(merchantId: "9d7b2c44-3f0e-4d2f-8f35-0e6a3f5b7c11") { __typename } }');
+    await desk.ask(
+      'mutation { merchantLiveEnable(merchantId: "9d7b2c44-3f0e-4d2f-8f35-0e6a3f5b7c11") { __typename } }',
+    );
     assert.deepEqual(desk.told.topics, []);
   });
 
@@ -56,9 +64,15 @@ describe('merchants', () => {
     const { merchantId, shopId } = await makeWorld(desk);
     const merchant = `merchantId: "${merchantId}"`;
     for (const name of ['', '  ', 'x'.repeat(201)]) {
-      const calls = [`merchantRename(${merchant}`, `shopCreate(${merchant}`, `shopRename(${merchant}, shopId: "${shopId}"`];
+      const calls = [
+        `merchantRename(${merchant}`,
+        `shopCreate(${merchant}`,
+        `shopRename(${merchant}, shopId: "${shopId}"`,
+      ];
       for (const call of calls) {
-        const { answer } = await desk.ask(`mutation { answer: ${call}, name: "${name}") { ... on Refused { code } } }`);
+        const { answer } = await desk.ask(
+          `mutation { answer: ${call}, name: "${name}") { ... on Refused { code } } }`,
+        );
         assert.equal(answer.code, 'bad_request', call);
       }
       const { errors } = await desk.run(`mutation { merchantCreate(name: "${name}") { id } }`);
@@ -73,23 +87,37 @@ describe('shops', () => {
   test('are renamed, their terminal only when it is named', async () => {
     const { merchantId: m, shopId: s } = await makeWorld(desk);
     const rename = (names: string): Promise<any> =>
-      desk.ask(`mutation ($m: ID!, $s: ID!) { shopRename(merchantId: $m, shopId: $s, ${names}) { ... on Shop { name terminalName } } }`, { m, s });
-    assert.deepEqual((await rename('name: "One"')).shopRename, { name: 'One', terminalName: 'Shop' });
-    assert.deepEqual((await rename('name: "Two", terminalName: "Till"')).shopRename, { name: 'Two', terminalName: 'Till' });
+      desk.ask(
+        `mutation ($m: ID!, $s: ID!) { shopRename(merchantId: $m, shopId: $s, ${names}) { ... on Shop { name terminalName } } }`,
+        { m, s },
+      );
+    assert.deepEqual((await rename('name: "One"')).shopRename, {
+      name: 'One',
+      terminalName: 'Shop',
+    });
+    assert.deepEqual((await rename('name: "Two", terminalName: "Till"')).shopRename, {
+      name: 'Two',
+      terminalName: 'Till',
+    });
   });
 
   test('are read with their endpoints by operators and the own cabinet; a key sees its own, without endpoints', async () => {
     const [world, other] = [await makeWorld(desk), await makeWorld(desk)];
     const ids = { m: world.merchantId, s: world.shopId };
     const seen = await desk.ask(shop, ids, operator('viewer'));
-    assert.deepEqual(seen.shop.webhookEndpoints, [{ id: world.endpointId, url: 'http://127.0.0.1:1/hook', active: true, signature: 'v2' }]);
+    assert.deepEqual(seen.shop.webhookEndpoints, [
+      { id: world.endpointId, url: 'http://127.0.0.1:1/hook', active: true, signature: 'v2' },
+    ]);
     assert.deepEqual(await desk.ask(shop, ids, cabinetUser(world.merchantId, 'viewer')), seen);
     assert.equal((await desk.run(shop, ids, cabinetUser(other.merchantId))).data?.['shop'], null);
     const name = 'query ($m: ID!, $s: ID!) { shop(merchantId: $m, id: $s) { name } }';
     assert.equal((await desk.ask(name, ids, keyOf(world))).shop.name, 'Shop');
     assert.equal((await desk.ask(name, ids, keyOf({ ...world, shopId: other.shopId }))).shop, null);
     assert.equal((await desk.run(name, ids, keyOf(other))).data?.['shop'], null);
-    assert.equal((await desk.run(shop, ids, keyOf(world))).errors?.[0]?.extensions['code'], 'scope_required');
+    assert.equal(
+      (await desk.run(shop, ids, keyOf(world))).errors?.[0]?.extensions['code'],
+      'scope_required',
+    );
   });
 
   test('of many merchants with their endpoints cost a constant number of statements', async () => {
@@ -104,7 +132,9 @@ describe('shops', () => {
       }) as typeof pool.query;
       pool.query = counted;
       try {
-        await desk.ask(`{ merchants(first: ${first}) { nodes { name shops { name webhookEndpoints { url } } } } }`);
+        await desk.ask(
+          `{ merchants(first: ${first}) { nodes { name shops { name webhookEndpoints { url } } } } }`,
+        );
         return count;
       } finally {
         pool.query = query;

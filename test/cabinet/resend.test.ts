@@ -4,7 +4,14 @@ import { after, before, describe, test } from 'node:test';
 import { deliveriesOf } from '../webhooks/record.ts';
 import { eventually, startReceiver } from '../webhooks/receiver.ts';
 import { Clock, writeEvent } from '../webhooks/stage.ts';
-import { cabinetUser, keyOf, makeWorld, openDeliveringDesk, writeFailed, type Desk } from './desk.ts';
+import {
+  cabinetUser,
+  keyOf,
+  makeWorld,
+  openDeliveringDesk,
+  writeFailed,
+  type Desk,
+} from './desk.ts';
 
 const clock = new Clock();
 let desk: Desk;
@@ -18,7 +25,8 @@ const resend = `mutation ($m: ID!, $id: ID!) { webhookDeliveryResend(merchantId:
 const resendFailed = `mutation ($m: ID!, $since: DateTime!) {
   webhookDeliveriesResendFailed(merchantId: $m, since: $since) { ... on WebhookDeliveriesResent { count hasMore } ... on Refused { code } } }`;
 
-const statusOf = async (eventId: string): Promise<string | undefined> => (await deliveriesOf(desk.stage, eventId))[0]?.status;
+const statusOf = async (eventId: string): Promise<string | undefined> =>
+  (await deliveriesOf(desk.stage, eventId))[0]?.status;
 
 describe('a resend', () => {
   test('sends the same bytes and id again, with a fresh timestamp and signature, also of what was delivered', async (context) => {
@@ -29,10 +37,17 @@ describe('a resend', () => {
       async () => (await statusOf(eventId)) === 'delivered',
       () => 'not delivered',
     );
-    const { webhookDeliveries } = await desk.ask(list, { m: world.merchantId, status: 'delivered' });
+    const { webhookDeliveries } = await desk.ask(list, {
+      m: world.merchantId,
+      status: 'delivered',
+    });
     const [delivery] = webhookDeliveries.nodes;
     await new Promise((resolve) => setTimeout(resolve, 1_100));
-    assert.equal((await desk.ask(resend, { m: world.merchantId, id: delivery.id })).webhookDeliveryResend.status, 'pending');
+    assert.equal(
+      (await desk.ask(resend, { m: world.merchantId, id: delivery.id })).webhookDeliveryResend
+        .status,
+      'pending',
+    );
     await receiver.until(2);
     await eventually(
       async () => (await statusOf(eventId)) === 'delivered',
@@ -41,11 +56,17 @@ describe('a resend', () => {
     const [first, second] = receiver.received;
     assert.deepEqual([first?.body, second?.body], [body, body]);
     assert.equal(second?.headers['x-psp-event-id'], first?.headers['x-psp-event-id']);
-    assert.ok(Number(second?.headers['x-psp-timestamp']) > Number(first?.headers['x-psp-timestamp']));
+    assert.ok(
+      Number(second?.headers['x-psp-timestamp']) > Number(first?.headers['x-psp-timestamp']),
+    );
     assert.notEqual(second?.headers['x-psp-signature'], first?.headers['x-psp-signature']);
     const after = await desk.ask(list, { m: world.merchantId, status: 'delivered' });
     assert.deepEqual(
-      after.webhookDeliveries.nodes[0].attemptLog.map((attempt: any) => [attempt.number, attempt.status, attempt.responseHead]),
+      after.webhookDeliveries.nodes[0].attemptLog.map((attempt: any) => [
+        attempt.number,
+        attempt.status,
+        attempt.responseHead,
+      ]),
       [
         [1, 200, 'thanks'],
         [2, 200, 'thanks'],
@@ -62,21 +83,40 @@ describe('a resend', () => {
       async () => (await deliveriesOf(desk.stage, eventId)).some(({ attempts }) => attempts === 10),
       () => 'no attempt',
     );
-    const delivery = (await deliveriesOf(desk.stage, eventId)).find(({ attempts }) => attempts === 10);
+    const delivery = (await deliveriesOf(desk.stage, eventId)).find(
+      ({ attempts }) => attempts === 10,
+    );
     assert.equal(delivery?.status, 'pending');
-    assert.ok((delivery?.wait_s ?? 0) >= 10 && (delivery?.wait_s ?? 0) <= 13, `waits ${delivery?.wait_s} s`);
+    assert.ok(
+      (delivery?.wait_s ?? 0) >= 10 && (delivery?.wait_s ?? 0) <= 13,
+      `waits ${delivery?.wait_s} s`,
+    );
   });
 
   test('is refused when the endpoint is disabled, and when the delivery is another merchant’s', async () => {
     const [world, other] = [await makeWorld(desk), await makeWorld(desk)];
-    await desk.ask('mutation ($m: ID!, $id: ID!) { webhookEndpointDisable(merchantId: $m, id: $id) { __typename } }', {
-      m: world.merchantId,
-      id: world.endpointId,
-    });
-    assert.equal((await desk.ask(resend, { m: world.merchantId, id: world.deliveryId })).webhookDeliveryResend.code, 'not_found');
-    assert.equal((await desk.ask(resend, { m: other.merchantId, id: world.deliveryId })).webhookDeliveryResend.code, 'not_found');
+    await desk.ask(
+      'mutation ($m: ID!, $id: ID!) { webhookEndpointDisable(merchantId: $m, id: $id) { __typename } }',
+      {
+        m: world.merchantId,
+        id: world.endpointId,
+      },
+    );
+    assert.equal(
+      (await desk.ask(resend, { m: world.merchantId, id: world.deliveryId })).webhookDeliveryResend
+        .code,
+      'not_found',
+    );
+    assert.equal(
+      (await desk.ask(resend, { m: other.merchantId, id: world.deliveryId })).webhookDeliveryResend
+        .code,
+      'not_found',
+    );
     const since = '2026-01-01T00:00:00Z';
-    assert.deepEqual((await desk.ask(resendFailed, { m: world.merchantId, since })).webhookDeliveriesResendFailed, { count: 0, hasMore: false });
+    assert.deepEqual(
+      (await desk.ask(resendFailed, { m: world.merchantId, since })).webhookDeliveriesResendFailed,
+      { count: 0, hasMore: false },
+    );
   });
 
   test('of all that failed since a moment takes thousands in batches, each once, and leaves older ones alone', async (context) => {
@@ -97,8 +137,11 @@ describe('a resend', () => {
        from webhook_delivery d join event e on e.merchant_id = d.merchant_id and e.id = d.event_id and e.sequence = 0 where d.id = $1`,
       [world.deliveryId],
     );
-    const since = Temporal.Now.instant().subtract({ minutes: 2_400, seconds: 30 }).toString({ fractionalSecondDigits: 3 });
-    const answer = (await desk.ask(resendFailed, { m: world.merchantId, since })).webhookDeliveriesResendFailed;
+    const since = Temporal.Now.instant()
+      .subtract({ minutes: 2_400, seconds: 30 })
+      .toString({ fractionalSecondDigits: 3 });
+    const answer = (await desk.ask(resendFailed, { m: world.merchantId, since }))
+      .webhookDeliveriesResendFailed;
     assert.deepEqual(answer, { count: 2_402, hasMore: false });
     const { rows } = await desk.stage.pool.query<{ status: string; count: number }>(
       `select status = 'failed' as status, count(*)::int from webhook_delivery where merchant_id = $1 group by 1 order by 1`,
@@ -106,9 +149,12 @@ describe('a resend', () => {
     );
     assert.equal(rows.at(-1)?.count, 100);
     assert.ok(body.length > 0);
-    const { auditLog } = await desk.ask('query ($m: ID!) { auditLog(merchantId: $m, action: "webhook_deliveries.resend_failed") { nodes { after } } }', {
-      m: world.merchantId,
-    });
+    const { auditLog } = await desk.ask(
+      'query ($m: ID!) { auditLog(merchantId: $m, action: "webhook_deliveries.resend_failed") { nodes { after } } }',
+      {
+        m: world.merchantId,
+      },
+    );
     assert.deepEqual(
       auditLog.nodes.map(({ after }: any) => after.resent),
       [402, 1_000, 1_000],
@@ -120,13 +166,26 @@ describe('the list of deliveries', () => {
   test('is filtered by shop, endpoint, status, event and day, and paged without repeats', async () => {
     const world = await makeWorld(desk);
     const m = world.merchantId;
-    await desk.ask('mutation ($m: ID!, $id: ID!) { webhookEndpointDisable(merchantId: $m, id: $id) { __typename } }', { m, id: world.endpointId });
+    await desk.ask(
+      'mutation ($m: ID!, $id: ID!) { webhookEndpointDisable(merchantId: $m, id: $id) { __typename } }',
+      { m, id: world.endpointId },
+    );
     for (let index = 0; index < 4; index += 1) await writeFailed(desk, world);
-    const count = async (filter: object): Promise<number> => (await desk.ask(list, { m, ...filter })).webhookDeliveries.nodes.length;
+    const count = async (filter: object): Promise<number> =>
+      (await desk.ask(list, { m, ...filter })).webhookDeliveries.nodes.length;
     const today = Temporal.Now.plainDateISO('UTC');
     const nobody = '9d7b2c44-3f0e-4d2f-8f35-0e6a3f5b7c11';
     assert.equal(await count({}), 5);
-    assert.equal(await count({ status: 'failed', event: 'payment_succeeded', shop: world.shopId, endpoint: world.endpointId, from: String(today) }), 5);
+    assert.equal(
+      await count({
+        status: 'failed',
+        event: 'payment_succeeded',
+        shop: world.shopId,
+        endpoint: world.endpointId,
+        from: String(today),
+      }),
+      5,
+    );
     for (const filter of [
       { status: 'pending' },
       { event: 'payout_failed' },
@@ -154,7 +213,10 @@ describe('the list of deliveries', () => {
       webhookDeliveries.nodes.map(({ id }: any) => id),
       [world.deliveryId],
     );
-    const codeOf = async (variables: object, principal: Parameters<Desk['run']>[2]): Promise<unknown> =>
+    const codeOf = async (
+      variables: object,
+      principal: Parameters<Desk['run']>[2],
+    ): Promise<unknown> =>
       (await desk.run(list, variables, principal)).errors?.[0]?.extensions['code'];
     assert.equal(await codeOf({ m: other.merchantId }, user), 'not_found');
     assert.equal(await codeOf({}, keyOf(world)), 'scope_required');

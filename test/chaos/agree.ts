@@ -1,4 +1,7 @@
-/** Whether our books and the acquirer's agree when a chaos run is over: operation by operation, and in the sums. */
+/**
+ * Whether our books and the acquirer's agree when a chaos run is over: operation by operation, and
+ * in the sums.
+ */
 import assert from 'node:assert/strict';
 import type { Pool } from 'pg';
 import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
@@ -10,13 +13,25 @@ import type { LiveMerchant } from '../live/stage.ts';
 type Row = Readonly<Record<string, any>>;
 
 const succeeded = ({ status }: Row): boolean => status === 'succeeded';
-const sumOf = (rows: readonly Row[]): bigint => rows.reduce((sum, { amount }) => sum + (typeof amount === 'object' ? kopecks(amount) : BigInt(amount)), 0n);
+const sumOf = (rows: readonly Row[]): bigint =>
+  rows.reduce(
+    (sum, { amount }) => sum + (typeof amount === 'object' ? kopecks(amount) : BigInt(amount)),
+    0n,
+  );
 const operationOf = ({ metadata }: Row): string => metadata.operation_id;
 
-/** What the bank has by our operations' ids; an operation that it has twice is money moved twice. */
-const onceEach = (what: string, rows: readonly Row[], known: ReadonlySet<string>): ReadonlyMap<string, Row> => {
+/**
+ * What the bank has by our operations' ids; an operation that it has twice is money moved twice.
+ */
+const onceEach = (
+  what: string,
+  rows: readonly Row[],
+  known: ReadonlySet<string>,
+): ReadonlyMap<string, Row> => {
   const byOperation = new Map(rows.map((row) => [operationOf(row), row]));
-  const twice = [...Map.groupBy(rows, operationOf)].filter(([, same]) => same.length > 1).map(([id]) => id);
+  const twice = [...Map.groupBy(rows, operationOf)]
+    .filter(([, same]) => same.length > 1)
+    .map(([id]) => id);
   assert.deepEqual(twice, [], `${what} that the bank has twice`);
   assert.deepEqual(
     [...byOperation.keys()].filter((id) => !known.has(id)),
@@ -26,7 +41,10 @@ const onceEach = (what: string, rows: readonly Row[], known: ReadonlySet<string>
   return byOperation;
 };
 
-/** Statuses at the bank that fit each of ours; `none`: it never had the operation. A verification that was voided is `refunded` here and cancelled there. */
+/**
+ * Statuses at the bank that fit each of ours; `none`: it never had the operation. A verification
+ * that was voided is `refunded` here and cancelled there.
+ */
 const fitting: Readonly<Record<string, readonly string[]>> = {
   succeeded: ['succeeded'],
   refunded: ['succeeded'],
@@ -34,12 +52,22 @@ const fitting: Readonly<Record<string, readonly string[]>> = {
   expired: ['canceled', 'none'],
 };
 
-const compareEach = (what: string, ours: readonly Row[], theirs: ReadonlyMap<string, Row>): void => {
+const compareEach = (
+  what: string,
+  ours: readonly Row[],
+  theirs: ReadonlyMap<string, Row>,
+): void => {
   const differing = ours.flatMap((row) => {
     const there = theirs.get(row['id']);
     const status = there?.['status'] ?? 'none';
-    const isFitting = fitting[row['status']]?.includes(status) && (!there || kopecks(there['amount']) === BigInt(row['amount']));
-    return isFitting ? [] : [`${row['id']} ${row['status']} ${row['amount']} here, ${status} ${there?.['amount'].value} there`];
+    const isFitting =
+      fitting[row['status']]?.includes(status) &&
+      (!there || kopecks(there['amount']) === BigInt(row['amount']));
+    return isFitting
+      ? []
+      : [
+          `${row['id']} ${row['status']} ${row['amount']} here, ${status} ${there?.['amount'].value} there`,
+        ];
   });
   assert.deepEqual(differing, [], `${what} that differ`);
 };
@@ -48,13 +76,28 @@ const open = `select id::text, ask_at from payment where status in ('pending', '
   union all select id::text, ask_at from refund where status = 'pending' union all select id::text, ask_at from payout where status = 'pending'`;
 
 /** The operations that are not final. */
-export const openOperations = async (pool: Pool): Promise<readonly Row[]> => (await pool.query<Row>(open)).rows;
+export const openOperations = async (pool: Pool): Promise<readonly Row[]> =>
+  (await pool.query<Row>(open)).rows;
 
-/** What is not final and nothing will look at again: all that was due before `overdue` should have been. */
-export const stuckOperations = async (pool: Pool, overdue: Temporal.Instant): Promise<readonly Row[]> =>
-  (await pool.query<Row>(`select * from (${open}) as waiting where ask_at is null or ask_at < $1`, [overdue.toString()])).rows;
+/**
+ * What is not final and nothing will look at again: all that was due before `overdue` should have
+ * been.
+ */
+export const stuckOperations = async (
+  pool: Pool,
+  overdue: Temporal.Instant,
+): Promise<readonly Row[]> =>
+  (
+    await pool.query<Row>(
+      `select * from (${open}) as waiting where ask_at is null or ask_at < $1`,
+      [overdue.toString()],
+    )
+  ).rows;
 
-/** Operations about which the bank may know more than we do: those that are open, and payments that ended without its final word. */
+/**
+ * Operations about which the bank may know more than we do: those that are open, and payments that
+ * ended without its final word.
+ */
 export const questionableOperations = async (pool: Pool): Promise<ReadonlySet<string>> => {
   const { rows } = await pool.query<Row>(
     `select id from (${open}) as waiting union select payment_id::text from refund where status = 'pending'
@@ -65,11 +108,15 @@ export const questionableOperations = async (pool: Pool): Promise<ReadonlySet<st
 
 /** Compares everything; gives the sums that agreed, in kopecks. */
 export const compareWithBank = async (pool: Pool, merchant: LiveMerchant, bank: AcquirerBooks) => {
-  const [payments, refunds, payouts, ledger] = await Promise.all(['/payments', '/refunds', '/payouts', '/ledger'].map((path) => registryOf(merchant, path)));
+  const [payments, refunds, payouts, ledger] = await Promise.all(
+    ['/payments', '/refunds', '/payouts', '/ledger'].map((path) => registryOf(merchant, path)),
+  );
   assert.ok(payments && refunds && payouts && ledger);
   const idsOf = (rows: readonly Row[]): ReadonlySet<string> => new Set(rows.map(({ id }) => id));
   const isVoid = ({ verification }: Row): boolean => verification;
-  const { rows: bindings } = await pool.query<Row>('select id, verification from payment where verification');
+  const { rows: bindings } = await pool.query<Row>(
+    'select id, verification from payment where verification',
+  );
   const voided = idsOf(bindings.filter(isVoid));
   const given = payments.filter(({ metadata }) => metadata.bank_failure_code?.endsWith(':unseen'));
   assert.deepEqual(given, [], 'payments that were given up because their order was lost');
@@ -90,11 +137,26 @@ export const compareWithBank = async (pool: Pool, merchant: LiveMerchant, bank: 
     paidOut: sumOf(bank.payouts.filter(succeeded)),
   };
   const booked = (type: string): bigint => sumOf(ledger.filter((entry) => entry.type === type));
-  assert.deepEqual({ paid: booked('payment'), refunded: -booked('refund'), paidOut: -booked('payout') }, sums, 'our ledger and the books of the bank');
+  assert.deepEqual(
+    { paid: booked('payment'), refunded: -booked('refund'), paidOut: -booked('payout') },
+    sums,
+    'our ledger and the books of the bank',
+  );
   const { body: balance } = await merchant.call('GET', '/balance');
   const fees = booked('fee') + booked('payout_fee');
-  assert.equal(BigInt(balance.balance), sums.paid - sums.refunded - sums.paidOut + fees, 'the balance is what the bank holds for us, less the fees');
+  assert.equal(
+    BigInt(balance.balance),
+    sums.paid - sums.refunded - sums.paidOut + fees,
+    'the balance is what the bank holds for us, less the fees',
+  );
   assert.equal(balance.available, balance.balance, 'nothing is set aside any more');
   assert.deepEqual(await checkBooks({ pool }), []);
-  return { ...sums, fees, late: late.length, payments: payments.length, refunds: ordinary.length, payouts: payouts.length };
+  return {
+    ...sums,
+    fees,
+    late: late.length,
+    payments: payments.length,
+    refunds: ordinary.length,
+    payouts: payouts.length,
+  };
 };

@@ -1,6 +1,7 @@
 /**
- * What the merchant of a chaos run and its buyers do: payments, refunds, charges of saved cards and payouts, each with an idempotency key of its own and insisted
- * on until it is answered, as an honest client does whose connection breaks.
+ * What the merchant of a chaos run and its buyers do: payments, refunds, charges of saved cards and
+ * payouts, each with an idempotency key of its own and insisted on until it is answered, as an
+ * honest client does whose connection breaks.
  */
 import { AssertionError } from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -9,7 +10,18 @@ import { cardOf, type LiveMerchant } from '../live/stage.ts';
 import { eventually, type Answer } from '../support/merchant.ts';
 
 export type Kind = 'payment' | 'refund' | 'charge' | 'payout';
-const kinds: readonly Kind[] = ['payment', 'payment', 'refund', 'payout', 'payment', 'charge', 'payout', 'refund', 'payment', 'charge'];
+const kinds: readonly Kind[] = [
+  'payment',
+  'payment',
+  'refund',
+  'payout',
+  'payment',
+  'charge',
+  'payout',
+  'refund',
+  'payment',
+  'charge',
+];
 
 /** What has been done, and of what the rest can be made. */
 export interface Done {
@@ -22,11 +34,13 @@ export interface Done {
 }
 
 type Random = () => number;
-const oneOf = <Item>(items: readonly Item[], random: Random): Item | undefined => items[Math.floor(random() * items.length)];
+const oneOf = <Item>(items: readonly Item[], random: Random): Item | undefined =>
+  items[Math.floor(random() * items.length)];
 
 /** How long the client waits for an answer. */
 const patience_ms = 20_000;
-const inTime = <Answered>(call: Promise<Answered>): Promise<Answered | null> => Promise.race([call, delay(patience_ms, null, { ref: false })]);
+const inTime = <Answered>(call: Promise<Answered>): Promise<Answered | null> =>
+  Promise.race([call, delay(patience_ms, null, { ref: false })]);
 
 /** Asks again until there is an answer that is not about the service's own state. */
 const insist = async (call: () => Promise<Answer>): Promise<Answer> => {
@@ -36,7 +50,11 @@ const insist = async (call: () => Promise<Answer>): Promise<Answer> => {
       if (error instanceof AssertionError) throw error;
       return null;
     });
-    const isBusy = answer && (answer.status >= 500 || answer.status === 429 || answer.body?.error?.code === 'idempotent_in_progress');
+    const isBusy =
+      answer &&
+      (answer.status >= 500 ||
+        answer.status === 429 ||
+        answer.body?.error?.code === 'idempotent_in_progress');
     // A payout that could not be routed is answered with 502: it is done.
     if (answer && (!isBusy || answer.body?.error?.code === 'router_error')) return answer;
     await delay(100);
@@ -77,11 +95,19 @@ const amountOf = (random: Random, least: number): number => {
   return rubles * 100 + (fate < 0.08 ? 1 : fate < 0.2 ? 7 : 0);
 };
 
-const pay = async (merchant: LiveMerchant, random: Random, key: string, pages: string[]): Promise<Answer> => {
+const pay = async (
+  merchant: LiveMerchant,
+  random: Random,
+  key: string,
+  pages: string[],
+): Promise<Answer> => {
   const method = oneOf(['sbp', 'sbp', 'cards', 'tpay'], random) ?? 'sbp';
   const amount = amountOf(random, 100);
-  const answer = await insist(() => merchant.call('POST', '/payments', { amount, method }, { 'idempotency-key': key }));
-  if (answer.status < 300) await goOn(answer.body.payment_url, method === 'cards' ? cardOf() : null);
+  const answer = await insist(() =>
+    merchant.call('POST', '/payments', { amount, method }, { 'idempotency-key': key }),
+  );
+  if (answer.status < 300)
+    await goOn(answer.body.payment_url, method === 'cards' ? cardOf() : null);
   if (answer.status < 300 && method === 'cards') pages.push(answer.body.payment_url);
   return answer;
 };
@@ -91,43 +117,83 @@ const giveBack = async (merchant: LiveMerchant, random: Random, key: string): Pr
   const payment = oneOf<any>(body.items, random);
   // A tenth of the refunds is of all that is left.
   const amount = random() < 0.1 ? undefined : amountOf(random, 1) % 1_000;
-  return insist(() => merchant.call('POST', `/payments/${payment.id}/refund`, amount && amount >= 100 ? { amount } : {}, { 'idempotency-key': key }));
+  return insist(() =>
+    merchant.call(
+      'POST',
+      `/payments/${payment.id}/refund`,
+      amount && amount >= 100 ? { amount } : {},
+      { 'idempotency-key': key },
+    ),
+  );
 };
 
 const payOut = (merchant: LiveMerchant, random: Random, key: string): Promise<Answer> => {
-  const to = random() < 0.6 ? { phone: '+79161234567', bank_id: '100000000111' } : { method: 'payouts_card', card_pan: cardOf().number };
+  const to =
+    random() < 0.6
+      ? { phone: '+79161234567', bank_id: '100000000111' }
+      : { method: 'payouts_card', card_pan: cardOf().number };
   const amount = amountOf(random, 10);
-  return insist(() => merchant.call('POST', '/payouts', { amount, ...to }, { 'idempotency-key': key }));
+  return insist(() =>
+    merchant.call('POST', '/payouts', { amount, ...to }, { 'idempotency-key': key }),
+  );
 };
 
-const charge = (merchant: LiveMerchant, random: Random, key: string, tokens: readonly string[]): Promise<Answer> => {
+const charge = (
+  merchant: LiveMerchant,
+  random: Random,
+  key: string,
+  tokens: readonly string[],
+): Promise<Answer> => {
   const [amount, token] = [amountOf(random, 50), oneOf(tokens, random)];
-  return insist(() => merchant.call('POST', `/tokens/${token}/charge`, { amount }, { 'idempotency-key': key }));
+  return insist(() =>
+    merchant.call('POST', `/tokens/${token}/charge`, { amount }, { 'idempotency-key': key }),
+  );
 };
 
 /** Money to pay out, and cards that can be charged, before anything goes wrong. */
 export const prepare = async (merchant: LiveMerchant): Promise<readonly string[]> => {
   for (const index of Array.from({ length: 8 }, (_, place) => place)) {
-    const { body } = await merchant.call('POST', '/payments', { amount: 69_000_000, method: 'sbp', order_id: `first-${index}` });
+    const { body } = await merchant.call('POST', '/payments', {
+      amount: 69_000_000,
+      method: 'sbp',
+      order_id: `first-${index}`,
+    });
     await goOn(body.payment_url, null);
   }
   for (const customer of ['c-1', 'c-2', 'c-3']) {
     const { body } = await merchant.call('POST', '/tokens', { customer_ref: customer });
     await goOn(body.pay_url, cardOf());
   }
-  const active = async (): Promise<any[]> => (await merchant.call('GET', '/tokens')).body.items.filter(({ status }: any) => status === 'active');
+  const active = async (): Promise<any[]> =>
+    (await merchant.call('GET', '/tokens')).body.items.filter(
+      ({ status }: any) => status === 'active',
+    );
   await eventually(async () => (await active()).length === 3, 'the saved cards', 60_000);
-  await eventually(async () => (await merchant.call('GET', '/payments?status=succeeded')).body.items.length >= 8, 'the first money', 60_000);
+  await eventually(
+    async () => (await merchant.call('GET', '/payments?status=succeeded')).body.items.length >= 8,
+    'the first money',
+    60_000,
+  );
   return (await active()).map(({ id }) => id);
 };
 
 /** Does so many operations, some at a time; what each of them is follows from the seed. */
 export const doAll = async (
   merchant: LiveMerchant,
-  { operations, abreast, seed, print }: { operations: number; abreast: number; seed: number; print: (line: string) => void },
+  {
+    operations,
+    abreast,
+    seed,
+    print,
+  }: { operations: number; abreast: number; seed: number; print: (line: string) => void },
   tokens: readonly string[],
 ) => {
-  const done: Done = { counts: { payment: 0, refund: 0, charge: 0, payout: 0 }, refusals: new Map(), tokens, pages: [] };
+  const done: Done = {
+    counts: { payment: 0, refund: 0, charge: 0, payout: 0 },
+    refusals: new Map(),
+    tokens,
+    pages: [],
+  };
   const indices = Array.from({ length: operations }, (_, index) => index).values();
   const work = async (): Promise<void> => {
     for (const index of indices) {
@@ -135,7 +201,12 @@ export const doAll = async (
       const kind = kinds[index % kinds.length] ?? 'payment';
       const key = `${kind}-${index}`;
       const paying = (...of: [LiveMerchant, Random, string]) => pay(...of, done.pages);
-      const does = { payment: paying, refund: giveBack, payout: payOut, charge: (...of: [LiveMerchant, Random, string]) => charge(...of, tokens) };
+      const does = {
+        payment: paying,
+        refund: giveBack,
+        payout: payOut,
+        charge: (...of: [LiveMerchant, Random, string]) => charge(...of, tokens),
+      };
       const answer = await does[kind](merchant, random, key);
       done.counts[kind] += 1;
       if (index % 200 === 199) print(`${index + 1} operations`);

@@ -1,13 +1,26 @@
 /**
- * A chaos run: live payments, refunds, charges and payouts through the emulated acquirer, 10 % of the calls and notifications with each kind of fault, processes
- * of the service killed all the while. When it is over and everything has been settled by itself, the two sets of books must agree to the kopeck.
+ * A chaos run: live payments, refunds, charges and payouts through the emulated acquirer, 10 % of
+ * the calls and notifications with each kind of fault, processes of the service killed all the
+ * while. When it is over and everything has been settled by itself, the two sets of books must
+ * agree to the kopeck.
  */
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { seeded, type FaultSettings } from '../acquirer/faults.ts';
-import { enableLive, makeLiveMerchant, operate, routeToYooKassa, type LiveMerchant } from '../live/stage.ts';
-import { compareWithBank, openOperations, questionableOperations, stuckOperations } from './agree.ts';
+import {
+  enableLive,
+  makeLiveMerchant,
+  operate,
+  routeToYooKassa,
+  type LiveMerchant,
+} from '../live/stage.ts';
+import {
+  compareWithBank,
+  openOperations,
+  questionableOperations,
+  stuckOperations,
+} from './agree.ts';
 import { fastTime_ms, type Speed } from './fast-time.ts';
 import { doAll, prepare, typeAgain } from './orders.ts';
 import { openWorld, parts, type World } from './world.ts';
@@ -28,7 +41,10 @@ export interface ChaosPlan {
   readonly print: (line: string) => void;
 }
 
-/** 10 % of each kind; an answer that fails, breaks off or lies does so in one of two ways, each with half of that. */
+/**
+ * 10 % of each kind; an answer that fails, breaks off or lies does so in one of two ways, each with
+ * half of that.
+ */
 const rates: NonNullable<FaultSettings['rates']> = {
   timeout_before: 0.1,
   timeout_after: 0.1,
@@ -50,13 +66,19 @@ const openMerchant = async ({ service }: World): Promise<LiveMerchant> => {
   const merchant = await makeLiveMerchant(service);
   await enableLive(service, merchant.id);
   await routeToYooKassa(service, merchant);
-  const rate = 'mutation ($m: ID!, $r: RatedMethod!) { rateSet(merchantId: $m, method: $r, rateBps: 250) { ... on Refused { code message } } }';
-  for (const method of ['sbp', 'cards', 'tpay', 'recurrent', 'payouts_sbp']) await operate(service, rate, { m: merchant.id, r: method });
+  const rate =
+    'mutation ($m: ID!, $r: RatedMethod!) { rateSet(merchantId: $m, method: $r, rateBps: 250) { ... on Refused { code message } } }';
+  for (const method of ['sbp', 'cards', 'tpay', 'recurrent', 'payouts_sbp'])
+    await operate(service, rate, { m: merchant.id, r: method });
   return merchant;
 };
 
 /** Kills one process after the other, by the seed, until `isOver` and there were enough. */
-const killAll = async (world: World, { seed, kills, calm_ms }: ChaosPlan, isOver: () => boolean): Promise<number> => {
+const killAll = async (
+  world: World,
+  { seed, kills, calm_ms }: ChaosPlan,
+  isOver: () => boolean,
+): Promise<number> => {
   const random = seeded(seed);
   let killed = 0;
   for (; killed < kills || !isOver(); killed++) {
@@ -66,7 +88,10 @@ const killAll = async (world: World, { seed, kills, calm_ms }: ChaosPlan, isOver
   return killed;
 };
 
-/** The bank tells again, as it does for a day, what may not have been heard: so an operation that was stopped for an amount that differed is asked about once more. */
+/**
+ * The bank tells again, as it does for a day, what may not have been heard: so an operation that
+ * was stopped for an amount that differed is asked about once more.
+ */
 const tellAgain = async ({ acquirer, service }: World, pool: pg.Pool): Promise<void> => {
   const { payments, refunds, payouts } = await acquirer.books();
   const questionable = await questionableOperations(pool);
@@ -77,13 +102,24 @@ const tellAgain = async ({ acquirer, service }: World, pool: pg.Pool): Promise<v
   ];
   for (const [kind, object] of told) {
     if (!questionable.has(object.metadata.operation_id)) continue;
-    const body = JSON.stringify({ type: 'notification', event: `${kind}.${object.status}`, object });
-    const answer = await fetch(`${service.rest}/callbacks/yookassa`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    const body = JSON.stringify({
+      type: 'notification',
+      event: `${kind}.${object.status}`,
+      object,
+    });
+    const answer = await fetch(`${service.rest}/callbacks/yookassa`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
     await answer.arrayBuffer();
   }
 };
 
-/** Until nothing is open any more, and the books agree; when they still do not after all patience, what differs is thrown. */
+/**
+ * Until nothing is open any more, and the books agree; when they still do not after all patience,
+ * what differs is thrown.
+ */
 const settle = async (
   world: World,
   pool: pg.Pool,
@@ -97,12 +133,16 @@ const settle = async (
     if (look % 20 === 5) await typeAgain(pages);
     const open = await openOperations(pool);
     if (open.length === 0 || !isPatient()) {
-      const agreed = await compareWithBank(pool, merchant, await world.acquirer.books()).catch((error: unknown) => {
-        if (isPatient()) return null;
-        throw error;
-      });
+      const agreed = await compareWithBank(pool, merchant, await world.acquirer.books()).catch(
+        (error: unknown) => {
+          if (isPatient()) return null;
+          throw error;
+        },
+      );
       if (agreed) {
-        print(`settled ${((performance.now() - began_ms) / 1_000).toFixed(1)} s after the last fault`);
+        print(
+          `settled ${((performance.now() - began_ms) / 1_000).toFixed(1)} s after the last fault`,
+        );
         return agreed;
       }
     }
@@ -125,8 +165,14 @@ const live = async (plan: ChaosPlan, speed: Speed, world: World, pool: pg.Pool) 
     `${plan.operations} operations and ${killed} kills in ${took_s} s: ${JSON.stringify({ ...done.counts, refused: Object.fromEntries(done.refusals) })}`,
   );
   const agreed = await settle(world, pool, merchant, { ...plan, pages: done.pages });
-  const overdue = Temporal.Instant.fromEpochMilliseconds(fastTime_ms(speed)).subtract({ seconds: 60 });
-  assert.deepEqual(await stuckOperations(pool, overdue), [], 'nothing waits that nobody will look at');
+  const overdue = Temporal.Instant.fromEpochMilliseconds(fastTime_ms(speed)).subtract({
+    seconds: 60,
+  });
+  assert.deepEqual(
+    await stuckOperations(pool, overdue),
+    [],
+    'nothing waits that nobody will look at',
+  );
   assert.deepEqual((await acquirer.books()).violations, []);
   const figures = Object.entries(agreed).map(([name, value]) => `${name} ${value}`);
   plan.print(`agreed to the kopeck: ${figures.join(', ')}`);

@@ -1,17 +1,33 @@
 /**
- * What a chaos run lives in: the emulated acquirer, one process with the public roles and the subgraphs, and two workers, on one PostgreSQL, in the run's fast
- * time. Any process of the service may be killed at any moment and is started again at once.
+ * What a chaos run lives in: the emulated acquirer, one process with the public roles and the
+ * subgraphs, and two workers, on one PostgreSQL, in the run's fast time. Any process of the service
+ * may be killed at any moment and is started again at once.
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
-import { gatewayAccount, shopAccount, startAcquirer, type Acquirer } from '../acquirer/start-acquirer.ts';
+import {
+  gatewayAccount,
+  shopAccount,
+  startAcquirer,
+  type Acquirer,
+} from '../acquirer/start-acquirer.ts';
 import { startTestDatabase } from '../support/database.ts';
-import { spawnProcess, stopProcess, untilReady, type Service, type ServiceProcess } from '../support/service.ts';
+import {
+  spawnProcess,
+  stopProcess,
+  untilReady,
+  type Service,
+  type ServiceProcess,
+} from '../support/service.ts';
 import { fastEnvironment, type Speed } from './fast-time.ts';
 
 const subgraphs = 'subgraph payments subgraph payouts subgraph recurring subgraph merchants';
-const roles = { front: `gateway rest-facade checkout ${subgraphs}`, first: 'worker subgraph payments', second: 'worker subgraph payments' } as const;
+const roles = {
+  front: `gateway rest-facade checkout ${subgraphs}`,
+  first: 'worker subgraph payments',
+  second: 'worker subgraph payments',
+} as const;
 
 export type Part = keyof typeof roles;
 export const parts: readonly Part[] = ['front', 'first', 'second'];
@@ -27,7 +43,12 @@ export interface World {
   close(): Promise<void>;
 }
 
-const serviceEnvironment = (url: string, databaseUrl: string, acquirer: Acquirer, speed: Speed) => ({
+const serviceEnvironment = (
+  url: string,
+  databaseUrl: string,
+  acquirer: Acquirer,
+  speed: Speed,
+) => ({
   DATABASE_URL: databaseUrl,
   DATABASE_POOL: '8',
   SECRET_KEY: randomBytes(32).toString('base64'),
@@ -49,7 +70,11 @@ export const openWorld = async (speed: Speed, seed: number): Promise<World> => {
     startAcquirer({ ACQUIRER_SEED: String(seed), ...fastEnvironment(speed, 'Date') }),
     freePort(),
   ]);
-  const ports: Readonly<Record<Part, number>> = { front: port, first: await freePort(), second: await freePort() };
+  const ports: Readonly<Record<Part, number>> = {
+    front: port,
+    first: await freePort(),
+    second: await freePort(),
+  };
   const url = `http://127.0.0.1:${port}`;
   const environment = serviceEnvironment(url, database.url, acquirer, speed);
   const migrating = spawnProcess('migrate', 0, environment);
@@ -68,7 +93,8 @@ export const openWorld = async (speed: Speed, seed: number): Promise<World> => {
     killAndStart: async (part) => {
       const process = running.get(part);
       if (process) await stopProcess(process, 'SIGKILL');
-      // One that cannot start on a busy machine is started again, as whatever keeps a service running would do.
+      // One that cannot start on a busy machine is started again, as whatever keeps a service
+      // running would do.
       for (let isReady = false; !isReady;) {
         await delay(20);
         const again = start(part);
@@ -79,7 +105,8 @@ export const openWorld = async (speed: Speed, seed: number): Promise<World> => {
         );
       }
     },
-    output: () => [...running.values()].map((process) => `--- ${process.name}\n${process.output()}`).join('\n'),
+    output: () =>
+      [...running.values()].map((process) => `--- ${process.name}\n${process.output()}`).join('\n'),
     close: async () => {
       await stop();
       await Promise.all([acquirer.stop(), database.stop()]);

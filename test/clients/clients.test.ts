@@ -1,4 +1,7 @@
-/** Clients that stock generators make of the description: they compile, and they work on the service. */
+/**
+ * Clients that stock generators make of the description: they compile, and they work on the
+ * service.
+ */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -29,10 +32,15 @@ const tsconfig = {
   include: programs,
 };
 
-/** Runs Node with the arguments and gives what it printed. Rejects with all of it when that failed. */
+/**
+ * Runs Node with the arguments and gives what it printed. Rejects with all of it when that failed.
+ */
 const node = async (args: readonly string[], env: Record<string, string> = {}): Promise<string> => {
-  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: folder, env: { ...process.env, ...env } }).catch(
-    (error: Error & { stdout?: string }) => Promise.reject(new Error(`${error.message}\n${error.stdout ?? ''}`)),
+  const { stdout } = await promisify(execFile)(process.execPath, args, {
+    cwd: folder,
+    env: { ...process.env, ...env },
+  }).catch((error: Error & { stdout?: string }) =>
+    Promise.reject(new Error(`${error.message}\n${error.stdout ?? ''}`)),
   );
   return stdout;
 };
@@ -49,7 +57,8 @@ const run = async (program: string): Promise<any> => {
 describe('the description', () => {
   before(async () => {
     symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-    for (const program of programs) copyFileSync(join(import.meta.dirname, 'programs', program), join(folder, program));
+    for (const program of programs)
+      copyFileSync(join(import.meta.dirname, 'programs', program), join(folder, program));
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig));
     await node([join(import.meta.dirname, 'generate-clients.ts'), folder]);
@@ -58,7 +67,8 @@ describe('the description', () => {
   test('gives types by which a shop compiles', async () => {
     const tsc = join(root, 'node_modules/typescript/bin/tsc');
     const listed = await node([tsc, '-p', folder, '--listFiles']);
-    for (const seen of [...programs, 'openapi-typescript.ts', 'types.gen.ts']) assert.ok(listed.includes(seen), `${seen} was not compiled`);
+    for (const seen of [...programs, 'openapi-typescript.ts', 'types.gen.ts'])
+      assert.ok(listed.includes(seen), `${seen} was not compiled`);
   });
 
   test('gives openapi-fetch a client that works', async () => {

@@ -1,4 +1,7 @@
-/** Receivers that hang, of shops with test clocks: each holds up its own shop's clock alone, and its retry is counted from the attempt's end. */
+/**
+ * Receivers that hang, of shops with test clocks: each holds up its own shop's clock alone, and its
+ * retry is counted from the attempt's end.
+ */
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { after, before, test } from 'node:test';
@@ -8,7 +11,14 @@ import { openQueues } from '../../subgraphs/kernel/queue/queues.ts';
 import { done, type Job } from '../../subgraphs/kernel/queue/run-job.ts';
 import { webhookKeeper } from '../../subgraphs/merchants/webhooks/webhook-keeper.ts';
 import { eventually, startReceiver } from '../webhooks/receiver.ts';
-import { log, openStage, startTestRelay, writeEvent, type Shop, type Stage } from '../webhooks/stage.ts';
+import {
+  log,
+  openStage,
+  startTestRelay,
+  writeEvent,
+  type Shop,
+  type Stage,
+} from '../webhooks/stage.ts';
 
 /** More than the queue of the schedules has places, or the pool connections for. */
 const hangingShops = 20;
@@ -30,7 +40,10 @@ const addShop = async (url: string, { frozen, target }: Clock): Promise<Shop> =>
   const shop = await stage.addShop();
   await stage.addEndpoint(shop, url);
   await writeEvent(stage.pool, shop);
-  await stage.pool.query('update event set created_at = $2 where merchant_id = $1', [shop.merchantId, noon.toString()]);
+  await stage.pool.query('update event set created_at = $2 where merchant_id = $1', [
+    shop.merchantId,
+    noon.toString(),
+  ]);
   await stage.pool.query(
     'insert into test_clock (merchant_id, shop_id, clock_at, set_at, frozen, target_at, created_at) values ($1, $2, $3, now(), $4, $5, now())',
     [shop.merchantId, shop.shopId, noon.toString(), frozen, target?.toString() ?? null],
@@ -40,17 +53,37 @@ const addShop = async (url: string, { frozen, target }: Clock): Promise<Shop> =>
 
 const relay = async (): Promise<void> => {
   const relaying = startTestRelay(stage, async () => {});
-  const isDone = async (): Promise<boolean> => (await stage.pool.query('select 1 from event where sequence is null')).rows.length === 0;
+  const isDone = async (): Promise<boolean> =>
+    (await stage.pool.query('select 1 from event where sequence is null')).rows.length === 0;
   await eventually(isDone, () => 'events are left');
   await relaying.stop();
 };
 
-const openClockJobs = (wake: (shops: readonly Shop[]) => Promise<void>, attempts: Set<Promise<void>>): readonly Job[] => {
+const openClockJobs = (
+  wake: (shops: readonly Shop[]) => Promise<void>,
+  attempts: Set<Promise<void>>,
+): readonly Job[] => {
   const { pool, vaultKey, database } = stage;
   const now = () => Temporal.Now.instant();
-  const keeper = webhookKeeper({ pool, vaultKey, privateTargets: () => true, log, now, attempts, limits });
-  const named = (shops: readonly { merchantId: string; shopId: string }[]) => wake(shops.map((shop) => ({ ...shop, secret: '' })));
-  return clockJobs({ pool, sessions: database.sessions, now, keepers: [keeper], wake: named, stopping: new AbortController().signal });
+  const keeper = webhookKeeper({
+    pool,
+    vaultKey,
+    privateTargets: () => true,
+    log,
+    now,
+    attempts,
+    limits,
+  });
+  const named = (shops: readonly { merchantId: string; shopId: string }[]) =>
+    wake(shops.map((shop) => ({ ...shop, secret: '' })));
+  return clockJobs({
+    pool,
+    sessions: database.sessions,
+    now,
+    keepers: [keeper],
+    wake: named,
+    stopping: new AbortController().signal,
+  });
 };
 
 test('twenty shops whose receivers hang, under clocks that run and that advance, hold up no other clock and no sweep', async (context) => {
@@ -58,9 +91,15 @@ test('twenty shops whose receivers hang, under clocks that run and that advance,
   const silence = await startReceiver(context, (response) => void held.push(response));
   const receiver = await startReceiver(context, (response) => response.end());
   const target = noon.add({ hours: 2 });
-  for (let index = 0; index < hangingShops; index += 1) await addShop(silence.url, index % 2 === 0 ? { frozen: false } : { frozen: true, target });
+  for (let index = 0; index < hangingShops; index += 1)
+    await addShop(silence.url, index % 2 === 0 ? { frozen: false } : { frozen: true, target });
   await relay();
-  const queues = await openQueues({ redisUrl: null, databaseUrl: stage.database.url, log, jobs: [{ name: keepClockJob, queue: 'schedules' }] });
+  const queues = await openQueues({
+    redisUrl: null,
+    databaseUrl: stage.database.url,
+    log,
+    jobs: [{ name: keepClockJob, queue: 'schedules' }],
+  });
   const attempts = new Set<Promise<void>>();
   const beats = { count: 0 };
   const beat: Job = {
@@ -88,16 +127,26 @@ test('twenty shops whose receivers hang, under clocks that run and that advance,
     const beatsBefore = beats.count;
     await relay();
     const arrived = async (): Promise<boolean> =>
-      (await stage.pool.query('select 1 from test_clock where merchant_id = $1 and target_at is null', [other.merchantId])).rows.length === 1;
+      (
+        await stage.pool.query(
+          'select 1 from test_clock where merchant_id = $1 and target_at is null',
+          [other.merchantId],
+        )
+      ).rows.length === 1;
     await eventually(arrived, () => 'the other clock is on its way');
     assert.equal(receiver.received.length, 1);
     await eventually(
       () => beats.count >= beatsBefore + 3,
       () => `${beats.count - beatsBefore} beats of the sweep`,
     );
-    assert.deepEqual([held.filter(({ destroyed }) => destroyed).length, silence.received.length, attempts.size], [0, hangingShops, hangingShops]);
+    assert.deepEqual(
+      [held.filter(({ destroyed }) => destroyed).length, silence.received.length, attempts.size],
+      [0, hangingShops, hangingShops],
+    );
     for (const response of held) response.end();
-    const rest = async (): Promise<number> => (await stage.pool.query(`select 1 from test_clock where frozen and target_at is not null`)).rows.length;
+    const rest = async (): Promise<number> =>
+      (await stage.pool.query(`select 1 from test_clock where frozen and target_at is not null`))
+        .rows.length;
     await eventually(
       async () => (await rest()) === 0,
       () => 'the clocks that waited are on their way',
@@ -113,8 +162,14 @@ test('the retry of a running clock is counted from what it shows when the attemp
   const shop = await addShop(silence.url, { frozen: false });
   await relay();
   const attempts = new Set<Promise<void>>();
-  const job = openClockJobs(async () => {}, attempts).find(({ name }) => name === keepClockJob) ?? assert.fail();
-  assert.deepEqual(await job.run({ merchantId: shop.merchantId, shopId: shop.shopId }), { outcome: 'done' }, 'it does not wait for the receiver');
+  const job =
+    openClockJobs(async () => {}, attempts).find(({ name }) => name === keepClockJob) ??
+    assert.fail();
+  assert.deepEqual(
+    await job.run({ merchantId: shop.merchantId, shopId: shop.shopId }),
+    { outcome: 'done' },
+    'it does not wait for the receiver',
+  );
   assert.equal(attempts.size, 1);
   await silence.until(1);
   await sleep(2_500);
@@ -126,5 +181,8 @@ test('the retry of a running clock is counted from what it shows when the attemp
     [shop.merchantId],
   );
   const [{ waits_ms, lasted_ms }] = [rows[0] ?? assert.fail('no attempt was stored')];
-  assert.ok(lasted_ms >= 2_400 && waits_ms >= lasted_ms + 10_000, `tried again ${waits_ms} ms after the beginning of an attempt of ${lasted_ms} ms`);
+  assert.ok(
+    lasted_ms >= 2_400 && waits_ms >= lasted_ms + 10_000,
+    `tried again ${waits_ms} ms after the beginning of an attempt of ${lasted_ms} ms`,
+  );
 });

@@ -1,7 +1,11 @@
 /** How a clock advances, with keepers whose work can be timed. Architecture decision 10. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { clockJobs, keepClockJob, type Timekeeper } from '../../subgraphs/kernel/clock/keep-clocks.ts';
+import {
+  clockJobs,
+  keepClockJob,
+  type Timekeeper,
+} from '../../subgraphs/kernel/clock/keep-clocks.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 
 let migrated: MigratedDatabase;
@@ -17,7 +21,8 @@ test('what comes out of the way between a look and the next is done at its own m
     'insert into test_clock (merchant_id, shop_id, clock_at, set_at, frozen, target_at, created_at) values ($1, $2, $3, now(), true, $4, now())',
     [merchantId, shopId, noon.toString(), evening.toString()],
   );
-  // Something is under way until the keeper has been asked for work once: then it is there, and due at once.
+  // Something is under way until the keeper has been asked for work once: then it is there, and due
+  // at once.
   let state: 'under way' | 'due' | 'done' = 'under way';
   const doneAt: string[] = [];
   const keeper: Timekeeper = {
@@ -35,10 +40,23 @@ test('what comes out of the way between a look and the next is done at its own m
     },
   };
   const stopping = new AbortController().signal;
-  const jobs = clockJobs({ pool, sessions: pool, now: () => Temporal.Now.instant(), keepers: [keeper], wake: async () => {}, stopping });
+  const jobs = clockJobs({
+    pool,
+    sessions: pool,
+    now: () => Temporal.Now.instant(),
+    keepers: [keeper],
+    wake: async () => {},
+    stopping,
+  });
   const job = jobs.find(({ name }) => name === keepClockJob) ?? assert.fail();
   assert.deepEqual(await job.run({ merchantId, shopId }), { outcome: 'done' });
   assert.deepEqual(doneAt, [noon.toString()]);
-  const { rows } = await pool.query('select clock_at, target_at from test_clock where shop_id = $1', [shopId]);
-  assert.deepEqual([new Date(rows[0].clock_at).toISOString(), rows[0].target_at], ['2027-03-01T20:00:00.000Z', null]);
+  const { rows } = await pool.query(
+    'select clock_at, target_at from test_clock where shop_id = $1',
+    [shopId],
+  );
+  assert.deepEqual(
+    [new Date(rows[0].clock_at).toISOString(), rows[0].target_at],
+    ['2027-03-01T20:00:00.000Z', null],
+  );
 });

@@ -1,8 +1,17 @@
-/** A shop that lives by a test clock, as its merchant and an operator see it. Architecture decision 10, contract "States and transitions", "Webhooks". */
+/**
+ * A shop that lives by a test clock, as its merchant and an operator see it. Architecture decision
+ * 10, contract "States and transitions", "Webhooks".
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { pay } from '../support/buyer.ts';
-import { askGraph, eventually, makeMerchant, openReceiver, type Merchant } from '../support/merchant.ts';
+import {
+  askGraph,
+  eventually,
+  makeMerchant,
+  openReceiver,
+  type Merchant,
+} from '../support/merchant.ts';
 import { startService, type Service } from '../support/service.ts';
 
 const noon = '2027-03-01T12:00:00.000Z';
@@ -13,7 +22,11 @@ before(async () => {
 });
 after(() => service.stop());
 
-type Clock = { readonly now: string; readonly frozen: boolean; readonly advancingTo: string | null };
+type Clock = {
+  readonly now: string;
+  readonly frozen: boolean;
+  readonly advancingTo: string | null;
+};
 
 const set = async ({ id, shopId }: Merchant, verb: string, args = ''): Promise<any> => {
   const field = `testClock${verb}(merchantId: "${id}", shopId: "${shopId}"${args})`;
@@ -25,7 +38,10 @@ const set = async ({ id, shopId }: Merchant, verb: string, args = ''): Promise<a
 };
 
 const read = async ({ id, shopId }: Merchant): Promise<Clock> => {
-  const answer = await askGraph(service, `{ testClock(merchantId: "${id}", shopId: "${shopId}") { now frozen advancingTo } }`);
+  const answer = await askGraph(
+    service,
+    `{ testClock(merchantId: "${id}", shopId: "${shopId}") { now frozen advancingTo } }`,
+  );
   return answer.testClock;
 };
 
@@ -40,28 +56,42 @@ const advance = async (merchant: Merchant, to: string): Promise<void> => {
   assert.equal(clock.now, to);
 };
 
-const create = async (merchant: Merchant, body: object): Promise<any> => (await merchant.call('POST', '/payments', body)).body;
-const get = async (merchant: Merchant, id: string): Promise<any> => (await merchant.call('GET', `/payments/${id}`)).body;
+const create = async (merchant: Merchant, body: object): Promise<any> =>
+  (await merchant.call('POST', '/payments', body)).body;
+const get = async (merchant: Merchant, id: string): Promise<any> =>
+  (await merchant.call('GET', `/payments/${id}`)).body;
 
 describe('a shop with a test clock', () => {
   let merchant: Merchant;
   before(async () => {
     merchant = await makeMerchant(service);
     const clock = await set(merchant, 'Create', `, at: "${noon}"`);
-    assert.deepEqual(clock, { __typename: 'TestClock', now: noon, frozen: true, advancingTo: null });
+    assert.deepEqual(clock, {
+      __typename: 'TestClock',
+      now: noon,
+      frozen: true,
+      advancingTo: null,
+    });
   });
 
   test('payments are created at its time and expire at their own moment, which every object and webhook tells', async (context) => {
     const receiver = await openReceiver();
     context.after(() => receiver.close());
-    const { payment } = await create(merchant, { amount: 10_000, webhook_url: receiver.url, ttl_minutes: 90 });
+    const { payment } = await create(merchant, {
+      amount: 10_000,
+      webhook_url: receiver.url,
+      ttl_minutes: 90,
+    });
     assert.equal(payment.created_at, noon);
     assert.equal(payment.expires_at, '2027-03-01T13:30:00.000Z');
     await advance(merchant, '2027-03-01T13:29:59.999Z');
     assert.equal((await get(merchant, payment.id)).status, 'pending');
     await advance(merchant, '2027-03-02T12:00:00.000Z');
     const expired = await get(merchant, payment.id);
-    assert.deepEqual([expired.status, expired.finalized_at], ['expired', '2027-03-01T13:30:00.000Z']);
+    assert.deepEqual(
+      [expired.status, expired.finalized_at],
+      ['expired', '2027-03-01T13:30:00.000Z'],
+    );
     const { body } = await receiver.until(({ body: { event } }) => event === 'payment.expired');
     assert.equal(body.created_at, '2027-03-01T13:30:00.000Z');
   });
@@ -70,7 +100,11 @@ describe('a shop with a test clock', () => {
     const receiver = await openReceiver(() => 500);
     context.after(() => receiver.close());
     const began = (await read(merchant)).now;
-    const { payment, payment_url: url } = await create(merchant, { amount: 10_000, method: 'sbp', webhook_url: receiver.url });
+    const { payment, payment_url: url } = await create(merchant, {
+      amount: 10_000,
+      method: 'sbp',
+      webhook_url: receiver.url,
+    });
     await pay(url);
     assert.equal((await get(merchant, payment.id)).status, 'processing');
     await advance(
@@ -82,17 +116,31 @@ describe('a shop with a test clock', () => {
     const paid = await get(merchant, payment.id);
     assert.deepEqual(
       [paid.status, paid.captured_at],
-      ['succeeded', Temporal.Instant.from(began).add({ seconds: 4 }).toString({ smallestUnit: 'millisecond' })],
+      [
+        'succeeded',
+        Temporal.Instant.from(began).add({ seconds: 4 }).toString({ smallestUnit: 'millisecond' }),
+      ],
     );
     assert.equal(receiver.received.length, 9);
-    const answer = await askGraph(service, `{ payment(id: "${payment.id}", merchantId: "${merchant.id}") { webhookDeliveries { status attemptLog { at } } } }`);
+    const answer = await askGraph(
+      service,
+      `{ payment(id: "${payment.id}", merchantId: "${merchant.id}") { webhookDeliveries { status attemptLog { at } } } }`,
+    );
     const [delivery] = answer.payment.webhookDeliveries;
     assert.equal(delivery.status, 'failed');
     const moments = delivery.attemptLog.map(({ at }: { at: string }) => Temporal.Instant.from(at));
-    const waited = moments.slice(1).map((moment: Temporal.Instant, index: number) => moment.since(moments[index]).total('seconds'));
+    const waited = moments
+      .slice(1)
+      .map((moment: Temporal.Instant, index: number) =>
+        moment.since(moments[index]).total('seconds'),
+      );
     const delays = [10, 60, 300, 1_800, 7_200, 21_600, 86_400, 172_800];
     // Jitter only ever adds, and a little.
-    for (const [index, delay] of delays.entries()) assert.ok(waited[index] >= delay && waited[index] <= delay * 1.2 + 1, `${waited[index]} s after ${delay}`);
+    for (const [index, delay] of delays.entries())
+      assert.ok(
+        waited[index] >= delay && waited[index] <= delay * 1.2 + 1,
+        `${waited[index]} s after ${delay}`,
+      );
   });
 
   test('another shop, and what is on its way, are left alone', async () => {
@@ -102,14 +150,23 @@ describe('a shop with a test clock', () => {
     assert.equal(await read(other), null);
     assert.equal((await get(other, payment.id)).status, 'pending');
     const to = (await read(merchant)).now;
-    assert.match((await set(merchant, 'Advance', `, to: "${to}"`)).message, /^to: expected a moment after/);
-    assert.match((await set(merchant, 'Create', `, at: "${noon}"`)).message, /has a test clock already/);
+    assert.match(
+      (await set(merchant, 'Advance', `, to: "${to}"`)).message,
+      /^to: expected a moment after/,
+    );
+    assert.match(
+      (await set(merchant, 'Create', `, at: "${noon}"`)).message,
+      /has a test clock already/,
+    );
     assert.equal((await set(other, 'Freeze')).code, 'not_found');
   });
 
   test('it runs when it is let, and without it the shop is back in real time', async () => {
     const { now } = await set(merchant, 'Resume');
-    await eventually(async () => ((await read(merchant)).now > now ? true : undefined), 'the clock runs');
+    await eventually(
+      async () => ((await read(merchant)).now > now ? true : undefined),
+      'the clock runs',
+    );
     const frozen = await set(merchant, 'Freeze');
     assert.equal(frozen.frozen, true);
     assert.equal((await read(merchant)).now, frozen.now);

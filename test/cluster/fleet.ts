@@ -1,6 +1,7 @@
 /**
- * The whole service as a fleet: two processes of each role behind HAProxy, PostgreSQL with a synchronous standby, PgBouncer in transaction mode before whichever
- * of them is the primary, and a Redis Cluster of three. HAProxy and PgBouncer run on the samples of `subgraphs/kernel/fleet/`.
+ * The whole service as a fleet: two processes of each role behind HAProxy, PostgreSQL with a
+ * synchronous standby, PgBouncer in transaction mode before whichever of them is the primary, and a
+ * Redis Cluster of three. HAProxy and PgBouncer run on the samples of `subgraphs/kernel/fleet/`.
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -9,7 +10,13 @@ import { superuser } from '../../subgraphs/kernel/database/embedded/cluster.ts';
 import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
 import { eventually } from '../support/merchant.ts';
 import { startRedisCluster, type TestRedisCluster } from '../support/redis-cluster.ts';
-import { spawnProcess, stopProcess, untilReady, type Service, type ServiceProcess } from '../support/service.ts';
+import {
+  spawnProcess,
+  stopProcess,
+  untilReady,
+  type Service,
+  type ServiceProcess,
+} from '../support/service.ts';
 import { startHaproxy, startPgbouncer, type Haproxy, type Outside } from './outside.ts';
 import { startPair, type Pair } from './pair.ts';
 
@@ -17,7 +24,10 @@ const subgraphs = ['payments', 'payouts', 'recurring', 'merchants'] as const;
 const edges = ['gateway', 'rest-facade', 'checkout'] as const;
 const onRecord = subgraphs.map((name) => `subgraph ${name}`);
 
-/** The roles of each kind of process: every role by itself, or the edge and what works on the record. */
+/**
+ * The roles of each kind of process: every role by itself, or the edge and what works on the
+ * record.
+ */
 const layouts: Readonly<Record<'whole' | 'small', readonly string[]>> = {
   whole: [...edges, ...onRecord, 'worker'],
   small: [edges.join(' '), [...onRecord, 'worker'].join(' ')],
@@ -52,17 +62,28 @@ const startedAtOnce = 4;
 const drainDelay_ms = 1_500;
 
 /** What stands in the sample for HAProxy, and where it is in this test. */
-const addressesOf = (places: readonly Place[], ports: ReadonlyMap<string, number>, { servers }: Pair) => {
+const addressesOf = (
+  places: readonly Place[],
+  ports: ReadonlyMap<string, number>,
+  { servers }: Pair,
+) => {
   const processes = places.flatMap(({ roles, number, port }) => {
     const names = [...edges, ...subgraphs].filter((name) => roles.split(' ').includes(name));
     return names.map((name) => [` ${name}-${number}:4000`, ` 127.0.0.1:${port}`] as const);
   });
-  const binds = Array.from(ports, ([bind, port]) => [`bind ${bind}`, `bind 127.0.0.1:${port}`] as const);
-  const databases = servers.map(({ port, healthPort }, index) => [`postgres-${index + 1}:5432 port 8008`, `127.0.0.1:${port} port ${healthPort}`] as const);
+  const binds = Array.from(
+    ports,
+    ([bind, port]) => [`bind ${bind}`, `bind 127.0.0.1:${port}`] as const,
+  );
+  const databases = servers.map(
+    ({ port, healthPort }, index) =>
+      [`postgres-${index + 1}:5432 port 8008`, `127.0.0.1:${port} port ${healthPort}`] as const,
+  );
   return new Map<string, string>([...processes, ...binds, ...databases]);
 };
 
-const addressAt = (database: string, port: number, password: string): string => `postgres://${superuser}:${password}@127.0.0.1:${port}/${database}`;
+const addressAt = (database: string, port: number, password: string): string =>
+  `postgres://${superuser}:${password}@127.0.0.1:${port}/${database}`;
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -71,7 +92,11 @@ const startStores = async (places: readonly Place[], stack: AsyncDisposableStack
   const [pair, redis] = await Promise.all([startPair(), startRedisCluster()]);
   stack.defer(() => pair.stop());
   stack.defer(() => redis.stop());
-  const binds = await Promise.all(['*:8080', '*:4101', '*:4102', '*:4103', '*:4104', '*:5000'].map(async (bind) => [bind, await freePort()] as const));
+  const binds = await Promise.all(
+    ['*:8080', '*:4101', '*:4102', '*:4103', '*:4104', '*:5000'].map(
+      async (bind) => [bind, await freePort()] as const,
+    ),
+  );
   const ports = new Map(binds);
   const at = (bind: string): string => `http://127.0.0.1:${ports.get(bind)}`;
   const haproxy = await startHaproxy(ports.get('*:8080') ?? 0, addressesOf(places, ports, pair));
@@ -95,15 +120,28 @@ const startStores = async (places: readonly Place[], stack: AsyncDisposableStack
     DRAIN_DELAY_MS: String(drainDelay_ms),
     // A busy machine is no reason to give up.
     DRAIN_MS: String(patience_ms),
-    ...Object.fromEntries(subgraphs.map((name, index) => [`SUBGRAPH_${name.toUpperCase()}_URL`, at(`*:410${index + 1}`)])),
+    ...Object.fromEntries(
+      subgraphs.map((name, index) => [
+        `SUBGRAPH_${name.toUpperCase()}_URL`,
+        at(`*:410${index + 1}`),
+      ]),
+    ),
   };
   return { pair, redis, haproxy, pgbouncer, databaseUrl, environment, url: at('*:8080') };
 };
 
-const untilUp = async (haproxy: Haproxy, up: readonly string[], down: readonly string[] = []): Promise<void> => {
+const untilUp = async (
+  haproxy: Haproxy,
+  up: readonly string[],
+  down: readonly string[] = [],
+): Promise<void> => {
   const isSo = async (): Promise<boolean> => {
     const seen = await haproxy.whoIsUp().catch(() => null);
-    return seen !== null && up.every((name) => seen.includes(name)) && !down.some((name) => seen.includes(name));
+    return (
+      seen !== null &&
+      up.every((name) => seen.includes(name)) &&
+      !down.some((name) => seen.includes(name))
+    );
   };
   await eventually(isSo, `HAProxy to see ${up.join(', ')}`, patience_ms);
 };
@@ -115,9 +153,18 @@ const migrate = async (environment: Environment): Promise<void> => {
 };
 
 /** Starts a process at each place. */
-const fill = async (places: readonly Place[], environment: Environment, stack: AsyncDisposableStack) => {
+const fill = async (
+  places: readonly Place[],
+  environment: Environment,
+  stack: AsyncDisposableStack,
+) => {
   const running = new Map<Place, ServiceProcess>();
-  stack.defer(async () => void (await Promise.all(Array.from(running.values(), (part) => stopProcess(part, 'SIGKILL')))));
+  stack.defer(
+    async () =>
+      void (await Promise.all(
+        Array.from(running.values(), (part) => stopProcess(part, 'SIGKILL')),
+      )),
+  );
   const begin = async (place: Place): Promise<void> => {
     const started = spawnProcess(place.roles, place.port, environment);
     running.set(place, started);
@@ -134,15 +181,26 @@ const fill = async (places: readonly Place[], environment: Environment, stack: A
     await begin(place);
   };
   // Not all at once: a busy machine has each of them ready sooner.
-  for (let from = 0; from < places.length; from += startedAtOnce) await Promise.all(places.slice(from, from + startedAtOnce).map(begin));
+  for (let from = 0; from < places.length; from += startedAtOnce)
+    await Promise.all(places.slice(from, from + startedAtOnce).map(begin));
   return { running, replace };
 };
 
-/** Starts the fleet and waits until every process is ready, also to HAProxy. What a failure leaves half way is taken down. */
+/**
+ * Starts the fleet and waits until every process is ready, also to HAProxy. What a failure leaves
+ * half way is taken down.
+ */
 export const startFleet = async (layout: Layout): Promise<Fleet> => {
   await using starting = new AsyncDisposableStack();
-  const places = await Promise.all([1, 2].flatMap((number) => layouts[layout].map(async (roles) => ({ roles, number, port: await freePort() }))));
-  const { pair, redis, haproxy, pgbouncer, databaseUrl, environment, url } = await startStores(places, starting);
+  const places = await Promise.all(
+    [1, 2].flatMap((number) =>
+      layouts[layout].map(async (roles) => ({ roles, number, port: await freePort() })),
+    ),
+  );
+  const { pair, redis, haproxy, pgbouncer, databaseUrl, environment, url } = await startStores(
+    places,
+    starting,
+  );
   await migrate(environment);
   const { running, replace } = await fill(places, environment, starting);
   const untilWhole = (): Promise<void> =>

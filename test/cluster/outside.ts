@@ -10,9 +10,14 @@ import { chooseOwner } from '../../subgraphs/kernel/database/embedded/owner.ts';
 import { superuser } from '../../subgraphs/kernel/database/embedded/cluster.ts';
 import { samples, readSample } from './sample-config.ts';
 
-/** Why the fleet cannot be tested here, or false. `npm test` looks for the programs and says where they are. */
+/**
+ * Why the fleet cannot be tested here, or false. `npm test` looks for the programs and says where
+ * they are.
+ */
 export const noFleet: string | false =
-  process.env['REDIS_SERVER'] && process.env['HAPROXY'] && process.env['PGBOUNCER'] ? false : 'redis-server, haproxy or pgbouncer is not installed';
+  process.env['REDIS_SERVER'] && process.env['HAPROXY'] && process.env['PGBOUNCER']
+    ? false
+    : 'redis-server, haproxy or pgbouncer is not installed';
 
 /** A program between the others that can be killed and started again. */
 export interface Outside {
@@ -30,8 +35,15 @@ const listens = (port: number): Promise<boolean> =>
     socket.once('error', () => resolve(false));
   });
 
-/** Keeps a program running whose configuration is in a directory of its own. A test file that ends early leaves neither behind. */
-const keep = async (port: number, directory: string, launch: () => ChildProcess): Promise<Outside> => {
+/**
+ * Keeps a program running whose configuration is in a directory of its own. A test file that ends
+ * early leaves neither behind.
+ */
+const keep = async (
+  port: number,
+  directory: string,
+  launch: () => ChildProcess,
+): Promise<Outside> => {
   let child: ChildProcess;
   const leave = (): void => {
     child.kill('SIGKILL');
@@ -40,15 +52,18 @@ const keep = async (port: number, directory: string, launch: () => ChildProcess)
   const begin = async (): Promise<void> => {
     let said = '';
     child = launch();
-    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text: Buffer) => (said += text.toString()));
+    for (const stream of [child.stdout, child.stderr])
+      stream?.on('data', (text: Buffer) => (said += text.toString()));
     const deadline = performance.now() + patience_ms;
     while (!(await listens(port))) {
-      if (child.exitCode !== null || performance.now() > deadline) throw new Error(`${child.spawnfile} did not start:\n${said}`);
+      if (child.exitCode !== null || performance.now() > deadline)
+        throw new Error(`${child.spawnfile} did not start:\n${said}`);
       await sleep(20);
     }
   };
   const end = async (): Promise<void> => {
-    if (child.exitCode === null && child.signalCode === null && child.kill('SIGKILL')) await once(child, 'exit');
+    if (child.exitCode === null && child.signalCode === null && child.kill('SIGKILL'))
+      await once(child, 'exit');
   };
   process.once('exit', leave);
   const stop = async (): Promise<void> => {
@@ -76,26 +91,57 @@ export interface Haproxy extends Outside {
   whoIsUp(): Promise<readonly string[]>;
 }
 
-/** The times of the samples are those of machines that have time: here whoever is dead refuses at once, and whoever is slow is not dead. */
-const slower = { haproxy: ['timeout connect 1s', 'timeout check 2s'], pgbouncer: ['server_connect_timeout = 3', 'query_wait_timeout = 15'] } as const;
-const withPatience = (settings: readonly string[]): [string, string][] => settings.map((setting) => [setting, setting.replace(/\d+/, '60')]);
+/**
+ * The times of the samples are those of machines that have time: here whoever is dead refuses at
+ * once, and whoever is slow is not dead.
+ */
+const slower = {
+  haproxy: ['timeout connect 1s', 'timeout check 2s'],
+  pgbouncer: ['server_connect_timeout = 3', 'query_wait_timeout = 15'],
+} as const;
+const withPatience = (settings: readonly string[]): [string, string][] =>
+  settings.map((setting) => [setting, setting.replace(/\d+/, '60')]);
 
-/** Starts HAProxy with these addresses in place of those of the sample; `port` is the public one. */
-export const startHaproxy = async (port: number, addresses: ReadonlyMap<string, string>): Promise<Haproxy> => {
+/**
+ * Starts HAProxy with these addresses in place of those of the sample; `port` is the public one.
+ */
+export const startHaproxy = async (
+  port: number,
+  addresses: ReadonlyMap<string, string>,
+): Promise<Haproxy> => {
   const directory = mkdtempSync(join(tmpdir(), 'payments-haproxy-'));
   const file = join(directory, 'haproxy.cfg');
   const socket = join(directory, 'admin.sock');
-  writeFileSync(file, readSample('haproxy.cfg', new Map([...addresses, ...withPatience(slower.haproxy), ['/run/haproxy/admin.sock', socket]])));
-  const kept = await keep(port, directory, () => spawn(process.env['HAPROXY'] ?? '', ['-db', '-f', file], { cwd: samples, stdio: ['ignore', 'pipe', 'pipe'] }));
+  writeFileSync(
+    file,
+    readSample(
+      'haproxy.cfg',
+      new Map([...addresses, ...withPatience(slower.haproxy), ['/run/haproxy/admin.sock', socket]]),
+    ),
+  );
+  const kept = await keep(port, directory, () =>
+    spawn(process.env['HAPROXY'] ?? '', ['-db', '-f', file], {
+      cwd: samples,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  );
   const whoIsUp = async (): Promise<readonly string[]> => {
-    const fields = (await askSocket(socket, 'show servers state')).split('\n').map((line) => line.split(' '));
-    return fields.flatMap(([, , , name, , state]) => (name !== undefined && state === isUp ? [name] : []));
+    const fields = (await askSocket(socket, 'show servers state'))
+      .split('\n')
+      .map((line) => line.split(' '));
+    return fields.flatMap(([, , , name, , state]) =>
+      name !== undefined && state === isUp ? [name] : [],
+    );
   };
   return { ...kept, whoIsUp };
 };
 
 /** Starts PgBouncer before the PostgreSQL at `postgresPort`. */
-export const startPgbouncer = async (port: number, postgresPort: number, password: string): Promise<Outside> => {
+export const startPgbouncer = async (
+  port: number,
+  postgresPort: number,
+  password: string,
+): Promise<Outside> => {
   const directory = mkdtempSync(join(tmpdir(), 'payments-pgbouncer-'));
   const users = join(directory, 'userlist.txt');
   const file = join(directory, 'pgbouncer.ini');
@@ -111,5 +157,11 @@ export const startPgbouncer = async (port: number, postgresPort: number, passwor
   // PgBouncer refuses to run as root.
   const owner = chooseOwner(directory, join(directory, 'none'));
   if (owner) for (const path of [directory, users, file]) chownSync(path, owner.uid, owner.gid);
-  return keep(port, directory, () => spawn(process.env['PGBOUNCER'] ?? '', [file], { cwd: '/', stdio: ['ignore', 'pipe', 'pipe'], ...owner }));
+  return keep(port, directory, () =>
+    spawn(process.env['PGBOUNCER'] ?? '', [file], {
+      cwd: '/',
+      stdio: ['ignore', 'pipe', 'pipe'],
+      ...owner,
+    }),
+  );
 };

@@ -1,4 +1,7 @@
-/** Two PostgreSQL servers: a primary and its synchronous standby, who change places when the primary is lost, and what tells HAProxy which of them is which. */
+/**
+ * Two PostgreSQL servers: a primary and its synchronous standby, who change places when the primary
+ * is lost, and what tells HAProxy which of them is which.
+ */
 import { eventually } from '../support/merchant.ts';
 import {
   askServer,
@@ -20,7 +23,10 @@ export interface Pair {
   readonly servers: readonly { readonly port: number; readonly healthPort: number }[];
   /** Kills the primary and promotes its standby, as whoever watches over them would. */
   failOver(): Promise<void>;
-  /** Has the server that was lost come back at its port, as the standby: a fresh copy of whoever is the primary now. */
+  /**
+   * Has the server that was lost come back at its port, as the standby: a fresh copy of whoever is
+   * the primary now.
+   */
   rejoin(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -29,13 +35,20 @@ const patience_ms = 180_000;
 
 /** Waits until the standby streams; what is answered as done is on both from then on. */
 const pairUp = async (primary: PostgresServer): Promise<void> => {
-  const streams = async (): Promise<boolean> => (await askServer(primary.url, 'select from pg_stat_replication where state = $$streaming$$')).length > 0;
+  const streams = async (): Promise<boolean> =>
+    (await askServer(primary.url, 'select from pg_stat_replication where state = $$streaming$$'))
+      .length > 0;
   await eventually(streams, 'the standby', patience_ms);
   await askServer(primary.url, "alter system set synchronous_standby_names = '*'");
   await askServer(primary.url, 'select pg_reload_conf()');
 };
 
-const makeStandby = async (house: ServerHouse, primary: PostgresServer, name: string, port?: number): Promise<PostgresServer> => {
+const makeStandby = async (
+  house: ServerHouse,
+  primary: PostgresServer,
+  name: string,
+  port?: number,
+): Promise<PostgresServer> => {
   const standby = await startStandby(house, await takeBackup(house, primary, name), primary, port);
   await pairUp(primary);
   return standby;

@@ -1,18 +1,39 @@
 /**
- * PostgreSQL servers of a test's own, from the embedded programs: a primary, copies of it by a base backup, standbys and restored ones. The embedded package has
- * no pg_basebackup: a backup is taken as that program does it, with `pg_backup_start`, a copy of the files, and `pg_backup_stop`.
+ * PostgreSQL servers of a test's own, from the embedded programs: a primary, copies of it by a base
+ * backup, standbys and restored ones. The embedded package has no pg_basebackup: a backup is taken
+ * as that program does it, with `pg_backup_start`, a copy of the files, and `pg_backup_stop`.
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { ensureCluster, ownDirectory, readPassword, superuser } from '../../subgraphs/kernel/database/embedded/cluster.ts';
+import {
+  ensureCluster,
+  ownDirectory,
+  readPassword,
+  superuser,
+} from '../../subgraphs/kernel/database/embedded/cluster.ts';
 import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
-import { chooseOwner, plainEnvironment, type Owner } from '../../subgraphs/kernel/database/embedded/owner.ts';
-import { preparePrograms, type Programs } from '../../subgraphs/kernel/database/embedded/programs.ts';
+import {
+  chooseOwner,
+  plainEnvironment,
+  type Owner,
+} from '../../subgraphs/kernel/database/embedded/owner.ts';
+import {
+  preparePrograms,
+  type Programs,
+} from '../../subgraphs/kernel/database/embedded/programs.ts';
 
 /** A place for servers that belong together: they have the same password. */
 export interface ServerHouse {
@@ -51,7 +72,8 @@ export const openHouse = (): ServerHouse => {
   return { root, owner, programs: preparePrograms(owner) };
 };
 
-export const closeHouse = ({ root }: ServerHouse): void => rmSync(root, { recursive: true, force: true });
+export const closeHouse = ({ root }: ServerHouse): void =>
+  rmSync(root, { recursive: true, force: true });
 
 /** A folder in the house that the servers may write into. */
 export const addFolder = ({ root, owner }: ServerHouse, name: string): string => {
@@ -62,7 +84,8 @@ export const addFolder = ({ root, owner }: ServerHouse, name: string): string =>
   return folder;
 };
 
-const urlOf = (port: number, password: string, database: string): string => `postgres://${superuser}:${password}@127.0.0.1:${port}/${database}`;
+const urlOf = (port: number, password: string, database: string): string =>
+  `postgres://${superuser}:${password}@127.0.0.1:${port}/${database}`;
 
 /** Asks a server one statement, on a connection of its own. */
 export const askServer = async (url: string, text: string): Promise<any[]> => {
@@ -77,34 +100,59 @@ export const askServer = async (url: string, text: string): Promise<any[]> => {
 };
 
 /** Starts the server of a directory in the house, and waits until it takes connections. */
-const start = async ({ owner, programs }: ServerHouse, directory: string, settings: Settings, at?: number): Promise<PostgresServer> => {
+const start = async (
+  { owner, programs }: ServerHouse,
+  directory: string,
+  settings: Settings,
+  at?: number,
+): Promise<PostgresServer> => {
   const port = at ?? (await freePort());
-  const options = Object.entries({ ...usual, ...settings }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const child = spawn(programs.postgres, ['-D', ownDirectory(directory, owner), '-p', String(port), ...options], {
-    cwd: directory,
-    env: plainEnvironment,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    ...owner,
-  });
+  const options = Object.entries({ ...usual, ...settings }).flatMap(([name, value]) => [
+    '-c',
+    `${name}=${value}`,
+  ]);
+  const child = spawn(
+    programs.postgres,
+    ['-D', ownDirectory(directory, owner), '-p', String(port), ...options],
+    {
+      cwd: directory,
+      env: plainEnvironment,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      ...owner,
+    },
+  );
   let said = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (said += text.toString()));
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (text: Buffer) => (said += text.toString()));
   const kill = (): boolean => child.kill('SIGQUIT');
   process.once('exit', kill);
   child.once('exit', () => process.off('exit', kill));
   const password = readPassword(directory);
   const deadline = performance.now() + patience_ms;
   for (;;) {
-    const answers = await askServer(urlOf(port, password, 'postgres'), 'select 1').catch(() => null);
-    if (answers) return { directory, port, password, url: urlOf(port, password, 'payments'), child };
-    if (child.exitCode !== null || performance.now() > deadline) throw new Error(`PostgreSQL did not start:\n${said}`);
+    const answers = await askServer(urlOf(port, password, 'postgres'), 'select 1').catch(
+      () => null,
+    );
+    if (answers)
+      return { directory, port, password, url: urlOf(port, password, 'payments'), child };
+    if (child.exitCode !== null || performance.now() > deadline)
+      throw new Error(`PostgreSQL did not start:\n${said}`);
     await sleep(look_ms);
   }
 };
 
 /** Starts a new primary with an empty database `payments`. */
-export const startPrimary = async (house: ServerHouse, settings: Settings = {}): Promise<PostgresServer> => {
+export const startPrimary = async (
+  house: ServerHouse,
+  settings: Settings = {},
+): Promise<PostgresServer> => {
   const directory = join(house.root, 'primary');
-  await ensureCluster({ directory, programs: house.programs, owner: house.owner, progress: () => {} });
+  await ensureCluster({
+    directory,
+    programs: house.programs,
+    owner: house.owner,
+    progress: () => {},
+  });
   const server = await start(house, directory, settings);
   await askServer(urlOf(server.port, server.password, 'postgres'), 'create database payments');
   return server;
@@ -120,15 +168,22 @@ const copy = async (from: string, to: string): Promise<void> => {
 };
 
 /** Takes a base backup of a running server into a new directory of the house, and gives it. */
-export const takeBackup = async (house: ServerHouse, from: PostgresServer, name: string): Promise<string> => {
+export const takeBackup = async (
+  house: ServerHouse,
+  from: PostgresServer,
+  name: string,
+): Promise<string> => {
   const directory = join(house.root, name);
   const client = new pg.Client({ connectionString: from.url });
   await client.connect();
   try {
     await client.query(`select pg_backup_start('${name}', true)`);
     await copy(from.directory, directory);
-    const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop(true)');
-    for (const left of ['postmaster.pid', 'postmaster.opts', 'standby.signal', 'recovery.signal']) rmSync(join(directory, left), { force: true });
+    const { rows } = await client.query<{ labelfile: string }>(
+      'select labelfile from pg_backup_stop(true)',
+    );
+    for (const left of ['postmaster.pid', 'postmaster.opts', 'standby.signal', 'recovery.signal'])
+      rmSync(join(directory, left), { force: true });
     spawnSync('find', [join(directory, 'pg_wal'), '-type', 'f', '-delete']);
     write(house, join(directory, 'backup_label'), rows[0]?.labelfile ?? '');
   } finally {
@@ -142,15 +197,31 @@ const write = ({ owner }: ServerHouse, path: string, text: string): void => {
   if (owner) chownSync(path, owner.uid, owner.gid);
 };
 
-/** Starts a backup as a standby that streams from its primary, on a port that somebody has had before or on a new one. */
-export const startStandby = async (house: ServerHouse, directory: string, primary: PostgresServer, port?: number): Promise<PostgresServer> => {
+/**
+ * Starts a backup as a standby that streams from its primary, on a port that somebody has had
+ * before or on a new one.
+ */
+export const startStandby = async (
+  house: ServerHouse,
+  directory: string,
+  primary: PostgresServer,
+  port?: number,
+): Promise<PostgresServer> => {
   write(house, join(directory, 'standby.signal'), '');
   const primary_conninfo = `host=127.0.0.1 port=${primary.port} user=${superuser} password=${primary.password} application_name=standby`;
   return start(house, directory, { primary_conninfo }, port);
 };
 
-/** Starts a backup as a server of its own that has recovered to a moment from an archive of write-ahead logs. */
-export const startRestored = async (house: ServerHouse, directory: string, archive: string, until: Temporal.Instant): Promise<PostgresServer> => {
+/**
+ * Starts a backup as a server of its own that has recovered to a moment from an archive of
+ * write-ahead logs.
+ */
+export const startRestored = async (
+  house: ServerHouse,
+  directory: string,
+  archive: string,
+  until: Temporal.Instant,
+): Promise<PostgresServer> => {
   write(house, join(directory, 'recovery.signal'), '');
   appendFileSync(join(directory, 'postgresql.auto.conf'), "\narchive_mode = 'off'\n");
   const settings = {
@@ -161,7 +232,10 @@ export const startRestored = async (house: ServerHouse, directory: string, archi
   };
   const server = await start(house, directory, settings);
   const deadline = performance.now() + patience_ms;
-  while ((await askServer(server.url, 'select pg_is_in_recovery() as recovering'))[0]?.recovering !== false) {
+  while (
+    (await askServer(server.url, 'select pg_is_in_recovery() as recovering'))[0]?.recovering !==
+    false
+  ) {
     if (performance.now() > deadline) throw new Error('PostgreSQL did not end its recovery');
     await sleep(look_ms);
   }
@@ -169,17 +243,23 @@ export const startRestored = async (house: ServerHouse, directory: string, archi
 };
 
 /** Ends a server: at once, as a crash would, or as its operator does. */
-export const endServer = async ({ child }: PostgresServer, signal: 'SIGKILL' | 'SIGINT'): Promise<void> => {
+export const endServer = async (
+  { child }: PostgresServer,
+  signal: 'SIGKILL' | 'SIGINT',
+): Promise<void> => {
   if (child.exitCode !== null || child.signalCode !== null) return;
   if (signal === 'SIGKILL' && child.pid) killChildren(child.pid);
   child.kill(signal);
   await once(child, 'exit');
 };
 
-// A machine that dies takes the server's processes along, which alone would go on to the end of their statements.
+// A machine that dies takes the server's processes along, which alone would go on to the end of
+// their statements.
 const killChildren = (postmaster: number): void => {
   process.kill(postmaster, 'SIGSTOP');
-  const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', String(postmaster)], { encoding: 'utf8' });
+  const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', String(postmaster)], {
+    encoding: 'utf8',
+  });
   for (const pid of stdout.split(/\s+/).filter(Boolean)) {
     try {
       process.kill(Number(pid), 'SIGKILL');

@@ -1,6 +1,8 @@
 /**
- * Backup and restore to a point in time, as OPERATIONS.md describes them: a base backup of the running primary, the archive of its write-ahead log, and a new
- * server that recovers to a moment. What was answered before that moment is there, what came after it is not, the books are right, and the service goes on.
+ * Backup and restore to a point in time, as OPERATIONS.md describes them: a base backup of the
+ * running primary, the archive of its write-ahead log, and a new server that recovers to a moment.
+ * What was answered before that moment is there, what came after it is not, the books are right,
+ * and the service goes on.
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -14,7 +16,16 @@ import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
 import { payByCard } from '../support/buyer.ts';
 import { callRest, eventually, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { spawnProcess, stopProcess, untilReady, type ServiceProcess } from '../support/service.ts';
-import { addFolder, askServer, closeHouse, endServer, openHouse, startPrimary, startRestored, takeBackup } from './postgres-server.ts';
+import {
+  addFolder,
+  askServer,
+  closeHouse,
+  endServer,
+  openHouse,
+  startPrimary,
+  startRestored,
+  takeBackup,
+} from './postgres-server.ts';
 
 const secretKey = randomBytes(32).toString('base64');
 const house = openHouse();
@@ -25,7 +36,11 @@ after(async () => {
 });
 
 const startOn = async (databaseUrl: string): Promise<ServiceProcess> => {
-  const service = spawnProcess('all', await freePort(), { DATABASE_URL: databaseUrl, SECRET_KEY: secretKey, WEBHOOK_PRIVATE_TARGETS: 'allow' });
+  const service = spawnProcess('all', await freePort(), {
+    DATABASE_URL: databaseUrl,
+    SECRET_KEY: secretKey,
+    WEBHOOK_PRIVATE_TARGETS: 'allow',
+  });
   stack.defer(async () => void (await stopProcess(service, 'SIGKILL')));
   await untilReady(service);
   return service;
@@ -35,21 +50,37 @@ const startOn = async (databaseUrl: string): Promise<ServiceProcess> => {
 const buy = (merchant: Merchant, count: number): Promise<readonly string[]> =>
   Promise.all(
     Array.from({ length: count }, async () => {
-      const { status, body } = await merchant.call('POST', '/payments', { amount: 1_000, method: 'cards' });
+      const { status, body } = await merchant.call('POST', '/payments', {
+        amount: 1_000,
+        method: 'cards',
+      });
       assert.equal(status, 201, JSON.stringify(body));
       await payByCard(body.payment_url);
       const { id } = body.payment;
-      await eventually(async () => (await merchant.call('GET', `/payments/${id}`)).body.status === 'succeeded', 'the payment', 60_000);
+      await eventually(
+        async () => (await merchant.call('GET', `/payments/${id}`)).body.status === 'succeeded',
+        'the payment',
+        60_000,
+      );
       return id;
     }),
   );
 
 test('a base backup and the archived log bring back everything up to a moment, and the service goes on from there', async () => {
   const archive = addFolder(house, 'archive');
-  const primary = await startPrimary(house, { archive_mode: 'on', archive_command: `test ! -f "${archive}/%f" && cp "%p" "${archive}/%f"` });
+  const primary = await startPrimary(house, {
+    archive_mode: 'on',
+    archive_command: `test ! -f "${archive}/%f" && cp "%p" "${archive}/%f"`,
+  });
   stack.defer(() => endServer(primary, 'SIGKILL'));
   const service = await startOn(primary.url);
-  const merchant = await makeMerchant({ rest: service.url, rests: [service.url], graph: service.url, processes: [service], stop: async () => {} });
+  const merchant = await makeMerchant({
+    rest: service.url,
+    rests: [service.url],
+    graph: service.url,
+    processes: [service],
+    stop: async () => {},
+  });
   const before = await buy(merchant, 3);
   const directory = await takeBackup(house, primary, 'restored');
   const since = await buy(merchant, 3);
@@ -62,7 +93,12 @@ test('a base backup and the archived log bring back everything up to a moment, a
   await stopProcess(service, 'SIGKILL');
   await endServer(primary, 'SIGKILL');
 
-  const restored = await startRestored(house, directory, archive, Temporal.Instant.fromEpochMilliseconds(moment.at.getTime() + 10));
+  const restored = await startRestored(
+    house,
+    directory,
+    archive,
+    Temporal.Instant.fromEpochMilliseconds(moment.at.getTime() + 10),
+  );
   stack.defer(() => endServer(restored, 'SIGKILL'));
   const pool = new pg.Pool({ connectionString: restored.url, max: 1 });
   const differences = await checkBooks({ pool }).finally(() => pool.end());
@@ -72,11 +108,19 @@ test('a base backup and the archived log bring back everything up to a moment, a
   );
   const again = await startOn(restored.url);
   const call = (path: string) => callRest({ rest: again.url, key: merchant.key }, 'GET', path);
-  for (const id of [...before, ...since]) assert.equal((await call(`/payments/${id}`)).body.status, 'succeeded');
+  for (const id of [...before, ...since])
+    assert.equal((await call(`/payments/${id}`)).body.status, 'succeeded');
   for (const id of afterwards) assert.equal((await call(`/payments/${id}`)).status, 404);
   assert.equal((await call('/balance')).body.balance, 6_000);
-  const created = await callRest({ rest: again.url, key: merchant.key }, 'POST', '/payments', { amount: 1_000, method: 'cards' });
+  const created = await callRest({ rest: again.url, key: merchant.key }, 'POST', '/payments', {
+    amount: 1_000,
+    method: 'cards',
+  });
   assert.equal(created.status, 201);
   await payByCard(created.body.payment_url);
-  await eventually(async () => (await call('/balance')).body.balance === 7_000, 'the new payment', 60_000);
+  await eventually(
+    async () => (await call('/balance')).body.balance === 7_000,
+    'the new payment',
+    60_000,
+  );
 });

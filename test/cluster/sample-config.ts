@@ -1,10 +1,16 @@
-/** The sample configurations of `subgraphs/kernel/fleet/`, with the addresses of a test in place of theirs. */
+/**
+ * The sample configurations of `subgraphs/kernel/fleet/`, with the addresses of a test in place of
+ * theirs.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export const samples = join(import.meta.dirname, '../../subgraphs/kernel/fleet');
 
-/** Reads a sample and puts `with[name]` in place of each `name`. Throws when a name does not occur: the sample says something else by now. */
+/**
+ * Reads a sample and puts `with[name]` in place of each `name`. Throws when a name does not occur:
+ * the sample says something else by now.
+ */
 export const readSample = (file: string, replaced: ReadonlyMap<string, string>): string => {
   let text = readFileSync(join(samples, file), 'utf8');
   for (const [name, address] of replaced) {

@@ -1,4 +1,7 @@
-/** Answers `GET /primary` as Patroni's REST API does: 200 while the PostgreSQL beside it is the primary, else 503. */
+/**
+ * Answers `GET /primary` as Patroni's REST API does: 200 while the PostgreSQL beside it is the
+ * primary, else 503.
+ */
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import pg from 'pg';
@@ -9,13 +12,23 @@ const fresh_ms = 200;
 const patience_ms = 20_000;
 
 /** Starts it for one server. `port` is where HAProxy asks. */
-export const sayPrimary = async (url: string): Promise<{ readonly port: number; close(): Promise<void> }> => {
-  const pool = new pg.Pool({ connectionString: url, max: 1, connectionTimeoutMillis: patience_ms, query_timeout: patience_ms, idleTimeoutMillis: 0 });
+export const sayPrimary = async (
+  url: string,
+): Promise<{ readonly port: number; close(): Promise<void> }> => {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: 1,
+    connectionTimeoutMillis: patience_ms,
+    query_timeout: patience_ms,
+    idleTimeoutMillis: 0,
+  });
   pool.on('error', () => {});
   let asked_ms = -Infinity;
   let primary = Promise.resolve(false);
   const ask = async (): Promise<boolean> => {
-    const { rows } = await pool.query<{ recovering: boolean }>('select pg_is_in_recovery() as recovering');
+    const { rows } = await pool.query<{ recovering: boolean }>(
+      'select pg_is_in_recovery() as recovering',
+    );
     return rows[0]?.recovering === false;
   };
   const server = createServer((_request, response) => {

@@ -1,6 +1,8 @@
 /**
- * Load as it comes: shoppers who create payments, pay them by card and have some refunded, through the balancer, while the fleet is worked on. A call that is
- * answered `unavailable`, or not at all, is made again under its idempotency key; any other answer that is not the expected one is a lost request.
+ * Load as it comes: shoppers who create payments, pay them by card and have some refunded, through
+ * the balancer, while the fleet is worked on. A call that is answered `unavailable`, or not at all,
+ * is made again under its idempotency key; any other answer that is not the expected one is a lost
+ * request.
  */
 import { AssertionError } from 'node:assert';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -35,8 +37,15 @@ export interface Shoppers {
   stop(): Promise<void>;
 }
 
-/** Makes a call until one of these statuses answers it. An answer that the contract does not describe is an AssertionError of the client's. */
-const insist = async (tally: Tally, good: readonly number[], call: () => Promise<Answer>): Promise<any> => {
+/**
+ * Makes a call until one of these statuses answers it. An answer that the contract does not
+ * describe is an AssertionError of the client's.
+ */
+const insist = async (
+  tally: Tally,
+  good: readonly number[],
+  call: () => Promise<Answer>,
+): Promise<any> => {
   const deadline = performance.now() + patience_ms;
   for (;;) {
     tally.calls += 1;
@@ -46,9 +55,15 @@ const insist = async (tally: Tally, good: readonly number[], call: () => Promise
       return null;
     });
     if (answer && good.includes(answer.status)) return answer.body;
-    if (answer?.status === 503 && answer.body?.error?.code === 'unavailable' && answer.headers.has('retry-after')) tally.unavailable += 1;
+    if (
+      answer?.status === 503 &&
+      answer.body?.error?.code === 'unavailable' &&
+      answer.headers.has('retry-after')
+    )
+      tally.unavailable += 1;
     else if (answer) tally.wrong.push(`${answer.status} ${JSON.stringify(answer.body)}`);
-    if (performance.now() > deadline) throw new Error(`no answer within ${patience_ms} ms; ${JSON.stringify(tally)}`);
+    if (performance.now() > deadline)
+      throw new Error(`no answer within ${patience_ms} ms; ${JSON.stringify(tally)}`);
     await sleep(again_ms);
   }
 };
@@ -60,24 +75,36 @@ const payAtPage = async (paymentUrl: string): Promise<Answer> => {
     body: JSON.stringify({ card }),
   });
   const text = await response.text();
-  return { status: response.status, headers: response.headers, body: text.startsWith('{') ? JSON.parse(text) : text };
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: text.startsWith('{') ? JSON.parse(text) : text,
+  };
 };
 
 /** What a buyer sees on the page. */
 const seenAtPage = async (paymentUrl: string): Promise<Answer> => {
   const response = await fetch(`${paymentUrl}/state`);
   const text = await response.text();
-  return { status: response.status, headers: response.headers, body: text.startsWith('{') ? JSON.parse(text) : text };
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: text.startsWith('{') ? JSON.parse(text) : text,
+  };
 };
 
 /** Looks at a payment until it has ended; `meanwhile` is done while it has not. */
-const untilOver = async (find: () => Promise<any>, meanwhile: () => Promise<void>): Promise<any> => {
+const untilOver = async (
+  find: () => Promise<any>,
+  meanwhile: () => Promise<void>,
+): Promise<any> => {
   const deadline = performance.now() + patience_ms;
   for (;;) {
     const payment = await find();
     if (!['pending', 'processing'].includes(payment.status)) return payment;
     await meanwhile();
-    if (performance.now() > deadline) throw new Error(`${payment.id} is still ${payment.status} after ${patience_ms} ms`);
+    if (performance.now() > deadline)
+      throw new Error(`${payment.id} is still ${payment.status} after ${patience_ms} ms`);
     await sleep(look_ms);
   }
 };
@@ -91,9 +118,12 @@ export const startShoppers = (merchant: Merchant, count: number): Shoppers => {
   const buy = async (order: number): Promise<void> => {
     const begun_ms = performance.now();
     const wanted = { amount: 1_000, method: 'cards', order_id: `order-${order}` };
-    const created = await insist(tally, [200, 201], () => merchant.call('POST', '/payments', wanted, { 'idempotency-key': `order-${order}` }));
+    const created = await insist(tally, [200, 201], () =>
+      merchant.call('POST', '/payments', wanted, { 'idempotency-key': `order-${order}` }),
+    );
     // 409: an earlier call, whose answer was lost, has opened the session.
-    const press = (): Promise<unknown> => insist(tally, [200, 409], () => payAtPage(created.payment_url));
+    const press = (): Promise<unknown> =>
+      insist(tally, [200, 409], () => payAtPage(created.payment_url));
     await press();
     // The card of a buyer whose process died on the way to the bank is typed again.
     const pressAgain = async (): Promise<void> => {
@@ -103,10 +133,13 @@ export const startShoppers = (merchant: Merchant, count: number): Shoppers => {
     const { id } = created.payment;
     const isRefunded = order % 3 === 0;
     bought.push({ id, begun_ms, isRefunded });
-    const find = (): Promise<any> => insist(tally, [200], () => merchant.call('GET', `/payments/${id}`));
+    const find = (): Promise<any> =>
+      insist(tally, [200], () => merchant.call('GET', `/payments/${id}`));
     const payment = await untilOver(find, pressAgain);
     if (!isRefunded || payment.status !== 'succeeded') return;
-    await insist(tally, [200, 201], () => merchant.call('POST', `/payments/${id}/refund`, {}, { 'idempotency-key': `refund-${order}` }));
+    await insist(tally, [200, 201], () =>
+      merchant.call('POST', `/payments/${id}/refund`, {}, { 'idempotency-key': `refund-${order}` }),
+    );
   };
   const shop = async (): Promise<void> => {
     while (!stopping.signal.aborted) await buy(index++);
@@ -130,7 +163,9 @@ export const followStream = (merchant: Merchant, rest: string) => {
   const following = (async () => {
     while (!stopping.signal.aborted) {
       const last = events.at(-1)?.id;
-      current = await openStream(rest, merchant.key, last ? { 'last-event-id': last } : {}).catch(() => null);
+      current = await openStream(rest, merchant.key, last ? { 'last-event-id': last } : {}).catch(
+        () => null,
+      );
       const stream = current;
       // What the stream has said when it ends is whole: a block that was cut off has no end.
       await stream?.ended;
@@ -139,7 +174,10 @@ export const followStream = (merchant: Merchant, rest: string) => {
     }
   })();
   return {
-    events: () => [...events, ...(current?.events ?? []).filter(({ id }) => !events.some((known) => known.id === id))],
+    events: () => [
+      ...events,
+      ...(current?.events ?? []).filter(({ id }) => !events.some((known) => known.id === id)),
+    ],
     stop: async () => {
       stopping.abort();
       await current?.close();

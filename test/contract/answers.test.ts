@@ -19,15 +19,45 @@ import { generatedExecutors, merchants, type World } from '../gateway/generated-
 
 const log = openLog({ logLevel: 'silent' }, 'test');
 const world: World = { seed: 1, faults: 0 };
-const supergraphSdl = readFileSync(join(import.meta.dirname, '../../schema/supergraph.graphql'), 'utf8');
-const supergraph = await openSupergraph({ supergraphSdl, executors: generatedExecutors(world), log });
-const principal: KeyPrincipal = { kind: 'key', keyId: 'k', merchantId: merchants[0] ?? '', shopId: 'a', mode: 'test', scopes };
+const supergraphSdl = readFileSync(
+  join(import.meta.dirname, '../../schema/supergraph.graphql'),
+  'utf8',
+);
+const supergraph = await openSupergraph({
+  supergraphSdl,
+  executors: generatedExecutors(world),
+  log,
+});
+const principal: KeyPrincipal = {
+  kind: 'key',
+  keyId: 'k',
+  merchantId: merchants[0] ?? '',
+  shopId: 'a',
+  mode: 'test',
+  scopes,
+};
 const app = openHttp({ config: { publicUrl: null }, log, ready: async () => true });
 const { scopes: granted, ...rest } = principal;
-const holder = { ...rest, scopes: [...granted], liveEnabled: false, rateLimit: { perSecond: 10_000, burst: 10_000 }, ...unprotected };
-const authenticator = { ofHeader: async () => ({ principal, holder }), holds: () => true, checkRequest: openCheckRequest(authenticatorParts.vaultKey) };
+const holder = {
+  ...rest,
+  scopes: [...granted],
+  liveEnabled: false,
+  rateLimit: { perSecond: 10_000, burst: 10_000 },
+  ...unprotected,
+};
+const authenticator = {
+  ofHeader: async () => ({ principal, holder }),
+  holds: () => true,
+  checkRequest: openCheckRequest(authenticatorParts.vaultKey),
+};
 const limiter = limitBy(openBucketsInMemory(), openAddressOf([]));
-await registerRestFacade(app, { supergraph, authenticator, limiter, openStream: (_request, reply) => reply.send(''), log });
+await registerRestFacade(app, {
+  supergraph,
+  authenticator,
+  limiter,
+  openStream: (_request, reply) => reply.send(''),
+  log,
+});
 const url = await app.listen({ port: 0, host: '127.0.0.1' });
 after(() => app.close());
 
@@ -44,10 +74,18 @@ const strict = (schema: Schema): Schema => {
   return {
     ...kept,
     ...(items ? { items: strict(items) } : {}),
-    ...(properties ? { properties: Object.fromEntries(Object.entries(properties).map(strictField)), additionalProperties: false } : {}),
+    ...(properties
+      ? {
+          properties: Object.fromEntries(Object.entries(properties).map(strictField)),
+          additionalProperties: false,
+        }
+      : {}),
   };
 };
-const strictField = ([name, schema]: [string, Schema]): [string, Schema] => [name, together.includes(name) ? { type: ['integer', 'null'] } : strict(schema)];
+const strictField = ([name, schema]: [string, Schema]): [string, Schema] => [
+  name,
+  together.includes(name) ? { type: ['integer', 'null'] } : strict(schema),
+];
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 const contract = readContract();
 
@@ -72,7 +110,10 @@ describe('what a route answers is what the contract describes, with no field mor
       for (world.seed = 1; world.seed <= rounds; world.seed += 1) {
         const response = await fetch(`${url}${route.path.replace('{id}', id)}`, {
           method: route.method,
-          headers: { authorization: 'Bearer k', ...(body ? { 'content-type': 'application/json' } : {}) },
+          headers: {
+            authorization: 'Bearer k',
+            ...(body ? { 'content-type': 'application/json' } : {}),
+          },
           ...(body ? { body: JSON.stringify(body) } : {}),
         });
         const answer: unknown = await response.json();
@@ -81,7 +122,11 @@ describe('what a route answers is what the contract describes, with no field mor
         if (response.status >= 400) continue;
         const schema = responses[response.status];
         assert(schema, `${response.status} is not in the contract`);
-        assert.deepEqual(ajv.validate(strict(schema), answer) ? [] : ajv.errors, [], JSON.stringify(answer));
+        assert.deepEqual(
+          ajv.validate(strict(schema), answer) ? [] : ajv.errors,
+          [],
+          JSON.stringify(answer),
+        );
       }
       const good = [...seen].reduce((sum, [status, times]) => sum + (status < 300 ? times : 0), 0);
       assert(good > 0, `no answer of ${rounds} was good: ${[...seen.keys()].join(', ')}`);

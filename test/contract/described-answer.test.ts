@@ -14,13 +14,20 @@ const refund = {
   completed_at: null,
 };
 const path = '/v1/public/payments/8c5e0c9a-2f5d-4f67-9a51-3a9b1c7f6e11/refund';
-const check = (status: number, body: unknown, at = path) => assertDescribed('POST', at, { status, body });
+const check = (status: number, body: unknown, at = path) =>
+  assertDescribed('POST', at, { status, body });
 
 test('an answer that the description names passes', () => {
   check(201, refund);
   check(200, refund);
-  check(409, { error: { code: 'already_refunded', message: 'the payment is already refunded in full' } });
-  check(404, { error: { code: 'not_found', message: 'there is no such route' } }, '/v1/public/nowhere');
+  check(409, {
+    error: { code: 'already_refunded', message: 'the payment is already refunded in full' },
+  });
+  check(
+    404,
+    { error: { code: 'not_found', message: 'there is no such route' } },
+    '/v1/public/nowhere',
+  );
 });
 
 test('a status, a field, a form or an envelope that the description does not name fails', () => {
@@ -36,11 +43,19 @@ test('a status, a field, a form or an envelope that the description does not nam
     [409, { error: { code: 'already_refunded' } }],
     [409, { error: { code: 'already_refunded', message: 'x', trace: 'y' } }],
   ];
-  for (const [status, body] of wrong) assert.throws(() => check(status, body), assert.AssertionError, `${status} ${JSON.stringify(body)}`);
+  for (const [status, body] of wrong)
+    assert.throws(
+      () => check(status, body),
+      assert.AssertionError,
+      `${status} ${JSON.stringify(body)}`,
+    );
   assert.throws(() => check(404, 'plain text', '/v1/public/nowhere'), assert.AssertionError);
 });
 
 test('the deepest objects are closed too: a field that a payment’s refund should not have', () => {
   const page = { items: [{ ...refund, extra: 1 }], next_cursor: null };
-  assert.throws(() => assertDescribed('GET', '/v1/public/refunds?limit=1', { status: 200, body: page }), /must NOT have additional properties/);
+  assert.throws(
+    () => assertDescribed('GET', '/v1/public/refunds?limit=1', { status: 200, body: page }),
+    /must NOT have additional properties/,
+  );
 });

@@ -1,4 +1,7 @@
-/** The REST routes as the API document lists them, each with the operation that stands behind it. Written by hand: it is what the rest is held to. */
+/**
+ * The REST routes as the API document lists them, each with the operation that stands behind it.
+ * Written by hand: it is what the rest is held to.
+ */
 export const documented: Readonly<Record<string, string>> = {
   'POST /v1/public/payments': 'CreatePayment',
   'GET /v1/public/payments': 'ListPayments',

@@ -11,7 +11,9 @@ test('the contract is clean under the recommended rules of Redocly', async () =>
   const config = await createConfig({ extends: ['recommended'] });
   const problems = await lint({ ref: file, config });
   assert.deepEqual(
-    problems.map(({ ruleId, message, location }) => `${ruleId} at ${location[0]?.pointer}: ${message}`),
+    problems.map(
+      ({ ruleId, message, location }) => `${ruleId} at ${location[0]?.pointer}: ${message}`,
+    ),
     [],
   );
 });
@@ -19,21 +21,34 @@ test('the contract is clean under the recommended rules of Redocly', async () =>
 test('the rules would notice: a response that names no schema', async () => {
   const { lintFromString } = await import('@redocly/openapi-core');
   const config = await createConfig({ extends: ['recommended'] });
-  const source = 'openapi: 3.1.0\ninfo: { title: x, version: "1" }\npaths: { /a: { get: { responses: { "200": { $ref: "#/nowhere" } } } } }\n';
+  const source =
+    'openapi: 3.1.0\ninfo: { title: x, version: "1" }\npaths: { /a: { get: { responses: { "200": { $ref: "#/nowhere" } } } } }\n';
   assert.notEqual((await lintFromString({ source, config })).length, 0);
 });
 
 /** Objects in a schema, with the path to them. */
 const objectsIn = (schema: Schema, path: string): [string, Schema][] => {
   const below = [
-    ...Object.entries(schema.properties ?? {}).flatMap(([name, field]) => objectsIn(field, `${path}.${name}`)),
+    ...Object.entries(schema.properties ?? {}).flatMap(([name, field]) =>
+      objectsIn(field, `${path}.${name}`),
+    ),
     ...(schema.items ? objectsIn(schema.items, `${path}[]`) : []),
   ];
   return schema.properties ? [[path, schema], ...below] : below;
 };
 
 /** Decision D-03a. A payout's recipient has the fields of its method alone. */
-const mayBeAbsent = ['fee', 'fee_rate_bps', 'net', 'phone', 'bank_id', 'account_number', 'bik', 'inn', 'full_name'];
+const mayBeAbsent = [
+  'fee',
+  'fee_rate_bps',
+  'net',
+  'phone',
+  'bank_id',
+  'account_number',
+  'bik',
+  'inn',
+  'full_name',
+];
 
 test('every field of an answer is always present, but for those of a payment that has not succeeded (decision D-03a)', () => {
   let seen = 0;
@@ -41,7 +56,9 @@ test('every field of an answer is always present, but for those of a payment tha
     for (const [status, schema] of Object.entries(responses)) {
       if (!schema || !status.startsWith('2')) continue;
       for (const [path, object] of objectsIn(schema, `${operationId} ${status}`)) {
-        const optional = Object.keys(object.properties ?? {}).filter((name) => !object.required?.includes(name) && !mayBeAbsent.includes(name));
+        const optional = Object.keys(object.properties ?? {}).filter(
+          (name) => !object.required?.includes(name) && !mayBeAbsent.includes(name),
+        );
         assert.deepEqual(optional, [], path);
         seen += 1;
       }
@@ -55,10 +72,15 @@ test('every error status of every operation has the one envelope', () => {
   for (const { operationId, responses } of readContract().operations.values()) {
     for (const [status, schema] of Object.entries(responses)) {
       if (status.startsWith('2')) continue;
-      assert.deepEqual(schema?.properties?.['error']?.required, ['code', 'message'], `${operationId} ${status}`);
+      assert.deepEqual(
+        schema?.properties?.['error']?.required,
+        ['code', 'message'],
+        `${operationId} ${status}`,
+      );
       seen += 1;
     }
-    for (const status of ['400', '401', '403', '429', '500', '503']) assert(status in responses, `${operationId} lacks ${status}`);
+    for (const status of ['400', '401', '403', '429', '500', '503'])
+      assert(status in responses, `${operationId} lacks ${status}`);
   }
   assert(seen > 150, `${seen} answers were looked at`);
 });
@@ -72,20 +94,30 @@ test('every schema of an answer compiles', () => {
 
 test('no field of a body has a default, which generators make required; the words say what is meant without it', () => {
   const bodies = [...readContract().operations.values()].flatMap(({ operationId, body }) =>
-    (body ? (body.schema.anyOf ?? body.schema.oneOf ?? [body.schema]) : []).flatMap((schema) => objectsIn(schema, operationId)),
+    (body ? (body.schema.anyOf ?? body.schema.oneOf ?? [body.schema]) : []).flatMap((schema) =>
+      objectsIn(schema, operationId),
+    ),
   );
-  const fields = bodies.flatMap(([path, { properties = {} }]) => Object.entries(properties).map(([name, field]) => ({ path: `${path}.${name}`, field })));
+  const fields = bodies.flatMap(([path, { properties = {} }]) =>
+    Object.entries(properties).map(([name, field]) => ({ path: `${path}.${name}`, field })),
+  );
   assert.deepEqual(
     fields.filter(({ field }) => 'default' in field).map(({ path }) => path),
     [],
   );
   const left = fields.filter(({ field }) => field['x-default'] !== undefined);
   assert(left.length >= 14, `${left.length} fields may be left out`);
-  for (const { path, field } of left) assert.ok(field.description?.includes(`\`${String(field['x-default'])}\` when left out`), path);
+  for (const { path, field } of left)
+    assert.ok(field.description?.includes(`\`${String(field['x-default'])}\` when left out`), path);
 });
 
 interface Described {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly responses: Readonly<Record<string, Referred>> }>>>>;
+  readonly paths: Readonly<
+    Record<
+      string,
+      Readonly<Record<string, { readonly responses: Readonly<Record<string, Referred>> }>>
+    >
+  >;
   readonly components: { readonly responses: Readonly<Record<string, Referred>> };
 }
 interface Referred {
@@ -94,15 +126,22 @@ interface Referred {
 }
 
 test('every answer names the headers of the rate limit (decision D-08)', () => {
-  // The file that is committed beside this test; the first test of this file holds it to the OpenAPI schema.
+  // The file that is committed beside this test; the first test of this file holds it to the
+  // OpenAPI schema.
   const { paths, components } = readContract().document as unknown as Described;
   let seen = 0;
   for (const [path, item] of Object.entries(paths)) {
     for (const [method, { responses }] of Object.entries(item)) {
       for (const [status, response] of Object.entries(responses)) {
-        const { headers = {} } = response.$ref ? (components.responses[response.$ref.split('/').at(-1) ?? ''] ?? {}) : response;
+        const { headers = {} } = response.$ref
+          ? (components.responses[response.$ref.split('/').at(-1) ?? ''] ?? {})
+          : response;
         const named = Object.keys(headers).filter((name) => name.startsWith('RateLimit-'));
-        assert.deepEqual(named, ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'], `${method} ${path} ${status}`);
+        assert.deepEqual(
+          named,
+          ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'],
+          `${method} ${path} ${status}`,
+        );
         seen += 1;
       }
     }

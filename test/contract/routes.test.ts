@@ -16,8 +16,18 @@ const contract = readContract();
 const named = separateOperations(readOperations());
 const sdl = subgraphNames.flatMap((name) => readSubgraphSdl(name).definitions);
 
-/** Operations that no merchant's route stands for: the hosted page, and the ledger's route when it answers with a file. */
-const ownOperations = ['GetCheckout', 'ChooseCheckoutMethod', 'PayCheckout', 'PlanCheckoutOutcome', 'ConfirmCheckoutSimulator', 'ExportLedger'];
+/**
+ * Operations that no merchant's route stands for: the hosted page, and the ledger's route when it
+ * answers with a file.
+ */
+const ownOperations = [
+  'GetCheckout',
+  'ChooseCheckoutMethod',
+  'PayCheckout',
+  'PlanCheckoutOutcome',
+  'ConfirmCheckoutSimulator',
+  'ExportLedger',
+];
 
 /** `Mutation.paymentCreate` of a named operation. */
 const rootFieldOf = (name: string): string => {
@@ -28,7 +38,10 @@ const rootFieldOf = (name: string): string => {
 };
 
 const inputFieldsOf = (typeName: string): string[] => {
-  const input = sdl.find((definition) => definition.kind === Kind.INPUT_OBJECT_TYPE_DEFINITION && definition.name.value === typeName);
+  const input = sdl.find(
+    (definition) =>
+      definition.kind === Kind.INPUT_OBJECT_TYPE_DEFINITION && definition.name.value === typeName,
+  );
   assert(input?.kind === Kind.INPUT_OBJECT_TYPE_DEFINITION);
   return (input.fields ?? []).map((field) => field.name.value).toSorted();
 };
@@ -39,18 +52,29 @@ describe('one documented route is one OpenAPI operation, one row of the table an
   test('the contract lists 24 routes', () => assert.equal(Object.keys(documented).length, 24));
 
   test('the OpenAPI operations are the documented routes', () => {
-    const described = [...contract.operations.values()].map(({ method, path, operationId }) => [`${method} ${path}`, operationId]);
+    const described = [...contract.operations.values()].map(({ method, path, operationId }) => [
+      `${method} ${path}`,
+      operationId,
+    ]);
     assert.deepEqual(Object.fromEntries(described), documented);
     assert.equal(described.length, contract.operations.size);
   });
 
   test('the rows of the facade are the documented routes', () => {
-    assert.deepEqual(Object.fromEntries(routes.map(({ method, path, operation }) => [`${method} ${path}`, operation])), documented);
+    assert.deepEqual(
+      Object.fromEntries(
+        routes.map(({ method, path, operation }) => [`${method} ${path}`, operation]),
+      ),
+      documented,
+    );
     assert.equal(routes.length, Object.keys(documented).length);
   });
 
   test('every named operation stands behind one route, or is the service’s own', () => {
-    assert.deepEqual(Object.keys(named).toSorted(), [...Object.values(documented), ...ownOperations].toSorted());
+    assert.deepEqual(
+      Object.keys(named).toSorted(),
+      [...Object.values(documented), ...ownOperations].toSorted(),
+    );
   });
 });
 
@@ -60,29 +84,52 @@ describe('a row and the operations behind it agree', () => {
     test(`${route.method} ${route.path} asks for the scopes of its root field`, () => {
       assert.equal(route.field, rootFieldOf(route.operation));
       const key = access[route.field]?.key;
-      const { all, any } = { all: key && 'allOf' in key ? key.allOf : [], any: key && 'anyOf' in key ? key.anyOf : [] };
+      const { all, any } = {
+        all: key && 'allOf' in key ? key.allOf : [],
+        any: key && 'anyOf' in key ? key.anyOf : [],
+      };
       const needsOne = any.length > 0 ? { any } : undefined;
       const wanted = all.length > 0 ? { all } : needsOne;
-      const raw = contract.document['paths'] as Record<string, Record<string, { 'x-scopes'?: unknown }>>;
+      const raw = contract.document['paths'] as Record<
+        string,
+        Record<string, { 'x-scopes'?: unknown }>
+      >;
       assert.deepEqual(raw[route.path]?.[route.method.toLowerCase()]?.['x-scopes'], wanted);
     });
 
     test(`${route.method} ${route.path} says in the contract whether it accepts an idempotency key`, () => {
       const accepts = operation?.parameters.some(({ name }) => name === 'Idempotency-Key');
       assert.equal(accepts, route.idempotent);
-      assert.equal('200' in (operation?.responses ?? {}) && '201' in (operation?.responses ?? {}), route.idempotent);
+      assert.equal(
+        '200' in (operation?.responses ?? {}) && '201' in (operation?.responses ?? {}),
+        route.idempotent,
+      );
     });
   }
 
   test('the idempotent routes are those of decision D-24', () => {
-    const accepting = routes.filter(({ idempotent }) => idempotent).map(({ operation }) => operation);
-    const wanted = ['CreatePayment', 'CreateRefund', 'CreatePayout', 'CreatePayoutBatch', 'CreateSubscription', 'CreateToken', 'ChargeToken'];
+    const accepting = routes
+      .filter(({ idempotent }) => idempotent)
+      .map(({ operation }) => operation);
+    const wanted = [
+      'CreatePayment',
+      'CreateRefund',
+      'CreatePayout',
+      'CreatePayoutBatch',
+      'CreateSubscription',
+      'CreateToken',
+      'ChargeToken',
+    ];
     assert.deepEqual(accepting, wanted);
   });
 });
 
 describe('bodies reach the graph whole', () => {
-  const inputs = { CreatePayment: 'PaymentCreateInput', CreateSubscription: 'SubscriptionCreateInput', CreateToken: 'TokenCreateInput' };
+  const inputs = {
+    CreatePayment: 'PaymentCreateInput',
+    CreateSubscription: 'SubscriptionCreateInput',
+    CreateToken: 'TokenCreateInput',
+  };
   for (const [operationId, input] of Object.entries(inputs)) {
     test(`${operationId} takes the fields of ${input}`, () => {
       const fields = fieldsOf(contract.operations.get(operationId)?.body?.schema).map(camelCase);
@@ -93,7 +140,10 @@ describe('bodies reach the graph whole', () => {
   test('the three variants of a payout together take the fields of PayoutCreateInput', () => {
     const variants = contract.operations.get('CreatePayout')?.body?.schema.anyOf ?? [];
     assert.equal(variants.length, 3);
-    assert.deepEqual([...new Set(variants.flatMap(fieldsOf).map(camelCase))].toSorted(), inputFieldsOf('PayoutCreateInput'));
+    assert.deepEqual(
+      [...new Set(variants.flatMap(fieldsOf).map(camelCase))].toSorted(),
+      inputFieldsOf('PayoutCreateInput'),
+    );
   });
 
   test('an item of a batch has the fields of the payout of its method', () => {
@@ -103,21 +153,31 @@ describe('bodies reach the graph whole', () => {
     batches.forEach((batch, index) => {
       const item = fieldsOf(batch.properties?.['items']?.items).toSorted();
       assert.deepEqual(item, fieldsOf(payouts[index]).toSorted());
-      assert.deepEqual(batch.properties?.['method']?.enum, payouts[index]?.properties?.['method']?.enum);
+      assert.deepEqual(
+        batch.properties?.['method']?.enum,
+        payouts[index]?.properties?.['method']?.enum,
+      );
     });
   });
 
   test('every body refuses fields that it does not know', () => {
-    const bodies = [...contract.operations.values()].flatMap(({ body }) => (body ? (body.schema.anyOf ?? body.schema.oneOf ?? [body.schema]) : []));
+    const bodies = [...contract.operations.values()].flatMap(({ body }) =>
+      body ? (body.schema.anyOf ?? body.schema.oneOf ?? [body.schema]) : [],
+    );
     assert(bodies.length >= 12);
     for (const body of bodies) assert.equal(body.additionalProperties, false);
   });
 });
 
 describe('the contract names what the service knows', () => {
-  const enums = sdl.flatMap((definition) => (definition.kind === Kind.ENUM_TYPE_DEFINITION ? [definition] : []));
-  const schemas = (contract.document['components'] as Record<string, Record<string, Schema>>)['schemas'] ?? {};
-  const shared = Object.entries(schemas).filter(([name, schema]) => schema.enum && enums.some((type) => type.name.value === name));
+  const enums = sdl.flatMap((definition) =>
+    definition.kind === Kind.ENUM_TYPE_DEFINITION ? [definition] : [],
+  );
+  const schemas =
+    (contract.document['components'] as Record<string, Record<string, Schema>>)['schemas'] ?? {};
+  const shared = Object.entries(schemas).filter(
+    ([name, schema]) => schema.enum && enums.some((type) => type.name.value === name),
+  );
 
   test('lists with a name have the same values in both contracts', () => {
     assert(shared.length >= 10, shared.map(([name]) => name).join(', '));
@@ -133,7 +193,8 @@ describe('the contract names what the service knows', () => {
   });
 
   const events = (name: string): readonly string[] =>
-    (contract.document['components'] as Record<string, Record<string, Schema>>)['schemas']?.[name]?.properties?.['event']?.enum as string[];
+    (contract.document['components'] as Record<string, Record<string, Schema>>)['schemas']?.[name]
+      ?.properties?.['event']?.enum as string[];
 
   test('the codes of errors are those that the edge can answer, all of them', () => {
     assert.deepEqual(schemas['ErrorCode']?.enum?.toSorted(), Object.keys(refusalHttp).toSorted());
@@ -143,7 +204,8 @@ describe('the contract names what the service knows', () => {
     );
   });
 
-  test('the version is that of the answers', () => assert.equal((contract.document['info'] as { version: string }).version, apiVersion));
+  test('the version is that of the answers', () =>
+    assert.equal((contract.document['info'] as { version: string }).version, apiVersion));
 
   test('the webhooks are the seven events', () => {
     assert.deepEqual(Object.keys(contract.document['webhooks'] as object), webhookEvents);
@@ -151,10 +213,16 @@ describe('the contract names what the service knows', () => {
   });
 
   test('the kinds of the stream are the five kinds', () => {
-    const { mapping } = (schemas['LiveEvent'] as { discriminator: { mapping: Record<string, string> } }).discriminator;
+    const { mapping } = (
+      schemas['LiveEvent'] as { discriminator: { mapping: Record<string, string> } }
+    ).discriminator;
     assert.deepEqual(Object.keys(mapping), streamKinds);
     for (const [kind, reference] of Object.entries(mapping)) {
-      assert.deepEqual(schemas[reference.split('/').at(-1) ?? '']?.properties?.['kind']?.enum, [kind], reference);
+      assert.deepEqual(
+        schemas[reference.split('/').at(-1) ?? '']?.properties?.['kind']?.enum,
+        [kind],
+        reference,
+      );
     }
   });
 });

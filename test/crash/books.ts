@@ -8,29 +8,47 @@ import type { Merchant } from '../support/merchant.ts';
 export const registryOf = async (merchant: Merchant, path: string): Promise<any[]> => {
   const items: any[] = [];
   for (let cursor: string | null = ''; cursor !== null;) {
-    const page: any = (await merchant.call('GET', `${path}?limit=200${cursor ? `&cursor=${cursor}` : ''}`)).body;
+    const page: any = (
+      await merchant.call('GET', `${path}?limit=200${cursor ? `&cursor=${cursor}` : ''}`)
+    ).body;
     items.push(...page.items);
     cursor = page.next_cursor;
   }
   return items;
 };
 
-const sumOf = (items: readonly { readonly amount: number }[]): number => items.reduce((sum, { amount }) => sum + amount, 0);
+const sumOf = (items: readonly { readonly amount: number }[]): number =>
+  items.reduce((sum, { amount }) => sum + amount, 0);
 
 /** What the merchant sees of its money, against the payments and refunds as they are. */
 export const compareBooks = async (merchant: Merchant, settled: readonly any[]): Promise<void> => {
   const refunds = settled.flatMap((payment) => payment.refunds);
   const registry = await registryOf(merchant, '/refunds');
-  assert.equal(registry.length, refunds.length, 'no refund beside those that were asked for and those of late successes');
+  assert.equal(
+    registry.length,
+    refunds.length,
+    'no refund beside those that were asked for and those of late successes',
+  );
   const given = refunds.filter(({ status }) => status === 'succeeded');
   const paid = settled.filter(({ captured_at }) => captured_at !== null);
   const owed = sumOf(paid) - sumOf(given);
   const { body: balance } = await merchant.call('GET', '/balance');
-  assert.deepEqual([balance.balance, balance.available], [owed, owed - sumOf(refunds.filter(({ status }) => status === 'pending'))]);
+  assert.deepEqual(
+    [balance.balance, balance.available],
+    [owed, owed - sumOf(refunds.filter(({ status }) => status === 'pending'))],
+  );
   const ledger = await registryOf(merchant, '/ledger');
   assert.equal(sumOf(ledger), owed);
-  assert.equal(ledger.filter(({ type }) => type === 'payment').length, paid.length, 'each booked once');
-  assert.equal(ledger.filter(({ type }) => type === 'refund').length, given.length, 'each given back once');
+  assert.equal(
+    ledger.filter(({ type }) => type === 'payment').length,
+    paid.length,
+    'each booked once',
+  );
+  assert.equal(
+    ledger.filter(({ type }) => type === 'refund').length,
+    given.length,
+    'each given back once',
+  );
 };
 
 /**
@@ -42,13 +60,18 @@ export const compareRecords = async (dataDir: string, refunds: number): Promise<
   const client = new pg.Client({ connectionString: server.url });
   await client.connect();
   try {
-    // A refund that was cut off before the bank had it, and that the bank would leave pending, is seen nowhere else: it is due to be given to it.
+    // A refund that was cut off before the bank had it, and that the bank would leave pending, is
+    // seen nowhere else: it is due to be given to it.
     const { rows } = await client.query<{ given: number; unknown: number; sum: string }>(`select
       (select count(*)::int from refund left join simulator_operation on operation_id = id
         where operation_id is not null or (status = 'pending' and ask_at is not null)) as given,
       (select count(*)::int from simulator_operation where operation_id not in (select id from payment union select id from refund)) as unknown,
       (select coalesce(sum(amount), 0)::text from (select amount from posting union all select -amount from posting) as moved) as sum`);
-    assert.deepEqual(rows, [{ given: refunds, unknown: 0, sum: '0' }], 'the bank was given each refund once or is to be, and nothing else');
+    assert.deepEqual(
+      rows,
+      [{ given: refunds, unknown: 0, sum: '0' }],
+      'the bank was given each refund once or is to be, and nothing else',
+    );
     const { rows: differing } = await client.query(`with moved as (
         select merchant_id, shop_id, mode, currency, to_account as account, amount from posting
         union all select merchant_id, shop_id, mode, currency, from_account, -amount from posting),

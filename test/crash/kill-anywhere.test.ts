@@ -9,13 +9,26 @@ import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts'
 import { eventually, makeMerchant, openReceiver, type Merchant } from '../support/merchant.ts';
 import { spawnProcess, stopProcess, untilReady, type ServiceProcess } from '../support/service.ts';
 import { compareBooks, compareRecords, registryOf } from './books.ts';
-import { contradicted, expectedOf, fateOf, isAtRest, isLost, isOver, methodOf, refundOf, type Fate } from './fates.ts';
+import {
+  contradicted,
+  expectedOf,
+  fateOf,
+  isAtRest,
+  isLost,
+  isOver,
+  methodOf,
+  refundOf,
+  type Fate,
+} from './fates.ts';
 
 /** How many payments, how many of them at once, and how many kills while they go on. */
 const payments = 120;
 const abreast = 8;
 const kills = 20;
-/** How long the service lives between two kills, at least and at most: long enough to get something half done. */
+/**
+ * How long the service lives between two kills, at least and at most: long enough to get something
+ * half done.
+ */
 const life_ms = [300, 1_500] as const;
 
 let dataDir: string;
@@ -43,7 +56,10 @@ const killPostmaster = (): void => {
   process.kill(pid, 'SIGKILL');
 };
 
-/** Asks again until there is an answer: a client whose connection breaks does not know whether its call took effect. */
+/**
+ * Asks again until there is an answer: a client whose connection breaks does not know whether its
+ * call took effect.
+ */
 const insist = async <Answer>(call: () => Promise<Answer | null>): Promise<Answer> => {
   for (;;) {
     const answer = await call().catch(() => null);
@@ -55,7 +71,8 @@ const insist = async <Answer>(call: () => Promise<Answer | null>): Promise<Answe
 const card = { number: '4111 1111 1111 1111', expiry: '12/30', cvc: '123', holder: 'IVAN PETROV' };
 
 /** What the buyer sees on the page. */
-const pageOf = (url: string): Promise<any> => insist(async () => ((answer) => (answer.ok ? answer.json() : null))(await fetch(`${url}/state`)));
+const pageOf = (url: string): Promise<any> =>
+  insist(async () => ((answer) => (answer.ok ? answer.json() : null))(await fetch(`${url}/state`)));
 
 /** Presses Pay until the page answers. */
 const press = async (url: string, method: string): Promise<void> => {
@@ -72,14 +89,25 @@ const press = async (url: string, method: string): Promise<void> => {
   });
 };
 
-/** Creates a payment under its own idempotency key and pays it on its page; gives its id and its page. */
-const buy = async (merchant: Merchant, index: number): Promise<{ readonly id: string; readonly url: string }> => {
+/**
+ * Creates a payment under its own idempotency key and pays it on its page; gives its id and its
+ * page.
+ */
+const buy = async (
+  merchant: Merchant,
+  index: number,
+): Promise<{ readonly id: string; readonly url: string }> => {
   const method = methodOf(index);
   const created = await insist(async () => {
     const answer = await merchant.call(
       'POST',
       '/payments',
-      { amount: 1_000 + 100 * index, method, order_id: `order-${index}`, metadata: fateOf(index) === 'late success' ? contradicted : {} },
+      {
+        amount: 1_000 + 100 * index,
+        method,
+        order_id: `order-${index}`,
+        metadata: fateOf(index) === 'late success' ? contradicted : {},
+      },
       { 'idempotency-key': `k-${index}` },
     );
     return answer.status === 201 || answer.status === 200 ? answer.body : null;
@@ -96,16 +124,36 @@ const typesAgain = async (url: string): Promise<boolean> => {
   return isAsked;
 };
 
-/** Waits for the payment's end and orders its refund, when that is its fate, under an idempotency key of its own. */
-const settle = async (merchant: Merchant, { id, url }: { readonly id: string; readonly url: string }, fate: Fate): Promise<void> => {
+/**
+ * Waits for the payment's end and orders its refund, when that is its fate, under an idempotency
+ * key of its own.
+ */
+const settle = async (
+  merchant: Merchant,
+  { id, url }: { readonly id: string; readonly url: string },
+  fate: Fate,
+): Promise<void> => {
   const find = (): Promise<any> =>
-    insist(async () => ((answer) => (answer.status === 200 ? answer.body : null))(await merchant.call('GET', `/payments/${id}`)));
+    insist(async () =>
+      ((answer) => (answer.status === 200 ? answer.body : null))(
+        await merchant.call('GET', `/payments/${id}`),
+      ),
+    );
   const look = async (): Promise<any> => ((found) => isOver(found) && found)(await find());
-  const payment = await eventually(async () => (await look()) || ((await typesAgain(url)) && false), `the end of ${id}`, 120_000);
+  const payment = await eventually(
+    async () => (await look()) || ((await typesAgain(url)) && false),
+    `the end of ${id}`,
+    120_000,
+  );
   const amount = refundOf[fate];
   if (payment.status !== 'succeeded' || amount === undefined) return;
   await insist(async () => {
-    const { status } = await merchant.call('POST', `/payments/${id}/refund`, { amount }, { 'idempotency-key': `refund-${id}` });
+    const { status } = await merchant.call(
+      'POST',
+      `/payments/${id}/refund`,
+      { amount },
+      { 'idempotency-key': `refund-${id}` },
+    );
     return status === 201 || status === 200 || null;
   });
 };
@@ -145,42 +193,83 @@ const buyAll = async (merchant: Merchant): Promise<readonly Bought[]> => {
 };
 
 test('payments and refunds survive twenty kills: no sale lost, none doubled, every webhook delivered, the books balance', async (t) => {
-  const receiver = await openReceiver((index) => (index % 10 === 9 && index < payments ? 500 : 200));
+  const receiver = await openReceiver((index) =>
+    index % 10 === 9 && index < payments ? 500 : 200,
+  );
   t.after(() => receiver.close());
-  const service = { rest: running.url, rests: [running.url], graph: running.url, processes: [running], stop: async () => {} };
+  const service = {
+    rest: running.url,
+    rests: [running.url],
+    graph: running.url,
+    processes: [running],
+    stop: async () => {},
+  };
   const merchant = await makeMerchant(service);
-  await merchant.endpoint(receiver.url, ['payment_succeeded', 'payment_failed', 'payment_expired', 'payment_refunded']);
+  await merchant.endpoint(receiver.url, [
+    'payment_succeeded',
+    'payment_failed',
+    'payment_expired',
+    'payment_refunded',
+  ]);
 
   const killing = killTwentyTimes();
   const bought = await buyAll(merchant);
   assert.equal(await killing, kills);
   assert.equal(new Set(bought.map(({ id }) => id)).size, payments, 'one payment per order');
 
-  const find = async (id: string): Promise<any> => (await merchant.call('GET', `/payments/${id}`)).body;
+  const find = async (id: string): Promise<any> =>
+    (await merchant.call('GET', `/payments/${id}`)).body;
   const settled = await Promise.all(
-    bought.map(({ id, fate }) => eventually(async () => ((found) => isAtRest(fate, found) && found)(await find(id)), `the end of ${id} (${fate})`, 90_000)),
+    bought.map(({ id, fate }) =>
+      eventually(
+        async () => ((found) => isAtRest(fate, found) && found)(await find(id)),
+        `the end of ${id} (${fate})`,
+        90_000,
+      ),
+    ),
   );
   assert.deepEqual(settled.filter(isLost), [], 'no sale was lost to a kill');
-  const expected = new Map(bought.map(({ id, fate }, index) => [id, expectedOf(fate, settled[index])]));
+  const expected = new Map(
+    bought.map(({ id, fate }, index) => [id, expectedOf(fate, settled[index])]),
+  );
   for (const payment of settled) {
     const refunds = payment.refunds.map(({ status, amount }: any) => ` ${status} ${amount}`);
-    assert.equal(`${payment.status}${refunds.join(',')}`, expected.get(payment.id)?.seen, JSON.stringify(payment));
+    assert.equal(
+      `${payment.status}${refunds.join(',')}`,
+      expected.get(payment.id)?.seen,
+      JSON.stringify(payment),
+    );
   }
-  assert.equal((await registryOf(merchant, '/payments')).length, payments, 'no payment beside those that were asked for');
+  assert.equal(
+    (await registryOf(merchant, '/payments')).length,
+    payments,
+    'no payment beside those that were asked for',
+  );
   await compareBooks(merchant, settled);
 
   const told = (id: string): string[] => {
-    const events = receiver.received.flatMap(({ body }): string[] => (body.data.id === id ? [body.event] : []));
+    const events = receiver.received.flatMap(({ body }): string[] =>
+      body.data.id === id ? [body.event] : [],
+    );
     return [...new Set(events)].toSorted();
   };
-  const isTold = (): boolean => [...expected].every(([id, { webhooks }]) => told(id).length === webhooks.length);
+  const isTold = (): boolean =>
+    [...expected].every(([id, { webhooks }]) => told(id).length === webhooks.length);
   await eventually(isTold, 'every webhook', 90_000);
   for (const [id, { webhooks }] of expected) assert.deepEqual(told(id), webhooks);
   for (const [id, deliveries] of Map.groupBy(receiver.received, ({ body }) => body.id)) {
-    assert.equal(new Set(deliveries.map(({ raw }) => raw)).size, 1, `every delivery of ${id} has the same bytes`);
+    assert.equal(
+      new Set(deliveries.map(({ raw }) => raw)).size,
+      1,
+      `every delivery of ${id} has the same bytes`,
+    );
   }
   const events = [...expected.values()].flatMap(({ webhooks }) => webhooks).length;
-  assert.equal(new Set(receiver.received.map(({ body }) => body.id)).size, events, 'one event for each fact');
+  assert.equal(
+    new Set(receiver.received.map(({ body }) => body.id)).size,
+    events,
+    'one event for each fact',
+  );
   await stopProcess(running);
   const again = await compareRecords(dataDir, settled.flatMap((payment) => payment.refunds).length);
   t.diagnostic(`${again} of ${payments} orders were given again`);

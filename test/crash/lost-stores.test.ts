@@ -1,4 +1,7 @@
-/** Webhooks reach their receivers at least once, whatever is lost on the way: each role by kill -9, Redis with all that it holds, PostgreSQL's server. */
+/**
+ * Webhooks reach their receivers at least once, whatever is lost on the way: each role by kill -9,
+ * Redis with all that it holds, PostgreSQL's server.
+ */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -9,14 +12,27 @@ import { after, before, test } from 'node:test';
 import { Redis } from 'ioredis';
 import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
 import { startEmbeddedPostgres } from '../../subgraphs/kernel/database/embedded-postgres.ts';
-import { askGraph, eventually, makeMerchant, openReceiver, type Merchant } from '../support/merchant.ts';
+import {
+  askGraph,
+  eventually,
+  makeMerchant,
+  openReceiver,
+  type Merchant,
+} from '../support/merchant.ts';
 import { noRedis, startRedis, type TestRedis } from '../support/redis.ts';
-import { spawnProcess, stopProcess, untilReady, type Service, type ServiceProcess } from '../support/service.ts';
+import {
+  spawnProcess,
+  stopProcess,
+  untilReady,
+  type Service,
+  type ServiceProcess,
+} from '../support/service.ts';
 import { isAsGetAnswers } from '../support/webhook-body.ts';
 
 const payments = 48;
 const abreast = 6;
-const edge = 'gateway rest-facade checkout subgraph payments subgraph payouts subgraph recurring subgraph merchants';
+const edge =
+  'gateway rest-facade checkout subgraph payments subgraph payouts subgraph recurring subgraph merchants';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'payments-lost-'));
 let postgres: Awaited<ReturnType<typeof startEmbeddedPostgres>>;
@@ -33,7 +49,10 @@ const kill = async (name: string): Promise<void> => {
 
 before(async () => {
   if (noRedis) return;
-  [postgres, redis] = await Promise.all([startEmbeddedPostgres({ dataDir, progress: () => {} }), startRedis()]);
+  [postgres, redis] = await Promise.all([
+    startEmbeddedPostgres({ dataDir, progress: () => {} }),
+    startRedis(),
+  ]);
   const ports = new Map<string, number>([[edge, await freePort()]]);
   const environment = {
     DATABASE_URL: postgres.url,
@@ -63,8 +82,12 @@ after(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-/** Asks again until there is an answer: a client whose connection breaks does not know whether its call took effect. */
-const insist = <Answer>(call: () => Promise<Answer | null | false>): Promise<Answer> => eventually(() => call().catch(() => null), 'an answer', 120_000);
+/**
+ * Asks again until there is an answer: a client whose connection breaks does not know whether its
+ * call took effect.
+ */
+const insist = <Answer>(call: () => Promise<Answer | null | false>): Promise<Answer> =>
+  eventually(() => call().catch(() => null), 'an answer', 120_000);
 
 const finalOf = (merchant: Merchant, id: string): Promise<any> =>
   insist(async () => {
@@ -76,11 +99,18 @@ const finalOf = (merchant: Merchant, id: string): Promise<any> =>
 const live = async (merchant: Merchant, index: number): Promise<string> => {
   const amount = index % 4 === 2 ? 1_002 : 1_000;
   const { payment, payment_url } = await insist(async () => {
-    const { status, body } = await merchant.call('POST', '/payments', { amount, method: 'sbp' }, { 'idempotency-key': `k-${index}` });
+    const { status, body } = await merchant.call(
+      'POST',
+      '/payments',
+      { amount, method: 'sbp' },
+      { 'idempotency-key': `k-${index}` },
+    );
     return [200, 201].includes(status) ? body : null;
   });
   if (index % 4 === 0) {
-    await insist(async () => [200, 409].includes((await merchant.call('POST', `/payments/${payment.id}/cancel`)).status));
+    await insist(async () =>
+      [200, 409].includes((await merchant.call('POST', `/payments/${payment.id}/cancel`)).status),
+    );
     return payment.id;
   }
   await insist(async () => {
@@ -92,7 +122,12 @@ const live = async (merchant: Merchant, index: number): Promise<string> => {
   const { status } = await finalOf(merchant, payment.id);
   if (index % 4 === 3 && status === 'succeeded') {
     await insist(async () => {
-      const refund = await merchant.call('POST', `/payments/${payment.id}/refund`, {}, { 'idempotency-key': `r-${index}` });
+      const refund = await merchant.call(
+        'POST',
+        `/payments/${payment.id}/refund`,
+        {},
+        { 'idempotency-key': `r-${index}` },
+      );
       return [200, 201].includes(refund.status);
     });
   }
@@ -116,10 +151,16 @@ const restartRedis = async (): Promise<void> => {
   redis = await startRedis(port);
 };
 
-const deleteEndpoint = async (service: Service, merchant: Merchant, url: string): Promise<number> => {
+const deleteEndpoint = async (
+  service: Service,
+  merchant: Merchant,
+  url: string,
+): Promise<number> => {
   const list = `query ($m: ID!) { merchant(id: $m) { shops { webhookEndpoints { id url } } } }`;
   const found = await insist(() => askGraph(service, list, { m: merchant.id }));
-  const { id } = found.merchant.shops[0].webhookEndpoints.find((endpoint: { url: string }) => endpoint.url === url);
+  const { id } = found.merchant.shops[0].webhookEndpoints.find(
+    (endpoint: { url: string }) => endpoint.url === url,
+  );
   const mutation = `mutation ($m: ID!, $id: ID!) { webhookEndpointDelete(merchantId: $m, id: $id) { __typename } }`;
   await insist(() => askGraph(service, mutation, { m: merchant.id, id }));
   return Date.now();
@@ -130,7 +171,13 @@ test(
   { skip: noRedis },
   async () => {
     const first = running.get(edge) ?? assert.fail('nothing runs');
-    const service: Service = { rest: first.url, rests: [first.url], graph: first.url, processes: [], stop: async () => {} };
+    const service: Service = {
+      rest: first.url,
+      rests: [first.url],
+      graph: first.url,
+      processes: [],
+      stop: async () => {},
+    };
     const merchant = await makeMerchant(service);
     const receiver = await openReceiver((index) => (index % 10 === 3 && index < 20 ? 500 : 200));
     const deleted = await openReceiver(() => 500);
@@ -155,7 +202,11 @@ test(
       const sofar = receiver.received.length;
       await lose();
       // The next loss hits a service that is at work again, or that has nothing left to do.
-      await eventually(() => receiver.received.length > sofar || ids.length === payments, 'the next webhook', 60_000);
+      await eventually(
+        () => receiver.received.length > sofar || ids.length === payments,
+        'the next webhook',
+        60_000,
+      );
     }
     await Promise.all(living);
 
@@ -163,7 +214,9 @@ test(
       await finalOf(merchant, id);
       await eventually(
         async () => {
-          const [last] = receiver.received.filter(({ body }) => body.data.id === id).toSorted((a, b) => (a.body.created_at < b.body.created_at ? 1 : -1));
+          const [last] = receiver.received
+            .filter(({ body }) => body.data.id === id)
+            .toSorted((a, b) => (a.body.created_at < b.body.created_at ? 1 : -1));
           return last && (await isAsGetAnswers(merchant, last));
         },
         `the last webhook of ${id}, with what GET answers`,
@@ -171,15 +224,25 @@ test(
       );
     }
     for (const [eventId, deliveries] of Map.groupBy(receiver.received, ({ body }) => body.id)) {
-      assert.equal(new Set(deliveries.map(({ raw }) => raw)).size, 1, `every delivery of ${eventId} has the same bytes`);
+      assert.equal(
+        new Set(deliveries.map(({ raw }) => raw)).size,
+        1,
+        `every delivery of ${eventId} has the same bytes`,
+      );
     }
     const kinds = new Set(receiver.received.map(({ body }) => body.event));
     assert.ok(
-      ['payment.cancelled', 'payment.succeeded', 'payment.failed', 'payment.refunded'].every((kind) => kinds.has(kind)),
+      ['payment.cancelled', 'payment.succeeded', 'payment.failed', 'payment.refunded'].every(
+        (kind) => kinds.has(kind),
+      ),
       [...kinds].join(),
     );
     const late = deleted.received.filter(({ body }) => Date.parse(body.created_at) > deletedAt);
-    assert.deepEqual(late, [], 'nothing that happened after the deletion went to the deleted endpoint');
+    assert.deepEqual(
+      late,
+      [],
+      'nothing that happened after the deletion went to the deleted endpoint',
+    );
     await Promise.all([receiver.close(), deleted.close()]);
   },
 );

@@ -1,14 +1,27 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { startEmbeddedPostgres, type EmbeddedPostgres } from '../../subgraphs/kernel/database/embedded-postgres.ts';
+import {
+  startEmbeddedPostgres,
+  type EmbeddedPostgres,
+} from '../../subgraphs/kernel/database/embedded-postgres.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'payments-embedded-'));
 const running = new Set<EmbeddedPostgres>();
@@ -23,7 +36,11 @@ after(async () => {
 const newDirectory = (name: string): string => join(root, name, 'data');
 
 const start = async (dataDir: string, told: string[] = []): Promise<EmbeddedPostgres> => {
-  const server = await startEmbeddedPostgres({ dataDir, progress: (text) => told.push(text), handover_ms: 300 });
+  const server = await startEmbeddedPostgres({
+    dataDir,
+    progress: (text) => told.push(text),
+    handover_ms: 300,
+  });
   running.add(server);
   return server;
 };
@@ -43,11 +60,16 @@ const query = async (url: string, text: string): Promise<Record<string, unknown>
   }
 };
 
-const postmasterPid = (dataDir: string): number => Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
+const postmasterPid = (dataDir: string): number =>
+  Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
 
 /** The writer of writer.ts, and what it has said so far. */
-const startWriter = async (dataDir: string): Promise<{ readonly child: ChildProcess; readonly url: string; lastWritten(): number }> => {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'writer.ts'), dataDir], { stdio: ['ignore', 'pipe', 'inherit'] });
+const startWriter = async (
+  dataDir: string,
+): Promise<{ readonly child: ChildProcess; readonly url: string; lastWritten(): number }> => {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'writer.ts'), dataDir], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   children.add(child);
   let url = '';
   let last = 0;
@@ -109,7 +131,10 @@ test('a second start keeps the data', async () => {
 test('the password is asked for, and only the server’s user and ours can read it', async () => {
   const dataDir = newDirectory('password');
   const server = await start(dataDir);
-  await assert.rejects(query(server.url.replace(/:[^:@]+@/, ':wrong@'), 'select 1'), /password authentication failed/);
+  await assert.rejects(
+    query(server.url.replace(/:[^:@]+@/, ':wrong@'), 'select 1'),
+    /password authentication failed/,
+  );
   assert.equal(statSync(join(dataDir, 'postgres', 'service-password')).mode & 0o777, 0o600);
   assert.equal(statSync(join(dataDir, 'postgres')).mode & 0o777, 0o700);
   await stop(server);
@@ -126,20 +151,28 @@ test('the server never runs as root, even inside a directory that only root may 
   await stop(server);
 });
 
-test('the server has a session of its own, so that Ctrl-C reaches only the service', { skip: process.platform !== 'linux' && 'reads /proc' }, async () => {
-  const dataDir = newDirectory('session');
-  const server = await start(dataDir);
-  const session = (pid: number): string | undefined => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[3];
-  assert.equal(session(postmasterPid(dataDir)), `${postmasterPid(dataDir)}`);
-  assert.notEqual(session(process.pid), session(postmasterPid(dataDir)));
-  await stop(server);
-});
+test(
+  'the server has a session of its own, so that Ctrl-C reaches only the service',
+  { skip: process.platform !== 'linux' && 'reads /proc' },
+  async () => {
+    const dataDir = newDirectory('session');
+    const server = await start(dataDir);
+    const session = (pid: number): string | undefined =>
+      readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[3];
+    assert.equal(session(postmasterPid(dataDir)), `${postmasterPid(dataDir)}`);
+    assert.notEqual(session(process.pid), session(postmasterPid(dataDir)));
+    await stop(server);
+  },
+);
 
 test('a second service on the same directory is refused, and told who holds it', async () => {
   const dataDir = newDirectory('shared');
   const server = await start(dataDir);
   const told: string[] = [];
-  await assert.rejects(start(dataDir, told), new RegExp(`data is in use by the service with process id ${process.pid}\\. Stop that one`));
+  await assert.rejects(
+    start(dataDir, told),
+    new RegExp(`data is in use by the service with process id ${process.pid}\\. Stop that one`),
+  );
   assert.match(told.join(), /waiting for it to finish/);
   assert.deepEqual(await query(server.url, 'select 1 as one'), { one: 1 });
   await stop(server);
@@ -190,7 +223,12 @@ test('the next start goes on with the server that a killed service left running'
 
 test('what was acknowledged survives: the service killed, the server killed, and both', async () => {
   const dataDir = newDirectory('writes');
-  for (const victims of [['service'], ['server', 'service'], ['service', 'server'], ['server', 'service']]) {
+  for (const victims of [
+    ['service'],
+    ['server', 'service'],
+    ['service', 'server'],
+    ['server', 'service'],
+  ]) {
     const writer = await startWriter(dataDir);
     await delay(100 + Math.random() * 200);
     for (const victim of victims) {
@@ -198,9 +236,15 @@ test('what was acknowledged survives: the service killed, the server killed, and
       else process.kill(postmasterPid(dataDir), 'SIGKILL');
     }
     const server = await start(dataDir);
-    const { last, count } = await query(server.url, 'select max(number) as last, count(*)::int as count from written');
+    const { last, count } = await query(
+      server.url,
+      'select max(number) as last, count(*)::int as count from written',
+    );
     assert.equal(last, count, 'numbers are missing in between');
-    assert.ok(Number(last) >= writer.lastWritten(), `wrote ${writer.lastWritten()}, found ${String(last)}`);
+    assert.ok(
+      Number(last) >= writer.lastWritten(),
+      `wrote ${writer.lastWritten()}, found ${String(last)}`,
+    );
     assert.ok(writer.lastWritten() > 0);
     await stop(server);
   }
@@ -208,17 +252,27 @@ test('what was acknowledged survives: the service killed, the server killed, and
 
 test('an initdb that was cut off is made anew', async () => {
   const dataDir = newDirectory('unfinished');
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'writer.ts'), dataDir], { stdio: 'ignore' });
-  const unfinished = (): readonly string[] => (existsSync(dataDir) ? readdirSync(dataDir).filter((name) => name.startsWith('postgres.unfinished')) : []);
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'writer.ts'), dataDir], {
+    stdio: 'ignore',
+  });
+  const unfinished = (): readonly string[] =>
+    existsSync(dataDir)
+      ? readdirSync(dataDir).filter((name) => name.startsWith('postgres.unfinished'))
+      : [];
   while (unfinished().length < 2 && child.exitCode === null) await delay(2);
   await delay(50);
   await kill(child);
-  assert.equal(existsSync(join(dataDir, 'postgres')), false, 'the child was killed too late for this test to mean anything');
+  assert.equal(
+    existsSync(join(dataDir, 'postgres')),
+    false,
+    'the child was killed too late for this test to mean anything',
+  );
   assert.ok(unfinished().length > 0);
   const server = await start(dataDir);
   assert.deepEqual(await query(server.url, 'select 1 as one'), { one: 1 });
   await stop(server);
-  // The initdb outlived its killed parent, and may have written while its directory was removed: the next start finds it ended.
+  // The initdb outlived its killed parent, and may have written while its directory was removed:
+  // the next start finds it ended.
   await stop(await start(dataDir));
   assert.deepEqual(unfinished(), []);
 });
@@ -226,7 +280,10 @@ test('an initdb that was cut off is made anew', async () => {
 test('a pid file whose pid now belongs to another program does not keep the server from starting', async () => {
   const dataDir = newDirectory('recycled');
   await stop(await start(dataDir));
-  writeFileSync(join(dataDir, 'postgres', 'postmaster.pid'), `${process.ppid}\n/elsewhere\n1\n5432\n\n127.0.0.1\n`);
+  writeFileSync(
+    join(dataDir, 'postgres', 'postmaster.pid'),
+    `${process.ppid}\n/elsewhere\n1\n5432\n\n127.0.0.1\n`,
+  );
   const server = await start(dataDir);
   assert.notEqual(postmasterPid(dataDir), process.ppid);
   await stop(server);
@@ -235,11 +292,17 @@ test('a pid file whose pid now belongs to another program does not keep the serv
 test('a directory that cannot be used is refused in words that say what to do', async () => {
   const occupied = join(root, 'a-file');
   writeFileSync(occupied, '');
-  await assert.rejects(start(occupied), /a-file cannot be used \(E\w+\)\. There is a file where a directory must be: move it away, or set DATA_DIR/);
+  await assert.rejects(
+    start(occupied),
+    /a-file cannot be used \(E\w+\)\. There is a file where a directory must be: move it away, or set DATA_DIR/,
+  );
   const foreign = newDirectory('foreign');
   mkdirSync(join(foreign, 'postgres'), { recursive: true });
   writeFileSync(join(foreign, 'postgres', 'diary.txt'), '');
-  await assert.rejects(start(foreign), /not a whole PostgreSQL cluster .*\nMove it away, or set DATA_DIR/);
+  await assert.rejects(
+    start(foreign),
+    /not a whole PostgreSQL cluster .*\nMove it away, or set DATA_DIR/,
+  );
   const older = newDirectory('older');
   await stop(await start(older));
   writeFileSync(join(older, 'postgres', 'PG_VERSION'), '17\n');

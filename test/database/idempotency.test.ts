@@ -3,7 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { claimOf, claimPatience_ms, createOnce, type Created, forgetKeys, keyLife_days } from '../../subgraphs/kernel/database/idempotency.ts';
+import {
+  claimOf,
+  claimPatience_ms,
+  createOnce,
+  type Created,
+  forgetKeys,
+  keyLife_days,
+} from '../../subgraphs/kernel/database/idempotency.ts';
 import { isRefused, refused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
@@ -16,7 +23,9 @@ let key: KeyPrincipal;
 before(async () => {
   migrated = await startMigratedDatabase();
   key = await migrated.merchant();
-  await migrated.database.pool.query('create table thing (id uuid primary key, name text not null)');
+  await migrated.database.pool.query(
+    'create table thing (id uuid primary key, name text not null)',
+  );
 });
 after(() => migrated.close());
 
@@ -27,21 +36,33 @@ interface Thing {
 }
 
 const find = async (id: string): Promise<Thing | null> => {
-  const { rows } = await migrated.database.pool.query<Thing>('select id, name from thing where id = $1', [id]);
+  const { rows } = await migrated.database.pool.query<Thing>(
+    'select id, name from thing where id = $1',
+    [id],
+  );
   return rows[0] ?? null;
 };
 
 /** An operation of several statements: it inserts a thing, and may refuse after that. */
-const create = (idempotencyKey: string | null, name: string, refuses = false): Promise<Created<Thing> | Refused> => {
+const create = (
+  idempotencyKey: string | null,
+  name: string,
+  refuses = false,
+): Promise<Created<Thing> | Refused> => {
   const resourceId = randomUUID();
   const claim = idempotencyKey === null ? null : { key: idempotencyKey, fingerprint: name };
-  return createOnce(migrated.database.pool, { caller: key, claim, find, resourceId, at: now }, async (client) => {
-    await client.query('insert into thing (id, name) values ($1, $2)', [resourceId, name]);
-    return refuses ? refused('insufficient_balance', 'not today') : { id: resourceId, name };
-  });
+  return createOnce(
+    migrated.database.pool,
+    { caller: key, claim, find, resourceId, at: now },
+    async (client) => {
+      await client.query('insert into thing (id, name) values ($1, $2)', [resourceId, name]);
+      return refuses ? refused('insufficient_balance', 'not today') : { id: resourceId, name };
+    },
+  );
 };
 
-const count = async (name: string): Promise<number> => (await migrated.database.pool.query('select 1 from thing where name = $1', [name])).rows.length;
+const count = async (name: string): Promise<number> =>
+  (await migrated.database.pool.query('select 1 from thing where name = $1', [name])).rows.length;
 
 /** Another call with this key that has made its row and has not committed. */
 const holdKey = async (name: string, resourceId: string = randomUUID()): Promise<pg.PoolClient> => {
@@ -53,7 +74,9 @@ const holdKey = async (name: string, resourceId: string = randomUUID()): Promise
 };
 
 test('fifty equal calls of an operation of several statements make one thing and forty-nine replays of it', async () => {
-  const results = (await Promise.all(Array.from({ length: 50 }, () => create('fifty', 'fifty')))).map(granted);
+  const results = (
+    await Promise.all(Array.from({ length: 50 }, () => create('fifty', 'fifty')))
+  ).map(granted);
   assert.equal(new Set(results.map(({ made }) => made.id)).size, 1);
   assert.equal(results.filter(({ replayed }) => !replayed).length, 1);
   assert.equal(await count('fifty'), 1);
@@ -69,8 +92,18 @@ test('a refused call leaves neither the thing nor the claim behind, and its key 
 test('a key that was used for something else is a conflict, whether the request or the operation was another', async () => {
   await create('used', 'one');
   assert.equal(codeOf(await create('used', 'two')), 'idempotent_conflict');
-  const payment = await createPayment(migrated.database, noPolicies, key, { input: { amount: 1n }, idempotency: { key: 'used', fingerprint: 'one' } }, now);
-  assert.equal(codeOf(payment), 'idempotent_conflict', 'the same fingerprint, but it names a thing and no payment');
+  const payment = await createPayment(
+    migrated.database,
+    noPolicies,
+    key,
+    { input: { amount: 1n }, idempotency: { key: 'used', fingerprint: 'one' } },
+    now,
+  );
+  assert.equal(
+    codeOf(payment),
+    'idempotent_conflict',
+    'the same fingerprint, but it names a thing and no payment',
+  );
 });
 
 test('without a key every call makes its own', async () => {
@@ -81,7 +114,14 @@ test('without a key every call makes its own', async () => {
 test('while the first call runs an equal one waits five seconds and is then told so, in both forms (D-21)', async () => {
   const holder = await holdKey('held');
   const began = performance.now();
-  const pay = () => createPayment(migrated.database, noPolicies, key, { input: { amount: 1n }, idempotency: { key: 'held', fingerprint: 'fingerprint' } }, now);
+  const pay = () =>
+    createPayment(
+      migrated.database,
+      noPolicies,
+      key,
+      { input: { amount: 1n }, idempotency: { key: 'held', fingerprint: 'fingerprint' } },
+      now,
+    );
   const results = await Promise.all([create('held', 'fingerprint'), pay()]);
   const took_ms = performance.now() - began;
   await holder.query('rollback');
@@ -93,11 +133,19 @@ test('while the first call runs an equal one waits five seconds and is then told
 });
 
 test('a call that waits is a replay as soon as the first one commits, and the first of its own when that rolls back', async () => {
-  const first = granted(await createPayment(migrated.database, noPolicies, key, { input: { amount: 1n } }, now));
+  const first = granted(
+    await createPayment(migrated.database, noPolicies, key, { input: { amount: 1n } }, now),
+  );
   const after: Record<string, boolean> = {};
   for (const end of ['commit', 'rollback'] as const) {
     const holder = await holdKey(end, first.payment.id);
-    const waiting = createPayment(migrated.database, noPolicies, key, { input: { amount: 1n }, idempotency: { key: end, fingerprint: 'fingerprint' } }, now);
+    const waiting = createPayment(
+      migrated.database,
+      noPolicies,
+      key,
+      { input: { amount: 1n }, idempotency: { key: end, fingerprint: 'fingerprint' } },
+      now,
+    );
     await sleep(200);
     await holder.query(end);
     holder.release();
@@ -110,8 +158,12 @@ test('a call that waits is a replay as soon as the first one commits, and the fi
 
 test('the patience of a claim ends with its transaction: the connection is as it was', async () => {
   await create('patience', 'patience');
-  const clients = await Promise.all(Array.from({ length: 4 }, () => migrated.database.pool.connect()));
-  const settings = await Promise.all(clients.map((client) => client.query<{ lock_timeout: string }>('show lock_timeout')));
+  const clients = await Promise.all(
+    Array.from({ length: 4 }, () => migrated.database.pool.connect()),
+  );
+  const settings = await Promise.all(
+    clients.map((client) => client.query<{ lock_timeout: string }>('show lock_timeout')),
+  );
   for (const client of clients) client.release();
   assert.deepEqual(new Set(settings.map(({ rows }) => rows[0]?.lock_timeout)), new Set(['0']));
 });
@@ -121,22 +173,54 @@ test('keys are forgotten after thirty days, oldest first and in batches, and not
   const other = await migrated.merchant();
   const at = (days: number) => now.add({ hours: days * 24 });
   for (let index = 0; index < 5; index += 1) {
-    const made = await createPayment(migrated.database, noPolicies, other, { input: { amount: 1n }, idempotency: { key: `old ${index}` } }, at(-1));
+    const made = await createPayment(
+      migrated.database,
+      noPolicies,
+      other,
+      { input: { amount: 1n }, idempotency: { key: `old ${index}` } },
+      at(-1),
+    );
     assert.ok(!isRefused(made));
   }
-  await createPayment(migrated.database, noPolicies, other, { input: { amount: 1n }, idempotency: { key: 'young' } }, now);
+  await createPayment(
+    migrated.database,
+    noPolicies,
+    other,
+    { input: { amount: 1n }, idempotency: { key: 'young' } },
+    now,
+  );
   const left = async (): Promise<string[]> =>
-    (await pool.query<{ key: string }>('select key from idempotency_key where merchant_id = $1 order by key', [other.merchantId])).rows.map((row) => row.key);
+    (
+      await pool.query<{ key: string }>(
+        'select key from idempotency_key where merchant_id = $1 order by key',
+        [other.merchantId],
+      )
+    ).rows.map((row) => row.key);
   assert.equal(await forgetKeys(pool, at(keyLife_days - 1), 2), 0);
   const later = at(keyLife_days - 1).add({ milliseconds: 1 });
-  assert.deepEqual([await forgetKeys(pool, later, 3), await forgetKeys(pool, later, 3), await forgetKeys(pool, later, 3)], [3, 2, 0]);
+  assert.deepEqual(
+    [
+      await forgetKeys(pool, later, 3),
+      await forgetKeys(pool, later, 3),
+      await forgetKeys(pool, later, 3),
+    ],
+    [3, 2, 0],
+  );
   assert.deepEqual(await left(), ['young']);
-  const again = await createPayment(migrated.database, noPolicies, other, { input: { amount: 1n }, idempotency: { key: 'old 0' } }, later);
+  const again = await createPayment(
+    migrated.database,
+    noPolicies,
+    other,
+    { input: { amount: 1n }, idempotency: { key: 'old 0' } },
+    later,
+  );
   assert.ok(!isRefused(again) && !again.replayed);
 });
 
 test('a key is 1 to 64 printable ASCII characters, whichever way it came', () => {
   const code = (text: string): string => codeOf(claimOf({ key: text }, 'paymentCreate', {}) ?? {});
-  for (const fine of ['k', 'x'.repeat(64), 'a b,"c"~']) assert.equal(code(fine), 'not refused', fine);
-  for (const wrong of ['', 'x'.repeat(65), 'ключ', 'a\0b', 'a\tb', '\ud800']) assert.equal(code(wrong), 'bad_request', JSON.stringify(wrong));
+  for (const fine of ['k', 'x'.repeat(64), 'a b,"c"~'])
+    assert.equal(code(fine), 'not refused', fine);
+  for (const wrong of ['', 'x'.repeat(65), 'ключ', 'a\0b', 'a\tb', '\ud800'])
+    assert.equal(code(wrong), 'bad_request', JSON.stringify(wrong));
 });

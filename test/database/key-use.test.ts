@@ -15,9 +15,18 @@ test('the last use of a key is written once in a minute, whoever tells of it', a
   const made = await issueApiKey(pool, { merchantId, shopId, mode: 'test' }, start);
   assert(!isRefused(made));
   const used = { merchantId, keyId: made.key.id };
-  const note = (seconds: number, keys = [used]): Promise<number> => noteKeyUse(pool, keys, start.add({ seconds }));
-  assert.deepEqual([await note(0), await note(1), await note(59), await note(60), await note(61)], [1, 0, 0, 1, 0]);
-  assert.deepEqual(await Promise.all([note(200), note(201), note(202)]).then((written) => written.reduce((sum, one) => sum + one)), 1);
+  const note = (seconds: number, keys = [used]): Promise<number> =>
+    noteKeyUse(pool, keys, start.add({ seconds }));
+  assert.deepEqual(
+    [await note(0), await note(1), await note(59), await note(60), await note(61)],
+    [1, 0, 0, 1, 0],
+  );
+  assert.deepEqual(
+    await Promise.all([note(200), note(201), note(202)]).then((written) =>
+      written.reduce((sum, one) => sum + one),
+    ),
+    1,
+  );
   assert.equal(
     await note(300, [
       { merchantId: shopId, keyId: used.keyId },

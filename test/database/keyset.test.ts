@@ -4,7 +4,10 @@ import { cursorOf, positionOf, spanOf } from '../../subgraphs/kernel/database/ke
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 
 const filters = ['payment', null];
-const row = { createdAt: Temporal.Instant.from('2026-11-21T09:00:00.123Z'), id: '0f0e0d0c-0000-4000-8000-000000000001' };
+const row = {
+  createdAt: Temporal.Instant.from('2026-11-21T09:00:00.123Z'),
+  id: '0f0e0d0c-0000-4000-8000-000000000001',
+};
 const cursor = cursorOf(row, filters);
 
 /** A cursor with another moment, as whoever can read base64 would make it. */
@@ -25,17 +28,42 @@ test('a cursor leads back to its row', () => {
 
 test('a cursor of other filters, a shorter one and a longer one are refused', () => {
   assert.ok(refusesCursor(cursor, ['payment', 'pending']));
-  for (const damaged of [cursor.slice(0, -1), `${cursor}x`, `${cursor}=`, ` ${cursor}`, `${cursor}\n`, 'x', ''])
+  for (const damaged of [
+    cursor.slice(0, -1),
+    `${cursor}x`,
+    `${cursor}=`,
+    ` ${cursor}`,
+    `${cursor}\n`,
+    'x',
+    '',
+  ])
     assert.ok(refusesCursor(damaged), JSON.stringify(damaged));
 });
 
 test('a cursor whose moment no record can hold is refused instead of failing in the database', () => {
-  for (const at of [8.64e15 - 1, -8.64e15, 253_402_300_800_000, -62_135_596_800_001, 1.5, '1', null]) assert.ok(refusesCursor(forged(at)), String(at));
+  for (const at of [
+    8.64e15 - 1,
+    -8.64e15,
+    253_402_300_800_000,
+    -62_135_596_800_001,
+    1.5,
+    '1',
+    null,
+  ])
+    assert.ok(refusesCursor(forged(at)), String(at));
 });
 
 test('a day that does not exist or has no end in four-digit years is refused', () => {
-  const refusesDay = (text: string): boolean => isRefused(spanOf(text, null)) && isRefused(spanOf(null, text));
-  for (const text of ['2026-02-30', '2026-2-3', '0000-01-01', '10000-01-01', '2026-11-21T00:00:00Z']) assert.ok(refusesDay(text), text);
+  const refusesDay = (text: string): boolean =>
+    isRefused(spanOf(text, null)) && isRefused(spanOf(null, text));
+  for (const text of [
+    '2026-02-30',
+    '2026-2-3',
+    '0000-01-01',
+    '10000-01-01',
+    '2026-11-21T00:00:00Z',
+  ])
+    assert.ok(refusesDay(text), text);
   assert.ok(!isRefused(spanOf('0001-01-01', '9998-12-31')));
   assert.deepEqual(spanOf(null, '9999-12-31'), { since: null, until: null });
 });

@@ -34,8 +34,16 @@ test('a call whose database refuses, ends the session or hangs up is told to try
   const other = new pg.Client({ connectionString: database.url });
   await other.connect();
   await other.query('select pg_terminate_backend($1)', [rows[0]?.pid]);
-  const lost = [await failure(refused.connect()), await waiting, await failure(ended.query('select 1'))];
-  assert.deepEqual(lost.map(codeOf), ['unavailable', 'unavailable', 'unavailable'], lost.map(String).join('\n'));
+  const lost = [
+    await failure(refused.connect()),
+    await waiting,
+    await failure(ended.query('select 1')),
+  ];
+  assert.deepEqual(
+    lost.map(codeOf),
+    ['unavailable', 'unavailable', 'unavailable'],
+    lost.map(String).join('\n'),
+  );
   const mistaken = await failure(other.query('select mistake'));
   await other.end();
   assert.equal(isDatabaseLost(mistaken), false);

@@ -1,6 +1,8 @@
 /**
- * What a migration may not do to a table that exists: everything that would stop the running service, or break the version of it that still runs. A statement
- * is judged by its text, in the order of its migration: what it does to tables that the same migration makes is free. OPERATIONS.md says how it is done instead.
+ * What a migration may not do to a table that exists: everything that would stop the running
+ * service, or break the version of it that still runs. A statement is judged by its text, in the
+ * order of its migration: what it does to tables that the same migration makes is free.
+ * OPERATIONS.md says how it is done instead.
  */
 
 /** A migration as it is judged. */
@@ -15,7 +17,10 @@ interface Rule {
   readonly why: string;
   /** Present: a statement that matches it is let through. */
   readonly unless?: RegExp;
-  /** Whether a migration whose name says `contract` may do it: one release after the last program that needed what is taken away. */
+  /**
+   * Whether a migration whose name says `contract` may do it: one release after the last program
+   * that needed what is taken away.
+   */
   readonly inContract?: boolean;
 }
 
@@ -24,7 +29,10 @@ const tableOf =
   /\b(?:alter table(?: only)?(?: if exists)?|\bon(?: only)?|update(?: only)?|delete from|truncate(?: table)?|drop table(?: if exists)?)\s+"?([a-z_]+(?:\.[a-z_]+)?)"?/;
 
 const rules: readonly Rule[] = [
-  { refuses: /^create (unique )?index (?!concurrently)/, why: 'makes an index without concurrently: nobody writes to the table meanwhile' },
+  {
+    refuses: /^create (unique )?index (?!concurrently)/,
+    why: 'makes an index without concurrently: nobody writes to the table meanwhile',
+  },
   { refuses: /^drop index (?!concurrently)/, why: 'drops an index without concurrently' },
   { refuses: /^reindex (?!.*concurrently)/, why: 'makes an index anew without concurrently' },
   {
@@ -44,57 +52,118 @@ const rules: readonly Rule[] = [
     refuses: /\badd constraint\b(?!.*\bnot valid\b)(?!.*\busing index\b)/,
     why: 'adds a constraint that is checked at once: add it not valid, validate it in a migration of its own',
   },
-  { refuses: /\badd (check|foreign key|unique|primary key)\b/, why: 'adds a constraint without a name' },
-  { refuses: /\balter column [a-z_"]+ (set data )?type\b/, why: 'changes the type of a column: add another one, fill it in batches, change over' },
+  {
+    refuses: /\badd (check|foreign key|unique|primary key)\b/,
+    why: 'adds a constraint without a name',
+  },
+  {
+    refuses: /\balter column [a-z_"]+ (set data )?type\b/,
+    why: 'changes the type of a column: add another one, fill it in batches, change over',
+  },
   { refuses: /\brename\b/, why: 'renames what the running program calls by its name' },
   { refuses: /\bset schema\b/, why: 'moves what the running program calls by its name' },
-  { refuses: /\bdrop column\b/, inContract: true, why: 'drops a column that the running program may read' },
-  { refuses: /^drop (table|view|function|sequence|schema|type)\b/, inContract: true, why: 'drops what the running program may use' },
-  { refuses: /\bdrop default\b/, inContract: true, why: 'takes a default away that the running program may rely on' },
+  {
+    refuses: /\bdrop column\b/,
+    inContract: true,
+    why: 'drops a column that the running program may read',
+  },
+  {
+    refuses: /^drop (table|view|function|sequence|schema|type)\b/,
+    inContract: true,
+    why: 'drops what the running program may use',
+  },
+  {
+    refuses: /\bdrop default\b/,
+    inContract: true,
+    why: 'takes a default away that the running program may rely on',
+  },
   {
     refuses: /^(with .*)?\b(update|delete from)\b|^insert .*\bselect\b.*\bfrom [a-z]/,
     why: 'rewrites rows in the transaction of the migration: a job does it in batches',
   },
-  { refuses: /^(truncate|lock|cluster|vacuum full|refresh materialized view (?!concurrently))\b/, why: 'locks a table for as long as it takes' },
+  {
+    refuses: /^(truncate|lock|cluster|vacuum full|refresh materialized view (?!concurrently))\b/,
+    why: 'locks a table for as long as it takes',
+  },
   { refuses: /\bset (un)?logged\b|\bset tablespace\b/, why: 'writes the table anew' },
 ];
 
-const normal = (statement: string): string => statement.replaceAll(/--.*$/gm, ' ').replaceAll(/\s+/g, ' ').trim().toLowerCase();
+const normal = (statement: string): string =>
+  statement.replaceAll(/--.*$/gm, ' ').replaceAll(/\s+/g, ' ').trim().toLowerCase();
 
 /** The tables that a migration makes: nobody uses them yet. */
 const madeBy = (statements: readonly string[]): ReadonlySet<string> =>
-  new Set(statements.flatMap((statement) => /^create table (?:if not exists )?"?([a-z_]+(?:\.[a-z_]+)?)"?/.exec(statement)?.[1] ?? []));
+  new Set(
+    statements.flatMap(
+      (statement) =>
+        /^create table (?:if not exists )?"?([a-z_]+(?:\.[a-z_]+)?)"?/.exec(statement)?.[1] ?? [],
+    ),
+  );
 
-/** `set not null` is free when a check that was validated before says the same: PostgreSQL then reads nothing. */
-const mayBeNotNull = (statement: string, table: string | undefined, validated: ReadonlySet<string>): boolean => {
-  const columns = [...statement.matchAll(/\balter column "?([a-z_]+)"? set not null\b/g)].map(([, column]) => column);
+/**
+ * `set not null` is free when a check that was validated before says the same: PostgreSQL then
+ * reads nothing.
+ */
+const mayBeNotNull = (
+  statement: string,
+  table: string | undefined,
+  validated: ReadonlySet<string>,
+): boolean => {
+  const columns = [...statement.matchAll(/\balter column "?([a-z_]+)"? set not null\b/g)].map(
+    ([, column]) => column,
+  );
   return columns.every((column) => validated.has(`${table}_${column}_present`));
 };
 
-const judgeOne = ({ name, isTransactional }: JudgedMigration, statement: string, validated: ReadonlySet<string>): string[] => {
+const judgeOne = (
+  { name, isTransactional }: JudgedMigration,
+  statement: string,
+  validated: ReadonlySet<string>,
+): string[] => {
   const mistakes = rules
-    .filter(({ refuses, unless, inContract }) => refuses.test(statement) && !unless?.test(statement) && !(inContract === true && /_contract_/.test(name)))
+    .filter(
+      ({ refuses, unless, inContract }) =>
+        refuses.test(statement) &&
+        !unless?.test(statement) &&
+        !(inContract === true && /_contract_/.test(name)),
+    )
     .map(({ why }) => why);
-  if (/\bset not null\b/.test(statement) && !mayBeNotNull(statement, tableOf.exec(statement)?.[1], validated)) {
-    mistakes.push('forbids nulls without a validated check <table>_<column>_present: every row is read under the lock');
+  if (
+    /\bset not null\b/.test(statement) &&
+    !mayBeNotNull(statement, tableOf.exec(statement)?.[1], validated)
+  ) {
+    mistakes.push(
+      'forbids nulls without a validated check <table>_<column>_present: every row is read under the lock',
+    );
   }
-  if (/\bconcurrently\b/.test(statement) && isTransactional) mistakes.push('does concurrently what a transaction cannot: isTransactional() must be false');
+  if (/\bconcurrently\b/.test(statement) && isTransactional)
+    mistakes.push('does concurrently what a transaction cannot: isTransactional() must be false');
   return mistakes;
 };
 
-/** The mistakes of migrations, in their order, each with its migration and statement; empty when none would stop or break what runs. */
+/**
+ * The mistakes of migrations, in their order, each with its migration and statement; empty when
+ * none would stop or break what runs.
+ */
 export const judgeMigrations = (migrations: readonly JudgedMigration[]): readonly string[] => {
   const validated = new Set<string>();
   const mistakes: string[] = [];
   for (const migration of migrations) {
     const statements = migration.statements.map(normal);
     const made = madeBy(statements);
-    const told = (statement: string, why: string) => mistakes.push(`${migration.name}: ${why}: ${statement}`);
-    if (!migration.isTransactional && statements.length > 1) told(statements.join('; '), 'is not transactional, so it may have one statement alone');
-    const added = new Set(statements.flatMap((statement) => /\badd constraint "?([a-z_]+)"? .*\bnot valid\b/.exec(statement)?.[1] ?? []));
+    const told = (statement: string, why: string) =>
+      mistakes.push(`${migration.name}: ${why}: ${statement}`);
+    if (!migration.isTransactional && statements.length > 1)
+      told(statements.join('; '), 'is not transactional, so it may have one statement alone');
+    const added = new Set(
+      statements.flatMap(
+        (statement) => /\badd constraint "?([a-z_]+)"? .*\bnot valid\b/.exec(statement)?.[1] ?? [],
+      ),
+    );
     for (const statement of statements) {
       const check = /\bvalidate constraint "?([a-z_]+)"?/.exec(statement)?.[1];
-      if (check !== undefined && added.has(check)) told(statement, 'validates in the transaction that adds, and so under its lock');
+      if (check !== undefined && added.has(check))
+        told(statement, 'validates in the transaction that adds, and so under its lock');
       if (made.has(tableOf.exec(statement)?.[1] ?? '')) continue;
       for (const why of judgeOne(migration, statement, validated)) told(statement, why);
       if (check !== undefined) validated.add(check);

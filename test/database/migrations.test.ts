@@ -17,7 +17,8 @@ const folder = join(import.meta.dirname, '../../subgraphs/kernel/database/migrat
 /** What `addSql` is given, as it is written; what is filled in when it runs is an `x`. */
 const sqlOf = (value: Expression): string => {
   if (value.type === 'Literal' && typeof value.value === 'string') return value.value;
-  if (value.type === 'TemplateLiteral') return value.quasis.map(({ value: { cooked } }) => cooked).join('x');
+  if (value.type === 'TemplateLiteral')
+    return value.quasis.map(({ value: { cooked } }) => cooked).join('x');
   return assert.fail('addSql is given what cannot be read here');
 };
 
@@ -26,16 +27,28 @@ const read = (file: string): JudgedMigration => {
   const statements: string[] = [];
   new Visitor({
     CallExpression: ({ callee, arguments: [given] }) => {
-      if (callee.type !== 'MemberExpression' || callee.property.type !== 'Identifier' || callee.property.name !== 'addSql') return;
+      if (
+        callee.type !== 'MemberExpression' ||
+        callee.property.type !== 'Identifier' ||
+        callee.property.name !== 'addSql'
+      )
+        return;
       // A statement that is handed through is read where it is made.
-      if (given && given.type !== 'SpreadElement' && given.type !== 'Identifier') statements.push(sqlOf(given));
+      if (given && given.type !== 'SpreadElement' && given.type !== 'Identifier')
+        statements.push(sqlOf(given));
     },
   }).visit(parseSync(file, text).program);
-  return { name: basename(file, '.ts'), statements, isTransactional: !text.includes('isTransactional()') };
+  return {
+    name: basename(file, '.ts'),
+    statements,
+    isTransactional: !text.includes('isTransactional()'),
+  };
 };
 
-const judge = (statement: string, { name = 'Migration20270101000000_later', isTransactional = true } = {}): readonly string[] =>
-  judgeMigrations([{ name, statements: [statement], isTransactional }]);
+const judge = (
+  statement: string,
+  { name = 'Migration20270101000000_later', isTransactional = true } = {},
+): readonly string[] => judgeMigrations([{ name, statements: [statement], isTransactional }]);
 
 describe('a migration after the first release', () => {
   test('has no statement that stops the service or breaks the version that still runs', () => {
@@ -81,7 +94,16 @@ describe('a migration after the first release', () => {
     const index = 'create index concurrently payment_by_rrn on payment (rrn)';
     assert.equal(judge(index).length, 1);
     assert.deepEqual(judge(index, { isTransactional: false }), []);
-    assert.equal(judgeMigrations([{ name: 'Migration20270101000000_two', statements: [index, 'select 1'], isTransactional: false }]).length, 1);
+    assert.equal(
+      judgeMigrations([
+        {
+          name: 'Migration20270101000000_two',
+          statements: [index, 'select 1'],
+          isTransactional: false,
+        },
+      ]).length,
+      1,
+    );
   });
 
   test('may expand: columns that may be empty or have a constant, tables of its own with whatever they need, checks that are validated later', () => {
@@ -98,15 +120,35 @@ describe('a migration after the first release', () => {
       statements: ['alter table payment validate constraint payment_note_present'],
       isTransactional: true,
     };
-    const forbid = { name: 'Migration20270103000000_forbid', statements: ['alter table payment alter column note set not null'], isTransactional: true };
-    assert.deepEqual(judgeMigrations([{ name, statements, isTransactional: true }, validate, forbid]), []);
-    assert.equal(judgeMigrations([{ name, statements, isTransactional: true }, forbid]).length, 1, 'not before the check is validated');
+    const forbid = {
+      name: 'Migration20270103000000_forbid',
+      statements: ['alter table payment alter column note set not null'],
+      isTransactional: true,
+    };
+    assert.deepEqual(
+      judgeMigrations([{ name, statements, isTransactional: true }, validate, forbid]),
+      [],
+    );
+    assert.equal(
+      judgeMigrations([{ name, statements, isTransactional: true }, forbid]).length,
+      1,
+      'not before the check is validated',
+    );
     const together = [...statements, ...validate.statements];
-    assert.equal(judgeMigrations([{ name, statements: together, isTransactional: true }]).length, 1, 'not in the transaction that adds the check');
+    assert.equal(
+      judgeMigrations([{ name, statements: together, isTransactional: true }]).length,
+      1,
+      'not in the transaction that adds the check',
+    );
   });
 
   test('may drop a column when its name says that it contracts', () => {
-    assert.deepEqual(judge('alter table payment drop column rrn', { name: 'Migration20270101000000_contract_rrn' }), []);
+    assert.deepEqual(
+      judge('alter table payment drop column rrn', {
+        name: 'Migration20270101000000_contract_rrn',
+      }),
+      [],
+    );
   });
 });
 
@@ -120,8 +162,11 @@ test('a migration that waits for a lock gives way to those behind it, and is app
   await holder.query('begin');
   await holder.query('create table api_key (id int)');
   const isWaiting = async (): Promise<boolean> =>
-    (await database.pool.query("select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like 'create table%'"))
-      .rows.length > 0;
+    (
+      await database.pool.query(
+        "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like 'create table%'",
+      )
+    ).rows.length > 0;
   const migrating = migrate(database);
   try {
     await eventually(isWaiting, 'the wait for the lock');

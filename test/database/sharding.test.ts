@@ -1,6 +1,6 @@
 /**
- * What Citus asks of a schema that it can spread over machines by `merchant_id` (OPERATIONS.md), on the migrated schema and on real lives of money. Citus itself is
- * not run here.
+ * What Citus asks of a schema that it can spread over machines by `merchant_id` (OPERATIONS.md), on
+ * the migrated schema and on real lives of money. Citus itself is not run here.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -20,7 +20,8 @@ const shared: Readonly<Record<string, string>> = {
   sbp_bank: 'some hundreds of banks',
   books_walk: 'one row for each walk',
   follower_position: 'one row for each follower',
-  reconciliation_run: "an acquirer's registry is the platform's: it holds operations of many merchants",
+  reconciliation_run:
+    "an acquirer's registry is the platform's: it holds operations of many merchants",
   reconciliation_part: "the platform's, with its run",
   reconciliation_line: "the platform's, with its run; removed when it has its age",
   mikro_orm_migrations: 'one row for each migration',
@@ -33,10 +34,13 @@ let stage: Stage;
 before(async () => void (stage = await openStage()));
 after(() => stage.migrated.close());
 
-const query = async <Row extends object>(text: string): Promise<Row[]> => (await stage.pool.query<Row>(text)).rows;
+const query = async <Row extends object>(text: string): Promise<Row[]> =>
+  (await stage.pool.query<Row>(text)).rows;
 
 const spreadTables = async (): Promise<string[]> => {
-  const rows = await query<{ name: string }>("select table_name as name from information_schema.tables where table_schema = 'public' order by 1");
+  const rows = await query<{ name: string }>(
+    "select table_name as name from information_schema.tables where table_schema = 'public' order by 1",
+  );
   return rows.map(({ name }) => name).filter((name) => !Object.hasOwn(shared, name));
 };
 
@@ -78,7 +82,9 @@ describe('every table that grows with the merchants', () => {
   });
 
   test('is not among the shared ones, which are all there', async () => {
-    const rows = await query<{ name: string }>("select table_name as name from information_schema.tables where table_schema = 'public'");
+    const rows = await query<{ name: string }>(
+      "select table_name as name from information_schema.tables where table_schema = 'public'",
+    );
     const names = rows.map(({ name }) => name);
     assert.deepEqual(
       Object.keys(shared).filter((table) => !names.includes(table)),
@@ -89,7 +95,9 @@ describe('every table that grows with the merchants', () => {
 
 /** Notes for every row that is written in which transaction it was, and whose it is. */
 const watchWrites = async (): Promise<void> => {
-  await stage.pool.query('create unlogged table written (transaction xid8, "table" text, merchant_id uuid)');
+  await stage.pool.query(
+    'create unlogged table written (transaction xid8, "table" text, merchant_id uuid)',
+  );
   await stage.pool.query(`create function note_written() returns trigger as $$ begin
       insert into written select pg_current_xact_id(), tg_argv[1], (to_jsonb(coalesce(new, old)) ->> tg_argv[0])::uuid; return null; end; $$ language plpgsql`);
   for (const table of await spreadTables()) {
@@ -100,7 +108,10 @@ const watchWrites = async (): Promise<void> => {
   }
 };
 
-/** Transactions that wrote books or claimed a key, by how many merchants' rows they wrote. Taking what is due from a list of all moves nothing. */
+/**
+ * Transactions that wrote books or claimed a key, by how many merchants' rows they wrote. Taking
+ * what is due from a list of all moves nothing.
+ */
 const moneyTransactions = (): Promise<{ merchants: number; count: number }[]> =>
   query(`select merchants, count(*)::int as count from (
       select transaction, count(distinct merchant_id)::int as merchants from written group by 1
@@ -120,9 +131,15 @@ test("a transaction that moves money writes rows of one merchant alone, however 
     create   P3 5_000 cards  -> pending
     session  P3              -> processing
     bank     P3 decline`;
-  const keys = await Promise.all([stage.funded(100_000n), stage.funded(100_000n), stage.funded(100_000n)]);
+  const keys = await Promise.all([
+    stage.funded(100_000n),
+    stage.funded(100_000n),
+    stage.funded(100_000n),
+  ]);
   await Promise.all(keys.map((key) => live(stage.migrated, key, life)));
-  await Promise.all(keys.map((key, index) => stage.create(key, { amount: 1_000n, ...sbp }, { key: `k-${index}` })));
+  await Promise.all(
+    keys.map((key, index) => stage.create(key, { amount: 1_000n, ...sbp }, { key: `k-${index}` })),
+  );
   await stage.send(start.add({ seconds: 60 }));
   const seen = await moneyTransactions();
   assert.deepEqual(
@@ -131,7 +148,15 @@ test("a transaction that moves money writes rows of one merchant alone, however 
   );
   assert.ok((seen[0]?.count ?? 0) >= 3 * 5, `saw only ${seen[0]?.count} transactions`);
   const touched = await query<{ table: string }>('select distinct "table" from written order by 1');
-  const books = ['payment', 'refund', 'payout', 'posting', 'balance_delta', 'event', 'idempotency_key'];
+  const books = [
+    'payment',
+    'refund',
+    'payout',
+    'posting',
+    'balance_delta',
+    'event',
+    'idempotency_key',
+  ];
   assert.deepEqual(
     books.filter((table) => !touched.some((one) => one.table === table)),
     [],

@@ -1,11 +1,16 @@
 /**
- * A service that does nothing but write: starts the embedded PostgreSQL in the directory given as argument, says its address, then inserts one number
- * after the other and says each one that was acknowledged. It is there to be killed.
+ * A service that does nothing but write: starts the embedded PostgreSQL in the directory given as
+ * argument, says its address, then inserts one number after the other and says each one that was
+ * acknowledged. It is there to be killed.
  */
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../../subgraphs/kernel/database/embedded-postgres.ts';
 
-const server = await startEmbeddedPostgres({ dataDir: process.argv[2] ?? '', progress: () => {}, handover_ms: 0 });
+const server = await startEmbeddedPostgres({
+  dataDir: process.argv[2] ?? '',
+  progress: () => {},
+  handover_ms: 0,
+});
 process.stdout.write(`url ${server.url}\n`);
 const client = new pg.Client({ connectionString: server.url });
 client.on('error', () => {});

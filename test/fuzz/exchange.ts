@@ -25,8 +25,18 @@ export const openExchange = (url: string) => {
     const { promise, resolve, reject } = Promise.withResolvers<Came>();
     const framing = body === null ? {} : { 'content-length': String(body.length) };
     const { hostname, port } = new URL(url);
-    const sent = httpRequest({ hostname, port, path, method, agent, headers: { ...framing, ...headers }, timeout: patience_ms });
-    sent.on('timeout', () => sent.destroy(new Error(`${method} ${path} was not answered within ${patience_ms} ms`)));
+    const sent = httpRequest({
+      hostname,
+      port,
+      path,
+      method,
+      agent,
+      headers: { ...framing, ...headers },
+      timeout: patience_ms,
+    });
+    sent.on('timeout', () =>
+      sent.destroy(new Error(`${method} ${path} was not answered within ${patience_ms} ms`)),
+    );
     sent.on('error', reject).on('response', (response) => {
       const came = { status: response.statusCode ?? 0, headers: response.headers };
       if (response.headers['content-type']?.startsWith('text/event-stream')) {

@@ -1,4 +1,7 @@
-/** The graph over HTTP under documents of every kind: no internal error, no hang, no leak, and books that are right afterwards. */
+/**
+ * The graph over HTTP under documents of every kind: no internal error, no hang, no leak, and books
+ * that are right afterwards.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import fc from 'fast-check';
@@ -49,26 +52,40 @@ const ask = ({ bearer, from, body }: Request): Promise<Came> =>
   world.exchange({
     method: 'POST',
     path: '/graphql',
-    headers: { 'content-type': 'application/json', 'x-forwarded-for': from, ...(bearer === null ? {} : { authorization: `Bearer ${bearer}` }) },
+    headers: {
+      'content-type': 'application/json',
+      'x-forwarded-for': from,
+      ...(bearer === null ? {} : { authorization: `Bearer ${bearer}` }),
+    },
     body,
   });
 
 const told = ({ body }: Request, came: Came): string =>
   `${body.subarray(0, 4_000).toString()} -> ${came.status} ${came.text.slice(0, 1_000)} ${world.logOf(came)}`;
 
-/** Holds one answer to everything that every answer must be; gives its data and the codes of its errors. */
-const judge = (request: Request, came: Came): { readonly data: unknown; readonly codes: readonly unknown[] } => {
+/**
+ * Holds one answer to everything that every answer must be; gives its data and the codes of its
+ * errors.
+ */
+const judge = (
+  request: Request,
+  came: Came,
+): { readonly data: unknown; readonly codes: readonly unknown[] } => {
   const { status, headers, text } = came;
   assert.ok(status === 200 || (status >= 400 && status < 500), told(request, came));
   assert.match(String(headers['x-request-id']), /^[\w.:-]{1,128}$/, told(request, came));
   assert.equal(world.leakIn(text), null, told(request, came));
   const answer: { data?: unknown; errors?: readonly { extensions?: Json }[] } = JSON.parse(text);
   const codes = (answer.errors ?? []).map(({ extensions }) => extensions?.['code']);
-  for (const code of codes) assert.ok(typeof code === 'string' && !/^internal/i.test(code), told(request, came));
+  for (const code of codes)
+    assert.ok(typeof code === 'string' && !/^internal/i.test(code), told(request, came));
   return { data: answer.data, codes };
 };
 
-/** What the first merchant's key must never be told: the ids of the other, and what is of its own merchant's other shop or mode. What a refusal repeats was sent. */
+/**
+ * What the first merchant's key must never be told: the ids of the other, and what is of its own
+ * merchant's other shop or mode. What a refusal repeats was sent.
+ */
 const assertNothingOfTheStranger = (request: Request, came: Came, data: unknown): void => {
   const { stranger } = world;
   const sent = request.body.toString();
@@ -83,13 +100,33 @@ const assertNothingOfTheStranger = (request: Request, came: Came, data: unknown)
 const bodies = (askings: fc.Arbitrary<Asking>): fc.Arbitrary<Buffer> => {
   const plain = askings.map((asking) => JSON.stringify(asking));
   const damagedDocument = fc
-    .tuple(askings, fc.nat(), fc.nat({ max: 5 }), fc.oneof(oddText, fc.constantFrom('{', '}', '(', '...F0', '@skip', '$v0', '"""', '#', '!')))
+    .tuple(
+      askings,
+      fc.nat(),
+      fc.nat({ max: 5 }),
+      fc.oneof(oddText, fc.constantFrom('{', '}', '(', '...F0', '@skip', '$v0', '"""', '#', '!')),
+    )
     .map(([{ query, variables }, at, lost, put]) => {
       const cut = at % (query.length + 1);
-      return JSON.stringify({ query: query.slice(0, cut) + put + query.slice(cut + lost), variables });
+      return JSON.stringify({
+        query: query.slice(0, cut) + put + query.slice(cut + lost),
+        variables,
+      });
     });
   const oddFields = fc
-    .tuple(askings, fc.record({ query: oddJson, variables: oddJson, operationName: oddJson, extensions: oddJson, id: oddJson }, { requiredKeys: [] }))
+    .tuple(
+      askings,
+      fc.record(
+        {
+          query: oddJson,
+          variables: oddJson,
+          operationName: oddJson,
+          extensions: oddJson,
+          id: oddJson,
+        },
+        { requiredKeys: [] },
+      ),
+    )
     .map(([asking, odd]) => JSON.stringify({ ...asking, ...odd }));
   const any = fc.oneof(
     { weight: 14, arbitrary: plain },
@@ -101,9 +138,16 @@ const bodies = (askings: fc.Arbitrary<Asking>): fc.Arbitrary<Buffer> => {
 };
 
 const requests = (bearer: string | null, operation: Operation, ids: IdsOf): fc.Arbitrary<Request> =>
-  fc.record({ bearer: fc.constant(bearer), from: fc.ipV4(), body: bodies(documents(schema, operation, ids)) });
+  fc.record({
+    bearer: fc.constant(bearer),
+    from: fc.ipV4(),
+    body: bodies(documents(schema, operation, ids)),
+  });
 
-/** Searches; `look` sees every answer. Fails when nothing was ever answered with data, where it should be. */
+/**
+ * Searches; `look` sees every answer. Fails when nothing was ever answered with data, where it
+ * should be.
+ */
 const search = async (
   t: TestContext,
   cases: number,
@@ -114,7 +158,8 @@ const search = async (
   const property = fc.asyncProperty(asked, async (request) => {
     const came = await ask(request);
     const { data, codes } = judge(request, came);
-    for (const what of new Set([...codes.map(String), ...(data ? ['data'] : [])])) seen.set(what, (seen.get(what) ?? 0) + 1);
+    for (const what of new Set([...codes.map(String), ...(data ? ['data'] : [])]))
+      seen.set(what, (seen.get(what) ?? 0) + 1);
     look(request, came, data);
   });
   await fc.assert(property, searching(t, cases));
@@ -125,36 +170,67 @@ describe('the graph answers whatever it is asked without breaking', () => {
   for (const operation of ['query', 'mutation'] as const) {
     test(`a key’s ${operation}, and says nothing of another merchant`, (t) => {
       const { merchant, stranger, hidden } = world;
-      return search(t, 200, requests(merchant.key, operation, idsAmong([merchant, merchant, stranger], hidden)), assertNothingOfTheStranger);
+      return search(
+        t,
+        200,
+        requests(merchant.key, operation, idsAmong([merchant, merchant, stranger], hidden)),
+        assertNothingOfTheStranger,
+      );
     });
   }
 
   test('a key that has payments with the ids of hidden ones for order ids, under aliases like keys', (t) => {
     const { merchant, hidden } = world;
     const alias = fc.constantFrom('id', 'merchantId', '__typename', 'a');
-    const field = fc.constantFrom('id', 'orderId', 'merchantId', 'shopId', '__typename', 'description');
+    const field = fc.constantFrom(
+      'id',
+      'orderId',
+      'merchantId',
+      'shopId',
+      '__typename',
+      'description',
+    );
     const aliased = fc.tuple(alias, field).map(([as, of]) => `${as}: ${of}`);
     const selection = fc
-      .tuple(fc.uniqueArray(aliased, { maxLength: 3, selector: (text) => text.split(':')[0] }), fc.constantFrom('', '@include(if: true)', '@skip(if: true)'))
-      .map(([fields, condition]) => (fields.length === 0 ? '' : `... ${condition} { ${fields.join(' ')} }`));
-    const documentsOf = fc.tuple(selection, selection, fc.constantFrom(...hidden, 'paid')).map(([first, second, order]) => ({
-      query: `query ($order: String) { paymentSearch(search: { orderId: $order }) { nodes {
+      .tuple(
+        fc.uniqueArray(aliased, { maxLength: 3, selector: (text) => text.split(':')[0] }),
+        fc.constantFrom('', '@include(if: true)', '@skip(if: true)'),
+      )
+      .map(([fields, condition]) =>
+        fields.length === 0 ? '' : `... ${condition} { ${fields.join(' ')} }`,
+      );
+    const documentsOf = fc
+      .tuple(selection, selection, fc.constantFrom(...hidden, 'paid'))
+      .map(([first, second, order]) => ({
+        query: `query ($order: String) { paymentSearch(search: { orderId: $order }) { nodes {
         ${first} webhookDeliveries { url attemptLog { error } } ${second} shop { name } refunds { payment { ${first} webhookDeliveries { url } } } } } }`,
-      variables: { order },
+        variables: { order },
+      }));
+    const asked = documentsOf.map((asking) => ({
+      bearer: merchant.key,
+      from: '198.51.100.7',
+      body: Buffer.from(JSON.stringify(asking)),
     }));
-    const asked = documentsOf.map((asking) => ({ bearer: merchant.key, from: '198.51.100.7', body: Buffer.from(JSON.stringify(asking)) }));
-    return search(t, 60, asked, (request, came) => assert.ok(!came.text.includes(world.beside), told(request, came)));
+    return search(t, 60, asked, (request, came) =>
+      assert.ok(!came.text.includes(world.beside), told(request, came)),
+    );
   });
 
   test('somebody without a key, who is told nothing', (t) =>
-    search(t, 40, requests('sk_test_abcdef_0123456789', 'query', idsAmong([world.merchant])), (request, came, data) => {
-      assert.ok(!data, told(request, came));
-      assert.ok(came.status >= 400, told(request, came));
-    }));
+    search(
+      t,
+      40,
+      requests('sk_test_abcdef_0123456789', 'query', idsAmong([world.merchant])),
+      (request, came, data) => {
+        assert.ok(!data, told(request, came));
+        assert.ok(came.status >= 400, told(request, came));
+      },
+    ));
 
   // Last, since an operator may take the keys away.
   for (const operation of ['query', 'mutation'] as const) {
-    test(`an operator’s ${operation}`, (t) => search(t, 200, requests(operatorToken, operation, idsAmong([world.stranger])), () => {}));
+    test(`an operator’s ${operation}`, (t) =>
+      search(t, 200, requests(operatorToken, operation, idsAmong([world.stranger])), () => {}));
   }
 
   test('the service is well afterwards', () => world.assertWell());

@@ -1,8 +1,15 @@
-/** Every route of the REST API under requests of every kind: no 500, no hang, no leak, and books that are right afterwards. */
+/**
+ * Every route of the REST API under requests of every kind: no 500, no hang, no leak, and books
+ * that are right afterwards.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
-import { readContract, type ContractOperation, type Parameter } from '../../rest-facade/read-contract.ts';
+import {
+  readContract,
+  type ContractOperation,
+  type Parameter,
+} from '../../rest-facade/read-contract.ts';
 import { signed } from '../support/cabinet.ts';
 import { assertDescribed } from '../support/described-answer.ts';
 import { searching } from './cases.ts';
@@ -18,9 +25,14 @@ after(() => world?.close());
 const cases = { withBody: 200, without: 50 } as const;
 
 /** What Node's client lets into a header. */
-const headerText = oddText.map((text) => text.replaceAll(/[^\t\x20-\x7e\x80-\xff]/gu, '?').slice(0, 5_000));
-const mostly = <Value>(usual: fc.Arbitrary<Value>, odd: fc.Arbitrary<Value>, weight = 12): fc.Arbitrary<Value> =>
-  fc.oneof({ weight, arbitrary: usual }, { weight: 1, arbitrary: odd });
+const headerText = oddText.map((text) =>
+  text.replaceAll(/[^\t\x20-\x7e\x80-\xff]/gu, '?').slice(0, 5_000),
+);
+const mostly = <Value>(
+  usual: fc.Arbitrary<Value>,
+  odd: fc.Arbitrary<Value>,
+  weight = 12,
+): fc.Arbitrary<Value> => fc.oneof({ weight, arbitrary: usual }, { weight: 1, arbitrary: odd });
 
 /** Who calls: mostly the merchant. The key's holes are known when the world is open. */
 const authorization = mostly<(key: string) => string | readonly string[] | undefined>(
@@ -44,7 +56,10 @@ const signature = mostly<Signature>(fc.constantFrom('none', 'none', 'right'), fc
 
 const oddHeaders: fc.Arbitrary<Record<string, string | readonly string[]>> = fc.record(
   {
-    'idempotency-key': mostly(fc.constantFrom('a', 'b', 'c'), fc.oneof(headerText, fc.constant('k'.repeat(65)))),
+    'idempotency-key': mostly(
+      fc.constantFrom('a', 'b', 'c'),
+      fc.oneof(headerText, fc.constant('k'.repeat(65))),
+    ),
     'content-encoding': fc.oneof(fc.constantFrom('identity', 'gzip', 'br'), headerText),
     'x-request-id': headerText,
     'last-event-id': fc.oneof(headerText, fc.constantFrom('0', '999999999999999999', '-1')),
@@ -61,7 +76,14 @@ const oddHeaders: fc.Arbitrary<Record<string, string | readonly string[]>> = fc.
 const contentType = mostly<string | undefined>(
   fc.constant('application/json'),
   fc.oneof(
-    fc.constantFrom(undefined, 'application/json; charset=utf-16', 'text/plain', 'multipart/form-data; boundary=x', 'application/x-www-form-urlencoded', ''),
+    fc.constantFrom(
+      undefined,
+      'application/json; charset=utf-16',
+      'text/plain',
+      'multipart/form-data; boundary=x',
+      'application/x-www-form-urlencoded',
+      '',
+    ),
     headerText,
   ),
 );
@@ -69,12 +91,31 @@ const contentType = mostly<string | undefined>(
 const queryText = (parameters: readonly Parameter[]): fc.Arbitrary<string> => {
   const named = parameters.filter(({ in: place }) => place === 'query');
   const pair = fc.oneof(
-    ...named.map(({ name, schema }) => mostly(fitting(schema), oddText, 2).map((value) => `${name}=${encodeURIComponent(String(value).toWellFormed())}`)),
-    fc.tuple(oddText, oddText).map(([name, value]) => [name, value].map((text) => encodeURIComponent(text.toWellFormed())).join('=')),
-    fc.constantFrom('limit=%', '%FF=1', 'a[b]=c', '&&', 'limit=1&limit=2', 'cursor=%00', '__proto__=1'),
+    ...named.map(({ name, schema }) =>
+      mostly(fitting(schema), oddText, 2).map(
+        (value) => `${name}=${encodeURIComponent(String(value).toWellFormed())}`,
+      ),
+    ),
+    fc
+      .tuple(oddText, oddText)
+      .map(([name, value]) =>
+        [name, value].map((text) => encodeURIComponent(text.toWellFormed())).join('='),
+      ),
+    fc.constantFrom(
+      'limit=%',
+      '%FF=1',
+      'a[b]=c',
+      '&&',
+      'limit=1&limit=2',
+      'cursor=%00',
+      '__proto__=1',
+    ),
   );
   const some = fc.array(pair, { minLength: 1, maxLength: 3 }).map((pairs) => `?${pairs.join('&')}`);
-  return fc.oneof({ weight: named.length > 0 ? 1 : 8, arbitrary: fc.constant('') }, { weight: 1, arbitrary: some });
+  return fc.oneof(
+    { weight: named.length > 0 ? 1 : 8, arbitrary: fc.constant('') },
+    { weight: 1, arbitrary: some },
+  );
 };
 
 type Identity = { readonly whose: 'own' | 'anybody'; readonly which: number } | string;
@@ -84,7 +125,18 @@ const identity = mostly<Identity>(
   fc.record({ whose: fc.constantFrom('own', 'own', 'anybody'), which: fc.nat() }),
   fc.oneof(
     fc.uuid(),
-    fc.constantFrom('..', '%2e%2e', '%00', '%', '%FF', 'a%2Fb', '00000000-0000-0000-0000-000000000000', '', ';', '\xff'),
+    fc.constantFrom(
+      '..',
+      '%2e%2e',
+      '%00',
+      '%',
+      '%FF',
+      'a%2Fb',
+      '00000000-0000-0000-0000-000000000000',
+      '',
+      ';',
+      '\xff',
+    ),
     oddText.map((text) => encodeURIComponent(text.toWellFormed())),
   ),
   5,
@@ -101,9 +153,16 @@ const idFor = (chosen: Identity, noun: string): string => {
 };
 
 /** Requests to one route. The world is looked into when a request is made. */
-const requestsTo = ({ method, path, parameters, body }: ContractOperation): fc.Arbitrary<() => Sent> => {
+const requestsTo = ({
+  method,
+  path,
+  parameters,
+  body,
+}: ContractOperation): fc.Arbitrary<() => Sent> => {
   const bodies = damaged(
-    mutated(body ? fitting(body.schema) : fc.constant({})).map((value) => JSON.stringify(value) ?? ''),
+    mutated(body ? fitting(body.schema) : fc.constant({})).map(
+      (value) => JSON.stringify(value) ?? '',
+    ),
     12,
   );
   const noBody = fc.constant(null);
@@ -123,22 +182,37 @@ const requestsTo = ({ method, path, parameters, body }: ContractOperation): fc.A
       const { merchant } = world;
       const id = idFor(made.identity, path.split('/')[3] ?? '');
       const authorized = made.authorization(merchant.key);
-      const sign = { none: {}, right: { 'x-psp-signature': signed(merchant.signingSecret, made.body ?? '') }, wrong: { 'x-psp-signature': 'sha256=0' } };
+      const sign = {
+        none: {},
+        right: { 'x-psp-signature': signed(merchant.signingSecret, made.body ?? '') },
+        wrong: { 'x-psp-signature': 'sha256=0' },
+      };
       const headers = {
         'x-forwarded-for': made.from,
         ...(authorized === undefined ? {} : { authorization: authorized }),
-        ...(made.body === null || made.contentType === undefined ? {} : { 'content-type': made.contentType }),
+        ...(made.body === null || made.contentType === undefined
+          ? {}
+          : { 'content-type': made.contentType }),
         ...sign[made.signature],
         ...made.headers,
       };
-      return { method: made.method, path: `${path.replace('{id}', id)}${made.query}`, headers, body: made.body };
+      return {
+        method: made.method,
+        path: `${path.replace('{id}', id)}${made.query}`,
+        headers,
+        body: made.body,
+      };
     });
 };
 
-/** What any route may answer, though the description of one does not name it: the address, the method or the bytes are wrong. */
+/**
+ * What any route may answer, though the description of one does not name it: the address, the
+ * method or the bytes are wrong.
+ */
 const common = [404, 405, 413, 415, 417, 431];
 
-const isJson = ({ headers }: Came): boolean => headers['content-type']?.startsWith('application/json') ?? false;
+const isJson = ({ headers }: Came): boolean =>
+  headers['content-type']?.startsWith('application/json') ?? false;
 
 /** Holds one answer to everything that every answer must be. */
 const judge = (sent: Sent, came: Came): void => {
@@ -147,8 +221,10 @@ const judge = (sent: Sent, came: Came): void => {
   assert.ok(status >= 200 && status < 500, told);
   assert.match(String(headers['x-request-id']), /^[\w.:-]{1,128}$/, told);
   assert.equal(world.leakIn(text), null, told);
-  for (const id of [world.stranger.id, ...allIds(world.stranger.ids)]) assert.ok(!text.includes(id), `a stranger's id: ${told}`);
-  if (status >= 400) assert.ok(!cardNumbers.some((number) => text.includes(number)), `a card's number: ${told}`);
+  for (const id of [world.stranger.id, ...allIds(world.stranger.ids)])
+    assert.ok(!text.includes(id), `a stranger's id: ${told}`);
+  if (status >= 400)
+    assert.ok(!cardNumbers.some((number) => text.includes(number)), `a card's number: ${told}`);
   if (sent.method === 'HEAD') return;
   const body: unknown = isJson(came) ? JSON.parse(text) : null;
   if (status >= 400) assert.ok(body, `no envelope: ${told}`);

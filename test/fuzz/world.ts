@@ -1,4 +1,7 @@
-/** What the fuzzers work on: the service on a database that can be looked into, a merchant with things of every kind, and a stranger with the same. */
+/**
+ * What the fuzzers work on: the service on a database that can be looked into, a merchant with
+ * things of every kind, and a stranger with the same.
+ */
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import pg from 'pg';
@@ -6,7 +9,13 @@ import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
 import { pay, payByCard, confirmAtBank } from '../support/buyer.ts';
 import { issueKey, rotateSigningSecret } from '../support/cabinet.ts';
 import { startTestDatabase } from '../support/database.ts';
-import { askGraph, callRest, eventually, makeMerchant, type Merchant } from '../support/merchant.ts';
+import {
+  askGraph,
+  callRest,
+  eventually,
+  makeMerchant,
+  type Merchant,
+} from '../support/merchant.ts';
 import { operatorToken, startService, type Service } from '../support/service.ts';
 import { openExchange, type Came } from './exchange.ts';
 import { cardNumbers } from './odd-values.ts';
@@ -27,24 +36,33 @@ const settle = async (service: Service): Promise<Inhabitant> => {
   const merchant = await makeMerchant(service);
   const signingSecret = await rotateSigningSecret(service, merchant);
   const endpointSecret = await merchant.endpoint('https://shop.example/hook');
-  const make = async (path: string, body: object): Promise<any> => (await merchant.call('POST', path, body)).body;
+  const make = async (path: string, body: object): Promise<any> =>
+    (await merchant.call('POST', path, body)).body;
   // One whose id nobody learns: its money stays when everything else is given back.
   const kept = await make('/payments', { amount: 50_000_000, method: 'sbp', order_id: 'kept' });
   await pay(kept.payment_url);
   const paid = await make('/payments', { amount: 50_000_000, method: 'sbp', order_id: 'paid' });
   await pay(paid.payment_url);
   const other = await make('/payments', { amount: 10_000, description: 'never paid' });
-  const isPaid = async ({ payment: { id } }: any) => (await merchant.call('GET', `/payments/${id}`)).body.status === 'succeeded';
+  const isPaid = async ({ payment: { id } }: any) =>
+    (await merchant.call('GET', `/payments/${id}`)).body.status === 'succeeded';
   await eventually(async () => (await isPaid(kept)) && (await isPaid(paid)), 'the payments');
   const refund = await make(`/payments/${paid.payment.id}/refund`, { amount: 1_000 });
-  const payout = await make('/payouts', { amount: 1_000, phone: '+79161234567', bank_id: '100000000111' });
+  const payout = await make('/payouts', {
+    amount: 1_000,
+    phone: '+79161234567',
+    bank_id: '100000000111',
+  });
   const bound = await make('/tokens', { customer_ref: 'bound' });
   await payByCard(bound.pay_url);
   await confirmAtBank(bound.pay_url);
   const waiting = await make('/tokens', { customer_ref: 'waiting' });
   const begun = await make('/subscriptions', { amount: 1_000, customer_ref: 'bound' });
   await eventually(
-    async () => (await merchant.call('GET', '/tokens?customer_ref=bound')).body.items.some((token: any) => token.status === 'active'),
+    async () =>
+      (await merchant.call('GET', '/tokens?customer_ref=bound')).body.items.some(
+        (token: any) => token.status === 'active',
+      ),
     'the token',
   );
   const ids = {
@@ -55,7 +73,12 @@ const settle = async (service: Service): Promise<Inhabitant> => {
     subscriptions: [begun.subscription.id],
   };
   for (const id of allIds(ids)) assert.match(id, /^[0-9a-f-]{36}$/);
-  return { ...merchant, ids, signingSecret, secrets: [merchant.key, signingSecret, endpointSecret] };
+  return {
+    ...merchant,
+    ids,
+    signingSecret,
+    secrets: [merchant.key, signingSecret, endpointSecret],
+  };
 };
 
 /** Stands in all that is of the same merchant, but of another shop or mode than its key. */
@@ -63,20 +86,42 @@ const beside = 'beside-the-key';
 
 /** A payment in another shop of the merchant, with a delivery. */
 const settleOtherShop = async (service: Service, { id }: Inhabitant): Promise<string> => {
-  const { shopCreate } = await askGraph(service, 'mutation ($m: ID!) { shopCreate(merchantId: $m, name: "Second") { ... on Shop { id } } }', { m: id });
+  const { shopCreate } = await askGraph(
+    service,
+    'mutation ($m: ID!) { shopCreate(merchantId: $m, name: "Second") { ... on Shop { id } } }',
+    { m: id },
+  );
   const { secret: key } = await issueKey(service, { id, shopId: shopCreate.id });
-  const body = { amount: 5_000, description: beside, order_id: beside, webhook_url: `https://shop.example/${beside}`, metadata: { of: beside } };
+  const body = {
+    amount: 5_000,
+    description: beside,
+    order_id: beside,
+    webhook_url: `https://shop.example/${beside}`,
+    metadata: { of: beside },
+  };
   const { payment } = (await callRest({ rest: service.rest, key }, 'POST', '/payments', body)).body;
   await callRest({ rest: service.rest, key }, 'POST', `/payments/${payment.id}/cancel`);
   return payment.id;
 };
 
 /** The same payment in live mode of the merchant's own shop, written where no acquirer is asked. */
-const copyAsLive = async (pool: pg.Pool, { id, shopId }: Inhabitant, payment: string): Promise<string> => {
+const copyAsLive = async (
+  pool: pg.Pool,
+  { id, shopId }: Inhabitant,
+  payment: string,
+): Promise<string> => {
   const live = randomUUID();
   for (const [table, change, row] of [
-    ['payment', `'id', $3::uuid, 'mode', 'live', 'shop_id', $4::uuid, 'public_id', 'P-77000001'`, 'id'],
-    ['webhook_delivery', `'id', gen_random_uuid(), 'subject_id', $3::uuid, 'shop_id', $4::uuid, 'event_id', gen_random_uuid()`, 'subject_id'],
+    [
+      'payment',
+      `'id', $3::uuid, 'mode', 'live', 'shop_id', $4::uuid, 'public_id', 'P-77000001'`,
+      'id',
+    ],
+    [
+      'webhook_delivery',
+      `'id', gen_random_uuid(), 'subject_id', $3::uuid, 'shop_id', $4::uuid, 'event_id', gen_random_uuid()`,
+      'subject_id',
+    ],
   ] as const) {
     const { rowCount } = await pool.query(
       `insert into ${table} select copy.* from ${table} as original, lateral jsonb_populate_record(original, jsonb_build_object(${change})) as copy
@@ -88,16 +133,32 @@ const copyAsLive = async (pool: pg.Pool, { id, shopId }: Inhabitant, payment: st
   return live;
 };
 
-/** What a key must not read though it is of its own merchant; and payments of the key's own whose order ids are the ids of these. */
-const settleBeside = async (service: Service, pool: pg.Pool, merchant: Inhabitant): Promise<readonly string[]> => {
+/**
+ * What a key must not read though it is of its own merchant; and payments of the key's own whose
+ * order ids are the ids of these.
+ */
+const settleBeside = async (
+  service: Service,
+  pool: pg.Pool,
+  merchant: Inhabitant,
+): Promise<readonly string[]> => {
   const payment = await settleOtherShop(service, merchant);
-  await eventually(async () => (await pool.query('select 1 from webhook_delivery where subject_id = $1', [payment])).rowCount === 1, 'its delivery');
+  await eventually(
+    async () =>
+      (await pool.query('select 1 from webhook_delivery where subject_id = $1', [payment]))
+        .rowCount === 1,
+    'its delivery',
+  );
   const hidden = [payment, await copyAsLive(pool, merchant, payment)];
-  for (const id of hidden) await merchant.call('POST', '/payments', { amount: 7_000, order_id: id });
+  for (const id of hidden)
+    await merchant.call('POST', '/payments', { amount: 7_000, order_id: id });
   return hidden;
 };
 
-/** A stack, a path of ours, a statement or an address of the database: what says something of the inside. */
+/**
+ * A stack, a path of ours, a statement or an address of the database: what says something of the
+ * inside.
+ */
 const inside =
   /\n\s+at |\.ts:\d+|node_modules|file:\/\/\/|\bselect .+ from |\binsert into |violates |relation "|postgres(?:ql)?:\/\/|\beconn|(?<!Syntax )Error: /i;
 
@@ -109,7 +170,8 @@ export const openWorld = async () => {
   const service = await startService('one', {
     DATABASE_URL: database.url,
     SECRET_KEY: randomBytes(32).toString('base64'),
-    // So that a call can come from an address of its own: whoever fails too often is barred (decision D-11).
+    // So that a call can come from an address of its own: whoever fails too often is barred
+    // (decision D-11).
     TRUSTED_PROXIES: '127.0.0.1',
   });
   opening.defer(() => service.stop());
@@ -126,23 +188,36 @@ export const openWorld = async () => {
     exchange,
     merchant,
     stranger,
-    /** Payments of the merchant that are of another shop or mode than its key; what they hold says `beside`. */
+    /**
+     * Payments of the merchant that are of another shop or mode than its key; what they hold says
+     * `beside`.
+     */
     hidden,
     beside,
     /** What of our secrets or our inside a text gives away; null when nothing. */
     leakIn: (text: string): string | null =>
-      [operatorToken, ...secrets].some((secret) => text.includes(secret)) ? 'a secret' : (inside.exec(text)?.[0] ?? null),
+      [operatorToken, ...secrets].some((secret) => text.includes(secret))
+        ? 'a secret'
+        : (inside.exec(text)?.[0] ?? null),
     /** What the service logged of a request. */
     logOf: ({ headers }: Came): string =>
       service.processes
         .flatMap((part) => part.output().split('\n'))
         .filter((line) => line.includes(`"${String(headers['x-request-id'])}"`))
         .join('\n'),
-    /** Fails unless the books are right, the service is ready, and its log holds no secret and no card's number. */
+    /**
+     * Fails unless the books are right, the service is ready, and its log holds no secret and no
+     * card's number.
+     */
     assertWell: async (): Promise<void> => {
       let differences: unknown = null;
-      await eventually(async () => (differences = await checkBooks({ pool })).length === 0, 'right books').catch(() => assert.deepEqual(differences, []));
-      const [{ count: postings } = { count: 0 }] = (await pool.query<{ count: number }>('select count(*)::int as count from posting')).rows;
+      await eventually(
+        async () => (differences = await checkBooks({ pool })).length === 0,
+        'right books',
+      ).catch(() => assert.deepEqual(differences, []));
+      const [{ count: postings } = { count: 0 }] = (
+        await pool.query<{ count: number }>('select count(*)::int as count from posting')
+      ).rows;
       assert.ok(postings > 4, `the books hold ${postings} postings`);
       assert.equal((await fetch(`${service.rest}/readyz`)).status, 200);
       for (const part of service.processes) {

@@ -1,4 +1,7 @@
-/** The audit suite of GraphQL over HTTP (npm graphql-http) against `/graphql`. What Apollo Server does otherwise is named here, with the reason. */
+/**
+ * The audit suite of GraphQL over HTTP (npm graphql-http) against `/graphql`. What Apollo Server
+ * does otherwise is named here, with the reason.
+ */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { serverAudits } from 'graphql-http';
@@ -26,11 +29,17 @@ const asClient = (address: string, init: RequestInit = {}): Promise<Response> =>
 describe('GraphQL over HTTP', () => {
   test('is spoken as its audit suite asks: everything that must, should or may be, save what is explained', async (t) => {
     const { url } = await serveGraph(t);
-    const results = await Promise.all(serverAudits({ url: `${url}/graphql`, fetchFn: asClient }).map((audit) => audit.fn()));
+    const results = await Promise.all(
+      serverAudits({ url: `${url}/graphql`, fetchFn: asClient }).map((audit) => audit.fn()),
+    );
     const failed = results.filter(({ status }) => status !== 'ok');
-    t.diagnostic(`${results.length - failed.length} of ${results.length} audits; otherwise: ${[...otherwise.values()].join('; ')}`);
+    t.diagnostic(
+      `${results.length - failed.length} of ${results.length} audits; otherwise: ${[...otherwise.values()].join('; ')}`,
+    );
     assert.deepEqual(
-      failed.map(({ id, name, status }) => `${id} ${status} ${name}`).filter((line) => !line.includes('SHOULD') || !otherwise.has(line.slice(0, 4))),
+      failed
+        .map(({ id, name, status }) => `${id} ${status} ${name}`)
+        .filter((line) => !line.includes('SHOULD') || !otherwise.has(line.slice(0, 4))),
       [],
     );
     assert.deepEqual(

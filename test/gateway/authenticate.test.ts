@@ -1,10 +1,25 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { openAuthenticator, type ApiKeyHolder, type Authenticated, type Authenticator } from '../../gateway/callers/authenticate.ts';
+import {
+  openAuthenticator,
+  type ApiKeyHolder,
+  type Authenticated,
+  type Authenticator,
+} from '../../gateway/callers/authenticate.ts';
 import { emptyBody } from '../../gateway/callers/check-caller.ts';
 import { heldKey_ms, openKeyHolders, unknownKey_ms } from '../../gateway/callers/key-holders.ts';
 import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
-import { authenticatorParts, bareRequest, liveKey, openSmallGraph, operatorToken, otherMerchantKey, testKey, unprotected, World } from './small-graph.ts';
+import {
+  authenticatorParts,
+  bareRequest,
+  liveKey,
+  openSmallGraph,
+  operatorToken,
+  otherMerchantKey,
+  testKey,
+  unprotected,
+  World,
+} from './small-graph.ts';
 
 const open = async () => {
   const world = new World();
@@ -27,14 +42,22 @@ const admitted = async (authenticator: Authenticator, key: string): Promise<Auth
   return answer;
 };
 
-const refusal = async (authenticator: Authenticator, header: string | readonly string[] | undefined): Promise<Refused> => {
+const refusal = async (
+  authenticator: Authenticator,
+  header: string | readonly string[] | undefined,
+): Promise<Refused> => {
   const answer = await authenticator.ofHeader(header, bareRequest);
   assert(isRefused(answer), 'was let in');
   return answer;
 };
 
 /** A request without a body, with these signatures. */
-const shown = (...signatures: readonly string[]) => ({ request: bareRequest, signatures, body: emptyBody, arrivedAt_ms: Date.now() });
+const shown = (...signatures: readonly string[]) => ({
+  request: bareRequest,
+  signatures,
+  body: emptyBody,
+  arrivedAt_ms: Date.now(),
+});
 
 /** Lets what was started go on until it waits. */
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -44,7 +67,10 @@ describe('a merchant key', () => {
     const { authenticator } = await open();
     const { principal, holder } = await admitted(authenticator, testKey);
     assert.equal(principal.kind, 'key');
-    assert.deepEqual({ ...principal, scopes: 7 }, { kind: 'key', keyId: 'key-1', merchantId: 'm1', shopId: 's1', mode: 'test', scopes: 7 });
+    assert.deepEqual(
+      { ...principal, scopes: 7 },
+      { kind: 'key', keyId: 'key-1', merchantId: 'm1', shopId: 's1', mode: 'test', scopes: 7 },
+    );
     assert.equal(holder?.liveEnabled, true);
   });
 
@@ -76,12 +102,18 @@ describe('a merchant key', () => {
       [bearer(testKey), bearer(testKey)],
     ];
     const refusals = await Promise.all(headers.map((header) => refusal(authenticator, header)));
-    assert.deepEqual(new Set(refusals.map(({ code, message }) => `${code}: ${message}`)), new Set(['unauthorized: The API key is missing or not valid.']));
+    assert.deepEqual(
+      new Set(refusals.map(({ code, message }) => `${code}: ${message}`)),
+      new Set(['unauthorized: The API key is missing or not valid.']),
+    );
   });
 
   test('is taken whatever the case of the scheme', async () => {
     const { authenticator } = await open();
-    assert.equal(isRefused(await authenticator.ofHeader([`bearer  ${testKey}`], bareRequest)), false);
+    assert.equal(
+      isRefused(await authenticator.ofHeader([`bearer  ${testKey}`], bareRequest)),
+      false,
+    );
   });
 
   test('is asked about once in 30 seconds', async () => {
@@ -135,7 +167,10 @@ describe('a merchant key', () => {
     const { bus, holders: known } = new World();
     const [held] = known.values();
     assert(held);
-    const answers = [Promise.withResolvers<ApiKeyHolder | null>(), Promise.withResolvers<ApiKeyHolder | null>()] as const;
+    const answers = [
+      Promise.withResolvers<ApiKeyHolder | null>(),
+      Promise.withResolvers<ApiKeyHolder | null>(),
+    ] as const;
     let asked = 0;
     const ask = (): Promise<ApiKeyHolder | null> => (answers[asked++] ?? answers[1]).promise;
     const holders = openKeyHolders({ ask, bus });
@@ -163,8 +198,10 @@ describe('a watched key', () => {
     const { world, authenticator } = await open();
     const { principal } = await admitted(authenticator, testKey);
     const lost: string[] = [];
-    authenticator.watch({ request: bareRequest, authorization: bearer(testKey), signatures: [], arrivedAt_ms: 0 }, { principal }, ({ code }) =>
-      lost.push(code),
+    authenticator.watch(
+      { request: bareRequest, authorization: bearer(testKey), signatures: [], arrivedAt_ms: 0 },
+      { principal },
+      ({ code }) => lost.push(code),
     );
     await world.bus.publish('keys', { merchantId: 'm1' });
     await settle();
@@ -180,8 +217,10 @@ describe('a watched key', () => {
     const { world, clock, authenticator } = await open();
     const { principal } = await admitted(authenticator, testKey);
     const lost: string[] = [];
-    authenticator.watch({ request: bareRequest, authorization: bearer(testKey), signatures: [], arrivedAt_ms: 0 }, { principal }, ({ code }) =>
-      lost.push(code),
+    authenticator.watch(
+      { request: bareRequest, authorization: bearer(testKey), signatures: [], arrivedAt_ms: 0 },
+      { principal },
+      ({ code }) => lost.push(code),
     );
     world.holders.clear();
     for (const _ of [1, 2]) {
@@ -197,8 +236,10 @@ describe('a watched key', () => {
     const { world, authenticator } = await open();
     const { principal } = await admitted(authenticator, testKey);
     const lost: string[] = [];
-    const unwatch = authenticator.watch({ request: bareRequest, authorization: bearer(testKey), signatures: [], arrivedAt_ms: 0 }, { principal }, ({ code }) =>
-      lost.push(code),
+    const unwatch = authenticator.watch(
+      { request: bareRequest, authorization: bearer(testKey), signatures: [], arrivedAt_ms: 0 },
+      { principal },
+      ({ code }) => lost.push(code),
     );
     world.obstacles.set('apiKeyHolder', () => Promise.reject(new Error('no database')));
     await world.bus.publish('keys', { merchantId: 'm1' });
@@ -222,7 +263,12 @@ describe("the operator's token", () => {
   test('is not taken when it differs, or when there is none', async () => {
     const { world, authenticator } = await open();
     assert.equal((await refusal(authenticator, bearer(`${operatorToken}x`))).code, 'unauthorized');
-    const without = openAuthenticator({ supergraph: await openSmallGraph(world), bus: world.bus, operatorToken: null, ...authenticatorParts });
+    const without = openAuthenticator({
+      supergraph: await openSmallGraph(world),
+      bus: world.bus,
+      operatorToken: null,
+      ...authenticatorParts,
+    });
     assert.equal((await refusal(without, bearer(operatorToken))).code, 'unauthorized');
   });
 });

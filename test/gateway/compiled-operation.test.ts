@@ -28,10 +28,19 @@ import { CannotCompile } from '../../gateway/compile/cannot-compile.ts';
 import { openSupergraph, type Supergraph } from '../../gateway/supergraph.ts';
 import { readOperations } from '../../schema/sources.ts';
 import { lacks } from '../../subgraphs/kernel/service/access/access.ts';
-import { scopes, type Call, type Principal } from '../../subgraphs/kernel/service/access/principal.ts';
+import {
+  scopes,
+  type Call,
+  type Principal,
+} from '../../subgraphs/kernel/service/access/principal.ts';
 import type { PreparedDocument } from '../../subgraphs/kernel/service/graph/subgraph.ts';
 import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
-import { generatedExecutors, merchants, readFederatedOperations, type World } from './generated-subgraphs.ts';
+import {
+  generatedExecutors,
+  merchants,
+  readFederatedOperations,
+  type World,
+} from './generated-subgraphs.ts';
 
 const merchantId = merchants[0] ?? '';
 const principals: readonly Principal[] = [
@@ -46,15 +55,29 @@ subscribe('http.client.request.created', () => (asked += 1));
 
 const world: World = { seed: 1, faults: 0 };
 const log = openLog({ logLevel: 'silent' }, 'test');
-const supergraphSdl = readFileSync(join(import.meta.dirname, '../../schema/supergraph.graphql'), 'utf8');
-const supergraph: Supergraph = await openSupergraph({ supergraphSdl, executors: generatedExecutors(world), log });
+const supergraphSdl = readFileSync(
+  join(import.meta.dirname, '../../schema/supergraph.graphql'),
+  'utf8',
+);
+const supergraph: Supergraph = await openSupergraph({
+  supergraphSdl,
+  executors: generatedExecutors(world),
+  log,
+});
 /** The same, with nothing compiled but the named operations: what is compared with. */
-const stock: Supergraph = await openSupergraph({ supergraphSdl, executors: generatedExecutors(world), log, compilesDocuments: false });
+const stock: Supergraph = await openSupergraph({
+  supergraphSdl,
+  executors: generatedExecutors(world),
+  log,
+  compilesDocuments: false,
+});
 const federated = readFederatedOperations();
 
-test('opening the graph asks nobody: no maker is told of it, and no cloud where it runs', () => assert.equal(asked, 0));
+test('opening the graph asks nobody: no maker is told of it, and no cloud where it runs', () =>
+  assert.equal(asked, 0));
 
-const isSubscription = (document: DocumentNode): boolean => getOperationAST(document)?.operation === 'subscription';
+const isSubscription = (document: DocumentNode): boolean =>
+  getOperationAST(document)?.operation === 'subscription';
 const namedOf = (document: DocumentNode): readonly (readonly [string, DocumentNode])[] =>
   Object.entries(separateOperations(document)).filter(([, one]) => !isSubscription(one));
 
@@ -62,8 +85,12 @@ const namedOf = (document: DocumentNode): readonly (readonly [string, DocumentNo
 const callerOf = (document: DocumentNode): Principal => {
   const operation = getOperationAST(document);
   const root = operation?.operation === 'mutation' ? 'Mutation' : 'Query';
-  const fields = (operation?.selectionSet.selections ?? []).flatMap((selection) => (selection.kind === Kind.FIELD ? [`${root}.${selection.name.value}`] : []));
-  const caller = principals.find((principal) => fields.every((field) => lacks(field, principal) === null));
+  const fields = (operation?.selectionSet.selections ?? []).flatMap((selection) =>
+    selection.kind === Kind.FIELD ? [`${root}.${selection.name.value}`] : [],
+  );
+  const caller = principals.find((principal) =>
+    fields.every((field) => lacks(field, principal) === null),
+  );
   assert(caller, `nobody may call ${fields.join(', ')}`);
   return caller;
 };
@@ -77,7 +104,12 @@ const presentOf = (type: GraphQLInputType): fc.Arbitrary<unknown> => {
   if (isListType(bare)) return fc.array(inputOf(bare.ofType), { minLength: 1, maxLength: 2 });
   const named = getNamedType(bare);
   if (isEnumType(named)) return fc.constantFrom(...named.getValues().map(({ name }) => name));
-  if (isInputObjectType(named)) return fc.record(Object.fromEntries(Object.values(named.getFields()).map((field) => [field.name, inputOf(field.type)])));
+  if (isInputObjectType(named))
+    return fc.record(
+      Object.fromEntries(
+        Object.values(named.getFields()).map((field) => [field.name, inputOf(field.type)]),
+      ),
+    );
   switch (named.name) {
     case 'Int':
       return fc.integer({ min: 1, max: 100 });
@@ -95,7 +127,8 @@ const presentOf = (type: GraphQLInputType): fc.Arbitrary<unknown> => {
 const variablesOf = (document: DocumentNode): fc.Arbitrary<Record<string, unknown>> => {
   const variables: Record<string, fc.Arbitrary<unknown>> = {};
   const requiredKeys: string[] = [];
-  for (const { variable, type: node, defaultValue } of getOperationAST(document)?.variableDefinitions ?? []) {
+  for (const { variable, type: node, defaultValue } of getOperationAST(document)
+    ?.variableDefinitions ?? []) {
     const type = typeFromAST(supergraph.apiSchema, node);
     assert(type && isInputType(type));
     variables[variable.name.value] = inputOf(type);
@@ -104,9 +137,12 @@ const variablesOf = (document: DocumentNode): fc.Arbitrary<Record<string, unknow
   return fc.record(variables, { requiredKeys });
 };
 
-const tell = ({ message, path, extensions }: GraphQLError): string => JSON.stringify([message, path, extensions['code'], extensions['serviceName']]);
+const tell = ({ message, path, extensions }: GraphQLError): string =>
+  JSON.stringify([message, path, extensions['code'], extensions['serviceName']]);
 
-/** An answer as text, fields in their order; errors in any order, since subgraphs are asked at once. */
+/**
+ * An answer as text, fields in their order; errors in any order, since subgraphs are asked at once.
+ */
 const told = ({ data, errors, extensions }: ExecutionResult): object => {
   const violations = extensions?.['valueCompletion'];
   return {
@@ -128,7 +164,10 @@ const note = ({ data, errors, extensions }: ExecutionResult): void => {
   else if (!errors && !extensions) seen.whole += 1;
 };
 
-const compareAnswers = async (document: DocumentNode, compiled: PreparedDocument): Promise<void> => {
+const compareAnswers = async (
+  document: DocumentNode,
+  compiled: PreparedDocument,
+): Promise<void> => {
   const principal = callerOf(document);
   const input = fc.record({
     seed: fc.nat(),
@@ -183,8 +222,19 @@ test('an ad-hoc document that comes again answers as the first time, one with a 
   for (const document of texts.map((text) => parse(text))) {
     assert.deepEqual(validate(stock.apiSchema, document), []);
     const caller = principals[0] ?? { kind: 'service', name: 'none' };
-    for (const variables of [{}, { first: 2 }, { first: 'two' }, {}, { first: 2 }, { first: 'two' }]) {
-      const request = { document, variables, ...(getOperationAST(document) ? {} : { operationName: 'Two' }) };
+    for (const variables of [
+      {},
+      { first: 2 },
+      { first: 'two' },
+      {},
+      { first: 2 },
+      { first: 'two' },
+    ]) {
+      const request = {
+        document,
+        variables,
+        ...(getOperationAST(document) ? {} : { operationName: 'Two' }),
+      };
       const call: Call = { principal: caller, requestId: 'test' };
       const answer = await supergraph.execute(request, call);
       assert.deepEqual(told(answer), told(await stock.execute(request, call)));
@@ -216,20 +266,37 @@ describe('what is not understood is not compiled', () => {
   }
 
   test('the stock executor runs it instead, introspection included, and refuses a subscription', async () => {
-    const call: Call = { principal: principals[0] ?? { kind: 'service', name: 'none' }, requestId: 'test' };
+    const call: Call = {
+      principal: principals[0] ?? { kind: 'service', name: 'none' },
+      requestId: 'test',
+    };
     Object.assign(world, { seed: 1, faults: 0 });
-    const shown = await supergraph.execute({ document: parse('{ __schema { subscriptionType { name } } rates { method } }'), variables: {} }, call);
+    const shown = await supergraph.execute(
+      {
+        document: parse('{ __schema { subscriptionType { name } } rates { method } }'),
+        variables: {},
+      },
+      call,
+    );
     assert.equal(shown.errors, undefined);
     assert.deepEqual(Object.keys(shown.data ?? {}), ['__schema', 'rates']);
-    const refusedRun = await supergraph.execute({ document: parse('subscription { events { id } }'), variables: {} }, call);
+    const refusedRun = await supergraph.execute(
+      { document: parse('subscription { events { id } }'), variables: {} },
+      call,
+    );
     assert.match(refusedRun.errors?.[0]?.message ?? '', /subscription/);
   });
 });
 
 test('a refused variable is named and its place told, and its value never repeated', async () => {
-  const document = parse('mutation ($input: PayoutCreateInput!) { payoutCreate(input: $input) { __typename } }');
+  const document = parse(
+    'mutation ($input: PayoutCreateInput!) { payoutCreate(input: $input) { __typename } }',
+  );
   const call: Call = { principal: callerOf(document), requestId: 'test' };
-  const { errors } = await supergraph.execute({ document, variables: { input: { amount: 5, cardPan: { number: '4111111111111111' } } } }, call);
+  const { errors } = await supergraph.execute(
+    { document, variables: { input: { amount: 5, cardPan: { number: '4111111111111111' } } } },
+    call,
+  );
   assert.deepEqual(
     errors?.map(({ message, extensions }) => [message, extensions['code']]),
     [['Variable "$input" has an invalid value at "input.cardPan".', 'BAD_USER_INPUT']],
@@ -244,7 +311,10 @@ test('Apollo Server runs on the same gateway', async () => {
   const contextValue: Call = { principal: callerOf(parse(query)), requestId: 'test' };
   const { body } = await server.executeOperation({ query }, { contextValue });
   assert(body.kind === 'single');
-  assert.equal(JSON.stringify(body.singleResult.data), JSON.stringify((await supergraph.compile(parse(query))({}, contextValue)).data));
+  assert.equal(
+    JSON.stringify(body.singleResult.data),
+    JSON.stringify((await supergraph.compile(parse(query))({}, contextValue)).data),
+  );
   assert.notEqual(body.singleResult.data?.['billingSubscriptions'], undefined);
   await server.stop();
 });

@@ -1,4 +1,7 @@
-/** A list whose later item fails at once, and whose earlier one fails after that: the answer is there, and the process lives. */
+/**
+ * A list whose later item fails at once, and whose earlier one fails after that: the answer is
+ * there, and the process lives.
+ */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
@@ -16,14 +19,22 @@ const program = (guard: string, work: string): string => `
   setTimeout(() => process.stdout.write('alive\\n'), 100);`;
 
 const run = (guard: string, work = '') => {
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module-typescript', '--eval', program(guard, work)], { encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    ['--input-type=module-typescript', '--eval', program(guard, work)],
+    { encoding: 'utf8' },
+  );
   return { status, said: stdout.trim().split('\n'), stderr };
 };
 
 const guard = `outliveForsakenFields({ warn: (_, text) => process.stdout.write(text + '\\n') });`;
 
 test('the process outlives it, and logs it', () => {
-  assert.deepEqual(run(guard), { status: 0, said: ['at once', 'a field failed that nobody waits for any more', 'alive'], stderr: '' });
+  assert.deepEqual(run(guard), {
+    status: 0,
+    said: ['at once', 'a field failed that nobody waits for any more', 'alive'],
+    stderr: '',
+  });
 });
 
 test('without that, graphql-js ends the process', () => {

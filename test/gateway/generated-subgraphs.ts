@@ -22,7 +22,11 @@ import {
 import { readSubgraphSdl, subgraphNames, type SubgraphName } from '../../schema/sources.ts';
 import { resolvableEntities, type EntityLoaders } from '../../subgraphs/kernel/service/entities.ts';
 import { localExecutor } from '../../subgraphs/kernel/service/graph/local-executor.ts';
-import { buildSubgraph, type SubgraphContext, type SubgraphExecutor } from '../../subgraphs/kernel/service/graph/subgraph.ts';
+import {
+  buildSubgraph,
+  type SubgraphContext,
+  type SubgraphExecutor,
+} from '../../subgraphs/kernel/service/graph/subgraph.ts';
 import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import type { Call } from '../../subgraphs/kernel/service/access/principal.ts';
 
@@ -58,18 +62,33 @@ function assertPresent<Value>(value: Value | undefined): asserts value is Value 
   if (value === undefined) throw new Error('nothing to pick from');
 }
 
-const entityNames = new Set(['Payment', 'Refund', 'Payout', 'Shop', 'Merchant', 'Token', 'BillingSubscription', 'WebhookDelivery', 'WebhookEndpoint']);
+const entityNames = new Set([
+  'Payment',
+  'Refund',
+  'Payout',
+  'Shop',
+  'Merchant',
+  'Token',
+  'BillingSubscription',
+  'WebhookDelivery',
+  'WebhookEndpoint',
+]);
 
 /** An entity's identity holds its key, so that every subgraph tells the same of it. Mostly it is the caller's merchant's. */
 const rowOf = (typeName: string, parent: Row, field: string, number: number): Row => {
-  if (!entityNames.has(typeName)) return { identity: `${parent.identity}.${field}.${number % 7}`, __typename: typeName };
-  return { identity: `${typeName}/${pick(merchants, number % 11 === 0 ? 1 : 0)}/${pick(ids, number >>> 8)}`, __typename: typeName };
+  if (!entityNames.has(typeName))
+    return { identity: `${parent.identity}.${field}.${number % 7}`, __typename: typeName };
+  return {
+    identity: `${typeName}/${pick(merchants, number % 11 === 0 ? 1 : 0)}/${pick(ids, number >>> 8)}`,
+    __typename: typeName,
+  };
 };
 
 const scalarOf = (typeName: string, row: Row, field: string, number: number): unknown => {
   const [, merchantId, id] = row.identity.split('/');
   if (entityNames.has(row.__typename) && field === 'merchantId') return merchantId;
-  if (entityNames.has(row.__typename) && field === 'id') return row.__typename === 'Merchant' ? merchantId : id;
+  if (entityNames.has(row.__typename) && field === 'id')
+    return row.__typename === 'Merchant' ? merchantId : id;
   switch (typeName) {
     case 'Int':
       return number % 1_000;
@@ -93,28 +112,54 @@ const scalarOf = (typeName: string, row: Row, field: string, number: number): un
 };
 
 const fault = (kind: number, field: string): never => {
-  if (kind % 2 === 0) throw new GraphQLError(`no ${field} for you`, { extensions: { code: 'forbidden' } });
+  if (kind % 2 === 0)
+    throw new GraphQLError(`no ${field} for you`, { extensions: { code: 'forbidden' } });
   throw new Error(`the database has no ${field}`);
 };
 
-const makeValue = (world: World, type: GraphQLOutputType, parent: Row, info: GraphQLResolveInfo, salt: string): unknown => {
+const makeValue = (
+  world: World,
+  type: GraphQLOutputType,
+  parent: Row,
+  info: GraphQLResolveInfo,
+  salt: string,
+): unknown => {
   // What is behind a made-up cursor is the last page, so that a list that is walked has an end.
-  if (info.fieldName === 'hasNextPage' && Object.values(info.variableValues).some((value) => String(value).startsWith('endCursor-'))) return false;
+  if (
+    info.fieldName === 'hasNextPage' &&
+    Object.values(info.variableValues).some((value) => String(value).startsWith('endCursor-'))
+  )
+    return false;
   const number = draw(world, parent.identity, info.fieldName, salt);
   const wrong = world.faults > 0 && number % world.faults === 0;
   if (wrong && (number >>> 4) % 3 > 0) fault(number >>> 6, info.fieldName);
   if (wrong || (!isNonNullType(type) && (number >>> 12) % 4 === 0)) return null;
   const bare = getNullableType(type);
-  if (isListType(bare)) return Array.from({ length: (number >>> 5) % 4 }, (_, index) => makeItem(world, bare.ofType, parent, info, `${salt}${index}`));
+  if (isListType(bare))
+    return Array.from({ length: (number >>> 5) % 4 }, (_, index) =>
+      makeItem(world, bare.ofType, parent, info, `${salt}${index}`),
+    );
   const named = getNamedType(bare);
   if (isEnumType(named)) return pick(named.getValues(), number).name;
-  if (isAbstractType(named)) return rowOf(pick(info.schema.getPossibleTypes(named), number >>> 3).name, parent, info.fieldName, number);
+  if (isAbstractType(named))
+    return rowOf(
+      pick(info.schema.getPossibleTypes(named), number >>> 3).name,
+      parent,
+      info.fieldName,
+      number,
+    );
   if ('getFields' in named) return rowOf(named.name, parent, info.fieldName, number);
   return scalarOf(named.name, parent, info.fieldName, number);
 };
 
 /** An item that fails makes the whole field fail in a resolver; in a list it is simply null. */
-const makeItem = (world: World, type: GraphQLOutputType, parent: Row, info: GraphQLResolveInfo, salt: string): unknown => {
+const makeItem = (
+  world: World,
+  type: GraphQLOutputType,
+  parent: Row,
+  info: GraphQLResolveInfo,
+  salt: string,
+): unknown => {
   try {
     return makeValue(world, type, parent, info, salt);
   } catch {
@@ -122,18 +167,38 @@ const makeItem = (world: World, type: GraphQLOutputType, parent: Row, info: Grap
   }
 };
 
-const resolverOf = (world: World) => (source: Row | undefined, args: object, _context: unknown, info: GraphQLResolveInfo) => {
-  const parent = source ?? { identity: 'root', __typename: 'Root' };
-  const salt = Object.keys(args).length > 0 ? JSON.stringify(args, (_key, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value)) : '';
-  const make = () => makeValue(world, info.returnType, parent, info, salt);
-  return draw(world, parent.identity, info.fieldName, 'when') % 3 === 0 ? Promise.resolve().then(make) : make();
-};
+const resolverOf =
+  (world: World) =>
+  (source: Row | undefined, args: object, _context: unknown, info: GraphQLResolveInfo) => {
+    const parent = source ?? { identity: 'root', __typename: 'Root' };
+    const salt =
+      Object.keys(args).length > 0
+        ? JSON.stringify(args, (_key, value: unknown) =>
+            typeof value === 'bigint' ? `${value}n` : value,
+          )
+        : '';
+    const make = () => makeValue(world, info.returnType, parent, info, salt);
+    return draw(world, parent.identity, info.fieldName, 'when') % 3 === 0
+      ? Promise.resolve().then(make)
+      : make();
+  };
 
 const resolversOf = (name: SubgraphName, world: World): Record<string, unknown> =>
   Object.fromEntries(
     readSubgraphSdl(name).definitions.flatMap((definition) => {
-      if (definition.kind !== Kind.OBJECT_TYPE_DEFINITION || definition.name.value === 'Subscription') return [];
-      return [[definition.name.value, Object.fromEntries((definition.fields ?? []).map((field) => [field.name.value, resolverOf(world)]))]];
+      if (
+        definition.kind !== Kind.OBJECT_TYPE_DEFINITION ||
+        definition.name.value === 'Subscription'
+      )
+        return [];
+      return [
+        [
+          definition.name.value,
+          Object.fromEntries(
+            (definition.fields ?? []).map((field) => [field.name.value, resolverOf(world)]),
+          ),
+        ],
+      ];
     }),
   );
 
@@ -142,7 +207,8 @@ const loadersOf = (name: SubgraphName, world: World): EntityLoaders =>
     resolvableEntities(readSubgraphSdl(name)).map((typeName) => [
       typeName,
       async (references) => {
-        if (world.faults > 0 && draw(world, name, typeName, 'loader') % (world.faults * 2) === 0) fault(draw(world, typeName), typeName);
+        if (world.faults > 0 && draw(world, name, typeName, 'loader') % (world.faults * 2) === 0)
+          fault(draw(world, typeName), typeName);
         return references.map(({ merchantId, id }) =>
           world.faults > 0 && draw(world, name, typeName, id) % world.faults === 0
             ? null
@@ -153,13 +219,24 @@ const loadersOf = (name: SubgraphName, world: World): EntityLoaders =>
   );
 
 // The generated resolvers read nothing of the database.
-const contextOf = (call: Call): SubgraphContext => ({ ...call, now: () => Temporal.Instant.fromEpochMilliseconds(0) });
+const contextOf = (call: Call): SubgraphContext => ({
+  ...call,
+  now: () => Temporal.Instant.fromEpochMilliseconds(0),
+});
 
 /** An executor of each subgraph. The world may be changed between calls. */
 export const generatedExecutors = (world: World): Record<SubgraphName, SubgraphExecutor> => {
   const log = openLog({ logLevel: 'silent' }, 'test');
   const open = (name: SubgraphName): SubgraphExecutor =>
-    localExecutor(buildSubgraph({ name, resolvers: resolversOf(name, world), entities: loadersOf(name, world) }), contextOf, log);
+    localExecutor(
+      buildSubgraph({
+        name,
+        resolvers: resolversOf(name, world),
+        entities: loadersOf(name, world),
+      }),
+      contextOf,
+      log,
+    );
   const [payments, payouts, recurring, merchantsGraph] = subgraphNames.map(open);
   assertPresent(payments);
   assertPresent(payouts);

@@ -1,4 +1,7 @@
-/** An OIDC issuer as a process of its own: discovery document, keys, and tokens for whoever started it. Orders come over the channel of `fork`. */
+/**
+ * An OIDC issuer as a process of its own: discovery document, keys, and tokens for whoever started
+ * it. Orders come over the channel of `fork`.
+ */
 import { createServer, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from 'jose';
@@ -21,7 +24,11 @@ const makeKeys = async (): Promise<void> => {
   for (const alg of algorithms) {
     const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true });
     const kid = `${alg}-${generation}`;
-    pairs.set(alg, { kid, privateKey, jwk: { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' } });
+    pairs.set(alg, {
+      kid,
+      privateKey,
+      jwk: { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' },
+    });
   }
 };
 
@@ -49,7 +56,9 @@ const issuer = `http://127.0.0.1:${typeof address === 'object' ? address?.port :
 const sign = ({ alg, claims, typ }: Extract<Order, { kind: 'sign' }>): Promise<string> => {
   const pair = pairs.get(alg);
   if (!pair) throw new Error(`no key for ${alg}`);
-  return new SignJWT({ iss: issuer, ...claims }).setProtectedHeader({ alg, kid: pair.kid, ...(typ ? { typ } : {}) }).sign(pair.privateKey);
+  return new SignJWT({ iss: issuer, ...claims })
+    .setProtectedHeader({ alg, kid: pair.kid, ...(typ ? { typ } : {}) })
+    .sign(pair.privateKey);
 };
 
 const obey = async (order: Order): Promise<string> => {
@@ -71,6 +80,9 @@ const obey = async (order: Order): Promise<string> => {
 };
 
 const reply = (message: Reply): void => void process.send?.(message);
-process.on('message', (order: Order) => void obey(order).then((text) => reply({ id: order.id, text })));
+process.on(
+  'message',
+  (order: Order) => void obey(order).then((text) => reply({ id: order.id, text })),
+);
 process.once('disconnect', () => process.exit(0));
 reply({ id: 0, text: issuer });

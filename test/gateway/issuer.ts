@@ -6,7 +6,12 @@ import type { TestContext } from 'node:test';
 import type { JWTPayload } from 'jose';
 
 export type Order = { readonly id: number } & (
-  | { readonly kind: 'sign'; readonly alg: string; readonly claims: JWTPayload; readonly typ?: string }
+  | {
+      readonly kind: 'sign';
+      readonly alg: string;
+      readonly claims: JWTPayload;
+      readonly typ?: string;
+    }
   | { readonly kind: 'rotate' }
   | { readonly kind: 'break'; readonly broken: boolean }
   | { readonly kind: 'name'; readonly issuer: string | null }
@@ -21,18 +26,29 @@ export const audience = 'payment-service';
 export const now_s = (): number => Math.floor(Date.now() / 1_000);
 
 /** What a good token of a viewer of the platform says. */
-export const viewer = (): JWTPayload => ({ sub: 'person-1', aud: audience, iat: now_s(), exp: now_s() + 60, roles: ['viewer'], platform: true });
+export const viewer = (): JWTPayload => ({
+  sub: 'person-1',
+  aud: audience,
+  iat: now_s(),
+  exp: now_s() + 60,
+  roles: ['viewer'],
+  platform: true,
+});
 
 /** Starts an issuer with keys of its own; it ends with the test. */
 export const startIssuer = async (t: Pick<TestContext, 'after'>) => {
-  const child = fork(join(import.meta.dirname, 'issuer-process.ts'), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const child = fork(join(import.meta.dirname, 'issuer-process.ts'), {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
   const waiting = new Map<number, (text: string) => void>();
   let last = 0;
   const issuer = await new Promise<string>((resolve) => {
     waiting.set(0, resolve);
     child.on('message', ({ id, text }: Reply) => waiting.get(id)?.(text));
   });
-  const order = (given: Order extends infer One ? (One extends Order ? Omit<One, 'id'> : never) : never): Promise<string> => {
+  const order = (
+    given: Order extends infer One ? (One extends Order ? Omit<One, 'id'> : never) : never,
+  ): Promise<string> => {
     last += 1;
     const id = last;
     const { promise, resolve } = Promise.withResolvers<string>();
@@ -55,7 +71,8 @@ export const startIssuer = async (t: Pick<TestContext, 'after'>) => {
     break: (broken: boolean) => order({ kind: 'break', broken }),
     /** Names another issuer in the discovery document. */
     name: (named: string | null) => order({ kind: 'name', issuer: named }),
-    count: async (): Promise<{ discovery: number; keys: number }> => JSON.parse(await order({ kind: 'count' })),
+    count: async (): Promise<{ discovery: number; keys: number }> =>
+      JSON.parse(await order({ kind: 'count' })),
     stop,
   };
 };

@@ -1,6 +1,11 @@
 import { test, type TestContext } from 'node:test';
 import assert from 'node:assert/strict';
-import { keyUseGather_ms, keyUseTold_ms, openKeyUse, type UsedKey } from '../../gateway/callers/key-use.ts';
+import {
+  keyUseGather_ms,
+  keyUseTold_ms,
+  openKeyUse,
+  type UsedKey,
+} from '../../gateway/callers/key-use.ts';
 
 /** Uses of keys on a clock of the test's own; `said` is what was told, one line for each time. */
 const open = (t: TestContext) => {

@@ -16,7 +16,8 @@ import { hear, letIn } from './raw-socket.ts';
 import { connect, serveGraph } from './serve-graph.ts';
 import { testKey } from './small-graph.ts';
 
-const times = (count: number, make: (index: number) => string): string => Array.from({ length: count }, (_, index) => make(index)).join(' ');
+const times = (count: number, make: (index: number) => string): string =>
+  Array.from({ length: count }, (_, index) => make(index)).join(' ');
 
 interface TooLarge {
   readonly title: string;
@@ -58,7 +59,8 @@ const tooLarge: readonly TooLarge[] = [
   },
   {
     title: 'with a page of pages, by its literal',
-    query: '{ payments(first: 200) { nodes { refunds { payment { refunds { payment { id } } } } } } }',
+    query:
+      '{ payments(first: 200) { nodes { refunds { payment { refunds { payment { id } } } } } } }',
     exceeded: { has: 1 + 200 * (1 + 10 * (1 + 1 + 10 * (1 + 1))), most: operationCost_max },
   },
   {
@@ -84,9 +86,18 @@ describe('an operation is refused with the numbers, over HTTP and over a socket,
       assert.equal(response.status, 400);
       const { errors } = await read(response);
       // A document may be over several limits at once.
-      const found = errors?.find(({ extensions }) => JSON.stringify(extensions['exceeded']) === JSON.stringify(exceeded));
-      assert.deepEqual(found?.extensions, { code: 'query_too_complex', exceeded }, JSON.stringify(errors));
-      assert.match(found.message, new RegExp(`of ${exceeded.has}; at most ${exceeded.most} is allowed`));
+      const found = errors?.find(
+        ({ extensions }) => JSON.stringify(extensions['exceeded']) === JSON.stringify(exceeded),
+      );
+      assert.deepEqual(
+        found?.extensions,
+        { code: 'query_too_complex', exceeded },
+        JSON.stringify(errors),
+      );
+      assert.match(
+        found.message,
+        new RegExp(`of ${exceeded.has}; at most ${exceeded.most} is allowed`),
+      );
       await assert.rejects(
         connect(t, socketUrl)
           .iterate({ query, variables: { ...variables } })
@@ -106,9 +117,16 @@ describe('an operation within the limits', () => {
     const { url } = await serveGraph(t);
     const query = `query ($n: Int!) { payments(first: $n) { pageInfo { hasNextPage } nodes {
       id amount shop { name } merchant { name } refunds { id } webhookDeliveries { id status } } } }`;
-    assert.deepEqual(await codesOf(await post(url, { query, variables: { n: 200 } })), ['internal_error'], 'the small world has no payments, and was asked');
-    const deeper = 'query ($n: Int!) { payments(first: $n) { nodes { refunds { payment { refunds { payment { id } } } } } } }';
-    assert.deepEqual(await codesOf(await post(url, { query: deeper, variables: { n: -5 } })), ['internal_error']);
+    assert.deepEqual(
+      await codesOf(await post(url, { query, variables: { n: 200 } })),
+      ['internal_error'],
+      'the small world has no payments, and was asked',
+    );
+    const deeper =
+      'query ($n: Int!) { payments(first: $n) { nodes { refunds { payment { refunds { payment { id } } } } } } }';
+    assert.deepEqual(await codesOf(await post(url, { query: deeper, variables: { n: -5 } })), [
+      'internal_error',
+    ]);
   });
 
   test('with a variable that cannot be read is refused for that, without its value', async (t) => {
@@ -133,10 +151,15 @@ describe('variables of 20,000 lists in one another are a bad request', () => {
   for (const query of queries) {
     test(query, async (t) => {
       const { url, socketUrl, world } = await serveGraph(t);
-      const response = await post(url, `{"query":${JSON.stringify(query)},"variables":{"v":${deep}}}`);
+      const response = await post(
+        url,
+        `{"query":${JSON.stringify(query)},"variables":{"v":${deep}}}`,
+      );
       assert.deepEqual([response.status, await codesOf(response)], [400, ['bad_request']]);
       const socket = await letIn(t, socketUrl);
-      socket.send(`{"id":"1","type":"subscribe","payload":{"query":${JSON.stringify(query)},"variables":{"v":${deep}}}}`);
+      socket.send(
+        `{"id":"1","type":"subscribe","payload":{"query":${JSON.stringify(query)},"variables":{"v":${deep}}}}`,
+      );
       assert.match(JSON.stringify(await hear(socket)), /"type":"error".*"code":"bad_request"/);
       assert.deepEqual([...world.asked.keys()], ['apiKeyHolder'], 'nothing has run');
     });
@@ -148,7 +171,8 @@ describe('variables of 20,000 lists in one another are a bad request', () => {
     const get = `${url}/graphql?query=${encodeURIComponent('{ rates { rateBps } }')}&variables={"v":${'['.repeat(5_000)}${']'.repeat(5_000)}}`;
     assert.deepEqual(await codesOf(await fetch(get, { headers })), ['bad_request']);
     for (const part of ['query', 'operationName', 'extensions', 'other']) {
-      const body = part === 'query' ? `{"query":${deep}}` : `{"query":"{ __typename }","${part}":${deep}}`;
+      const body =
+        part === 'query' ? `{"query":${deep}}` : `{"query":"{ __typename }","${part}":${deep}}`;
       const response = await post(url, body);
       assert.ok(response.status < 500, `${part}: ${response.status}`);
     }
@@ -158,7 +182,9 @@ describe('variables of 20,000 lists in one another are a bad request', () => {
 describe('a persisted query', () => {
   const query = '{ merchant(id: "m1") { name } }';
   const merchant = { data: { merchant: { name: 'Merchant of the test' } } };
-  const extensions = { persistedQuery: { version: 1, sha256Hash: createHash('sha256').update(query).digest('hex') } };
+  const extensions = {
+    persistedQuery: { version: 1, sha256Hash: createHash('sha256').update(query).digest('hex') },
+  };
 
   test('is not known before it was sent once with its text; then its hash is enough, by POST and by GET', async (t) => {
     const { url } = await serveGraph(t);
@@ -172,7 +198,10 @@ describe('a persisted query', () => {
 
   test('is not kept under the hash of another, nor known to a caller without a key', async (t) => {
     const { url } = await serveGraph(t);
-    assert.deepEqual(await codesOf(await post(url, { query: '{ rates { rateBps } }', extensions })), ['bad_request']);
+    assert.deepEqual(
+      await codesOf(await post(url, { query: '{ rates { rateBps } }', extensions })),
+      ['bad_request'],
+    );
     assert.deepEqual(await codesOf(await post(url, { extensions })), ['PERSISTED_QUERY_NOT_FOUND']);
     await post(url, { query, extensions });
     assert.equal((await post(url, { extensions }, { authorization: '' })).status, 401);
@@ -180,16 +209,27 @@ describe('a persisted query', () => {
 
   test('is under the same limits', async (t) => {
     const { url } = await serveGraph(t);
-    const costly = 'query ($n: Int!) { payments(first: $n) { nodes { refunds { payment { refunds { payment { id } } } } } } }';
-    const persistedQuery = { version: 1, sha256Hash: createHash('sha256').update(costly).digest('hex') };
+    const costly =
+      'query ($n: Int!) { payments(first: $n) { nodes { refunds { payment { refunds { payment { id } } } } } } }';
+    const persistedQuery = {
+      version: 1,
+      sha256Hash: createHash('sha256').update(costly).digest('hex'),
+    };
     await post(url, { query: costly, variables: { n: 1 }, extensions: { persistedQuery } });
-    assert.deepEqual(await codesOf(await post(url, { variables: { n: 200 }, extensions: { persistedQuery } })), ['query_too_complex']);
+    assert.deepEqual(
+      await codesOf(await post(url, { variables: { n: 200 }, extensions: { persistedQuery } })),
+      ['query_too_complex'],
+    );
   });
 });
 
 describe('what a foreign page could make a browser send is refused', () => {
   const query = '{ merchant(id: "m1") { name } }';
-  for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
+  for (const type of [
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+  ]) {
     test(`as ${type}`, async (t) => {
       const { url, world } = await serveGraph(t);
       const response = await post(url, JSON.stringify({ query }), { 'content-type': type });
@@ -211,20 +251,31 @@ test('a GET with a bearer, which no foreign page can make a browser send, needs 
   const { url } = await serveGraph(t);
   const address = `${url}/graphql?query=${encodeURIComponent('{ merchant(id: "m1") { name } }')}`;
   const answer = await fetch(address, { headers: { authorization: `Bearer ${testKey}` } });
-  assert.deepEqual([answer.status, await read(answer)], [200, { data: { merchant: { name: 'Merchant of the test' } } }]);
+  assert.deepEqual(
+    [answer.status, await read(answer)],
+    [200, { data: { merchant: { name: 'Merchant of the test' } } }],
+  );
   assert.equal((await fetch(address)).status, 401);
 });
 
 describe('by configuration', () => {
   test('the schema is told or not, over HTTP and over sockets', async (t) => {
     const { url, socketUrl } = await serveGraph(t, { introspection: false });
-    assert.deepEqual(new Set(await codesOf(await post(url, { query: getIntrospectionQuery() }))), new Set(['bad_request']));
-    await assert.rejects(connect(t, socketUrl).iterate({ query: '{ __schema { types { name } } }' }).next());
-    assert.deepEqual(await read(await post(url, { query: '{ __typename }' })), { data: { __typename: 'Query' } });
+    assert.deepEqual(
+      new Set(await codesOf(await post(url, { query: getIntrospectionQuery() }))),
+      new Set(['bad_request']),
+    );
+    await assert.rejects(
+      connect(t, socketUrl).iterate({ query: '{ __schema { types { name } } }' }).next(),
+    );
+    assert.deepEqual(await read(await post(url, { query: '{ __typename }' })), {
+      data: { __typename: 'Query' },
+    });
   });
 
   test('a browser gets GraphiQL or not', async (t) => {
-    const page = async (url: string) => fetch(`${url}/graphql`, { headers: { accept: 'text/html' } });
+    const page = async (url: string) =>
+      fetch(`${url}/graphql`, { headers: { accept: 'text/html' } });
     const withIt = await page((await serveGraph(t)).url);
     assert.equal(withIt.status, 200);
     const { url } = await serveGraph(t, { graphiql: false });
@@ -235,7 +286,10 @@ describe('by configuration', () => {
   test('both are on when embedded; with a database of its own, or as one role of many, GraphiQL is off', () => {
     const { graphiql, graphIntrospection } = readConfig({});
     assert.deepEqual([graphiql, graphIntrospection], [true, true]);
-    const scaled = { DATABASE_URL: 'postgresql://db/x', SECRET_KEY: Buffer.alloc(32).toString('base64') };
+    const scaled = {
+      DATABASE_URL: 'postgresql://db/x',
+      SECRET_KEY: Buffer.alloc(32).toString('base64'),
+    };
     assert.equal(readConfig(scaled).graphiql, false);
     assert.equal(readConfig({ SUBGRAPH_PAYMENTS_URL: 'http://payments:4000' }).graphiql, false);
     assert.equal(readConfig({ ...scaled, GRAPHIQL: 'on' }).graphiql, true);

@@ -1,15 +1,29 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { openLiveEvents, type LiveEvents, type LiveFilter } from '../../gateway/live/live-events.ts';
+import {
+  openLiveEvents,
+  type LiveEvents,
+  type LiveFilter,
+} from '../../gateway/live/live-events.ts';
 import type { Told } from '../../gateway/live/live-reader.ts';
 import { storedEvents } from '../../gateway/live/stored-events.ts';
 import { streamKinds } from '../../subgraphs/kernel/rules/event.ts';
 import { openSmallGraph, silent, World } from './small-graph.ts';
 
-const open = async (limits: { readonly rememberedEvents?: number; readonly readerBuffer?: number } = {}) => {
+const open = async (
+  limits: { readonly rememberedEvents?: number; readonly readerBuffer?: number } = {},
+) => {
   const world = new World();
   const supergraph = await openSmallGraph(world);
-  return { world, live: openLiveEvents({ bus: world.bus, readEventsAfter: storedEvents(supergraph), log: silent, ...limits }) };
+  return {
+    world,
+    live: openLiveEvents({
+      bus: world.bus,
+      readEventsAfter: storedEvents(supergraph),
+      log: silent,
+      ...limits,
+    }),
+  };
 };
 
 const everything: LiveFilter = { audience: {}, kinds: new Set(streamKinds) };
@@ -49,7 +63,10 @@ describe('the live events', () => {
 
   test('of a shop are those of its merchant, shop and mode', async () => {
     const { world, live } = await open();
-    const reading = live.read({ ...everything, audience: { merchantId: 'm1', shopId: 's1', mode: 'test' } });
+    const reading = live.read({
+      ...everything,
+      audience: { merchantId: 'm1', shopId: 's1', mode: 'test' },
+    });
     await world.happen({ merchantId: 'm2', shopId: 's3' });
     await world.happen({ shopId: 's2' });
     await world.happen({ mode: 'live' });
@@ -59,7 +76,10 @@ describe('the live events', () => {
 
   test('of a buyer are those of the payment, and of a merchant those of all its shops', async () => {
     const { world, live } = await open();
-    const buyer = live.read({ ...everything, audience: { merchantId: 'm1', subjectId: 'payment-x' } });
+    const buyer = live.read({
+      ...everything,
+      audience: { merchantId: 'm1', subjectId: 'payment-x' },
+    });
     const merchant = live.read({ ...everything, audience: { merchantId: 'm1' } });
     await world.happen({ merchantId: 'm2' });
     await world.happen({ shopId: 's2', mode: 'live' });
@@ -219,7 +239,13 @@ describe('a resumed reading', () => {
     await world.happen({ mode: 'live' });
     await world.happen();
     await world.happen({ shopId: 's2' });
-    const reading = live.read({ audience: { merchantId: 'm1', shopId: 's1', mode: 'test' }, kinds: new Set(['payment.created']) }, '10');
+    const reading = live.read(
+      {
+        audience: { merchantId: 'm1', shopId: 's1', mode: 'test' },
+        kinds: new Set(['payment.created']),
+      },
+      '10',
+    );
     assert.deepEqual(sequences(await take(reading, 1)), ['50']);
     assert(await isSilent(reading));
   });

@@ -2,13 +2,27 @@ import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { parse } from 'graphql';
 import { localExecutor } from '../../subgraphs/kernel/service/graph/local-executor.ts';
-import { ask, facade, firstError, key, lines, log, operator, schema, state } from './merchants-subgraph.ts';
+import {
+  ask,
+  facade,
+  firstError,
+  key,
+  lines,
+  log,
+  operator,
+  schema,
+  state,
+} from './merchants-subgraph.ts';
 
 describe('errors', () => {
   test('that nobody meant to show leave as "internal error" and are logged with the request id', async () => {
     lines.length = 0;
     const result = await ask('{ rates { method } }', key);
-    assert.deepEqual(firstError(result), { message: 'internal error', code: 'INTERNAL_SERVER_ERROR', path: ['rates'] });
+    assert.deepEqual(firstError(result), {
+      message: 'internal error',
+      code: 'INTERNAL_SERVER_ERROR',
+      path: ['rates'],
+    });
     assert.doesNotMatch(JSON.stringify(result), /hunter2|10\.0\.0\.1|stack/);
     const logged: unknown = JSON.parse(lines.join(''));
     assert.ok(typeof logged === 'object' && logged && 'requestId' in logged && 'err' in logged);
@@ -16,25 +30,47 @@ describe('errors', () => {
     assert.match(JSON.stringify(logged.err), /hunter2/);
   });
   test('that a resolver meant to show are shown', async () => {
-    assert.deepEqual(firstError(await ask('mutation { merchantCreate(name: "x") { id } }', operator)), {
-      message: 'there is one of that name',
-      code: 'name_taken',
-      path: ['merchantCreate'],
-    });
+    assert.deepEqual(
+      firstError(await ask('mutation { merchantCreate(name: "x") { id } }', operator)),
+      {
+        message: 'there is one of that name',
+        code: 'name_taken',
+        path: ['merchantCreate'],
+      },
+    );
   });
   test('of a field that must not be null are our own fault, and are not explained', async () => {
-    assert.deepEqual(firstError(await ask('{ apiKeyHolder(digest: "d") { shopId } }', facade)).message, 'internal error');
+    assert.deepEqual(
+      firstError(await ask('{ apiKeyHolder(digest: "d") { shopId } }', facade)).message,
+      'internal error',
+    );
   });
   test('of a value without a type end the call', { timeout: 30_000 }, async () => {
-    assert.equal(firstError(await ask('{ liveEvent(id: "1") { id } }', key)).message, 'internal error');
     assert.equal(
-      firstError(await ask('mutation { webhookEndpointCreate(merchantId: "m", shopId: "s", url: "u") { __typename } }', operator)).message,
+      firstError(await ask('{ liveEvent(id: "1") { id } }', key)).message,
+      'internal error',
+    );
+    assert.equal(
+      firstError(
+        await ask(
+          'mutation { webhookEndpointCreate(merchantId: "m", shopId: "s", url: "u") { __typename } }',
+          operator,
+        ),
+      ).message,
       'internal error',
     );
   });
   test('of a context that cannot be made are masked too', async () => {
     const broken = localExecutor(schema, () => assert.fail('the pool is closed'), log);
-    assert.deepEqual(firstError(await broken.prepare(parse('{ balance { currency } }'))({}, { principal: key, requestId: 'r' })).message, 'internal error');
+    assert.deepEqual(
+      firstError(
+        await broken.prepare(parse('{ balance { currency } }'))(
+          {},
+          { principal: key, requestId: 'r' },
+        ),
+      ).message,
+      'internal error',
+    );
   });
 });
 
@@ -46,25 +82,43 @@ describe('documents', () => {
     ['two operations', 'query A { __typename } query B { __typename }'],
   ];
   for (const [what, text] of refused) {
-    test(`${what} is refused`, async () => assert.equal(firstError(await ask(text, key)).code, 'GRAPHQL_VALIDATION_FAILED'));
+    test(`${what} is refused`, async () =>
+      assert.equal(firstError(await ask(text, key)).code, 'GRAPHQL_VALIDATION_FAILED'));
   }
   test('a refused variable is named and never repeated', async () => {
     for (const first of ['4111111111111111', { cvc: 'card 4111111111111111' }]) {
-      const result = await ask(`query ($first: Int!) { ledger(first: $first) { ${page} } }`, key, { first });
-      assert.deepEqual(firstError(result), { message: 'Variable "$first" has an invalid value.', code: 'BAD_USER_INPUT', path: undefined });
+      const result = await ask(`query ($first: Int!) { ledger(first: $first) { ${page} } }`, key, {
+        first,
+      });
+      assert.deepEqual(firstError(result), {
+        message: 'Variable "$first" has an invalid value.',
+        code: 'BAD_USER_INPUT',
+        path: undefined,
+      });
       assert.doesNotMatch(JSON.stringify(result), /4111/);
     }
   });
   test('a variable that is undefined is absent, so that its default applies', async () => {
     state.seen = [];
-    await ask(`query ($first: Int! = 7, $type: LedgerEntryType) { ledger(first: $first, type: $type) { ${page} } }`, key, { type: undefined });
-    await ask(`query ($first: Int = 8) { ledger(first: $first) { ${page} } }`, key, { first: undefined });
+    await ask(
+      `query ($first: Int! = 7, $type: LedgerEntryType) { ledger(first: $first, type: $type) { ${page} } }`,
+      key,
+      { type: undefined },
+    );
+    await ask(`query ($first: Int = 8) { ledger(first: $first) { ${page} } }`, key, {
+      first: undefined,
+    });
     assert.deepEqual(JSON.parse(JSON.stringify(state.seen)), [{ first: 7 }, { first: 8 }]);
   });
   test('conditions hold where a fragment is spread twice', async () => {
     const text =
       'query ($more: Boolean!) { a: balance { ...B } b: balance @skip(if: $more) { ...B } } fragment B on Balance { currency @include(if: $more) balance }';
-    assert.deepEqual(JSON.parse(JSON.stringify((await ask(text, key, { more: true })).data)), { a: { currency: 'RUB', balance: -5 } });
-    assert.deepEqual(JSON.parse(JSON.stringify((await ask(text, key, { more: false })).data)), { a: { balance: -5 }, b: { balance: -5 } });
+    assert.deepEqual(JSON.parse(JSON.stringify((await ask(text, key, { more: true })).data)), {
+      a: { currency: 'RUB', balance: -5 },
+    });
+    assert.deepEqual(JSON.parse(JSON.stringify((await ask(text, key, { more: false })).data)), {
+      a: { balance: -5 },
+      b: { balance: -5 },
+    });
   });
 });

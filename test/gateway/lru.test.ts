@@ -18,7 +18,10 @@ class Listed {
   }
 
   set(key: number, value: number): void {
-    this.entries = [...this.entries.filter(([known]) => known !== key), [key, value] as const].slice(-this.#most);
+    this.entries = [
+      ...this.entries.filter(([known]) => known !== key),
+      [key, value] as const,
+    ].slice(-this.#most);
   }
 
   deleteWhere(forget: (value: number, key: number) => boolean): void {

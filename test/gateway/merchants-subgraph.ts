@@ -1,13 +1,31 @@
-/** The merchants subgraph with resolvers that give, refuse and fail in all the ways that a test asks about. */
+/**
+ * The merchants subgraph with resolvers that give, refuse and fail in all the ways that a test asks
+ * about.
+ */
 import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
-import { GraphQLError, Kind, parse, type ExecutionResult, type ObjectTypeDefinitionNode } from 'graphql';
+import {
+  GraphQLError,
+  Kind,
+  parse,
+  type ExecutionResult,
+  type ObjectTypeDefinitionNode,
+} from 'graphql';
 import { pino } from 'pino';
 import { readSubgraphSdl } from '../../schema/sources.ts';
 import type { EntityLoaders, EntityReference } from '../../subgraphs/kernel/service/entities.ts';
 import { localExecutor } from '../../subgraphs/kernel/service/graph/local-executor.ts';
-import { scopes, type Call, type KeyPrincipal, type OperatorPrincipal, type Principal } from '../../subgraphs/kernel/service/access/principal.ts';
-import { buildSubgraph, type SubgraphContext } from '../../subgraphs/kernel/service/graph/subgraph.ts';
+import {
+  scopes,
+  type Call,
+  type KeyPrincipal,
+  type OperatorPrincipal,
+  type Principal,
+} from '../../subgraphs/kernel/service/access/principal.ts';
+import {
+  buildSubgraph,
+  type SubgraphContext,
+} from '../../subgraphs/kernel/service/graph/subgraph.ts';
 
 const refusedBy = (code: string, message: string) => () => {
   throw new GraphQLError(message, { extensions: { code } });
@@ -27,7 +45,8 @@ export const state = { loads: [] as (readonly EntityReference[])[], seen: [] as 
 /** The root fields that no test here asks for. */
 const others = (root: 'Query' | 'Mutation'): Record<string, () => never> => {
   const type = readSubgraphSdl('merchants').definitions.find(
-    (definition): definition is ObjectTypeDefinitionNode => definition.kind === Kind.OBJECT_TYPE_DEFINITION && definition.name.value === root,
+    (definition): definition is ObjectTypeDefinitionNode =>
+      definition.kind === Kind.OBJECT_TYPE_DEFINITION && definition.name.value === root,
   );
   const unasked = (): never => assert.fail('no test asks for this');
   return Object.fromEntries((type?.fields ?? []).map(({ name }) => [name.value, unasked]));
@@ -43,7 +62,12 @@ export const merchantsResolvers = {
       createdAt: Temporal.Instant.from('2026-05-06T10:00:00.1234Z'),
       shops: [],
     }),
-    balance: () => ({ balance: -5n, available: 9_007_199_254_740_991n, currency: 'RUB', shops: [] }),
+    balance: () => ({
+      balance: -5n,
+      available: 9_007_199_254_740_991n,
+      currency: 'RUB',
+      shops: [],
+    }),
     rates: () => {
       throw new Error('password=hunter2 at 10.0.0.1');
     },
@@ -81,7 +105,13 @@ export const loader: EntityLoaders[string] = async (references) => {
   if (references.some(({ id }) => id === 'broken')) throw new Error('connection lost to 10.0.0.1');
   return references.map((reference) => (reference.id === 'gone' ? null : shop(reference)));
 };
-export const entities: EntityLoaders = { Shop: loader, Merchant: loader, WebhookEndpoint: loader, WebhookDelivery: loader, Payment: loader };
+export const entities: EntityLoaders = {
+  Shop: loader,
+  Merchant: loader,
+  WebhookEndpoint: loader,
+  WebhookDelivery: loader,
+  Payment: loader,
+};
 
 export const lines: string[] = [];
 export const log = pino(
@@ -92,18 +122,39 @@ export const log = pino(
     },
   }),
 );
-const contextOf = (call: Call): SubgraphContext => ({ ...call, now: () => Temporal.Instant.fromEpochMilliseconds(0) });
+const contextOf = (call: Call): SubgraphContext => ({
+  ...call,
+  now: () => Temporal.Instant.fromEpochMilliseconds(0),
+});
 export const schema = buildSubgraph({ name: 'merchants', resolvers: merchantsResolvers, entities });
 const executor = localExecutor(schema, contextOf, log);
 
-export const key: KeyPrincipal = { kind: 'key', keyId: 'k', merchantId: 'm', shopId: 's', mode: 'test', scopes };
-export const operator: OperatorPrincipal = { kind: 'operator', subject: 'o', role: 'admin', merchantId: null };
+export const key: KeyPrincipal = {
+  kind: 'key',
+  keyId: 'k',
+  merchantId: 'm',
+  shopId: 's',
+  mode: 'test',
+  scopes,
+};
+export const operator: OperatorPrincipal = {
+  kind: 'operator',
+  subject: 'o',
+  role: 'admin',
+  merchantId: null,
+};
 export const facade: Principal = { kind: 'edge', name: 'rest-facade' };
 
-export const ask = (text: string, principal: Principal, variables: Record<string, unknown> = {}): Promise<ExecutionResult> =>
+export const ask = (
+  text: string,
+  principal: Principal,
+  variables: Record<string, unknown> = {},
+): Promise<ExecutionResult> =>
   executor.prepare(parse(text))(variables, { principal, requestId: 'req-1' });
 
-export const firstError = (result: ExecutionResult): { message: string; code: unknown; path: unknown } => {
+export const firstError = (
+  result: ExecutionResult,
+): { message: string; code: unknown; path: unknown } => {
   const [error] = result.errors ?? [];
   assert(error, `no error in ${JSON.stringify(result)}`);
   return { message: error.message, code: error.extensions['code'], path: error.path };

@@ -4,7 +4,11 @@ import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { SignJWT, UnsecuredJWT, type JWTPayload } from 'jose';
 import { readOidcToken } from '../../gateway/callers/oidc.ts';
-import { ConfigError, readConfig, type OidcConfig } from '../../subgraphs/kernel/service/config/config.ts';
+import {
+  ConfigError,
+  readConfig,
+  type OidcConfig,
+} from '../../subgraphs/kernel/service/config/config.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { audience, now_s, startIssuer, viewer } from './issuer.ts';
 import { bearer, closingOf, letIn } from './raw-socket.ts';
@@ -24,23 +28,39 @@ const open = async (t: TestContext, given: Partial<OidcConfig> = {}, cooldown_ms
     ...given,
   };
   const read = readOidcToken(config, { cooldown_ms, deadline_ms: 2_000 });
-  /** What becomes of a token: the principal in words, the code of the refusal, or `not its form`. */
+  /**
+   * What becomes of a token: the principal in words, the code of the refusal, or `not its form`.
+   */
   const said = async (token: string): Promise<string> => {
     const answer = await read(token);
     if (answer === null) return 'not its form';
     if (isRefused(answer)) return answer.code;
     const { principal } = answer;
     assert(principal.kind === 'operator');
-    return [principal.subject, principal.role, ...(principal.merchantId === null ? [] : [principal.merchantId])].join(' ');
+    return [
+      principal.subject,
+      principal.role,
+      ...(principal.merchantId === null ? [] : [principal.merchantId]),
+    ].join(' ');
   };
-  return { issuer, config, read, said, saidOf: async (claims: JWTPayload, alg?: string) => said(await issuer.sign(claims, alg)) };
+  return {
+    issuer,
+    config,
+    read,
+    said,
+    saidOf: async (claims: JWTPayload, alg?: string) => said(await issuer.sign(claims, alg)),
+  };
 };
 
 describe('a token of the issuer', () => {
   test('speaks for a person with the highest of its roles, signed by any algorithm of the list', async (t) => {
     const { issuer, saidOf } = await open(t);
-    for (const alg of ['RS256', 'PS256', 'ES256', 'EdDSA']) assert.equal(await saidOf(viewer(), alg), 'person-1 viewer', alg);
-    assert.equal(await saidOf({ ...viewer(), roles: ['offline_access', 'viewer', 'finance', 'support'] }), 'person-1 finance');
+    for (const alg of ['RS256', 'PS256', 'ES256', 'EdDSA'])
+      assert.equal(await saidOf(viewer(), alg), 'person-1 viewer', alg);
+    assert.equal(
+      await saidOf({ ...viewer(), roles: ['offline_access', 'viewer', 'finance', 'support'] }),
+      'person-1 finance',
+    );
     assert.equal(await saidOf({ ...viewer(), roles: 'support admin' }), 'person-1 admin');
     assert.equal(await saidOf({ ...viewer(), aud: ['other', audience] }), 'person-1 viewer');
     assert.deepEqual(await issuer.count(), { discovery: 1, keys: 1 });
@@ -48,9 +68,16 @@ describe('a token of the issuer', () => {
 
   test('is narrowed to the merchant that it names, and refused when that cannot be read', async (t) => {
     const { saidOf } = await open(t);
-    assert.equal(await saidOf({ ...viewer(), merchant_id: merchantId }), `person-1 viewer ${merchantId}`);
+    assert.equal(
+      await saidOf({ ...viewer(), merchant_id: merchantId }),
+      `person-1 viewer ${merchantId}`,
+    );
     for (const merchant_id of [null, '', 'all', [merchantId], { id: merchantId }, 0, false]) {
-      assert.equal(await saidOf({ ...viewer(), merchant_id }), 'unauthorized', JSON.stringify(merchant_id));
+      assert.equal(
+        await saidOf({ ...viewer(), merchant_id }),
+        'unauthorized',
+        JSON.stringify(merchant_id),
+      );
     }
   });
 
@@ -59,31 +86,79 @@ describe('a token of the issuer', () => {
     const { platform: _, ...claims } = viewer();
     assert.equal(await saidOf({ ...claims, platform: true }), 'person-1 viewer');
     assert.equal(await saidOf({ ...claims, platform: 'true' }), 'person-1 viewer');
-    for (const platform of [undefined, null, false, 'false', '', 'yes', 1, [true], { true: true }]) {
-      assert.equal(await saidOf({ ...claims, roles: ['admin'], platform }), 'scope_required', JSON.stringify(platform));
+    for (const platform of [
+      undefined,
+      null,
+      false,
+      'false',
+      '',
+      'yes',
+      1,
+      [true],
+      { true: true },
+    ]) {
+      assert.equal(
+        await saidOf({ ...claims, roles: ['admin'], platform }),
+        'scope_required',
+        JSON.stringify(platform),
+      );
     }
-    assert.equal(await saidOf({ ...claims, merchant_id: merchantId }), `person-1 viewer ${merchantId}`);
-    assert.equal(await saidOf({ ...claims, merchant_id: merchantId, platform: true }), `person-1 viewer ${merchantId}`, 'the narrower counts');
+    assert.equal(
+      await saidOf({ ...claims, merchant_id: merchantId }),
+      `person-1 viewer ${merchantId}`,
+    );
+    assert.equal(
+      await saidOf({ ...claims, merchant_id: merchantId, platform: true }),
+      `person-1 viewer ${merchantId}`,
+      'the narrower counts',
+    );
     const { url } = await serveGraph(t, { otherReaders: [read] });
     const authorization = `Bearer ${await issuer.sign(claims)}`;
     const headers = { 'content-type': 'application/json', authorization };
-    const answer = await fetch(`${url}/graphql`, { method: 'POST', headers, body: '{"query":"{ __typename }"}' });
+    const answer = await fetch(`${url}/graphql`, {
+      method: 'POST',
+      headers,
+      body: '{"query":"{ __typename }"}',
+    });
     assert.equal(answer.status, 403);
     assert.match(await answer.text(), /The token names neither a merchant nor the platform\./);
   });
 
   test('names its roles and merchant by the configured claims, by path or by a name with dots', async (t) => {
-    const claimNames = { rolesClaim: 'realm_access.roles', merchantClaim: 'https://pay.example/merchant', platformClaim: 'staff.everywhere' };
+    const claimNames = {
+      rolesClaim: 'realm_access.roles',
+      merchantClaim: 'https://pay.example/merchant',
+      platformClaim: 'staff.everywhere',
+    };
     const { saidOf } = await open(t, claimNames);
     const { roles: _, platform: __, ...claims } = viewer();
-    const named = { ...claims, realm_access: { roles: ['support'] }, 'https://pay.example/merchant': merchantId };
+    const named = {
+      ...claims,
+      realm_access: { roles: ['support'] },
+      'https://pay.example/merchant': merchantId,
+    };
     assert.equal(await saidOf(named), `person-1 support ${merchantId}`);
-    assert.equal(await saidOf({ ...claims, realm_access: { roles: ['support'] }, staff: { everywhere: true } }), 'person-1 support');
+    assert.equal(
+      await saidOf({
+        ...claims,
+        realm_access: { roles: ['support'] },
+        staff: { everywhere: true },
+      }),
+      'person-1 support',
+    );
   });
 
   test('without a role is good for nothing, and is told so', async (t) => {
     const { saidOf } = await open(t);
-    for (const roles of [undefined, null, [], ['Admin'], 'administrator', { admin: true }, [['admin']]]) {
+    for (const roles of [
+      undefined,
+      null,
+      [],
+      ['Admin'],
+      'administrator',
+      { admin: true },
+      [['admin']],
+    ]) {
       assert.equal(await saidOf({ ...viewer(), roles }), 'scope_required', JSON.stringify(roles));
     }
   });
@@ -102,7 +177,12 @@ describe('a token of the issuer', () => {
       { sub: undefined as never },
       { sub: '' },
     ];
-    for (const claims of wrong) assert.equal(await saidOf({ ...viewer(), ...claims }), 'unauthorized', JSON.stringify(claims));
+    for (const claims of wrong)
+      assert.equal(
+        await saidOf({ ...viewer(), ...claims }),
+        'unauthorized',
+        JSON.stringify(claims),
+      );
     assert.equal(await saidOf({ ...viewer(), exp: now - 2, nbf: now + 2 }), 'person-1 viewer');
   });
 
@@ -112,12 +192,19 @@ describe('a token of the issuer', () => {
     const claims = { ...viewer(), iss: config.issuer };
     assert.equal(await said(new UnsecuredJWT(claims).encode()), 'not its form');
     const secret = createHash('sha256').update('known').digest();
-    assert.equal(await said(await new SignJWT(claims).setProtectedHeader({ alg: 'HS256', kid: 'RS256-1' }).sign(secret)), 'unauthorized');
+    assert.equal(
+      await said(
+        await new SignJWT(claims).setProtectedHeader({ alg: 'HS256', kid: 'RS256-1' }).sign(secret),
+      ),
+      'unauthorized',
+    );
     assert.equal(await saidOf(viewer(), 'RS512'), 'unauthorized');
     assert.deepEqual(await issuer.count(), { discovery: 0, keys: 0 });
     assert.equal(await said(await stranger.sign(claims)), 'unauthorized');
     const [header, body, signature] = (await issuer.sign(viewer())).split('.');
-    const admin = Buffer.from(JSON.stringify({ ...claims, roles: ['admin'] })).toString('base64url');
+    const admin = Buffer.from(JSON.stringify({ ...claims, roles: ['admin'] })).toString(
+      'base64url',
+    );
     assert.equal(await said([header, admin, signature].join('.')), 'unauthorized');
     assert.equal(await said([header, body, signature].join('.')), 'person-1 viewer');
   });
@@ -139,7 +226,10 @@ describe('the issuer', () => {
     assert.equal(await said(await issuer.sign(viewer())), 'person-1 viewer');
     await stranger.rotate();
     const forged = await stranger.sign({ ...viewer(), iss: issuer.issuer });
-    assert.deepEqual(new Set(await Promise.all(Array.from({ length: 20 }, () => said(forged)))), new Set(['unauthorized']));
+    assert.deepEqual(
+      new Set(await Promise.all(Array.from({ length: 20 }, () => said(forged)))),
+      new Set(['unauthorized']),
+    );
     assert.deepEqual(await issuer.count(), { discovery: 1, keys: 1 });
   });
 
@@ -148,7 +238,11 @@ describe('the issuer', () => {
     const { url } = await serveGraph(t, { otherReaders: [read] });
     const authorization = `Bearer ${await issuer.sign(viewer())}`;
     const ask = () =>
-      fetch(`${url}/graphql`, { method: 'POST', headers: { 'content-type': 'application/json', authorization }, body: '{"query":"{ __typename }"}' });
+      fetch(`${url}/graphql`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization },
+        body: '{"query":"{ __typename }"}',
+      });
     await issuer.break(true);
     const unchecked = await ask();
     assert.equal(unchecked.status, 503);
@@ -188,14 +282,19 @@ describe('a socket of a token', () => {
     assert.equal(socket.readyState, socket.OPEN);
     assert.deepEqual(await closingOf(socket), { code: 4403, reason: 'The token has expired.' });
     assert.equal(lasting.readyState, lasting.OPEN);
-    const late = await fetch(socketUrl.replace('ws', 'http'), { headers: { authorization: bearer(expiring).authorization } });
+    const late = await fetch(socketUrl.replace('ws', 'http'), {
+      headers: { authorization: bearer(expiring).authorization },
+    });
     assert.equal(late.status, 401);
   });
 });
 
 describe('the configuration', () => {
   test('names issuer and audience together, and keeps the slash at the end of the issuer', () => {
-    const { oidc } = readConfig({ OIDC_ISSUER: 'https://issuer.example/', OIDC_AUDIENCE: audience });
+    const { oidc } = readConfig({
+      OIDC_ISSUER: 'https://issuer.example/',
+      OIDC_AUDIENCE: audience,
+    });
     const expected = {
       issuer: 'https://issuer.example/',
       audience,
@@ -206,7 +305,11 @@ describe('the configuration', () => {
     };
     assert.deepEqual(oidc, expected);
     assert.equal(readConfig({}).oidc, null);
-    for (const half of [{ OIDC_ISSUER: 'https://issuer.example' }, { OIDC_AUDIENCE: audience }, { OIDC_ISSUER: 'issuer', OIDC_AUDIENCE: audience }]) {
+    for (const half of [
+      { OIDC_ISSUER: 'https://issuer.example' },
+      { OIDC_AUDIENCE: audience },
+      { OIDC_ISSUER: 'issuer', OIDC_AUDIENCE: audience },
+    ]) {
       assert.throws(() => readConfig(half), ConfigError);
     }
   });

@@ -8,10 +8,14 @@ import { codesOf, post } from './ask-graph.ts';
 import { connect, serveGraph } from './serve-graph.ts';
 import { operatorToken, otherMerchantKey, testKey } from './small-graph.ts';
 
-const remaining = (response: Response): number => Number(response.headers.get('ratelimit-remaining'));
-const aliased = (count: number, field: string): string => Array.from({ length: count }, (_, index) => `a${index}: ${field}`).join(' ');
+const remaining = (response: Response): number =>
+  Number(response.headers.get('ratelimit-remaining'));
+const aliased = (count: number, field: string): string =>
+  Array.from({ length: count }, (_, index) => `a${index}: ${field}`).join(' ');
 
-/** What an operation costs, as the headers say of a full bucket that gains one token in a second. */
+/**
+ * What an operation costs, as the headers say of a full bucket that gains one token in a second.
+ */
 const priceOf = async (t: Parameters<typeof serveGraph>[0], query: string): Promise<number> => {
   const { url, world } = await serveGraph(t);
   world.setKey(testKey, { ...world.holderOf(testKey), rateLimit: { perSecond: 1, burst: 100 } });
@@ -22,8 +26,16 @@ describe('an operation costs', () => {
   const prices: readonly (readonly [title: string, tokens: number, query: string])[] = [
     ['one token when it is small', 1, '{ merchant(id: "m1") { name } }'],
     ['one token for a page of 200 rows alone', 1, '{ payments(first: 200) { nodes { id } } }'],
-    ['one for each 250 objects that it may answer with', 11, '{ payments(first: 200) { nodes { shop { name } merchant { name } refunds { id } } } }'],
-    ['one for each mutation', 20, `mutation { ${aliased(20, 'paymentCancel(id: "p") { __typename }')} }`],
+    [
+      'one for each 250 objects that it may answer with',
+      11,
+      '{ payments(first: 200) { nodes { shop { name } merchant { name } refunds { id } } } }',
+    ],
+    [
+      'one for each mutation',
+      20,
+      `mutation { ${aliased(20, 'paymentCancel(id: "p") { __typename }')} }`,
+    ],
     [
       'one for each mutation in fragments',
       6,
@@ -32,16 +44,24 @@ describe('an operation costs', () => {
     ],
   ];
   for (const [title, tokens, query] of prices)
-    test(title, async (t) => assert.equal(await priceOf(t, query), title.includes('250') ? Math.ceil((1 + 200 * (1 + 1 + 1 + 10)) / 250) : tokens));
+    test(title, async (t) =>
+      assert.equal(
+        await priceOf(t, query),
+        title.includes('250') ? Math.ceil((1 + 200 * (1 + 1 + 1 + 10)) / 250) : tokens,
+      ),
+    );
 
   test('what it costs before it runs: with too few tokens it is 429 and nothing has run, over HTTP and over a socket', async (t) => {
     const { url, socketUrl, world } = await serveGraph(t);
-    const mutations = (count: number): string => `mutation { ${aliased(count, 'paymentCancel(id: "p") { __typename }')} }`;
+    const mutations = (count: number): string =>
+      `mutation { ${aliased(count, 'paymentCancel(id: "p") { __typename }')} }`;
     // Another merchant has it planned: in the meantime the bucket would gain.
     await post(url, { query: mutations(20) }, { authorization: `Bearer ${otherMerchantKey}` });
     const ran = world.count('paymentCancel');
     world.setKey(testKey, { ...world.holderOf(testKey), rateLimit: { perSecond: 1, burst: 20 } });
-    const answers = await Promise.all(Array.from({ length: 4 }, async () => post(url, { query: mutations(20) })));
+    const answers = await Promise.all(
+      Array.from({ length: 4 }, async () => post(url, { query: mutations(20) })),
+    );
     const refused = answers.filter(({ status }) => status === 429);
     assert.ok(refused.length >= 3, answers.map(({ status }) => status).join(' '));
     for (const answer of refused) {
@@ -69,11 +89,19 @@ test('a person with a token of the issuer has a bucket of 100 of their own; the 
     otherReaders: [
       (bearer) =>
         bearer.startsWith('person-')
-          ? Promise.resolve({ principal: { kind: 'operator', subject: bearer, role: 'admin', merchantId: null }, person: bearer })
+          ? Promise.resolve({
+              principal: { kind: 'operator', subject: bearer, role: 'admin', merchantId: null },
+              person: bearer,
+            })
           : null,
     ],
   });
-  const ask = (bearer: string): Promise<Response> => post(url, { query: `{ ${aliased(20, 'rates { rateBps }')} }` }, { authorization: `Bearer ${bearer}` });
+  const ask = (bearer: string): Promise<Response> =>
+    post(
+      url,
+      { query: `{ ${aliased(20, 'rates { rateBps }')} }` },
+      { authorization: `Bearer ${bearer}` },
+    );
   const answers: Response[] = [];
   for (let call = 0; call < 150; call += 1) answers.push(await ask('person-1'));
   assert.ok(answers.slice(0, 20).every(({ status }) => status === 200));
@@ -83,7 +111,9 @@ test('a person with a token of the issuer has a bucket of 100 of their own; the 
 });
 
 describe('documents that were not seen before', () => {
-  const planner = plannerOf(readFileSync(join(import.meta.dirname, '../../schema/supergraph.graphql'), 'utf8'));
+  const planner = plannerOf(
+    readFileSync(join(import.meta.dirname, '../../schema/supergraph.graphql'), 'utf8'),
+  );
   const heavy = (index: number): string =>
     `query Heavy { ${aliased(15, `ledger(first: 1) { nodes { id payment { n${index}: id shop { merchant { name } } refunds { id } } } }`)} }`;
 
@@ -106,6 +136,10 @@ describe('documents that were not seen before', () => {
     );
     assert.ok(order.filter((whose) => whose === 'a').length <= 2, order.join(' '));
     await Promise.all(many);
-    assert.equal(order.filter((whose) => whose === 'rate_limited').length >= 19, true, order.join(' '));
+    assert.equal(
+      order.filter((whose) => whose === 'rate_limited').length >= 19,
+      true,
+      order.join(' '),
+    );
   });
 });

@@ -1,4 +1,7 @@
-/** What goes wrong is logged once, where it was made, with its cause and the request's id: in the gateway, or in a subgraph of another process. */
+/**
+ * What goes wrong is logged once, where it was made, with its cause and the request's id: in the
+ * gateway, or in a subgraph of another process.
+ */
 import { after, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -10,13 +13,19 @@ import { parse, type ExecutionResult } from 'graphql';
 import { pino } from 'pino';
 import { remoteExecutor } from '../../gateway/remote-subgraph.ts';
 import { openSupergraph } from '../../gateway/supergraph.ts';
-import { serveSubgraph, subgraphPath } from '../../subgraphs/kernel/service/graph/serve-subgraph.ts';
+import {
+  serveSubgraph,
+  subgraphPath,
+} from '../../subgraphs/kernel/service/graph/serve-subgraph.ts';
 import type { SubgraphExecutor } from '../../subgraphs/kernel/service/graph/subgraph.ts';
 import { localExecutor } from '../../subgraphs/kernel/service/graph/local-executor.ts';
 import { generatedExecutors } from './generated-subgraphs.ts';
 import { key, lines as subgraphLines, log as subgraphLog, schema } from './merchants-subgraph.ts';
 
-const supergraphSdl = readFileSync(join(import.meta.dirname, '../../schema/supergraph.graphql'), 'utf8');
+const supergraphSdl = readFileSync(
+  join(import.meta.dirname, '../../schema/supergraph.graphql'),
+  'utf8',
+);
 const call = { principal: key, requestId: 'req-of-the-test' };
 
 /** A log whose lines can be read. */
@@ -32,7 +41,9 @@ const openLines = () => {
 };
 
 /** A payments subgraph that answers whatever it is asked with this. */
-const answering = (data: unknown): SubgraphExecutor => ({ prepare: () => async () => JSON.parse(JSON.stringify({ data })) as ExecutionResult });
+const answering = (data: unknown): SubgraphExecutor => ({
+  prepare: () => async () => JSON.parse(JSON.stringify({ data })) as ExecutionResult,
+});
 
 describe('an error of the gateway’s own making is logged with its cause', () => {
   const text = '{ payment(id: "p") { id merchant { id name } shop { id name } } }';
@@ -46,7 +57,11 @@ describe('an error of the gateway’s own making is logged with its cause', () =
 
   test('on the stock executor, and when the document is compiled', async () => {
     const { lines, log } = openLines();
-    const executors = { ...generatedExecutors({ seed: 1, faults: 0 }), payments: answering({ payment }), merchants: answering({ _entities: 'no list' }) };
+    const executors = {
+      ...generatedExecutors({ seed: 1, faults: 0 }),
+      payments: answering({ payment }),
+      merchants: answering({ _entities: 'no list' }),
+    };
     const supergraph = await openSupergraph({ supergraphSdl, executors, log });
     const document = parse(text);
     for (const run of ['stock', 'seen', 'compiled']) {
@@ -55,23 +70,40 @@ describe('an error of the gateway’s own making is logged with its cause', () =
       assert(errors && errors.length > 0);
       const own = lines.filter((line) => line.includes('the gateway could not answer'));
       assert.equal(own.length, errors.length, `${run}: ${lines.join('')}`);
-      for (const line of own) assert.match(line, /Expected .{0,2}data\._entities.*"requestId":"req-of-the-test"/);
+      for (const line of own)
+        assert.match(line, /Expected .{0,2}data\._entities.*"requestId":"req-of-the-test"/);
     }
   });
 
   test('and so is that of a named operation, as REST runs it', async () => {
     const { lines, log } = openLines();
-    const executors = { ...generatedExecutors({ seed: 1, faults: 0 }), merchants: answering({ rates: 'no list' }) };
+    const executors = {
+      ...generatedExecutors({ seed: 1, faults: 0 }),
+      merchants: answering({ rates: 'no list' }),
+    };
     const supergraph = await openSupergraph({ supergraphSdl, executors, log });
     const { errors } = await supergraph.operation('ListRates').run({}, call);
     assert.equal(errors?.length, 1);
-    assert.match(lines.join(''), /a subgraph gave no list for field Query\.rates.*"requestId":"req-of-the-test"/);
+    assert.match(
+      lines.join(''),
+      /a subgraph gave no list for field Query\.rates.*"requestId":"req-of-the-test"/,
+    );
   });
 
   test('and what was meant for the client is not', async () => {
     const { lines, log } = openLines();
-    const supergraph = await openSupergraph({ supergraphSdl, executors: generatedExecutors({ seed: 1, faults: 0 }), log });
-    const { errors } = await supergraph.execute({ document: parse('query ($n: Int!) { payments(first: $n) { nodes { id } } }'), variables: { n: 'x' } }, call);
+    const supergraph = await openSupergraph({
+      supergraphSdl,
+      executors: generatedExecutors({ seed: 1, faults: 0 }),
+      log,
+    });
+    const { errors } = await supergraph.execute(
+      {
+        document: parse('query ($n: Int!) { payments(first: $n) { nodes { id } } }'),
+        variables: { n: 'x' },
+      },
+      call,
+    );
     assert.equal(errors?.length, 1);
     assert.deepEqual(lines, []);
   });
@@ -82,7 +114,11 @@ describe('an error of a subgraph in another process', () => {
   const app = fastify();
   serveSubgraph(app, {
     name: 'merchants',
-    executor: localExecutor(schema, (asked) => ({ ...asked, now: () => Temporal.Instant.fromEpochMilliseconds(0) }), subgraphLog),
+    executor: localExecutor(
+      schema,
+      (asked) => ({ ...asked, now: () => Temporal.Instant.fromEpochMilliseconds(0) }),
+      subgraphLog,
+    ),
     keys,
   });
   after(() => app.close());
@@ -92,14 +128,24 @@ describe('an error of a subgraph in another process', () => {
     const address = await app.listen({ host: '127.0.0.1', port: 0 });
     const merchants = remoteExecutor(address + subgraphPath('merchants'), keys, log);
     t.after(() => merchants.close());
-    const supergraph = await openSupergraph({ supergraphSdl, executors: { ...generatedExecutors({ seed: 1, faults: 0 }), merchants }, log });
+    const supergraph = await openSupergraph({
+      supergraphSdl,
+      executors: { ...generatedExecutors({ seed: 1, faults: 0 }), merchants },
+      log,
+    });
     subgraphLines.length = 0;
-    const { errors } = await supergraph.execute({ document: parse('{ rates { rateBps } }'), variables: {} }, call);
+    const { errors } = await supergraph.execute(
+      { document: parse('{ rates { rateBps } }'), variables: {} },
+      call,
+    );
     assert.deepEqual(
       errors?.map(({ message }) => message),
       ['internal error'],
     );
-    assert.match(subgraphLines.join(''), /password=hunter2 at 10\.0\.0\.1.*"requestId":"req-of-the-test"/);
+    assert.match(
+      subgraphLines.join(''),
+      /password=hunter2 at 10\.0\.0\.1.*"requestId":"req-of-the-test"/,
+    );
     assert.deepEqual(lines, []);
   });
 });

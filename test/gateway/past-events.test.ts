@@ -27,7 +27,8 @@ const first = async (t: TestContext, { socketUrl }: Graph, query: string): Promi
 const withPayment = 'subscription { paymentCreated(after: "10") { id payment { id amount } } }';
 const alone = 'subscription { paymentCreated(after: "10") { id payload shopId } }';
 const byId = '{ liveEvent(id: "10") { id ... on PaymentCreatedEvent { payment { id } } } }';
-const deliveries = '{ liveEvent(id: "10") { ... on PaymentCreatedEvent { payment { webhookDeliveries { url } } } } }';
+const deliveries =
+  '{ liveEvent(id: "10") { ... on PaymentCreatedEvent { payment { webhookDeliveries { url } } } } }';
 
 describe('a key without api:reports:read', () => {
   test('resumes the stream with the events’ own fields, as by SSE', async (t) => {
@@ -43,7 +44,10 @@ describe('a key without api:reports:read', () => {
 
   test('does not ask for an event by its id, over HTTP and over a socket, in a fragment either', async (t) => {
     const served = await serveKey(t, []);
-    for (const query of [byId, 'query { ...F } fragment F on Query { a: liveEvent(id: "10") { id } }']) {
+    for (const query of [
+      byId,
+      'query { ...F } fragment F on Query { a: liveEvent(id: "10") { id } }',
+    ]) {
       const response = await post(served.url, { query });
       assert.equal(response.status, 403);
       assert.deepEqual(await codesOf(response), ['scope_required']);
@@ -60,12 +64,21 @@ describe('a key without api:reports:read', () => {
       const heard = hear(socket);
       for (let told = false; !told;) {
         await served.world.happen({ subjectId: 'p-now' });
-        told = await Promise.race([heard.then(() => true), new Promise<false>((resolve) => setTimeout(resolve, 50, false))]);
+        told = await Promise.race([
+          heard.then(() => true),
+          new Promise<false>((resolve) => setTimeout(resolve, 50, false)),
+        ]);
       }
       return JSON.stringify(await heard);
     };
-    assert.match(await hearNext('subscription { paymentCreated { payment { id amount } } }'), /"payment":\{"id":"p-now","amount":100\}/);
-    assert.match(await hearNext('subscription { paymentCreated { payment { webhookDeliveries { id } } } }'), /"code":"scope_required"/);
+    assert.match(
+      await hearNext('subscription { paymentCreated { payment { id amount } } }'),
+      /"payment":\{"id":"p-now","amount":100\}/,
+    );
+    assert.match(
+      await hearNext('subscription { paymentCreated { payment { webhookDeliveries { id } } } }'),
+      /"code":"scope_required"/,
+    );
   });
 });
 
@@ -73,5 +86,8 @@ test('a key with api:reports:read has all of it', async (t) => {
   const served = await serveKey(t, ['api:reports:read']);
   assert.match(await first(t, served, withPayment), /"payment":\{"id":"p-2","amount":100\}/);
   assert.equal((await read(await post(served.url, { query: byId }))).errors, undefined);
-  assert.deepEqual((await codesOf(await post(served.url, { query: deliveries }))).includes('scope_required'), false);
+  assert.deepEqual(
+    (await codesOf(await post(served.url, { query: deliveries }))).includes('scope_required'),
+    false,
+  );
 });

@@ -2,7 +2,11 @@ import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { SignJWT, UnsecuredJWT } from 'jose';
-import { principalReader, principalSigner, type PrincipalKeys } from '../../subgraphs/kernel/service/access/principal-header.ts';
+import {
+  principalReader,
+  principalSigner,
+  type PrincipalKeys,
+} from '../../subgraphs/kernel/service/access/principal-header.ts';
 import type { Principal } from '../../subgraphs/kernel/service/access/principal.ts';
 
 const secret = randomBytes(32);
@@ -17,7 +21,14 @@ const edgeKeys: PrincipalKeys = { shared: secret, service: null };
 const start_ms = Date.parse('2026-05-06T10:00:00Z');
 
 const everyone: readonly Principal[] = [
-  { kind: 'key', keyId: 'k', merchantId: 'm', shopId: 's', mode: 'live', scopes: ['api:payouts:sbp'] },
+  {
+    kind: 'key',
+    keyId: 'k',
+    merchantId: 'm',
+    shopId: 's',
+    mode: 'live',
+    scopes: ['api:payouts:sbp'],
+  },
   { kind: 'operator', subject: 'o', role: 'support', merchantId: null },
   { kind: 'operator', subject: 'o', role: 'viewer', merchantId: 'm' },
   { kind: 'buyer', merchantId: 'm', paymentId: 'p' },
@@ -65,37 +76,83 @@ describe('the principal header', () => {
     const worker: Principal = { kind: 'service', name: 'worker' };
     await assert.rejects(principalSigner(edgeKeys)(worker), /does not speak as a service/);
     const read = principalReader(keys);
-    assert.deepEqual(await read(await sealed({ principal: worker })), { kind: 'edge', name: 'worker' });
+    assert.deepEqual(await read(await sealed({ principal: worker })), {
+      kind: 'edge',
+      name: 'worker',
+    });
     for (const kid of ['service.one', 'service.two', 'service.']) {
-      const forged = new SignJWT({ principal: worker }).setProtectedHeader({ alg: 'HS256', kid }).setAudience('payment-service/subgraph');
-      assert.equal(await read(await forged.setIssuedAt().setExpirationTime('1 minute').sign(createSecretKey(secret))), null, kid);
+      const forged = new SignJWT({ principal: worker })
+        .setProtectedHeader({ alg: 'HS256', kid })
+        .setAudience('payment-service/subgraph');
+      assert.equal(
+        await read(
+          await forged.setIssuedAt().setExpirationTime('1 minute').sign(createSecretKey(secret)),
+        ),
+        null,
+        kid,
+      );
     }
-    assert.equal(await principalReader(edgeKeys)(await principalSigner(keys)(worker)), null, 'the edge reads no service');
+    assert.equal(
+      await principalReader(edgeKeys)(await principalSigner(keys)(worker)),
+      null,
+      'the edge reads no service',
+    );
   });
 
   test("signed with the service's key speaks as a service alone", async () => {
-    const forged = new SignJWT({ principal: someone }).setProtectedHeader({ alg: 'HS256', kid: 'service.one' }).setAudience('payment-service/subgraph');
-    const header = await forged.setIssuedAt().setExpirationTime('1 minute').sign(createSecretKey(serviceSecret));
+    const forged = new SignJWT({ principal: someone })
+      .setProtectedHeader({ alg: 'HS256', kid: 'service.one' })
+      .setAudience('payment-service/subgraph');
+    const header = await forged
+      .setIssuedAt()
+      .setExpirationTime('1 minute')
+      .sign(createSecretKey(serviceSecret));
     assert.equal(await principalReader(keys)(header), null);
   });
 
   test('of the next and of the former secret is read beside the current one while the secret is changed', async () => {
     const [former, next] = [randomBytes(32), randomBytes(32)];
     const read = principalReader({ shared: [secret, former, next], service: null });
-    for (const shared of [secret, former, next]) assert.deepEqual(await read(await principalSigner({ shared, service: null })(someone)), someone);
-    assert.equal(await read(await principalSigner({ shared: randomBytes(32), service: null })(someone)), null);
+    for (const shared of [secret, former, next])
+      assert.deepEqual(
+        await read(await principalSigner({ shared, service: null })(someone)),
+        someone,
+      );
+    assert.equal(
+      await read(await principalSigner({ shared: randomBytes(32), service: null })(someone)),
+      null,
+    );
   });
 
-  const sealed = (payload: Record<string, unknown>, audience = 'payment-service/subgraph', key = secret): Promise<string> =>
-    new SignJWT(payload).setProtectedHeader({ alg: 'HS256' }).setAudience(audience).setIssuedAt().setExpirationTime('1 minute').sign(createSecretKey(key));
+  const sealed = (
+    payload: Record<string, unknown>,
+    audience = 'payment-service/subgraph',
+    key = secret,
+  ): Promise<string> =>
+    new SignJWT(payload)
+      .setProtectedHeader({ alg: 'HS256' })
+      .setAudience(audience)
+      .setIssuedAt()
+      .setExpirationTime('1 minute')
+      .sign(createSecretKey(key));
 
   const foreign: readonly (readonly [string, () => unknown])[] = [
     ['missing', () => undefined],
-    ['sent twice', async () => [await sealed({ principal: someone }), await sealed({ principal: someone })]],
+    [
+      'sent twice',
+      async () => [await sealed({ principal: someone }), await sealed({ principal: someone })],
+    ],
     ['no token', () => 'service'],
     ['signed with another key', () => sealed({ principal: someone }, undefined, randomBytes(32))],
     ['made for something else', () => sealed({ principal: someone }, 'payment-service/page')],
-    ['unsigned', () => new UnsecuredJWT({ principal: someone }).setAudience('payment-service/subgraph').setExpirationTime('1 minute').encode()],
+    [
+      'unsigned',
+      () =>
+        new UnsecuredJWT({ principal: someone })
+          .setAudience('payment-service/subgraph')
+          .setExpirationTime('1 minute')
+          .encode(),
+    ],
     [
       'changed on the way',
       async () =>
@@ -106,13 +163,24 @@ describe('the principal header', () => {
     ],
     [
       'without an end',
-      () => new SignJWT({ principal: someone }).setProtectedHeader({ alg: 'HS256' }).setAudience('payment-service/subgraph').sign(createSecretKey(secret)),
+      () =>
+        new SignJWT({ principal: someone })
+          .setProtectedHeader({ alg: 'HS256' })
+          .setAudience('payment-service/subgraph')
+          .sign(createSecretKey(secret)),
     ],
     ['of no principal', () => sealed({ principal: { kind: 'root' } })],
-    ['of a key with a scope that does not exist', () => sealed({ principal: { ...someone, scopes: ['everything'] } })],
-    ['of an operator without a role', () => sealed({ principal: { kind: 'operator', subject: 'o', merchantId: null } })],
+    [
+      'of a key with a scope that does not exist',
+      () => sealed({ principal: { ...someone, scopes: ['everything'] } }),
+    ],
+    [
+      'of an operator without a role',
+      () => sealed({ principal: { kind: 'operator', subject: 'o', merchantId: null } }),
+    ],
   ];
   for (const [what, header] of foreign) {
-    test(`${what} is no header`, async () => assert.equal(await principalReader(keys)(await header()), null));
+    test(`${what} is no header`, async () =>
+      assert.equal(await principalReader(keys)(await header()), null));
   }
 });

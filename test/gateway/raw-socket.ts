@@ -1,4 +1,6 @@
-/** Sockets of the graph without a client around them: for what a client would never do, or hides. */
+/**
+ * Sockets of the graph without a client around them: for what a client would never do, or hides.
+ */
 import type { TestContext } from 'node:test';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -28,12 +30,15 @@ export const closingOf = async (socket: WebSocket): Promise<{ code: number; reas
 };
 
 /** Sends a message. */
-export const say = (socket: WebSocket, message: object): void => socket.send(JSON.stringify(message));
+export const say = (socket: WebSocket, message: object): void =>
+  socket.send(JSON.stringify(message));
 
 /** The next message; throws when the socket closes before it comes. */
 export const hear = async (socket: WebSocket): Promise<unknown> => {
   const over = new AbortController();
-  const closed = once(socket, 'close', over).then(([code]) => Promise.reject(new Error(`the socket was closed with ${String(code)}`)));
+  const closed = once(socket, 'close', over).then(([code]) =>
+    Promise.reject(new Error(`the socket was closed with ${String(code)}`)),
+  );
   try {
     const [message] = await Promise.race([once(socket, 'message', over), closed]);
     return JSON.parse(String(message));

@@ -10,11 +10,27 @@ import { remoteExecutor, type RemoteExecutor } from '../../gateway/remote-subgra
 import { openSupergraph } from '../../gateway/supergraph.ts';
 import { subgraphNames, type SubgraphName } from '../../schema/sources.ts';
 import { AnswerMeter } from '../../subgraphs/kernel/service/graph/answer-meter.ts';
-import { principalHeader, principalSigner, type PrincipalKeys } from '../../subgraphs/kernel/service/access/principal-header.ts';
-import { scopes, type Call, type Principal } from '../../subgraphs/kernel/service/access/principal.ts';
-import { serveSubgraph, subgraphPath } from '../../subgraphs/kernel/service/graph/serve-subgraph.ts';
+import {
+  principalHeader,
+  principalSigner,
+  type PrincipalKeys,
+} from '../../subgraphs/kernel/service/access/principal-header.ts';
+import {
+  scopes,
+  type Call,
+  type Principal,
+} from '../../subgraphs/kernel/service/access/principal.ts';
+import {
+  serveSubgraph,
+  subgraphPath,
+} from '../../subgraphs/kernel/service/graph/serve-subgraph.ts';
 import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
-import { generatedExecutors, merchants, readFederatedOperations, type World } from './generated-subgraphs.ts';
+import {
+  generatedExecutors,
+  merchants,
+  readFederatedOperations,
+  type World,
+} from './generated-subgraphs.ts';
 
 const keys: PrincipalKeys = { shared: randomBytes(32), service: null };
 const log = openLog({ logLevel: 'silent' }, 'test');
@@ -46,12 +62,22 @@ after(async () => {
   await app.close();
 });
 
-const key: Principal = { kind: 'key', keyId: 'k', merchantId: merchants[0] ?? '', shopId: 'a', mode: 'test', scopes };
+const key: Principal = {
+  kind: 'key',
+  keyId: 'k',
+  merchantId: merchants[0] ?? '',
+  shopId: 'a',
+  mode: 'test',
+  scopes,
+};
 const call: Call = { principal: key, requestId: 'req-9' };
 const plain = (result: ExecutionResult): unknown => JSON.parse(JSON.stringify(result));
 
 test('subgraphs over HTTP answer as they do in the process', async () => {
-  const supergraphSdl = readFileSync(join(import.meta.dirname, '../../schema/supergraph.graphql'), 'utf8');
+  const supergraphSdl = readFileSync(
+    join(import.meta.dirname, '../../schema/supergraph.graphql'),
+    'utf8',
+  );
   const near = await openSupergraph({ supergraphSdl, executors: local, log });
   const far = await openSupergraph({ supergraphSdl, executors: reachAll(), log });
   const documents = Object.values(separateOperations(readFederatedOperations()));
@@ -92,11 +118,18 @@ describe("a subgraph's address", () => {
 
   test('answers a process of the service', async () => {
     const response = await post(query, { [principalHeader]: await principalSigner(keys)(key) });
-    assert.deepEqual([response.status, await response.json()], [200, { data: { __typename: 'Query' } }]);
+    assert.deepEqual(
+      [response.status, await response.json()],
+      [200, { data: { __typename: 'Query' } }],
+    );
   });
   test('refuses a call without a header, and one with a header that somebody else made', async () => {
     const forged = await principalSigner({ ...keys, shared: randomBytes(32) })(key);
-    for (const headers of [{}, { [principalHeader]: forged }, { authorization: `Bearer ${forged}` }]) {
+    for (const headers of [
+      {},
+      { [principalHeader]: forged },
+      { authorization: `Bearer ${forged}` },
+    ]) {
       const response = await post(query, headers);
       assert.equal(response.status, 401);
       assert.match(await response.text(), /UNAUTHENTICATED/);
@@ -108,7 +141,15 @@ describe("a subgraph's address", () => {
   });
   test('refuses a body that is no request', async () => {
     const headers = { [principalHeader]: await principalSigner(keys)(key) };
-    for (const body of ['{', 'null', '[]', '{}', '{"query":5}', '{"query":"{ __typename }","variables":[]}', '{"query":"{"}']) {
+    for (const body of [
+      '{',
+      'null',
+      '[]',
+      '{}',
+      '{"query":5}',
+      '{"query":"{ __typename }","variables":[]}',
+      '{"query":"{"}',
+    ]) {
       const response = await post(body, headers);
       assert.equal(response.status, 400, body);
       assert.doesNotMatch(await response.text(), /at .*\.ts/);
@@ -117,7 +158,9 @@ describe("a subgraph's address", () => {
 });
 
 describe('a subgraph that does not answer is unavailable', () => {
-  const stand = async (answer: (respond: (status: number, body: string) => void) => void): Promise<{ url: string; asked: () => number }> => {
+  const stand = async (
+    answer: (respond: (status: number, body: string) => void) => void,
+  ): Promise<{ url: string; asked: () => number }> => {
     let asked = 0;
     const server = createServer((_request, response) => {
       asked += 1;
@@ -129,13 +172,22 @@ describe('a subgraph that does not answer is unavailable', () => {
     assert(at && typeof at === 'object');
     return { url: `http://127.0.0.1:${at.port}/subgraphs/payments`, asked: () => asked };
   };
-  const run = (url: string): Promise<ExecutionResult> => reach(url, 150).prepare(parse('{ __typename }'))({}, call);
-  const unavailable = { data: null, errors: [{ message: 'a part of the service did not answer', extensions: { code: 'unavailable' } }] };
+  const run = (url: string): Promise<ExecutionResult> =>
+    reach(url, 150).prepare(parse('{ __typename }'))({}, call);
+  const unavailable = {
+    data: null,
+    errors: [
+      { message: 'a part of the service did not answer', extensions: { code: 'unavailable' } },
+    ],
+  };
 
   test('because nothing listens there', async () => {
     assert.deepEqual(plain(await run('http://127.0.0.1:9/subgraphs/payments')), unavailable);
   });
-  const answers: readonly (readonly [string, (respond: (status: number, body: string) => void) => void])[] = [
+  const answers: readonly (readonly [
+    string,
+    (respond: (status: number, body: string) => void) => void,
+  ])[] = [
     ['it fails', (respond) => respond(500, 'secret stack')],
     ['it refuses the header', (respond) => respond(401, '{"errors":[]}')],
     ['it answers with something else', (respond) => respond(200, '<html>')],
@@ -153,12 +205,17 @@ describe('a subgraph that does not answer is unavailable', () => {
 
 test('an answer is counted in the process that makes it: it ends there, and what it took is known here', async () => {
   Object.assign(world, { seed: 3, faults: 0 });
-  const run = reach(address + subgraphPath('payments')).prepare(parse('{ payments(first: 3) { nodes { id orderId refunds { id } } } }'));
+  const run = reach(address + subgraphPath('payments')).prepare(
+    parse('{ payments(first: 3) { nodes { id orderId refunds { id } } } }'),
+  );
   const roomy = new AnswerMeter({ values: 1_000, characters: 10_000 });
   const { data, errors } = await run({}, { ...call, meter: roomy });
   assert.deepEqual([errors, roomy.exceeded], [undefined, false]);
   assert.ok(data && roomy.room.values < 1_000, JSON.stringify(roomy.room));
   const tight = new AnswerMeter({ values: 4, characters: 10_000 });
   const refused = await run({}, { ...call, meter: tight });
-  assert.deepEqual([refused.data, refused.errors?.map(({ extensions }) => extensions['code']), tight.exceeded], [null, ['query_too_complex'], true]);
+  assert.deepEqual(
+    [refused.data, refused.errors?.map(({ extensions }) => extensions['code']), tight.exceeded],
+    [null, ['query_too_complex'], true],
+  );
 });

@@ -4,7 +4,15 @@ import fc from 'fast-check';
 import { rfc3339 } from '../../schema/rfc3339.ts';
 
 test('a moment is written as Temporal writes it, to the millisecond, whatever day was written before', () => {
-  const day = fc.constantFrom(0n, 1_778_025_600n, 951_782_400n, 253_402_300_799n, 253_402_300_800n, -86_400n, -62_167_219_201n);
+  const day = fc.constantFrom(
+    0n,
+    1_778_025_600n,
+    951_782_400n,
+    253_402_300_799n,
+    253_402_300_800n,
+    -86_400n,
+    -62_167_219_201n,
+  );
   const within = fc.bigInt({ min: 0n, max: 86_399_999_999_999n });
   fc.assert(
     fc.property(day, within, (seconds, nanoseconds) => {

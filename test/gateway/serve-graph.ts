@@ -1,4 +1,7 @@
-/** The small world's graph on a loopback port, as a process of the service has it, and clients of its sockets. */
+/**
+ * The small world's graph on a loopback port, as a process of the service has it, and clients of
+ * its sockets.
+ */
 import type { TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import fastify from 'fastify';
@@ -13,7 +16,14 @@ import { openLiveSubscriptions } from '../../gateway/live/live-subscriptions.ts'
 import { limitBy } from '../../gateway/callers/rate-limit.ts';
 import { registerGateway } from '../../gateway/graphql/server.ts';
 import { storedEvents } from '../../gateway/live/stored-events.ts';
-import { authenticatorParts, openSmallGraph, operatorToken, silent, testKey, World } from './small-graph.ts';
+import {
+  authenticatorParts,
+  openSmallGraph,
+  operatorToken,
+  silent,
+  testKey,
+  World,
+} from './small-graph.ts';
 
 interface Limits {
   readonly socketsPerCaller?: number;
@@ -30,11 +40,32 @@ export const openParts = async (limits: Limits = {}) => {
   const world = new World();
   const { bus } = world;
   const supergraph = await openSmallGraph(world);
-  const authenticator = openAuthenticator({ ...authenticatorParts, supergraph, bus, operatorToken, otherReaders: limits.otherReaders ?? [] });
-  const liveEvents = openLiveEvents({ bus, readEventsAfter: storedEvents(supergraph), log: silent, ...limits });
+  const authenticator = openAuthenticator({
+    ...authenticatorParts,
+    supergraph,
+    bus,
+    operatorToken,
+    otherReaders: limits.otherReaders ?? [],
+  });
+  const liveEvents = openLiveEvents({
+    bus,
+    readEventsAfter: storedEvents(supergraph),
+    log: silent,
+    ...limits,
+  });
   const liveSubscriptions = openLiveSubscriptions({ supergraph, liveEvents, log: silent });
   const limiter = limitBy(openBucketsInMemory(), openAddressOf([]));
-  return { world, bus, supergraph, authenticator, limiter, liveEvents, liveSubscriptions, log: silent, ...limits };
+  return {
+    world,
+    bus,
+    supergraph,
+    authenticator,
+    limiter,
+    liveEvents,
+    liveSubscriptions,
+    log: silent,
+    ...limits,
+  };
 };
 
 /** Serves a new world until the test ends. */
@@ -48,18 +79,30 @@ export const serveGraph = async (t: TestContext, limits: Limits = {}) => {
 };
 
 /** A client of the sockets; without a key the test key's. It does not come back by itself. */
-export const connect = (t: TestContext, url: string, connectionParams: Record<string, unknown> = { authorization: `Bearer ${testKey}` }): Client => {
-  const client = createClient({ url, webSocketImpl: WebSocket, connectionParams, lazy: true, retryAttempts: 0 });
+export const connect = (
+  t: TestContext,
+  url: string,
+  connectionParams: Record<string, unknown> = { authorization: `Bearer ${testKey}` },
+): Client => {
+  const client = createClient({
+    url,
+    webSocketImpl: WebSocket,
+    connectionParams,
+    lazy: true,
+    retryAttempts: 0,
+  });
   t.after(() => client.dispose());
   return client;
 };
 
 /** How many subscriptions the server reads events for. */
-export const readers = async (): Promise<number> => (await liveSubscribers.get()).values[0]?.value ?? 0;
+export const readers = async (): Promise<number> =>
+  (await liveSubscribers.get()).values[0]?.value ?? 0;
 
 /**
- * Gives back once the server, which is in this process, has one reader more than before, or once the subscription has ended: it has no message of its
- * own for that. One at a time: two that begin together could take each other's reader for their own.
+ * Gives back once the server, which is in this process, has one reader more than before, or once
+ * the subscription has ended: it has no message of its own for that. One at a time: two that begin
+ * together could take each other's reader for their own.
  */
 export const listening = async (before: number, ended: Promise<unknown>): Promise<void> => {
   let over = false;
@@ -71,9 +114,16 @@ export const listening = async (before: number, ended: Promise<unknown>): Promis
 };
 
 /** Subscribes, and gives back once the server has begun to listen. */
-export const listen = async (client: Client, query: string, variables: Record<string, unknown> = {}) => {
+export const listen = async (
+  client: Client,
+  query: string,
+  variables: Record<string, unknown> = {},
+) => {
   const before = await readers();
-  const results = client.iterate<Record<string, unknown>, Record<string, unknown>>({ query, variables });
+  const results = client.iterate<Record<string, unknown>, Record<string, unknown>>({
+    query,
+    variables,
+  });
   const first = results.next();
   first.catch(() => {});
   await listening(before, first);

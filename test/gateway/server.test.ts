@@ -33,14 +33,24 @@ describe('/graphql', () => {
     const { url } = await serveGraph(t);
     const address = `${url}/graphql?query=${encodeURIComponent(query)}`;
     const authorization = `Bearer ${testKey}`;
-    assert.deepEqual(await read(await fetch(address, { headers: { authorization, 'apollo-require-preflight': 'yes' } })), merchant);
+    assert.deepEqual(
+      await read(
+        await fetch(address, { headers: { authorization, 'apollo-require-preflight': 'yes' } }),
+      ),
+      merchant,
+    );
     assert.deepEqual(await read(await fetch(address, { headers: { authorization } })), merchant);
-    assert.deepEqual(await codesOf(await post(url, query, { 'content-type': 'text/plain' })), ['bad_request']);
+    assert.deepEqual(await codesOf(await post(url, query, { 'content-type': 'text/plain' })), [
+      'bad_request',
+    ]);
   });
 
   test('runs a mutation for the operator, and refuses it to a key', async (t) => {
     const { url, world } = await serveGraph(t);
-    const mutation = { query: 'mutation ($name: String!) { merchantCreate(name: $name) { name } }', variables: { name: 'New' } };
+    const mutation = {
+      query: 'mutation ($name: String!) { merchantCreate(name: $name) { name } }',
+      variables: { name: 'New' },
+    };
     assert.deepEqual(await codesOf(await post(url, mutation)), ['scope_required']);
     assert.equal(world.count('merchantCreate'), 0);
     const response = await post(url, mutation, { authorization: `Bearer ${operatorToken}` });
@@ -49,26 +59,50 @@ describe('/graphql', () => {
 
   test('tells of its schema what every option of the introspection asks for, alone and beside data', async (t) => {
     const { url } = await serveGraph(t);
-    const all = { descriptions: true, specifiedByUrl: true, directiveIsRepeatable: true, schemaDescription: true, inputValueDeprecation: true, oneOf: true };
+    const all = {
+      descriptions: true,
+      specifiedByUrl: true,
+      directiveIsRepeatable: true,
+      schemaDescription: true,
+      inputValueDeprecation: true,
+      oneOf: true,
+    };
     const { data, errors } = await read(await post(url, { query: getIntrospectionQuery(all) }));
     assert.equal(errors, undefined);
     assert.match(JSON.stringify(data), /"isOneOf":false/);
     const mixed =
       '{ a: __typename b: __type(name: "Merchant") { name isOneOf } c: merchant(id: "m1") { name } ...D } fragment D on Query { d: __schema { queryType { name } } }';
-    const answer = { a: 'Query', b: { name: 'Merchant', isOneOf: null }, c: { name: 'Merchant of the test' }, d: { queryType: { name: 'Query' } } };
+    const answer = {
+      a: 'Query',
+      b: { name: 'Merchant', isOneOf: null },
+      c: { name: 'Merchant of the test' },
+      d: { queryType: { name: 'Query' } },
+    };
     const body = await (await post(url, { query: mixed })).text();
     assert.equal(body.trim(), JSON.stringify({ data: answer }));
     const conditional =
       'query ($no: Boolean!) { b: __type(name: "Merchant") { name isOneOf @include(if: $no) } c: merchant(id: "m1") @skip(if: $no) { name } __typename @skip(if: true) }';
-    assert.deepEqual(await read(await post(url, { query: conditional, variables: { no: false } })), { data: { b: { name: 'Merchant' }, c: answer.c } });
-    assert.deepEqual(await read(await post(url, { query: conditional, variables: { no: true } })), { data: { b: answer.b } });
-    const stock = '{ constructor: merchant(id: "m1") { name } b: __type(name: "Merchant") { isOneOf } }';
-    assert.deepEqual(await read(await post(url, { query: stock })), { data: { constructor: answer.c, b: { isOneOf: null } } });
+    assert.deepEqual(
+      await read(await post(url, { query: conditional, variables: { no: false } })),
+      { data: { b: { name: 'Merchant' }, c: answer.c } },
+    );
+    assert.deepEqual(await read(await post(url, { query: conditional, variables: { no: true } })), {
+      data: { b: answer.b },
+    });
+    const stock =
+      '{ constructor: merchant(id: "m1") { name } b: __type(name: "Merchant") { isOneOf } }';
+    assert.deepEqual(await read(await post(url, { query: stock })), {
+      data: { constructor: answer.c, b: { isOneOf: null } },
+    });
   });
 
   test('tells its schema', async (t) => {
     const { url } = await serveGraph(t);
-    const { data, errors } = await read(await post(url, { query: getIntrospectionQuery({ inputValueDeprecation: true, specifiedByUrl: true }) }));
+    const { data, errors } = await read(
+      await post(url, {
+        query: getIntrospectionQuery({ inputValueDeprecation: true, specifiedByUrl: true }),
+      }),
+    );
     assert.equal(errors, undefined);
     assert.match(JSON.stringify(data), /"paymentStatusChanged"/);
   });
@@ -78,25 +112,51 @@ describe('/graphql refuses', () => {
   test('a caller that it does not know with 401 and one message, whatever is wrong', async (t) => {
     const { url } = await serveGraph(t);
     const said = new Set<string>();
-    for (const authorization of ['', 'Bearer sk_test_abc123_wrong', `Basic ${testKey}`, `Bearer ${operatorToken}x`]) {
+    for (const authorization of [
+      '',
+      'Bearer sk_test_abc123_wrong',
+      `Basic ${testKey}`,
+      `Bearer ${operatorToken}x`,
+    ]) {
       const response = await post(url, { query }, { authorization });
       assert.equal(response.status, 401);
       assert.equal(response.headers.get('www-authenticate'), 'Bearer');
       assert.match(response.headers.get('x-request-id') ?? '', /./);
       said.add(JSON.stringify(await response.json()));
     }
-    assert.deepEqual([...said], ['{"errors":[{"message":"The API key is missing or not valid.","extensions":{"code":"unauthorized"}}]}']);
+    assert.deepEqual(
+      [...said],
+      [
+        '{"errors":[{"message":"The API key is missing or not valid.","extensions":{"code":"unauthorized"}}]}',
+      ],
+    );
   });
 
   test('two headers Authorization, though Node shows only the first', async (t) => {
     const { url } = await serveGraph(t);
     const { hostname, port } = new URL(url);
     const status = await new Promise((resolve, reject) => {
-      const headers = ['Content-Type', 'application/json', 'Authorization', `Bearer ${testKey}`, 'Authorization', `Bearer ${testKey}`];
-      const sent = httpRequest({ hostname, port, path: '/graphql', method: 'POST', headers: ['Host', `${hostname}:${port}`, ...headers] }, (response) => {
-        response.resume();
-        resolve(response.statusCode);
-      });
+      const headers = [
+        'Content-Type',
+        'application/json',
+        'Authorization',
+        `Bearer ${testKey}`,
+        'Authorization',
+        `Bearer ${testKey}`,
+      ];
+      const sent = httpRequest(
+        {
+          hostname,
+          port,
+          path: '/graphql',
+          method: 'POST',
+          headers: ['Host', `${hostname}:${port}`, ...headers],
+        },
+        (response) => {
+          response.resume();
+          resolve(response.statusCode);
+        },
+      );
       sent.once('error', reject);
       sent.end(JSON.stringify({ query }));
     });
@@ -115,18 +175,39 @@ describe('/graphql refuses', () => {
     assert.deepEqual(await codesOf(unchecked), ['unavailable']);
   });
 
-  const bodies: readonly (readonly [title: string, body: unknown, status: number, code: string])[] = [
-    ['a body that is no JSON', '{"query"', 400, 'bad_request'],
-    ['an empty body', '', 400, 'bad_request'],
-    ['a body without a query', {}, 400, 'bad_request'],
-    ['a batch', [{ query }], 400, 'bad_request'],
-    ['a body over 256 KiB', { query: `{ merchant(id: "${'x'.repeat(270_000)}") { name } }` }, 413, 'payload_too_large'],
-    ['a document that cannot be parsed', { query: '{' }, 400, 'bad_request'],
-    ['a document of too many words', { query: `{ ${'rates { rateBps } '.repeat(1_500)} }` }, 400, 'bad_request'],
-    ['fields that do not exist', { query: '{ secrets }' }, 400, 'bad_request'],
-    ['several operations of which none is named', { query: 'query a { rates { rateBps } } query b { rates { rateBps } }' }, 400, 'bad_request'],
-    ['a subscription, which needs a socket', { query: 'subscription { events { id } }' }, 400, 'bad_request'],
-  ];
+  const bodies: readonly (readonly [title: string, body: unknown, status: number, code: string])[] =
+    [
+      ['a body that is no JSON', '{"query"', 400, 'bad_request'],
+      ['an empty body', '', 400, 'bad_request'],
+      ['a body without a query', {}, 400, 'bad_request'],
+      ['a batch', [{ query }], 400, 'bad_request'],
+      [
+        'a body over 256 KiB',
+        { query: `{ merchant(id: "${'x'.repeat(270_000)}") { name } }` },
+        413,
+        'payload_too_large',
+      ],
+      ['a document that cannot be parsed', { query: '{' }, 400, 'bad_request'],
+      [
+        'a document of too many words',
+        { query: `{ ${'rates { rateBps } '.repeat(1_500)} }` },
+        400,
+        'bad_request',
+      ],
+      ['fields that do not exist', { query: '{ secrets }' }, 400, 'bad_request'],
+      [
+        'several operations of which none is named',
+        { query: 'query a { rates { rateBps } } query b { rates { rateBps } }' },
+        400,
+        'bad_request',
+      ],
+      [
+        'a subscription, which needs a socket',
+        { query: 'subscription { events { id } }' },
+        400,
+        'bad_request',
+      ],
+    ];
   for (const [title, body, status, code] of bodies) {
     test(title, async (t) => {
       const { url } = await serveGraph(t);
@@ -146,7 +227,12 @@ describe('/graphql refuses', () => {
   test('to tell what broke inside', async (t) => {
     const { url } = await serveGraph(t);
     const response = await post(url, { query: '{ ledger { nodes { id } } }' });
-    assert.deepEqual(await read(response), { errors: [{ message: 'internal error', path: ['ledger'], extensions: { code: 'internal_error' } }], data: null });
+    assert.deepEqual(await read(response), {
+      errors: [
+        { message: 'internal error', path: ['ledger'], extensions: { code: 'internal_error' } },
+      ],
+      data: null,
+    });
   });
 
   test('in the words of a subgraph where they are meant for the caller', async (t) => {

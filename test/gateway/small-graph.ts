@@ -1,6 +1,7 @@
 /**
- * A small world behind the real schema and the real gateway: the four subgraphs over their SDL with rows in memory, a bus inside the process and
- * one shop with its keys. What was asked of it is counted.
+ * A small world behind the real schema and the real gateway: the four subgraphs over their SDL with
+ * rows in memory, a bus inside the process and one shop with its keys. What was asked of it is
+ * counted.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -13,11 +14,25 @@ import { openAddressOf } from '../../gateway/callers/caller-address.ts';
 import { kindInGraph } from '../../gateway/live/stored-events.ts';
 import { openSupergraph, type Supergraph } from '../../gateway/supergraph.ts';
 import { readSubgraphSdl, subgraphNames, type SubgraphName } from '../../schema/sources.ts';
-import type { Bus, BusMessages, BusTopic, StreamedEvent, LiveKind } from '../../subgraphs/kernel/rules/event.ts';
+import type {
+  Bus,
+  BusMessages,
+  BusTopic,
+  StreamedEvent,
+  LiveKind,
+} from '../../subgraphs/kernel/rules/event.ts';
 import { resolvableEntities, type EntityLoaders } from '../../subgraphs/kernel/service/entities.ts';
 import { localExecutor } from '../../subgraphs/kernel/service/graph/local-executor.ts';
-import { scopes, type Call, type Principal } from '../../subgraphs/kernel/service/access/principal.ts';
-import { buildSubgraph, type SubgraphContext, type SubgraphExecutor } from '../../subgraphs/kernel/service/graph/subgraph.ts';
+import {
+  scopes,
+  type Call,
+  type Principal,
+} from '../../subgraphs/kernel/service/access/principal.ts';
+import {
+  buildSubgraph,
+  type SubgraphContext,
+  type SubgraphExecutor,
+} from '../../subgraphs/kernel/service/graph/subgraph.ts';
 import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 
 export const silent = openLog({ logLevel: 'silent' }, 'test');
@@ -43,15 +58,30 @@ export const localBus = (): Bus => {
 };
 
 /** What an authenticator of a test needs beside its graph. */
-export const authenticatorParts = { vaultKey: Buffer.alloc(32, 7), addressOf: openAddressOf([]), log: silent };
+export const authenticatorParts = {
+  vaultKey: Buffer.alloc(32, 7),
+  addressOf: openAddressOf([]),
+  log: silent,
+};
 
 /** A request that says nothing of itself. */
 export const bareRequest = new IncomingMessage(new Socket());
 
 /** A holder whose shop asks for neither signatures nor addresses. */
-export const unprotected = { requireSignature: false, requireBoundSignature: false, signingSecretSealed: null, allowList: [] };
+export const unprotected = {
+  requireSignature: false,
+  requireBoundSignature: false,
+  signingSecretSealed: null,
+  allowList: [],
+};
 
-const holder = (keyId: string, merchantId: string, shopId: string, mode: 'test' | 'live', liveEnabled: boolean): ApiKeyHolder => ({
+const holder = (
+  keyId: string,
+  merchantId: string,
+  shopId: string,
+  mode: 'test' | 'live',
+  liveEnabled: boolean,
+): ApiKeyHolder => ({
   keyId,
   merchantId,
   shopId,
@@ -108,7 +138,10 @@ export class World {
       payload: {},
       ...parts,
     };
-    const told = { ...event, payload: { id: event.subjectId, amount: 100, status: 'pending', ...event.payload } };
+    const told = {
+      ...event,
+      payload: { id: event.subjectId, amount: 100, status: 'pending', ...event.payload },
+    };
     this.events.push(told);
     return told;
   }
@@ -117,8 +150,14 @@ export class World {
   tell(...events: readonly StreamedEvent[]): Promise<void> {
     const newest = this.events.at(-1)?.sequence ?? '0';
     const [first, last] = [events[0], events.at(-1)];
-    const behind = this.events.findLast(({ sequence }) => BigInt(sequence) < BigInt(first?.sequence ?? 0))?.sequence ?? '0';
-    return this.bus.publish('events', { behind: first ? behind : newest, last: last?.sequence ?? newest, events });
+    const behind =
+      this.events.findLast(({ sequence }) => BigInt(sequence) < BigInt(first?.sequence ?? 0))
+        ?.sequence ?? '0';
+    return this.bus.publish('events', {
+      behind: first ? behind : newest,
+      last: last?.sequence ?? newest,
+      events,
+    });
   }
 
   /** Makes an event and tells it over the bus. */
@@ -134,7 +173,13 @@ export class World {
 }
 
 /** The fields of a live event that subgraphs give: its entity by key alone. */
-const graphEvent = ({ sequence, kind, subjectId, at, ...event }: StreamedEvent): Record<string, unknown> => {
+const graphEvent = ({
+  sequence,
+  kind,
+  subjectId,
+  at,
+  ...event
+}: StreamedEvent): Record<string, unknown> => {
   const subject = { merchantId: event.merchantId, id: subjectId };
   const [field = ''] = kind.split('.');
   const typeName = `${field.charAt(0).toUpperCase()}${field.slice(1)}`;
@@ -166,16 +211,21 @@ type Resolve = (args: Record<string, unknown>, context: SubgraphContext) => unkn
 
 const rootFields = (world: World): Readonly<Record<string, Resolve>> => ({
   apiKeyHolder: ({ digest }) => world.holders.get(String(digest)) ?? null,
-  merchant: ({ id }) => (id === 'm1' ? { id, name: 'Merchant of the test', liveEnabled: false } : null),
+  merchant: ({ id }) =>
+    id === 'm1' ? { id, name: 'Merchant of the test', liveEnabled: false } : null,
   liveEvent: ({ id }, { principal }) => {
     const event = world.events.find(({ sequence }) => sequence === id);
-    return event && !world.gone.has(event.sequence) && hears(principal, event) ? graphEvent(event) : null;
+    return event && !world.gone.has(event.sequence) && hears(principal, event)
+      ? graphEvent(event)
+      : null;
   },
   liveEventsAfter: ({ after, first, kinds, ...narrowing }) => {
     if (!world.events.some(({ sequence }) => sequence === after)) return null;
     const matches = (event: StreamedEvent): boolean =>
       BigInt(event.sequence) > BigInt(String(after)) &&
-      Object.entries(narrowing).every(([name, value]) => Object.entries(event).some(([field, is]) => field === name && is === value)) &&
+      Object.entries(narrowing).every(([name, value]) =>
+        Object.entries(event).some(([field, is]) => field === name && is === value),
+      ) &&
       (!Array.isArray(kinds) || kinds.includes(kindInGraph[event.kind]));
     return world.events.filter(matches).slice(0, Number(first)).map(graphEvent);
   },
@@ -188,48 +238,100 @@ const rootFields = (world: World): Readonly<Record<string, Resolve>> => ({
   },
 });
 
-const rowsOf: Readonly<Record<string, Record<string, (key: { merchantId: string; id: string }) => object>>> = {
-  payments: { Payment: ({ merchantId, id }) => ({ merchantId, id, amount: 100n, status: 'pending', shop: { merchantId, id: 's1' } }) },
+const rowsOf: Readonly<
+  Record<string, Record<string, (key: { merchantId: string; id: string }) => object>>
+> = {
+  payments: {
+    Payment: ({ merchantId, id }) => ({
+      merchantId,
+      id,
+      amount: 100n,
+      status: 'pending',
+      shop: { merchantId, id: 's1' },
+    }),
+  },
   merchants: {
     Payment: (key) => key,
     Shop: ({ merchantId, id }) => ({ merchantId, id, name: `Shop ${id}` }),
   },
 };
 
-const fieldsOf: Readonly<Record<string, Record<string, Record<string, (key: { merchantId: string; id: string }) => unknown>>>> = {
-  merchants: { Payment: { webhookDeliveries: ({ merchantId, id }) => [{ merchantId, id: `delivery-of-${id}`, status: 'delivered' }] } },
+const fieldsOf: Readonly<
+  Record<
+    string,
+    Record<string, Record<string, (key: { merchantId: string; id: string }) => unknown>>
+  >
+> = {
+  merchants: {
+    Payment: {
+      webhookDeliveries: ({ merchantId, id }) => [
+        { merchantId, id: `delivery-of-${id}`, status: 'delivered' },
+      ],
+    },
+  },
 };
 
 const executorOf = (world: World, name: SubgraphName): SubgraphExecutor => {
   const sdl = readSubgraphSdl(name);
   const answers = rootFields(world);
-  const resolve = (field: string) => async (_source: unknown, args: Record<string, unknown>, context: SubgraphContext) => {
-    world.asked.set(field, world.count(field) + 1);
-    await world.obstacles.get(field)?.();
-    const answer = answers[field];
-    if (!answer) throw new Error(`${field} is not of this test`);
-    return answer(args, context);
-  };
+  const resolve =
+    (field: string) =>
+    async (_source: unknown, args: Record<string, unknown>, context: SubgraphContext) => {
+      world.asked.set(field, world.count(field) + 1);
+      await world.obstacles.get(field)?.();
+      const answer = answers[field];
+      if (!answer) throw new Error(`${field} is not of this test`);
+      return answer(args, context);
+    };
   const resolvers = Object.fromEntries(
     sdl.definitions.flatMap((definition) => {
-      if (definition.kind !== Kind.OBJECT_TYPE_DEFINITION || !['Query', 'Mutation'].includes(definition.name.value)) return [];
-      return [[definition.name.value, Object.fromEntries((definition.fields ?? []).map((field) => [field.name.value, resolve(field.name.value)]))]];
+      if (
+        definition.kind !== Kind.OBJECT_TYPE_DEFINITION ||
+        !['Query', 'Mutation'].includes(definition.name.value)
+      )
+        return [];
+      return [
+        [
+          definition.name.value,
+          Object.fromEntries(
+            (definition.fields ?? []).map((field) => [field.name.value, resolve(field.name.value)]),
+          ),
+        ],
+      ];
     }),
   );
   const loaderOf =
     (typeName: string): EntityLoaders[string] =>
     async (references) =>
       references.map((key) => rowsOf[name]?.[typeName]?.(key) ?? null);
-  const entities = Object.fromEntries(resolvableEntities(sdl).map((typeName) => [typeName, loaderOf(typeName)]));
+  const entities = Object.fromEntries(
+    resolvableEntities(sdl).map((typeName) => [typeName, loaderOf(typeName)]),
+  );
   // Nothing of this world is in a database.
-  const contextOf = (call: Call): SubgraphContext => ({ ...call, now: () => Temporal.Instant.fromEpochMilliseconds(0) });
-  return localExecutor(buildSubgraph({ name, resolvers: { ...resolvers, ...fieldsOf[name] }, entities }), contextOf, silent);
+  const contextOf = (call: Call): SubgraphContext => ({
+    ...call,
+    now: () => Temporal.Instant.fromEpochMilliseconds(0),
+  });
+  return localExecutor(
+    buildSubgraph({ name, resolvers: { ...resolvers, ...fieldsOf[name] }, entities }),
+    contextOf,
+    silent,
+  );
 };
 
 /** The real gateway over the world. */
 export const openSmallGraph = (world: World): Promise<Supergraph> => {
-  const [payments, payouts, recurring, merchants] = subgraphNames.map((name) => executorOf(world, name));
+  const [payments, payouts, recurring, merchants] = subgraphNames.map((name) =>
+    executorOf(world, name),
+  );
   if (!payments || !payouts || !recurring || !merchants) throw new Error('a subgraph is missing');
-  const supergraphSdl = readFileSync(join(import.meta.dirname, '../../schema/supergraph.graphql'), 'utf8');
-  return openSupergraph({ supergraphSdl, executors: { payments, payouts, recurring, merchants }, log: silent });
+  const supergraphSdl = readFileSync(
+    join(import.meta.dirname, '../../schema/supergraph.graphql'),
+    'utf8',
+  );
+  return openSupergraph({
+    supergraphSdl,
+    executors: { payments, payouts, recurring, merchants },
+    log: silent,
+  });
 };

@@ -14,13 +14,19 @@ describe('a socket', () => {
     const { socketUrl } = await serveGraph(t);
     const client = connect(t, socketUrl, bearer(operatorToken));
     const run = async (query: string) => (await client.iterate({ query }).next()).value;
-    assert.deepEqual(await run('{ merchant(id: "m1") { name } }'), { data: { merchant: { name: 'Merchant of the test' } } });
-    assert.deepEqual(await run('mutation { merchantCreate(name: "New") { id name } }'), { data: { merchantCreate: { id: 'm9', name: 'New' } } });
+    assert.deepEqual(await run('{ merchant(id: "m1") { name } }'), {
+      data: { merchant: { name: 'Merchant of the test' } },
+    });
+    assert.deepEqual(await run('mutation { merchantCreate(name: "New") { id name } }'), {
+      data: { merchantCreate: { id: 'm9', name: 'New' } },
+    });
   });
 
   test('refuses what the access table does not give the caller', async (t) => {
     const { socketUrl, world } = await serveGraph(t);
-    const result = await connect(t, socketUrl).iterate({ query: 'mutation { merchantCreate(name: "New") { id } }' }).next();
+    const result = await connect(t, socketUrl)
+      .iterate({ query: 'mutation { merchantCreate(name: "New") { id } }' })
+      .next();
     assert(!result.done);
     assert.deepEqual(
       result.value.errors?.map(({ extensions }) => extensions?.['code']),
@@ -38,7 +44,12 @@ describe('a socket', () => {
 
   test('is closed with 4403 for a bad key, a live key without live mode, and no key', async (t) => {
     const { socketUrl } = await serveGraph(t);
-    for (const payload of [bearer('sk_test_abc123_wrong'), bearer(liveKey), {}, { authorization: 5 }]) {
+    for (const payload of [
+      bearer('sk_test_abc123_wrong'),
+      bearer(liveKey),
+      {},
+      { authorization: 5 },
+    ]) {
       const socket = await openSocket(t, socketUrl);
       say(socket, { type: 'connection_init', payload });
       assert.deepEqual(await closingOf(socket), { code: 4403, reason: 'Forbidden' });
@@ -67,18 +78,28 @@ describe('a socket', () => {
       for (const message of messages) socket.send(message);
       codes.push((await closingOf(socket)).code);
     };
-    const subscribe = JSON.stringify({ type: 'subscribe', id: '1', payload: { query: 'subscription { events { id } }' } });
+    const subscribe = JSON.stringify({
+      type: 'subscribe',
+      id: '1',
+      payload: { query: 'subscription { events { id } }' },
+    });
     await closedBy(await openSocket(t, socketUrl), 'not json');
     await closedBy(await openSocket(t, socketUrl), subscribe);
     await closedBy(await openSocket(t, socketUrl, []));
     await closedBy(await letIn(t, socketUrl), subscribe, subscribe);
-    await closedBy(await letIn(t, socketUrl), JSON.stringify({ type: 'connection_init', payload: bearer(testKey) }));
+    await closedBy(
+      await letIn(t, socketUrl),
+      JSON.stringify({ type: 'connection_init', payload: bearer(testKey) }),
+    );
     assert.deepEqual(codes, [4400, 4401, 4406, 4409, 4429]);
   });
 
   test('is closed with 4408 when its first message does not come', async (t) => {
     const { socketUrl } = await serveGraph(t, { connectionInit_ms: 50 });
-    assert.deepEqual(await closingOf(await openSocket(t, socketUrl)), { code: 4408, reason: 'Connection initialisation timeout' });
+    assert.deepEqual(await closingOf(await openSocket(t, socketUrl)), {
+      code: 4408,
+      reason: 'Connection initialisation timeout',
+    });
   });
 
   for (const [what, frames] of Object.entries({
@@ -104,14 +125,23 @@ describe('a socket', () => {
       client.on('error', () => {});
       const closed = once(client, 'close');
       await Promise.race([closed, wait(15_000).then(() => assert.fail('it is still open'))]);
-      await until(() => new Promise((resolve) => app.server.getConnections((_, count) => resolve(count === 0))));
+      await until(
+        () =>
+          new Promise((resolve) => app.server.getConnections((_, count) => resolve(count === 0))),
+      );
     });
   }
 
   test('is closed with 4400 by a message of an unknown type, an operation without a query or an id, and bytes that are no text', async (t) => {
     const { socketUrl } = await serveGraph(t);
     const payload = { query: '{ rates { rateBps } }' };
-    for (const message of [{ type: 'start', id: '1', payload }, { type: 'subscribe', id: '1', payload: {} }, { type: 'subscribe', payload }, [], null]) {
+    for (const message of [
+      { type: 'start', id: '1', payload },
+      { type: 'subscribe', id: '1', payload: {} },
+      { type: 'subscribe', payload },
+      [],
+      null,
+    ]) {
       const socket = await letIn(t, socketUrl);
       socket.send(JSON.stringify(message));
       assert.equal((await closingOf(socket)).code, 4400, JSON.stringify(message));
@@ -139,7 +169,8 @@ describe('a socket', () => {
     const { socketUrl, world } = await serveGraph(t);
     world.setKey(testKey, { ...world.holderOf(testKey), rateLimit: { perSecond: 1, burst: 3 } });
     const socket = await letIn(t, socketUrl);
-    for (const id of ['1', '2', '3', '4', '5']) say(socket, { type: 'subscribe', id, payload: { query: 'subscription { events { id } }' } });
+    for (const id of ['1', '2', '3', '4', '5'])
+      say(socket, { type: 'subscribe', id, payload: { query: 'subscription { events { id } }' } });
     const refused = await hearAll(socket, 1);
     assert.match(JSON.stringify(refused), /"type":"error".*"code":"rate_limited"/);
     assert.equal(socket.readyState, socket.OPEN);

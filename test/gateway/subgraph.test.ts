@@ -3,7 +3,17 @@ import assert from 'node:assert/strict';
 import type { ExecutionResult } from 'graphql';
 import type { Principal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { buildSubgraph } from '../../subgraphs/kernel/service/graph/subgraph.ts';
-import { ask, entities, facade, firstError, key, loader, merchantsResolvers, operator, state } from './merchants-subgraph.ts';
+import {
+  ask,
+  entities,
+  facade,
+  firstError,
+  key,
+  loader,
+  merchantsResolvers,
+  operator,
+  state,
+} from './merchants-subgraph.ts';
 
 describe('a subgraph is built whole or not at all', () => {
   const wrong: readonly (readonly [string, RegExp, () => unknown])[] = [
@@ -21,31 +31,60 @@ describe('a subgraph is built whole or not at all', () => {
       /one loader.*Shop/,
       () => {
         const { Shop: _Shop, ...others } = entities;
-        return buildSubgraph({ name: 'merchants', resolvers: merchantsResolvers, entities: others });
+        return buildSubgraph({
+          name: 'merchants',
+          resolvers: merchantsResolvers,
+          entities: others,
+        });
       },
     ],
     [
       'a loader of what is no entity here',
       /one loader.*Payout/,
-      () => buildSubgraph({ name: 'merchants', resolvers: merchantsResolvers, entities: { ...entities, Payout: loader } }),
+      () =>
+        buildSubgraph({
+          name: 'merchants',
+          resolvers: merchantsResolvers,
+          entities: { ...entities, Payout: loader },
+        }),
     ],
   ];
-  for (const [what, message, build] of wrong) test(`${what} stops it`, () => assert.throws(build, { message }));
+  for (const [what, message, build] of wrong)
+    test(`${what} stops it`, () => assert.throws(build, { message }));
 });
 
 describe('a root field asks the access table', () => {
   test('a key that lacks the scope is told scope_required', async () => {
     const result = await ask('{ balance { currency } }', { ...key, scopes: [] });
-    assert.deepEqual(firstError(result), { message: 'the key lacks the scope api:balance:read', code: 'scope_required', path: ['balance'] });
+    assert.deepEqual(firstError(result), {
+      message: 'the key lacks the scope api:balance:read',
+      code: 'scope_required',
+      path: ['balance'],
+    });
   });
   test('an operator of too low a role is told forbidden', async () => {
-    const result = await ask('mutation { merchantCreate(name: "x") { id } }', { kind: 'operator', subject: 'o', role: 'viewer', merchantId: null });
-    assert.deepEqual(firstError(result), { message: 'this operation needs the role admin', code: 'forbidden', path: ['merchantCreate'] });
+    const result = await ask('mutation { merchantCreate(name: "x") { id } }', {
+      kind: 'operator',
+      subject: 'o',
+      role: 'viewer',
+      merchantId: null,
+    });
+    assert.deepEqual(firstError(result), {
+      message: 'this operation needs the role admin',
+      code: 'forbidden',
+      path: ['merchantCreate'],
+    });
   });
   test('who may call it gets wire values: integers for money, RFC 3339 with milliseconds for moments', async () => {
-    const result = await ask('{ balance { balance available } merchant(id: "m") { createdAt } }', key);
+    const result = await ask(
+      '{ balance { balance available } merchant(id: "m") { createdAt } }',
+      key,
+    );
     assert.deepEqual(JSON.parse(JSON.stringify(result)), {
-      data: { balance: { balance: -5, available: 9_007_199_254_740_991 }, merchant: { createdAt: '2026-05-06T10:00:00.123Z' } },
+      data: {
+        balance: { balance: -5, available: 9_007_199_254_740_991 },
+        merchant: { createdAt: '2026-05-06T10:00:00.123Z' },
+      },
     });
   });
 });
@@ -57,14 +96,27 @@ const askEntities = async (principal: Principal, representations: readonly objec
   return ask(entitiesQuery, principal, { representations });
 };
 const shopOf = (merchantId: string, id: string) => ({ __typename: 'Shop', merchantId, id });
-const found = (result: ExecutionResult): unknown => JSON.parse(JSON.stringify(result.data?.['_entities'] ?? null));
+const found = (result: ExecutionResult): unknown =>
+  JSON.parse(JSON.stringify(result.data?.['_entities'] ?? null));
 
 describe('entities by key', () => {
   test('are loaded in one call per type, each distinct one once, in the order of the question', async () => {
-    const result = await askEntities(key, [shopOf('m', 'b'), { __typename: 'Merchant', id: 'm' }, shopOf('m', 'gone'), shopOf('m', 'a'), shopOf('m', 'b')]);
+    const result = await askEntities(key, [
+      shopOf('m', 'b'),
+      { __typename: 'Merchant', id: 'm' },
+      shopOf('m', 'gone'),
+      shopOf('m', 'a'),
+      shopOf('m', 'b'),
+    ]);
     assert.equal(result.errors, undefined);
     const b = { __typename: 'Shop', id: 'b', name: 'shop b' };
-    assert.deepEqual(found(result), [b, { __typename: 'Merchant', id: 'm' }, null, { __typename: 'Shop', id: 'a', name: 'shop a' }, b]);
+    assert.deepEqual(found(result), [
+      b,
+      { __typename: 'Merchant', id: 'm' },
+      null,
+      { __typename: 'Shop', id: 'a', name: 'shop a' },
+      b,
+    ]);
     assert.deepEqual(state.loads, [
       [
         { merchantId: 'm', id: 'b' },
@@ -82,7 +134,10 @@ describe('entities by key', () => {
   ];
   for (const [who, principal] of strangers) {
     test(`${who} of another merchant gets null, and nothing is loaded`, async () => {
-      const result = await askEntities(principal, [shopOf('other', 'a'), { __typename: 'Merchant', id: 'other' }]);
+      const result = await askEntities(principal, [
+        shopOf('other', 'a'),
+        { __typename: 'Merchant', id: 'other' },
+      ]);
       assert.deepEqual([found(result), result.errors, state.loads], [[null, null], undefined, []]);
     });
   }
@@ -92,12 +147,18 @@ describe('entities by key', () => {
     ['a service', { kind: 'service', name: 'worker' }],
   ] as const) {
     test(`${who} gets every merchant's`, async () => {
-      assert.deepEqual(found(await askEntities(principal, [shopOf('other', 'a')])), [{ __typename: 'Shop', id: 'a', name: 'shop a' }]);
+      assert.deepEqual(found(await askEntities(principal, [shopOf('other', 'a')])), [
+        { __typename: 'Shop', id: 'a', name: 'shop a' },
+      ]);
     });
   }
 
   test('a load that fails leaves its own places empty, and says nothing of why', async () => {
-    const result = await askEntities(key, [{ __typename: 'Merchant', id: 'm' }, shopOf('m', 'broken'), shopOf('m', 'a')]);
+    const result = await askEntities(key, [
+      { __typename: 'Merchant', id: 'm' },
+      shopOf('m', 'broken'),
+      shopOf('m', 'a'),
+    ]);
     assert.deepEqual(found(result), [{ __typename: 'Merchant', id: 'm' }, null, null]);
     assert.deepEqual(
       result.errors?.map(({ message, path }) => [message, path]),

@@ -20,7 +20,13 @@ describe('a subscription', () => {
         paymentCreated: {
           id: '10',
           kind: 'payment_created',
-          payment: { id: 'p-1', amount: 100, status: 'pending', shop: { name: 'Shop s1' }, webhookDeliveries: [{ status: 'delivered' }] },
+          payment: {
+            id: 'p-1',
+            amount: 100,
+            status: 'pending',
+            shop: { name: 'Shop s1' },
+            webhookDeliveries: [{ status: 'delivered' }],
+          },
         },
       },
     });
@@ -63,8 +69,15 @@ describe('a subscription', () => {
 
   test('that asks for the event alone is answered without asking a subgraph', async (t) => {
     const { world, socketUrl } = await serveGraph(t);
-    const events = await listen(connect(t, socketUrl), 'subscription { events { __typename id kind at merchantId shopId mode payload } }');
-    await world.happen({ kind: 'refund.created', subjectId: 'r-1', payload: { payment_id: 'p-1' } });
+    const events = await listen(
+      connect(t, socketUrl),
+      'subscription { events { __typename id kind at merchantId shopId mode payload } }',
+    );
+    await world.happen({
+      kind: 'refund.created',
+      subjectId: 'r-1',
+      payload: { payment_id: 'p-1' },
+    });
     assert.deepEqual((await events.next()).data, {
       events: {
         __typename: 'RefundCreatedEvent',
@@ -83,20 +96,39 @@ describe('a subscription', () => {
   test('of each of the six fields hears its own kind, and the union those that it asks for', async (t) => {
     const { world, socketUrl } = await serveGraph(t);
     const client = connect(t, socketUrl);
-    const fields = ['paymentCreated', 'paymentStatusChanged', 'payoutCreated', 'payoutStatusChanged', 'refundCreated', 'subscriptionStatusChanged'] as const;
+    const fields = [
+      'paymentCreated',
+      'paymentStatusChanged',
+      'payoutCreated',
+      'payoutStatusChanged',
+      'refundCreated',
+      'subscriptionStatusChanged',
+    ] as const;
     const each: Awaited<ReturnType<typeof listen>>[] = [];
-    for (const field of fields) each.push(await listen(client, `subscription { ${field} { kind } }`));
+    for (const field of fields)
+      each.push(await listen(client, `subscription { ${field} { kind } }`));
     const all = await listen(client, 'subscription { events { kind } }');
-    const some = await listen(client, 'subscription { events(kinds: [payout_created, refund_created]) { kind } }');
+    const some = await listen(
+      client,
+      'subscription { events(kinds: [payout_created, refund_created]) { kind } }',
+    );
     for (const kind of liveKinds) await world.happen({ kind });
     const heard = await Promise.all(each.map((results) => results.next()));
-    const kinds = ['payment_created', 'payment_status_changed', 'payout_created', 'payout_status_changed', 'refund_created', 'subscription_status_changed'];
+    const kinds = [
+      'payment_created',
+      'payment_status_changed',
+      'payout_created',
+      'payout_status_changed',
+      'refund_created',
+      'subscription_status_changed',
+    ];
     assert.deepEqual(
       heard.map(({ data }, index) => data?.[fields[index] ?? '']),
       kinds.map((kind) => ({ kind })),
     );
     for (const kind of kinds) assert.deepEqual((await all.next()).data, { events: { kind } });
-    for (const kind of ['payout_created', 'refund_created']) assert.deepEqual((await some.next()).data, { events: { kind } });
+    for (const kind of ['payout_created', 'refund_created'])
+      assert.deepEqual((await some.next()).data, { events: { kind } });
     // The next one comes straight behind: none of another kind was in between.
     for (const kind of liveKinds) await world.happen({ kind });
     const again = await Promise.all([...each, some].map((results) => results.next()));
@@ -114,10 +146,13 @@ describe('a subscription', () => {
     await world.happen({ kind: 'subscription.status_changed' });
     await world.happen({ kind: 'refund.created' });
     assert.deepEqual((await all.next()).data, { events: { kind: 'refund_created' } });
-    await assert.rejects(client.iterate({ query: 'subscription { subscriptionStatusChanged { kind } }' }).next(), ([refusal]: readonly GraphQLError[]) => {
-      assert.equal(refusal?.extensions['code'], 'scope_required');
-      return true;
-    });
+    await assert.rejects(
+      client.iterate({ query: 'subscription { subscriptionStatusChanged { kind } }' }).next(),
+      ([refusal]: readonly GraphQLError[]) => {
+        assert.equal(refusal?.extensions['code'], 'scope_required');
+        return true;
+      },
+    );
   });
 
   test('of a key hears its shop and mode; of an operator all, or one merchant', async (t) => {
@@ -130,25 +165,41 @@ describe('a subscription', () => {
     await world.happen({ shopId: 's1' });
     await world.happen({ shopId: 's2' });
     assert.deepEqual((await key.next()).data, { events: { id: '30' } });
-    assert.deepEqual([(await all.next()).data, (await all.next()).data], [{ events: { id: '10' } }, { events: { id: '20' } }]);
+    assert.deepEqual(
+      [(await all.next()).data, (await all.next()).data],
+      [{ events: { id: '10' } }, { events: { id: '20' } }],
+    );
     assert.deepEqual((await one.next()).data, { events: { id: '10' } });
   });
 
   test('resumes behind an event, and hears the rest once', async (t) => {
     const { world, socketUrl } = await serveGraph(t, { rememberedEvents: 2 });
     for (let i = 0; i < 5; i += 1) await world.happen();
-    const events = await listen(connect(t, socketUrl), 'subscription { paymentCreated(after: "20") { id } }');
+    const events = await listen(
+      connect(t, socketUrl),
+      'subscription { paymentCreated(after: "20") { id } }',
+    );
     await world.happen();
-    const ids = [await events.next(), await events.next(), await events.next(), await events.next()].map(({ data }) => data?.['paymentCreated']);
+    const ids = [
+      await events.next(),
+      await events.next(),
+      await events.next(),
+      await events.next(),
+    ].map(({ data }) => data?.['paymentCreated']);
     assert.deepEqual(ids, [{ id: '30' }, { id: '40' }, { id: '50' }, { id: '60' }]);
   });
 
   test('is read once for all that ask the same with the same rights, and apart for others', async (t) => {
     const { world, socketUrl } = await serveGraph(t);
-    const query = 'subscription ($big: Boolean!) { paymentCreated { payment { amount @include(if: $big) id } } }';
-    const same = await Array.fromAsync({ length: 5 }, () => listen(connect(t, socketUrl), query, { big: true }));
+    const query =
+      'subscription ($big: Boolean!) { paymentCreated { payment { amount @include(if: $big) id } } }';
+    const same = await Array.fromAsync({ length: 5 }, () =>
+      listen(connect(t, socketUrl), query, { big: true }),
+    );
     const other = await listen(connect(t, socketUrl), query, { big: false });
-    const operator = await listen(connect(t, socketUrl, bearer(operatorToken)), query, { big: true });
+    const operator = await listen(connect(t, socketUrl, bearer(operatorToken)), query, {
+      big: true,
+    });
     await world.happen({ subjectId: 'p' });
     const heard = await Promise.all([...same, operator].map((results) => results.next()));
     assert.deepEqual(
@@ -161,23 +212,36 @@ describe('a subscription', () => {
 
   test('shows an error where it happened under the name that the client gave, and nothing of what is inside', async (t) => {
     const { world, socketUrl } = await serveGraph(t);
-    const events = await listen(connect(t, socketUrl), 'subscription { mine: paymentCreated { payment { id } } }');
-    world.obstacles.set('liveEvent', () => Promise.reject(new Error('the secret of the database is hunter2')));
+    const events = await listen(
+      connect(t, socketUrl),
+      'subscription { mine: paymentCreated { payment { id } } }',
+    );
+    world.obstacles.set('liveEvent', () =>
+      Promise.reject(new Error('the secret of the database is hunter2')),
+    );
     await world.happen();
     assert.deepEqual(await events.next(), {
       data: null,
-      errors: [{ message: 'internal error', path: ['mine'], extensions: { code: 'internal_error' } }],
+      errors: [
+        { message: 'internal error', path: ['mine'], extensions: { code: 'internal_error' } },
+      ],
     });
   });
 
   test('counts an event that is gone by the time it is read as missed', async (t) => {
     const { world, socketUrl } = await serveGraph(t);
-    const events = await listen(connect(t, socketUrl), 'subscription { paymentCreated { id payment { id } } }');
+    const events = await listen(
+      connect(t, socketUrl),
+      'subscription { paymentCreated { id payment { id } } }',
+    );
     const { sequence } = world.store();
     world.gone.add(sequence);
     await world.tell(...world.events);
     await world.happen({ subjectId: 'p' });
-    assert.deepEqual(await events.next(), { data: { paymentCreated: { id: '20', payment: { id: 'p' } } }, extensions: { missed: 1 } });
+    assert.deepEqual(await events.next(), {
+      data: { paymentCreated: { id: '20', payment: { id: 'p' } } },
+      extensions: { missed: 1 },
+    });
   });
 
   test('of a console that does not read loses its oldest events, tells how many, and holds nobody else up', async (t) => {
@@ -195,7 +259,9 @@ describe('a subscription', () => {
       await world.happen({ payload: { large } });
       await quick.next();
     }
-    const heard: { payload: { data: { paymentCreated: { id: string } }; extensions?: { missed: number } } }[] = [];
+    const heard: {
+      payload: { data: { paymentCreated: { id: string } }; extensions?: { missed: number } };
+    }[] = [];
     slow.on('message', (message: Buffer) => heard.push(JSON.parse(message.toString())));
     slow.resume();
     await until(() => heard.at(-1)?.payload.data.paymentCreated.id === String(total * 10));
@@ -213,7 +279,8 @@ describe('a subscription', () => {
     const { socketUrl } = await serveGraph(t);
     const before = await readers();
     const socket = await letIn(t, socketUrl);
-    for (const id of ['1', '2', '3']) say(socket, { type: 'subscribe', id, payload: { query: 'subscription { events { id } }' } });
+    for (const id of ['1', '2', '3'])
+      say(socket, { type: 'subscribe', id, payload: { query: 'subscription { events { id } }' } });
     await until(async () => (await readers()) === before + 3);
     say(socket, { type: 'complete', id: '1' });
     await until(async () => (await readers()) === before + 2);
@@ -223,33 +290,74 @@ describe('a subscription', () => {
 });
 
 describe('a subscription is refused', () => {
-  const refusals: readonly (readonly [title: string, query: string, code: string, key?: string])[] = [
-    ['when it cannot be parsed', 'subscription {', 'bad_request'],
-    ['when it does not fit the schema', 'subscription { paymentCreated { nothing } }', 'bad_request'],
-    ['when it has two root fields', 'subscription { paymentCreated { id } payoutCreated { id } }', 'bad_request'],
-    ['when its root field is conditional', 'subscription { paymentCreated @skip(if: false) { id } }', 'bad_request'],
-    ['when a variable is missing', 'subscription ($on: Boolean!) { paymentCreated { id @include(if: $on) } }', 'bad_request'],
-    ['when after is not the id of an event', 'subscription { paymentCreated(after: "yesterday") { id } }', 'bad_request'],
-    ["when it names another key's merchant", 'subscription { paymentCreated(merchantId: "m2") { id } }', 'not_found'],
+  const refusals: readonly (readonly [title: string, query: string, code: string, key?: string])[] =
     [
-      'when it is nested too deeply',
-      `subscription { paymentCreated { payment ${'{ refunds { payment '.repeat(8)}{ id }${' } }'.repeat(8)} } }`,
-      'query_too_complex',
-    ],
-    ['when it has too many fields', `subscription { paymentCreated { ${'id '.repeat(1_001)} } }`, 'query_too_complex'],
-    ['when it has too many words', `subscription { paymentCreated { ${'id '.repeat(6_000)} } }`, 'bad_request'],
-    ['when no operation has the name', 'subscription A { events { id } } subscription B { events { id } }', 'bad_request'],
-  ];
+      ['when it cannot be parsed', 'subscription {', 'bad_request'],
+      [
+        'when it does not fit the schema',
+        'subscription { paymentCreated { nothing } }',
+        'bad_request',
+      ],
+      [
+        'when it has two root fields',
+        'subscription { paymentCreated { id } payoutCreated { id } }',
+        'bad_request',
+      ],
+      [
+        'when its root field is conditional',
+        'subscription { paymentCreated @skip(if: false) { id } }',
+        'bad_request',
+      ],
+      [
+        'when a variable is missing',
+        'subscription ($on: Boolean!) { paymentCreated { id @include(if: $on) } }',
+        'bad_request',
+      ],
+      [
+        'when after is not the id of an event',
+        'subscription { paymentCreated(after: "yesterday") { id } }',
+        'bad_request',
+      ],
+      [
+        "when it names another key's merchant",
+        'subscription { paymentCreated(merchantId: "m2") { id } }',
+        'not_found',
+      ],
+      [
+        'when it is nested too deeply',
+        `subscription { paymentCreated { payment ${'{ refunds { payment '.repeat(8)}{ id }${' } }'.repeat(8)} } }`,
+        'query_too_complex',
+      ],
+      [
+        'when it has too many fields',
+        `subscription { paymentCreated { ${'id '.repeat(1_001)} } }`,
+        'query_too_complex',
+      ],
+      [
+        'when it has too many words',
+        `subscription { paymentCreated { ${'id '.repeat(6_000)} } }`,
+        'bad_request',
+      ],
+      [
+        'when no operation has the name',
+        'subscription A { events { id } } subscription B { events { id } }',
+        'bad_request',
+      ],
+    ];
   for (const [title, query, code] of refusals) {
     test(title, async (t) => {
       const { socketUrl } = await serveGraph(t);
       const socket = await letIn(t, socketUrl);
       say(socket, { type: 'subscribe', id: '1', payload: { query } });
       const answer = await hear(socket);
-      assert(typeof answer === 'object' && answer !== null && 'type' in answer && 'payload' in answer);
+      assert(
+        typeof answer === 'object' && answer !== null && 'type' in answer && 'payload' in answer,
+      );
       assert.equal(answer.type, 'error');
       assert(Array.isArray(answer.payload));
-      const codes = answer.payload.map(({ extensions, message }) => (message === 'Validation aborted.' ? code : extensions.code));
+      const codes = answer.payload.map(({ extensions, message }) =>
+        message === 'Validation aborted.' ? code : extensions.code,
+      );
       assert.deepEqual(new Set(codes), new Set([code]));
     });
   }
@@ -258,11 +366,17 @@ describe('a subscription is refused', () => {
     const { socketUrl } = await serveGraph(t);
     const socket = await letIn(t, socketUrl);
     const query = 'subscription { events { id } }';
-    for (let i = 0; i <= operationsPerSocket_max; i += 1) say(socket, { type: 'subscribe', id: `${i}`, payload: { query } });
+    for (let i = 0; i <= operationsPerSocket_max; i += 1)
+      say(socket, { type: 'subscribe', id: `${i}`, payload: { query } });
     assert.deepEqual(await hear(socket), {
       id: `${operationsPerSocket_max}`,
       type: 'error',
-      payload: [{ message: `A connection runs at most ${operationsPerSocket_max} operations at a time.`, extensions: { code: 'rate_limited' } }],
+      payload: [
+        {
+          message: `A connection runs at most ${operationsPerSocket_max} operations at a time.`,
+          extensions: { code: 'rate_limited' },
+        },
+      ],
     });
   });
 });

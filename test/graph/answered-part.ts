@@ -1,10 +1,14 @@
-/** Asking for everything, and being answered what one may see: a field that is refused takes what stands around it with it, so it is left out. */
+/**
+ * Asking for everything, and being answered what one may see: a field that is refused takes what
+ * stands around it with it, so it is left out.
+ */
 import { visit, type DocumentNode, type ExecutionResult, type GraphQLError } from 'graphql';
 import type { Supergraph } from '../../gateway/supergraph.ts';
 import type { Principal } from '../../subgraphs/kernel/service/access/principal.ts';
 import type { EveryField } from './every-field.ts';
 
-const pathOf = ({ path }: GraphQLError): string => (path ?? []).filter((step) => typeof step === 'string').join('.');
+const pathOf = ({ path }: GraphQLError): string =>
+  (path ?? []).filter((step) => typeof step === 'string').join('.');
 
 /** The document without the fields at these paths. */
 const without = (document: DocumentNode, paths: ReadonlySet<string>): DocumentNode => {
@@ -22,7 +26,10 @@ const without = (document: DocumentNode, paths: ReadonlySet<string>): DocumentNo
   });
 };
 
-/** Asks, leaves out what was refused or failed and asks again, until the rest is answered or nothing is left. Gives all answers, and the last document. */
+/**
+ * Asks, leaves out what was refused or failed and asks again, until the rest is answered or nothing
+ * is left. Gives all answers, and the last document.
+ */
 export const askAnsweredPart = async (
   supergraph: Pick<Supergraph, 'execute'>,
   { document, variables }: Pick<EveryField, 'document' | 'variables'>,
@@ -30,10 +37,14 @@ export const askAnsweredPart = async (
 ) => {
   const answers: ExecutionResult[] = [];
   for (let left = document; ;) {
-    const answer = await supergraph.execute({ document: left, variables }, { principal, requestId: 'r' });
+    const answer = await supergraph.execute(
+      { document: left, variables },
+      { principal, requestId: 'r' },
+    );
     answers.push(answer);
     const refused = new Set((answer.errors ?? []).map(pathOf));
-    if (refused.size === 0 || [...refused].some((path) => !path.includes('.'))) return { answers, document: left };
+    if (refused.size === 0 || [...refused].some((path) => !path.includes('.')))
+      return { answers, document: left };
     left = without(left, refused);
   }
 };

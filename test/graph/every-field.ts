@@ -1,6 +1,7 @@
 /**
- * Documents that ask for everything: for each root field one document whose selection goes into every type that can be reached from it, with every
- * argument filled in. So a field that is added tomorrow is asked for, too.
+ * Documents that ask for everything: for each root field one document whose selection goes into
+ * every type that can be reached from it, with every argument filled in. So a field that is added
+ * tomorrow is asked for, too.
  */
 import {
   getNamedType,
@@ -24,10 +25,15 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 
-/** Which arguments are given: all of them, those that name something, or only those that must be. */
+/**
+ * Which arguments are given: all of them, those that name something, or only those that must be.
+ */
 export type Fill = 'all' | 'ids' | 'required';
 
-/** The value for an argument by its name and the type that it is asked of; undefined: any value of its type. */
+/**
+ * The value for an argument by its name and the type that it is asked of; undefined: any value of
+ * its type.
+ */
 export type ValueOf = (argument: string, asked: GraphQLNamedType) => unknown;
 
 export interface EveryField {
@@ -48,10 +54,12 @@ interface Writing {
   readonly asks: Set<string>;
 }
 
-const isId = (input: GraphQLArgument | GraphQLInputField): boolean => getNamedType(input.type).name === 'ID';
+const isId = (input: GraphQLArgument | GraphQLInputField): boolean =>
+  getNamedType(input.type).name === 'ID';
 
 /** A cursor is of a page that was read before; a made-up one would hide the page. */
-const isCursor = ({ name, type }: GraphQLArgument | GraphQLInputField): boolean => name === 'after' && getNamedType(type).name === 'String';
+const isCursor = ({ name, type }: GraphQLArgument | GraphQLInputField): boolean =>
+  name === 'after' && getNamedType(type).name === 'String';
 
 const isWanted = (fill: Fill, input: GraphQLArgument | GraphQLInputField): boolean =>
   (fill === 'all' && !isCursor(input)) ||
@@ -73,9 +81,19 @@ const scalars: Readonly<Record<string, unknown>> = {
 };
 
 /** Texts that must have a form. */
-const texts: Readonly<Record<string, string>> = { from: '2026-01-01', to: '2099-12-31', url: 'https://shop.example/hook', orderId: 'order-1' };
+const texts: Readonly<Record<string, string>> = {
+  from: '2026-01-01',
+  to: '2099-12-31',
+  url: 'https://shop.example/hook',
+  orderId: 'order-1',
+};
 
-const inputValue = (writing: Writing, name: string, type: GraphQLInputType, asked: GraphQLNamedType): unknown => {
+const inputValue = (
+  writing: Writing,
+  name: string,
+  type: GraphQLInputType,
+  asked: GraphQLNamedType,
+): unknown => {
   const bare = isNonNullType(type) ? type.ofType : type;
   if (isListType(bare)) return [inputValue(writing, name, bare.ofType, asked)];
   const known = writing.valueOf(name, asked);
@@ -84,7 +102,9 @@ const inputValue = (writing: Writing, name: string, type: GraphQLInputType, aske
   if (isEnumType(bare)) return bare.getValues()[0]?.name;
   if (!isInputObjectType(bare)) return scalars[getNamedType(bare).name];
   const fields = Object.values(bare.getFields()).filter((field) => isWanted(writing.fill, field));
-  return Object.fromEntries(fields.map((field) => [field.name, inputValue(writing, field.name, field.type, asked)]));
+  return Object.fromEntries(
+    fields.map((field) => [field.name, inputValue(writing, field.name, field.type, asked)]),
+  );
 };
 
 const writeArguments = (writing: Writing, field: GraphQLField<unknown, unknown>): string => {
@@ -92,27 +112,48 @@ const writeArguments = (writing: Writing, field: GraphQLField<unknown, unknown>)
   const written = wanted.map((argument) => {
     const variable = `v${writing.declared.length}`;
     writing.declared.push(`$${variable}: ${String(argument.type)}`);
-    writing.variables[variable] = inputValue(writing, argument.name, argument.type, getNamedType(field.type));
+    writing.variables[variable] = inputValue(
+      writing,
+      argument.name,
+      argument.type,
+      getNamedType(field.type),
+    );
     return `${argument.name}: $${variable}`;
   });
   return written.length > 0 ? `(${written.join(', ')})` : '';
 };
 
-/** A type that is on the way already is only asked for what it holds itself, so that everything comes to an end. */
-const writeSelection = (writing: Writing, type: GraphQLCompositeType, above: readonly string[]): string => {
+/**
+ * A type that is on the way already is only asked for what it holds itself, so that everything
+ * comes to an end.
+ */
+const writeSelection = (
+  writing: Writing,
+  type: GraphQLCompositeType,
+  above: readonly string[],
+): string => {
   if (isAbstractType(type)) {
-    const members = writing.schema.getPossibleTypes(type).map((member) => `... on ${member.name} ${writeSelection(writing, member, above)}`);
+    const members = writing.schema
+      .getPossibleTypes(type)
+      .map((member) => `... on ${member.name} ${writeSelection(writing, member, above)}`);
     const own = isObjectType(type) || !('getFields' in type) ? [] : Object.values(type.getFields());
     for (const { name } of own) writing.asks.add(`${type.name}.${name}`);
     return `{ __typename ${members.join(' ')} }`;
   }
   const known = above.includes(type.name);
-  const fields = Object.values(type.getFields()).filter((field) => !known || !isCompositeType(getNamedType(field.type)));
+  const fields = Object.values(type.getFields()).filter(
+    (field) => !known || !isCompositeType(getNamedType(field.type)),
+  );
   return `{ __typename ${fields.map((field) => writeField(writing, type, field, [...above, type.name])).join(' ')} }`;
 };
 
 // Each field under a name of its own: members of a union may have equal names for different types.
-const writeField = (writing: Writing, type: GraphQLObjectType, field: GraphQLField<unknown, unknown>, above: readonly string[]): string => {
+const writeField = (
+  writing: Writing,
+  type: GraphQLObjectType,
+  field: GraphQLField<unknown, unknown>,
+  above: readonly string[],
+): string => {
   writing.asks.add(`${type.name}.${field.name}`);
   const named = getNamedType(field.type);
   const selection = isCompositeType(named) ? ` ${writeSelection(writing, named, above)}` : '';
@@ -120,19 +161,39 @@ const writeField = (writing: Writing, type: GraphQLObjectType, field: GraphQLFie
 };
 
 /** The document of one root field. Fails when it is not valid. */
-const askAll = (schema: GraphQLSchema, type: GraphQLObjectType, field: GraphQLField<unknown, unknown>, fill: Fill, valueOf: ValueOf): EveryField => {
+const askAll = (
+  schema: GraphQLSchema,
+  type: GraphQLObjectType,
+  field: GraphQLField<unknown, unknown>,
+  fill: Fill,
+  valueOf: ValueOf,
+): EveryField => {
   const writing: Writing = { schema, fill, valueOf, declared: [], variables: {}, asks: new Set() };
   const body = writeField(writing, type, field, [type.name]);
   const head = writing.declared.length > 0 ? `(${writing.declared.join(', ')})` : '';
   const document = parse(`${type.name.toLowerCase()} Every${head} { ${body} }`);
   const [mistake] = validate(schema, document);
   if (mistake) throw mistake;
-  return { root: `${type.name}.${field.name}`, document, variables: writing.variables, asks: writing.asks };
+  return {
+    root: `${type.name}.${field.name}`,
+    document,
+    variables: writing.variables,
+    asks: writing.asks,
+  };
 };
 
 /** A document for every field of the root type. */
-export const askEverything = (schema: GraphQLSchema, operation: 'query' | 'mutation' | 'subscription', fill: Fill, valueOf: ValueOf): readonly EveryField[] => {
-  const type = { query: schema.getQueryType(), mutation: schema.getMutationType(), subscription: schema.getSubscriptionType() }[operation];
+export const askEverything = (
+  schema: GraphQLSchema,
+  operation: 'query' | 'mutation' | 'subscription',
+  fill: Fill,
+  valueOf: ValueOf,
+): readonly EveryField[] => {
+  const type = {
+    query: schema.getQueryType(),
+    mutation: schema.getMutationType(),
+    subscription: schema.getSubscriptionType(),
+  }[operation];
   if (!type) throw new Error(`there is no ${operation}`);
   return Object.values(type.getFields()).map((field) => askAll(schema, type, field, fill, valueOf));
 };
@@ -141,6 +202,10 @@ export const askEverything = (schema: GraphQLSchema, operation: 'query' | 'mutat
 export const allFields = (schema: GraphQLSchema): ReadonlySet<string> => {
   const types = Object.values(schema.getTypeMap()).filter((type) => !type.name.startsWith('__'));
   return new Set(
-    types.flatMap((type) => (isCompositeType(type) && 'getFields' in type ? Object.keys(type.getFields()).map((name) => `${type.name}.${name}`) : [])),
+    types.flatMap((type) =>
+      isCompositeType(type) && 'getFields' in type
+        ? Object.keys(type.getFields()).map((name) => `${type.name}.${name}`)
+        : [],
+    ),
   );
 };

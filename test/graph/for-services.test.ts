@@ -1,4 +1,7 @@
-/** What the service asks itself is no part of the graph that clients see, and not theirs to ask where it is. */
+/**
+ * What the service asks itself is no part of the graph that clients see, and not theirs to ask
+ * where it is.
+ */
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -20,14 +23,19 @@ const askers: readonly Principal[] = [
 ];
 
 const isPublic = (coordinate: string): boolean =>
-  rootTypes.some((type) => Object.keys(type?.getFields() ?? {}).some((field) => `${type?.name}.${field}` === coordinate));
+  rootTypes.some((type) =>
+    Object.keys(type?.getFields() ?? {}).some((field) => `${type?.name}.${field}` === coordinate),
+  );
 
 test('a root field for services alone is not in the public schema, and no type of its own is', (t) => {
-  const alone = Object.entries(access).flatMap(([field, row]) => ((row.service || row.edge) && Object.keys(row).length === 1 ? [field] : []));
+  const alone = Object.entries(access).flatMap(([field, row]) =>
+    (row.service || row.edge) && Object.keys(row).length === 1 ? [field] : [],
+  );
   t.diagnostic(alone.join(', '));
   assert(alone.length >= 8);
   assert.deepEqual(alone.filter(isPublic), []);
-  for (const type of ['ApiKeyHolder', 'ApiKeyUse', 'RecurringPayment']) assert.equal(schema.getType(type), undefined, type);
+  for (const type of ['ApiKeyHolder', 'ApiKeyUse', 'RecurringPayment'])
+    assert.equal(schema.getType(type), undefined, type);
 });
 
 test('the operations behind them ask for nothing else', (t) => {
@@ -35,13 +43,17 @@ test('the operations behind them ask for nothing else', (t) => {
     Object.values(separateOperations(readInternalOperations(name))).flatMap((document) => {
       const operation = getOperationAST(document);
       const type = operation?.operation === 'mutation' ? 'Mutation' : 'Query';
-      return (operation?.selectionSet.selections ?? []).map((field) => (field.kind === Kind.FIELD ? `${type}.${field.name.value}` : '?'));
+      return (operation?.selectionSet.selections ?? []).map((field) =>
+        field.kind === Kind.FIELD ? `${type}.${field.name.value}` : '?',
+      );
     }),
   );
   t.diagnostic(asked.join(', '));
   assert(asked.length >= 8);
   assert.deepEqual(
-    asked.filter((field) => isPublic(field) || askers.every((asker) => lacks(field, asker) !== null)),
+    asked.filter(
+      (field) => isPublic(field) || askers.every((asker) => lacks(field, asker) !== null),
+    ),
     [],
   );
 });

@@ -1,9 +1,16 @@
-/** Aliases that are called like the fields of an entity's key: they say nothing of which entity is meant, on whatever path the document runs. */
+/**
+ * Aliases that are called like the fields of an entity's key: they say nothing of which entity is
+ * meant, on whatever path the document runs.
+ */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { parse, validate, visit, type DocumentNode, type ExecutionResult } from 'graphql';
-import { scopes, type KeyPrincipal, type Principal } from '../../subgraphs/kernel/service/access/principal.ts';
+import {
+  scopes,
+  type KeyPrincipal,
+  type Principal,
+} from '../../subgraphs/kernel/service/access/principal.ts';
 import { merchantTables, plant, type Planted } from './planted-rows.ts';
 import { openGraphStage } from './stage.ts';
 
@@ -20,35 +27,78 @@ before(async () => {
   const [merchant, shop] = [randomUUID(), randomUUID()];
   own = await plant(pool, 'own', { merchant, shop });
   const tables = await merchantTables(pool);
-  const beside = (held: readonly string[]): readonly string[] => tables.filter((table) => !held.includes(table));
-  otherShop = await plant(pool, 'other-shop', { merchant, shop: randomUUID() }, beside(['merchant']));
-  const ofOperations = ['payment', 'refund', 'payout', 'token', 'subscription', 'event', 'webhook_delivery', 'webhook_attempt'];
-  otherMode = await plant(pool, 'other-mode', { merchant, shop }, beside(tables.filter((table) => !ofOperations.includes(table))));
+  const beside = (held: readonly string[]): readonly string[] =>
+    tables.filter((table) => !held.includes(table));
+  otherShop = await plant(
+    pool,
+    'other-shop',
+    { merchant, shop: randomUUID() },
+    beside(['merchant']),
+  );
+  const ofOperations = [
+    'payment',
+    'refund',
+    'payout',
+    'token',
+    'subscription',
+    'event',
+    'webhook_delivery',
+    'webhook_attempt',
+  ];
+  otherMode = await plant(
+    pool,
+    'other-mode',
+    { merchant, shop },
+    beside(tables.filter((table) => !ofOperations.includes(table))),
+  );
   for (const table of ['payment', 'refund', 'payout', 'token', 'subscription', 'event']) {
-    await pool.query(`update ${table} set mode = 'live' where merchant_id = $1 and id = $2`, [merchant, otherMode.id(table)]);
+    await pool.query(`update ${table} set mode = 'live' where merchant_id = $1 and id = $2`, [
+      merchant,
+      otherMode.id(table),
+    ]);
   }
   await pool.query('update event set sequence = position');
 });
 after(() => stage?.close());
 
-const key = (): KeyPrincipal => ({ kind: 'key', keyId: 'k', merchantId: own.id('merchant'), shopId: own.id('shop'), mode: 'test', scopes });
+const key = (): KeyPrincipal => ({
+  kind: 'key',
+  keyId: 'k',
+  merchantId: own.id('merchant'),
+  shopId: own.id('shop'),
+  mode: 'test',
+  scopes,
+});
 
-/** Runs it three times: the third answer comes from the compiled document, where it can be compiled, the first from the stock executor. */
-const onEachPath = async (document: DocumentNode, principal: Principal): Promise<ExecutionResult> => {
+/**
+ * Runs it three times: the third answer comes from the compiled document, where it can be compiled,
+ * the first from the stock executor.
+ */
+const onEachPath = async (
+  document: DocumentNode,
+  principal: Principal,
+): Promise<ExecutionResult> => {
   assert.deepEqual(validate(stage.supergraph.apiSchema, document), []);
-  const run = () => stage.supergraph.execute({ document, variables: {} }, { principal, requestId: 'r' });
+  const run = () =>
+    stage.supergraph.execute({ document, variables: {} }, { principal, requestId: 'r' });
   const [stock, again, compiled] = [await run(), await run(), await run()];
-  const told = ({ data, errors }: ExecutionResult) => JSON.stringify([data, errors?.map(({ message, path }) => [message, path])]);
+  const told = ({ data, errors }: ExecutionResult) =>
+    JSON.stringify([data, errors?.map(({ message, path }) => [message, path])]);
   assert.equal(told(again), told(stock));
   assert.equal(told(compiled), told(stock));
   return stock;
 };
 
-/** The document with other names in place of those that `aliases` lists: what it should answer, under these names. */
+/**
+ * The document with other names in place of those that `aliases` lists: what it should answer,
+ * under these names.
+ */
 const underOtherNames = (document: DocumentNode): DocumentNode =>
   visit(document, {
     Field: (field) =>
-      field.alias && field.alias.value !== field.name.value ? { ...field, alias: { ...field.alias, value: `a_${field.alias.value}` } } : undefined,
+      field.alias && field.alias.value !== field.name.value
+        ? { ...field, alias: { ...field.alias, value: `a_${field.alias.value}` } }
+        : undefined,
   });
 
 const deliveries = 'webhookDeliveries { url status attemptLog { error responseHead } }';
@@ -71,9 +121,19 @@ describe('an alias that is called like a key’s field', () => {
   for (const text of documents) {
     test(text, async (t) => {
       const document = parse(text.replaceAll('OWN', own.id('payment')));
-      const [asked, expected] = [await onEachPath(document, key()), await onEachPath(underOtherNames(document), key())];
-      assert.deepEqual(JSON.stringify(asked.data), JSON.stringify(expected.data)?.replaceAll('"a_', '"'));
-      const errorsOf = ({ errors }: ExecutionResult) => errors?.map(({ message, path }) => [message, path?.map((step) => String(step).replace(/^a_/, ''))]);
+      const [asked, expected] = [
+        await onEachPath(document, key()),
+        await onEachPath(underOtherNames(document), key()),
+      ];
+      assert.deepEqual(
+        JSON.stringify(asked.data),
+        JSON.stringify(expected.data)?.replaceAll('"a_', '"'),
+      );
+      const errorsOf = ({ errors }: ExecutionResult) =>
+        errors?.map(({ message, path }) => [
+          message,
+          path?.map((step) => String(step).replace(/^a_/, '')),
+        ]);
       assert.deepEqual(errorsOf(asked), errorsOf(expected));
       t.diagnostic(JSON.stringify(asked.data)?.slice(0, 300) ?? 'null');
       if (!asked.errors) assert.match(JSON.stringify(asked.data), /own-/);
@@ -84,14 +144,22 @@ describe('an alias that is called like a key’s field', () => {
     const { pool } = stage.database;
     const victims = [otherShop, otherMode];
     for (const victim of victims) {
-      await pool.query('update payment set order_id = $3, description = $3 where merchant_id = $1 and id = $2', [
-        own.id('merchant'),
-        own.id('payment'),
-        victim.id('payment'),
-      ]);
-      const conditional = '... @include(if: true) { id: orderId } ... @skip(if: true) { id: orderId }';
-      for (const alias of ['id: orderId', 'id: description', 'id: orderId @include(if: true)', conditional]) {
-        const { data, errors } = await onEachPath(parse(`{ payment(id: "${own.id('payment')}") { ${alias} ${deliveries} } }`), key());
+      await pool.query(
+        'update payment set order_id = $3, description = $3 where merchant_id = $1 and id = $2',
+        [own.id('merchant'), own.id('payment'), victim.id('payment')],
+      );
+      const conditional =
+        '... @include(if: true) { id: orderId } ... @skip(if: true) { id: orderId }';
+      for (const alias of [
+        'id: orderId',
+        'id: description',
+        'id: orderId @include(if: true)',
+        conditional,
+      ]) {
+        const { data, errors } = await onEachPath(
+          parse(`{ payment(id: "${own.id('payment')}") { ${alias} ${deliveries} } }`),
+          key(),
+        );
         assert.equal(errors, undefined, JSON.stringify(errors));
         assert.match(JSON.stringify(data), new RegExp(`"id":"${victim.id('payment')}"`));
         assert.match(JSON.stringify(data), /own-webhook_delivery-url/);
@@ -101,10 +169,15 @@ describe('an alias that is called like a key’s field', () => {
   });
 
   test('the variable that holds keys is refused as a client’s own', async () => {
-    const document = parse('query ($representations: ID!) { payment(id: $representations) { webhookDeliveries { id } } }');
+    const document = parse(
+      'query ($representations: ID!) { payment(id: $representations) { webhookDeliveries { id } } }',
+    );
     const variables = { representations: own.id('payment') };
     for (const _ of [1, 2, 3]) {
-      const { errors } = await stage.supergraph.execute({ document, variables }, { principal: key(), requestId: 'r' });
+      const { errors } = await stage.supergraph.execute(
+        { document, variables },
+        { principal: key(), requestId: 'r' },
+      );
       assert.deepEqual(
         errors?.map(({ extensions }) => extensions['code']),
         ['bad_request'],
@@ -115,34 +188,54 @@ describe('an alias that is called like a key’s field', () => {
 
 describe('without the scope that the same data need by REST (decision D-79) a key', () => {
   const codesOf = async (text: string, principal: Principal): Promise<readonly unknown[]> => {
-    const { errors } = await onEachPath(parse(text.replaceAll('OWN', own.id('payment'))), principal);
+    const { errors } = await onEachPath(
+      parse(text.replaceAll('OWN', own.id('payment'))),
+      principal,
+    );
     return (errors ?? []).map(({ extensions }) => extensions['code']);
   };
   const bare = (): KeyPrincipal => ({ ...key(), scopes: [] });
 
   test('reads a payment by its id, and none of its deliveries', async () => {
-    assert.deepEqual(await codesOf('{ payment(id: "OWN") { id refunds { id } shop { name } } }', bare()), []);
-    assert.deepEqual(await codesOf('{ payment(id: "OWN") { id webhookDeliveries { id } } }', bare()), ['scope_required']);
-    assert.deepEqual(await codesOf('{ payment(id: "OWN") { id webhookDeliveries { id } } }', { ...key(), scopes: ['api:reports:read'] }), []);
+    assert.deepEqual(
+      await codesOf('{ payment(id: "OWN") { id refunds { id } shop { name } } }', bare()),
+      [],
+    );
+    assert.deepEqual(
+      await codesOf('{ payment(id: "OWN") { id webhookDeliveries { id } } }', bare()),
+      ['scope_required'],
+    );
+    assert.deepEqual(
+      await codesOf('{ payment(id: "OWN") { id webhookDeliveries { id } } }', {
+        ...key(),
+        scopes: ['api:reports:read'],
+      }),
+      [],
+    );
   });
 
   test('reads no subscription by way of an event about it', async () => {
     const { pool } = stage.database;
-    await pool.query(`update event set stream_kind = 'subscription.status_changed', subject_id = $3 where merchant_id = $1 and id = $2`, [
-      own.id('merchant'),
-      own.id('event'),
-      own.id('subscription'),
-    ]);
-    const { rows } = await pool.query<{ sequence: string }>('select sequence::text from event where id = $1', [own.id('event')]);
+    await pool.query(
+      `update event set stream_kind = 'subscription.status_changed', subject_id = $3 where merchant_id = $1 and id = $2`,
+      [own.id('merchant'), own.id('event'), own.id('subscription')],
+    );
+    const { rows } = await pool.query<{ sequence: string }>(
+      'select sequence::text from event where id = $1',
+      [own.id('event')],
+    );
     const text = `{ liveEvent(id: "${rows[0]?.sequence}") { ... on SubscriptionStatusChangedEvent { subscription { customerRef } } } }`;
-    const answerTo = async (principal: Principal): Promise<string> => JSON.stringify((await onEachPath(parse(text), principal)).data);
+    const answerTo = async (principal: Principal): Promise<string> =>
+      JSON.stringify((await onEachPath(parse(text), principal)).data);
     assert.match(await answerTo(key()), /own-subscription-customer_ref/);
     assert.equal(await answerTo({ ...key(), scopes: ['api:reports:read'] }), '{"liveEvent":null}');
   });
 });
 
 describe('an entity asked for by its key, as a gateway asks a subgraph, is null for a key', () => {
-  const entities = parse('query ($keys: [_Any!]!) { _entities(representations: $keys) { __typename } }');
+  const entities = parse(
+    'query ($keys: [_Any!]!) { _entities(representations: $keys) { __typename } }',
+  );
   const rows = [
     ['payments', 'Payment', 'payment'],
     ['payments', 'Refund', 'refund'],
@@ -153,9 +246,16 @@ describe('an entity asked for by its key, as a gateway asks a subgraph, is null 
     ['merchants', 'WebhookDelivery', 'webhook_delivery'],
     ['merchants', 'WebhookEndpoint', 'webhook_endpoint'],
   ] as const;
-  const ask = async ([subgraph, type, table]: (typeof rows)[number], plot: Planted, principal: Principal): Promise<boolean> => {
+  const ask = async (
+    [subgraph, type, table]: (typeof rows)[number],
+    plot: Planted,
+    principal: Principal,
+  ): Promise<boolean> => {
     const keys = [{ __typename: type, merchantId: plot.id('merchant'), id: plot.id(table) }];
-    const { data } = await stage.executors[subgraph].prepare(entities)({ keys }, { principal, requestId: 'r' });
+    const { data } = await stage.executors[subgraph].prepare(entities)(
+      { keys },
+      { principal, requestId: 'r' },
+    );
     return JSON.stringify(data) !== '{"_entities":[null]}';
   };
   /** What is the merchant's, whatever the shop; and what no key reads by itself. */
@@ -165,12 +265,32 @@ describe('an entity asked for by its key, as a gateway asks a subgraph, is null 
   for (const row of rows) {
     const [subgraph, type] = row;
     test(`${subgraph}: ${type}`, async () => {
-      assert.equal(await ask(row, own, { kind: 'operator', subject: 'o', role: 'viewer', merchantId: own.id('merchant') }), true);
+      assert.equal(
+        await ask(row, own, {
+          kind: 'operator',
+          subject: 'o',
+          role: 'viewer',
+          merchantId: own.id('merchant'),
+        }),
+        true,
+      );
       assert.equal(await ask(row, own, key()), !forPeople.includes(type), 'its own');
       assert.equal(await ask(row, otherShop, key()), ofMerchant.includes(type), 'of another shop');
       assert.equal(await ask(row, otherMode, key()), false, 'of another mode');
-      assert.equal(await ask(row, own, { ...key(), scopes: [] }), ![...ofMerchant, ...forPeople].includes(type), 'without scopes');
-      assert.equal(await ask(row, own, { kind: 'buyer', merchantId: own.id('merchant'), paymentId: randomUUID() }), false, 'of another buyer');
+      assert.equal(
+        await ask(row, own, { ...key(), scopes: [] }),
+        ![...ofMerchant, ...forPeople].includes(type),
+        'without scopes',
+      );
+      assert.equal(
+        await ask(row, own, {
+          kind: 'buyer',
+          merchantId: own.id('merchant'),
+          paymentId: randomUUID(),
+        }),
+        false,
+        'of another buyer',
+      );
     });
   }
 });

@@ -5,8 +5,10 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const aliased = (count: number, make: (index: number) => string): string => Array.from({ length: count }, (_, index) => make(index)).join(' ');
-const nested = (depth: number, open: string, inside: string, close: string): string => `${open.repeat(depth)}${inside}${close.repeat(depth)}`;
+const aliased = (count: number, make: (index: number) => string): string =>
+  Array.from({ length: count }, (_, index) => make(index)).join(' ');
+const nested = (depth: number, open: string, inside: string, close: string): string =>
+  `${open.repeat(depth)}${inside}${close.repeat(depth)}`;
 
 const scalars =
   'id publicId merchantId shopId terminalId terminalName shopName mode orderId amount amountRefunded currency method status rrn bankName returnUrl createdAt';
@@ -14,7 +16,9 @@ const scalars =
 let child: ChildProcess;
 let served: { readonly url: string; readonly merchantId: string; readonly paymentId: string };
 
-const ask = async (message: 'reset' | 'tell'): Promise<{ readonly held_ms: number; readonly rss_bytes: number }> => {
+const ask = async (
+  message: 'reset' | 'tell',
+): Promise<{ readonly held_ms: number; readonly rss_bytes: number }> => {
   const answer = once(child, 'message');
   child.send(message);
   const [told] = await answer;
@@ -42,32 +46,56 @@ interface Case {
 const refunds = (depth: number, condition = ''): string =>
   `query ($payment: ID!) { payment(id: $payment) { ${nested(depth, `refunds ${condition} { payment { `, 'id', ' } }')} } }`;
 
-/** What is within every limit that a document has, and answered with far more than anybody can read. */
+/**
+ * What is within every limit that a document has, and answered with far more than anybody can read.
+ */
 const tooMuch: readonly Case[] = [
   { title: 'refunds of the payment of a refund', as: 'key', query: refunds(3) },
-  { title: 'the same with a condition, which no compiler takes', as: 'key', query: refunds(3, '@include(if: true)') },
+  {
+    title: 'the same with a condition, which no compiler takes',
+    as: 'key',
+    query: refunds(3, '@include(if: true)'),
+  },
   { title: 'refunds of the payment of a refund, once more', as: 'key', query: refunds(4) },
   {
     title: 'shops of the merchant of a shop',
     as: 'operator',
     query: `query ($merchant: ID!) { merchant(id: $merchant) { ${nested(3, 'shops { merchant { ', 'shops { id }', ' } }')} } }`,
   },
-  { title: 'one merchant with its shops beside each payment', as: 'key', query: '{ payments(first: 200) { nodes { merchant { shops { id name } } } } }' },
-  { title: 'a long text again and again', as: 'key', query: `{ payments(first: 200) { nodes { ${aliased(49, (i) => `d${i}: description`)} } } }` },
-  { title: 'a map again and again', as: 'key', query: `{ payments(first: 200) { nodes { ${aliased(49, (i) => `d${i}: metadata`)} } } }` },
+  {
+    title: 'one merchant with its shops beside each payment',
+    as: 'key',
+    query: '{ payments(first: 200) { nodes { merchant { shops { id name } } } } }',
+  },
+  {
+    title: 'a long text again and again',
+    as: 'key',
+    query: `{ payments(first: 200) { nodes { ${aliased(49, (i) => `d${i}: description`)} } } }`,
+  },
+  {
+    title: 'a map again and again',
+    as: 'key',
+    query: `{ payments(first: 200) { nodes { ${aliased(49, (i) => `d${i}: metadata`)} } } }`,
+  },
 ];
 
 const post = async (query: string, as: Case['as']) => {
   const response = await fetch(`${served.url}/graphql`, {
     method: 'POST',
     headers: { authorization: `Bearer ${as}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ query, variables: { payment: served.paymentId, merchant: served.merchantId } }),
+    body: JSON.stringify({
+      query,
+      variables: { payment: served.paymentId, merchant: served.merchantId },
+    }),
   });
   return { status: response.status, text: await response.text() };
 };
 
 const hold_ms = 50;
-/** A machine with other things to do holds every loop now and then: one quiet try among these is enough. */
+/**
+ * A machine with other things to do holds every loop now and then: one quiet try among these is
+ * enough.
+ */
 const tries_max = 40;
 
 describe('an answer that would be too large is refused while it is made, and holds the event loop for less than 50 ms', () => {
@@ -82,7 +110,11 @@ describe('an answer that would be too large is refused while it is made, and hol
         await sleep(10);
         const { held_ms, rss_bytes } = await ask('tell');
         least_ms = Math.min(least_ms, held_ms);
-        assert.deepEqual([status, JSON.parse(text).errors?.[0]?.extensions.code], [400, 'query_too_complex'], text.slice(0, 500));
+        assert.deepEqual(
+          [status, JSON.parse(text).errors?.[0]?.extensions.code],
+          [400, 'query_too_complex'],
+          text.slice(0, 500),
+        );
         assert.ok(rss_bytes - before_bytes < 100_000_000, `${rss_bytes - before_bytes} bytes more`);
       }
       t.diagnostic(`held for ${least_ms.toFixed(0)} ms`);
@@ -103,16 +135,25 @@ describe('an answer that would be too large is refused while it is made, and hol
 
 /** Documents that nobody has sent before: what they are is new with each `n`. */
 const unknown: readonly (readonly [title: string, make: (n: number) => string])[] = [
-  ['with many fields in fragments', (n) => `{ p${n}: payment(id: "1") { ${'...F '.repeat(300)} } } fragment F on Payment { shop { id name } }`],
-  ['with one field again and again', (n) => `{ p${n}: payment(id: "1") { ${'shop { id name } '.repeat(300)} } }`],
+  [
+    'with many fields in fragments',
+    (n) =>
+      `{ p${n}: payment(id: "1") { ${'...F '.repeat(300)} } } fragment F on Payment { shop { id name } }`,
+  ],
+  [
+    'with one field again and again',
+    (n) => `{ p${n}: payment(id: "1") { ${'shop { id name } '.repeat(300)} } }`,
+  ],
   [
     'with 20 pages over three subgraphs',
-    (n) => `{ ${aliased(20, (i) => `p${i}x${n}: payments(first: 1) { nodes { ${scalars} shop { name } merchant { name } } }`)} }`,
+    (n) =>
+      `{ ${aliased(20, (i) => `p${i}x${n}: payments(first: 1) { nodes { ${scalars} shop { name } merchant { name } } }`)} }`,
   ],
   ['of more tokens than are read', (n) => `{ p${n}: payment(id: "1") { ${'id '.repeat(6_000)} } }`],
   [
     'about the schema, again and again',
-    (n) => `{ ${aliased(3, (i) => `s${i}x${n}: __schema { types { name fields { name type { ofType { fields { name } } } args { name } } } }`)} }`,
+    (n) =>
+      `{ ${aliased(3, (i) => `s${i}x${n}: __schema { types { name fields { name type { ofType { fields { name } } } args { name } } } }`)} }`,
   ],
 ];
 

@@ -1,12 +1,16 @@
 /**
- * One row of a merchant's shop in every table that holds a merchant's data, found in the database itself: a table of tomorrow is planted, too. What
- * is planted is unlike anything else, so that wherever it turns up it is known where it came from.
+ * One row of a merchant's shop in every table that holds a merchant's data, found in the database
+ * itself: a table of tomorrow is planted, too. What is planted is unlike anything else, so that
+ * wherever it turns up it is known where it came from.
  */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { scopes } from '../../subgraphs/kernel/service/access/principal.ts';
 
-/** Values of closed lists: a column's, or a table's column. What is not named here gets a text that gives its row away. */
+/**
+ * Values of closed lists: a column's, or a table's column. What is not named here gets a text that
+ * gives its row away.
+ */
 const closed: Readonly<Record<string, unknown>> = {
   mode: 'test',
   purpose: 'payments',
@@ -65,7 +69,8 @@ const pointsTo: Readonly<Record<string, string>> = {
   delivery_id: 'webhook_delivery',
   shop_id: 'shop',
   merchant_id: 'merchant',
-  // The id alone is the merchant's, as the schedule of a subscription says: the payment behind it is its shop's.
+  // The id alone is the merchant's, as the schedule of a subscription says: the payment behind it
+  // is its shop's.
   'subscription_charge.payment_id': 'charged_payment',
 };
 
@@ -154,9 +159,18 @@ const valueFor = (plot: Plot, column: Column): unknown => {
   }
 };
 
-// Amounts descend, so that what was given back and the fee are less than the amount: it comes first in its table.
-const plantRow = async (pool: pg.Pool, plot: Plot, table: string, columns: readonly Column[]): Promise<void> => {
-  const set = columns.filter(({ is_identity, column_default }) => is_identity === 'NO' && !column_default?.startsWith('nextval'));
+// Amounts descend, so that what was given back and the fee are less than the amount: it comes first
+// in its table.
+const plantRow = async (
+  pool: pg.Pool,
+  plot: Plot,
+  table: string,
+  columns: readonly Column[],
+): Promise<void> => {
+  const set = columns.filter(
+    ({ is_identity, column_default }) =>
+      is_identity === 'NO' && !column_default?.startsWith('nextval'),
+  );
   const names = set.map(({ column_name }) => `"${column_name}"`).join(', ');
   const places = set.map((_, index) => `$${index + 1}`).join(', ');
   await pool
@@ -170,8 +184,8 @@ const plantRow = async (pool: pg.Pool, plot: Plot, table: string, columns: reado
 };
 
 /**
- * Plants a row in every table, or in those named; `merchant` and `shop` are the ids it hangs on. Fails on a table that refuses what is planted: then
- * `closed` above needs a line.
+ * Plants a row in every table, or in those named; `merchant` and `shop` are the ids it hangs on.
+ * Fails on a table that refuses what is planted: then `closed` above needs a line.
  */
 export const plant = async (
   pool: pg.Pool,
@@ -182,7 +196,8 @@ export const plant = async (
   const plot = openPlot(name, fixed);
   const { rows } = await pool.query<Column>(columnsOf);
   const tables = Map.groupBy(rows, ({ table_name }) => table_name);
-  for (const [table, columns] of tables) if (!only || only.includes(table)) await plantRow(pool, plot, table, columns);
+  for (const [table, columns] of tables)
+    if (!only || only.includes(table)) await plantRow(pool, plot, table, columns);
   return plot;
 };
 
@@ -192,7 +207,9 @@ export const merchantTables = async (pool: pg.Pool): Promise<readonly string[]> 
   return [...new Set(rows.map(({ table_name }) => table_name))];
 };
 
-/** All rows of a merchant that count, as one text: equal before and after when nothing was changed. */
+/**
+ * All rows of a merchant that count, as one text: equal before and after when nothing was changed.
+ */
 export const pictureOf = async (
   pool: pg.Pool,
   merchantId: string,

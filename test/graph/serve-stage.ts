@@ -1,6 +1,7 @@
 /**
- * The whole graph over HTTP in a process of its own, with a merchant who has much of everything. It says how long its event loop was held: the test runner,
- * which follows every promise, would be measured with it in its own process.
+ * The whole graph over HTTP in a process of its own, with a merchant who has much of everything. It
+ * says how long its event loop was held: the test runner, which follows every promise, would be
+ * measured with it in its own process.
  */
 import { randomUUID } from 'node:crypto';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -21,7 +22,13 @@ import { log, openGraphStage } from './stage.ts';
 const longText = 'x'.repeat(4_000);
 
 /** Copies the merchant's row of a table so many times. */
-const copy = (pool: pg.Pool, merchantId: string, table: string, count: number, changes: string): Promise<unknown> =>
+const copy = (
+  pool: pg.Pool,
+  merchantId: string,
+  table: string,
+  count: number,
+  changes: string,
+): Promise<unknown> =>
   pool.query(
     `insert into ${table} select changed.* from ${table} as original, generate_series(1, $2) as copy(number),
        lateral jsonb_populate_record(original, jsonb_build_object('id', md5('${table}' || copy.number)::uuid, ${changes})) as changed
@@ -58,7 +65,15 @@ const readBearer: BearerReader = (bearer) => {
   return principal ? Promise.resolve({ principal }) : null;
 };
 const addressOf = openAddressOf([]);
-const authenticator = openAuthenticator({ supergraph, bus, vaultKey: Buffer.alloc(32), addressOf, log, operatorToken: null, otherReaders: [readBearer] });
+const authenticator = openAuthenticator({
+  supergraph,
+  bus,
+  vaultKey: Buffer.alloc(32),
+  addressOf,
+  log,
+  operatorToken: null,
+  otherReaders: [readBearer],
+});
 const limiter = limitBy(openBucketsInMemory(), addressOf);
 const liveEvents = openLiveEvents({ bus, readEventsAfter: storedEvents(supergraph), log });
 const liveSubscriptions = openLiveSubscriptions({ supergraph, liveEvents, log });

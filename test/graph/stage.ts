@@ -1,4 +1,7 @@
-/** The whole graph in this process: the four real subgraphs on a migrated PostgreSQL behind the real gateway. SQL statements are counted. */
+/**
+ * The whole graph in this process: the four real subgraphs on a migrated PostgreSQL behind the real
+ * gateway. SQL statements are counted.
+ */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +21,10 @@ import { wakeableJobs } from '../../subgraphs/background-jobs.ts';
 import { entities, openSubgraph, type SubgraphsParts } from '../../subgraphs/open-subgraphs.ts';
 import { startTestDatabase } from '../support/database.ts';
 
-export const log = openLog({ logLevel: process.env['TEST_LOG'] === 'debug' ? 'debug' : 'silent' }, 'test');
+export const log = openLog(
+  { logLevel: process.env['TEST_LOG'] === 'debug' ? 'debug' : 'silent' },
+  'test',
+);
 
 /** Counts the statements that the pool's connections send from now on. */
 const countStatements = (pool: pg.Pool): { readonly texts: string[] } => {
@@ -32,14 +38,19 @@ const countStatements = (pool: pg.Pool): { readonly texts: string[] } => {
     // The package gives `query` six signatures; what is passed on is what came.
     client.query = ((...given: Parameters<typeof send>) => {
       const [first] = given;
-      counted.texts.push(typeof first === 'string' ? first : String((first as { text?: string }).text));
+      counted.texts.push(
+        typeof first === 'string' ? first : String((first as { text?: string }).text),
+      );
       return send(...given);
     }) as typeof client.query;
   });
   return counted;
 };
 
-/** Opens a graph of the test file's own; `close` removes everything that was made here, and so does a failure on the way. */
+/**
+ * Opens a graph of the test file's own; `close` removes everything that was made here, and so does
+ * a failure on the way.
+ */
 export const openGraphStage = async () => {
   await using opening = new AsyncDisposableStack();
   const postgres = await startTestDatabase({ migrated: true });
@@ -51,7 +62,13 @@ export const openGraphStage = async () => {
   await migrateQueues(postgres.url);
   const bus = await openBus({ redisUrl: null, databaseUrl: postgres.url, log });
   opening.defer(() => bus.close());
-  const queues = await openQueues({ redisUrl: null, databaseUrl: postgres.url, log, jobs: wakeableJobs, drain_ms: 1_000 });
+  const queues = await openQueues({
+    redisUrl: null,
+    databaseUrl: postgres.url,
+    log,
+    jobs: wakeableJobs,
+    drain_ms: 1_000,
+  });
   opening.defer(() => queues.close());
   const secrets = deriveSecrets(randomBytes(32));
   const policies = openPolicies({ pool: database.pool, bus, fingerprintKey: secrets.fingerprint });
@@ -75,10 +92,15 @@ export const openGraphStage = async () => {
     payments: null,
   };
   const parts = { ...alone, payments: openSubgraph('payments', alone) };
-  const [payments, payouts, recurring, merchants] = subgraphNames.map((name) => openSubgraph(name, parts));
+  const [payments, payouts, recurring, merchants] = subgraphNames.map((name) =>
+    openSubgraph(name, parts),
+  );
   if (!payments || !payouts || !recurring || !merchants) throw new Error('a subgraph is missing');
   const executors = { payments, payouts, recurring, merchants };
-  const supergraphSdl = readFileSync(join(import.meta.dirname, '../../schema/supergraph.graphql'), 'utf8');
+  const supergraphSdl = readFileSync(
+    join(import.meta.dirname, '../../schema/supergraph.graphql'),
+    'utf8',
+  );
   const supergraph = await openSupergraph({ supergraphSdl, executors, log });
   const opened = opening.move();
   return { database, executors, supergraph, bus, counted, close: () => opened.disposeAsync() };

@@ -5,7 +5,11 @@ import { parse, type DocumentNode } from 'graphql';
 import { openLiveEvents } from '../../gateway/live/live-events.ts';
 import { openLiveSubscriptions } from '../../gateway/live/live-subscriptions.ts';
 import { storedEvents } from '../../gateway/live/stored-events.ts';
-import { scopes, type KeyPrincipal, type Principal } from '../../subgraphs/kernel/service/access/principal.ts';
+import {
+  scopes,
+  type KeyPrincipal,
+  type Principal,
+} from '../../subgraphs/kernel/service/access/principal.ts';
 import { askAnsweredPart } from './answered-part.ts';
 import { askEverything } from './every-field.ts';
 import { plant, type Planted } from './planted-rows.ts';
@@ -17,7 +21,10 @@ let stage: Stage;
 let few: Planted;
 let many: Planted;
 
-/** Rows that hang on a payment are copied with it, so that each payment has its own; the others stand for themselves. */
+/**
+ * Rows that hang on a payment are copied with it, so that each payment has its own; the others
+ * stand for themselves.
+ */
 const copies: Readonly<Record<string, string>> = {
   payment: `'id', copy.id, 'public_id', 'P-' || copy.number`,
   event: `'id', copy.id, 'subject_id', copy.id, 'position', 1000 + copy.number, 'sequence', 1000 + copy.number`,
@@ -57,11 +64,29 @@ before(async () => {
 });
 after(() => stage?.close());
 
-const keyOf = (plot: Planted): KeyPrincipal => ({ kind: 'key', keyId: 'k', merchantId: plot.id('merchant'), shopId: plot.id('shop'), mode: 'test', scopes });
-const operatorOf = (plot: Planted): Principal => ({ kind: 'operator', subject: 'p', role: 'admin', merchantId: plot.id('merchant') });
+const keyOf = (plot: Planted): KeyPrincipal => ({
+  kind: 'key',
+  keyId: 'k',
+  merchantId: plot.id('merchant'),
+  shopId: plot.id('shop'),
+  mode: 'test',
+  scopes,
+});
+const operatorOf = (plot: Planted): Principal => ({
+  kind: 'operator',
+  subject: 'p',
+  role: 'admin',
+  merchantId: plot.id('merchant'),
+});
 
-/** Statements of one answer: the least of three, since what runs by itself now and then counts, too. */
-const statementsOf = async (document: DocumentNode, variables: Readonly<Record<string, unknown>>, principal: Principal): Promise<number> => {
+/**
+ * Statements of one answer: the least of three, since what runs by itself now and then counts, too.
+ */
+const statementsOf = async (
+  document: DocumentNode,
+  variables: Readonly<Record<string, unknown>>,
+  principal: Principal,
+): Promise<number> => {
   const counts: number[] = [];
   for (let round = 0; round < 3; round += 1) {
     const before = stage.counted.texts.length;
@@ -79,15 +104,37 @@ interface List {
   readonly most: number;
 }
 
-const payment = 'id amount shop { name } merchant { name } refunds { id amount } webhookDeliveries { id status attempts }';
+const payment =
+  'id amount shop { name } merchant { name } refunds { id amount } webhookDeliveries { id status attempts }';
 const lists: readonly List[] = [
-  { title: 'payments with shop, merchant, refunds and deliveries', query: `{ list: payments { nodes { ${payment} } } }`, as: keyOf, most: 6 },
-  { title: 'ledger entries with their payment', query: `{ list: ledger { nodes { id amount payment { ${payment} } } } }`, as: keyOf, most: 7 },
-  { title: 'refunds with their payment', query: `{ list: refunds { nodes { id payment { ${payment} } } } }`, as: keyOf, most: 7 },
-  { title: 'subscriptions with token and shop', query: '{ list: billingSubscriptions { id token { id shop { name } } shop { name } } }', as: keyOf, most: 4 },
+  {
+    title: 'payments with shop, merchant, refunds and deliveries',
+    query: `{ list: payments { nodes { ${payment} } } }`,
+    as: keyOf,
+    most: 6,
+  },
+  {
+    title: 'ledger entries with their payment',
+    query: `{ list: ledger { nodes { id amount payment { ${payment} } } } }`,
+    as: keyOf,
+    most: 7,
+  },
+  {
+    title: 'refunds with their payment',
+    query: `{ list: refunds { nodes { id payment { ${payment} } } } }`,
+    as: keyOf,
+    most: 7,
+  },
+  {
+    title: 'subscriptions with token and shop',
+    query: '{ list: billingSubscriptions { id token { id shop { name } } shop { name } } }',
+    as: keyOf,
+    most: 4,
+  },
   {
     title: 'subscriptions with token, charges, their payments and refunds',
-    query: '{ list: billingSubscriptions { id token { id cardMask } charges { period status payment { id refunds { id amount } } } } }',
+    query:
+      '{ list: billingSubscriptions { id token { id cardMask } charges { period status payment { id refunds { id amount } } } } }',
     as: keyOf,
     most: 5,
   },
@@ -96,7 +143,9 @@ const lists: readonly List[] = [
 const lengthOf = (data: unknown): number => {
   const list = typeof data === 'object' && data !== null && 'list' in data ? data.list : null;
   if (Array.isArray(list)) return list.length;
-  return typeof list === 'object' && list !== null && 'nodes' in list && Array.isArray(list.nodes) ? list.nodes.length : -1;
+  return typeof list === 'object' && list !== null && 'nodes' in list && Array.isArray(list.nodes)
+    ? list.nodes.length
+    : -1;
 };
 
 describe('a list of 50 costs as many SQL statements as one of 5:', () => {
@@ -105,13 +154,19 @@ describe('a list of 50 costs as many SQL statements as one of 5:', () => {
       const document = parse(query);
       const lengths = await Promise.all(
         [few, many].map(async (plot) => {
-          const { data, errors } = await stage.supergraph.execute({ document, variables: {} }, { principal: as(plot), requestId: 'r' });
+          const { data, errors } = await stage.supergraph.execute(
+            { document, variables: {} },
+            { principal: as(plot), requestId: 'r' },
+          );
           assert.equal(errors, undefined, JSON.stringify(errors));
           return lengthOf(data);
         }),
       );
       assert.deepEqual(lengths, [5, 50]);
-      const [short, long] = [await statementsOf(document, {}, as(few)), await statementsOf(document, {}, as(many))];
+      const [short, long] = [
+        await statementsOf(document, {}, as(few)),
+        await statementsOf(document, {}, as(many)),
+      ];
       t.diagnostic(`${long} statements`);
       assert.equal(long, short);
       assert(long > 0 && long <= most, `${long} statements`);
@@ -122,10 +177,16 @@ describe('a list of 50 costs as many SQL statements as one of 5:', () => {
     const seen: string[] = [];
     const grown: string[] = [];
     for (const as of [keyOf, operatorOf]) {
-      for (const query of askEverything(stage.supergraph.apiSchema, 'query', 'required', (name) => (name === 'mode' ? 'test' : undefined))) {
-        // Each asks for its own merchant's things, and for the same part: what the longer list was answered.
+      for (const query of askEverything(stage.supergraph.apiSchema, 'query', 'required', (name) =>
+        name === 'mode' ? 'test' : undefined,
+      )) {
+        // Each asks for its own merchant's things, and for the same part: what the longer list was
+        // answered.
         const { document } = await askAnsweredPart(stage.supergraph, query, as(many));
-        const [short, long] = [await statementsOf(document, query.variables, as(few)), await statementsOf(document, query.variables, as(many))];
+        const [short, long] = [
+          await statementsOf(document, query.variables, as(few)),
+          await statementsOf(document, query.variables, as(many)),
+        ];
         if (long > 0) seen.push(`${query.root} ${long}`);
         if (long > short) grown.push(`${query.root}: ${short} statements for 5, ${long} for 50`);
       }
@@ -138,16 +199,24 @@ describe('a list of 50 costs as many SQL statements as one of 5:', () => {
 
 test('creating a payment costs one statement, and so does reading it: what was not paid has no refunds to look for', async () => {
   const principal = keyOf(few);
-  const create = parse('mutation { paymentCreate(input: { amount: 100 }) { ... on PaymentCreated { payment { id net refunds { id } } } } }');
+  const create = parse(
+    'mutation { paymentCreate(input: { amount: 100 }) { ... on PaymentCreated { payment { id net refunds { id } } } } }',
+  );
   const read = parse('query ($id: ID!) { payment(id: $id) { id net refunds { id } } }');
-  const { data } = await stage.supergraph.execute({ document: create, variables: {} }, { principal, requestId: 'r' });
+  const { data } = await stage.supergraph.execute(
+    { document: create, variables: {} },
+    { principal, requestId: 'r' },
+  );
   const [, id] = /"id":"([^"]+)"/.exec(JSON.stringify(data)) ?? [];
   assert(id, JSON.stringify(data));
   assert.equal(await statementsOf(create, {}, principal), 1);
   assert.equal(await statementsOf(read, { id }, principal), 1);
 });
 
-/** Statements that one event costs when so many equal clients are told of it with the payment's own data. */
+/**
+ * Statements that one event costs when so many equal clients are told of it with the payment's own
+ * data.
+ */
 const statementsOfEvent = async (t: TestContext, clients: number): Promise<number> => {
   const { supergraph, bus, counted, database } = stage;
   const liveEvents = openLiveEvents({ bus, readEventsAfter: storedEvents(supergraph), log });
@@ -155,12 +224,18 @@ const statementsOfEvent = async (t: TestContext, clients: number): Promise<numbe
   const live = openLiveSubscriptions({ supergraph, liveEvents, log });
   const document = parse(`subscription { paymentCreated { id payment { ${payment} } } }`);
   const readers = Array.from({ length: clients }, () => {
-    const results = live.subscribe({ document, variables: {} }, { principal: keyOf(many), requestId: 'r' });
+    const results = live.subscribe(
+      { document, variables: {} },
+      { principal: keyOf(many), requestId: 'r' },
+    );
     assert('next' in results, JSON.stringify(results));
     return results;
   });
   const answers = readers.map((results) => results.next());
-  const { rows } = await database.pool.query<{ id: string }>('select id from event where sequence = 1150 - 1 and merchant_id = $1', [many.id('merchant')]);
+  const { rows } = await database.pool.query<{ id: string }>(
+    'select id from event where sequence = 1150 - 1 and merchant_id = $1',
+    [many.id('merchant')],
+  );
   const [event] = rows;
   assert(event);
   const before = counted.texts.length;
@@ -172,7 +247,11 @@ const statementsOfEvent = async (t: TestContext, clients: number): Promise<numbe
     mode: 'test',
     subjectId: event.id,
   } as const;
-  await bus.publish('events', { behind: '1148', last: '1149', events: [{ ...told, at: '2026-05-06T10:00:00.000Z', payload: {} }] });
+  await bus.publish('events', {
+    behind: '1148',
+    last: '1149',
+    events: [{ ...told, at: '2026-05-06T10:00:00.000Z', payload: {} }],
+  });
   for (const { value } of await Promise.all(answers)) {
     assert.equal(value?.errors, undefined, JSON.stringify(value?.errors));
     assert.match(JSON.stringify(value?.data), new RegExp(event.id));
@@ -185,7 +264,10 @@ const statementsOfEvent = async (t: TestContext, clients: number): Promise<numbe
 describe('an event of the stream', () => {
   test('is read again once for all equal clients: 40 cost as many statements as one', async (t) => {
     const costs: number[] = [];
-    for (const clients of [1, 40]) costs.push(Math.min(await statementsOfEvent(t, clients), await statementsOfEvent(t, clients)));
+    for (const clients of [1, 40])
+      costs.push(
+        Math.min(await statementsOfEvent(t, clients), await statementsOfEvent(t, clients)),
+      );
     t.diagnostic(`${costs[0]} statements`);
     assert.equal(costs[1], costs[0]);
     assert(costs[0] !== undefined && costs[0] > 0 && costs[0] <= 7);

@@ -4,9 +4,19 @@ import { randomUUID } from 'node:crypto';
 import { parse, type ExecutionResult } from 'graphql';
 import { subgraphNames, readSubgraphSdl } from '../../schema/sources.ts';
 import { resolvableEntities } from '../../subgraphs/kernel/service/entities.ts';
-import { scopes, type KeyPrincipal, type Principal } from '../../subgraphs/kernel/service/access/principal.ts';
+import {
+  scopes,
+  type KeyPrincipal,
+  type Principal,
+} from '../../subgraphs/kernel/service/access/principal.ts';
 import { askAnsweredPart } from './answered-part.ts';
-import { allFields, askEverything, type EveryField, type Fill, type ValueOf } from './every-field.ts';
+import {
+  allFields,
+  askEverything,
+  type EveryField,
+  type Fill,
+  type ValueOf,
+} from './every-field.ts';
 import { merchantTables, pictureOf, plant, type Planted } from './planted-rows.ts';
 import { openGraphStage } from './stage.ts';
 
@@ -39,10 +49,22 @@ const keyOf = (plot: Planted): KeyPrincipal => ({
   mode: 'test',
   scopes,
 });
-const operatorOf = (plot: Planted): Principal => ({ kind: 'operator', subject: 'p', role: 'admin', merchantId: plot.id('merchant') });
-const buyerOf = (plot: Planted): Principal => ({ kind: 'buyer', merchantId: plot.id('merchant'), paymentId: plot.id('payment') });
+const operatorOf = (plot: Planted): Principal => ({
+  kind: 'operator',
+  subject: 'p',
+  role: 'admin',
+  merchantId: plot.id('merchant'),
+});
+const buyerOf = (plot: Planted): Principal => ({
+  kind: 'buyer',
+  merchantId: plot.id('merchant'),
+  paymentId: plot.id('payment'),
+});
 
-/** What belongs to the merchant and not to one shop: decision D-03c for tokens and subscriptions; a balance is the merchant's by contract. */
+/**
+ * What belongs to the merchant and not to one shop: decision D-03c for tokens and subscriptions; a
+ * balance is the merchant's by contract.
+ */
 const ofTheMerchant: ReadonlySet<string> = new Set([
   'merchant',
   'shop',
@@ -57,7 +79,13 @@ const ofTheMerchant: ReadonlySet<string> = new Set([
 ]);
 
 /** What is of the shop or its merchant in both modes. */
-const ofBothModes: ReadonlySet<string> = new Set(['merchant', 'shop', 'terminal', 'rate', 'api_key']);
+const ofBothModes: ReadonlySet<string> = new Set([
+  'merchant',
+  'shop',
+  'terminal',
+  'rate',
+  'api_key',
+]);
 
 interface Stranger {
   readonly who: string;
@@ -68,13 +96,23 @@ interface Stranger {
 
 const strangers: readonly Stranger[] = [
   { who: "another merchant's key", principal: () => keyOf(stranger) },
-  { who: 'a key of another shop of the merchant', principal: () => keyOf(neighbour), sameMerchant: true },
+  {
+    who: 'a key of another shop of the merchant',
+    principal: () => keyOf(neighbour),
+    sameMerchant: true,
+  },
   { who: 'an operator narrowed to another merchant', principal: () => operatorOf(stranger) },
   { who: "a buyer on another merchant's page", principal: () => buyerOf(stranger) },
 ];
 
-const tableOfType: Readonly<Record<string, string>> = { BillingSubscription: 'subscription', LiveEvent: 'event', Shop: 'shop', ApiKey: 'api_key' };
-const tableOf = (type: string): string => tableOfType[type] ?? type.replace(/[a-z](?=[A-Z])/g, '$&_').toLowerCase();
+const tableOfType: Readonly<Record<string, string>> = {
+  BillingSubscription: 'subscription',
+  LiveEvent: 'event',
+  Shop: 'shop',
+  ApiKey: 'api_key',
+};
+const tableOf = (type: string): string =>
+  tableOfType[type] ?? type.replace(/[a-z](?=[A-Z])/g, '$&_').toLowerCase();
 
 /** The first merchant's ids, wherever an argument asks for one. */
 const victimsIds =
@@ -84,7 +122,14 @@ const victimsIds =
       case 'merchantId':
         return victim.id('merchant');
       case 'id':
-        return asked.name === 'LiveEvent' ? sequence : victim.id(tableOf(asked.name).replace(/_(change|delete|create|cancel|charge|resend)_?(result)?$/, ''));
+        return asked.name === 'LiveEvent'
+          ? sequence
+          : victim.id(
+              tableOf(asked.name).replace(
+                /_(change|delete|create|cancel|charge|resend)_?(result)?$/,
+                '',
+              ),
+            );
       case 'after':
         return asked.name === 'LiveEvent' ? String(BigInt(sequence) - 1n) : undefined;
       case 'digest':
@@ -96,7 +141,10 @@ const victimsIds =
       case 'to':
         return undefined;
     }
-    if (argument.endsWith('Id')) return victim.id(argument.replace(/Id$/, '').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
+    if (argument.endsWith('Id'))
+      return victim.id(
+        argument.replace(/Id$/, '').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      );
     return undefined;
   };
 
@@ -113,7 +161,10 @@ const idsOfVictim = async (): Promise<ValueOf> => {
 const ask = async (query: EveryField, principal: Principal): Promise<readonly ExecutionResult[]> =>
   (await askAnsweredPart(stage.supergraph, query, principal)).answers;
 
-const askOnce = ({ document, variables }: EveryField, principal: Principal): Promise<ExecutionResult> =>
+const askOnce = (
+  { document, variables }: EveryField,
+  principal: Principal,
+): Promise<ExecutionResult> =>
   stage.supergraph.execute({ document, variables }, { principal, requestId: 'r' });
 
 /** Tables whose marks stand in the answer. */
@@ -121,27 +172,54 @@ const tablesIn = (text: string, marks: ReadonlyMap<string, string>): readonly st
   ...new Set(Array.from(marks).flatMap(([mark, table]) => (text.includes(mark) ? [table] : []))),
 ];
 
-/** What of the first merchant the answer gives away. A refusal may not repeat it either, save what the caller has sent itself. */
-const leaksIn = (answers: readonly ExecutionResult[], { sameMerchant }: Pick<Stranger, 'sameMerchant'>): readonly string[] => {
-  const own = ([mark, table]: readonly [string, string]): boolean => sameMerchant === true && (ofTheMerchant.has(table) || mark === victim.id('merchant'));
+/**
+ * What of the first merchant the answer gives away. A refusal may not repeat it either, save what
+ * the caller has sent itself.
+ */
+const leaksIn = (
+  answers: readonly ExecutionResult[],
+  { sameMerchant }: Pick<Stranger, 'sameMerchant'>,
+): readonly string[] => {
+  const own = ([mark, table]: readonly [string, string]): boolean =>
+    sameMerchant === true && (ofTheMerchant.has(table) || mark === victim.id('merchant'));
   return leaksBut(answers, own);
 };
 
 /** What of the first merchant the answers give away but what the caller may see. */
-const leaksBut = (answers: readonly ExecutionResult[], own: (mark: readonly [string, string]) => boolean): readonly string[] => {
+const leaksBut = (
+  answers: readonly ExecutionResult[],
+  own: (mark: readonly [string, string]) => boolean,
+): readonly string[] => {
   const secret = new Map([...victim.marks].filter((mark) => !own(mark)));
-  return tablesIn(JSON.stringify(answers.map(({ data, errors }) => [data, errors?.map(({ message }) => message)])), secret);
+  return tablesIn(
+    JSON.stringify(
+      answers.map(({ data, errors }) => [data, errors?.map(({ message }) => message)]),
+    ),
+    secret,
+  );
 };
 
-/** Asks each subgraph for each of its entities by the key of the first merchant's; gives the types that came. */
-const askByKey = async (principal: Principal): Promise<{ readonly asked: number; readonly found: readonly string[] }> => {
-  const document = parse('query ($keys: [_Any!]!) { _entities(representations: $keys) { __typename } }');
+/**
+ * Asks each subgraph for each of its entities by the key of the first merchant's; gives the types
+ * that came.
+ */
+const askByKey = async (
+  principal: Principal,
+): Promise<{ readonly asked: number; readonly found: readonly string[] }> => {
+  const document = parse(
+    'query ($keys: [_Any!]!) { _entities(representations: $keys) { __typename } }',
+  );
   const found: string[] = [];
   let asked = 0;
   for (const name of subgraphNames) {
     for (const type of resolvableEntities(readSubgraphSdl(name))) {
-      const keys = [{ __typename: type, merchantId: victim.id('merchant'), id: victim.id(tableOf(type)) }];
-      const { data } = await stage.executors[name].prepare(document)({ keys }, { principal, requestId: 'r' });
+      const keys = [
+        { __typename: type, merchantId: victim.id('merchant'), id: victim.id(tableOf(type)) },
+      ];
+      const { data } = await stage.executors[name].prepare(document)(
+        { keys },
+        { principal, requestId: 'r' },
+      );
       asked += 1;
       if (JSON.stringify(data) !== '{"_entities":[null]}') found.push(type);
     }
@@ -151,12 +229,15 @@ const askByKey = async (principal: Principal): Promise<{ readonly asked: number;
 
 const fills: readonly Fill[] = ['all', 'ids', 'required'];
 
-const everyQuery = (): readonly EveryField[] => fills.flatMap((fill) => askEverything(stage.supergraph.apiSchema, 'query', fill, valueOf));
+const everyQuery = (): readonly EveryField[] =>
+  fills.flatMap((fill) => askEverything(stage.supergraph.apiSchema, 'query', fill, valueOf));
 
 describe('the walk over every field', () => {
   test('asks for every field of every type', (t) => {
     const { apiSchema } = stage.supergraph;
-    const asked = (['query', 'mutation', 'subscription'] as const).flatMap((operation) => askEverything(apiSchema, operation, 'all', valueOf));
+    const asked = (['query', 'mutation', 'subscription'] as const).flatMap((operation) =>
+      askEverything(apiSchema, operation, 'all', valueOf),
+    );
     const covered = new Set(asked.flatMap(({ asks }) => [...asks]));
     const all = allFields(apiSchema);
     t.diagnostic(`${covered.size} of ${all.size} fields by ${asked.length} root fields`);
@@ -175,8 +256,22 @@ describe('the walk over every field', () => {
         for (const table of tablesIn(JSON.stringify(data), victim.marks)) seen.add(table);
       }
     }
-    t.diagnostic(`planted in ${(await merchantTables(stage.database.pool)).length} tables, seen of ${[...seen].toSorted().join(', ')}`);
-    const least = ['merchant', 'shop', 'payment', 'refund', 'payout', 'token', 'subscription', 'event', 'webhook_delivery', 'posting', 'balance'];
+    t.diagnostic(
+      `planted in ${(await merchantTables(stage.database.pool)).length} tables, seen of ${[...seen].toSorted().join(', ')}`,
+    );
+    const least = [
+      'merchant',
+      'shop',
+      'payment',
+      'refund',
+      'payout',
+      'token',
+      'subscription',
+      'event',
+      'webhook_delivery',
+      'posting',
+      'balance',
+    ];
     assert.deepEqual(
       least.filter((table) => !seen.has(table)),
       [],
@@ -190,7 +285,8 @@ for (const { who, principal, ...reach } of strangers) {
       const queries = everyQuery();
       const leaks: string[] = [];
       for (const query of queries) {
-        for (const table of leaksIn(await ask(query, principal()), reach)) leaks.push(`${query.root} gives ${table}`);
+        for (const table of leaksIn(await ask(query, principal()), reach))
+          leaks.push(`${query.root} gives ${table}`);
       }
       t.diagnostic(`${queries.length} documents`);
       assert.deepEqual([...new Set(leaks)], []);
@@ -201,16 +297,24 @@ for (const { who, principal, ...reach } of strangers) {
       const isMerchants = (table: string, row: Readonly<Record<string, unknown>>): boolean =>
         ofTheMerchant.has(table) || row['stream_kind'] === 'subscription.status_changed';
       const isVictims = (table: string, row: Readonly<Record<string, unknown>>): boolean =>
-        !reach.sameMerchant || (!isMerchants(table, row) && (row['shop_id'] ?? victim.id('shop')) === victim.id('shop'));
+        !reach.sameMerchant ||
+        (!isMerchants(table, row) && (row['shop_id'] ?? victim.id('shop')) === victim.id('shop'));
       const before = await pictureOf(pool, victim.id('merchant'), isVictims);
-      const mutations = fills.flatMap((fill) => askEverything(stage.supergraph.apiSchema, 'mutation', fill, valueOf));
+      const mutations = fills.flatMap((fill) =>
+        askEverything(stage.supergraph.apiSchema, 'mutation', fill, valueOf),
+      );
       const wrong: string[] = [];
       for (const mutation of mutations) {
-        for (const table of leaksIn([await askOnce(mutation, principal())], reach)) wrong.push(`${mutation.root} gives ${table}`);
+        for (const table of leaksIn([await askOnce(mutation, principal())], reach))
+          wrong.push(`${mutation.root} gives ${table}`);
       }
       t.diagnostic(`${mutations.length} documents`);
       assert.deepEqual([...new Set(wrong)], []);
-      assert.equal(await pictureOf(pool, victim.id('merchant'), isVictims), before, 'something was changed');
+      assert.equal(
+        await pictureOf(pool, victim.id('merchant'), isVictims),
+        before,
+        'something was changed',
+      );
     });
 
     test('gets no entity by its key', async (t) => {
@@ -226,7 +330,17 @@ for (const { who, principal, ...reach } of strangers) {
 }
 
 describe('a test key of the same shop, whose rows are live', () => {
-  const inModes = ['payment', 'refund', 'payout', 'token', 'subscription', 'event', 'posting', 'balance', 'balance_delta'];
+  const inModes = [
+    'payment',
+    'refund',
+    'payout',
+    'token',
+    'subscription',
+    'event',
+    'posting',
+    'balance',
+    'balance_delta',
+  ];
   before(async () => {
     for (const table of inModes) {
       // Rows of the books are never changed, but here they should have been made otherwise.
@@ -240,7 +354,8 @@ describe('a test key of the same shop, whose rows are live', () => {
   test('reads nothing of them by any query', async (t) => {
     const leaks: string[] = [];
     for (const query of everyQuery()) {
-      for (const table of leaksBut(await ask(query, keyOf(victim)), own)) leaks.push(`${query.root} gives ${table}`);
+      for (const table of leaksBut(await ask(query, keyOf(victim)), own))
+        leaks.push(`${query.root} gives ${table}`);
     }
     assert.deepEqual([...new Set(leaks)], []);
     t.diagnostic(`${everyQuery().length} documents`);

@@ -1,4 +1,7 @@
-/** Ids of nothing: a merchant that there is not is `not_found` on every field that takes one, and no id breaks anything. */
+/**
+ * Ids of nothing: a merchant that there is not is `not_found` on every field that takes one, and no
+ * id breaks anything.
+ */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -14,7 +17,12 @@ let merchant: Planted;
 
 before(async () => {
   stage = await openGraphStage();
-  merchant = await plant(stage.database.pool, 'here', { merchant: randomUUID(), shop: randomUUID() }, ['merchant', 'shop', 'api_key', 'payment']);
+  merchant = await plant(
+    stage.database.pool,
+    'here',
+    { merchant: randomUUID(), shop: randomUUID() },
+    ['merchant', 'shop', 'api_key', 'payment'],
+  );
 });
 after(() => stage?.close());
 
@@ -28,39 +36,76 @@ const isId = (asked: string): boolean => asked === 'id' || asked.endsWith('Id');
 const fillWith =
   (merchantId: string, id: string): ValueOf =>
   (argument) =>
-    argument === 'merchantId' ? merchantId : isId(argument) ? id : argument === 'first' ? 5 : undefined;
+    argument === 'merchantId'
+      ? merchantId
+      : isId(argument)
+        ? id
+        : argument === 'first'
+          ? 5
+          : undefined;
 
 const everything = (valueOf: ValueOf): readonly EveryField[] =>
   (['query', 'mutation'] as const).flatMap((operation) =>
-    (['all', 'ids', 'required'] as const).flatMap((fill) => askEverything(stage.supergraph.apiSchema, operation, fill, valueOf)),
+    (['all', 'ids', 'required'] as const).flatMap((fill) =>
+      askEverything(stage.supergraph.apiSchema, operation, fill, valueOf),
+    ),
   );
 
-const namesMerchant = (args: readonly { readonly name: string; readonly type: Parameters<typeof getNamedType>[0] }[]): boolean =>
+const namesMerchant = (
+  args: readonly { readonly name: string; readonly type: Parameters<typeof getNamedType>[0] }[],
+): boolean =>
   args.some(({ name, type }) => {
     const named: GraphQLNamedType | undefined = getNamedType(type);
-    return name === 'merchantId' || (isInputObjectType(named) && namesMerchant(Object.values(named.getFields())));
+    return (
+      name === 'merchantId' ||
+      (isInputObjectType(named) && namesMerchant(Object.values(named.getFields())))
+    );
   });
 
 /** Root fields that were given a merchant. */
 const givesMerchant = ({ root, variables }: EveryField, merchantId: string): boolean => {
   const [type = '', field = ''] = root.split('.');
   const owner = stage.supergraph.apiSchema.getType(type);
-  const args = owner && 'getFields' in owner && !isInputObjectType(owner) ? owner.getFields()[field]?.args : undefined;
-  return args !== undefined && 'length' in args && namesMerchant(args) && JSON.stringify(variables).includes(`"${merchantId}"`);
+  const args =
+    owner && 'getFields' in owner && !isInputObjectType(owner)
+      ? owner.getFields()[field]?.args
+      : undefined;
+  return (
+    args !== undefined &&
+    'length' in args &&
+    namesMerchant(args) &&
+    JSON.stringify(variables).includes(`"${merchantId}"`)
+  );
 };
 
-/** What the field answered: the code of its error or of its refusal; null when it has answered otherwise. */
-const codeOf = async ({ document, variables }: EveryField, principal: Principal): Promise<unknown> => {
-  const { data, errors } = await stage.supergraph.execute({ document, variables }, { principal, requestId: 'r' });
+/**
+ * What the field answered: the code of its error or of its refusal; null when it has answered
+ * otherwise.
+ */
+const codeOf = async (
+  { document, variables }: EveryField,
+  principal: Principal,
+): Promise<unknown> => {
+  const { data, errors } = await stage.supergraph.execute(
+    { document, variables },
+    { principal, requestId: 'r' },
+  );
   const [answer] = Object.values(data ?? {});
-  const refusal = typeof answer === 'object' && answer !== null ? Object.entries(answer).find(([name]) => name === 'Refused_code')?.[1] : null;
+  const refusal =
+    typeof answer === 'object' && answer !== null
+      ? Object.entries(answer).find(([name]) => name === 'Refused_code')?.[1]
+      : null;
   return errors?.[0]?.extensions['code'] ?? refusal ?? null;
 };
 
-/** What is for the platform's people looks for the merchant itself, after its other arguments; its lists are only filtered by one. */
+/**
+ * What is for the platform's people looks for the merchant itself, after its other arguments; its
+ * lists are only filtered by one.
+ */
 const looksItself = (root: string): boolean => access[root]?.platform === true;
 
-const notInternal = (code: unknown): boolean => !(typeof code === 'string' && /internal/i.test(code));
+const notInternal = (code: unknown): boolean =>
+  !(typeof code === 'string' && /internal/i.test(code));
 
 describe('a merchant that there is not', () => {
   for (const [what, id] of [
@@ -75,7 +120,8 @@ describe('a merchant that there is not', () => {
         const given = givesMerchant(query, id) && (id === 'x' || !looksItself(query.root));
         if (given) asked += 1;
         // A field for keys or for the service alone says so first.
-        if (given && code !== 'not_found' && code !== 'forbidden') wrong.push(`${query.root}: ${String(code)}`);
+        if (given && code !== 'not_found' && code !== 'forbidden')
+          wrong.push(`${query.root}: ${String(code)}`);
         if (!notInternal(code)) wrong.push(`${query.root}: ${String(code)}`);
       }
       t.diagnostic(`${asked} documents`);

@@ -26,7 +26,10 @@ export const accessFacts: Facts = {
     const asTest = { rest: service.rest, key: merchant.testKey };
     const made = await callRest(asTest, 'POST', '/payments', { amount: 99_900, method: 'sbp' });
     await onPage(made.body.payment_url, 'pay');
-    await eventually(async () => (await callRest(asTest, 'GET', '/balance')).body.balance === 99_900, 'the test payment');
+    await eventually(
+      async () => (await callRest(asTest, 'GET', '/balance')).body.balance === 99_900,
+      'the test payment',
+    );
     assert.equal((await merchant.call('GET', `/payments/${made.body.payment.id}`)).status, 404);
     const live = (await merchant.call('GET', '/ledger?limit=100')).body.items;
     assert.ok(live.length > 0 && live.every((entry: any) => entry.amount !== 99_900));
@@ -34,7 +37,11 @@ export const accessFacts: Facts = {
       (await callRest(asTest, 'GET', '/ledger')).body.items.map((entry: any) => entry.amount),
       [99_900],
     );
-    assert.ok(!(await stage().acquirer.books()).payments.some(({ metadata }) => metadata.operation_id === made.body.payment.id));
+    assert.ok(
+      !(await stage().acquirer.books()).payments.some(
+        ({ metadata }) => metadata.operation_id === made.body.payment.id,
+      ),
+    );
   },
 
   'a notification is taken from the published networks alone, and only makes us ask': async () => {
@@ -44,11 +51,24 @@ export const accessFacts: Facts = {
     const told = {
       event: 'payment.succeeded',
       type: 'notification',
-      object: { status: 'succeeded', metadata: { merchant_id: merchant.id, operation_id: payment.id } },
+      object: {
+        status: 'succeeded',
+        metadata: { merchant_id: merchant.id, operation_id: payment.id },
+      },
     };
     const tell = (body: unknown) =>
-      fetch(`${service.rest}/callbacks/yookassa`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
-    const answers = await Promise.all([tell(told), tell(told), tell({}), tell([1]), tell({ object: { metadata: { merchant_id: 'x', operation_id: 1 } } })]);
+      fetch(`${service.rest}/callbacks/yookassa`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+    const answers = await Promise.all([
+      tell(told),
+      tell(told),
+      tell({}),
+      tell([1]),
+      tell({ object: { metadata: { merchant_id: 'x', operation_id: 1 } } }),
+    ]);
     assert.deepEqual(
       answers.map(({ status }) => status),
       [200, 200, 200, 200, 200],
@@ -59,6 +79,10 @@ export const accessFacts: Facts = {
       body: JSON.stringify(told),
     });
     assert.equal(elsewhere.status, 403);
-    assert.equal((await merchant.call('GET', `/payments/${payment.id}`)).body.status, 'processing', 'the bank does not say so');
+    assert.equal(
+      (await merchant.call('GET', `/payments/${payment.id}`)).body.status,
+      'processing',
+      'the bank does not say so',
+    );
   },
 };

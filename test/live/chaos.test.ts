@@ -7,7 +7,16 @@ const seed = Number(process.env['CHAOS_SEED'] ?? randomInt(1_000_000));
 
 test('through faults of every kind and kills of every process nothing is paid, charged, refunded or paid out twice, and the books agree to the kopeck', async (context) => {
   const print = (line: string): void => context.diagnostic(line);
-  const { done, killed, agreed } = await runChaos({ operations: 150, abreast: 12, kills: 5, calm_ms: 1_500, times: 6, seed, patience_ms: 240_000, print });
+  const { done, killed, agreed } = await runChaos({
+    operations: 150,
+    abreast: 12,
+    kills: 5,
+    calm_ms: 1_500,
+    times: 6,
+    seed,
+    patience_ms: 240_000,
+    print,
+  });
   assert.ok(killed >= 5);
   assert.equal(
     Object.values(done.counts).reduce((sum, count) => sum + count, 0),

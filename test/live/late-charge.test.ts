@@ -13,7 +13,10 @@ const orders: Temporal.Instant[] = [];
 let isSilent = true;
 let stage: Stage;
 
-/** An acquirer that takes the money of a charge and says nothing of it, to no question, until it is told to. */
+/**
+ * An acquirer that takes the money of a charge and says nothing of it, to no question, until it is
+ * told to.
+ */
 const silent = (simulator: Bank): Bank => ({
   ...simulator,
   connector: 'silent',
@@ -22,7 +25,8 @@ const silent = (simulator: Bank): Bank => ({
     await simulator.charge(order);
     return { kind: 'unknown' };
   },
-  ask: async (question) => (isSilent && orders.length > 0 ? { kind: 'unknown' } : simulator.ask(question)),
+  ask: async (question) =>
+    isSilent && orders.length > 0 ? { kind: 'unknown' } : simulator.ask(question),
 });
 
 before(async () => void (stage = await openStage((simulator) => [silent(simulator)])));
@@ -39,25 +43,41 @@ test('the money of a charge that the bank took and did not tell of until the cha
   const paymentKey = { merchantId: key.merchantId, paymentId: payment.id };
   const sweep = async (seconds: number): Promise<void> => {
     const now = stage.pass({ seconds });
-    for (const due of await findAsksDue(stage.database, now, 100)) await askBank(stage.database, stage.banks, due, now);
+    for (const due of await findAsksDue(stage.database, now, 100))
+      await askBank(stage.database, stage.banks, due, now);
     await expirePayments(stage.database, stage.banks, () => now);
-    for (const due of await findRefundsDue(stage.database, now, 100)) await sendRefund(stage.database, stage.banks, due, now);
+    for (const due of await findRefundsDue(stage.database, now, 100))
+      await sendRefund(stage.database, stage.banks, due, now);
   };
-  const read = async () => (await findPayment(pool, paymentKey, stage.pass({ seconds: 0 }))) ?? assert.fail();
+  const read = async () =>
+    (await findPayment(pool, paymentKey, stage.pass({ seconds: 0 }))) ?? assert.fail();
   for (let minute = 0; minute < 21; minute++) await sweep(60);
   const { payment: expired } = await read();
   assert.deepEqual([expired.status, expired.capturedAt], ['expired', null]);
-  assert.ok(expired.askAt !== null && orders.length > 2, 'it was ordered again, and is asked about after its end');
   assert.ok(
-    orders.every((at) => Temporal.Instant.compare(at, expired.processingUntil ?? at) < 0 || expired.processingUntil === null),
+    expired.askAt !== null && orders.length > 2,
+    'it was ordered again, and is asked about after its end',
+  );
+  assert.ok(
+    orders.every(
+      (at) =>
+        Temporal.Instant.compare(at, expired.processingUntil ?? at) < 0 ||
+        expired.processingUntil === null,
+    ),
     'and not ordered after it',
   );
 
   isSilent = false;
   for (let minute = 0; minute < 15; minute++) await sweep(60);
   const { payment: found } = await read();
-  assert.deepEqual([found.status, found.amountRefunded, found.metadata['late_success']], ['expired', 49_900n, 'true']);
+  assert.deepEqual(
+    [found.status, found.amountRefunded, found.metadata['late_success']],
+    ['expired', 49_900n, 'true'],
+  );
   const { balance, available, ledger } = await stage.books(key);
   // Both are entries of the same moment.
-  assert.deepEqual([balance, available, ledger.toSorted()], [0n, 0n, ['payment 49900', 'refund -49900']]);
+  assert.deepEqual(
+    [balance, available, ledger.toSorted()],
+    [0n, 0n, ['payment 49900', 'refund -49900']],
+  );
 });

@@ -2,7 +2,16 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { pay } from '../support/buyer.ts';
 import { askGraph, callRest, eventually, openStream, type Answer } from '../support/merchant.ts';
-import { cardOf, enableLive, onPage, openLiveStage, operate, order, untilStatus, type LiveStage } from './stage.ts';
+import {
+  cardOf,
+  enableLive,
+  onPage,
+  openLiveStage,
+  operate,
+  order,
+  untilStatus,
+  type LiveStage,
+} from './stage.ts';
 
 describe('test and live mode of one shop', () => {
   let stage: LiveStage;
@@ -22,35 +31,85 @@ describe('test and live mode of one shop', () => {
 
   test('everything is made in both modes and nothing of one is in a list, a sum, a file or a stream of the other', async () => {
     const { merchant, service, acquirer } = stage;
-    const streams = [await openStream(service.rest, merchant.testKey), await openStream(service.rest, merchant.key)] as const;
-    await eventually(() => streams.every(({ comments }) => comments.includes(': connected')), 'both streams');
+    const streams = [
+      await openStream(service.rest, merchant.testKey),
+      await openStream(service.rest, merchant.key),
+    ] as const;
+    await eventually(
+      () => streams.every(({ comments }) => comments.includes(': connected')),
+      'both streams',
+    );
     const made = new Map<string, Set<string>>();
-    // Amounts tell the modes apart wherever no id is shown: a test amount is of thousands of rubles, a live one of hundreds.
+    // Amounts tell the modes apart wherever no id is shown: a test amount is of thousands of
+    // rubles, a live one of hundreds.
     for (const [mode, call] of modes()) {
       const unit = mode === 'test' ? 100_000 : 10_000;
       const paid = await call('POST', '/payments', { amount: 9 * unit, method: 'sbp' });
       // The live order is registered already, and its buyer confirms by himself.
       if (mode === 'test') await pay(paid.body.payment_url);
       const { id } = paid.body.payment;
-      await eventually(async () => (await call('GET', `/payments/${id}`)).body.status === 'succeeded', `the ${mode} payment`, 60_000);
+      await eventually(
+        async () => (await call('GET', `/payments/${id}`)).body.status === 'succeeded',
+        `the ${mode} payment`,
+        60_000,
+      );
       const refund = await call('POST', `/payments/${id}/refund`, { amount: unit });
-      const payout = await call('POST', '/payouts', { amount: 2 * unit, phone: '+79161234567', bank_id: '100000000111' });
-      const token = await call('POST', '/tokens', { customer_ref: `c-${mode}`, method: 'sbp', amount: unit });
+      const payout = await call('POST', '/payouts', {
+        amount: 2 * unit,
+        phone: '+79161234567',
+        bank_id: '100000000111',
+      });
+      const token = await call('POST', '/tokens', {
+        customer_ref: `c-${mode}`,
+        method: 'sbp',
+        amount: unit,
+      });
       const started = { customer_ref: `c-${mode}`, amount: unit, period: 'month', method: 'sbp' };
       const subscription = await call('POST', '/subscriptions', started);
-      assert.deepEqual([refund.status, payout.status, token.status, subscription.status], [201, 201, 201, 201], JSON.stringify([mode, subscription.body]));
-      made.set(mode, new Set([id, refund.body.id, payout.body.payout.id, token.body.card.id, subscription.body.subscription.id]));
+      assert.deepEqual(
+        [refund.status, payout.status, token.status, subscription.status],
+        [201, 201, 201, 201],
+        JSON.stringify([mode, subscription.body]),
+      );
+      made.set(
+        mode,
+        new Set([
+          id,
+          refund.body.id,
+          payout.body.payout.id,
+          token.body.card.id,
+          subscription.body.subscription.id,
+        ]),
+      );
     }
-    const paths = ['/payments', '/refunds', '/payouts', '/tokens', '/subscriptions', '/ledger', '/ledger?format=csv', '/balance'];
+    const paths = [
+      '/payments',
+      '/refunds',
+      '/payouts',
+      '/tokens',
+      '/subscriptions',
+      '/ledger',
+      '/ledger?format=csv',
+      '/balance',
+    ];
     for (const [mode, call] of modes()) {
       const [own, foreign] = [made.get(mode), made.get(mode === 'test' ? 'live' : 'test')];
       const answers = await Promise.all(paths.map((path) => call('GET', path)));
-      const said = answers.map(({ body }) => (typeof body === 'string' ? body : JSON.stringify(body)));
-      for (const [index, text] of said.entries()) for (const id of foreign ?? []) assert.ok(!text.includes(id), `${mode} ${paths[index]} shows ${id}`);
+      const said = answers.map(({ body }) =>
+        typeof body === 'string' ? body : JSON.stringify(body),
+      );
+      for (const [index, text] of said.entries())
+        for (const id of foreign ?? [])
+          assert.ok(!text.includes(id), `${mode} ${paths[index]} shows ${id}`);
       const seen = said.join('\n');
-      for (const id of own ?? []) assert.ok(seen.includes(id), `${mode} shows its own ${id} nowhere`);
+      for (const id of own ?? [])
+        assert.ok(seen.includes(id), `${mode} shows its own ${id} nowhere`);
       for (const kind of ['payments', 'payouts', 'subscriptions', 'tokens']) {
-        for (const id of foreign ?? []) assert.ok([404, 405].includes((await call('GET', `/${kind}/${id}`)).status), `${mode} reads ${kind}/${id}`);
+        for (const id of foreign ?? [])
+          assert.ok(
+            [404, 405].includes((await call('GET', `/${kind}/${id}`)).status),
+            `${mode} reads ${kind}/${id}`,
+          );
       }
       const unit = mode === 'test' ? 100_000 : 10_000;
       // A live payment costs its fee, which is far less than any amount of the other mode.
@@ -60,48 +119,80 @@ describe('test and live mode of one shop', () => {
       };
       await eventually(isOwn, `the ${mode} balance, of its own movements alone`, 60_000);
     }
-    const events = streams.map((stream) => stream.events.map(({ data }) => JSON.stringify(data)).join('\n'));
-    for (const id of made.get('live') ?? []) assert.ok(!events[0]?.includes(id), 'the stream of the test key');
-    for (const id of made.get('test') ?? []) assert.ok(!events[1]?.includes(id), 'the stream of the live key');
+    const events = streams.map((stream) =>
+      stream.events.map(({ data }) => JSON.stringify(data)).join('\n'),
+    );
+    for (const id of made.get('live') ?? [])
+      assert.ok(!events[0]?.includes(id), 'the stream of the test key');
+    for (const id of made.get('test') ?? [])
+      assert.ok(!events[1]?.includes(id), 'the stream of the live key');
     const books = JSON.stringify(await acquirer.books());
-    for (const id of made.get('test') ?? []) assert.ok(!books.includes(id), 'no test operation reaches an acquirer');
-    const differing = (await askGraph(service, '{ alerts(first: 50) { nodes { kind detail } } }')).alerts.nodes;
+    for (const id of made.get('test') ?? [])
+      assert.ok(!books.includes(id), 'no test operation reaches an acquirer');
+    const differing = (await askGraph(service, '{ alerts(first: 50) { nodes { kind detail } } }'))
+      .alerts.nodes;
     assert.deepEqual(differing, []);
   });
 
   test('a live payment’s own webhook goes to https alone, a test payment’s also to http where development allows it', async () => {
     const body = { amount: 1_000, method: 'sbp', webhook_url: 'http://127.0.0.1:9/hook' };
-    const [live, tried] = [await stage.merchant.call('POST', '/payments', body), await asTest('POST', '/payments', body)];
+    const [live, tried] = [
+      await stage.merchant.call('POST', '/payments', body),
+      await asTest('POST', '/payments', body),
+    ];
     assert.deepEqual([live.status, live.body.error.code, tried.status], [400, 'bad_request', 201]);
     assert.match(live.body.error.message, /webhook_url.*https/);
-    assert.equal((await stage.merchant.call('POST', '/payments', { ...body, webhook_url: 'https://shop.example/hook' })).status, 201);
+    assert.equal(
+      (
+        await stage.merchant.call('POST', '/payments', {
+          ...body,
+          webhook_url: 'https://shop.example/hook',
+        })
+      ).status,
+      201,
+    );
   });
 
   test('when live mode is turned off nothing new begins, on pages and from saved cards neither; what was begun ends, and test mode goes on', async () => {
     const { service, merchant, acquirer } = stage;
     const bound = await merchant.call('POST', '/tokens', { customer_ref: 'c-off' });
     await onPage(bound.body.pay_url, 'pay', { card: cardOf() });
-    const tokenOf = async () => (await merchant.call('GET', '/tokens?customer_ref=c-off')).body.items[0];
+    const tokenOf = async () =>
+      (await merchant.call('GET', '/tokens?customer_ref=c-off')).body.items[0];
     await eventually(async () => (await tokenOf()).status === 'active', 'the saved card', 60_000);
     await acquirer.callbacks({ confirmAfter_ms: null });
     const [begun, waiting] = [await order(merchant, 20_000), await order(merchant, 30_000, 'any')];
     await onPage(begun.url, 'pay');
     await onPage(waiting.url, 'method', { method: 'sbp' });
-    await operate(service, 'mutation ($m: ID!) { merchantLiveDisable(merchantId: $m) { ... on Refused { code message } } }', { m: merchant.id });
-    await eventually(async () => (await merchant.call('GET', '/balance')).status === 403, 'the refusal of the key');
+    await operate(
+      service,
+      'mutation ($m: ID!) { merchantLiveDisable(merchantId: $m) { ... on Refused { code message } } }',
+      { m: merchant.id },
+    );
+    await eventually(
+      async () => (await merchant.call('GET', '/balance')).status === 403,
+      'the refusal of the key',
+    );
     const refused = await fetch(`${waiting.url}/pay`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', origin: new URL(waiting.url).origin },
       body: '{}',
     });
     assert.equal(refused.status, 403, await refused.text());
-    const ordered = async (id: string) => (await acquirer.books()).payments.find(({ metadata }) => metadata.operation_id === id);
+    const ordered = async (id: string) =>
+      (await acquirer.books()).payments.find(({ metadata }) => metadata.operation_id === id);
     assert.equal(await ordered(waiting.payment.id), undefined);
-    const { confirmation } = await eventually(() => ordered(begun.payment.id), 'the order at the bank');
+    const { confirmation } = await eventually(
+      () => ordered(begun.payment.id),
+      'the order at the bank',
+    );
     await acquirer.confirm(confirmation.confirmation_data, 'pay');
     assert.equal((await asTest('POST', '/payments', { amount: 1_000 })).status, 201);
     await enableLive(service, merchant.id);
-    await eventually(async () => (await merchant.call('GET', '/balance')).status === 200, 'the key again');
+    await eventually(
+      async () => (await merchant.call('GET', '/balance')).status === 200,
+      'the key again',
+    );
     await untilStatus(merchant, begun.payment.id, 'succeeded', 60_000);
     assert.equal((await onPage(waiting.url, 'pay')).status, 'processing');
   });

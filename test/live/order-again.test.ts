@@ -1,6 +1,6 @@
 /**
- * An order that was lost between the move to `processing` and its bank is given again, at each of the
- * acquirers: once, whoever gives it and whenever the first one arrives.
+ * An order that was lost between the move to `processing` and its bank is given again, at each of
+ * the acquirers: once, whoever gives it and whenever the first one arrives.
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -21,7 +21,12 @@ import { askOrOrder } from '../../subgraphs/payments/bank-answers/order-again.ts
 import type { BuyerMethod } from '../../subgraphs/kernel/rules/buyer.ts';
 import { orderState } from '../../subgraphs/payments/rules/order.ts';
 import { findPayment } from '../../subgraphs/payments/store-payment.ts';
-import { shopAccount, startAcquirer, tbankTerminal, type Acquirer } from '../acquirer/start-acquirer.ts';
+import {
+  shopAccount,
+  startAcquirer,
+  tbankTerminal,
+  type Acquirer,
+} from '../acquirer/start-acquirer.ts';
 import { granted } from '../support/granted.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 import { cardOf } from './stage.ts';
@@ -31,7 +36,9 @@ const start = Temporal.Now.instant().round('millisecond');
 const at = (seconds: number): Temporal.Instant => start.add({ seconds });
 
 type Connector = 'yookassa' | 'tbank';
-/** What becomes of the next order: lost before the bank, lost after it, or held back for so long. */
+/**
+ * What becomes of the next order: lost before the bank, lost after it, or held back for so long.
+ */
 type Fate = 'before' | 'after' | Promise<unknown>;
 
 describe('an order that was lost', () => {
@@ -60,9 +67,21 @@ describe('an order that was lost', () => {
     closing.defer(() => acquirer.stop());
     closing.defer(() => record.close());
     const { pool } = record.database;
-    const accounts = openAccounts(pool, randomBytes(32), 'yookassa', { payments: shopAccount, payouts: null });
-    const yookassa = openYooKassa({ url: acquirer.api, payouts: null, attempt_ms: 4_000 }, accounts, pool);
-    const terminal = { url: acquirer.tbankApi, terminal: tbankTerminal.id, password: tbankTerminal.password, attempt_ms: 4_000 };
+    const accounts = openAccounts(pool, randomBytes(32), 'yookassa', {
+      payments: shopAccount,
+      payouts: null,
+    });
+    const yookassa = openYooKassa(
+      { url: acquirer.api, payouts: null, attempt_ms: 4_000 },
+      accounts,
+      pool,
+    );
+    const terminal = {
+      url: acquirer.tbankApi,
+      terminal: tbankTerminal.id,
+      password: tbankTerminal.password,
+      attempt_ms: 4_000,
+    };
     const tbank = openTBank(terminal, 'http://127.0.0.1:9', pool);
     closing.defer(() => yookassa.close());
     closing.defer(() => tbank.close());
@@ -77,15 +96,44 @@ describe('an order that was lost', () => {
         values ($1, gen_random_uuid(), $2, 'live', 'payment', $3, $4, 0, true, now())`,
       [key.merchantId, key.shopId, method, connector],
     );
-    return granted(await createPayment(record.database, noPolicies, key, { input: { amount: 10_000n, method } }, start)).payment;
+    return granted(
+      await createPayment(
+        record.database,
+        noPolicies,
+        key,
+        { input: { amount: 10_000n, method } },
+        start,
+      ),
+    ).payment;
   };
   const keyOf = ({ merchantId, id }: Payment) => ({ merchantId, paymentId: id });
-  const press = (payment: Payment, seconds: number, card: Card | null = null): Promise<Payment | Refused> =>
-    openSession(record.database, banks, noPolicies, { key: keyOf(payment), card, pageUrl, now: at(seconds) });
+  const press = (
+    payment: Payment,
+    seconds: number,
+    card: Card | null = null,
+  ): Promise<Payment | Refused> =>
+    openSession(record.database, banks, noPolicies, {
+      key: keyOf(payment),
+      card,
+      pageUrl,
+      now: at(seconds),
+    });
   const sweep = async (payment: Payment, seconds: number): Promise<Payment> =>
-    granted(await askOrOrder({ database: record.database, banks, pageUrl: () => pageUrl }, keyOf(payment), at(seconds)));
-  const stored = async (payment: Payment): Promise<Payment> => (await findPayment(record.database.pool, keyOf(payment), start))?.payment ?? assert.fail('gone');
-  const lost = async (payment: Payment, moment: 'before' | 'after', card: Card | null = null): Promise<void> => {
+    granted(
+      await askOrOrder(
+        { database: record.database, banks, pageUrl: () => pageUrl },
+        keyOf(payment),
+        at(seconds),
+      ),
+    );
+  const stored = async (payment: Payment): Promise<Payment> =>
+    (await findPayment(record.database.pool, keyOf(payment), start))?.payment ??
+    assert.fail('gone');
+  const lost = async (
+    payment: Payment,
+    moment: 'before' | 'after',
+    card: Card | null = null,
+  ): Promise<void> => {
     fates.push(moment);
     await assert.rejects(press(payment, 0, card), /killed/);
     assert.equal(orderState(await stored(payment)), 'unanswered');
@@ -95,7 +143,8 @@ describe('an order that was lost', () => {
     if (connector === 'tbank') return books.tbank.payments.filter(({ orderId }) => orderId === id);
     return books.payments.filter(({ metadata }) => metadata.operation_id === id);
   };
-  const paidAt = (payments: readonly any[]): number => payments.filter(({ status }) => status === 'succeeded' || status === 'CONFIRMED').length;
+  const paidAt = (payments: readonly any[]): number =>
+    payments.filter(({ status }) => status === 'succeeded' || status === 'CONFIRMED').length;
   const paid = async (payment: Payment, seconds: number): Promise<void> => {
     const { stepUrl } = await stored(payment);
     if (stepUrl) await acquirer.confirm(stepUrl, 'pay');
@@ -147,16 +196,29 @@ describe('an order that was lost', () => {
     const bare = await press(late, 80);
     assert.equal(isRefused(bare) && bare.code, 'bad_request', 'the card is needed');
     const misplaced = await press(late, 85, { ...cardOf(), holder: 'card 5555 5555 5555 4444' });
-    assert.equal(isRefused(misplaced) && misplaced.code, 'bad_request', 'the holder is kept, and a number is not');
-    assert.equal(granted(await press(late, 90, { ...cardOf(), holder: 'ANNA IVANOVA' })).customerCardHolder, 'ANNA IVANOVA');
+    assert.equal(
+      isRefused(misplaced) && misplaced.code,
+      'bad_request',
+      'the holder is kept, and a number is not',
+    );
+    assert.equal(
+      granted(await press(late, 90, { ...cardOf(), holder: 'ANNA IVANOVA' })).customerCardHolder,
+      'ANNA IVANOVA',
+    );
     await paid(late, 95);
   });
 
   test('a card whose answer was lost is found at YooKassa, and another one that is typed meanwhile is not charged, too', async () => {
     const payment = await create('yookassa', 'cards');
     await lost(payment, 'after', cardOf());
-    const other = granted(await press(payment, 5, { ...cardOf('5555555555554444'), holder: 'ANNA IVANOVA' }));
-    assert.deepEqual([other.status, other.customerCardHolder], ['processing', 'IVAN PETROV'], 'what is refused now was accepted before');
+    const other = granted(
+      await press(payment, 5, { ...cardOf('5555555555554444'), holder: 'ANNA IVANOVA' }),
+    );
+    assert.deepEqual(
+      [other.status, other.customerCardHolder],
+      ['processing', 'IVAN PETROV'],
+      'what is refused now was accepted before',
+    );
     await paid(payment, 40);
     assert.equal((await atBank(await stored(payment))).length, 1);
   });
@@ -172,12 +234,14 @@ describe('an order that was lost', () => {
       const held = Promise.withResolvers<void>();
       fates.push(held.promise);
       const first = press(payment, 0, card);
-      while ((await stored(payment)).status !== 'processing') await new Promise((resolve) => setImmediate(resolve));
+      while ((await stored(payment)).status !== 'processing')
+        await new Promise((resolve) => setImmediate(resolve));
       const second = press(payment, 10, card);
       setImmediate(held.resolve);
       const [one, other] = [granted(await first), await second];
       const final = await stored(payment);
-      for (const answered of isRefused(other) ? [one] : [one, other]) assert.equal(answered.stepUrl, final.stepUrl);
+      for (const answered of isRefused(other) ? [one] : [one, other])
+        assert.equal(answered.stepUrl, final.stepUrl);
       await paid(payment, 20);
     });
   }
@@ -185,11 +249,23 @@ describe('an order that was lost', () => {
   test('a refusal of an order that is given again does not fail what may have been accepted; nobody else is given it', async () => {
     const payment = await create('yookassa', 'sbp');
     await lost(payment, 'after');
-    const otherwise = { kind: 'declined', failureCode: 'method_unavailable', bankCode: '401' } as const;
+    const otherwise = {
+      kind: 'declined',
+      failureCode: 'method_unavailable',
+      bankCode: '401',
+    } as const;
     for (const answer of [{ kind: 'unaccepted', otherwise }, otherwise] as const) {
-      const refusing: Bank = { ...granted(banks.holding({ mode: 'live', connector: 'yookassa' })), openSession: async () => answer };
+      const refusing: Bank = {
+        ...granted(banks.holding({ mode: 'live', connector: 'yookassa' })),
+        openSession: async () => answer,
+      };
       const now = at(5);
-      const again = await openSession(record.database, { ...banks, holding: () => refusing }, noPolicies, { key: keyOf(payment), card: null, pageUrl, now });
+      const again = await openSession(
+        record.database,
+        { ...banks, holding: () => refusing },
+        noPolicies,
+        { key: keyOf(payment), card: null, pageUrl, now },
+      );
       assert.equal(granted(again).status, 'processing', answer.kind);
     }
     assert.equal(orderState(await sweep(payment, 40)), 'standing', 'the bank had it');
@@ -197,7 +273,10 @@ describe('an order that was lost', () => {
   });
 
   test('what nobody has taken waits for another press or sweep; a refusal of what the bank had not seen counts', async () => {
-    const [waiting, failing] = [await create('yookassa', 'cards'), await create('yookassa', 'cards')];
+    const [waiting, failing] = [
+      await create('yookassa', 'cards'),
+      await create('yookassa', 'cards'),
+    ];
     for (const payment of [waiting, failing]) {
       await lost(payment, 'before', cardOf());
       assert.equal(orderState(await sweep(payment, 70)), 'absent');
@@ -205,10 +284,20 @@ describe('an order that was lost', () => {
     const otherwise = { kind: 'declined', failureCode: 'incorrect_cvc', bankCode: 'csc' } as const;
     const answering = (answer: SessionAnswer): Banks => ({
       ...banks,
-      holding: () => ({ ...granted(banks.holding({ mode: 'live', connector: 'yookassa' })), openSession: async () => answer }),
+      holding: () => ({
+        ...granted(banks.holding({ mode: 'live', connector: 'yookassa' })),
+        openSession: async () => answer,
+      }),
     });
     const again = async (payment: Payment, answer: SessionAnswer): Promise<Payment> =>
-      granted(await openSession(record.database, answering(answer), noPolicies, { key: keyOf(payment), card: cardOf(), pageUrl, now: at(80) }));
+      granted(
+        await openSession(record.database, answering(answer), noPolicies, {
+          key: keyOf(payment),
+          card: cardOf(),
+          pageUrl,
+          now: at(80),
+        }),
+      );
     assert.equal(orderState(await again(waiting, { kind: 'unaccepted', otherwise })), 'absent');
     assert.equal((await again(failing, otherwise)).failureCode, 'incorrect_cvc');
     await press(waiting, 90, cardOf());
@@ -216,12 +305,19 @@ describe('an order that was lost', () => {
   });
 
   test('a sweep that dies, too, is followed by the next one; nobody who comes back lets it expire', async () => {
-    const [payment, abandoned] = [await create('tbank', 'cards'), await create('yookassa', 'cards')];
+    const [payment, abandoned] = [
+      await create('tbank', 'cards'),
+      await create('yookassa', 'cards'),
+    ];
     await lost(payment, 'before');
     await lost(abandoned, 'before', cardOf());
     fates.push('after');
     await assert.rejects(sweep(payment, 95), /killed/);
-    assert.equal(orderState(await sweep(payment, 130)), 'unanswered', 'the second order has its own time to arrive');
+    assert.equal(
+      orderState(await sweep(payment, 130)),
+      'unanswered',
+      'the second order has its own time to arrive',
+    );
     assert.equal(orderState(await sweep(payment, 190)), 'standing');
     await paid(payment, 220);
     assert.equal((await sweep(abandoned, 100)).status, 'processing');
@@ -233,9 +329,14 @@ describe('an order that was lost', () => {
   test('without live mode nothing is ordered again', async () => {
     const payment = await create('yookassa', 'sbp');
     await lost(payment, 'before');
-    await record.database.pool.query('update merchant set live_enabled = false where id = $1', [payment.merchantId]);
+    await record.database.pool.query('update merchant set live_enabled = false where id = $1', [
+      payment.merchantId,
+    ]);
     const pressed = await press(payment, 5);
     assert.equal(isRefused(pressed) && pressed.code, 'live_not_enabled');
-    assert.deepEqual([orderState(await sweep(payment, 95)), await atBank(await stored(payment))], ['absent', []]);
+    assert.deepEqual(
+      [orderState(await sweep(payment, 95)), await atBank(await stored(payment))],
+      ['absent', []],
+    );
   });
 });

@@ -3,7 +3,18 @@ import assert from 'node:assert/strict';
 import { cardWith3ds } from '../acquirer/api.ts';
 import { eventually } from '../support/merchant.ts';
 import { stage, type Facts } from './shared-stage.ts';
-import { alertOf, askAgain, atBank, cardOf, confirmed, countAtBank, onPage, order, pageState, untilStatus } from './stage.ts';
+import {
+  alertOf,
+  askAgain,
+  atBank,
+  cardOf,
+  confirmed,
+  countAtBank,
+  onPage,
+  order,
+  pageState,
+  untilStatus,
+} from './stage.ts';
 
 /** The money of a late success is on its way back, here and at the bank. */
 const goesBack = async (id: string, status: string, amount: number): Promise<void> => {
@@ -17,11 +28,18 @@ const goesBack = async (id: string, status: string, amount: number): Promise<voi
     'the money on its way back',
     60_000,
   );
-  assert.deepEqual([late.status, late.metadata.late_success, late.fee, late.refunds.length], [status, 'true', undefined, 1]);
+  assert.deepEqual(
+    [late.status, late.metadata.late_success, late.fee, late.refunds.length],
+    [status, 'true', undefined, 1],
+  );
   const { items } = (await merchant.call('GET', '/ledger?limit=200')).body;
-  const moved = items.filter(({ payment_id: of }: any) => of === id).map((entry: any) => `${entry.type} ${entry.amount}`);
+  const moved = items
+    .filter(({ payment_id: of }: any) => of === id)
+    .map((entry: any) => `${entry.type} ${entry.amount}`);
   assert.deepEqual(moved.toSorted(), [`payment ${amount}`, `refund -${amount}`]);
-  const given = (await stage().acquirer.books()).refunds.filter(({ payment_id: of }) => of === late.metadata.bank_ref);
+  const given = (await stage().acquirer.books()).refunds.filter(
+    ({ payment_id: of }) => of === late.metadata.bank_ref,
+  );
   assert.deepEqual(
     given.map((refund) => [refund.status, refund.amount.value]),
     [['succeeded', `${amount / 100}.00`]],
@@ -46,23 +64,34 @@ export const paymentFacts: Facts = {
     ]),
   ),
 
-  'a card pays at once, or after 3-D Secure at the bank; what the bank says of it is kept, the number is not': async () => {
-    const { merchant, service } = stage();
-    const [plain, asked] = [await order(merchant, 10_000, 'cards'), await order(merchant, 20_000, 'cards')];
-    await onPage(plain.url, 'pay', { card: cardOf() });
-    await onPage(asked.url, 'pay', { card: cardOf(cardWith3ds) });
-    const paid = await untilStatus(merchant, plain.payment.id, 'succeeded');
-    assert.deepEqual([paid.customer_card_mask?.slice(-4), paid.customer_card_brand, paid.customer_card_holder], ['0004', 'Mir', 'IVAN PETROV']);
-    await confirmed(stage(), asked.payment.id, 'pay');
-    await untilStatus(merchant, asked.payment.id, 'succeeded');
-    const unanswered = await order(merchant, 30_000, 'cards');
-    const lost = { fault: 'error_after', method: 'POST', path: '/payments' } as const;
-    await stage().acquirer.faults({ next: [lost, lost] });
-    await onPage(unanswered.url, 'pay', { card: cardOf() });
-    const found = await untilStatus(merchant, unanswered.payment.id, 'succeeded');
-    assert.equal(found.customer_card_holder, 'IVAN PETROV', 'what the buyer typed is no word of the bank');
-    assert.doesNotMatch(service.processes.map((part) => part.output()).join(''), /220000000000/);
-  },
+  'a card pays at once, or after 3-D Secure at the bank; what the bank says of it is kept, the number is not':
+    async () => {
+      const { merchant, service } = stage();
+      const [plain, asked] = [
+        await order(merchant, 10_000, 'cards'),
+        await order(merchant, 20_000, 'cards'),
+      ];
+      await onPage(plain.url, 'pay', { card: cardOf() });
+      await onPage(asked.url, 'pay', { card: cardOf(cardWith3ds) });
+      const paid = await untilStatus(merchant, plain.payment.id, 'succeeded');
+      assert.deepEqual(
+        [paid.customer_card_mask?.slice(-4), paid.customer_card_brand, paid.customer_card_holder],
+        ['0004', 'Mir', 'IVAN PETROV'],
+      );
+      await confirmed(stage(), asked.payment.id, 'pay');
+      await untilStatus(merchant, asked.payment.id, 'succeeded');
+      const unanswered = await order(merchant, 30_000, 'cards');
+      const lost = { fault: 'error_after', method: 'POST', path: '/payments' } as const;
+      await stage().acquirer.faults({ next: [lost, lost] });
+      await onPage(unanswered.url, 'pay', { card: cardOf() });
+      const found = await untilStatus(merchant, unanswered.payment.id, 'succeeded');
+      assert.equal(
+        found.customer_card_holder,
+        'IVAN PETROV',
+        'what the buyer typed is no word of the bank',
+      );
+      assert.doesNotMatch(service.processes.map((part) => part.output()).join(''), /220000000000/);
+    },
 
   'what the bank refuses has the reason in our words and in its own': async () => {
     const { merchant } = stage();
@@ -76,7 +105,10 @@ export const paymentFacts: Facts = {
       await onPage(url, 'pay');
       await confirmed(stage(), payment.id, decision);
       const failed = await untilStatus(merchant, payment.id, 'failed');
-      assert.deepEqual([failed.metadata.failure_code, failed.metadata.bank_failure_code], [code, `yookassa:${raw}`]);
+      assert.deepEqual(
+        [failed.metadata.failure_code, failed.metadata.bank_failure_code],
+        [code, `yookassa:${raw}`],
+      );
     }
     const card = await order(merchant, 10_003, 'cards');
     await onPage(card.url, 'pay', { card: cardOf() });
@@ -84,12 +116,21 @@ export const paymentFacts: Facts = {
     assert.equal(failed.metadata.failure_code, 'expired_card');
     const large = await order(merchant, 35_000_001, 'cards');
     await onPage(large.url, 'pay', { card: cardOf() });
-    assert.equal((await untilStatus(merchant, large.payment.id, 'failed')).metadata.failure_code, 'limit_exceeded');
+    assert.equal(
+      (await untilStatus(merchant, large.payment.id, 'failed')).metadata.failure_code,
+      'limit_exceeded',
+    );
   },
 
   'an answer that is lost leaves one payment at the bank, which is found and paid': async () => {
     const { merchant, acquirer } = stage();
-    for (const fault of ['timeout_after', 'error_after', 'too_many', 'timeout_before', 'slow'] as const) {
+    for (const fault of [
+      'timeout_after',
+      'error_after',
+      'too_many',
+      'timeout_before',
+      'slow',
+    ] as const) {
       await acquirer.faults({ next: [{ fault, method: 'POST', path: '/payments' }] });
       const { payment, url } = await order(merchant, 5_000);
       assert.equal((await onPage(url, 'pay')).status, 'processing', fault);
@@ -99,43 +140,70 @@ export const paymentFacts: Facts = {
     }
   },
 
-  'an answer that is lost twice is found among the payments of its minutes when somebody reads, and the buyer goes on with it': async () => {
-    const { merchant, acquirer } = stage();
-    const lost = { fault: 'timeout_after', method: 'POST', path: '/payments' } as const;
-    await acquirer.faults({ next: [lost, lost, lost, lost] });
-    const { payment, url, answer } = await order(merchant, 6_000);
-    assert.deepEqual([payment.status, answer.bank, answer.bank_ref], ['pending', null, null], 'unknown is not failed');
-    assert.equal((await onPage(url, 'pay')).status, 'processing');
-    const { id, confirmation } = await atBank(stage(), 'payments', payment.id);
-    await eventually(async () => (await merchant.call('GET', `/payments/${payment.id}`)).body.metadata.bank_ref === id, 'the order that was lost');
-    assert.equal((await pageState(url)).stepUrl, confirmation.confirmation_data);
-    await confirmed(stage(), payment.id, 'pay');
-    await untilStatus(merchant, payment.id, 'succeeded');
-    assert.equal(await countAtBank(stage(), 'payments', payment.id), 1);
-  },
+  'an answer that is lost twice is found among the payments of its minutes when somebody reads, and the buyer goes on with it':
+    async () => {
+      const { merchant, acquirer } = stage();
+      const lost = { fault: 'timeout_after', method: 'POST', path: '/payments' } as const;
+      await acquirer.faults({ next: [lost, lost, lost, lost] });
+      const { payment, url, answer } = await order(merchant, 6_000);
+      assert.deepEqual(
+        [payment.status, answer.bank, answer.bank_ref],
+        ['pending', null, null],
+        'unknown is not failed',
+      );
+      assert.equal((await onPage(url, 'pay')).status, 'processing');
+      const { id, confirmation } = await atBank(stage(), 'payments', payment.id);
+      await eventually(
+        async () =>
+          (await merchant.call('GET', `/payments/${payment.id}`)).body.metadata.bank_ref === id,
+        'the order that was lost',
+      );
+      assert.equal((await pageState(url)).stepUrl, confirmation.confirmation_data);
+      await confirmed(stage(), payment.id, 'pay');
+      await untilStatus(merchant, payment.id, 'succeeded');
+      assert.equal(await countAtBank(stage(), 'payments', payment.id), 1);
+    },
 
-  'another amount than was ordered moves nothing and is told to the operators, who have the bank asked again': async () => {
-    const { merchant, acquirer } = stage();
-    const balance = async () => (await merchant.call('GET', '/balance')).body.balance;
-    const { payment, url } = await order(merchant, 7_700);
-    await onPage(url, 'pay');
-    const before = await balance();
-    const wrong = { fault: 'wrong_amount', method: 'GET', path: '/payments/' } as const;
-    await acquirer.faults({ next: [wrong] });
-    await confirmed(stage(), payment.id, 'pay');
-    const alert = await alertOf(stage(), 'bank_echo_differs', payment.id);
-    assert.match(alert.detail, /77\.01 RUB.*7700 minor units/);
-    assert.deepEqual([(await merchant.call('GET', `/payments/${payment.id}`)).body.status, await balance()], ['processing', before]);
-    assert.deepEqual([await askAgain(stage(), payment.id), await askAgain(stage(), payment.id)], ['payment', 'payment']);
-    await untilStatus(merchant, payment.id, 'succeeded');
-    assert.deepEqual([await askAgain(stage(), payment.id), await askAgain(stage(), merchant.id)], ['not_pending', 'not_found']);
-  },
+  'another amount than was ordered moves nothing and is told to the operators, who have the bank asked again':
+    async () => {
+      const { merchant, acquirer } = stage();
+      const balance = async () => (await merchant.call('GET', '/balance')).body.balance;
+      const { payment, url } = await order(merchant, 7_700);
+      await onPage(url, 'pay');
+      const before = await balance();
+      const wrong = { fault: 'wrong_amount', method: 'GET', path: '/payments/' } as const;
+      await acquirer.faults({ next: [wrong] });
+      await confirmed(stage(), payment.id, 'pay');
+      const alert = await alertOf(stage(), 'bank_echo_differs', payment.id);
+      assert.match(alert.detail, /77\.01 RUB.*7700 minor units/);
+      assert.deepEqual(
+        [(await merchant.call('GET', `/payments/${payment.id}`)).body.status, await balance()],
+        ['processing', before],
+      );
+      assert.deepEqual(
+        [await askAgain(stage(), payment.id), await askAgain(stage(), payment.id)],
+        ['payment', 'payment'],
+      );
+      await untilStatus(merchant, payment.id, 'succeeded');
+      assert.deepEqual(
+        [await askAgain(stage(), payment.id), await askAgain(stage(), merchant.id)],
+        ['not_pending', 'not_found'],
+      );
+    },
 
-  'what becomes of a payment when the bank refuses its order at once: it has failed, and the merchant is told in the answer': async () => {
-    const { payment, answer } = await order(stage().merchant, 70_000_001, 'tpay');
-    assert.deepEqual([payment.status, answer.failure_code, answer.bank_ref], ['failed', 'limit_exceeded', null]);
-    assert.equal((await stage().merchant.call('GET', `/payments/${payment.id}`)).body.metadata.bank_failure_code, 'yookassa:invalid_request');
-  },
+  'what becomes of a payment when the bank refuses its order at once: it has failed, and the merchant is told in the answer':
+    async () => {
+      const { payment, answer } = await order(stage().merchant, 70_000_001, 'tpay');
+      assert.deepEqual(
+        [payment.status, answer.failure_code, answer.bank_ref],
+        ['failed', 'limit_exceeded', null],
+      );
+      assert.equal(
+        (await stage().merchant.call('GET', `/payments/${payment.id}`)).body.metadata
+          .bank_failure_code,
+        'yookassa:invalid_request',
+      );
+    },
 
   ...Object.fromEntries(
     (
@@ -149,7 +217,8 @@ export const paymentFacts: Facts = {
       async () => {
         const { merchant, elapse } = stage();
         const { payment, url } = await order(merchant, amount);
-        if (status === 'cancelled') assert.equal((await merchant.call('POST', `/payments/${payment.id}/cancel`)).status, 200);
+        if (status === 'cancelled')
+          assert.equal((await merchant.call('POST', `/payments/${payment.id}/cancel`)).status, 200);
         if (sentence === 'its link has expired') await elapse(payment.id, 'link');
         if (sentence === 'its session has expired') {
           await onPage(url, 'pay');
@@ -168,14 +237,15 @@ export const paymentFacts: Facts = {
     await untilStatus(stage().merchant, payment.id, 'succeeded');
   },
 
-  'an order that comes back under another id is believed by nobody: the operators are told, and the buyer pays the one that is ours': async () => {
-    const { merchant, acquirer } = stage();
-    await acquirer.faults({ next: [{ fault: 'wrong_id', method: 'POST', path: '/payments' }] });
-    const { payment, url, answer } = await order(merchant, 7_800);
-    assert.deepEqual([payment.status, answer.bank_ref], ['pending', null]);
-    await alertOf(stage(), 'bank_echo_differs', payment.id);
-    await onPage(url, 'pay');
-    await confirmed(stage(), payment.id, 'pay');
-    await untilStatus(merchant, payment.id, 'succeeded');
-  },
+  'an order that comes back under another id is believed by nobody: the operators are told, and the buyer pays the one that is ours':
+    async () => {
+      const { merchant, acquirer } = stage();
+      await acquirer.faults({ next: [{ fault: 'wrong_id', method: 'POST', path: '/payments' }] });
+      const { payment, url, answer } = await order(merchant, 7_800);
+      assert.deepEqual([payment.status, answer.bank_ref], ['pending', null]);
+      await alertOf(stage(), 'bank_echo_differs', payment.id);
+      await onPage(url, 'pay');
+      await confirmed(stage(), payment.id, 'pay');
+      await untilStatus(merchant, payment.id, 'succeeded');
+    },
 };

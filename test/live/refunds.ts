@@ -8,10 +8,14 @@ export const refundFacts: Facts = {
   'money is given back, all or a part, also when the answer to the refund is lost': async () => {
     const { merchant, acquirer } = stage();
     const payment = await paid(stage(), 30_000);
-    const refund = (amount: number) => merchant.call('POST', `/payments/${payment.id}/refund`, { amount, reason: 'returned' });
+    const refund = (amount: number) =>
+      merchant.call('POST', `/payments/${payment.id}/refund`, { amount, reason: 'returned' });
     const ended = (id: string, status: string) =>
       eventually(
-        async () => (await merchant.call('GET', `/refunds?limit=50`)).body.items.find((item: any) => item.id === id && item.status === status),
+        async () =>
+          (await merchant.call('GET', `/refunds?limit=50`)).body.items.find(
+            (item: any) => item.id === id && item.status === status,
+          ),
         `${id} ${status}`,
         30_000,
       );
@@ -24,30 +28,47 @@ export const refundFacts: Facts = {
     const refused = await refund(7_001);
     await ended((refused.body.refund ?? refused.body).id, 'failed');
     const given = (await acquirer.books()).refunds.filter(({ status }) => status === 'succeeded');
-    assert.equal(given.filter(({ metadata }) => metadata.payment_operation_id === payment.id).length, 2);
-    assert.equal((await merchant.call('GET', `/payments/${payment.id}`)).body.amount_refunded, 15_000);
+    assert.equal(
+      given.filter(({ metadata }) => metadata.payment_operation_id === payment.id).length,
+      2,
+    );
+    assert.equal(
+      (await merchant.call('GET', `/payments/${payment.id}`)).body.amount_refunded,
+      15_000,
+    );
   },
 
-  'a refund of another amount than was ordered stops: nothing is given back here, and the operators are told, who have the bank asked again': async () => {
-    const { merchant, acquirer } = stage();
-    const payment = await paid(stage(), 20_000);
-    await acquirer.faults({ rates: { lost: 1 }, next: [{ fault: 'wrong_amount', method: 'POST', path: '/refunds' }] });
-    const { body: refund } = await merchant.call('POST', `/payments/${payment.id}/refund`, { amount: 5_000 });
-    assert.equal(refund.status, 'pending');
-    await alertOf(stage(), 'bank_echo_differs', refund.id);
-    await acquirer.faults({ rates: { lost: 0 } });
-    // Reading its payment would have the bank asked, too.
-    const status = async (): Promise<string> => (await merchant.call('GET', '/refunds?limit=50')).body.items.find((item: any) => item.id === refund.id).status;
-    assert.equal(await status(), 'pending');
-    assert.equal(await askAgain(stage(), refund.id), 'refund');
-    await eventually(async () => (await status()) === 'succeeded', 'the refund', 30_000);
-    assert.equal(await countAtBank(stage(), 'refunds', refund.id), 1);
-  },
+  'a refund of another amount than was ordered stops: nothing is given back here, and the operators are told, who have the bank asked again':
+    async () => {
+      const { merchant, acquirer } = stage();
+      const payment = await paid(stage(), 20_000);
+      await acquirer.faults({
+        rates: { lost: 1 },
+        next: [{ fault: 'wrong_amount', method: 'POST', path: '/refunds' }],
+      });
+      const { body: refund } = await merchant.call('POST', `/payments/${payment.id}/refund`, {
+        amount: 5_000,
+      });
+      assert.equal(refund.status, 'pending');
+      await alertOf(stage(), 'bank_echo_differs', refund.id);
+      await acquirer.faults({ rates: { lost: 0 } });
+      // Reading its payment would have the bank asked, too.
+      const status = async (): Promise<string> =>
+        (await merchant.call('GET', '/refunds?limit=50')).body.items.find(
+          (item: any) => item.id === refund.id,
+        ).status;
+      assert.equal(await status(), 'pending');
+      assert.equal(await askAgain(stage(), refund.id), 'refund');
+      await eventually(async () => (await status()) === 'succeeded', 'the refund', 30_000);
+      assert.equal(await countAtBank(stage(), 'refunds', refund.id), 1);
+    },
 
   'a refund that the bank has not decided is asked about when its payment is read': async () => {
     const { merchant } = stage();
     const payment = await paid(stage(), 20_000);
-    const { body: refund } = await merchant.call('POST', `/payments/${payment.id}/refund`, { amount: 1_007 });
+    const { body: refund } = await merchant.call('POST', `/payments/${payment.id}/refund`, {
+      amount: 1_007,
+    });
     assert.equal(refund.status, 'pending');
     const given = await eventually(async () => {
       const { body } = await merchant.call('GET', `/payments/${payment.id}`);
@@ -56,18 +77,19 @@ export const refundFacts: Facts = {
     assert.equal(given.status, 'succeeded');
   },
 
-  'a payment that was paid a moment ago, and of which nobody has told, can be refunded': async () => {
-    const { merchant, acquirer } = stage();
-    const { payment, url } = await order(merchant, 9_900);
-    await onPage(url, 'pay');
-    await acquirer.faults({ rates: { lost: 1 } });
-    await confirmed(stage(), payment.id, 'pay');
-    const answer = await eventually(async () => {
-      const told = await merchant.call('POST', `/payments/${payment.id}/refund`, {});
-      return told.status === 201 && told;
-    }, 'the refund');
-    await acquirer.faults({ rates: { lost: 0 } });
-    assert.equal(answer.body.amount, 9_900);
-    assert.equal((await atBank(stage(), 'refunds', answer.body.id)).status, 'succeeded');
-  },
+  'a payment that was paid a moment ago, and of which nobody has told, can be refunded':
+    async () => {
+      const { merchant, acquirer } = stage();
+      const { payment, url } = await order(merchant, 9_900);
+      await onPage(url, 'pay');
+      await acquirer.faults({ rates: { lost: 1 } });
+      await confirmed(stage(), payment.id, 'pay');
+      const answer = await eventually(async () => {
+        const told = await merchant.call('POST', `/payments/${payment.id}/refund`, {});
+        return told.status === 201 && told;
+      }, 'the refund');
+      await acquirer.faults({ rates: { lost: 0 } });
+      assert.equal(answer.body.amount, 9_900);
+      assert.equal((await atBank(stage(), 'refunds', answer.body.id)).status, 'succeeded');
+    },
 };

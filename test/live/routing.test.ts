@@ -6,7 +6,10 @@ import type { Bank } from '../../subgraphs/kernel/banks/bank.ts';
 import { openAccounts, type AccountsOf } from '../../subgraphs/kernel/banks/bank-accounts.ts';
 import { openBanks, type Banks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
-import { openYooKassa, type YooKassa } from '../../subgraphs/kernel/banks/yookassa/open-yookassa.ts';
+import {
+  openYooKassa,
+  type YooKassa,
+} from '../../subgraphs/kernel/banks/yookassa/open-yookassa.ts';
 import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import type { BankOperation, RouteMethod } from '../../subgraphs/kernel/rules/route.ts';
@@ -21,12 +24,22 @@ import type { Payout } from '../../subgraphs/payouts/entities.ts';
 import { loadPayouts } from '../../subgraphs/payouts/find-payouts.ts';
 import { sendDuePayouts } from '../../subgraphs/payouts/send-payouts.ts';
 import type { PayoutInput } from '../../subgraphs/payouts/rules/create.ts';
-import { gatewayAccount, shopAccount, startAcquirer, type Acquirer } from '../acquirer/start-acquirer.ts';
+import {
+  gatewayAccount,
+  shopAccount,
+  startAcquirer,
+  type Acquirer,
+} from '../acquirer/start-acquirer.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 import { granted } from '../support/granted.ts';
 
 const start = Temporal.Instant.from('2026-11-21T10:00:00Z');
-const sbp: PayoutInput = { amount: 10_000n, method: 'payouts_sbp', phone: '+79161234567', bankId: '100000000111' };
+const sbp: PayoutInput = {
+  amount: 10_000n,
+  method: 'payouts_sbp',
+  phone: '+79161234567',
+  bankId: '100000000111',
+};
 const card: PayoutInput = { amount: 10_000n, method: 'payouts_card', cardPan: '2200000000000004' };
 
 describe('two acquirers behind the routes of one shop', () => {
@@ -34,15 +47,30 @@ describe('two acquirers behind the routes of one shop', () => {
   let acquirers: readonly [Acquirer, Acquirer];
   const opened: YooKassa[] = [];
   before(async () => {
-    [migrated, ...acquirers] = await Promise.all([startMigratedDatabase(), startAcquirer(), startAcquirer()]);
+    [migrated, ...acquirers] = await Promise.all([
+      startMigratedDatabase(),
+      startAcquirer(),
+      startAcquirer(),
+    ]);
   });
   after(async () => {
-    await Promise.all([...opened.map((bank) => bank.close()), ...acquirers.map((acquirer) => acquirer.stop())]);
+    await Promise.all([
+      ...opened.map((bank) => bank.close()),
+      ...acquirers.map((acquirer) => acquirer.stop()),
+    ]);
     await migrated.close();
   });
 
-  /** A connector to an address under a name, with the right account there, with one that is turned away, or with none. */
-  const connect = (connector: string, url: string, account: 'right' | 'wrong' | 'none' | AccountsOf = 'right', attempt_ms = 9_000): Bank => {
+  /**
+   * A connector to an address under a name, with the right account there, with one that is turned
+   * away, or with none.
+   */
+  const connect = (
+    connector: string,
+    url: string,
+    account: 'right' | 'wrong' | 'none' | AccountsOf = 'right',
+    attempt_ms = 9_000,
+  ): Bank => {
     const fixed: AccountsOf = async (_, purpose) => {
       if (account === 'none') return { current: null, all: [] };
       const right = purpose === 'payments' ? shopAccount : gatewayAccount;
@@ -50,7 +78,11 @@ describe('two acquirers behind the routes of one shop', () => {
       return { current, all: [current] };
     };
     const accountsOf = typeof account === 'function' ? account : fixed;
-    const bank = openYooKassa({ url, payouts: gatewayAccount, attempt_ms }, accountsOf, migrated.database.pool);
+    const bank = openYooKassa(
+      { url, payouts: gatewayAccount, attempt_ms },
+      accountsOf,
+      migrated.database.pool,
+    );
     opened.push(bank);
     return { ...bank, connector, bankName: connector };
   };
@@ -61,11 +93,18 @@ describe('two acquirers behind the routes of one shop', () => {
   const turnedAway = (): Bank => connect('first', acquirers[0].api, 'wrong');
   const accountless = (): Bank => connect('first', acquirers[0].api, 'none');
   /** Nobody listens there. */
-  const gone = async (): Promise<Bank> => connect('first', `http://127.0.0.1:${await freePort()}/v3`);
+  const gone = async (): Promise<Bank> =>
+    connect('first', `http://127.0.0.1:${await freePort()}/v3`);
 
-  const banksOf = (...banks: readonly Bank[]): Banks => openBanks(openSimulator(migrated.database), migrated.database.pool, banks);
+  const banksOf = (...banks: readonly Bank[]): Banks =>
+    openBanks(openSimulator(migrated.database), migrated.database.pool, banks);
 
-  const routeTo = async (key: KeyPrincipal, operation: BankOperation, method: RouteMethod, connectors: readonly string[]): Promise<void> => {
+  const routeTo = async (
+    key: KeyPrincipal,
+    operation: BankOperation,
+    method: RouteMethod,
+    connectors: readonly string[],
+  ): Promise<void> => {
     for (const [priority, connector] of connectors.entries()) {
       await migrated.database.pool.query(
         `insert into bank_route (merchant_id, id, shop_id, mode, operation, method, connector, priority, active, created_at)
@@ -77,7 +116,8 @@ describe('two acquirers behind the routes of one shop', () => {
   const merchant = async (): Promise<KeyPrincipal> => {
     const key = await migrated.merchant('live');
     await routeTo(key, 'payment', 'sbp', ['first', 'second']);
-    for (const method of ['sbp', 'card'] as const) await routeTo(key, 'payout', method, ['first', 'second']);
+    for (const method of ['sbp', 'card'] as const)
+      await routeTo(key, 'payout', method, ['first', 'second']);
     const funding = `insert into balance_delta (merchant_id, id, shop_id, mode, currency, account, amount) values ($1, gen_random_uuid(), $2, 'live', 'RUB', 'merchant', 100000)`;
     await migrated.database.pool.query(funding, [key.merchantId, key.shopId]);
     return key;
@@ -86,25 +126,55 @@ describe('two acquirers behind the routes of one shop', () => {
   /** How many orders of an operation each acquirer has. */
   const orders = async (kind: 'payments' | 'payouts', id: string): Promise<readonly number[]> => {
     const books = await Promise.all(acquirers.map((acquirer) => acquirer.books()));
-    return books.map((book) => book[kind].filter(({ metadata }) => metadata.operation_id === id).length);
+    return books.map(
+      (book) => book[kind].filter(({ metadata }) => metadata.operation_id === id).length,
+    );
   };
 
   const pay = async (banks: Banks): Promise<Payment> => {
     const key = await merchant();
-    const { payment } = granted(await createPayment(migrated.database, noPolicies, key, { input: { amount: 10_000n, method: 'sbp' } }, start));
-    const request = { key: { merchantId: key.merchantId, paymentId: payment.id }, card: null, pageUrl: 'https://pay.example/p', now: start };
+    const { payment } = granted(
+      await createPayment(
+        migrated.database,
+        noPolicies,
+        key,
+        { input: { amount: 10_000n, method: 'sbp' } },
+        start,
+      ),
+    );
+    const request = {
+      key: { merchantId: key.merchantId, paymentId: payment.id },
+      card: null,
+      pageUrl: 'https://pay.example/p',
+      now: start,
+    };
     return granted(await openSession(migrated.database, banks, noPolicies, request));
   };
 
-  const parts = (banks: Banks) => ({ database: migrated.database, banks, log: pino({ level: 'silent' }), fingerprintKey: randomBytes(32) });
+  const parts = (banks: Banks) => ({
+    database: migrated.database,
+    banks,
+    log: pino({ level: 'silent' }),
+    fingerprintKey: randomBytes(32),
+  });
   const payOut = async (key: KeyPrincipal, banks: Banks, input: PayoutInput): Promise<Payout> =>
-    granted(await createPayout(parts(banks), { key, policies: noPolicies, now: () => start }, input, null)).payout;
-  const send = (banks: Banks, at = start): Promise<number> => sendDuePayouts(parts(banks), () => at);
+    granted(
+      await createPayout(
+        parts(banks),
+        { key, policies: noPolicies, now: () => start },
+        input,
+        null,
+      ),
+    ).payout;
+  const send = (banks: Banks, at = start): Promise<number> =>
+    sendDuePayouts(parts(banks), () => at);
   /** Later, until it is paid: a planned fault may still stand in line. */
   const sendUntilPaid = async (banks: Banks, made: Payout): Promise<void> => {
-    for (let minutes = 10; minutes < 90 && (await again(made)).status === 'pending'; minutes += 10) await send(banks, start.add({ minutes }));
+    for (let minutes = 10; minutes < 90 && (await again(made)).status === 'pending'; minutes += 10)
+      await send(banks, start.add({ minutes }));
   };
-  const again = async ({ merchantId, id }: Payout): Promise<Payout> => (await loadPayouts(migrated.database.pool, [{ merchantId, id }]))[0] ?? assert.fail();
+  const again = async ({ merchantId, id }: Payout): Promise<Payout> =>
+    (await loadPayouts(migrated.database.pool, [{ merchantId, id }]))[0] ?? assert.fail();
 
   test('a payment goes to the second when the first cannot be reached, turns our account away or has none of ours; it is on the row before the second is called', async () => {
     for (const refusing of [await gone(), turnedAway(), accountless()]) {
@@ -113,19 +183,30 @@ describe('two acquirers behind the routes of one shop', () => {
       const watched: Bank = {
         ...next,
         openSession: async (order) => {
-          const { rows } = await migrated.database.pool.query<{ connector: string }>('select connector from payment where id = $1', [order.operationId]);
+          const { rows } = await migrated.database.pool.query<{ connector: string }>(
+            'select connector from payment where id = $1',
+            [order.operationId],
+          );
           seen.push(rows[0]?.connector ?? null);
           return next.openSession(order);
         },
       };
       const payment = await pay(banksOf(refusing, watched));
-      assert.deepEqual([payment.status, payment.connector, payment.bankName, payment.step], ['processing', 'second', 'second', 'qr']);
+      assert.deepEqual(
+        [payment.status, payment.connector, payment.bankName, payment.step],
+        ['processing', 'second', 'second', 'qr'],
+      );
       assert.deepEqual([seen, await orders('payments', payment.id)], [['second'], [0, 1]]);
     }
   });
 
   test('an order whose result is unknown stays at its bank, whether it arrived or not', async () => {
-    for (const fault of ['timeout_before', 'timeout_after', 'error_after', 'closed_after'] as const) {
+    for (const fault of [
+      'timeout_before',
+      'timeout_after',
+      'error_after',
+      'closed_after',
+    ] as const) {
       const lost = { fault, method: 'POST', path: '/payments' } as const;
       await acquirers[0].faults({ next: [lost, lost] });
       const payment = await pay(banksOf(hasty(), second()));
@@ -136,7 +217,8 @@ describe('two acquirers behind the routes of one shop', () => {
 
   test('with an open circuit breaker a payment goes to the second at once', async () => {
     const dead = await gone();
-    for (let call = 0; call < 5; call++) assert.equal((await pay(banksOf(dead))).connector, 'first');
+    for (let call = 0; call < 5; call++)
+      assert.equal((await pay(banksOf(dead))).connector, 'first');
     const began_ms = performance.now();
     assert.equal((await pay(banksOf(dead, second()))).connector, 'second');
     assert.ok(performance.now() - began_ms < 10_000);
@@ -154,7 +236,10 @@ describe('two acquirers behind the routes of one shop', () => {
       const made = await payOut(await merchant(), banks, input);
       await send(banks);
       const paid = await again(made);
-      assert.deepEqual([paid.status, paid.connector, await orders('payouts', made.id)], ['succeeded', 'second', [0, 1]]);
+      assert.deepEqual(
+        [paid.status, paid.connector, await orders('payouts', made.id)],
+        ['succeeded', 'second', [0, 1]],
+      );
     }
   });
 
@@ -164,11 +249,21 @@ describe('two acquirers behind the routes of one shop', () => {
     await acquirers[0].faults({ next: [lost, lost] });
     const made = await payOut(key, banksOf(hasty(), second()), sbp);
     await send(banksOf(hasty(), second()));
-    assert.deepEqual([(await again(made)).status, (await again(made)).connector], ['pending', 'first']);
-    for (let minute = 1; minute < 4; minute++) await send(banksOf(await gone(), second()), start.add({ minutes: minute }));
-    assert.deepEqual([(await again(made)).connector, await orders('payouts', made.id)], ['first', [0, 0]]);
+    assert.deepEqual(
+      [(await again(made)).status, (await again(made)).connector],
+      ['pending', 'first'],
+    );
+    for (let minute = 1; minute < 4; minute++)
+      await send(banksOf(await gone(), second()), start.add({ minutes: minute }));
+    assert.deepEqual(
+      [(await again(made)).connector, await orders('payouts', made.id)],
+      ['first', [0, 0]],
+    );
     await sendUntilPaid(banksOf(first(), second()), made);
-    assert.deepEqual([(await again(made)).status, await orders('payouts', made.id)], ['succeeded', [1, 0]]);
+    assert.deepEqual(
+      [(await again(made)).status, await orders('payouts', made.id)],
+      ['succeeded', [1, 0]],
+    );
   });
 
   test('a worker that lost its lease passes nothing on: who took the payout up has it', async () => {
@@ -177,7 +272,8 @@ describe('two acquirers behind the routes of one shop', () => {
     const stale: Bank = {
       ...other,
       pay: async () => {
-        // It sleeps, and another worker gives the order meanwhile, whose answer is lost; then it finds that its own never left.
+        // It sleeps, and another worker gives the order meanwhile, whose answer is lost; then it
+        // finds that its own never left.
         const lost = { fault: 'timeout_after', method: 'POST', path: '/payouts' } as const;
         await acquirers[0].faults({ next: [lost, { ...lost, fault: 'timeout_before' }] });
         await send(banksOf(other, second()), start.add({ seconds: 31 }));
@@ -186,9 +282,15 @@ describe('two acquirers behind the routes of one shop', () => {
     };
     const made = await payOut(key, banksOf(stale, second()), sbp);
     await send(banksOf(stale, second()));
-    assert.deepEqual([(await again(made)).status, (await again(made)).connector, await orders('payouts', made.id)], ['pending', 'first', [1, 0]]);
+    assert.deepEqual(
+      [(await again(made)).status, (await again(made)).connector, await orders('payouts', made.id)],
+      ['pending', 'first', [1, 0]],
+    );
     await sendUntilPaid(banksOf(first(), second()), made);
-    assert.deepEqual([(await again(made)).status, await orders('payouts', made.id)], ['succeeded', [1, 0]]);
+    assert.deepEqual(
+      [(await again(made)).status, await orders('payouts', made.id)],
+      ['succeeded', [1, 0]],
+    );
   });
 
   test('a payout that nobody has accepted waits with its money set aside, and goes to whichever bank is there first', async () => {
@@ -197,10 +299,16 @@ describe('two acquirers behind the routes of one shop', () => {
     const made = await payOut(key, down, sbp);
     await send(down);
     const waiting = await again(made);
-    assert.deepEqual([waiting.status, waiting.sentAt, waiting.connector], ['pending', null, 'first']);
+    assert.deepEqual(
+      [waiting.status, waiting.sentAt, waiting.connector],
+      ['pending', null, 'first'],
+    );
     const partly = banksOf(await gone(), second());
     await send(partly, start.add({ seconds: 15 }));
-    assert.deepEqual([(await again(made)).status, (await again(made)).connector, await orders('payouts', made.id)], ['succeeded', 'second', [0, 1]]);
+    assert.deepEqual(
+      [(await again(made)).status, (await again(made)).connector, await orders('payouts', made.id)],
+      ['succeeded', 'second', [0, 1]],
+    );
   });
 
   test('a payout of a merchant who has an account for payments alone is refused at once, and nothing is set aside; the payments go there', async () => {
@@ -208,18 +316,51 @@ describe('two acquirers behind the routes of one shop', () => {
     const own = `insert into bank_account (merchant_id, connector, purpose, account, secret_sealed, active, created_at, changed_at)
       values ($1, 'first', 'payments', $2, $3, true, now(), now())`;
     await pool.query(own, [key.merchantId, shopAccount.id, seal(vaultKey, shopAccount.secret)]);
-    const banks = banksOf(connect('first', acquirers[0].api, openAccounts(pool, vaultKey, 'first', { payments: null, payouts: null })));
+    const banks = banksOf(
+      connect(
+        'first',
+        acquirers[0].api,
+        openAccounts(pool, vaultKey, 'first', { payments: null, payouts: null }),
+      ),
+    );
     for (const input of [sbp, card]) {
-      const refused = await createPayout(parts(banks), { key, policies: noPolicies, now: () => start }, input, null);
+      const refused = await createPayout(
+        parts(banks),
+        { key, policies: noPolicies, now: () => start },
+        input,
+        null,
+      );
       assert.ok(isRefused(refused));
-      assert.deepEqual([refused.code, refused.message], ['route_not_configured', 'no account at first is configured for payouts of this merchant']);
+      assert.deepEqual(
+        [refused.code, refused.message],
+        ['route_not_configured', 'no account at first is configured for payouts of this merchant'],
+      );
     }
-    const { rows } = await pool.query('select 1 from payout where merchant_id = $1', [key.merchantId]);
+    const { rows } = await pool.query('select 1 from payout where merchant_id = $1', [
+      key.merchantId,
+    ]);
     const { merchantId, shopId, mode } = key;
-    const serving = await banks.route({ merchantId, shopId, mode, operation: 'payment', method: 'sbp' });
-    assert.deepEqual([rows, 'connector' in serving && serving.connector, await banks.offered({ merchantId, shopId, mode })], [[], 'first', ['sbp']]);
+    const serving = await banks.route({
+      merchantId,
+      shopId,
+      mode,
+      operation: 'payment',
+      method: 'sbp',
+    });
+    assert.deepEqual(
+      [
+        rows,
+        'connector' in serving && serving.connector,
+        await banks.offered({ merchantId, shopId, mode }),
+      ],
+      [[], 'first', ['sbp']],
+    );
     const nobody = banksOf(accountless());
-    assert.deepEqual(await nobody.offered({ merchantId, shopId, mode }), [], 'no page offers what nobody would take');
+    assert.deepEqual(
+      await nobody.offered({ merchantId, shopId, mode }),
+      [],
+      'no page offers what nobody would take',
+    );
   });
 
   test('what the preferred bank cannot do goes to the one that can; what none of them can is unsupported, with or without a route', async () => {
@@ -232,12 +373,24 @@ describe('two acquirers behind the routes of one shop', () => {
     const code = async (banks: Banks, method: RouteMethod): Promise<unknown> =>
       ((found) => 'code' in found && found.code)(await banks.route({ ...errand, method }));
     assert.equal(await code(banksOf(cardless), 'card'), 'method_unsupported');
-    assert.equal(await code(banksOf(first(), second()), 'account'), 'method_unsupported', 'neither of them pays to accounts');
+    assert.equal(
+      await code(banksOf(first(), second()), 'account'),
+      'method_unsupported',
+      'neither of them pays to accounts',
+    );
     await routeTo(key, 'payout', 'account', ['first']);
     assert.equal(await code(banksOf(first()), 'account'), 'method_unsupported');
-    assert.equal(await code(banksOf({ ...first(), payoutWays: ['account'] }), 'sbp'), 'method_unsupported');
+    assert.equal(
+      await code(banksOf({ ...first(), payoutWays: ['account'] }), 'sbp'),
+      'method_unsupported',
+    );
     const bare = await migrated.merchant('live');
-    const unrouted = await banksOf(first()).route({ ...errand, merchantId: bare.merchantId, shopId: bare.shopId, method: 'sbp' });
+    const unrouted = await banksOf(first()).route({
+      ...errand,
+      merchantId: bare.merchantId,
+      shopId: bare.shopId,
+      method: 'sbp',
+    });
     assert.equal('code' in unrouted && unrouted.code, 'route_not_configured');
   });
 });

@@ -1,32 +1,65 @@
-/** How long sessions live at an acquirer and how their orders end there, by what each connector declares. */
+/**
+ * How long sessions live at an acquirer and how their orders end there, by what each connector
+ * declares.
+ */
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import type { Bank, PaymentQuestion, SessionAnswer, SessionOrder } from '../../subgraphs/kernel/banks/bank.ts';
+import type {
+  Bank,
+  PaymentQuestion,
+  SessionAnswer,
+  SessionOrder,
+} from '../../subgraphs/kernel/banks/bank.ts';
 import { openAccounts } from '../../subgraphs/kernel/banks/bank-accounts.ts';
 import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
 import { openTBank, type TBank } from '../../subgraphs/kernel/banks/tbank/open-tbank.ts';
-import { openYooKassa, type YooKassa } from '../../subgraphs/kernel/banks/yookassa/open-yookassa.ts';
+import {
+  openYooKassa,
+  type YooKassa,
+} from '../../subgraphs/kernel/banks/yookassa/open-yookassa.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { minorUnits } from '../../subgraphs/kernel/rules/money.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { createPayment } from '../../subgraphs/payments/create-payment.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
-import { shopAccount, startAcquirer, tbankTerminal, type Acquirer } from '../acquirer/start-acquirer.ts';
+import {
+  shopAccount,
+  startAcquirer,
+  tbankTerminal,
+  type Acquirer,
+} from '../acquirer/start-acquirer.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 
 const hour = 60;
 const inMinutes = (minutes: number): Temporal.Instant => Temporal.Now.instant().add({ minutes });
 
 describe('the sessions of two acquirers', () => {
-  let stage: { readonly acquirer: Acquirer; readonly record: MigratedDatabase; readonly tbank: TBank; readonly yookassa: YooKassa };
+  let stage: {
+    readonly acquirer: Acquirer;
+    readonly record: MigratedDatabase;
+    readonly tbank: TBank;
+    readonly yookassa: YooKassa;
+  };
   before(async () => {
     const [acquirer, record] = await Promise.all([startAcquirer(), startMigratedDatabase()]);
     const { pool } = record.database;
-    const config = { url: acquirer.tbankApi, terminal: tbankTerminal.id, password: tbankTerminal.password, attempt_ms: 4_000 };
-    const accounts = openAccounts(pool, randomBytes(32), 'yookassa', { payments: shopAccount, payouts: null });
-    const yookassa = openYooKassa({ url: acquirer.api, payouts: null, attempt_ms: 9_000 }, accounts, pool);
+    const config = {
+      url: acquirer.tbankApi,
+      terminal: tbankTerminal.id,
+      password: tbankTerminal.password,
+      attempt_ms: 4_000,
+    };
+    const accounts = openAccounts(pool, randomBytes(32), 'yookassa', {
+      payments: shopAccount,
+      payouts: null,
+    });
+    const yookassa = openYooKassa(
+      { url: acquirer.api, payouts: null, attempt_ms: 9_000 },
+      accounts,
+      pool,
+    );
     stage = { acquirer, record, tbank: openTBank(config, 'http://127.0.0.1:9', pool), yookassa };
   });
   after(async () => {
@@ -50,7 +83,10 @@ describe('the sessions of two acquirers', () => {
     now: Temporal.Now.instant(),
     ...more,
   });
-  const questionOf = ({ merchantId, operationId, amount, currency }: SessionOrder, reference: string | null): PaymentQuestion => {
+  const questionOf = (
+    { merchantId, operationId, amount, currency }: SessionOrder,
+    reference: string | null,
+  ): PaymentQuestion => {
     const now = Temporal.Now.instant();
     return {
       merchantId,
@@ -68,14 +104,18 @@ describe('the sessions of two acquirers', () => {
       now,
     };
   };
-  const opened = (answer: SessionAnswer): SessionAnswer & { kind: 'opened' } => (answer.kind === 'opened' ? answer : assert.fail(JSON.stringify(answer)));
+  const opened = (answer: SessionAnswer): SessionAnswer & { kind: 'opened' } =>
+    answer.kind === 'opened' ? answer : assert.fail(JSON.stringify(answer));
   const atTBank = async ({ operationId }: SessionOrder): Promise<any[]> =>
-    (await stage.acquirer.books()).tbank.payments.filter(({ orderId }: any) => orderId === operationId);
+    (await stage.acquirer.books()).tbank.payments.filter(
+      ({ orderId }: any) => orderId === operationId,
+    );
 
   test("an order whose declared hour ends before the buyer's session is replaced by another one; before that the same order is gone on with", async () => {
     const order = orderOf();
     const first = opened(await stage.yookassa.openSession(order));
-    const again = async (sessionUntil: Temporal.Instant) => opened(await stage.yookassa.openSession({ ...order, sessionUntil })).reference;
+    const again = async (sessionUntil: Temporal.Instant) =>
+      opened(await stage.yookassa.openSession({ ...order, sessionUntil })).reference;
     assert.equal(stage.yookassa.sessionTtl_min, hour);
     assert.equal(await again(inMinutes(hour - 1)), first.reference);
     const second = await again(inMinutes(hour + 1));
@@ -87,7 +127,13 @@ describe('the sessions of two acquirers', () => {
     const order = orderOf();
     const { reference } = opened(await stage.yookassa.openSession(order));
     const [registeredAt, orderedAt, now] = [inMinutes(0), inMinutes(30), inMinutes(33)];
-    const asked = { ...questionOf(order, null), registeredAt, orderedAt, lastOrderedAt: orderedAt, now };
+    const asked = {
+      ...questionOf(order, null),
+      registeredAt,
+      orderedAt,
+      lastOrderedAt: orderedAt,
+      now,
+    };
     const found = await stage.yookassa.ask(asked);
     assert.equal(found.kind === 'pending' && found.session?.reference, reference);
     assert.equal((await stage.yookassa.ask({ ...asked, registeredAt: null })).kind, 'unseen');
@@ -106,9 +152,20 @@ describe('the sessions of two acquirers', () => {
     ] as const) {
       const short: Bank = { ...stage.yookassa, connector: 'short', sessionTtl_min: ttl_min };
       const banks = openBanks(openSimulator(database), database.pool, [short]);
-      const created = await createPayment(database, noPolicies, key, { input: { amount: 10_000n, method: 'sbp' } }, now);
+      const created = await createPayment(
+        database,
+        noPolicies,
+        key,
+        { input: { amount: 10_000n, method: 'sbp' } },
+        now,
+      );
       if (isRefused(created)) assert.fail(created.message);
-      const request = { key: { merchantId: key.merchantId, paymentId: created.payment.id }, card: null, pageUrl: 'https://pay.example/p', now };
+      const request = {
+        key: { merchantId: key.merchantId, paymentId: created.payment.id },
+        card: null,
+        pageUrl: 'https://pay.example/p',
+        now,
+      };
       const payment = await openSession(database, banks, noPolicies, request);
       if (isRefused(payment)) assert.fail(payment.message);
       assert.equal(payment.processingUntil?.since(now).total('minutes'), lasts_min);
@@ -118,14 +175,22 @@ describe('the sessions of two acquirers', () => {
   test('an order that was registered lives until its buyer may come last, is gone on with, and is ended when its payment has ended', async () => {
     const { tbank } = stage;
     const order = orderOf();
-    const { reference, stepUrl } = opened(await tbank.openSession({ ...order, registeredUntil: inMinutes(7 * 24 * hour) }));
+    const { reference, stepUrl } = opened(
+      await tbank.openSession({ ...order, registeredUntil: inMinutes(7 * 24 * hour) }),
+    );
     assert.equal(stepUrl, null, 'nobody is told where it is');
     const found = await tbank.ask({ ...questionOf(order, reference), awaitsStep: true });
-    assert.equal(found.kind === 'pending' && found.session?.reference, reference, 'a buyer whose answer was lost is shown the same order');
+    assert.equal(
+      found.kind === 'pending' && found.session?.reference,
+      reference,
+      'a buyer whose answer was lost is shown the same order',
+    );
     const goOn = async () => opened(await tbank.openSession({ ...order, reference }));
     const on = await goOn();
     assert.deepEqual([on.reference, on.step, (await atTBank(order)).length], [reference, 'qr', 1]);
-    const many = await Promise.all(Array.from({ length: 10 }, async () => tbank.cancelOrder?.(questionOf(order, reference))));
+    const many = await Promise.all(
+      Array.from({ length: 10 }, async () => tbank.cancelOrder?.(questionOf(order, reference))),
+    );
     assert.ok(
       many.every((answer) => answer?.kind === 'declined' && answer.bankCode === 'CANCELED'),
       JSON.stringify(many),
@@ -148,10 +213,21 @@ describe('the sessions of two acquirers', () => {
     const back = () => {
       const { merchantId, amount, currency, now, operationId } = cards;
       const payment = { operationId, reference: paid.reference };
-      return tbank.refund({ merchantId, operationId: randomUUID(), payment, amount, currency, planned: null, reference: null, now });
+      return tbank.refund({
+        merchantId,
+        operationId: randomUUID(),
+        payment,
+        amount,
+        currency,
+        planned: null,
+        reference: null,
+        now,
+      });
     };
     assert.deepEqual([(await back()).kind, (await back()).kind], ['approved', 'approved']);
-    const given = (await acquirer.books()).tbank.cancels.filter(({ orderId }: any) => orderId === cards.operationId);
+    const given = (await acquirer.books()).tbank.cancels.filter(
+      ({ orderId }: any) => orderId === cards.operationId,
+    );
     assert.deepEqual(
       given.map(({ amount }: any) => amount),
       [10_000],

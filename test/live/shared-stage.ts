@@ -1,4 +1,7 @@
-/** One service and one acquirer for all facts about live mode: they are opened before the first test of the process, and stopped after the last. */
+/**
+ * One service and one acquirer for all facts about live mode: they are opened before the first test
+ * of the process, and stopped after the last.
+ */
 import { after, before } from 'node:test';
 import { openLiveStage, type LiveStage } from './stage.ts';
 

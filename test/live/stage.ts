@@ -1,9 +1,24 @@
-/** A service whose live mode goes to the emulated acquirer, both as processes of their own, and a merchant with a live key. */
+/**
+ * A service whose live mode goes to the emulated acquirer, both as processes of their own, and a
+ * merchant with a live key.
+ */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { gatewayAccount, shopAccount, startAcquirer, type Acquirer } from '../acquirer/start-acquirer.ts';
-import { askGraph, callRest, eventually, makeMerchant, type Answer, type Merchant } from '../support/merchant.ts';
+import {
+  gatewayAccount,
+  shopAccount,
+  startAcquirer,
+  type Acquirer,
+} from '../acquirer/start-acquirer.ts';
+import {
+  askGraph,
+  callRest,
+  eventually,
+  makeMerchant,
+  type Answer,
+  type Merchant,
+} from '../support/merchant.ts';
 import { startTestDatabase } from '../support/database.ts';
 import { startService, type Service } from '../support/service.ts';
 
@@ -24,14 +39,22 @@ export interface LiveStage {
 const refusedOr = 'code message';
 
 /** Asks as the operator; throws on a refusal. */
-export const operate = async (service: Service, mutation: string, variables: Record<string, unknown>): Promise<any> => {
+export const operate = async (
+  service: Service,
+  mutation: string,
+  variables: Record<string, unknown>,
+): Promise<any> => {
   const [answer] = Object.values<any>(await askGraph(service, mutation, variables));
   assert.equal(answer.code, undefined, JSON.stringify(answer));
   return answer;
 };
 
 export const enableLive = (service: Service, merchantId: string): Promise<unknown> =>
-  operate(service, `mutation ($m: ID!) { merchantLiveEnable(merchantId: $m) { ... on Refused { ${refusedOr} } } }`, { m: merchantId });
+  operate(
+    service,
+    `mutation ($m: ID!) { merchantLiveEnable(merchantId: $m) { ... on Refused { ${refusedOr} } } }`,
+    { m: merchantId },
+  );
 
 const yookassaRoutes = {
   payment: ['sbp', 'cards', 'tpay', 'sberpay'],
@@ -56,8 +79,10 @@ export const routeTo = async (
 };
 
 /** Routes a shop's live operations to YooKassa. */
-export const routeToYooKassa = (service: Service, merchant: Pick<Merchant, 'id' | 'shopId'>): Promise<void> =>
-  routeTo(service, 'yookassa', merchant, yookassaRoutes);
+export const routeToYooKassa = (
+  service: Service,
+  merchant: Pick<Merchant, 'id' | 'shopId'>,
+): Promise<void> => routeTo(service, 'yookassa', merchant, yookassaRoutes);
 
 /** A merchant whose shop has a live key; nothing is enabled or routed yet. */
 export const makeLiveMerchant = async (service: Service): Promise<LiveMerchant> => {
@@ -65,17 +90,29 @@ export const makeLiveMerchant = async (service: Service): Promise<LiveMerchant> 
   const issue =
     'mutation ($m: ID!, $s: ID!) { apiKeyIssue(merchantId: $m, shopId: $s, mode: live) { ... on ApiKeyIssued { secret } ... on Refused { code } } }';
   const { secret: key } = await operate(service, issue, { m: made.id, s: made.shopId });
-  return { ...made, key, testKey: made.key, call: (method, path, body, headers) => callRest({ rest: service.rest, key }, method, path, body, headers) };
+  return {
+    ...made,
+    key,
+    testKey: made.key,
+    call: (method, path, body, headers) =>
+      callRest({ rest: service.rest, key }, method, path, body, headers),
+  };
 };
 
 type Variables = Readonly<Record<string, string>>;
 
-/** Starts everything; `environment` adds to the service's, `route` says which banks serve the merchant. */
+/**
+ * Starts everything; `environment` adds to the service's, `route` says which banks serve the
+ * merchant.
+ */
 export const openLiveStage = async (
   environment: Variables | ((acquirer: Acquirer) => Variables) = {},
   route: (service: Service, merchant: LiveMerchant) => Promise<void> = routeToYooKassa,
 ): Promise<LiveStage> => {
-  const [acquirer, database] = await Promise.all([startAcquirer(), startTestDatabase({ migrated: true })]);
+  const [acquirer, database] = await Promise.all([
+    startAcquirer(),
+    startTestDatabase({ migrated: true }),
+  ]);
   const service = await startService('one', {
     DATABASE_URL: database.url,
     SECRET_KEY: randomBytes(32).toString('base64'),
@@ -100,7 +137,10 @@ export const openLiveStage = async (
     acquirer,
     merchant,
     elapse: async (id, what) => {
-      await time.query(`update payment set ${what === 'link' ? 'expires_at' : 'processing_until'} = now(), version = version + 1 where id = $1`, [id]);
+      await time.query(
+        `update payment set ${what === 'link' ? 'expires_at' : 'processing_until'} = now(), version = version + 1 where id = $1`,
+        [id],
+      );
     },
     close: async () => {
       await time.end();
@@ -111,7 +151,11 @@ export const openLiveStage = async (
 };
 
 /** What a buyer's browser sends on the hosted page; the answered state. */
-export const onPage = async (paymentUrl: string, step: 'pay' | 'method', body: unknown = {}): Promise<any> => {
+export const onPage = async (
+  paymentUrl: string,
+  step: 'pay' | 'method',
+  body: unknown = {},
+): Promise<any> => {
   const response = await fetch(`${paymentUrl}/${step}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', origin: new URL(paymentUrl).origin },
@@ -123,7 +167,12 @@ export const onPage = async (paymentUrl: string, step: 'pay' | 'method', body: u
 };
 
 /** A card; one number is asked to confirm itself at the acquirer. */
-export const cardOf = (number = '2200000000000004') => ({ number, expiry: '12/30', cvc: '123', holder: 'IVAN PETROV' });
+export const cardOf = (number = '2200000000000004') => ({
+  number,
+  expiry: '12/30',
+  cvc: '123',
+  holder: 'IVAN PETROV',
+});
 
 export interface Ordered {
   readonly payment: any;
@@ -133,7 +182,12 @@ export interface Ordered {
 }
 
 /** Creates a live payment. */
-export const order = async (merchant: LiveMerchant, amount: number, method = 'sbp', orderId?: string): Promise<Ordered> => {
+export const order = async (
+  merchant: LiveMerchant,
+  amount: number,
+  method = 'sbp',
+  orderId?: string,
+): Promise<Ordered> => {
   const body = { amount, order_id: orderId ?? `A-${crypto.randomUUID()}`, method };
   const created: Answer = await merchant.call('POST', '/payments', body);
   assert.equal(created.status, 201, JSON.stringify(created.body));
@@ -141,7 +195,12 @@ export const order = async (merchant: LiveMerchant, amount: number, method = 'sb
 };
 
 /** Waits until a payment has a status. */
-export const untilStatus = (merchant: Pick<Merchant, 'call'>, id: string, status: string, patience_ms = 30_000): Promise<any> =>
+export const untilStatus = (
+  merchant: Pick<Merchant, 'call'>,
+  id: string,
+  status: string,
+  patience_ms = 30_000,
+): Promise<any> =>
   eventually(
     async () => {
       const { body } = await merchant.call('GET', `/payments/${id}`);
@@ -152,20 +211,43 @@ export const untilStatus = (merchant: Pick<Merchant, 'call'>, id: string, status
   );
 
 /** What the hosted page shows now. */
-export const pageState = async (paymentUrl: string): Promise<any> => (await fetch(`${paymentUrl}/state`)).json();
+export const pageState = async (paymentUrl: string): Promise<any> =>
+  (await fetch(`${paymentUrl}/state`)).json();
 
 /** What the acquirer has of an operation, once it has it. */
-export const atBank = (stage: Pick<LiveStage, 'acquirer'>, kind: 'payments' | 'refunds' | 'payouts', operationId: string): Promise<any> =>
-  eventually(async () => (await stage.acquirer.books())[kind].find(({ metadata }) => metadata.operation_id === operationId), 'the order at the bank');
+export const atBank = (
+  stage: Pick<LiveStage, 'acquirer'>,
+  kind: 'payments' | 'refunds' | 'payouts',
+  operationId: string,
+): Promise<any> =>
+  eventually(
+    async () =>
+      (await stage.acquirer.books())[kind].find(
+        ({ metadata }) => metadata.operation_id === operationId,
+      ),
+    'the order at the bank',
+  );
 
 /** How many orders the acquirer has of an operation: more than one would be paid twice. */
-export const countAtBank = async ({ acquirer }: Pick<LiveStage, 'acquirer'>, kind: 'payments' | 'refunds' | 'payouts', operationId: string): Promise<number> =>
-  (await acquirer.books())[kind].filter(({ metadata }) => metadata.operation_id === operationId).length;
+export const countAtBank = async (
+  { acquirer }: Pick<LiveStage, 'acquirer'>,
+  kind: 'payments' | 'refunds' | 'payouts',
+  operationId: string,
+): Promise<number> =>
+  (await acquirer.books())[kind].filter(({ metadata }) => metadata.operation_id === operationId)
+    .length;
 
 /** The buyer confirms or refuses on the acquirer's page. */
-export const confirmed = async (stage: Pick<LiveStage, 'acquirer'>, operationId: string, decision: 'pay' | 'refuse'): Promise<void> => {
+export const confirmed = async (
+  stage: Pick<LiveStage, 'acquirer'>,
+  operationId: string,
+  decision: 'pay' | 'refuse',
+): Promise<void> => {
   const { confirmation } = await atBank(stage, 'payments', operationId);
-  await stage.acquirer.confirm(confirmation.confirmation_data ?? confirmation.confirmation_url, decision);
+  await stage.acquirer.confirm(
+    confirmation.confirmation_data ?? confirmation.confirmation_url,
+    decision,
+  );
 };
 
 /** A payment by SBP that has succeeded. */
@@ -179,13 +261,21 @@ export const paid = async (stage: LiveStage, amount: number): Promise<any> => {
 /** The alert of a kind about an operation, once it is raised. */
 export const alertOf = ({ service }: LiveStage, kind: string, subjectId: string): Promise<any> =>
   eventually(async () => {
-    const { alerts } = await askGraph(service, '{ alerts(first: 100) { nodes { kind subjectId detail } } }');
+    const { alerts } = await askGraph(
+      service,
+      '{ alerts(first: 100) { nodes { kind subjectId detail } } }',
+    );
     return alerts.nodes.find((alert: any) => alert.kind === kind && alert.subjectId === subjectId);
   }, `the alert ${kind}`);
 
-/** Has the bank asked again about the stage's merchant's operation; gives what it is, or why the bank is not asked. */
+/**
+ * Has the bank asked again about the stage's merchant's operation; gives what it is, or why the
+ * bank is not asked.
+ */
 export const askAgain = async ({ service, merchant }: LiveStage, id: string): Promise<string> => {
-  const mutation = 'mutation ($m: ID!, $id: ID!) { bankAskAgain(merchantId: $m, id: $id) { ... on BankAskedAgain { subject } ... on Refused { code } } }';
-  const { subject, code } = (await askGraph(service, mutation, { m: merchant.id, id })).bankAskAgain;
+  const mutation =
+    'mutation ($m: ID!, $id: ID!) { bankAskAgain(merchantId: $m, id: $id) { ... on BankAskedAgain { subject } ... on Refused { code } } }';
+  const { subject, code } = (await askGraph(service, mutation, { m: merchant.id, id }))
+    .bankAskAgain;
   return subject ?? code;
 };

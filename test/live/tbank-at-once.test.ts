@@ -1,4 +1,7 @@
-/** The connector to T-Bank alone, ordered about by many at the same time: the bank has no idempotency keys for what these orders do. */
+/**
+ * The connector to T-Bank alone, ordered about by many at the same time: the bank has no
+ * idempotency keys for what these orders do.
+ */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
@@ -9,12 +12,25 @@ import { eventually } from '../support/merchant.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 
 describe('the connector to T-Bank, ordered about by many at once', () => {
-  let stage: { readonly acquirer: Acquirer; readonly record: MigratedDatabase; readonly banks: readonly TBank[] };
+  let stage: {
+    readonly acquirer: Acquirer;
+    readonly record: MigratedDatabase;
+    readonly banks: readonly TBank[];
+  };
   before(async () => {
     const [acquirer, record] = await Promise.all([startAcquirer(), startMigratedDatabase()]);
-    const config = { url: acquirer.tbankApi, terminal: tbankTerminal.id, password: tbankTerminal.password, attempt_ms: 4_000 };
+    const config = {
+      url: acquirer.tbankApi,
+      terminal: tbankTerminal.id,
+      password: tbankTerminal.password,
+      attempt_ms: 4_000,
+    };
     // Two processes of the service.
-    stage = { acquirer, record, banks: [1, 2].map(() => openTBank(config, 'http://127.0.0.1:9', record.database.pool)) };
+    stage = {
+      acquirer,
+      record,
+      banks: [1, 2].map(() => openTBank(config, 'http://127.0.0.1:9', record.database.pool)),
+    };
   });
   after(async () => {
     await Promise.all(stage.banks.map((bank) => bank.close()));
@@ -24,7 +40,11 @@ describe('the connector to T-Bank, ordered about by many at once', () => {
   const merchantId = randomUUID();
   const books = async () => (await stage.acquirer.books()).tbank;
   const atOnce = <Answer>(order: (bank: TBank) => Promise<Answer>): Promise<readonly Answer[]> =>
-    Promise.all(Array.from({ length: 10 }, (_, index) => index).flatMap((index) => stage.banks.slice(index % 2, (index % 2) + 1).map(order)));
+    Promise.all(
+      Array.from({ length: 10 }, (_, index) => index).flatMap((index) =>
+        stage.banks.slice(index % 2, (index % 2) + 1).map(order),
+      ),
+    );
   const ordered = (operationId: string, amount: bigint) => ({
     merchantId,
     operationId,
@@ -49,7 +69,10 @@ describe('the connector to T-Bank, ordered about by many at once', () => {
       sessionUntil,
       reference: null,
     };
-    const answer = await bank?.openSession({ ...order, ...(save ? { save: { verification: false } } : {}) });
+    const answer = await bank?.openSession({
+      ...order,
+      ...(save ? { save: { verification: false } } : {}),
+    });
     assert.equal(answer?.kind, 'opened');
     await stage.acquirer.confirm(answer?.kind === 'opened' ? (answer.stepUrl ?? '') : '', 'pay');
     return operationId;
@@ -59,7 +82,12 @@ describe('the connector to T-Bank, ordered about by many at once', () => {
     await paid('cards', 10_000n, true);
     const [card] = (await books()).cards;
     const operationId = randomUUID();
-    const order = { ...ordered(operationId, 4_900n), savedReference: card.rebillId, planned: null, isFirst: false };
+    const order = {
+      ...ordered(operationId, 4_900n),
+      savedReference: card.rebillId,
+      planned: null,
+      isFirst: false,
+    };
     const answers = await atOnce((bank) => bank.charge(order));
     assert.ok(
       answers.every(({ kind }) => kind === 'approved' || kind === 'unknown' || kind === 'pending'),
@@ -106,7 +134,12 @@ describe('the connector to T-Bank, ordered about by many at once', () => {
 
   test('a refund by SBP that the bank gave back to the payment has failed', async () => {
     const paymentId = await paid('sbp', 10_000n);
-    const order = { ...ordered(randomUUID(), 1_001n), payment: { operationId: paymentId, reference: null }, planned: null, reference: null };
+    const order = {
+      ...ordered(randomUUID(), 1_001n),
+      payment: { operationId: paymentId, reference: null },
+      planned: null,
+      reference: null,
+    };
     const [bank] = stage.banks;
     const first = await bank?.refund(order);
     assert.equal(first?.kind, 'pending');

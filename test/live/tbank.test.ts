@@ -9,12 +9,25 @@ import { onPage, openLiveStage, order, routeTo, untilStatus, type LiveStage } fr
 test('a message is signed as the bank describes it: its own fields and the password by their names, no objects', () => {
   const [password, message] = [
     'usaf8fw8fsw21g',
-    { TerminalKey: 'MerchantTerminalKey', Amount: 19200, OrderId: '21090', Description: 'Подарочная карта на 1000 рублей' },
+    {
+      TerminalKey: 'MerchantTerminalKey',
+      Amount: 19200,
+      OrderId: '21090',
+      Description: 'Подарочная карта на 1000 рублей',
+    },
   ];
   const token = '0024a00af7c350a3a67ca168ce06502aa72772456662e38696d48b56ee9c97d9';
-  assert.equal(tokenOf({ ...message, DATA: { Phone: '+71234567890' }, Receipt: null }, password), token);
+  assert.equal(
+    tokenOf({ ...message, DATA: { Phone: '+71234567890' }, Receipt: null }, password),
+    token,
+  );
   assert.ok(hasToken({ ...message, Token: token }, password));
-  for (const other of [{ Amount: 19201 }, { Token: 'x' }, { Token: token.replace('0', '1') }, { Extra: '', OrderId: '21091' }]) {
+  for (const other of [
+    { Amount: 19201 },
+    { Token: 'x' },
+    { Token: token.replace('0', '1') },
+    { Extra: '', OrderId: '21091' },
+  ]) {
     assert.equal(hasToken({ ...message, Token: token, ...other }, password), false);
   }
 });
@@ -22,30 +35,51 @@ test('a message is signed as the bank describes it: its own fields and the passw
 describe('live payments at T-Bank, emulated as a process of its own', () => {
   let stage: LiveStage;
   before(async () => {
-    const routes = { payment: ['sbp', 'cards', 'tpay', 'sberpay'], recurrent: ['cards', 'sbp'], payout: ['sbp'] };
+    const routes = {
+      payment: ['sbp', 'cards', 'tpay', 'sberpay'],
+      recurrent: ['cards', 'sbp'],
+      payout: ['sbp'],
+    };
     stage = await openLiveStage(
-      ({ tbankApi }) => ({ TBANK_URL: tbankApi, TBANK_TERMINAL_KEY: tbankTerminal.id, TBANK_PASSWORD: tbankTerminal.password, TBANK_TIMEOUT_MS: '500' }),
+      ({ tbankApi }) => ({
+        TBANK_URL: tbankApi,
+        TBANK_TERMINAL_KEY: tbankTerminal.id,
+        TBANK_PASSWORD: tbankTerminal.password,
+        TBANK_TIMEOUT_MS: '500',
+      }),
       (service, merchant) => routeTo(service, 'tbank', merchant, routes),
     );
   });
   after(() => stage.close());
 
   const books = async () => (await stage.acquirer.books()).tbank;
-  const ofOrder = async (orderId: string): Promise<any[]> => (await books()).payments.filter((payment) => payment.orderId === orderId);
-  const pageOf = ({ id }: { readonly id: string }): string => `${stage.acquirer.tbankApi.replace('/v2', '')}/pay/${id}`;
+  const ofOrder = async (orderId: string): Promise<any[]> =>
+    (await books()).payments.filter((payment) => payment.orderId === orderId);
+  const pageOf = ({ id }: { readonly id: string }): string =>
+    `${stage.acquirer.tbankApi.replace('/v2', '')}/pay/${id}`;
   const paidAtBank = async (orderId: string, decision: 'pay' | 'refuse' = 'pay'): Promise<void> => {
-    const last = await eventually(async () => (await ofOrder(orderId)).at(-1), 'the order at the bank');
+    const last = await eventually(
+      async () => (await ofOrder(orderId)).at(-1),
+      'the order at the bank',
+    );
     await stage.acquirer.confirm(pageOf(last), decision);
   };
-  const balance = async (): Promise<number> => (await stage.merchant.call('GET', '/balance')).body.balance;
+  const balance = async (): Promise<number> =>
+    (await stage.merchant.call('GET', '/balance')).body.balance;
   const refund = async (id: string, amount: number): Promise<string> => {
-    const { status, body } = await stage.merchant.call('POST', `/payments/${id}/refund`, { amount, reason: 'returned' });
+    const { status, body } = await stage.merchant.call('POST', `/payments/${id}/refund`, {
+      amount,
+      reason: 'returned',
+    });
     assert.equal(status, 201, JSON.stringify(body));
     return (body.refund ?? body).id;
   };
   const refundEnds = (id: string, status: string): Promise<any> =>
     eventually(
-      async () => (await stage.merchant.call('GET', '/refunds?limit=50')).body.items.find((item: any) => item.id === id && item.status === status),
+      async () =>
+        (await stage.merchant.call('GET', '/refunds?limit=50')).body.items.find(
+          (item: any) => item.id === id && item.status === status,
+        ),
       `refund ${id} as ${status}`,
       60_000,
     );
@@ -64,7 +98,10 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
       await paidAtBank(payment.id);
       const paid = await untilStatus(stage.merchant, payment.id, 'succeeded');
       const [atBank] = await ofOrder(payment.id);
-      assert.deepEqual([paid.metadata.bank_ref, atBank.route], [atBank.id, method === 'cards' ? 'card' : method]);
+      assert.deepEqual(
+        [paid.metadata.bank_ref, atBank.route],
+        [atBank.id, method === 'cards' ? 'card' : method],
+      );
       assert.notEqual(paid.rrn, null);
     });
   }
@@ -79,14 +116,25 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
       await onPage(url, 'pay');
       await paidAtBank(payment.id, decision);
       const failed = await untilStatus(stage.merchant, payment.id, 'failed');
-      assert.deepEqual([failed.metadata.failure_code, failed.metadata.bank_failure_code], [code, `tbank:${raw}`]);
+      assert.deepEqual(
+        [failed.metadata.failure_code, failed.metadata.bank_failure_code],
+        [code, `tbank:${raw}`],
+      );
     }
   });
 
   test('what it does not do is refused: SberPay, saved SBP accounts, payouts', async () => {
     const { merchant } = stage;
-    const sberpay = await merchant.call('POST', '/payments', { amount: 1_000, method: 'sberpay', order_id: 's-1' });
-    const binding = await merchant.call('POST', '/tokens', { customer_ref: 'c', method: 'sbp', amount: 1_000 });
+    const sberpay = await merchant.call('POST', '/payments', {
+      amount: 1_000,
+      method: 'sberpay',
+      order_id: 's-1',
+    });
+    const binding = await merchant.call('POST', '/tokens', {
+      customer_ref: 'c',
+      method: 'sbp',
+      amount: 1_000,
+    });
     const payout = await merchant.call('POST', '/payouts', {
       method: 'payouts_sbp',
       amount: 1_000,
@@ -94,17 +142,31 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
       bank_id: '100000000111',
     });
     for (const answer of [sberpay, binding, payout])
-      assert.deepEqual([answer.status, answer.body.error?.code], [422, 'method_unsupported'], JSON.stringify(answer.body));
+      assert.deepEqual(
+        [answer.status, answer.body.error?.code],
+        [422, 'method_unsupported'],
+        JSON.stringify(answer.body),
+      );
   });
 
   test('an answer that is lost is asked for by our own id, and the buyer pays once', async () => {
-    for (const fault of ['timeout_after', 'error_after', 'closed_after', 'timeout_before', 'too_many'] as const) {
+    for (const fault of [
+      'timeout_after',
+      'error_after',
+      'closed_after',
+      'timeout_before',
+      'too_many',
+    ] as const) {
       await stage.acquirer.faults({ next: [{ fault, method: 'POST', path: '/v2/Init' }] });
       const { payment, url } = await order(stage.merchant, 5_000, 'tpay');
       assert.equal((await onPage(url, 'pay')).step, 'redirect', fault);
       await paidAtBank(payment.id);
       await untilStatus(stage.merchant, payment.id, 'succeeded');
-      assert.equal((await ofOrder(payment.id)).filter(({ status }) => status === 'CONFIRMED').length, 1, fault);
+      assert.equal(
+        (await ofOrder(payment.id)).filter(({ status }) => status === 'CONFIRMED').length,
+        1,
+        fault,
+      );
     }
   });
 
@@ -130,12 +192,22 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
   test('an order is registered with its payment, and cancelled with it: nobody can pay it any more', async () => {
     const { payment, answer } = await order(stage.merchant, 5_200, 'sbp');
     const [registered] = await ofOrder(payment.id);
-    assert.deepEqual([payment.status, answer.bank, answer.bank_ref, registered.status], ['pending', 'T-Bank', registered.id, 'NEW']);
+    assert.deepEqual(
+      [payment.status, answer.bank, answer.bank_ref, registered.status],
+      ['pending', 'T-Bank', registered.id, 'NEW'],
+    );
     assert.equal((await stage.merchant.call('POST', `/payments/${payment.id}/cancel`)).status, 200);
-    await eventually(async () => (await ofOrder(payment.id))[0].status === 'CANCELED', 'the cancelled order', 60_000);
+    await eventually(
+      async () => (await ofOrder(payment.id))[0].status === 'CANCELED',
+      'the cancelled order',
+      60_000,
+    );
     await stage.acquirer.confirm(pageOf(registered), 'pay');
     const after = (await stage.merchant.call('GET', `/payments/${payment.id}`)).body;
-    assert.deepEqual([after.status, after.refunds, (await ofOrder(payment.id))[0].status], ['cancelled', [], 'CANCELED']);
+    assert.deepEqual(
+      [after.status, after.refunds, (await ofOrder(payment.id))[0].status],
+      ['cancelled', [], 'CANCELED'],
+    );
   });
 
   test('another amount or another order than ours moves nothing and is told to the operators', async () => {
@@ -149,11 +221,22 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
       await stage.acquirer.faults({ next: [{ fault, method: 'POST', path: '/v2/CheckOrder' }] });
       await paidAtBank(payment.id);
       const find = async (): Promise<any> => {
-        const { alerts } = await askGraph(stage.service, '{ alerts(first: 50) { nodes { kind subjectId detail } } }');
-        return alerts.nodes.find(({ kind, subjectId }: any) => kind === 'bank_echo_differs' && subjectId === payment.id);
+        const { alerts } = await askGraph(
+          stage.service,
+          '{ alerts(first: 50) { nodes { kind subjectId detail } } }',
+        );
+        return alerts.nodes.find(
+          ({ kind, subjectId }: any) => kind === 'bank_echo_differs' && subjectId === payment.id,
+        );
       };
       assert.match((await eventually(find, 'the alert')).detail, said);
-      assert.deepEqual([(await stage.merchant.call('GET', `/payments/${payment.id}`)).body.status, await balance()], ['processing', before]);
+      assert.deepEqual(
+        [
+          (await stage.merchant.call('GET', `/payments/${payment.id}`)).body.status,
+          await balance(),
+        ],
+        ['processing', before],
+      );
     }
   });
 
@@ -164,11 +247,17 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
       await paidAtBank(payment.id);
       await untilStatus(stage.merchant, payment.id, 'succeeded');
       const before = await balance();
-      await stage.acquirer.faults({ next: [{ fault: 'timeout_after', method: 'POST', path: '/v2/Cancel' }] });
+      await stage.acquirer.faults({
+        next: [{ fault: 'timeout_after', method: 'POST', path: '/v2/Cancel' }],
+      });
       await refundEnds(await refund(payment.id, 10_000), 'succeeded');
       await refundEnds(await refund(payment.id, 20_000), 'succeeded');
       const given = (await books()).cancels.filter(({ orderId }) => orderId === payment.id);
-      assert.deepEqual([given.map(({ amount }) => amount), await balance()], [[10_000, 20_000], before - 30_000], method);
+      assert.deepEqual(
+        [given.map(({ amount }) => amount), await balance()],
+        [[10_000, 20_000], before - 30_000],
+        method,
+      );
     }
     const { payment, url } = await order(stage.merchant, 30_000, 'cards');
     await onPage(url, 'pay');
@@ -182,14 +271,23 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
     const created = await merchant.call('POST', '/tokens', { customer_ref: 'c-1' });
     assert.equal(created.status, 201, JSON.stringify(created.body));
     await onPage(created.body.pay_url, 'pay');
-    const bound = await eventually(async () => (await books()).payments.find(({ twoStages }) => twoStages), 'the binding at the bank');
+    const bound = await eventually(
+      async () => (await books()).payments.find(({ twoStages }) => twoStages),
+      'the binding at the bank',
+    );
     await acquirer.confirm(pageOf(bound), 'pay');
     const token = await eventually(
-      async () => (await merchant.call('GET', '/tokens?customer_ref=c-1')).body.items.find(({ status }: any) => status === 'active'),
+      async () =>
+        (await merchant.call('GET', '/tokens?customer_ref=c-1')).body.items.find(
+          ({ status }: any) => status === 'active',
+        ),
       'the active token',
       60_000,
     );
-    assert.deepEqual([token.card_mask.slice(-4), token.card_brand, (await ofOrder(bound.orderId))[0].status], ['0004', 'Mir', 'REVERSED']);
+    assert.deepEqual(
+      [token.card_mask.slice(-4), token.card_brand, (await ofOrder(bound.orderId))[0].status],
+      ['0004', 'Mir', 'REVERSED'],
+    );
     const lost = (path: string) => ({ fault: 'timeout_after', method: 'POST', path }) as const;
     await acquirer.faults({ next: [lost('/v2/Init'), lost('/v2/Charge')] });
     const charged = await merchant.call('POST', `/tokens/${token.id}/charge`, { amount: 49_900 });
@@ -197,11 +295,17 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
     const { id } = charged.body.payment ?? charged.body;
     await untilStatus(merchant, id, 'succeeded', 60_000);
     assert.deepEqual(
-      (await ofOrder(id)).flatMap(({ paidBy, status }) => (paidBy === null ? [] : [[paidBy, status]])),
+      (await ofOrder(id)).flatMap(({ paidBy, status }) =>
+        paidBy === null ? [] : [[paidBy, status]],
+      ),
       [['charge', 'CONFIRMED']],
     );
     const declined = await merchant.call('POST', `/tokens/${token.id}/charge`, { amount: 49_902 });
-    const failed = await untilStatus(merchant, (declined.body.payment ?? declined.body).id, 'failed');
+    const failed = await untilStatus(
+      merchant,
+      (declined.body.payment ?? declined.body).id,
+      'failed',
+    );
     assert.equal(failed.metadata.failure_code, 'insufficient_funds');
   });
 
@@ -209,7 +313,15 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
     const { merchant, service } = stage;
     const { payment, url } = await order(merchant, 8_000, 'sbp');
     await onPage(url, 'pay');
-    const told = { TerminalKey: tbankTerminal.id, OrderId: payment.id, Success: true, Status: 'CONFIRMED', PaymentId: 1, ErrorCode: '0', Amount: 8_000 };
+    const told = {
+      TerminalKey: tbankTerminal.id,
+      OrderId: payment.id,
+      Success: true,
+      Status: 'CONFIRMED',
+      PaymentId: 1,
+      ErrorCode: '0',
+      Amount: 8_000,
+    };
     const tell = async (body: object, id = merchant.id) => {
       const answer = await fetch(`${service.rest}/callbacks/tbank/${id}`, {
         method: 'POST',
@@ -224,9 +336,18 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
       [200, 'OK'],
       [200, 'OK'],
     ]);
-    const forged = [told, { ...signed, Amount: 8_001 }, { ...told, Token: signatureOf(told, 'another password') }, { ...signed, TerminalKey: 'Other' }];
+    const forged = [
+      told,
+      { ...signed, Amount: 8_001 },
+      { ...told, Token: signatureOf(told, 'another password') },
+      { ...signed, TerminalKey: 'Other' },
+    ];
     for (const one of forged) assert.equal((await tell(one))[0], 403);
-    assert.equal((await merchant.call('GET', `/payments/${payment.id}`)).body.status, 'processing', 'the bank does not say so');
+    assert.equal(
+      (await merchant.call('GET', `/payments/${payment.id}`)).body.status,
+      'processing',
+      'the bank does not say so',
+    );
   });
 
   test('everything that was asked, answered and told was as described', async () => {

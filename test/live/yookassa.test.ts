@@ -1,4 +1,7 @@
-/** Live mode at YooKassa, emulated as a process of its own: one service for all the facts. The last one looks back on all that was said. */
+/**
+ * Live mode at YooKassa, emulated as a process of its own: one service for all the facts. The last
+ * one looks back on all that was said.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { accessFacts } from './access.ts';
@@ -9,7 +12,14 @@ import { payoutFacts } from './payouts.ts';
 import { refundFacts } from './refunds.ts';
 import { stage } from './shared-stage.ts';
 
-for (const facts of [paymentFacts, refundFacts, chargeFacts, payoutFacts, accountFacts, accessFacts]) {
+for (const facts of [
+  paymentFacts,
+  refundFacts,
+  chargeFacts,
+  payoutFacts,
+  accountFacts,
+  accessFacts,
+]) {
   for (const [sentence, fact] of Object.entries(facts)) test(sentence, fact);
 }
 

@@ -21,10 +21,15 @@ interface Rule {
   readonly annotations: { readonly summary: string; readonly runbook: string };
 }
 
-const rules: readonly Rule[] = parse(readFileSync(join(folder, 'alerts.yaml'), 'utf8')).groups.flatMap((group: { rules: Rule[] }) => group.rules);
+const rules: readonly Rule[] = parse(
+  readFileSync(join(folder, 'alerts.yaml'), 'utf8'),
+).groups.flatMap((group: { rules: Rule[] }) => group.rules);
 const dashboard = JSON.parse(readFileSync(join(folder, 'dashboard.json'), 'utf8'));
-const panels: readonly { title: string; targets?: readonly { expr: string }[] }[] = dashboard.panels;
-const drawn = panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ title, expr: expr.replaceAll('$__rate_interval', '5m') })));
+const panels: readonly { title: string; targets?: readonly { expr: string }[] }[] =
+  dashboard.panels;
+const drawn = panels.flatMap(({ title, targets = [] }) =>
+  targets.map(({ expr }) => ({ title, expr: expr.replaceAll('$__rate_interval', '5m') })),
+);
 
 /** What is quiet while all is well: these metrics have no line until something goes wrong. */
 const quiet: Readonly<Record<string, readonly string[]>> = {
@@ -37,7 +42,10 @@ const added = ['job', 'instance', 'le'];
 /** What an expression names and the service does not have. */
 const unknownIn = (expr: string, exposed: ReadonlyMap<string, Exposed>): readonly string[] => {
   const { metrics, labels } = namesIn(expr);
-  const known = metrics.flatMap((name) => [...(exposed.get(name)?.labels ?? []), ...(quiet[name] ?? [])]);
+  const known = metrics.flatMap((name) => [
+    ...(exposed.get(name)?.labels ?? []),
+    ...(quiet[name] ?? []),
+  ]);
   const strange = labels.filter((label) => !known.includes(label) && !added.includes(label));
   return [...metrics.filter((name) => !exposed.has(name)), ...strange.map((label) => `{${label}}`)];
 };
@@ -47,7 +55,14 @@ test('a failure that nobody meant is counted, and one that was meant is not', as
   const log = openLog({ logLevel: 'silent' }, 'test');
   const meant = new GraphQLError('no', { extensions: { code: 'bad_request' } });
   const before = (await internalErrors.get()).values[0]?.value ?? 0;
-  presentErrors({ data: null, errors: [meant, new GraphQLError('', { originalError: new TypeError('x is undefined') })] }, call, log);
+  presentErrors(
+    {
+      data: null,
+      errors: [meant, new GraphQLError('', { originalError: new TypeError('x is undefined') })],
+    },
+    call,
+    log,
+  );
   assert.equal((await internalErrors.get()).values[0]?.value, before + 1);
 });
 
@@ -57,10 +72,23 @@ describe('metrics', () => {
   let exposed: ReadonlyMap<string, Exposed>;
   before(async () => {
     // An acquirer that is configured and never called.
-    service = await startService('one', { YOOKASSA_SHOP_ID: '1', YOOKASSA_SECRET_KEY: 'unused', YOOKASSA_URL: 'http://127.0.0.1:9' });
-    const { merchant } = await live(service, '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01');
+    service = await startService('one', {
+      YOOKASSA_SHOP_ID: '1',
+      YOOKASSA_SECRET_KEY: 'unused',
+      YOOKASSA_URL: 'http://127.0.0.1:9',
+    });
+    const { merchant } = await live(
+      service,
+      '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+    );
     // The simulated bank never answers an amount that ends so.
-    await merchant.call('POST', '/payouts', { amount: 106, method: 'payouts_sbp', phone: '+79161234567', bank_id: '100000000004', full_name: 'A B' });
+    await merchant.call('POST', '/payouts', {
+      amount: 106,
+      method: 'payouts_sbp',
+      phone: '+79161234567',
+      bank_id: '100000000004',
+      full_name: 'A B',
+    });
     const answer = await fetch(`${service.processes[0]?.url}/metrics`);
     scraped = await answer.text();
     exposed = readExposition(scraped);
@@ -68,21 +96,33 @@ describe('metrics', () => {
   after(() => service.stop());
 
   test('every metric and label of an alert is one that a running service has', () => {
-    const wrong = rules.flatMap(({ alert, expr }) => unknownIn(expr.replaceAll(/\bup\b\{[^}]*\}/g, '1'), exposed).map((name) => `${alert}: ${name}`));
+    const wrong = rules.flatMap(({ alert, expr }) =>
+      unknownIn(expr.replaceAll(/\bup\b\{[^}]*\}/g, '1'), exposed).map(
+        (name) => `${alert}: ${name}`,
+      ),
+    );
     assert.ok(rules.length >= 20, `saw only ${rules.length} alerts`);
     assert.deepEqual(wrong, []);
-    assert.deepEqual(unknownIn('sum by (nobody) (rate(no_such_metric{queue="x"}[5m]))', exposed), ['no_such_metric', '{nobody}', '{queue}'], 'the check sees');
+    assert.deepEqual(
+      unknownIn('sum by (nobody) (rate(no_such_metric{queue="x"}[5m]))', exposed),
+      ['no_such_metric', '{nobody}', '{queue}'],
+      'the check sees',
+    );
   });
 
   test('every metric and label of a panel is one that a running service has', () => {
-    const wrong = drawn.flatMap(({ title, expr }) => unknownIn(expr, exposed).map((name) => `${title}: ${name}`));
+    const wrong = drawn.flatMap(({ title, expr }) =>
+      unknownIn(expr, exposed).map((name) => `${title}: ${name}`),
+    );
     assert.ok(drawn.length >= 30, `saw only ${drawn.length} expressions`);
     assert.deepEqual(wrong, []);
   });
 
   test('a value that an alert compares a label with is one that the service gives it, where it always gives all of them', () => {
     const always = ['webhook_backlog', 'money_unsettled'];
-    const asked = rules.flatMap(({ expr }) => [...expr.matchAll(/(\w+)\{([^}]*)\}/g)]).filter(([, name = '']) => always.includes(name));
+    const asked = rules
+      .flatMap(({ expr }) => [...expr.matchAll(/(\w+)\{([^}]*)\}/g)])
+      .filter(([, name = '']) => always.includes(name));
     assert.ok(asked.length >= 4);
     for (const [, name = '', selected = ''] of asked)
       for (const [, label = '', value = ''] of selected.matchAll(/(\w+)="(\w+)"/g))
@@ -92,7 +132,10 @@ describe('metrics', () => {
   test('a payout that its bank has not answered is money without an end, with its amount', () => {
     assert.match(scraped, /^money_unsettled\{kind="payout",mode="test",age="10m"\} 1$/m);
     assert.match(scraped, /^money_unsettled\{kind="payout",mode="live",age="older"\} 0$/m);
-    assert.match(scraped, /^money_unsettled_minor_units\{kind="payout",mode="test",currency="RUB",age="10m"\} 106$/m);
+    assert.match(
+      scraped,
+      /^money_unsettled_minor_units\{kind="payout",mode="test",currency="RUB",age="10m"\} 106$/m,
+    );
   });
 
   test('every alert has a runbook, and every runbook an alert', () => {
@@ -102,13 +145,22 @@ describe('metrics', () => {
     const headings = [...own.matchAll(/^### (\w+)$/gm)].map(([, name = '']) => name);
     assert.deepEqual(headings.toSorted(), rules.map(({ alert }) => alert).toSorted());
     for (const { alert, annotations, labels } of rules) {
-      assert.equal(annotations.runbook, `subgraphs/kernel/fleet/OPERATIONS.md#${alert.toLowerCase()}`);
-      assert.ok(annotations.summary.length > 10 && ['critical', 'warning'].includes(labels.severity));
+      assert.equal(
+        annotations.runbook,
+        `subgraphs/kernel/fleet/OPERATIONS.md#${alert.toLowerCase()}`,
+      );
+      assert.ok(
+        annotations.summary.length > 10 && ['critical', 'warning'].includes(labels.severity),
+      );
     }
   });
 
   test('the four signals are there for requests, jobs and banks, and no label has a value for each caller', () => {
-    for (const name of ['http_request_duration_seconds', 'job_duration_seconds', 'bank_call_duration_seconds'])
+    for (const name of [
+      'http_request_duration_seconds',
+      'job_duration_seconds',
+      'bank_call_duration_seconds',
+    ])
       assert.equal(exposed.get(name)?.kind, 'histogram', name);
     for (const name of [
       'http_requests_in_flight',
@@ -118,15 +170,14 @@ describe('metrics', () => {
       'queue_jobs_waiting',
     ])
       assert.equal(exposed.get(name)?.kind, 'gauge', name);
-    assert.deepEqual([...(exposed.get('bank_call_duration_seconds')?.values.get('call') ?? [])].toSorted(), [
-      'ask',
-      'checkRecipient',
-      'openSession',
-      'pay',
-      'refund',
-    ]);
+    assert.deepEqual(
+      [...(exposed.get('bank_call_duration_seconds')?.values.get('call') ?? [])].toSorted(),
+      ['ask', 'checkRecipient', 'openSession', 'pay', 'refund'],
+    );
     const crowded = [...exposed].flatMap(([name, { values }]) =>
-      [...values].filter(([label, seen]) => label !== 'le' && seen.size > 60).map(([label]) => `${name}{${label}}`),
+      [...values]
+        .filter(([label, seen]) => label !== 'le' && seen.size > 60)
+        .map(([label]) => `${name}{${label}}`),
     );
     assert.deepEqual(crowded, []);
   });

@@ -1,4 +1,7 @@
-/** What a merchant and a buyer do in the tests of this folder, and the private things that they bring, which must be seen nowhere. */
+/**
+ * What a merchant and a buyer do in the tests of this folder, and the private things that they
+ * bring, which must be seen nowhere.
+ */
 import assert from 'node:assert/strict';
 import { confirmAtBank, payByCard } from '../support/buyer.ts';
 import { makeMerchant, openReceiver, type Merchant } from '../support/merchant.ts';
@@ -27,7 +30,8 @@ export interface Lived {
 }
 
 /**
- * A card payment with a step at the bank, payouts of each kind, a refund, refusals, and their webhooks. `traceparent` is sent with the call that makes the payment.
+ * A card payment with a step at the bank, payouts of each kind, a refund, refusals, and their
+ * webhooks. `traceparent` is sent with the call that makes the payment.
  */
 export const live = async (service: Service, traceparent: string): Promise<Lived> => {
   const merchant = await makeMerchant(service);
@@ -47,21 +51,46 @@ export const live = async (service: Service, traceparent: string): Promise<Lived
   await confirmAtBank(paymentUrl);
   await receiver.until(({ body: told }) => told.event === 'payment.succeeded');
   const payouts = [
-    { method: 'payouts_sbp', amount: 500, phone: `+7${privateData.phone}`, bank_id: '100000000004', full_name: privateData.name },
+    {
+      method: 'payouts_sbp',
+      amount: 500,
+      phone: `+7${privateData.phone}`,
+      bank_id: '100000000004',
+      full_name: privateData.name,
+    },
     { method: 'payouts_card', amount: 300, card_pan: privateData['card of a payout'] },
-    { method: 'payouts_account', amount: 200, account_number: privateData.account, bik: '044525225', full_name: privateData.name },
+    {
+      method: 'payouts_account',
+      amount: 200,
+      account_number: privateData.account,
+      bik: '044525225',
+      full_name: privateData.name,
+    },
   ];
-  const made = await Promise.all(payouts.map((payout) => merchant.call('POST', '/payouts', payout)));
+  const made = await Promise.all(
+    payouts.map((payout) => merchant.call('POST', '/payouts', payout)),
+  );
   for (const answer of made) assert.equal(answer.status, 201, JSON.stringify(answer.body));
-  const refund = await merchant.call('POST', `/payments/${payment.id}/refund`, { amount: 1_000, reason: privateData.name });
+  const refund = await merchant.call('POST', `/payments/${payment.id}/refund`, {
+    amount: 1_000,
+    reason: privateData.name,
+  });
   assert.ok(refund.status < 300, JSON.stringify(refund.body));
   await merchant.call('GET', `/payments?cursor=${privateData.card}`);
   await merchant.call('POST', '/payments', { amount: 'much', card: privateData.card });
   const payoutId: string = made[0]?.body.payout.id;
-  await receiver.until(({ body: told }) => told.event === 'payout.succeeded' && told.data.id === payoutId);
+  await receiver.until(
+    ({ body: told }) => told.event === 'payout.succeeded' && told.data.id === payoutId,
+  );
   await receiver.until(({ body: told }) => told.event === 'payment.refunded');
   const headers = receiver.received.map((received) => Object.keys(received.headers)).flat();
   await receiver.close();
   const pageToken: string = paymentUrl.split('/pay/')[1];
-  return { merchant, paymentId: payment.id, payoutId, webhookHeaders: headers, secrets: { ...privateData, key: merchant.key, webhookSecret, pageToken } };
+  return {
+    merchant,
+    paymentId: payment.id,
+    payoutId,
+    webhookHeaders: headers,
+    secrets: { ...privateData, key: merchant.key, webhookSecret, pageToken },
+  };
 };

@@ -10,8 +10,14 @@ interface Books {
   readonly clearing: bigint;
 }
 
-/** What the books hold of a merchant, by account, from the postings alone; beside them what balance rows and deltas say. */
-export const booksOf = async (database: Database, { merchantId, mode }: KeyPrincipal): Promise<Books> => {
+/**
+ * What the books hold of a merchant, by account, from the postings alone; beside them what balance
+ * rows and deltas say.
+ */
+export const booksOf = async (
+  database: Database,
+  { merchantId, mode }: KeyPrincipal,
+): Promise<Books> => {
   const { rows } = await database.pool.query<{ account: string; amount: string }>(
     `select account, sum(amount)::text as amount from (select to_account as account, amount from posting where merchant_id = $1
       union all select from_account, -amount from posting where merchant_id = $1) as moved group by account order by account`,
@@ -25,6 +31,14 @@ export const booksOf = async (database: Database, { merchantId, mode }: KeyPrinc
     0n,
     'the accounts sum to zero',
   );
-  assert.deepEqual([balance?.balance, balance?.available], [of('merchant') + of('merchant_reserved'), of('merchant')], 'balances are what was posted');
-  return { merchant: of('merchant'), reserved: of('merchant_reserved'), clearing: of('acquirer_clearing') };
+  assert.deepEqual(
+    [balance?.balance, balance?.available],
+    [of('merchant') + of('merchant_reserved'), of('merchant')],
+    'balances are what was posted',
+  );
+  return {
+    merchant: of('merchant'),
+    reserved: of('merchant_reserved'),
+    clearing: of('acquirer_clearing'),
+  };
 };

@@ -29,7 +29,15 @@ const banksThat = (own: Partial<Bank>): Banks => {
   return { ...banks(), simulator, holding: () => simulator };
 };
 const create = async (key: KeyPrincipal, amount: bigint): Promise<Payment> =>
-  granted(await createPayment(migrated.database, noPolicies, key, { input: { amount, method: 'sbp' } }, start)).payment;
+  granted(
+    await createPayment(
+      migrated.database,
+      noPolicies,
+      key,
+      { input: { amount, method: 'sbp' } },
+      start,
+    ),
+  ).payment;
 const pay = (payment: Payment, now: Temporal.Instant): Promise<Payment | Refused> =>
   openSession(migrated.database, banks(), noPolicies, {
     key: { merchantId: payment.merchantId, paymentId: payment.id },
@@ -59,9 +67,15 @@ const counted = async ({ merchantId }: KeyPrincipal): Promise<Readonly<Record<st
   );
   return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
 };
-const webhooksOf = async ({ merchantId }: KeyPrincipal): Promise<{ webhook_event: string; webhook_body: string; subject_id: string }[]> =>
+const webhooksOf = async ({
+  merchantId,
+}: KeyPrincipal): Promise<{ webhook_event: string; webhook_body: string; subject_id: string }[]> =>
   (
-    await migrated.database.pool.query<{ webhook_event: string; webhook_body: string; subject_id: string }>(
+    await migrated.database.pool.query<{
+      webhook_event: string;
+      webhook_body: string;
+      subject_id: string;
+    }>(
       'select webhook_event, webhook_body, subject_id from event where merchant_id = $1 and webhook_event is not null',
       [merchantId],
     )
@@ -84,9 +98,18 @@ test('two thousand links that end at the same moment all expire in a handful of 
   const { event, data } = JSON.parse(told[0]?.webhook_body ?? '{}');
   assert.deepEqual(
     [event, data.status, data.metadata, data.finalized_at],
-    ['payment.expired', 'expired', { mode: 'test', simulator_outcome: 'succeeded', failure_code: 'link_expired' }, '2026-11-21T11:00:00.000Z'],
+    [
+      'payment.expired',
+      'expired',
+      { mode: 'test', simulator_outcome: 'succeeded', failure_code: 'link_expired' },
+      '2026-11-21T11:00:00.000Z',
+    ],
   );
-  assert.equal(await expirePayments(migrated.database, banks(), () => at(3_601)), 0, 'nothing is left to do');
+  assert.equal(
+    await expirePayments(migrated.database, banks(), () => at(3_601)),
+    0,
+    'nothing is left to do',
+  );
 });
 
 test('a bank that never answers delays no session’s end, and is asked again afterwards', async () => {
@@ -97,17 +120,24 @@ test('a bank that never answers delays no session’s end, and is asked again af
   const silent = banksThat({ ask: () => new Promise(() => {}) });
   await expirePayments(migrated.database, silent, () => at(20 * 60));
   assert.deepEqual(await counted(key), { expired: 300 });
-  const { rows } = await migrated.database.pool.query('select distinct ask_at::text from payment where merchant_id = $1', [key.merchantId]);
+  const { rows } = await migrated.database.pool.query(
+    'select distinct ask_at::text from payment where merchant_id = $1',
+    [key.merchantId],
+  );
   assert.deepEqual(rows, [{ ask_at: '2026-11-21 10:21:00+00' }]);
 });
 
 test('a question that fails keeps no other payment from its end', async () => {
   const key = await migrated.merchant();
-  const payments = await Promise.all([10_006n, 10_006n, 10_006n].map((amount) => create(key, amount)));
+  const payments = await Promise.all(
+    [10_006n, 10_006n, 10_006n].map((amount) => create(key, amount)),
+  );
   for (const payment of payments) granted(await pay(payment, start));
   const broken = banksThat({
     ask: ({ operationId }) =>
-      operationId === payments[0]?.id ? Promise.reject(new Error('the connector is broken')) : banks().simulator.ask({ ...key, operationId, now: start }),
+      operationId === payments[0]?.id
+        ? Promise.reject(new Error('the connector is broken'))
+        : banks().simulator.ask({ ...key, operationId, now: start }),
   });
   await expirePayments(migrated.database, broken, () => at(20 * 60));
   assert.deepEqual(await counted(key), { expired: 3 });
@@ -118,13 +148,22 @@ test('of a cancel and a pay at the same moment exactly one wins, and the bank ha
   const won = { cancel: 0, pay: 0 };
   for (let round = 0; round < 20; round += 1) {
     const payment = await create(key, 10_000n);
-    const cancel = (): Promise<Payment | Refused> => cancelPayment(migrated.database, key, payment.id, at(1));
-    const [first, second] = round % 2 === 0 ? [() => pay(payment, at(1)), cancel] : [cancel, () => pay(payment, at(1))];
+    const cancel = (): Promise<Payment | Refused> =>
+      cancelPayment(migrated.database, key, payment.id, at(1));
+    const [first, second] =
+      round % 2 === 0 ? [() => pay(payment, at(1)), cancel] : [cancel, () => pay(payment, at(1))];
     // The later the round, the longer the start that the first one has: each of them wins some.
     const results = await Promise.all([first(), sleep(round * 4).then(second)]);
     const [winner] = results.filter((result) => !isRefused(result));
-    assert.equal(results.filter((result) => isRefused(result) && result.code === 'not_pending').length, 1, `round ${round}`);
-    const { rows } = await migrated.database.pool.query('select 1 from simulator_operation where operation_id = $1', [payment.id]);
+    assert.equal(
+      results.filter((result) => isRefused(result) && result.code === 'not_pending').length,
+      1,
+      `round ${round}`,
+    );
+    const { rows } = await migrated.database.pool.query(
+      'select 1 from simulator_operation where operation_id = $1',
+      [payment.id],
+    );
     const paid = winner && !isRefused(winner) && winner.status === 'processing';
     assert.equal(rows.length, paid ? 1 : 0, 'the bank agrees');
     won[paid ? 'pay' : 'cancel'] += 1;
@@ -136,9 +175,13 @@ test('of a cancel, a pay and the end of the link at the same moment exactly one 
   const key = await migrated.merchant();
   const lastMoment = start.add({ minutes: 60 }).subtract({ milliseconds: 1 });
   const payments = await Promise.all(Array.from({ length: 30 }, () => create(key, 10_000n)));
-  // Clocks of several processes differ: to the sweep the links are over, to the merchant and the buyer not yet.
+  // Clocks of several processes differ: to the sweep the links are over, to the merchant and the
+  // buyer not yet.
   await Promise.all([
-    ...payments.flatMap((payment) => [pay(payment, lastMoment), cancelPayment(migrated.database, key, payment.id, lastMoment)]),
+    ...payments.flatMap((payment) => [
+      pay(payment, lastMoment),
+      cancelPayment(migrated.database, key, payment.id, lastMoment),
+    ]),
     expirePayments(migrated.database, banks(), () => at(3_600)),
   ]);
   await expirePayments(migrated.database, banks(), () => at(3_600));
@@ -148,14 +191,19 @@ test('of a cancel, a pay and the end of the link at the same moment exactly one 
   assert.equal(total, 30, JSON.stringify(ended));
   const told = await webhooksOf(key);
   assert.equal(told.length, 30 - (ended['processing'] ?? 0), 'one webhook for each that ended');
-  const { rows } = await migrated.database.pool.query('select 1 from simulator_operation where merchant_id = $1', [key.merchantId]);
+  const { rows } = await migrated.database.pool.query(
+    'select 1 from simulator_operation where merchant_id = $1',
+    [key.merchantId],
+  );
   assert.equal(rows.length, ended['processing'] ?? 0, 'the bank agrees');
 });
 
 test('two sweeps at once expire each payment once', async () => {
   const key = await migrated.merchant();
   await multiply(await create(key, 10_000n), 599);
-  await Promise.all([1, 2, 3].map(() => expirePayments(migrated.database, banks(), () => at(3_600))));
+  await Promise.all(
+    [1, 2, 3].map(() => expirePayments(migrated.database, banks(), () => at(3_600))),
+  );
   await expirePayments(migrated.database, banks(), () => at(3_600));
   assert.deepEqual(await counted(key), { expired: 600 });
   assert.equal((await webhooksOf(key)).length, 600);
@@ -166,13 +214,26 @@ test('a charge of a saved method is asked about from its end on, and not ordered
   const payment = await create(key, 10_006n);
   granted(await pay(payment, start));
   const { pool } = migrated.database;
-  await pool.query(`update payment set kind = 'token_charge', token_id = gen_random_uuid(), method = 'recurrent' where id = $1`, [payment.id]);
+  await pool.query(
+    `update payment set kind = 'token_charge', token_id = gen_random_uuid(), method = 'recurrent' where id = $1`,
+    [payment.id],
+  );
   const calls = { asked: 0, ordered: 0 };
   const silent = (call: keyof typeof calls) => (): Promise<{ kind: 'unknown' }> =>
     Promise.resolve({ kind: 'unknown' } as const).finally(() => (calls[call] += 1));
   const bank = banksThat({ ask: silent('asked'), charge: silent('ordered') });
   await expirePayments(migrated.database, bank, () => at(20 * 60));
   assert.deepEqual(await counted(key), { expired: 1 });
-  const after = granted(await askBank(migrated.database, bank, { merchantId: key.merchantId, paymentId: payment.id }, at(21 * 60)));
-  assert.deepEqual([after.status, after.askAt?.epochMilliseconds, calls], ['expired', at(30 * 60).epochMilliseconds, { asked: 2, ordered: 0 }]);
+  const after = granted(
+    await askBank(
+      migrated.database,
+      bank,
+      { merchantId: key.merchantId, paymentId: payment.id },
+      at(21 * 60),
+    ),
+  );
+  assert.deepEqual(
+    [after.status, after.askAt?.epochMilliseconds, calls],
+    ['expired', at(30 * 60).epochMilliseconds, { asked: 2, ordered: 0 }],
+  );
 });

@@ -26,16 +26,35 @@ const start = Temporal.Instant.from('2026-11-21T10:00:00.123Z');
 const at = (seconds: number): Temporal.Instant => start.add({ milliseconds: seconds * 1_000 });
 
 const create = async (key: KeyPrincipal, input: PaymentInput, idempotencyKey?: string) =>
-  granted(await createPayment(migrated.database, noPolicies, key, { input, idempotency: idempotencyKey ? { key: idempotencyKey } : null }, start));
+  granted(
+    await createPayment(
+      migrated.database,
+      noPolicies,
+      key,
+      { input, idempotency: idempotencyKey ? { key: idempotencyKey } : null },
+      start,
+    ),
+  );
 
 const banks = () => openBanks(openSimulator(migrated.database), migrated.database.pool);
 const keyOf = (payment: Payment) => ({ merchantId: payment.merchantId, paymentId: payment.id });
 const pay = async (payment: Payment, seconds = 1) =>
-  granted(await openSession(migrated.database, banks(), noPolicies, { key: keyOf(payment), card: null, pageUrl: 'https://pay.example/p', now: at(seconds) }));
+  granted(
+    await openSession(migrated.database, banks(), noPolicies, {
+      key: keyOf(payment),
+      card: null,
+      pageUrl: 'https://pay.example/p',
+      now: at(seconds),
+    }),
+  );
 
 const stored = async (payment: Payment): Promise<object> => {
-  const entity = await migrated.database.fork().findOneOrFail(PaymentEntity, { merchantId: payment.merchantId, id: payment.id });
-  return Object.fromEntries(propertyNames(PaymentEntity).map((name) => [name, entity[name as keyof typeof entity] ?? null]));
+  const entity = await migrated.database
+    .fork()
+    .findOneOrFail(PaymentEntity, { merchantId: payment.merchantId, id: payment.id });
+  return Object.fromEntries(
+    propertyNames(PaymentEntity).map((name) => [name, entity[name as keyof typeof entity] ?? null]),
+  );
 };
 
 test('the statement that creates a payment writes and returns what the entity reads', async () => {
@@ -54,15 +73,26 @@ test('the statement that creates a payment writes and returns what the entity re
   assert.deepEqual(await stored(payment), { ...payment });
   assert.equal(payment.terminalName, 'Terminal');
   assert.match(payment.publicId, /^P-\d+$/);
-  assert.deepEqual(Object.keys(payment.metadata).slice(0, 2), ['zebra', 'ant'], 'the merchant’s pairs keep their order');
+  assert.deepEqual(
+    Object.keys(payment.metadata).slice(0, 2),
+    ['zebra', 'ant'],
+    'the merchant’s pairs keep their order',
+  );
 });
 
 test('the shop’s names are those of the moment of creation', async () => {
   const key = await migrated.merchant();
   const { payment } = await create(key, { amount: 100n }, 'k');
-  await migrated.database.pool.query(`update shop set name = 'Another', terminal_name = 'Another' where merchant_id = $1`, [key.merchantId]);
+  await migrated.database.pool.query(
+    `update shop set name = 'Another', terminal_name = 'Another' where merchant_id = $1`,
+    [key.merchantId],
+  );
   const names = ({ shopName, terminalName }: Payment): string[] => [shopName, terminalName];
-  assert.deepEqual(names((await create(key, { amount: 100n }, 'k')).payment), ['Shop', 'Terminal'], 'a replay shows what was frozen');
+  assert.deepEqual(
+    names((await create(key, { amount: 100n }, 'k')).payment),
+    ['Shop', 'Terminal'],
+    'a replay shows what was frozen',
+  );
   assert.deepEqual(names((await create(key, { amount: 100n })).payment), ['Another', 'Another']);
   assert.deepEqual(names((await stored(payment)) as Payment), ['Shop', 'Terminal']);
 });
@@ -79,19 +109,36 @@ test('the statement that stores a bank’s answer writes and returns what the en
 
 test('fifty equal requests at once make one payment and forty-nine replays of it', async () => {
   const key = await migrated.merchant();
-  const answers = await Promise.all(Array.from({ length: 50 }, () => create(key, { amount: 500n }, 'same')));
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, () => create(key, { amount: 500n }, 'same')),
+  );
   assert.equal(new Set(answers.map(({ payment }) => payment.id)).size, 1);
   assert.equal(answers.filter(({ replayed }) => replayed).length, 49);
-  const { rows } = await migrated.database.pool.query('select 1 from event where merchant_id = $1', [key.merchantId]);
+  const { rows } = await migrated.database.pool.query(
+    'select 1 from event where merchant_id = $1',
+    [key.merchantId],
+  );
   assert.equal(rows.length, 1, 'one event');
 });
 
 test('the same key with another request is a conflict, and a refused request leaves the key free', async () => {
   const key = await migrated.merchant();
-  const refusedFirst = await createPayment(migrated.database, noPolicies, key, { input: { amount: 0n }, idempotency: { key: 'k' } }, start);
+  const refusedFirst = await createPayment(
+    migrated.database,
+    noPolicies,
+    key,
+    { input: { amount: 0n }, idempotency: { key: 'k' } },
+    start,
+  );
   assert.equal(isRefused(refusedFirst) && refusedFirst.code, 'bad_request');
   await create(key, { amount: 1n }, 'k');
-  const other = await createPayment(migrated.database, noPolicies, key, { input: { amount: 2n }, idempotency: { key: 'k' } }, start);
+  const other = await createPayment(
+    migrated.database,
+    noPolicies,
+    key,
+    { input: { amount: 2n }, idempotency: { key: 'k' } },
+    start,
+  );
   assert.equal(isRefused(other) && other.code, 'idempotent_conflict');
 });
 
@@ -99,12 +146,23 @@ test('a bank’s answer that arrives twenty times at once is booked once, and th
   const key = await migrated.merchant();
   const { payment } = await create(key, { amount: 10_000n, method: 'sbp' });
   await pay(payment);
-  const traits = { cardBrand: null, cardMask: null, cardHolder: null, phoneMask: null, payerBank: null };
+  const traits = {
+    cardBrand: null,
+    cardMask: null,
+    cardHolder: null,
+    phoneMask: null,
+    payerBank: null,
+  };
   const answer = { kind: 'approved' as const, reference: 'r', rrn: '1', traits };
-  await Promise.all(Array.from({ length: 20 }, () => applyBankAnswer(migrated.database, keyOf(payment), 'simulator', answer, at(5))));
-  const { rows } = await migrated.database.pool.query<{ type: string; amount: string }>('select type, amount from posting where merchant_id = $1', [
-    key.merchantId,
-  ]);
+  await Promise.all(
+    Array.from({ length: 20 }, () =>
+      applyBankAnswer(migrated.database, keyOf(payment), 'simulator', answer, at(5)),
+    ),
+  );
+  const { rows } = await migrated.database.pool.query<{ type: string; amount: string }>(
+    'select type, amount from posting where merchant_id = $1',
+    [key.merchantId],
+  );
   assert.deepEqual(rows, [{ type: 'payment', amount: '10000' }]);
   const before = await readBalances(migrated.database.pool, key.merchantId, 'test', 'RUB');
   assert.deepEqual(
@@ -112,7 +170,11 @@ test('a bank’s answer that arrives twenty times at once is booked once, and th
     [[10_000n, 10_000n]],
   );
   while ((await foldBalances(migrated.database.pool)) > 0);
-  assert.deepEqual(await readBalances(migrated.database.pool, key.merchantId, 'test', 'RUB'), before, 'a fold changes no balance');
+  assert.deepEqual(
+    await readBalances(migrated.database.pool, key.merchantId, 'test', 'RUB'),
+    before,
+    'a fold changes no balance',
+  );
 });
 
 test('links and sessions expire at their moment and not before', async () => {
@@ -132,7 +194,13 @@ test('links and sessions expire at their moment and not before', async () => {
 
 test('a failure code overwrites what the merchant had put under its name; what the service did not set stays the merchant’s', async () => {
   const key = await migrated.merchant();
-  const metadata = { failure_code: 'mine', bank_failure_code: 'mine', bank_ref: 'mine', late_success: 'mine', order: '1' };
+  const metadata = {
+    failure_code: 'mine',
+    bank_failure_code: 'mine',
+    bank_ref: 'mine',
+    late_success: 'mine',
+    order: '1',
+  };
   const { payment } = await create(key, { amount: 10_001n, method: 'sbp', metadata });
   await pay(payment);
   const failed = granted(await askBank(migrated.database, banks(), keyOf(payment), at(60)));
@@ -148,11 +216,24 @@ test('a failure code overwrites what the merchant had put under its name; what t
 
 test('a live payment shows the bank’s id under bank_ref', async () => {
   const key = await migrated.merchant('live');
-  const { payment } = await create(key, { amount: 10_000n, method: 'sbp', metadata: { bank_ref: 'mine' } });
+  const { payment } = await create(key, {
+    amount: 10_000n,
+    method: 'sbp',
+    metadata: { bank_ref: 'mine' },
+  });
   const bank = banks().simulator;
-  const live = { ...banks(), candidates: () => Promise.resolve([bank] as const), holding: () => bank };
+  const live = {
+    ...banks(),
+    candidates: () => Promise.resolve([bank] as const),
+    holding: () => bank,
+  };
   const opened = granted(
-    await openSession(migrated.database, live, noPolicies, { key: keyOf(payment), card: null, pageUrl: 'https://pay.example/p', now: at(1) }),
+    await openSession(migrated.database, live, noPolicies, {
+      key: keyOf(payment),
+      card: null,
+      pageUrl: 'https://pay.example/p',
+      now: at(1),
+    }),
   );
   assert.deepEqual(opened.metadata, { bank_ref: `sim_${payment.id}`, mode: 'live' });
 });
@@ -160,9 +241,26 @@ test('a live payment shows the bank’s id under bank_ref', async () => {
 test('a webhook’s body is frozen with the move that caused it, and a live fee is withheld', async () => {
   const key = await migrated.merchant('live');
   const { payment } = await create(key, { amount: 10_050n, method: 'sbp' });
-  await migrated.database.pool.query("update payment set status = 'processing', processing_until = now() where id = $1", [payment.id]);
-  const traits = { cardBrand: null, cardMask: null, cardHolder: null, phoneMask: null, payerBank: null };
-  const paid = granted(await applyBankAnswer(migrated.database, keyOf(payment), 'x', { kind: 'approved', reference: 'r', rrn: null, traits }, at(9)));
+  await migrated.database.pool.query(
+    "update payment set status = 'processing', processing_until = now() where id = $1",
+    [payment.id],
+  );
+  const traits = {
+    cardBrand: null,
+    cardMask: null,
+    cardHolder: null,
+    phoneMask: null,
+    payerBank: null,
+  };
+  const paid = granted(
+    await applyBankAnswer(
+      migrated.database,
+      keyOf(payment),
+      'x',
+      { kind: 'approved', reference: 'r', rrn: null, traits },
+      at(9),
+    ),
+  );
   assert.equal(paid.fee, 70n, '10,050 at 0.70 % is 70.35, rounded half up');
   const { rows } = await migrated.database.pool.query<{ webhook_body: string }>(
     "select webhook_body from event where merchant_id = $1 and webhook_event = 'payment.succeeded'",
@@ -170,7 +268,14 @@ test('a webhook’s body is frozen with the move that caused it, and a live fee 
   );
   const body = JSON.parse(rows[0]?.webhook_body ?? '{}');
   assert.deepEqual(
-    [body.event, body.data.status, body.data.amount, body.data.fee, body.data.net, body.data.fee_rate_bps],
+    [
+      body.event,
+      body.data.status,
+      body.data.amount,
+      body.data.fee,
+      body.data.net,
+      body.data.fee_rate_bps,
+    ],
     ['payment.succeeded', 'succeeded', 10_050, 70, 9_980, 70],
   );
   const { rows: sums } = await migrated.database.pool.query(

@@ -8,7 +8,11 @@ import { askBankAgain } from '../../subgraphs/merchants/alerts/ask-bank-again.ts
 import type { Acting } from '../../subgraphs/merchants/audit.ts';
 import type { Bank, BankAnswer, PaymentQuestion } from '../../subgraphs/kernel/banks/bank.ts';
 import { applyBankAnswer } from '../../subgraphs/payments/bank-answers/apply-bank-answer.ts';
-import { askBank, findAsksDue, type Occasion } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
+import {
+  askBank,
+  findAsksDue,
+  type Occasion,
+} from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';
 import { createPayment } from '../../subgraphs/payments/create-payment.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
@@ -26,30 +30,70 @@ after(() => migrated.close());
 const start = Temporal.Instant.from('2026-11-21T10:00:00.123Z');
 const at = (seconds: number): Temporal.Instant => start.add({ seconds });
 
-const traits = { cardBrand: null, cardMask: null, cardHolder: null, phoneMask: null, payerBank: null };
+const traits = {
+  cardBrand: null,
+  cardMask: null,
+  cardHolder: null,
+  phoneMask: null,
+  payerBank: null,
+};
 const approved: BankAnswer = { kind: 'approved', reference: 'r', rrn: '1', traits };
 
 test('a late success that is told twenty times at once, and sent back by several workers, is booked and given back once (D-33)', async () => {
   const { database } = migrated;
   const banks = openBanks(openSimulator(database), database.pool);
   const key = await migrated.merchant();
-  const { payment } = granted(await createPayment(database, noPolicies, key, { input: { amount: 5_000n, method: 'sbp' } }, start));
+  const { payment } = granted(
+    await createPayment(
+      database,
+      noPolicies,
+      key,
+      { input: { amount: 5_000n, method: 'sbp' } },
+      start,
+    ),
+  );
   granted(await cancelPayment(database, key, payment.id, at(1)));
   const paymentKey = { merchantId: key.merchantId, paymentId: payment.id };
-  await Promise.all(Array.from({ length: 20 }, () => applyBankAnswer(database, paymentKey, 'simulator', approved, at(2))));
+  await Promise.all(
+    Array.from({ length: 20 }, () =>
+      applyBankAnswer(database, paymentKey, 'simulator', approved, at(2)),
+    ),
+  );
   const [left, ...more] = await findRefunds(database.pool, [payment]);
   assert.deepEqual([left?.status, left?.amount, more], ['pending', 5_000n, []]);
-  assert.deepEqual(await booksOf(database, key), { merchant: 0n, reserved: 5_000n, clearing: -5_000n }, 'none of it can be paid out');
-  const due = (await findRefundsDue(database, at(2), 500)).filter(({ refundId }) => refundId === left?.id);
-  assert.equal(due.length, 1, 'any worker finds it, whoever wrote it');
-  await Promise.all(Array.from({ length: 5 }, () => due.map((refundKey) => sendRefund(database, banks, refundKey, at(3)))).flat());
-  assert.deepEqual(await booksOf(database, key), { merchant: 0n, reserved: 0n, clearing: 0n });
-  const returned = (await findPayment(database.pool, paymentKey, start))?.payment ?? assert.fail('gone');
   assert.deepEqual(
-    [returned.status, returned.amountRefunded, returned.fee, returned.rrn, returned.metadata['late_success'], returned.finalizedAt?.toString()],
+    await booksOf(database, key),
+    { merchant: 0n, reserved: 5_000n, clearing: -5_000n },
+    'none of it can be paid out',
+  );
+  const due = (await findRefundsDue(database, at(2), 500)).filter(
+    ({ refundId }) => refundId === left?.id,
+  );
+  assert.equal(due.length, 1, 'any worker finds it, whoever wrote it');
+  await Promise.all(
+    Array.from({ length: 5 }, () =>
+      due.map((refundKey) => sendRefund(database, banks, refundKey, at(3))),
+    ).flat(),
+  );
+  assert.deepEqual(await booksOf(database, key), { merchant: 0n, reserved: 0n, clearing: 0n });
+  const returned =
+    (await findPayment(database.pool, paymentKey, start))?.payment ?? assert.fail('gone');
+  assert.deepEqual(
+    [
+      returned.status,
+      returned.amountRefunded,
+      returned.fee,
+      returned.rrn,
+      returned.metadata['late_success'],
+      returned.finalizedAt?.toString(),
+    ],
     ['cancelled', 5_000n, null, '1', 'true', at(1).toString()],
   );
-  const { rows } = await database.pool.query<{ operations: number; alerts: number; entries: number }>(
+  const { rows } = await database.pool.query<{
+    operations: number;
+    alerts: number;
+    entries: number;
+  }>(
     `select (select count(*)::int from simulator_operation where merchant_id = $1) as operations, (select count(*)::int from alert where merchant_id = $1) as alerts,
       (select count(*)::int from audit_entry where merchant_id = $1 and action = 'refund.create') as entries`,
     [key.merchantId],
@@ -66,17 +110,45 @@ test('a live payment that its bank had not seen until it expired is asked about 
     asked.push(question);
     return says;
   };
-  const bank: Bank = { ...real.simulator, connector: 'slow', openSession: async () => ({ kind: 'unknown' }), ask };
+  const bank: Bank = {
+    ...real.simulator,
+    connector: 'slow',
+    openSession: async () => ({ kind: 'unknown' }),
+    ask,
+  };
   const banks = { ...real, candidates: async () => [bank] as const, holding: () => bank };
   const key = await migrated.merchant('live');
-  const { payment } = granted(await createPayment(database, noPolicies, key, { input: { amount: 5_000n, method: 'sbp' } }, start));
+  const { payment } = granted(
+    await createPayment(
+      database,
+      noPolicies,
+      key,
+      { input: { amount: 5_000n, method: 'sbp' } },
+      start,
+    ),
+  );
   const paymentKey = { merchantId: key.merchantId, paymentId: payment.id };
-  granted(await openSession(database, banks, noPolicies, { key: paymentKey, card: null, pageUrl: 'https://pay.example/p', now: at(600) }));
-  const after = async (seconds: number, occasion: Occasion) => granted(await askBank(database, banks, paymentKey, at(seconds), occasion));
+  granted(
+    await openSession(database, banks, noPolicies, {
+      key: paymentKey,
+      card: null,
+      pageUrl: 'https://pay.example/p',
+      now: at(600),
+    }),
+  );
+  const after = async (seconds: number, occasion: Occasion) =>
+    granted(await askBank(database, banks, paymentKey, at(seconds), occasion));
   const unseen = await after(700, 'planned');
-  assert.deepEqual([unseen.status, unseen.step, unseen.askAt?.toString()], ['processing', null, at(710).toString()], 'it may be ordered again');
+  assert.deepEqual(
+    [unseen.status, unseen.step, unseen.askAt?.toString()],
+    ['processing', null, at(710).toString()],
+    'it may be ordered again',
+  );
   await expirePayments(database, banks, () => at(600 + 20 * 60));
-  assert.deepEqual([(await after(1_861, 'planned')).status, (await after(1_862, 'planned')).askAt], ['expired', null]);
+  assert.deepEqual(
+    [(await after(1_861, 'planned')).status, (await after(1_862, 'planned')).askAt],
+    ['expired', null],
+  );
   assert.deepEqual(
     asked.map(({ registeredAt, orderedAt }) => [registeredAt?.toString(), orderedAt.toString()]),
     Array.from({ length: 4 }, () => [start.toString(), at(600).toString()]),
@@ -84,17 +156,42 @@ test('a live payment that its bank had not seen until it expired is asked about 
   );
   says = approved;
   const due = await findAsksDue(database, at(90_000), 500);
-  assert.deepEqual([due.filter(({ paymentId }) => paymentId === payment.id), asked.length], [[], 4], 'by itself nobody asks any more');
-  const acting: Acting = { principal: { kind: 'service', name: 'test' }, requestId: 'test', now: () => at(90_001) };
-  const again = await askBankAgain(database, acting, { merchantId: key.merchantId, id: payment.id });
-  assert.deepEqual(isRefused(again) ? again : [again.subject, again.askAt], ['payment', at(90_001)], 'save for an operator');
-  const told = await Promise.all(Array.from({ length: 10 }, (_, index) => after(90_001, index % 2 === 0 ? 'told' : 'planned')));
+  assert.deepEqual(
+    [due.filter(({ paymentId }) => paymentId === payment.id), asked.length],
+    [[], 4],
+    'by itself nobody asks any more',
+  );
+  const acting: Acting = {
+    principal: { kind: 'service', name: 'test' },
+    requestId: 'test',
+    now: () => at(90_001),
+  };
+  const again = await askBankAgain(database, acting, {
+    merchantId: key.merchantId,
+    id: payment.id,
+  });
+  assert.deepEqual(
+    isRefused(again) ? again : [again.subject, again.askAt],
+    ['payment', at(90_001)],
+    'save for an operator',
+  );
+  const told = await Promise.all(
+    Array.from({ length: 10 }, (_, index) => after(90_001, index % 2 === 0 ? 'told' : 'planned')),
+  );
   assert.ok(told.every(({ status }) => status === 'expired'));
-  assert.equal((await findPayment(database.pool, paymentKey, at(90_002)))?.payment.askAt, null, 'and then nobody asks any more');
+  assert.equal(
+    (await findPayment(database.pool, paymentKey, at(90_002)))?.payment.askAt,
+    null,
+    'and then nobody asks any more',
+  );
   const refunds = await findRefunds(database.pool, [payment]);
   assert.deepEqual(
     refunds.map(({ amount, status }) => [amount, status]),
     [[5_000n, 'pending']],
   );
-  assert.deepEqual(await booksOf(database, key), { merchant: 0n, reserved: 5_000n, clearing: -5_000n });
+  assert.deepEqual(await booksOf(database, key), {
+    merchant: 0n,
+    reserved: 5_000n,
+    clearing: -5_000n,
+  });
 });

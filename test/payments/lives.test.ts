@@ -236,7 +236,13 @@ test('a link can be cancelled until its last millisecond, and not after it, whet
   const key = await migrated.merchant();
   const start = Temporal.Instant.from('2026-11-21T10:00:00Z');
   const cancelledAt = async (after: Temporal.DurationLike): Promise<string> => {
-    const created = await createPayment(database, noPolicies, key, { input: { amount: 10_000n, ttlMinutes: 5 } }, start);
+    const created = await createPayment(
+      database,
+      noPolicies,
+      key,
+      { input: { amount: 10_000n, ttlMinutes: 5 } },
+      start,
+    );
     assert.ok(!isRefused(created));
     const cancelled = await cancelPayment(database, key, created.payment.id, start.add(after));
     return isRefused(cancelled) ? cancelled.code : cancelled.status;

@@ -1,4 +1,7 @@
-/** One poisoned row stops nobody else: the sweeps of payments and refunds, where one merchant's rows fail whatever is done with them. */
+/**
+ * One poisoned row stops nobody else: the sweeps of payments and refunds, where one merchant's rows
+ * fail whatever is done with them.
+ */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
@@ -26,16 +29,37 @@ const start = Temporal.Instant.from('2026-11-21T10:00:00Z');
 const at = (minutes: number): Temporal.Instant => start.add({ minutes });
 const banks = () => openBanks(openSimulator(migrated.database), migrated.database.pool);
 
-const create = async (key: KeyPrincipal, amount: bigint, now: Temporal.Instant, metadata = {}): Promise<Payment> =>
-  granted(await createPayment(migrated.database, noPolicies, key, { input: { amount, method: 'sbp', ttlMinutes: 10, metadata } }, now)).payment;
+const create = async (
+  key: KeyPrincipal,
+  amount: bigint,
+  now: Temporal.Instant,
+  metadata = {},
+): Promise<Payment> =>
+  granted(
+    await createPayment(
+      migrated.database,
+      noPolicies,
+      key,
+      { input: { amount, method: 'sbp', ttlMinutes: 10, metadata } },
+      now,
+    ),
+  ).payment;
 
 const open = async (payment: Payment, now: Temporal.Instant): Promise<Payment> => {
   const key = { merchantId: payment.merchantId, paymentId: payment.id };
-  return granted(await openSession(migrated.database, banks(), noPolicies, { key, card: null, pageUrl: 'https://pay.example/p', now }));
+  return granted(
+    await openSession(migrated.database, banks(), noPolicies, {
+      key,
+      card: null,
+      pageUrl: 'https://pay.example/p',
+      now,
+    }),
+  );
 };
 
 const statusOf = async ({ merchantId, id }: Payment): Promise<string> =>
-  (await findPayment(migrated.database.pool, { merchantId, paymentId: id }, start))?.payment.status ?? 'gone';
+  (await findPayment(migrated.database.pool, { merchantId, paymentId: id }, start))?.payment
+    .status ?? 'gone';
 
 /** A merchant whose rows are older than those of five others. */
 const merchants = async (): Promise<readonly [bad: KeyPrincipal, ...others: KeyPrincipal[]]> => {
@@ -44,10 +68,15 @@ const merchants = async (): Promise<readonly [bad: KeyPrincipal, ...others: KeyP
 };
 
 /** Runs a sweep that may reject with what failed, in a database where nothing else waits. */
-const sweep = async (work: () => Promise<unknown>): Promise<void> => void (await work().catch(() => {}));
+const sweep = async (work: () => Promise<unknown>): Promise<void> =>
+  void (await work().catch(() => {}));
 
 const database = () => migrated.database;
-const ordering = () => ({ database: database(), banks: banks(), pageUrl: () => 'https://pay.example/p' });
+const ordering = () => ({
+  database: database(),
+  banks: banks(),
+  pageUrl: () => 'https://pay.example/p',
+});
 const sweeps = {
   payment_links: (now: Temporal.Instant) => expirePayments(database(), banks(), () => now),
   payment_sessions: (now: Temporal.Instant) => expirePayments(database(), banks(), () => now),
@@ -58,13 +87,25 @@ const sweeps = {
 /** How the payments of each sweep come to be due, at which minute, and what they become. */
 const lives: Record<
   keyof typeof sweeps,
-  { readonly amount: bigint; readonly metadata?: object; readonly opened: boolean; readonly due: number; readonly becomes: string }
+  {
+    readonly amount: bigint;
+    readonly metadata?: object;
+    readonly opened: boolean;
+    readonly due: number;
+    readonly becomes: string;
+  }
 > = {
   payment_links: { amount: 100n, opened: false, due: 11, becomes: 'expired' },
   // Ends in 06: the simulated bank never answers.
   payment_sessions: { amount: 106n, opened: true, due: 30, becomes: 'expired' },
   payment_asks: { amount: 100n, opened: true, due: 1, becomes: 'succeeded' },
-  simulator_callbacks: { amount: 100n, metadata: { simulator_callbacks: 'delayed' }, opened: true, due: 2, becomes: 'succeeded' },
+  simulator_callbacks: {
+    amount: 100n,
+    metadata: { simulator_callbacks: 'delayed' },
+    opened: true,
+    due: 2,
+    becomes: 'succeeded',
+  },
 };
 
 for (const [task, { amount, metadata = {}, opened, due, becomes }] of Object.entries(lives)) {
@@ -72,8 +113,11 @@ for (const [task, { amount, metadata = {}, opened, due, becomes }] of Object.ent
     const { pool } = migrated.database;
     const [bad, ...others] = await merchants();
     const made = [];
-    for (const [place, key] of [bad, ...others].entries()) made.push(await create(key, amount, start.add({ seconds: place }), metadata));
-    const payments = opened ? await Promise.all(made.map((payment) => open(payment, start.add({ seconds: 10 })))) : made;
+    for (const [place, key] of [bad, ...others].entries())
+      made.push(await create(key, amount, start.add({ seconds: place }), metadata));
+    const payments = opened
+      ? await Promise.all(made.map((payment) => open(payment, start.add({ seconds: 10 }))))
+      : made;
     const [poisoned, ...healthy] = payments;
     assert.ok(poisoned);
     const cure = await poison(pool, 'payment', 'update', bad.merchantId);
@@ -84,7 +128,10 @@ for (const [task, { amount, metadata = {}, opened, due, becomes }] of Object.ent
       healthy.map(() => becomes),
     );
     assert.equal(await statusOf(poisoned), poisoned.status);
-    assert.deepEqual(await setAsideOf(pool, bad.merchantId), { subjects: [`${task} ${poisoned.id}`], alerts: [task] });
+    assert.deepEqual(await setAsideOf(pool, bad.merchantId), {
+      subjects: [`${task} ${poisoned.id}`],
+      alerts: [task],
+    });
     await run(at(due));
     assert.equal(await statusOf(poisoned), poisoned.status, 'it is left alone');
     await cure();
@@ -116,14 +163,16 @@ test('refund_asks: a refund that cannot be written is set aside, and all others 
     await askDue(ordering(), () => at(1));
     // Ends in 07: it is given back 5 seconds later.
     const request = { paymentId: payment.id, amount: 107n, reason: null, idempotency: null };
-    refunds.push(granted(await refundPayment(migrated.database, banks(), key, request, at(1))).refund);
+    refunds.push(
+      granted(await refundPayment(migrated.database, banks(), key, request, at(1))).refund,
+    );
   }
   const cure = await poison(pool, 'refund', 'insert', bad.merchantId);
   await sweep(() => sendDueRefunds(migrated.database, banks(), () => at(3)));
-  const { rows } = await pool.query<{ status: string; bad: boolean }>('select status, merchant_id = $1 as bad from refund where id = any ($2) order by 2', [
-    bad.merchantId,
-    refunds.map(({ id }) => id),
-  ]);
+  const { rows } = await pool.query<{ status: string; bad: boolean }>(
+    'select status, merchant_id = $1 as bad from refund where id = any ($2) order by 2',
+    [bad.merchantId, refunds.map(({ id }) => id)],
+  );
   assert.deepEqual(
     rows.map(({ status }) => status),
     [...others.map(() => 'succeeded'), 'pending'],

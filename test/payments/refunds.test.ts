@@ -31,9 +31,24 @@ const banks = (): Banks => openBanks(openSimulator(migrated.database), migrated.
 
 const paid = async (key: KeyPrincipal, amount: bigint, webhookUrl?: string): Promise<Payment> => {
   const { database } = migrated;
-  const { payment } = granted(await createPayment(database, noPolicies, key, { input: { amount, method: 'sbp', webhookUrl } }, start));
+  const { payment } = granted(
+    await createPayment(
+      database,
+      noPolicies,
+      key,
+      { input: { amount, method: 'sbp', webhookUrl } },
+      start,
+    ),
+  );
   const paymentKey = { merchantId: key.merchantId, paymentId: payment.id };
-  granted(await openSession(database, banks(), noPolicies, { key: paymentKey, card: null, pageUrl: 'https://pay.example/p', now: start }));
+  granted(
+    await openSession(database, banks(), noPolicies, {
+      key: paymentKey,
+      card: null,
+      pageUrl: 'https://pay.example/p',
+      now: start,
+    }),
+  );
   const succeeded = granted(await askBank(database, banks(), paymentKey, at(60)));
   assert.equal(succeeded.status, 'succeeded');
   return succeeded;
@@ -43,17 +58,29 @@ interface Asked {
   readonly bank?: Banks;
   readonly now?: Temporal.Instant;
 }
-const refund = (key: KeyPrincipal, payment: Payment, amount: bigint | null, { idempotencyKey, bank = banks(), now = at(100) }: Asked = {}) =>
+const refund = (
+  key: KeyPrincipal,
+  payment: Payment,
+  amount: bigint | null,
+  { idempotencyKey, bank = banks(), now = at(100) }: Asked = {},
+) =>
   refundPayment(
     migrated.database,
     bank,
     key,
-    { paymentId: payment.id, amount, reason: 'One ticket', idempotency: idempotencyKey ? { key: idempotencyKey } : null },
+    {
+      paymentId: payment.id,
+      amount,
+      reason: 'One ticket',
+      idempotency: idempotencyKey ? { key: idempotencyKey } : null,
+    },
     now,
   );
 const stored = async ({ merchantId, id }: Payment): Promise<Payment> =>
-  (await findPayment(migrated.database.pool, { merchantId, paymentId: id }, start))?.payment ?? assert.fail('gone');
-const refundsOf = (payment: Payment): Promise<Refund[]> => findRefunds(migrated.database.pool, [payment]);
+  (await findPayment(migrated.database.pool, { merchantId, paymentId: id }, start))?.payment ??
+  assert.fail('gone');
+const refundsOf = (payment: Payment): Promise<Refund[]> =>
+  findRefunds(migrated.database.pool, [payment]);
 
 const books = (key: KeyPrincipal) => booksOf(migrated.database, key);
 
@@ -62,8 +89,15 @@ test('the statement that stores a refund writes what the entity reads, while pen
   const payment = await paid(key, 10_000n);
   for (const amount of [105n, 201n, 300n]) {
     const { refund: made } = granted(await refund(key, payment, amount));
-    const entity = await migrated.database.fork().findOneOrFail(RefundEntity, { merchantId: made.merchantId, id: made.id });
-    const read = Object.fromEntries(propertyNames(RefundEntity).map((name) => [name, entity[name as keyof typeof entity] ?? null]));
+    const entity = await migrated.database
+      .fork()
+      .findOneOrFail(RefundEntity, { merchantId: made.merchantId, id: made.id });
+    const read = Object.fromEntries(
+      propertyNames(RefundEntity).map((name) => [
+        name,
+        entity[name as keyof typeof entity] ?? null,
+      ]),
+    );
     assert.deepEqual(read, { ...made });
   }
 });
@@ -81,20 +115,33 @@ test('the hosted page tells the buyer what was given back and why, and nothing o
     { amount: 4_000n, reason: 'One ticket', status: 'succeeded' },
     { amount: 105n, reason: 'One ticket', status: 'pending' },
   ]);
-  assert.deepEqual(await shown({ ...payment, verification: true }), [], 'who only proved a method was given nothing back');
+  assert.deepEqual(
+    await shown({ ...payment, verification: true }),
+    [],
+    'who only proved a method was given nothing back',
+  );
 });
 
 test('fifty partial refunds at once never exceed the amount, and the books balance', async () => {
   const key = await migrated.merchant();
   const payment = await paid(key, 10_000n);
   // 400 succeeds, 405 stays pending: 25 are the most that fit, whichever come first.
-  const results = await Promise.all(Array.from({ length: 50 }, (_, index) => refund(key, payment, index % 2 === 0 ? 400n : 405n)));
+  const results = await Promise.all(
+    Array.from({ length: 50 }, (_, index) => refund(key, payment, index % 2 === 0 ? 400n : 405n)),
+  );
   const refusals = results.filter((result) => isRefused(result));
   assert.deepEqual(new Set(refusals.map(codeOf)), new Set(['amount_exceeds_remainder']));
   const refunds = await refundsOf(payment);
-  const sum = (status: string): bigint => refunds.reduce((total, { status: its, amount }) => (its === status ? total + amount : total), 0n);
+  const sum = (status: string): bigint =>
+    refunds.reduce(
+      (total, { status: its, amount }) => (its === status ? total + amount : total),
+      0n,
+    );
   assert.equal(refunds.length, 50 - refusals.length);
-  assert.ok(sum('succeeded') + sum('pending') <= 10_000n && sum('succeeded') + sum('pending') > 10_000n - 405n);
+  assert.ok(
+    sum('succeeded') + sum('pending') <= 10_000n &&
+      sum('succeeded') + sum('pending') > 10_000n - 405n,
+  );
   assert.equal((await stored(payment)).amountRefunded, sum('succeeded'));
   assert.deepEqual(await books(key), {
     merchant: 10_000n - sum('succeeded') - sum('pending'),
@@ -108,9 +155,15 @@ test('fifty partial refunds at once never exceed the amount, and the books balan
 test('fifty refunds of the whole remainder at once: one succeeds', async () => {
   const key = await migrated.merchant();
   const payment = await paid(key, 5_000n);
-  const codes = (await Promise.all(Array.from({ length: 50 }, () => refund(key, payment, null)))).map(codeOf);
+  const codes = (
+    await Promise.all(Array.from({ length: 50 }, () => refund(key, payment, null)))
+  ).map(codeOf);
   assert.equal(codes.filter((code) => code === 'not refused').length, 1);
-  assert.ok(codes.every((code) => ['not refused', 'already_refunded', 'amount_exceeds_remainder'].includes(code)));
+  assert.ok(
+    codes.every((code) =>
+      ['not refused', 'already_refunded', 'amount_exceeds_remainder'].includes(code),
+    ),
+  );
   assert.equal((await stored(payment)).status, 'refunded');
   assert.deepEqual(await books(key), { merchant: 0n, reserved: 0n, clearing: 0n });
 });
@@ -118,30 +171,56 @@ test('fifty refunds of the whole remainder at once: one succeeds', async () => {
 test('fifty equal refunds under one key at once are one refund and forty-nine replays of it', async () => {
   const key = await migrated.merchant();
   const payment = await paid(key, 5_000n);
-  const results = (await Promise.all(Array.from({ length: 50 }, () => refund(key, payment, 5_000n, { idempotencyKey: 'same' })))).map(granted);
+  const results = (
+    await Promise.all(
+      Array.from({ length: 50 }, () => refund(key, payment, 5_000n, { idempotencyKey: 'same' })),
+    )
+  ).map(granted);
   assert.equal(new Set(results.map(({ refund: made }) => made.id)).size, 1);
   assert.equal(results.filter(({ replayed }) => replayed).length, 49);
   assert.equal((await refundsOf(payment)).length, 1);
   const again = granted(await refund(key, payment, 5_000n, { idempotencyKey: 'same' }));
-  assert.deepEqual([again.replayed, again.refund.status], [true, 'succeeded'], 'a replay shows the refund as it is now');
-  assert.equal(codeOf(await refund(key, payment, 4_000n, { idempotencyKey: 'same' })), 'idempotent_conflict');
+  assert.deepEqual(
+    [again.replayed, again.refund.status],
+    [true, 'succeeded'],
+    'a replay shows the refund as it is now',
+  );
+  assert.equal(
+    codeOf(await refund(key, payment, 4_000n, { idempotencyKey: 'same' })),
+    'idempotent_conflict',
+  );
 });
 
 test('a refused refund leaves its key free', async () => {
   const key = await migrated.merchant();
   const payment = await paid(key, 5_000n);
-  assert.equal(codeOf(await refund(key, payment, 5_001n, { idempotencyKey: 'k' })), 'amount_exceeds_remainder');
-  assert.equal(granted(await refund(key, payment, 5_000n, { idempotencyKey: 'k' })).replayed, false);
+  assert.equal(
+    codeOf(await refund(key, payment, 5_001n, { idempotencyKey: 'k' })),
+    'amount_exceeds_remainder',
+  );
+  assert.equal(
+    granted(await refund(key, payment, 5_000n, { idempotencyKey: 'k' })).replayed,
+    false,
+  );
 });
 
 test('an answer that arrives twenty times at once is booked once', async () => {
   const key = await migrated.merchant();
   const payment = await paid(key, 5_000n);
   const { refund: pending } = granted(await refund(key, payment, 1_005n));
-  await Promise.all(Array.from({ length: 20 }, () => applyRefundAnswer(migrated.database, pending, { kind: 'approved', reference: 'r' }, at(200))));
+  await Promise.all(
+    Array.from({ length: 20 }, () =>
+      applyRefundAnswer(migrated.database, pending, { kind: 'approved', reference: 'r' }, at(200)),
+    ),
+  );
   assert.equal((await stored(payment)).amountRefunded, 1_005n);
   assert.deepEqual(await books(key), { merchant: 3_995n, reserved: 0n, clearing: -3_995n });
-  const late = await applyRefundAnswer(migrated.database, pending, { kind: 'declined', failureCode: 'refund_rejected', bankCode: 'x' }, at(201));
+  const late = await applyRefundAnswer(
+    migrated.database,
+    pending,
+    { kind: 'declined', failureCode: 'refund_rejected', bankCode: 'x' },
+    at(201),
+  );
   assert.equal(late.status, 'succeeded', 'a final refund stays what it is');
 });
 
@@ -150,24 +229,46 @@ test('a crash between our row and the bank’s call: the order is repeated under
   const payment = await paid(key, 5_000n);
   const broken: Banks = {
     ...banks(),
-    holding: () => ({ ...banks().simulator, refund: () => Promise.reject(new Error('the process died here')) }),
+    holding: () => ({
+      ...banks().simulator,
+      refund: () => Promise.reject(new Error('the process died here')),
+    }),
   };
-  await assert.rejects(refund(key, payment, 2_000n, { idempotencyKey: 'crashed', bank: broken }), /died here/);
+  await assert.rejects(
+    refund(key, payment, 2_000n, { idempotencyKey: 'crashed', bank: broken }),
+    /died here/,
+  );
   const [left] = await refundsOf(payment);
   assert.equal(left?.status, 'pending');
   assert.deepEqual(await books(key), { merchant: 3_000n, reserved: 2_000n, clearing: -5_000n });
   const replay = granted(await refund(key, payment, 2_000n, { idempotencyKey: 'crashed' }));
-  assert.deepEqual([replay.replayed, replay.refund.id], [true, left?.id], 'the merchant repeats the call: no second refund');
+  assert.deepEqual(
+    [replay.replayed, replay.refund.id],
+    [true, left?.id],
+    'the merchant repeats the call: no second refund',
+  );
 
-  assert.ok(!(await findRefundsDue(migrated.database, at(129), 500)).some(({ refundId }) => refundId === left?.id), 'not before any call is over');
-  const due = (await findRefundsDue(migrated.database, at(130), 500)).filter(({ refundId }) => refundId === left?.id);
+  assert.ok(
+    !(await findRefundsDue(migrated.database, at(129), 500)).some(
+      ({ refundId }) => refundId === left?.id,
+    ),
+    'not before any call is over',
+  );
+  const due = (await findRefundsDue(migrated.database, at(130), 500)).filter(
+    ({ refundId }) => refundId === left?.id,
+  );
   assert.equal(due.length, 1);
-  const sent = await Promise.all(due.concat(due).map((refundKey) => sendRefund(migrated.database, banks(), refundKey, at(131))));
+  const sent = await Promise.all(
+    due.concat(due).map((refundKey) => sendRefund(migrated.database, banks(), refundKey, at(131))),
+  );
   assert.deepEqual(
     sent.map((result) => result?.status),
     ['succeeded', 'succeeded'],
   );
-  const { rows } = await migrated.database.pool.query('select 1 from simulator_operation where operation_id = $1', [left?.id]);
+  const { rows } = await migrated.database.pool.query(
+    'select 1 from simulator_operation where operation_id = $1',
+    [left?.id],
+  );
   assert.equal(rows.length, 1);
   assert.deepEqual(await books(key), { merchant: 3_000n, reserved: 0n, clearing: -3_000n });
 });
@@ -189,15 +290,28 @@ test('each successful refund is told with the payment as it was at that moment, 
   const key = await migrated.merchant();
   const payment = await paid(key, 1_000n, 'https://shop.example/hook');
   let second = 100;
-  for (const amount of [401n, 400n, null]) await refund(key, payment, amount, { now: at(second++) });
-  const { rows } = await migrated.database.pool.query<{ stream_kind: string; payload: any; webhook_event: string; webhook_body: string; webhook_url: string }>(
+  for (const amount of [401n, 400n, null])
+    await refund(key, payment, amount, { now: at(second++) });
+  const { rows } = await migrated.database.pool.query<{
+    stream_kind: string;
+    payload: any;
+    webhook_event: string;
+    webhook_body: string;
+    webhook_url: string;
+  }>(
     'select stream_kind, payload, webhook_event, webhook_body, webhook_url from event where merchant_id = $1 and created_at >= $2 order by position',
     [key.merchantId, at(100).toString()],
   );
   const told = rows.map(({ stream_kind, payload, webhook_event, webhook_body, webhook_url }) => {
     const data = webhook_body ? JSON.parse(webhook_body).data : null;
     const refunds = data?.refunds.map((one: any) => `${one.status} ${one.amount}`).join(', ');
-    return [stream_kind, payload?.amount ?? payload?.status, webhook_event, data && `${data.status} ${data.amount_refunded}: ${refunds}`, webhook_url];
+    return [
+      stream_kind,
+      payload?.amount ?? payload?.status,
+      webhook_event,
+      data && `${data.status} ${data.amount_refunded}: ${refunds}`,
+      webhook_url,
+    ];
   });
   const url = 'https://shop.example/hook';
   assert.deepEqual(told, [
@@ -205,10 +319,21 @@ test('each successful refund is told with the payment as it was at that moment, 
     ['refund.created', 400, null, null, null],
     [null, undefined, 'payment.refunded', 'succeeded 400: failed 401, succeeded 400', url],
     ['refund.created', 600, null, null, null],
-    ['payment.status_changed', 'refunded', 'payment.refunded', 'refunded 1000: failed 401, succeeded 400, succeeded 600', url],
+    [
+      'payment.status_changed',
+      'refunded',
+      'payment.refunded',
+      'refunded 1000: failed 401, succeeded 400, succeeded 600',
+      url,
+    ],
   ]);
   const [first] = await refundsOf(payment);
-  assert.deepEqual(rows[0]?.payload, { id: first?.id, payment_id: payment.id, amount: 401, status: 'pending' });
+  assert.deepEqual(rows[0]?.payload, {
+    id: first?.id,
+    payment_id: payment.id,
+    amount: 401,
+    status: 'pending',
+  });
 });
 
 test('another shop’s or mode’s payment, an unknown one and a malformed id are not found; a reason has a limit', async () => {
@@ -216,11 +341,22 @@ test('another shop’s or mode’s payment, an unknown one and a malformed id ar
   const payment = await paid(key, 1_000n);
   const stranger = await migrated.merchant();
   assert.equal(codeOf(await refund(stranger, payment, null)), 'not_found');
-  assert.equal(codeOf(await refund({ ...key, shopId: stranger.shopId }, payment, null)), 'not_found');
+  assert.equal(
+    codeOf(await refund({ ...key, shopId: stranger.shopId }, payment, null)),
+    'not_found',
+  );
   assert.equal(codeOf(await refund({ ...key, mode: 'live' }, payment, null)), 'not_found');
   assert.equal(codeOf(await refund(key, { ...payment, id: 'P-1' }, null)), 'not_found');
-  const withReason = (reason: string) => refundPayment(migrated.database, banks(), key, { paymentId: payment.id, amount: 100n, reason }, at(100));
-  for (const reason of ['x'.repeat(1_001), '🎉'.repeat(1_001), 'a\0b', '\ud800']) assert.equal(codeOf(await withReason(reason)), 'bad_request', reason);
+  const withReason = (reason: string) =>
+    refundPayment(
+      migrated.database,
+      banks(),
+      key,
+      { paymentId: payment.id, amount: 100n, reason },
+      at(100),
+    );
+  for (const reason of ['x'.repeat(1_001), '🎉'.repeat(1_001), 'a\0b', '\ud800'])
+    assert.equal(codeOf(await withReason(reason)), 'bad_request', reason);
   assert.equal((await refundsOf(payment)).length, 0);
   assert.equal(codeOf(await withReason('🎉'.repeat(1_000))), 'not refused');
 });
@@ -236,5 +372,7 @@ test('a refund and its reason are in the audit log, one that was refused is not'
     [key.merchantId, 'refund'],
   );
   const after = { payment: payment.publicId, amount: 2_000, currency: 'RUB', reason: 'One ticket' };
-  assert.deepEqual(rows, [{ actor: key.keyId, role: 'key', action: 'refund.create', subject_id: made.refund.id, after }]);
+  assert.deepEqual(rows, [
+    { actor: key.keyId, role: 'key', action: 'refund.create', subject_id: made.refund.id, after },
+  ]);
 });

@@ -11,7 +11,10 @@ const life = (name: string, table: string): void =>
   void test(name, async () => {
     const key = await migrated.merchant();
     assert.ok((await live(migrated, key, table)) > 1);
-    const { rows } = await migrated.database.pool.query('select kind from simulator_callback where merchant_id = $1', [key.merchantId]);
+    const { rows } = await migrated.database.pool.query(
+      'select kind from simulator_callback where merchant_id = $1',
+      [key.merchantId],
+    );
     assert.deepEqual(rows, [], 'every callback was heard');
   });
 

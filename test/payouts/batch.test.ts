@@ -3,7 +3,10 @@ import { after, before, test } from 'node:test';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
-import { createPayoutBatch, type CreatedBatch } from '../../subgraphs/payouts/create-payout-batch.ts';
+import {
+  createPayoutBatch,
+  type CreatedBatch,
+} from '../../subgraphs/payouts/create-payout-batch.ts';
 import type { CreatingParts } from '../../subgraphs/payouts/create-payout.ts';
 import type { PayoutInput } from '../../subgraphs/payouts/rules/create.ts';
 import type { PayoutMethod } from '../../subgraphs/payouts/rules/payout.ts';
@@ -21,10 +24,20 @@ interface Sent {
   readonly now?: () => Temporal.Instant;
 }
 
-const send = (caller: KeyPrincipal, items: readonly PayoutInput[], { method = 'payouts_sbp', key, parts = stage.parts, now = () => start }: Sent = {}) =>
-  createPayoutBatch(parts, { key: caller, policies: noPolicies, now }, { method, items }, key === undefined ? null : { key });
+const send = (
+  caller: KeyPrincipal,
+  items: readonly PayoutInput[],
+  { method = 'payouts_sbp', key, parts = stage.parts, now = () => start }: Sent = {},
+) =>
+  createPayoutBatch(
+    parts,
+    { key: caller, policies: noPolicies, now },
+    { method, items },
+    key === undefined ? null : { key },
+  );
 
-const some = (count: number, of: Omit<PayoutInput, 'amount'> = sbp): readonly PayoutInput[] => Array.from({ length: count }, () => ({ amount: 100n, ...of }));
+const some = (count: number, of: Omit<PayoutInput, 'amount'> = sbp): readonly PayoutInput[] =>
+  Array.from({ length: count }, () => ({ amount: 100n, ...of }));
 
 const counts = ({ results }: CreatedBatch): Record<string, number> =>
   Object.fromEntries(
@@ -51,7 +64,13 @@ test('each item stands alone: what is wrong with one is its own code and error, 
   const { results, replayed } = granted(await send(key, items));
   assert.equal(replayed, false);
   assert.deepEqual(
-    results.map(({ index, status, code, payoutId, amount }) => [index, status, code, payoutId === null, amount]),
+    results.map(({ index, status, code, payoutId, amount }) => [
+      index,
+      status,
+      code,
+      payoutId === null,
+      amount,
+    ]),
     [
       [0, 'created', null, false, 600n],
       [1, 'failed', 'bad_request', true, 1n],
@@ -72,23 +91,41 @@ test('each item stands alone: what is wrong with one is its own code and error, 
 test('sent again, what was made comes back as a duplicate with its id, and what failed is attempted (D-25)', async () => {
   const key = await stage.funded(250n);
   const first = granted(await send(key, some(4), { key: 'b' }));
-  assert.deepEqual([counts(first), first.replayed], [{ created: 2, 'failed insufficient_balance': 2 }, false]);
+  assert.deepEqual(
+    [counts(first), first.replayed],
+    [{ created: 2, 'failed insufficient_balance': 2 }, false],
+  );
   await stage.credit(key, 100n);
   const again = granted(await send(key, some(4), { key: 'b' }));
-  assert.deepEqual([counts(again), again.replayed], [{ duplicate: 2, created: 1, 'failed insufficient_balance': 1 }, true]);
+  assert.deepEqual(
+    [counts(again), again.replayed],
+    [{ duplicate: 2, created: 1, 'failed insufficient_balance': 1 }, true],
+  );
   assert.deepEqual(
     again.results.slice(0, 2).map(({ payoutId }) => payoutId),
     first.results.slice(0, 2).map(({ payoutId }) => payoutId),
   );
-  assert.equal(codeOf(await send(key, some(3), { key: 'b' })), 'idempotent_conflict', 'another body under the same key');
-  assert.equal(codeOf(await stage.create(key, { amount: 1n, ...sbp }, { key: 'b' })), 'idempotent_conflict');
+  assert.equal(
+    codeOf(await send(key, some(3), { key: 'b' })),
+    'idempotent_conflict',
+    'another body under the same key',
+  );
+  assert.equal(
+    codeOf(await stage.create(key, { amount: 1n, ...sbp }, { key: 'b' })),
+    'idempotent_conflict',
+  );
 });
 
 test('a batch of which nothing was made leaves its key free', async () => {
   const key = await stage.funded(0n);
-  assert.deepEqual(counts(granted(await send(key, some(2), { key: 'free' }))), { 'failed insufficient_balance': 2 });
+  assert.deepEqual(counts(granted(await send(key, some(2), { key: 'free' }))), {
+    'failed insufficient_balance': 2,
+  });
   await stage.credit(key, 1_000n);
-  assert.equal(granted(await stage.create(key, { amount: 1n, ...sbp }, { key: 'free' })).replayed, false);
+  assert.equal(
+    granted(await stage.create(key, { amount: 1n, ...sbp }, { key: 'free' })).replayed,
+    false,
+  );
 });
 
 test('a batch that was cut off half way is completed by sending it again', async () => {
@@ -102,12 +139,17 @@ test('a batch that was cut off half way is completed by sending it again', async
   await assert.rejects(send(key, some(250), { key: 'cut', now }), /dies here/);
   assert.equal(await payoutsOf(key), 200);
   const completed = granted(await send(key, some(250), { key: 'cut' }));
-  assert.deepEqual([counts(completed), completed.replayed, await payoutsOf(key)], [{ duplicate: 200, created: 50 }, true, 250]);
+  assert.deepEqual(
+    [counts(completed), completed.replayed, await payoutsOf(key)],
+    [{ duplicate: 200, created: 50 }, true, 250],
+  );
 });
 
 test('ten equal batches at once make every item once', async () => {
   const key = await stage.funded(100_000n);
-  const batches = await Promise.all(Array.from({ length: 10 }, () => send(key, some(150), { key: 'ten' })));
+  const batches = await Promise.all(
+    Array.from({ length: 10 }, () => send(key, some(150), { key: 'ten' })),
+  );
   const made = batches.flatMap((batch) => (isRefused(batch) ? [] : batch.results));
   assert.equal(made.filter(({ status }) => status === 'created').length, 150);
   assert.deepEqual([await payoutsOf(key), (await stage.books(key)).reserved], [150, 15_000n]);
@@ -137,14 +179,25 @@ test('a thousand items cost some statements for each hundred, not a thousand rou
   const batch = granted(await send(key, some(1_000), { key: 'many', parts }));
   assert.deepEqual(counts(batch), { created: 1_000 });
   assert.ok(statements >= 10 && statements <= 80, `${statements} statements`);
-  assert.deepEqual(await stage.books(key), { available: 900_000n, reserved: 100_000n, paid: 0n, fees: 0n });
+  assert.deepEqual(await stage.books(key), {
+    available: 900_000n,
+    reserved: 100_000n,
+    paid: 0n,
+    fees: 0n,
+  });
 });
 
 test('cards are given to the bank before the answer; accounts wait for a worker', async () => {
   const key = await stage.funded(10_000n);
-  const cards = granted(await send(key, some(45, { cardPan: cardNumber }), { method: 'payouts_card' }));
+  const cards = granted(
+    await send(key, some(45, { cardPan: cardNumber }), { method: 'payouts_card' }),
+  );
   assert.deepEqual([counts(cards), (await stage.books(key)).paid], [{ created: 45 }, 4_500n]);
-  const accounts = granted(await send(key, some(2, { accountNumber: account.accountNumber, bik: account.bik }), { method: 'payouts_account' }));
+  const accounts = granted(
+    await send(key, some(2, { accountNumber: account.accountNumber, bik: account.bik }), {
+      method: 'payouts_account',
+    }),
+  );
   assert.deepEqual([counts(accounts), (await stage.books(key)).reserved], [{ created: 2 }, 200n]);
 });
 
@@ -152,5 +205,10 @@ test('as a whole it is refused without items, with too many, and without the sco
   const key = await stage.funded(1n);
   assert.equal(codeOf(await send(key, [])), 'bad_request');
   assert.equal(codeOf(await send(key, some(1_001))), 'bad_request');
-  assert.equal(codeOf(await send({ ...key, scopes: ['api:payouts:sbp'] }, some(1), { method: 'payouts_card' })), 'scope_required');
+  assert.equal(
+    codeOf(
+      await send({ ...key, scopes: ['api:payouts:sbp'] }, some(1), { method: 'payouts_card' }),
+    ),
+    'scope_required',
+  );
 });

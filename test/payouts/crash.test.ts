@@ -13,12 +13,24 @@ after(() => stage.migrated.close());
 
 type Moment = 'before' | 'during' | 'after';
 
-/** Runs a process until it has come to a moment of its call to the bank, and kills it there with SIGKILL. */
-const killAt = async (moment: Moment, role: 'create' | 'send', key: KeyPrincipal, input: object): Promise<void> => {
+/**
+ * Runs a process until it has come to a moment of its call to the bank, and kills it there with
+ * SIGKILL.
+ */
+const killAt = async (
+  moment: Moment,
+  role: 'create' | 'send',
+  key: KeyPrincipal,
+  input: object,
+): Promise<void> => {
   const script = join(import.meta.dirname, 'doomed-process.ts');
-  const child = spawn(process.execPath, [script, stage.migrated.database.url, JSON.stringify(key), JSON.stringify(input), role, moment], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = spawn(
+    process.execPath,
+    [script, stage.migrated.database.url, JSON.stringify(key), JSON.stringify(input), role, moment],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
   const ended = once(child, 'exit');
   const [first] = await Promise.race([once(child.stdout, 'data'), ended]);
   assert.equal(String(first), 'here\n');
@@ -27,13 +39,17 @@ const killAt = async (moment: Moment, role: 'create' | 'send', key: KeyPrincipal
 };
 
 const onlyPayout = async ({ merchantId }: KeyPrincipal): Promise<Payout> => {
-  const { rows } = await stage.pool.query<{ id: string }>('select id from payout where merchant_id = $1', [merchantId]);
+  const { rows } = await stage.pool.query<{ id: string }>(
+    'select id from payout where merchant_id = $1',
+    [merchantId],
+  );
   assert.equal(rows.length, 1);
   return stage.find({ merchantId, id: rows[0]?.id ?? '' });
 };
 
 const ordersAtBank = async (id: string): Promise<number> =>
-  (await stage.pool.query('select 1 from simulator_operation where operation_id = $1', [id])).rows.length;
+  (await stage.pool.query('select 1 from simulator_operation where operation_id = $1', [id])).rows
+    .length;
 
 const later = (seconds: number): Temporal.Instant => Temporal.Now.instant().add({ seconds });
 
@@ -45,11 +61,17 @@ describe('a process killed with SIGKILL while it gives a payout to the bank', ()
       await killAt(moment, 'send', key, {});
       const left = await stage.find({ merchantId: key.merchantId, id });
       assert.equal(left.status, moment === 'after' ? 'succeeded' : 'pending');
-      if (left.status === 'pending') assert.equal(await stage.send(later(10)), 0, 'nobody takes it while it may be in work');
+      if (left.status === 'pending')
+        assert.equal(await stage.send(later(10)), 0, 'nobody takes it while it may be in work');
       await Promise.all([stage.send(later(40)), stage.send(later(40))]);
       assert.equal((await stage.find(left)).status, 'succeeded');
       assert.equal(await ordersAtBank(id), 1);
-      assert.deepEqual(await stage.books(key), { available: 900n, reserved: 0n, paid: 100n, fees: 0n });
+      assert.deepEqual(await stage.books(key), {
+        available: 900n,
+        reserved: 0n,
+        paid: 100n,
+        fees: 0n,
+      });
     });
   }
 
@@ -68,9 +90,17 @@ describe('a process killed with SIGKILL while it gives a payout to the bank', ()
       assert.equal(await stage.send(later(50)), 0, 'not while its call might still be under way');
       await stage.send(later(70));
       const payout = await stage.find(left);
-      assert.deepEqual([payout.status, payout.failReason, await ordersAtBank(payout.id)], [status, failReason, status === 'succeeded' ? 1 : 0]);
+      assert.deepEqual(
+        [payout.status, payout.failReason, await ordersAtBank(payout.id)],
+        [status, failReason, status === 'succeeded' ? 1 : 0],
+      );
       const paid = status === 'succeeded' ? 100n : 0n;
-      assert.deepEqual(await stage.books(key), { available: 1_000n - paid, reserved: 0n, paid, fees: 0n });
+      assert.deepEqual(await stage.books(key), {
+        available: 1_000n - paid,
+        reserved: 0n,
+        paid,
+        fees: 0n,
+      });
     });
   }
 
@@ -80,7 +110,10 @@ describe('a process killed with SIGKILL while it gives a payout to the bank', ()
     const left = await onlyPayout(key);
     assert.deepEqual([left.status, left.sentAt], ['pending', null]);
     await stage.send(later(1));
-    assert.deepEqual([(await stage.find(left)).status, await ordersAtBank(left.id)], ['succeeded', 1]);
+    assert.deepEqual(
+      [(await stage.find(left)).status, await ordersAtBank(left.id)],
+      ['succeeded', 1],
+    );
   });
 });
 
@@ -90,31 +123,61 @@ describe('a bank that does not answer', () => {
     const { id } = await stage.made(key, { amount: 100n, ...sbp, phone: '+79000000003' });
     await stage.send(at(1));
     const waiting = await stage.find({ merchantId: key.merchantId, id });
-    assert.deepEqual([waiting.status, waiting.bankRef, await ordersAtBank(id)], ['pending', null, 1]);
+    assert.deepEqual(
+      [waiting.status, waiting.bankRef, await ordersAtBank(id)],
+      ['pending', null, 1],
+    );
     assert.equal((await stage.books(key)).reserved, 100n);
     await stage.send(at(20));
-    assert.deepEqual([(await stage.find(waiting)).status, await ordersAtBank(id)], ['succeeded', 1]);
+    assert.deepEqual(
+      [(await stage.find(waiting)).status, await ordersAtBank(id)],
+      ['succeeded', 1],
+    );
   });
 
   test('leaves a card payout pending; it is never given to the bank again, only asked about', async () => {
     const key = await stage.funded(1_000n);
-    const found = await stage.made(key, { amount: 100n, method: 'payouts_card', cardPan: '2200000000000053' });
-    const lost = await stage.made(key, { amount: 100n, method: 'payouts_card', cardPan: '2200000000000061' });
+    const found = await stage.made(key, {
+      amount: 100n,
+      method: 'payouts_card',
+      cardPan: '2200000000000053',
+    });
+    const lost = await stage.made(key, {
+      amount: 100n,
+      method: 'payouts_card',
+      cardPan: '2200000000000061',
+    });
     assert.deepEqual([found.status, lost.status], ['pending', 'pending']);
-    const bank = stage.withBank({ pay: () => Promise.reject(new Error('a card payout was given again')) });
+    const bank = stage.withBank({
+      pay: () => Promise.reject(new Error('a card payout was given again')),
+    });
     await stage.send(at(300), bank.banks);
-    assert.deepEqual([(await stage.find(found)).status, (await stage.find(lost)).failReason], ['succeeded', 'recipient_data_lost']);
-    assert.deepEqual(await stage.books(key), { available: 900n, reserved: 0n, paid: 100n, fees: 0n });
+    assert.deepEqual(
+      [(await stage.find(found)).status, (await stage.find(lost)).failReason],
+      ['succeeded', 'recipient_data_lost'],
+    );
+    assert.deepEqual(await stage.books(key), {
+      available: 900n,
+      reserved: 0n,
+      paid: 100n,
+      fees: 0n,
+    });
   });
 
   test('or whose call throws, has not refused: nothing is failed, and the caller hears of a pending payout', async () => {
     const key = await stage.funded(1_000n);
-    const parts = stage.withBank({ pay: () => Promise.reject(new Error('connection reset')), askPayout: () => Promise.reject(new Error('connection reset')) });
+    const parts = stage.withBank({
+      pay: () => Promise.reject(new Error('connection reset')),
+      askPayout: () => Promise.reject(new Error('connection reset')),
+    });
     const made = await stage.create(key, { amount: 100n, ...card }, null, { parts });
     assert.ok('payout' in made && made.payout.status === 'pending');
     for (const seconds of [61, 100, 1_000, 100_000]) await stage.send(at(seconds), parts.banks);
     const payout = await stage.find(made.payout);
     assert.equal(payout.status, 'pending');
-    assert.ok(payout.askAt && Temporal.Instant.compare(payout.askAt, start.add({ seconds: 100_600 })) <= 0, 'it is asked again within ten minutes');
+    assert.ok(
+      payout.askAt && Temporal.Instant.compare(payout.askAt, start.add({ seconds: 100_600 })) <= 0,
+      'it is asked again within ten minutes',
+    );
   });
 });

@@ -1,7 +1,8 @@
 /**
  * A process that makes or sends a payout and is killed by the test while it speaks to the bank:
- * `node doomed-process.ts <database> <key principal, JSON> <input, JSON> <create|send> <before|during|after>`. It prints a line when it has come that far, and
- * goes no further. The bank is the simulator, on the database.
+ * `node doomed-process.ts <database> <key principal, JSON> <input, JSON> <create|send>
+ * <before|during|after>`. It prints a line when it has come that far, and goes no further. The bank
+ * is the simulator, on the database.
  */
 import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
@@ -34,13 +35,24 @@ const bank = {
     return answer;
   },
 };
-const parts = { database, banks: openBanks(bank, database.pool), log: pino({ level: 'silent' }), fingerprintKey: randomBytes(32) };
+const parts = {
+  database,
+  banks: openBanks(bank, database.pool),
+  log: pino({ level: 'silent' }),
+  fingerprintKey: randomBytes(32),
+};
 const now = (): Temporal.Instant => Temporal.Now.instant();
 const read = (text: string): PayoutInput => {
   const { amount, ...rest } = JSON.parse(text) as { amount: number } & Omit<PayoutInput, 'amount'>;
   return { ...rest, amount: BigInt(amount) };
 };
 
-if (role === 'create') await createPayout(parts, { key: JSON.parse(principal) as KeyPrincipal, policies: noPolicies, now }, read(input), null);
+if (role === 'create')
+  await createPayout(
+    parts,
+    { key: JSON.parse(principal) as KeyPrincipal, policies: noPolicies, now },
+    read(input),
+    null,
+  );
 else await sendDuePayouts(parts, now);
 await stopHere();

@@ -1,4 +1,7 @@
-/** Where a card's number could have been left: what processes printed and count, every table of the database, every command that Redis was sent. */
+/**
+ * Where a card's number could have been left: what processes printed and count, every table of the
+ * database, every command that Redis was sent.
+ */
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import type { Service } from '../support/service.ts';
@@ -17,7 +20,9 @@ const tablesOf = async (databaseUrl: string): Promise<[string, string][]> => {
     );
     const dump: [string, string][] = [];
     for (const { name } of tables) {
-      const { rows } = await client.query<{ text: string | null }>(`select string_agg(t::text, E'\\n') as text from ${name} t`);
+      const { rows } = await client.query<{ text: string | null }>(
+        `select string_agg(t::text, E'\\n') as text from ${name} t`,
+      );
       dump.push([`table ${name}`, rows[0]?.text ?? '']);
     }
     return dump;
@@ -32,15 +37,31 @@ export const overhear = async (redisUrl: string | null) => {
   const said: string[] = [];
   const client = new Redis(redisUrl);
   const monitor = await client.monitor();
-  monitor.on('monitor', (_time: string, command: readonly string[]) => said.push(command.join(' ')));
+  monitor.on('monitor', (_time: string, command: readonly string[]) =>
+    said.push(command.join(' ')),
+  );
   return { heard: () => said.join('\n'), close: () => (monitor.disconnect(), client.disconnect()) };
 };
 
 /** Everything there is to look at. */
-export const lookEverywhere = async (service: Service, databaseUrl: string, redis: string): Promise<Places> => {
+export const lookEverywhere = async (
+  service: Service,
+  databaseUrl: string,
+  redis: string,
+): Promise<Places> => {
   const metrics = await Promise.all(
-    service.processes.map(async ({ url, name }) => [`metrics of ${name}`, await (await fetch(`${url}/metrics`)).text()] as const),
+    service.processes.map(
+      async ({ url, name }) =>
+        [`metrics of ${name}`, await (await fetch(`${url}/metrics`)).text()] as const,
+    ),
   );
-  const outputs = service.processes.map(({ name, output }) => [`output of ${name}`, output()] as const);
-  return new Map<string, string>([...metrics, ...outputs, ...(await tablesOf(databaseUrl)), ['commands of Redis', redis]]);
+  const outputs = service.processes.map(
+    ({ name, output }) => [`output of ${name}`, output()] as const,
+  );
+  return new Map<string, string>([
+    ...metrics,
+    ...outputs,
+    ...(await tablesOf(databaseUrl)),
+    ['commands of Redis', redis],
+  ]);
 };

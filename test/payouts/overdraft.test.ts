@@ -17,12 +17,19 @@ let stage: Stage;
 before(async () => void (stage = await openStage()));
 after(() => stage.migrated.close());
 
-/** A process that is ready to spend; `begin` lets it, and gives how many payouts it made and how many were refused. */
+/**
+ * A process that is ready to spend; `begin` lets it, and gives how many payouts it made and how
+ * many were refused.
+ */
 const openSpender = async (key: KeyPrincipal, count: number, amount: bigint) => {
   const script = join(import.meta.dirname, 'spender-process.ts');
-  const child = spawn(process.execPath, [script, stage.migrated.database.url, JSON.stringify(key), `${count}`, `${amount}`], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
+  const child = spawn(
+    process.execPath,
+    [script, stage.migrated.database.url, JSON.stringify(key), `${count}`, `${amount}`],
+    {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    },
+  );
   const ended = once(child, 'close');
   let said = '';
   child.stdout.on('data', (text: Buffer) => (said += text.toString()));
@@ -39,10 +46,22 @@ const openSpender = async (key: KeyPrincipal, count: number, amount: bigint) => 
 /** A payment that arrives; gives its id. */
 const receive = async (key: KeyPrincipal, amount: bigint): Promise<string> => {
   const { database } = stage.migrated;
-  const { payment } = granted(await createPayment(database, noPolicies, key, { input: { amount, method: 'sbp' } }, start));
+  const { payment } = granted(
+    await createPayment(database, noPolicies, key, { input: { amount, method: 'sbp' } }, start),
+  );
   const paymentKey = { merchantId: key.merchantId, paymentId: payment.id };
-  granted(await openSession(database, stage.parts.banks, noPolicies, { key: paymentKey, card: null, pageUrl: 'https://pay.example/p', now: start }));
-  assert.equal(granted(await askBank(database, stage.parts.banks, paymentKey, at(10))).status, 'succeeded');
+  granted(
+    await openSession(database, stage.parts.banks, noPolicies, {
+      key: paymentKey,
+      card: null,
+      pageUrl: 'https://pay.example/p',
+      now: start,
+    }),
+  );
+  assert.equal(
+    granted(await askBank(database, stage.parts.banks, paymentKey, at(10))).status,
+    'succeeded',
+  );
   return payment.id;
 };
 
@@ -68,29 +87,60 @@ test('200 payouts at once from two processes, while payments and refunds land: n
   const refunds = async (): Promise<bigint> => {
     let given = 0n;
     for (const paymentId of first.slice(0, 5)) {
-      const { refund } = granted(await refundPayment(stage.migrated.database, stage.parts.banks, key, { paymentId, amount: 300n, reason: null }, at(20)));
+      const { refund } = granted(
+        await refundPayment(
+          stage.migrated.database,
+          stage.parts.banks,
+          key,
+          { paymentId, amount: 300n, reason: null },
+          at(20),
+        ),
+      );
       assert.equal(refund.status, 'succeeded');
       given += refund.amount;
     }
     return given;
   };
   const watching = watch();
-  const [one, two, given] = await Promise.all([spenders[0].begin(), spenders[1].begin(), refunds(), receiveMany(key, 10, 1_000n)]).finally(() => over.abort());
+  const [one, two, given] = await Promise.all([
+    spenders[0].begin(),
+    spenders[1].begin(),
+    refunds(),
+    receiveMany(key, 10, 1_000n),
+  ]).finally(() => over.abort());
   await watching;
   const made = BigInt(one.made + two.made);
   assert.equal(one.made + one.uncovered + two.made + two.uncovered, 200, 'every call was answered');
-  assert.ok(one.made > 0 && two.made > 0 && one.uncovered + two.uncovered >= 100, JSON.stringify([one, two]));
-  // Refunds alone may take what is available below zero (decision D-37), and by no more than they are.
+  assert.ok(
+    one.made > 0 && two.made > 0 && one.uncovered + two.uncovered >= 100,
+    JSON.stringify([one, two]),
+  );
+  // Refunds alone may take what is available below zero (decision D-37), and by no more than they
+  // are.
   assert.ok(least >= -given, `${least} was available`);
   assert.ok(made * 200n <= 20_000n);
-  assert.deepEqual(await stage.books(key), { available: 20_000n - given - made * 200n, reserved: made * 200n, paid: 0n, fees: 0n });
+  assert.deepEqual(await stage.books(key), {
+    available: 20_000n - given - made * 200n,
+    reserved: made * 200n,
+    paid: 0n,
+    fees: 0n,
+  });
   await stage.send(Temporal.Now.instant().add({ seconds: 1 }));
   const books = await stage.books(key);
-  assert.deepEqual(books, { available: 20_000n - given - made * 200n, reserved: 0n, paid: made * 200n, fees: 0n });
+  assert.deepEqual(books, {
+    available: 20_000n - given - made * 200n,
+    reserved: 0n,
+    paid: made * 200n,
+    fees: 0n,
+  });
   const { rows } = await stage.pool.query<{ sum: string }>(
     `select coalesce(sum(case when to_account in ('merchant', 'merchant_reserved') then amount else 0 end
        - case when from_account in ('merchant', 'merchant_reserved') then amount else 0 end), 0) as sum from posting where merchant_id = $1`,
     [key.merchantId],
   );
-  assert.equal(BigInt(rows[0]?.sum ?? 0), books.available, 'the postings say what the balance says');
+  assert.equal(
+    BigInt(rows[0]?.sum ?? 0),
+    books.available,
+    'the postings say what the balance says',
+  );
 });

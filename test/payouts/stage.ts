@@ -1,4 +1,7 @@
-/** Payouts on a migrated database, without a service around them: a merchant with money, the parts that create and send, and what the books say. */
+/**
+ * Payouts on a migrated database, without a service around them: a merchant with money, the parts
+ * that create and send, and what the books say.
+ */
 import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
 import type { Bank } from '../../subgraphs/kernel/banks/bank.ts';
@@ -7,7 +10,11 @@ import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.
 import { noPolicies, type PolicyLists } from '../../subgraphs/kernel/policies/policies.ts';
 import type { Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
-import { createPayout, type CreatingParts, type IdempotencyArgument } from '../../subgraphs/payouts/create-payout.ts';
+import {
+  createPayout,
+  type CreatingParts,
+  type IdempotencyArgument,
+} from '../../subgraphs/payouts/create-payout.ts';
 import type { Payout } from '../../subgraphs/payouts/entities.ts';
 import { loadPayouts } from '../../subgraphs/payouts/find-payouts.ts';
 import type { PayoutInput } from '../../subgraphs/payouts/rules/create.ts';
@@ -16,15 +23,26 @@ import { startMigratedDatabase, type MigratedDatabase } from '../support/migrate
 import { granted } from '../support/granted.ts';
 
 export const start = Temporal.Instant.from('2026-11-21T10:00:00.123Z');
-export const at = (seconds: number): Temporal.Instant => start.add({ milliseconds: seconds * 1_000 });
+export const at = (seconds: number): Temporal.Instant =>
+  start.add({ milliseconds: seconds * 1_000 });
 
-/** A card that passes Luhn; written in parts, so that a search for the number finds only what leaked. */
+/**
+ * A card that passes Luhn; written in parts, so that a search for the number finds only what
+ * leaked.
+ */
 export const cardNumber = ['2200', '0000', '0000', '0004'].join('');
 export const sbp = { phone: '+79161234567', bankId: '100000000111' } as const;
 export const card = { method: 'payouts_card', cardPan: cardNumber } as const;
-export const account = { method: 'payouts_account', accountNumber: '40702810900000000001', bik: '044525225' } as const;
+export const account = {
+  method: 'payouts_account',
+  accountNumber: '40702810900000000001',
+  bik: '044525225',
+} as const;
 
-/** The merchant's money: what may be paid out, what is set aside, what went out, what was earned, and how many postings there are. */
+/**
+ * The merchant's money: what may be paid out, what is set aside, what went out, what was earned,
+ * and how many postings there are.
+ */
 export interface Books {
   readonly available: bigint;
   readonly reserved: bigint;
@@ -54,7 +72,10 @@ export class Stage {
   /** Parts with the simulator as a connector for live mode, which pays in these ways. */
   liveParts(payoutWays: Bank['payoutWays'] = ['sbp', 'card', 'account']): CreatingParts {
     const simulator = openSimulator(this.migrated.database);
-    return { ...this.parts, banks: openBanks(simulator, this.pool, [{ ...simulator, payoutWays }]) };
+    return {
+      ...this.parts,
+      banks: openBanks(simulator, this.pool, [{ ...simulator, payoutWays }]),
+    };
   }
 
   /** A merchant that has so much to pay out. */
@@ -76,7 +97,11 @@ export class Stage {
     key: KeyPrincipal,
     input: PayoutInput,
     idempotency: IdempotencyArgument = null,
-    { parts = this.parts, policies = noPolicies, now = start }: { parts?: CreatingParts; policies?: PolicyLists; now?: Temporal.Instant } = {},
+    {
+      parts = this.parts,
+      policies = noPolicies,
+      now = start,
+    }: { parts?: CreatingParts; policies?: PolicyLists; now?: Temporal.Instant } = {},
   ): Promise<{ payout: Payout; replayed: boolean } | Refused> {
     return createPayout(parts, { key, policies, now: () => now }, input, idempotency);
   }
@@ -88,7 +113,8 @@ export class Stage {
   /** Lets a worker send everything that is due at a moment. */
   async send(now: Temporal.Instant, banks: Banks = this.parts.banks): Promise<number> {
     let sent = 0;
-    for (let page = -1; page !== 0; sent += page) page = await sendDuePayouts({ ...this.parts, banks }, () => now);
+    for (let page = -1; page !== 0; sent += page)
+      page = await sendDuePayouts({ ...this.parts, banks }, () => now);
     return sent;
   }
 
@@ -111,7 +137,12 @@ export class Stage {
     );
     const [row] = rows;
     if (!row) throw new Error('no books');
-    return { available: BigInt(row.available), reserved: BigInt(row.reserved), paid: BigInt(row.paid), fees: BigInt(row.fees) };
+    return {
+      available: BigInt(row.available),
+      reserved: BigInt(row.reserved),
+      paid: BigInt(row.paid),
+      fees: BigInt(row.fees),
+    };
   }
 }
 
@@ -119,5 +150,10 @@ export const openStage = async (): Promise<Stage> => {
   const migrated = await startMigratedDatabase();
   const { database } = migrated;
   const banks = openBanks(openSimulator(database), database.pool);
-  return new Stage(migrated, { database, banks, log: pino({ level: 'silent' }), fingerprintKey: randomBytes(32) });
+  return new Stage(migrated, {
+    database,
+    banks,
+    log: pino({ level: 'silent' }),
+    fingerprintKey: randomBytes(32),
+  });
 };

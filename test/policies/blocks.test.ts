@@ -13,16 +13,25 @@ after(() => stage.close());
 
 const blocking = `mutation ($m: ID, $kind: BlockKind!, $value: String!, $reason: String! = "fraud") {
   blockEntryAdd(merchantId: $m, kind: $kind, value: $value, reason: $reason) { ... on BlockEntry { id shown merchantId } ... on Refused { code message } } }`;
-const block = (variables: Record<string, unknown>, principal = admin) => stage.ask('merchants', principal, blocking, variables);
-const unblocking = 'mutation ($m: ID, $id: ID!) { blockEntryRemove(merchantId: $m, id: $id) { ... on PolicyRemoved { id } ... on Refused { code } } }';
+const block = (variables: Record<string, unknown>, principal = admin) =>
+  stage.ask('merchants', principal, blocking, variables);
+const unblocking =
+  'mutation ($m: ID, $id: ID!) { blockEntryRemove(merchantId: $m, id: $id) { ... on PolicyRemoved { id } ... on Refused { code } } }';
 const forbidding =
   'mutation ($word: String!) { forbiddenPurposeAdd(word: $word, reason: "law") { ... on ForbiddenPurpose { id word } ... on Refused { code } } }';
 const forbid = (word: string) => stage.ask('merchants', admin, forbidding, { word });
 
 const creating = `mutation ($input: PaymentCreateInput!, $key: Idempotency) {
   paymentCreate(input: $input, idempotency: $key) { ... on PaymentCreated { idempotent payment { id } } ... on Refused { code message } } }`;
-const create = (key: KeyPrincipal, input: Record<string, unknown>, idempotency: string | null = null) =>
-  stage.ask('payments', key, creating, { input: { amount: 100, ...input }, key: idempotency && { key: idempotency } });
+const create = (
+  key: KeyPrincipal,
+  input: Record<string, unknown>,
+  idempotency: string | null = null,
+) =>
+  stage.ask('payments', key, creating, {
+    input: { amount: 100, ...input },
+    key: idempotency && { key: idempotency },
+  });
 
 /** Waits until another process obeys: a list may be stale for a second. */
 const obeyed = (look: () => Promise<boolean>): Promise<void> => withinASecond(true, look);
@@ -32,11 +41,24 @@ test('a blocked customer is refused within a second in every process, before any
   assert.ok((await create(key, { customerId: 'crook' })).payment);
   const { id } = await block({ kind: 'customer', value: 'crook' });
   await obeyed(async () => (await create(key, { customerId: 'crook' })).code === 'aml_blocked');
-  const made = await stage.rows('select count(*)::int as payments, max(public_id) as last from payment where merchant_id = $1', [key.merchantId]);
+  const made = await stage.rows(
+    'select count(*)::int as payments, max(public_id) as last from payment where merchant_id = $1',
+    [key.merchantId],
+  );
   const hinted = await create(key, { metadata: { customer_id: 'crook' } }, 'k');
   assert.equal(hinted.code, 'aml_blocked', 'the reserved metadata key names the customer as well');
-  assert.deepEqual(await stage.rows('select count(*)::int as payments, max(public_id) as last from payment where merchant_id = $1', [key.merchantId]), made);
-  assert.deepEqual(await stage.rows('select 1 from idempotency_key where merchant_id = $1', [key.merchantId]), [], 'the key is free');
+  assert.deepEqual(
+    await stage.rows(
+      'select count(*)::int as payments, max(public_id) as last from payment where merchant_id = $1',
+      [key.merchantId],
+    ),
+    made,
+  );
+  assert.deepEqual(
+    await stage.rows('select 1 from idempotency_key where merchant_id = $1', [key.merchantId]),
+    [],
+    'the key is free',
+  );
   assert.ok((await create(key, { customerId: 'honest' })).payment);
   assert.deepEqual(await stage.ask('merchants', admin, unblocking, { id }), { id });
   await obeyed(async () => 'payment' in (await create(key, { customerId: 'crook' })));
@@ -45,13 +67,23 @@ test('a blocked customer is refused within a second in every process, before any
 test('what a merchant blocks is blocked for that merchant alone', async () => {
   const [key, other] = [await stage.merchant(), await stage.merchant()];
   const support = operator('support', key.merchantId);
-  assert.equal((await block({ kind: 'customer', value: 'own' }, support)).merchantId, key.merchantId, 'a cabinet user’s list is its own');
+  assert.equal(
+    (await block({ kind: 'customer', value: 'own' }, support)).merchantId,
+    key.merchantId,
+    'a cabinet user’s list is its own',
+  );
   await obeyed(async () => (await create(key, { customerId: 'own' })).code === 'aml_blocked');
   assert.ok((await create(other, { customerId: 'own' })).payment);
-  assert.equal((await block({ m: other.merchantId, kind: 'customer', value: 'x' }, support)).code, 'not_found');
+  assert.equal(
+    (await block({ m: other.merchantId, kind: 'customer', value: 'x' }, support)).code,
+    'not_found',
+  );
   const listing = 'query ($m: ID) { blockEntries(merchantId: $m) { nodes { shown } } }';
   holds(await stage.ask('merchants', support, listing), 'shown', ['own']);
-  assert.equal((await stage.ask('merchants', support, listing, { m: other.merchantId })).error, 'not_found');
+  assert.equal(
+    (await stage.ask('merchants', support, listing, { m: other.merchantId })).error,
+    'not_found',
+  );
 });
 
 test('a payment that was created before its customer was blocked is still answered to the repeated call', async () => {
@@ -68,17 +100,34 @@ test('a blocked card is refused on the hosted page and the payment stays pending
   const number = '4276000000000009';
   const entry = await block({ kind: 'card', value: '4276 0000 0000 0009' });
   assert.equal(entry.shown, '0009');
-  assert.equal((await block({ kind: 'card', value: number })).id, entry.id, 'the same card in another spelling');
+  assert.equal(
+    (await block({ kind: 'card', value: number })).id,
+    entry.id,
+    'the same card in another spelling',
+  );
   const { payment } = await create(key, { method: 'cards' });
   const buyer = { kind: 'buyer', merchantId: key.merchantId, paymentId: payment.id } as const;
-  const paying = 'mutation ($card: CardInput!) { checkoutPay(card: $card) { ... on Checkout { status } ... on Refused { code } } }';
-  const pay = (typed: string) => stage.ask('payments', buyer, paying, { card: { number: typed, expiry: '12/30', cvc: '123', holder: 'A B' } });
-  await obeyed(async () => (await stage.farPolicies.current()).isBlocked(key.merchantId, 'card', number));
+  const paying =
+    'mutation ($card: CardInput!) { checkoutPay(card: $card) { ... on Checkout { status } ... on Refused { code } } }';
+  const pay = (typed: string) =>
+    stage.ask('payments', buyer, paying, {
+      card: { number: typed, expiry: '12/30', cvc: '123', holder: 'A B' },
+    });
+  await obeyed(async () =>
+    (await stage.farPolicies.current()).isBlocked(key.merchantId, 'card', number),
+  );
   assert.equal((await pay('4276-0000-0000-0009')).code, 'aml_blocked');
-  assert.deepEqual(await stage.rows('select status from payment where id = $1', [payment.id]), [{ status: 'pending' }]);
+  assert.deepEqual(await stage.rows('select status from payment where id = $1', [payment.id]), [
+    { status: 'pending' },
+  ]);
   assert.equal((await pay('4111111111111111')).status, 'processing', 'another card goes on');
-  const kept = await stage.rows('select to_jsonb(b)::text as text from block_entry b union all select to_jsonb(a)::text from audit_entry a');
-  assert.ok(kept.length > 1 && kept.every(({ text }) => !text.includes(number) && !text.includes('42760000')));
+  const kept = await stage.rows(
+    'select to_jsonb(b)::text as text from block_entry b union all select to_jsonb(a)::text from audit_entry a',
+  );
+  assert.ok(
+    kept.length > 1 &&
+      kept.every(({ text }) => !text.includes(number) && !text.includes('42760000')),
+  );
 });
 
 test('a value that is none of its kind is refused without being repeated, and is in no list', async () => {
@@ -97,13 +146,22 @@ test('a value that is none of its kind is refused without being repeated, and is
   assert.equal((await block({ kind: 'country', value: 'KP', reason: '' })).code, 'bad_request');
   // A text that no record can hold does not reach the operation.
   assert.equal((await block({ kind: 'customer', value: 'a\0b' })).error, 'bad_request');
-  assert.equal((await block({ kind: 'customer', value: 'x' }, operator('viewer'))).error, 'forbidden');
+  assert.equal(
+    (await block({ kind: 'customer', value: 'x' }, operator('viewer'))).error,
+    'forbidden',
+  );
 });
 
 test('a value has one spelling, and a fingerprint depends on the key', () => {
   const [key, other] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
-  assert.deepEqual(blockValue(key, 'phone', '8 (900) 123-45-67'), { value: '79001234567', shown: '79001234567' });
-  assert.deepEqual(blockValue(key, 'phone', '+79001234567'), { value: '79001234567', shown: '79001234567' });
+  assert.deepEqual(blockValue(key, 'phone', '8 (900) 123-45-67'), {
+    value: '79001234567',
+    shown: '79001234567',
+  });
+  assert.deepEqual(blockValue(key, 'phone', '+79001234567'), {
+    value: '79001234567',
+    shown: '79001234567',
+  });
   assert.deepEqual(blockValue(key, 'country', 'kp'), { value: 'KP', shown: 'KP' });
   const account = blockValue(key, 'account', '40817 810 0 9991 0004312');
   assert.equal(account?.shown, '4312');
@@ -115,12 +173,21 @@ test('a forbidden word refuses a description within a second, and is allowed aga
   const key = await stage.merchant();
   const { id, word } = await forbid('КАЗИНО');
   assert.equal(word, 'казино');
-  await obeyed(async () => (await create(key, { description: 'Ставка, Казино!' })).code === 'forbidden_purpose');
+  await obeyed(
+    async () =>
+      (await create(key, { description: 'Ставка, Казино!' })).code === 'forbidden_purpose',
+  );
   assert.match((await create(key, { description: 'Ставка, Казино!' })).message, /казино/);
-  assert.ok((await create(key, { description: 'Суперказиночный чай' })).payment, 'a word within a word is another word');
+  assert.ok(
+    (await create(key, { description: 'Суперказиночный чай' })).payment,
+    'a word within a word is another word',
+  );
   assert.equal((await forbid('казино')).id, id, 'a word is on the list once');
-  holds(await stage.ask('merchants', admin, '{ forbiddenPurposes { nodes { word } } }'), 'word', ['казино']);
-  const allowing = 'mutation ($id: ID!) { forbiddenPurposeRemove(id: $id) { ... on PolicyRemoved { id } ... on Refused { code } } }';
+  holds(await stage.ask('merchants', admin, '{ forbiddenPurposes { nodes { word } } }'), 'word', [
+    'казино',
+  ]);
+  const allowing =
+    'mutation ($id: ID!) { forbiddenPurposeRemove(id: $id) { ... on PolicyRemoved { id } ... on Refused { code } } }';
   assert.deepEqual(await stage.ask('merchants', admin, allowing, { id }), { id });
   assert.deepEqual(await stage.ask('merchants', admin, allowing, { id }), { code: 'not_found' });
   await obeyed(async () => 'payment' in (await create(key, { description: 'Казино' })));
@@ -138,13 +205,19 @@ test('words are found whole, in any case and script, through invisible character
   assert.ok(finds(['buy  votes'], 'to buy\nvotes'));
   assert.ok(finds(['c++'], 'a c++ course'), 'signs are signs');
   assert.ok(!finds([], 'anything'));
-  for (const word of ['', '  ', '*', '***', 'a*b', '!', 'a\0', 'x'.repeat(201)]) assert.equal(forbiddenWord(word), null, word);
+  for (const word of ['', '  ', '*', '***', 'a*b', '!', 'a\0', 'x'.repeat(201)])
+    assert.equal(forbiddenWord(word), null, word);
 });
 
 test('a process that hears nothing of a change obeys it within a second all the same', async () => {
   const deaf = { publish: async () => {}, subscribe: () => () => {} };
-  const policies = openPolicies({ pool: stage.database.pool, bus: deaf, fingerprintKey: Buffer.alloc(32) });
-  const blocked = async (): Promise<boolean> => (await policies.current()).isBlocked('m', 'customer', 'unheard');
+  const policies = openPolicies({
+    pool: stage.database.pool,
+    bus: deaf,
+    fingerprintKey: Buffer.alloc(32),
+  });
+  const blocked = async (): Promise<boolean> =>
+    (await policies.current()).isBlocked('m', 'customer', 'unheard');
   assert.equal(await blocked(), false);
   await block({ kind: 'customer', value: 'unheard' });
   await obeyed(blocked);
@@ -160,7 +233,11 @@ test('the lists cost a call nothing: a thousand calls ask the database once', as
       return typeof value === 'function' ? value.bind(target) : value;
     },
   });
-  const policies = openPolicies({ pool: counted, bus: { publish: async () => {}, subscribe: () => () => {} }, fingerprintKey: Buffer.alloc(32) });
+  const policies = openPolicies({
+    pool: counted,
+    bus: { publish: async () => {}, subscribe: () => () => {} },
+    fingerprintKey: Buffer.alloc(32),
+  });
   await Promise.all(Array.from({ length: 500 }, () => policies.current()));
   for (let call = 0; call < 500; call++) await policies.current();
   assert.equal(asked, 1);

@@ -12,8 +12,13 @@ after(() => stage.close());
 
 const setting = `mutation ($currency: String!, $usdt: String!, $since: DateTime) {
   exchangeRateSet(currency: $currency, usdt: $usdt, since: $since) { ... on ExchangeRate { id usdt since } ... on Refused { code message } } }`;
-const set = (variables: Record<string, unknown>, principal = finance) => stage.ask('merchants', principal, setting, variables);
-const worth = async (key: KeyPrincipal, amount: number, currency: string): Promise<number | null> => {
+const set = (variables: Record<string, unknown>, principal = finance) =>
+  stage.ask('merchants', principal, setting, variables);
+const worth = async (
+  key: KeyPrincipal,
+  amount: number,
+  currency: string,
+): Promise<number | null> => {
   const creating = `mutation ($input: PaymentCreateInput!) { paymentCreate(input: $input) { ... on PaymentCreated { payment { id amountUsdt } } ... on Refused { message } } }`;
   const { payment } = await stage.ask('payments', key, creating, { input: { amount, currency } });
   const [stored] = await stage.rows('select amount_usdt from payment where id = $1', [payment.id]);
@@ -34,37 +39,81 @@ test('a payment is worth what its currency was worth when it was created, and ke
   assert.equal(await worth(key, 10_000, 'RUB'), 1.25, 'a rate that has not begun');
   stage.pass({ milliseconds: 1 });
   await withinASecond(2, () => worth(key, 10_000, 'RUB'));
-  const kept = await stage.rows('select distinct amount_usdt from payment where merchant_id = $1 and currency = $2 order by 1 nulls first', [
-    key.merchantId,
-    'RUB',
-  ]);
+  const kept = await stage.rows(
+    'select distinct amount_usdt from payment where merchant_id = $1 and currency = $2 order by 1 nulls first',
+    [key.merchantId, 'RUB'],
+  );
   assert.deepEqual(kept, [{ amount_usdt: null }, { amount_usdt: 1.25 }, { amount_usdt: 2 }]);
 });
 
 test('the worth is exact, rounded half up to six digits, in the currency’s own minor unit', () => {
-  const of = (amount: bigint, currency: string, rate: string): number => usdtOf(amount, currency, exchangeRate(rate) ?? assert.fail(rate));
+  const of = (amount: bigint, currency: string, rate: string): number =>
+    usdtOf(amount, currency, exchangeRate(rate) ?? assert.fail(rate));
   assert.equal(of(1n, 'RUB', '0.00005'), 0.000001, '0.0000005 is half');
   assert.equal(of(1n, 'RUB', '0.000049999999'), 0);
   assert.equal(of(100n, 'JPY', '0.0067'), 0.67, 'no minor unit');
   assert.equal(of(1_000n, 'KWD', '3.25'), 3.25, 'three digits');
   assert.equal(of(9_007_199_254_740_991n, 'USD', '1'), 90_071_992_547_409.91);
   assert.equal(of(12_345n, 'EUR', '1.08571428'), 134.031428);
-  for (const wrong of ['', '0', '0.0', '-1', '1e3', '.5', '1.', '1,5', '0.0000000000001', '1234567890', ' 1', 'NaN'])
+  for (const wrong of [
+    '',
+    '0',
+    '0.0',
+    '-1',
+    '1e3',
+    '.5',
+    '1.',
+    '1,5',
+    '0.0000000000001',
+    '1234567890',
+    ' 1',
+    'NaN',
+  ])
     assert.equal(exchangeRate(wrong), null, wrong);
 });
 
 test('wrong rates are refused; finance sets them, operators and cabinet users read them', async () => {
-  const asked = (variables: Record<string, unknown>, principal = finance) => stage.ask('merchants', principal, setting, variables);
-  for (const wrong of [{ currency: 'XXY' }, { currency: 'eur' }, { usdt: '0' }, { usdt: 'one' }, { since: stage.now().subtract({ seconds: 1 }).toString() }]) {
-    assert.equal((await asked({ currency: 'EUR', usdt: '1', ...wrong })).code, 'bad_request', JSON.stringify(wrong));
+  const asked = (variables: Record<string, unknown>, principal = finance) =>
+    stage.ask('merchants', principal, setting, variables);
+  for (const wrong of [
+    { currency: 'XXY' },
+    { currency: 'eur' },
+    { usdt: '0' },
+    { usdt: 'one' },
+    { since: stage.now().subtract({ seconds: 1 }).toString() },
+  ]) {
+    assert.equal(
+      (await asked({ currency: 'EUR', usdt: '1', ...wrong })).code,
+      'bad_request',
+      JSON.stringify(wrong),
+    );
   }
-  assert.equal((await asked({ currency: 'EUR', usdt: '1' }, operator('support'))).error, 'forbidden');
-  assert.equal((await asked({ currency: 'EUR', usdt: '1' }, operator('admin', (await stage.merchant()).merchantId))).error, 'forbidden');
+  assert.equal(
+    (await asked({ currency: 'EUR', usdt: '1' }, operator('support'))).error,
+    'forbidden',
+  );
+  assert.equal(
+    (
+      await asked(
+        { currency: 'EUR', usdt: '1' },
+        operator('admin', (await stage.merchant()).merchantId),
+      )
+    ).error,
+    'forbidden',
+  );
   assert.equal((await asked({ currency: 'EUR', usdt: '1.08' })).usdt, '1.08');
-  assert.equal((await asked({ currency: 'EUR', usdt: '1.09' })).code, 'bad_request', 'one has begun at this moment');
+  assert.equal(
+    (await asked({ currency: 'EUR', usdt: '1.09' })).code,
+    'bad_request',
+    'one has begun at this moment',
+  );
   const since = stage.now().add({ hours: 1 }).toString();
   for (const usdt of ['1.1', '1.2']) await asked({ currency: 'EUR', usdt, since });
   const listing = '{ exchangeRates(currency: "EUR") { nodes { usdt } } }';
   holds(await stage.ask('merchants', admin, listing), 'usdt', ['1.2', '1.08']);
-  holds(await stage.ask('merchants', operator('viewer', (await stage.merchant()).merchantId), listing), 'usdt', ['1.2', '1.08']);
+  holds(
+    await stage.ask('merchants', operator('viewer', (await stage.merchant()).merchantId), listing),
+    'usdt',
+    ['1.2', '1.08'],
+  );
 });

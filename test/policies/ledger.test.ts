@@ -8,7 +8,8 @@ let stage: Stage;
 before(async () => void (stage = await openStage()));
 after(() => stage.close());
 
-const answer = '{ ... on LedgerRecorded { repeated entry { id type amount description } } ... on Refused { code message } }';
+const answer =
+  '{ ... on LedgerRecorded { repeated entry { id type amount description } } ... on Refused { code message } }';
 const settling = `mutation ($m: ID!, $s: ID!, $mode: Mode!, $amount: MinorUnits!, $reference: String!) {
   settlementRecord(merchantId: $m, shopId: $s, mode: $mode, amount: $amount, reference: $reference) ${answer} }`;
 const adjusting = `mutation ($m: ID!, $s: ID!, $mode: Mode!, $amount: SignedMinorUnits!, $reason: String! = "Correction", $reference: String!) {
@@ -19,9 +20,13 @@ const settle = (key: KeyPrincipal, amount: number, reference: string, principal 
   stage.ask('merchants', principal, settling, { ...named(key), amount, reference });
 const adjust = (key: KeyPrincipal, amount: number, reference: string, reason = 'Correction') =>
   stage.ask('merchants', finance, adjusting, { ...named(key), amount, reason, reference });
-const available = async (key: KeyPrincipal): Promise<number> => (await stage.ask('merchants', key, '{ balance { available } }')).available;
+const available = async (key: KeyPrincipal): Promise<number> =>
+  (await stage.ask('merchants', key, '{ balance { available } }')).available;
 
-/** The sum over a merchant's postings of what each account gained; the merchant's own must be its balance. */
+/**
+ * The sum over a merchant's postings of what each account gained; the merchant's own must be its
+ * balance.
+ */
 const booked = async (key: KeyPrincipal): Promise<Record<string, number>> => {
   const rows = await stage.rows(
     `select account, sum(amount)::int as amount from (select to_account as account, amount from posting where merchant_id = $1
@@ -42,17 +47,42 @@ test('a settlement and an adjustment are in the ledger with their signs and desc
   const credited = await adjust(key, 10_000, 'a1', 'Compensation of 3 November');
   assert.deepEqual(
     { ...credited, entry: { ...credited.entry, id: '' } },
-    { repeated: false, entry: { id: '', type: 'adjustment', amount: 10_000, description: 'Compensation of 3 November' } },
+    {
+      repeated: false,
+      entry: {
+        id: '',
+        type: 'adjustment',
+        amount: 10_000,
+        description: 'Compensation of 3 November',
+      },
+    },
   );
   await settle(key, 4_000, 'payment order 17');
   await adjust(key, -500, 'a2');
-  const ledger = await stage.ask('merchants', key, '{ ledger { nodes { type amount description paymentId } } }');
+  const ledger = await stage.ask(
+    'merchants',
+    key,
+    '{ ledger { nodes { type amount description paymentId } } }',
+  );
   assert.deepEqual(
-    new Set(ledger.nodes.map((entry: { type: string; amount: number; description: string }) => `${entry.type} ${entry.amount} ${entry.description}`)),
-    new Set(['adjustment 10000 Compensation of 3 November', 'settlement -4000 payment order 17', 'adjustment -500 Correction']),
+    new Set(
+      ledger.nodes.map(
+        (entry: { type: string; amount: number; description: string }) =>
+          `${entry.type} ${entry.amount} ${entry.description}`,
+      ),
+    ),
+    new Set([
+      'adjustment 10000 Compensation of 3 November',
+      'settlement -4000 payment order 17',
+      'adjustment -500 Correction',
+    ]),
   );
   assert.equal(await available(key), 5_500);
-  assert.deepEqual(await booked(key), { merchant: 5_500, suspense: -9_500, payout_clearing: 4_000 });
+  assert.deepEqual(await booked(key), {
+    merchant: 5_500,
+    suspense: -9_500,
+    payout_clearing: 4_000,
+  });
 });
 
 test('a settlement cannot take more than is available, an adjustment can', async () => {
@@ -84,7 +114,9 @@ test('fifty settlements at once never overdraw: what was booked is what was avai
     const before = await available(key);
     await adjust(key, 1_000 - before, `fill ${round}`);
     const folding = foldBalances(stage.database.pool);
-    const answers = await Promise.all(Array.from({ length: 50 }, (_, index) => settle(key, 90, `${round}/${index}`)));
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, index) => settle(key, 90, `${round}/${index}`)),
+    );
     await folding;
     assert.equal(answers.filter(({ entry }) => entry).length, 11, '11 times 90 of 1,000');
     assert.equal(answers.filter(({ code }) => code === 'insufficient_balance').length, 39);
@@ -98,7 +130,8 @@ test('a run of the fold ends after its rounds or when it is stopped, whatever is
   const key = await stage.merchant('live');
   const never = new AbortController().signal;
   await foldBacklog(stage.database.pool, never);
-  const left = async (): Promise<number> => (await stage.rows('select 1 from balance_delta')).length;
+  const left = async (): Promise<number> =>
+    (await stage.rows('select 1 from balance_delta')).length;
   assert.equal(await left(), 0);
   for (let index = 0; index < 5; index++) await adjust(key, 10, `delta ${index}`);
   await foldBacklog(stage.database.pool, AbortSignal.abort(), { most: 2 });
@@ -129,9 +162,10 @@ test('wrong movements are refused and leave nothing; only the platform’s finan
   assert.equal((await settle(key, 1, 'r', operator('support'))).error, 'forbidden');
   assert.equal((await settle(key, 1, 'r', operator('admin', key.merchantId))).error, 'forbidden');
   assert.deepEqual(
-    await stage.rows('select 1 from posting where merchant_id = $1 union all select 1 from audit_entry where merchant_id = $1 and actor <> $$test$$', [
-      key.merchantId,
-    ]),
+    await stage.rows(
+      'select 1 from posting where merchant_id = $1 union all select 1 from audit_entry where merchant_id = $1 and actor <> $$test$$',
+      [key.merchantId],
+    ),
     [],
   );
 });
@@ -142,15 +176,35 @@ test("an operator reads any merchant's ledger, and its balance as it was at a mo
   const then = stage.now().toString();
   stage.pass({ minutes: 1 });
   await adjust(key, -200, 'a2');
-  const balanceAt = 'query ($m: ID, $at: DateTime!) { balanceAt(merchantId: $m, at: $at) { balance available shops { balance } } }';
+  const balanceAt =
+    'query ($m: ID, $at: DateTime!) { balanceAt(merchantId: $m, at: $at) { balance available shops { balance } } }';
   const was = await stage.ask('merchants', finance, balanceAt, { m: key.merchantId, at: then });
   assert.deepEqual(was, { balance: 700, available: 700, shops: [{ balance: 700 }] });
-  const is = await stage.ask('merchants', finance, balanceAt, { m: key.merchantId, at: stage.now().toString() });
+  const is = await stage.ask('merchants', finance, balanceAt, {
+    m: key.merchantId,
+    at: stage.now().toString(),
+  });
   assert.equal(is.balance, await available(key));
   const ledger = 'query ($m: ID) { ledger(merchantId: $m) { nodes { amount } } }';
   const amounts = { nodes: [{ amount: -200 }, { amount: 700 }] };
-  assert.deepEqual(await stage.ask('merchants', operator('viewer'), ledger, { m: key.merchantId }), amounts);
-  assert.deepEqual(await stage.ask('merchants', operator('viewer', key.merchantId), ledger), amounts);
-  assert.equal((await stage.ask('merchants', operator('viewer', other.merchantId), ledger, { m: key.merchantId })).error, 'not_found');
-  assert.equal((await stage.ask('merchants', other, ledger, { m: key.merchantId })).error, 'not_found');
+  assert.deepEqual(
+    await stage.ask('merchants', operator('viewer'), ledger, { m: key.merchantId }),
+    amounts,
+  );
+  assert.deepEqual(
+    await stage.ask('merchants', operator('viewer', key.merchantId), ledger),
+    amounts,
+  );
+  assert.equal(
+    (
+      await stage.ask('merchants', operator('viewer', other.merchantId), ledger, {
+        m: key.merchantId,
+      })
+    ).error,
+    'not_found',
+  );
+  assert.equal(
+    (await stage.ask('merchants', other, ledger, { m: key.merchantId })).error,
+    'not_found',
+  );
 });

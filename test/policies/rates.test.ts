@@ -11,23 +11,41 @@ after(() => stage.close());
 
 const setting = `mutation ($m: ID, $s: ID, $method: RatedMethod!, $bps: Int!, $since: DateTime) {
   rateSet(merchantId: $m, shopId: $s, method: $method, rateBps: $bps, since: $since) { ... on RateRecord { id rateBps since } ... on Refused { code message } } }`;
-const set = (variables: Record<string, unknown>, principal = finance) => stage.ask('merchants', principal, setting, variables);
+const set = (variables: Record<string, unknown>, principal = finance) =>
+  stage.ask('merchants', principal, setting, variables);
 const effective = async (key: KeyPrincipal): Promise<number> => {
   const rates = await stage.ask('merchants', key, '{ rates { method rateBps } }');
   return rates.find((rate: { method: string }) => rate.method === 'sbp').rateBps;
 };
 const reading = `query ($m: ID, $s: ID, $first: Int!, $after: String) {
   rateHistory(merchantId: $m, shopId: $s, method: sbp, first: $first, after: $after) { nodes { rateBps } pageInfo { hasNextPage endCursor } } }`;
-const history = (variables: Record<string, unknown>, principal = finance) => stage.ask('merchants', principal, reading, { first: 50, ...variables });
+const history = (variables: Record<string, unknown>, principal = finance) =>
+  stage.ask('merchants', principal, reading, { first: 50, ...variables });
 
 /** A live payment that has just succeeded. */
 const succeed = async (key: KeyPrincipal): Promise<{ id: string; fee: bigint | null }> => {
-  const creating = 'mutation { paymentCreate(input: { amount: 10000, method: any }) { ... on PaymentCreated { payment { id } } } }';
+  const creating =
+    'mutation { paymentCreate(input: { amount: 10000, method: any }) { ... on PaymentCreated { payment { id } } } }';
   const { id } = (await stage.ask('payments', key, creating)).payment;
-  await stage.rows("update payment set status = 'processing', method = 'sbp', processing_until = now() where id = $1", [id]);
-  const traits = { cardBrand: null, cardMask: null, cardHolder: null, phoneMask: null, payerBank: null };
+  await stage.rows(
+    "update payment set status = 'processing', method = 'sbp', processing_until = now() where id = $1",
+    [id],
+  );
+  const traits = {
+    cardBrand: null,
+    cardMask: null,
+    cardHolder: null,
+    phoneMask: null,
+    payerBank: null,
+  };
   const answer = { kind: 'approved' as const, reference: 'r', rrn: null, traits };
-  const paid = await applyBankAnswer(stage.database, { merchantId: key.merchantId, paymentId: id }, 'bank', answer, stage.now());
+  const paid = await applyBankAnswer(
+    stage.database,
+    { merchantId: key.merchantId, paymentId: id },
+    'bank',
+    answer,
+    stage.now(),
+  );
   if (isRefused(paid)) throw new Error(paid.message);
   return { id, fee: paid.fee };
 };
@@ -43,7 +61,11 @@ test('the most specific rate wins: shop over merchant over platform, per method'
   stage.pass({ seconds: 1 });
   await set({ ...level, bps: 90 });
   assert.equal(await effective(key), 0, 'a younger rate of a wider level changes nothing');
-  assert.equal(await effective(await stage.merchant('live')), 70, 'another merchant keeps the platform’s');
+  assert.equal(
+    await effective(await stage.merchant('live')),
+    70,
+    'another merchant keeps the platform’s',
+  );
 });
 
 test('a later rate changes no earlier payment, and a future one begins at its moment', async () => {
@@ -51,12 +73,19 @@ test('a later rate changes no earlier payment, and a future one begins at its mo
   const early = await succeed(key);
   assert.equal(early.fee, 70n);
   stage.pass({ seconds: 1 });
-  await set({ m: key.merchantId, method: 'sbp', bps: 500, since: stage.now().add({ seconds: 10 }).toString() });
+  await set({
+    m: key.merchantId,
+    method: 'sbp',
+    bps: 500,
+    since: stage.now().add({ seconds: 10 }).toString(),
+  });
   stage.pass({ milliseconds: 9_999 });
   assert.equal((await succeed(key)).fee, 70n, 'a millisecond before');
   stage.pass({ milliseconds: 1 });
   assert.equal((await succeed(key)).fee, 500n, 'at the moment');
-  const [stored] = await stage.rows('select fee, fee_rate_bps from payment where id = $1', [early.id]);
+  const [stored] = await stage.rows('select fee, fee_rate_bps from payment where id = $1', [
+    early.id,
+  ]);
   assert.deepEqual(stored, { fee: '70', fee_rate_bps: 70 });
 });
 
@@ -69,11 +98,17 @@ test('a moment that is past and a rate out of range are refused, and nothing is 
     { ...level, bps: -1 },
     { ...level, m: null, s: shopId },
   ];
-  for (const variables of wrong) assert.equal((await set(variables)).code, 'bad_request', JSON.stringify(variables));
+  for (const variables of wrong)
+    assert.equal((await set(variables)).code, 'bad_request', JSON.stringify(variables));
   assert.equal((await set({ ...level, m: shopId })).code, 'not_found');
   assert.equal((await set({ ...level, s: merchantId })).code, 'not_found');
   assert.deepEqual(await stage.rows('select 1 from rate where merchant_id = $1', [merchantId]), []);
-  assert.deepEqual(await stage.rows('select 1 from audit_entry where merchant_id = $1 and actor <> $$test$$', [merchantId]), []);
+  assert.deepEqual(
+    await stage.rows('select 1 from audit_entry where merchant_id = $1 and actor <> $$test$$', [
+      merchantId,
+    ]),
+    [],
+  );
 });
 
 test('payouts have rates of their own, which the list of the contract does not show', async () => {
@@ -91,11 +126,17 @@ test('a rate that has not begun can be replaced, one that has begun cannot; each
   holds(await history({ m: merchantId }), 'rateBps', [20]);
   await set({ m: merchantId, method: 'sbp', bps: 30 });
   assert.equal((await set({ m: merchantId, method: 'sbp', bps: 40 })).code, 'bad_request');
-  const audits = await stage.rows('select actor, action, before, after from audit_entry where merchant_id = $1 and actor <> $$test$$ order by id', [
-    merchantId,
-  ]);
+  const audits = await stage.rows(
+    'select actor, action, before, after from audit_entry where merchant_id = $1 and actor <> $$test$$ order by id',
+    [merchantId],
+  );
   assert.deepEqual(
-    audits.map(({ actor, action, before: was, after: is }) => [actor, action, was?.rateBps ?? null, is.rateBps]),
+    audits.map(({ actor, action, before: was, after: is }) => [
+      actor,
+      action,
+      was?.rateBps ?? null,
+      is.rateBps,
+    ]),
     [
       ['finance@example.com', 'rate.set', null, 10],
       ['finance@example.com', 'rate.set', 10, 20],
@@ -107,24 +148,46 @@ test('a rate that has not begun can be replaced, one that has begun cannot; each
 test('of fifty rates set for the same moment at once one is left', async () => {
   const { merchantId } = await stage.merchant();
   const since = stage.now().add({ hours: 1 }).toString();
-  await Promise.all(Array.from({ length: 50 }, (_, bps) => set({ m: merchantId, method: 'sbp', bps, since })));
-  assert.equal((await stage.rows('select 1 from rate where merchant_id = $1', [merchantId])).length, 1);
+  await Promise.all(
+    Array.from({ length: 50 }, (_, bps) => set({ m: merchantId, method: 'sbp', bps, since })),
+  );
+  assert.equal(
+    (await stage.rows('select 1 from rate where merchant_id = $1', [merchantId])).length,
+    1,
+  );
 });
 
 test('the history is read in pages, by operators; a cabinet user reads its own and sets none', async () => {
   const { merchantId, shopId } = await stage.merchant();
   for (const hours of [1, 2, 3]) {
     const level = { m: merchantId, s: hours === 2 ? shopId : null, method: 'sbp' };
-    assert.equal((await set({ ...level, bps: hours, since: stage.now().add({ hours }).toString() })).rateBps, hours);
+    assert.equal(
+      (await set({ ...level, bps: hours, since: stage.now().add({ hours }).toString() })).rateBps,
+      hours,
+    );
   }
   const first = await history({ m: merchantId, first: 2 });
   holds(first, 'rateBps', [3, 2]);
   const cabinet = operator('admin', merchantId);
-  holds(await history({ first: 2, after: first.pageInfo.endCursor, m: merchantId }, cabinet), 'rateBps', [1]);
+  holds(
+    await history({ first: 2, after: first.pageInfo.endCursor, m: merchantId }, cabinet),
+    'rateBps',
+    [1],
+  );
   holds(await history({ m: merchantId, s: shopId }), 'rateBps', [2]);
-  assert.equal((await history({ m: (await stage.merchant()).merchantId }, cabinet)).error, 'not_found');
-  assert.equal((await history({ first: 2, after: first.pageInfo.endCursor })).error, 'bad_request', 'a cursor of another list');
+  assert.equal(
+    (await history({ m: (await stage.merchant()).merchantId }, cabinet)).error,
+    'not_found',
+  );
+  assert.equal(
+    (await history({ first: 2, after: first.pageInfo.endCursor })).error,
+    'bad_request',
+    'a cursor of another list',
+  );
   assert.equal((await set({ m: merchantId, method: 'sbp', bps: 0 }, cabinet)).error, 'forbidden');
-  assert.equal((await set({ m: merchantId, method: 'sbp', bps: 0 }, operator('support'))).error, 'forbidden');
+  assert.equal(
+    (await set({ m: merchantId, method: 'sbp', bps: 0 }, operator('support'))).error,
+    'forbidden',
+  );
   assert.equal((await set({ m: merchantId, method: 'sbp', bps: 0 }, admin)).rateBps, 0);
 });

@@ -17,8 +17,11 @@ after(() => stage.close());
 const setting = `mutation ($m: ID!, $s: ID!, $mode: Mode! = live, $operation: BankOperation! = payment, $method: RouteMethod!, $connector: String!, $priority: Int! = 0, $active: Boolean! = true) {
   bankRouteSet(merchantId: $m, shopId: $s, mode: $mode, operation: $operation, method: $method, connector: $connector, priority: $priority, active: $active) {
     ... on BankRoute { id priority active } ... on Refused { code message } } }`;
-const set = ({ merchantId, shopId }: KeyPrincipal, variables: Record<string, unknown>, principal = admin) =>
-  stage.ask('merchants', principal, setting, { m: merchantId, s: shopId, ...variables });
+const set = (
+  { merchantId, shopId }: KeyPrincipal,
+  variables: Record<string, unknown>,
+  principal = admin,
+) => stage.ask('merchants', principal, setting, { m: merchantId, s: shopId, ...variables });
 
 /** What happens when a buyer goes on to the bank with a new payment. */
 const pay = async (key: KeyPrincipal, method: string): Promise<string> => {
@@ -28,10 +31,15 @@ const pay = async (key: KeyPrincipal, method: string): Promise<string> => {
   if (code) return code;
   const card = { number: '4111111111111111', expiry: '12/30', cvc: '123', holder: 'A B' };
   const buyer = { kind: 'buyer', merchantId: key.merchantId, paymentId: payment.id } as const;
-  const paying = 'mutation ($card: CardInput) { checkoutPay(card: $card) { ... on Checkout { status } ... on Refused { code } } }';
-  const paid = await stage.ask('payments', buyer, paying, { card: method === 'cards' ? card : null });
+  const paying =
+    'mutation ($card: CardInput) { checkoutPay(card: $card) { ... on Checkout { status } ... on Refused { code } } }';
+  const paid = await stage.ask('payments', buyer, paying, {
+    card: method === 'cards' ? card : null,
+  });
   if (paid.code) return paid.code;
-  const [row] = await stage.rows('select connector, bank_name from payment where id = $1', [payment.id]);
+  const [row] = await stage.rows('select connector, bank_name from payment where id = $1', [
+    payment.id,
+  ]);
   return `${row.connector} ${row.bank_name}`;
 };
 
@@ -49,8 +57,16 @@ test('the shop’s active route with the lowest priority decides, for its method
   await set(key, { method: 'cards', connector: 'card_bank', active: false });
   assert.equal(await pay(key, 'cards'), 'first_bank First');
   await set(key, { method: 'sbp', operation: 'refund', connector: 'first_bank' });
-  assert.equal(await pay(key, 'sbp'), 'route_not_configured', 'a route of refunds is none of payments');
-  assert.equal(await pay(await stage.merchant('live'), 'cards'), 'route_not_configured', 'nor one of another shop');
+  assert.equal(
+    await pay(key, 'sbp'),
+    'route_not_configured',
+    'a route of refunds is none of payments',
+  );
+  assert.equal(
+    await pay(await stage.merchant('live'), 'cards'),
+    'route_not_configured',
+    'nor one of another shop',
+  );
 });
 
 test('a route to a connector that this installation has not is passed over', async () => {
@@ -66,8 +82,16 @@ test('a bank that does not take the routed method refuses it, and the page does 
   await set(key, { method: 'sbp', connector: 'card_bank' });
   await set(key, { method: 'cards', connector: 'card_bank' });
   assert.equal(await pay(key, 'sbp'), 'method_unsupported');
-  const { payment } = await stage.ask('payments', key, 'mutation { paymentCreate(input: { amount: 1 }) { ... on PaymentCreated { payment { id } } } }');
-  const page = await stage.ask('payments', { kind: 'buyer', merchantId: key.merchantId, paymentId: payment.id }, '{ checkout { methods } }');
+  const { payment } = await stage.ask(
+    'payments',
+    key,
+    'mutation { paymentCreate(input: { amount: 1 }) { ... on PaymentCreated { payment { id } } } }',
+  );
+  const page = await stage.ask(
+    'payments',
+    { kind: 'buyer', merchantId: key.merchantId, paymentId: payment.id },
+    '{ checkout { methods } }',
+  );
   assert.deepEqual(page.methods, ['cards']);
 });
 
@@ -82,8 +106,18 @@ test('wrong routes are refused, and only the platform’s admins set any', async
   const key = await stage.merchant('live');
   const other = await stage.merchant('live');
   const right = { method: 'cards', connector: 'first_bank' };
-  for (const wrong of [{ mode: 'test' }, { method: 'card' }, { operation: 'payout' }, { connector: 'No Name' }, { priority: -1 }]) {
-    assert.equal((await set(key, { ...right, ...wrong })).code, 'bad_request', JSON.stringify(wrong));
+  for (const wrong of [
+    { mode: 'test' },
+    { method: 'card' },
+    { operation: 'payout' },
+    { connector: 'No Name' },
+    { priority: -1 },
+  ]) {
+    assert.equal(
+      (await set(key, { ...right, ...wrong })).code,
+      'bad_request',
+      JSON.stringify(wrong),
+    );
   }
   assert.equal((await set({ ...key, shopId: other.shopId }, right)).code, 'not_found');
   assert.equal((await set(key, right, finance)).error, 'forbidden');
@@ -97,12 +131,22 @@ test('a route is listed, changed in place, removed once, and each change is in t
   assert.equal((await set(key, { method: 'cards', connector: 'first_bank', priority: 7 })).id, id);
   const listing = 'query ($m: ID!) { bankRoutes(merchantId: $m) { nodes { id priority } } }';
   holds(await stage.ask('merchants', admin, listing, { m: merchantId }), 'priority', [7]);
-  const removing = 'mutation ($m: ID!, $id: ID!) { bankRouteRemove(merchantId: $m, id: $id) { ... on PolicyRemoved { id } ... on Refused { code } } }';
+  const removing =
+    'mutation ($m: ID!, $id: ID!) { bankRouteRemove(merchantId: $m, id: $id) { ... on PolicyRemoved { id } ... on Refused { code } } }';
   assert.deepEqual(await stage.ask('merchants', admin, removing, { m: merchantId, id }), { id });
-  assert.deepEqual(await stage.ask('merchants', admin, removing, { m: merchantId, id }), { code: 'not_found' });
-  const audits = await stage.rows('select action, before, after from audit_entry where merchant_id = $1 and actor <> $$test$$ order by id', [merchantId]);
+  assert.deepEqual(await stage.ask('merchants', admin, removing, { m: merchantId, id }), {
+    code: 'not_found',
+  });
+  const audits = await stage.rows(
+    'select action, before, after from audit_entry where merchant_id = $1 and actor <> $$test$$ order by id',
+    [merchantId],
+  );
   assert.deepEqual(
-    audits.map(({ action, before: was, after: is }) => [action, was?.priority ?? null, is?.priority ?? null]),
+    audits.map(({ action, before: was, after: is }) => [
+      action,
+      was?.priority ?? null,
+      is?.priority ?? null,
+    ]),
     [
       ['bank_route.set', null, 0],
       ['bank_route.set', 0, 7],

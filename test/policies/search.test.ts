@@ -9,9 +9,16 @@ let other: KeyPrincipal;
 /** Payments by a name of the test's own. */
 const made = new Map<string, { id: string; publicId: string }>();
 
-const creating = 'mutation ($input: PaymentCreateInput!) { paymentCreate(input: $input) { ... on PaymentCreated { payment { id publicId } } } }';
-const make = async (name: string, key: KeyPrincipal, input: Record<string, unknown>): Promise<void> => {
-  const { payment } = await stage.ask('payments', key, creating, { input: { amount: 100, ...input } });
+const creating =
+  'mutation ($input: PaymentCreateInput!) { paymentCreate(input: $input) { ... on PaymentCreated { payment { id publicId } } } }';
+const make = async (
+  name: string,
+  key: KeyPrincipal,
+  input: Record<string, unknown>,
+): Promise<void> => {
+  const { payment } = await stage.ask('payments', key, creating, {
+    input: { amount: 100, ...input },
+  });
   made.set(name, payment);
   stage.pass({ milliseconds: 1 });
 };
@@ -25,16 +32,26 @@ before(async () => {
   await make('cake', own, { orderId: 'order 2', customerId: 'ann', amount: 200 });
   await make('test', { ...own, mode: 'test' }, { orderId: 'order 1' });
   await make('foreign', other, { orderId: 'order 1', customerId: 'ann' });
-  await stage.rows("update payment set rrn = '123456789012', customer_card_mask = '**** **** **** 1111', status = 'failed' where id = $1", [of('cake').id]);
+  await stage.rows(
+    "update payment set rrn = '123456789012', customer_card_mask = '**** **** **** 1111', status = 'failed' where id = $1",
+    [of('cake').id],
+  );
 });
 after(() => stage.close());
 
 const searching = `query ($search: PaymentSearchInput!, $m: ID, $first: Int! = 50, $after: String) {
   paymentSearch(search: $search, merchantId: $m, first: $first, after: $after) { nodes { id } pageInfo { hasNextPage endCursor } } }`;
-const search = (principal: Principal, criteria: Record<string, unknown>, variables: Record<string, unknown> = {}) =>
-  stage.ask('payments', principal, searching, { search: criteria, ...variables });
+const search = (
+  principal: Principal,
+  criteria: Record<string, unknown>,
+  variables: Record<string, unknown> = {},
+) => stage.ask('payments', principal, searching, { search: criteria, ...variables });
 /** What is found, by the test's own names, newest first; or the error's code. */
-const found = async (principal: Principal, criteria: Record<string, unknown>, variables: Record<string, unknown> = {}): Promise<readonly string[] | string> => {
+const found = async (
+  principal: Principal,
+  criteria: Record<string, unknown>,
+  variables: Record<string, unknown> = {},
+): Promise<readonly string[] | string> => {
   const page = await search(principal, criteria, variables);
   if (page.error) return page.error;
   const names = new Map(Array.from(made, ([name, { id }]) => [id, name]));
@@ -59,7 +76,8 @@ test('an operator finds a merchant’s payments by each criterion and by several
     [{ customerId: 'ann', from: '2026-11-22' }, []],
     [{ orderId: 'ORDER 1' }, []],
   ];
-  for (const [criteria, names] of expected) assert.deepEqual(await found(admin, criteria, m), names, JSON.stringify(criteria));
+  for (const [criteria, names] of expected)
+    assert.deepEqual(await found(admin, criteria, m), names, JSON.stringify(criteria));
 });
 
 test('without a merchant only an id and a public id are searched for', async () => {
@@ -99,8 +117,13 @@ test('malformed criteria, cursors and searches without an index over many days a
     { amount: 100, from: '2026-11-21' },
     { amount: 100, from: '2026-10-01', to: '2026-11-21' },
   ];
-  for (const criteria of wrong) assert.equal(await found(admin, criteria, m), 'bad_request', JSON.stringify(criteria));
-  assert.deepEqual(await found(admin, { amount: 200, from: '2026-10-22', to: '2026-11-21' }, m), ['cake'], 'thirty-one days');
+  for (const criteria of wrong)
+    assert.equal(await found(admin, criteria, m), 'bad_request', JSON.stringify(criteria));
+  assert.deepEqual(
+    await found(admin, { amount: 200, from: '2026-10-22', to: '2026-11-21' }, m),
+    ['cake'],
+    'thirty-one days',
+  );
   assert.equal(await found(admin, day, { m: 'x' }), 'not_found');
   assert.equal(await found(admin, day, { ...m, first: 0 }), 'bad_request');
   assert.equal(await found(admin, day, { ...m, after: 'x' }), 'bad_request');
@@ -118,11 +141,16 @@ test('pages neither repeat nor skip, and a cursor belongs to its search', async 
     }
     assert.deepEqual(
       seen,
-      (await search(admin, criteria, { m: own.merchantId })).nodes.map(({ id }: { id: string }) => id),
+      (await search(admin, criteria, { m: own.merchantId })).nodes.map(
+        ({ id }: { id: string }) => id,
+      ),
     );
   }
   const { pageInfo } = await search(admin, day, m);
-  assert.equal(await found(admin, { customerId: 'ann' }, { ...m, after: pageInfo.endCursor }), 'bad_request');
+  assert.equal(
+    await found(admin, { customerId: 'ann' }, { ...m, after: pageInfo.endCursor }),
+    'bad_request',
+  );
 });
 
 test('each criterion that names a payment nearly alone is answered by an index', async () => {
@@ -139,8 +167,17 @@ test('each criterion that names a payment nearly alone is answered by an index',
     [`merchant_id = '${own.merchantId}' and rrn = '77'`, 'payment_rrn'],
   ];
   for (const [condition, index] of plans) {
-    const rows = await stage.rows(`explain select * from payment where ${condition} order by created_at desc, id desc limit 51`);
-    assert.match(rows.map((row) => row['QUERY PLAN']).join('\n'), new RegExp(`${index}\\b`), condition);
+    const rows = await stage.rows(
+      `explain select * from payment where ${condition} order by created_at desc, id desc limit 51`,
+    );
+    assert.match(
+      rows.map((row) => row['QUERY PLAN']).join('\n'),
+      new RegExp(`${index}\\b`),
+      condition,
+    );
   }
-  assert.equal((await search(admin, { orderId: 'bulk 77' }, { m: own.merchantId })).nodes.length, 1);
+  assert.equal(
+    (await search(admin, { orderId: 'bulk 77' }, { m: own.merchantId })).nodes.length,
+    1,
+  );
 });

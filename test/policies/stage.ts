@@ -1,4 +1,7 @@
-/** What the tests of policies stand on: a migrated PostgreSQL, the bus on it, the policies of two processes, and the two subgraphs that obey and change them. */
+/**
+ * What the tests of policies stand on: a migrated PostgreSQL, the bus on it, the policies of two
+ * processes, and the two subgraphs that obey and change them.
+ */
 import { randomBytes, randomUUID } from 'node:crypto';
 import assert from 'node:assert/strict';
 import { parse } from 'graphql';
@@ -9,7 +12,11 @@ import { openTestClocks } from '../../subgraphs/kernel/clock/test-clocks.ts';
 import { openPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { openBus } from '../../subgraphs/kernel/queue/bus.ts';
 import { localExecutor } from '../../subgraphs/kernel/service/graph/local-executor.ts';
-import type { OperatorPrincipal, Principal, Role } from '../../subgraphs/kernel/service/access/principal.ts';
+import type {
+  OperatorPrincipal,
+  Principal,
+  Role,
+} from '../../subgraphs/kernel/service/access/principal.ts';
 import { buildSubgraph } from '../../subgraphs/kernel/service/graph/subgraph.ts';
 import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { merchantsSubgraph } from '../../subgraphs/merchants/resolvers.ts';
@@ -44,21 +51,61 @@ export const openStage = async (connectors: (simulator: Bank) => readonly Bank[]
   const simulator = openSimulator(database);
   const banks = openBanks(simulator, database.pool, connectors(simulator));
   let now = Temporal.Instant.from('2026-11-21T10:00:00Z');
-  const contextOf = (call: { principal: Principal; requestId: string }) => ({ ...call, now: () => now });
+  const contextOf = (call: { principal: Principal; requestId: string }) => ({
+    ...call,
+    now: () => now,
+  });
   const realNow = (): Temporal.Instant => now;
   const clocks = openTestClocks({ pool: database.pool, bus, now: realNow });
-  const quiet = { wakeClock: () => {}, wakeRelay: () => {}, askLater: () => {}, sendRefundLater: () => {}, wakeLanes: () => {} };
-  const merchantsParts = { database, bus, policies, fingerprintKey, vaultKey: randomBytes(32), privateTargets: () => true, clocks, realNow, ...quiet };
-  const paymentsParts = { database, banks, policies: farPolicies, clocks, publicUrl: 'https://pay.example', pageSecret: randomBytes(32), ...quiet };
+  const quiet = {
+    wakeClock: () => {},
+    wakeRelay: () => {},
+    askLater: () => {},
+    sendRefundLater: () => {},
+    wakeLanes: () => {},
+  };
+  const merchantsParts = {
+    database,
+    bus,
+    policies,
+    fingerprintKey,
+    vaultKey: randomBytes(32),
+    privateTargets: () => true,
+    clocks,
+    realNow,
+    ...quiet,
+  };
+  const paymentsParts = {
+    database,
+    banks,
+    policies: farPolicies,
+    clocks,
+    publicUrl: 'https://pay.example',
+    pageSecret: randomBytes(32),
+    ...quiet,
+  };
   const executors = {
     merchants: localExecutor(buildSubgraph(merchantsSubgraph(merchantsParts)), contextOf, log),
     payments: localExecutor(buildSubgraph(paymentsSubgraph(paymentsParts)), contextOf, log),
   };
-  /** Asks a subgraph; gives the first field of the answer, or the first error as `{ error, message }`. */
-  const ask = async (subgraph: 'merchants' | 'payments', principal: Principal, document: string, variables: Record<string, unknown> = {}): Promise<any> => {
-    const { data, errors } = await executors[subgraph].prepare(parse(document))(variables, { principal, requestId: randomUUID() });
+  /**
+   * Asks a subgraph; gives the first field of the answer, or the first error as `{ error, message
+   * }`.
+   */
+  const ask = async (
+    subgraph: 'merchants' | 'payments',
+    principal: Principal,
+    document: string,
+    variables: Record<string, unknown> = {},
+  ): Promise<any> => {
+    const { data, errors } = await executors[subgraph].prepare(parse(document))(variables, {
+      principal,
+      requestId: randomUUID(),
+    });
     const [error] = errors ?? [];
-    return error ? { error: error.extensions?.['code'], message: error.message } : Object.values(data ?? {})[0];
+    return error
+      ? { error: error.extensions?.['code'], message: error.message }
+      : Object.values(data ?? {})[0];
   };
   return {
     database,
@@ -71,7 +118,8 @@ export const openStage = async (connectors: (simulator: Bank) => readonly Bank[]
     /** Moves the clock on. */
     pass: (duration: Temporal.DurationLike): void => void (now = now.add(duration)),
     /** Rows of a query, as plain values. */
-    rows: async (text: string, values: unknown[] = []): Promise<any[]> => (await database.pool.query(text, values)).rows,
+    rows: async (text: string, values: unknown[] = []): Promise<any[]> =>
+      (await database.pool.query(text, values)).rows,
     close: async (): Promise<void> => {
       policies.close();
       farPolicies.close();

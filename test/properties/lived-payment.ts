@@ -1,4 +1,7 @@
-/** One payment of a history, lived on the real verbs and a real database. The bank says what the history says, and nothing by itself. */
+/**
+ * One payment of a history, lived on the real verbs and a real database. The bank says what the
+ * history says, and nothing by itself.
+ */
 import assert from 'node:assert/strict';
 import type { Bank, BankAnswer, RefundAnswer } from '../../subgraphs/kernel/banks/bank.ts';
 import { openBanks, type Banks } from '../../subgraphs/kernel/banks/route.ts';
@@ -21,7 +24,13 @@ import type { MigratedDatabase } from '../support/migrated.ts';
 import type { Said } from './payment-model.ts';
 
 const start = Temporal.Instant.from('2026-11-21T10:00:00Z');
-const traits = { cardBrand: null, cardMask: null, cardHolder: null, phoneMask: null, payerBank: null };
+const traits = {
+  cardBrand: null,
+  cardMask: null,
+  cardHolder: null,
+  phoneMask: null,
+  payerBank: null,
+};
 
 const answers: Record<Said | 'unseen', BankAnswer> = {
   approve: { kind: 'approved', reference: 'r', rrn: '1', traits },
@@ -52,7 +61,10 @@ export class LivedPayment {
   #minutes = 0;
   #calls = 0;
   /** What the balance was, and when. */
-  readonly #remembered: { readonly at: Temporal.Instant; readonly balance: { balance: bigint; available: bigint } }[] = [];
+  readonly #remembered: {
+    readonly at: Temporal.Instant;
+    readonly balance: { balance: bigint; available: bigint };
+  }[] = [];
 
   private constructor(migrated: MigratedDatabase, key: KeyPrincipal, { id, amount }: Payment) {
     this.#migrated = migrated;
@@ -62,7 +74,11 @@ export class LivedPayment {
   }
 
   /** Creates it, under an Idempotency-Key. */
-  static async create(migrated: MigratedDatabase, key: KeyPrincipal, amount: bigint): Promise<LivedPayment> {
+  static async create(
+    migrated: MigratedDatabase,
+    key: KeyPrincipal,
+    amount: bigint,
+  ): Promise<LivedPayment> {
     const request = { input: { amount, method: 'sbp' as const }, idempotency: { key: 'payment' } };
     const created = await createPayment(migrated.database, noPolicies, key, request, start);
     assert.ok(!isRefused(created) && !created.replayed);
@@ -78,8 +94,9 @@ export class LivedPayment {
   }
 
   /**
-   * Every call comes a little later than the one before: refunds are listed by their moment. After a wait it is later than its minutes, too, so that what began at
-   * any call before it and lasts as long is over.
+   * Every call comes a little later than the one before: refunds are listed by their moment. After
+   * a wait it is later than its minutes, too, so that what began at any call before it and lasts as
+   * long is over.
    */
   #now(): Temporal.Instant {
     this.#calls += 1;
@@ -92,12 +109,26 @@ export class LivedPayment {
 
   #bank(refund: Said): Banks {
     const banks = openBanks(openSimulator(this.#database), this.#database.pool);
-    const bank: Bank = { ...banks.simulator, ask: () => Promise.resolve(answers.silent), refund: () => Promise.resolve(refundAnswers[refund]) };
-    return { ...banks, candidates: () => Promise.resolve([bank]), route: () => Promise.resolve(bank), holding: () => bank };
+    const bank: Bank = {
+      ...banks.simulator,
+      ask: () => Promise.resolve(answers.silent),
+      refund: () => Promise.resolve(refundAnswers[refund]),
+    };
+    return {
+      ...banks,
+      candidates: () => Promise.resolve([bank]),
+      route: () => Promise.resolve(bank),
+      holding: () => bank,
+    };
   }
 
   async session(): Promise<void> {
-    await openSession(this.#database, this.#bank('silent'), noPolicies, { key: this.#payment, card: null, pageUrl: 'https://pay.example/p', now: this.#now() });
+    await openSession(this.#database, this.#bank('silent'), noPolicies, {
+      key: this.#payment,
+      card: null,
+      pageUrl: 'https://pay.example/p',
+      now: this.#now(),
+    });
   }
 
   async cancel(): Promise<void> {
@@ -114,11 +145,20 @@ export class LivedPayment {
 
   async bankSays(said: Said | 'unseen', times: number): Promise<void> {
     const now = this.#now();
-    await Promise.all(Array.from({ length: times }, () => applyBankAnswer(this.#database, this.#payment, 'bank', answers[said], now)));
+    await Promise.all(
+      Array.from({ length: times }, () =>
+        applyBankAnswer(this.#database, this.#payment, 'bank', answers[said], now),
+      ),
+    );
   }
 
   #refund(index: number, amount: bigint | null, said: Said) {
-    const request = { paymentId: this.#id, amount, reason: null, idempotency: { key: `refund-${index}` } };
+    const request = {
+      paymentId: this.#id,
+      amount,
+      reason: null,
+      idempotency: { key: `refund-${index}` },
+    };
     return refundPayment(this.#database, this.#bank(said), this.#key, request, this.#now());
   }
 
@@ -133,15 +173,32 @@ export class LivedPayment {
   async answer(of: number, said: Said, times: number): Promise<void> {
     const refund = (await this.refunds())[of];
     const now = this.#now();
-    if (refund) await Promise.all(Array.from({ length: times }, () => applyRefundAnswer(this.#database, refund, refundAnswers[said], now)));
+    if (refund)
+      await Promise.all(
+        Array.from({ length: times }, () =>
+          applyRefundAnswer(this.#database, refund, refundAnswers[said], now),
+        ),
+      );
   }
 
-  /** Repeats a creation: the payment's (0), or a refund's. What was made before is found, whatever has become of it since. */
+  /**
+   * Repeats a creation: the payment's (0), or a refund's. What was made before is found, whatever
+   * has become of it since.
+   */
   async replay(of: number): Promise<void> {
     const asked = this.#asked[of - 1];
     if (of === 0) {
-      const request = { input: { amount: this.#amount, method: 'sbp' as const }, idempotency: { key: 'payment' } };
-      const again = await createPayment(this.#database, noPolicies, this.#key, request, this.#now());
+      const request = {
+        input: { amount: this.#amount, method: 'sbp' as const },
+        idempotency: { key: 'payment' },
+      };
+      const again = await createPayment(
+        this.#database,
+        noPolicies,
+        this.#key,
+        request,
+        this.#now(),
+      );
       assert.ok(!isRefused(again) && again.replayed && again.payment.id === this.#id);
     } else if (asked?.id) {
       const again = await this.#refund(of - 1, asked.amount, 'approve');
@@ -150,7 +207,9 @@ export class LivedPayment {
   }
 
   async payment(): Promise<Payment> {
-    return (await findPayment(this.#database.pool, this.#payment, start))?.payment ?? assert.fail('gone');
+    return (
+      (await findPayment(this.#database.pool, this.#payment, start))?.payment ?? assert.fail('gone')
+    );
   }
 
   refunds(): Promise<Refund[]> {
@@ -158,7 +217,12 @@ export class LivedPayment {
   }
 
   async balance(): Promise<{ balance: bigint; available: bigint }> {
-    const [row] = await readBalances(this.#database.pool, this.#key.merchantId, this.#key.mode, 'RUB');
+    const [row] = await readBalances(
+      this.#database.pool,
+      this.#key.merchantId,
+      this.#key.mode,
+      'RUB',
+    );
     return { balance: row?.balance ?? 0n, available: row?.available ?? 0n };
   }
 
@@ -170,29 +234,50 @@ export class LivedPayment {
   /** The balance as of each moment that was remembered is what it was then. */
   async provePast(): Promise<void> {
     for (const { at, balance: then } of this.#remembered) {
-      const [row] = await readBalancesAt(this.#database.pool, this.#key.merchantId, this.#key.mode, 'RUB', at);
-      assert.deepEqual({ balance: row?.balance, available: row?.available }, then, `the balance as of ${at.toString()}`);
+      const [row] = await readBalancesAt(
+        this.#database.pool,
+        this.#key.merchantId,
+        this.#key.mode,
+        'RUB',
+        at,
+      );
+      assert.deepEqual(
+        { balance: row?.balance, available: row?.available },
+        then,
+        `the balance as of ${at.toString()}`,
+      );
     }
   }
 
   async #texts(query: string): Promise<string[]> {
-    const { rows } = await this.#database.pool.query<{ text: string }>(query, [this.#key.merchantId]);
+    const { rows } = await this.#database.pool.query<{ text: string }>(query, [
+      this.#key.merchantId,
+    ]);
     return rows.map(({ text }) => text);
   }
 
   webhooks(): Promise<string[]> {
-    return this.#texts('select webhook_event as text from event where merchant_id = $1 and webhook_event is not null order by position');
+    return this.#texts(
+      'select webhook_event as text from event where merchant_id = $1 and webhook_event is not null order by position',
+    );
   }
 
   alerts(): Promise<string[]> {
-    return this.#texts('select kind as text from alert where merchant_id = $1 order by raised_at, kind');
+    return this.#texts(
+      'select kind as text from alert where merchant_id = $1 order by raised_at, kind',
+    );
   }
 
   /** Each account with what its postings come to. */
   async books(): Promise<ReadonlyMap<string, bigint>> {
-    const rows = await this.#texts(`select account || ' ' || sum(amount) as text from (select to_account as account, amount from posting where merchant_id = $1
+    const rows =
+      await this.#texts(`select account || ' ' || sum(amount) as text from (select to_account as account, amount from posting where merchant_id = $1
       union all select from_account, -amount from posting where merchant_id = $1) as moved group by account`);
-    return new Map(rows.map((row) => row.split(' ')).map(([account = '', amount = '']) => [account, BigInt(amount)]));
+    return new Map(
+      rows
+        .map((row) => row.split(' '))
+        .map(([account = '', amount = '']) => [account, BigInt(amount)]),
+    );
   }
 
   /** A number that grows with everything that is ever written of it. */

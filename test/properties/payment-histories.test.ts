@@ -5,7 +5,17 @@ import { foldBalances } from '../../subgraphs/kernel/ledger/fold.ts';
 import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 import { LivedPayment } from './lived-payment.ts';
-import { askedOf, balanceOf, modelAfter, newModel, refundedOf, refusalOf, type Model, type Said, type Step } from './payment-model.ts';
+import {
+  askedOf,
+  balanceOf,
+  modelAfter,
+  newModel,
+  refundedOf,
+  refusalOf,
+  type Model,
+  type Said,
+  type Step,
+} from './payment-model.ts';
 
 let migrated: MigratedDatabase;
 before(async () => void (migrated = await startMigratedDatabase()));
@@ -17,21 +27,41 @@ const few = fc.integer({ min: 0, max: 3 });
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.constant<Step>({ do: 'session' }) },
   { weight: 1, arbitrary: fc.constant<Step>({ do: 'cancel' }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('wait'), minutes: fc.integer({ min: 1, max: 30 }) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant('wait'), minutes: fc.integer({ min: 1, max: 30 }) }),
+  },
   {
     weight: 4,
     arbitrary: fc.record({
       do: fc.constant('bank'),
-      said: fc.constantFrom<Said | 'unseen'>('approve', 'approve', 'decline', 'silent', 'pending', 'unseen'),
+      said: fc.constantFrom<Said | 'unseen'>(
+        'approve',
+        'approve',
+        'decline',
+        'silent',
+        'pending',
+        'unseen',
+      ),
       times,
     }),
   },
-  { weight: 4, arbitrary: fc.record({ do: fc.constant('refund'), share: fc.option(fc.integer({ min: 0, max: 101 }), { freq: 1 }), said }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('refund'),
+      share: fc.option(fc.integer({ min: 0, max: 101 }), { freq: 1 }),
+      said,
+    }),
+  },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('answer'), of: few, said, times }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('replay'), of: few }) },
 );
 const session: Step = { do: 'session' };
-/** Most histories begin where much can still happen: paid, or ended in one of the ways after which money comes too late. */
+/**
+ * Most histories begin where much can still happen: paid, or ended in one of the ways after which
+ * money comes too late.
+ */
 const beginning = fc.constantFrom<readonly Step[]>(
   [],
   [session, { do: 'bank', said: 'approve', times: 1 }],
@@ -56,7 +86,10 @@ const take = async (lived: LivedPayment, before: Model, taken: Step, now: Model)
     case 'bank':
       return lived.bankSays(taken.said, taken.times);
     case 'refund':
-      return assert.equal(await lived.refund(askedOf(before, taken.share), taken.said), refusalOf(before, taken.share));
+      return assert.equal(
+        await lived.refund(askedOf(before, taken.share), taken.said),
+        refusalOf(before, taken.share),
+      );
     case 'answer':
       return lived.answer(taken.of, taken.said, taken.times);
     case 'replay': {
@@ -69,8 +102,16 @@ const take = async (lived: LivedPayment, before: Model, taken: Step, now: Model)
 
 const compareStates = async (lived: LivedPayment, model: Model, taken: Step): Promise<void> => {
   const [payment, refunds] = await Promise.all([lived.payment(), lived.refunds()]);
-  const seen = { status: payment.status, amountRefunded: payment.amountRefunded, late: payment.metadata['late_success'] === 'true' };
-  assert.deepEqual(seen, { status: model.status, amountRefunded: refundedOf(model), late: model.late }, `after ${JSON.stringify(taken)}`);
+  const seen = {
+    status: payment.status,
+    amountRefunded: payment.amountRefunded,
+    late: payment.metadata['late_success'] === 'true',
+  };
+  assert.deepEqual(
+    seen,
+    { status: model.status, amountRefunded: refundedOf(model), late: model.late },
+    `after ${JSON.stringify(taken)}`,
+  );
   assert.deepEqual(
     refunds.map(({ amount, status }) => ({ amount, status })),
     model.refunds,
@@ -90,18 +131,35 @@ const compareMoney = async (lived: LivedPayment, model: Model): Promise<void> =>
     0n,
     'money is neither made nor lost',
   );
-  assert.deepEqual({ balance: of('merchant') + of('merchant_reserved'), available: of('merchant') }, before, 'every balance equals its postings');
+  assert.deepEqual(
+    { balance: of('merchant') + of('merchant_reserved'), available: of('merchant') },
+    before,
+    'every balance equals its postings',
+  );
   const took = model.status === 'succeeded' || model.status === 'refunded' || model.late;
-  assert.equal(-of('acquirer_clearing'), took ? model.amount - refundedOf(model) : 0n, 'the acquirer owes what came in less what it gave back');
+  assert.equal(
+    -of('acquirer_clearing'),
+    took ? model.amount - refundedOf(model) : 0n,
+    'the acquirer owes what came in less what it gave back',
+  );
   assert.deepEqual(await lived.webhooks(), model.webhooks);
   assert.deepEqual((await lived.alerts()).toSorted(), [...model.alerts].toSorted());
 };
 
 test('any history of a payment and its refunds ends as the contract’s tables say, money is neither made nor lost, and what the balance was can be told afterwards', async () => {
   const met = new Map<string, number>();
-  const live = async ({ mode, amount, steps }: { mode: 'test' | 'live'; amount: bigint; steps: [readonly Step[], readonly Step[]] }): Promise<void> => {
+  const live = async ({
+    mode,
+    amount,
+    steps,
+  }: {
+    mode: 'test' | 'live';
+    amount: bigint;
+    steps: [readonly Step[], readonly Step[]];
+  }): Promise<void> => {
     const lived = await LivedPayment.create(migrated, await migrated.merchant(mode), amount);
-    // The platform's rate of sbp is 0.70 %, rounded half up; nothing is withheld from test payments.
+    // The platform's rate of sbp is 0.70 %, rounded half up; nothing is withheld from test
+    // payments.
     let model = newModel(amount, mode === 'live' ? (amount * 70n + 5_000n) / 10_000n : 0n);
     for (const taken of steps.flat()) {
       const before = model;
@@ -112,15 +170,31 @@ test('any history of a payment and its refunds ends as the contract’s tables s
     }
     await compareMoney(lived, model);
     await lived.provePast();
-    for (const kind of [model.status, ...(model.late ? ['late'] : []), ...model.refunds.map(({ status }) => `refund ${status}`)]) {
+    for (const kind of [
+      model.status,
+      ...(model.late ? ['late'] : []),
+      ...model.refunds.map(({ status }) => `refund ${status}`),
+    ]) {
       met.set(kind, (met.get(kind) ?? 0) + 1);
     }
   };
   await fc.assert(fc.asyncProperty(history, live), { numRuns: 200 });
-  for (const kind of ['succeeded', 'failed', 'expired', 'cancelled', 'refunded', 'late', 'refund pending', 'refund succeeded', 'refund failed']) {
+  for (const kind of [
+    'succeeded',
+    'failed',
+    'expired',
+    'cancelled',
+    'refunded',
+    'late',
+    'refund pending',
+    'refund succeeded',
+    'refund failed',
+  ]) {
     assert.ok((met.get(kind) ?? 0) > 0, `no history met ${kind}: ${JSON.stringify([...met])}`);
   }
   // Nobody relays here: what is in the outbox stays there.
-  const differences = (await checkBooks(migrated.database)).filter(({ check }) => check !== 'event_relayed');
+  const differences = (await checkBooks(migrated.database)).filter(
+    ({ check }) => check !== 'event_relayed',
+  );
   assert.deepEqual(differences, []);
 });

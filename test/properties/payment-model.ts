@@ -1,6 +1,7 @@
 /**
- * The tiny model of a payment's life: what the contract's tables and decisions D-33, D-36 and D-37 say, in numbers and without any of the service's code.
- * The tests live random histories on the real thing and hold it against this.
+ * The tiny model of a payment's life: what the contract's tables and decisions D-33, D-36 and D-37
+ * say, in numbers and without any of the service's code. The tests live random histories on the
+ * real thing and hold it against this.
  */
 
 /** What a bank may say of a payment, or of a refund. */
@@ -11,11 +12,17 @@ export type Step =
   | { readonly do: 'session' | 'cancel' }
   | { readonly do: 'wait'; readonly minutes: number }
   | { readonly do: 'bank'; readonly said: Said | 'unseen'; readonly times: number }
-  /** `share` of the payment's amount in hundredths; null: what is left. `said`: what the bank says to the order at once. */
+  /**
+   * `share` of the payment's amount in hundredths; null: what is left. `said`: what the bank says
+   * to the order at once.
+   */
   | { readonly do: 'refund'; readonly share: number | null; readonly said: Said }
   /** An answer about the refund made `of`-th, be it final or not. */
   | { readonly do: 'answer'; readonly of: number; readonly said: Said; readonly times: number }
-  /** A creation that was made before is asked for again under its Idempotency-Key: the payment (0) or a refund. */
+  /**
+   * A creation that was made before is asked for again under its Idempotency-Key: the payment (0)
+   * or a refund.
+   */
   | { readonly do: 'replay'; readonly of: number };
 
 export interface ModelRefund {
@@ -53,18 +60,31 @@ export const newModel = (amount: bigint, fee: bigint): Model => ({
 });
 
 const sum = (model: Model, status: ModelRefund['status']): bigint =>
-  model.refunds.reduce((total, refund) => (refund.status === status ? total + refund.amount : total), 0n);
+  model.refunds.reduce(
+    (total, refund) => (refund.status === status ? total + refund.amount : total),
+    0n,
+  );
 
-const ended = (model: Model, status: string): Model => ({ ...model, status, webhooks: [...model.webhooks, `payment.${status}`] });
+const ended = (model: Model, status: string): Model => ({
+  ...model,
+  status,
+  webhooks: [...model.webhooks, `payment.${status}`],
+});
 
 const afterWait = (model: Model, minutes: number): Model => {
   const at_min = model.at_min + minutes;
   const linkOver = model.status === 'pending' && at_min >= linkTtl_min;
-  const sessionOver = model.status === 'processing' && model.session_min !== null && at_min >= model.session_min + sessionTtl_min;
+  const sessionOver =
+    model.status === 'processing' &&
+    model.session_min !== null &&
+    at_min >= model.session_min + sessionTtl_min;
   return linkOver || sessionOver ? ended({ ...model, at_min }, 'expired') : { ...model, at_min };
 };
 
-const alerted = (model: Model, kind: string, times = 1): Model => ({ ...model, alerts: [...model.alerts, ...Array.from({ length: times }, () => kind)] });
+const alerted = (model: Model, kind: string, times = 1): Model => ({
+  ...model,
+  alerts: [...model.alerts, ...Array.from({ length: times }, () => kind)],
+});
 
 const afterBank = (model: Model, said: Said | 'unseen'): Model => {
   const { status } = model;
@@ -73,9 +93,19 @@ const afterBank = (model: Model, said: Said | 'unseen'): Model => {
   if (status === 'processing') return ended(model, said === 'approve' ? 'succeeded' : 'failed');
   if (said === 'approve') {
     if (model.late || !['failed', 'expired', 'cancelled'].includes(status)) return model;
-    return alerted({ ...model, late: true, refunds: [...model.refunds, { amount: model.amount, status: 'pending' }] }, 'late_success');
+    return alerted(
+      {
+        ...model,
+        late: true,
+        refunds: [...model.refunds, { amount: model.amount, status: 'pending' }],
+      },
+      'late_success',
+    );
   }
-  const contradicts = said === 'decline' && (status === 'succeeded' || status === 'refunded') && !model.alerts.includes('bank_answer_contradicts');
+  const contradicts =
+    said === 'decline' &&
+    (status === 'succeeded' || status === 'refunded') &&
+    !model.alerts.includes('bank_answer_contradicts');
   return contradicts ? alerted(model, 'bank_answer_contradicts') : model;
 };
 
@@ -86,11 +116,16 @@ const afterAnswer = (model: Model, of: number, said: Said): Model => {
   const after = { ...model, refunds: model.refunds.with(of, { ...refund, status }) };
   if (status === 'failed') return model.late ? alerted(after, 'late_success') : after;
   const full = !model.late && sum(after, 'succeeded') === model.amount;
-  return { ...after, status: full ? 'refunded' : model.status, webhooks: [...model.webhooks, 'payment.refunded'] };
+  return {
+    ...after,
+    status: full ? 'refunded' : model.status,
+    webhooks: [...model.webhooks, 'payment.refunded'],
+  };
 };
 
 /** What a refund is asked of: `null` is the whole remainder. */
-export const askedOf = ({ amount }: Model, share: number | null): bigint | null => (share === null ? null : (amount * BigInt(share)) / 100n || 1n);
+export const askedOf = ({ amount }: Model, share: number | null): bigint | null =>
+  share === null ? null : (amount * BigInt(share)) / 100n || 1n;
 
 /** The refusal of a refund, or null when it is made. */
 export const refusalOf = (model: Model, share: number | null): string | null => {
@@ -102,15 +137,22 @@ export const refusalOf = (model: Model, share: number | null): string | null => 
 
 const afterRefund = (model: Model, share: number | null, said: Said): Model => {
   if (refusalOf(model, share) !== null) return model;
-  const amount = askedOf(model, share) ?? model.amount - sum(model, 'succeeded') - sum(model, 'pending');
-  return afterAnswer({ ...model, refunds: [...model.refunds, { amount, status: 'pending' }] }, model.refunds.length, said);
+  const amount =
+    askedOf(model, share) ?? model.amount - sum(model, 'succeeded') - sum(model, 'pending');
+  return afterAnswer(
+    { ...model, refunds: [...model.refunds, { amount, status: 'pending' }] },
+    model.refunds.length,
+    said,
+  );
 };
 
 /** The model after a step. */
 export const modelAfter = (model: Model, step: Step): Model => {
   switch (step.do) {
     case 'session':
-      return model.status === 'pending' ? { ...model, status: 'processing', session_min: model.at_min } : model;
+      return model.status === 'pending'
+        ? { ...model, status: 'processing', session_min: model.at_min }
+        : model;
     case 'cancel':
       return model.status === 'pending' ? ended(model, 'cancelled') : model;
     case 'wait':
@@ -126,9 +168,16 @@ export const modelAfter = (model: Model, step: Step): Model => {
   }
 };
 
-/** What the merchant owns, and what of it may be paid out. What the bank kept of a late payment is nobody's. */
+/**
+ * What the merchant owns, and what of it may be paid out. What the bank kept of a late payment is
+ * nobody's.
+ */
 export const balanceOf = (model: Model): { balance: bigint; available: bigint } => {
-  const paid = model.late ? model.amount : ['succeeded', 'refunded'].includes(model.status) ? model.amount - model.fee : 0n;
+  const paid = model.late
+    ? model.amount
+    : ['succeeded', 'refunded'].includes(model.status)
+      ? model.amount - model.fee
+      : 0n;
   const balance = paid - sum(model, 'succeeded') - (model.late ? sum(model, 'failed') : 0n);
   return { balance, available: balance - sum(model, 'pending') };
 };

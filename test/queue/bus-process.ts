@@ -1,14 +1,21 @@
 /**
- * A process on the bus: `node bus-process.ts <databaseUrl> <redisUrl or ->`. Tells its parent when it hears, and every event that it hears; publishes the
- * events that its parent sends; closes the bus when its parent disconnects, and then ends by itself if nothing is left open.
+ * A process on the bus: `node bus-process.ts <databaseUrl> <redisUrl or ->`. Tells its parent when
+ * it hears, and every event that it hears; publishes the events that its parent sends; closes the
+ * bus when its parent disconnects, and then ends by itself if nothing is left open.
  */
 import { pino } from 'pino';
 import { openBus } from '../../subgraphs/kernel/queue/bus.ts';
 import { readMessage } from '../../subgraphs/kernel/queue/bus-message.ts';
 
 const [, , databaseUrl = '', redisUrl] = process.argv;
-const bus = await openBus({ databaseUrl, redisUrl: redisUrl === '-' ? null : (redisUrl ?? null), log: pino({ level: 'silent' }) });
+const bus = await openBus({
+  databaseUrl,
+  redisUrl: redisUrl === '-' ? null : (redisUrl ?? null),
+  log: pino({ level: 'silent' }),
+});
 bus.subscribe('events', (stretch) => void process.send?.(stretch));
-process.on('message', (stretch) => bus.publish('events', readMessage('events', JSON.stringify(stretch))));
+process.on('message', (stretch) =>
+  bus.publish('events', readMessage('events', JSON.stringify(stretch))),
+);
 process.on('disconnect', () => bus.close());
 process.send?.('ready');

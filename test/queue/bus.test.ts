@@ -8,9 +8,19 @@ import { openBus } from '../../subgraphs/kernel/queue/bus.ts';
 import { readMessage } from '../../subgraphs/kernel/queue/bus-message.ts';
 import { cut, openJoin } from '../../subgraphs/kernel/queue/notification.ts';
 import type { StreamedEvent, StreamStretch } from '../../subgraphs/kernel/rules/event.ts';
-import { mortalStoreKinds, openTestLog, storeKinds, type Stores, type StoreUrls, until } from './stores.ts';
+import {
+  mortalStoreKinds,
+  openTestLog,
+  storeKinds,
+  type Stores,
+  type StoreUrls,
+  until,
+} from './stores.ts';
 
-const event = (sequence: number, payload: Readonly<Record<string, unknown>> = { status: 'succeeded' }): StreamedEvent => ({
+const event = (
+  sequence: number,
+  payload: Readonly<Record<string, unknown>> = { status: 'succeeded' },
+): StreamedEvent => ({
   sequence: String(sequence),
   kind: 'payment.status_changed',
   merchantId: 'm1',
@@ -29,18 +39,30 @@ const open = async (t: TestContext, urls: StoreUrls, log = openTestLog().log): P
   return bus;
 };
 
-const startProcess = async (t: TestContext, urls: StoreUrls): Promise<{ readonly child: ChildProcess; readonly heard: string[] }> => {
-  const child = fork(new URL('./bus-process.ts', import.meta.url), [urls.databaseUrl, urls.redisUrl ?? '-']);
+const startProcess = async (
+  t: TestContext,
+  urls: StoreUrls,
+): Promise<{ readonly child: ChildProcess; readonly heard: string[] }> => {
+  const child = fork(new URL('./bus-process.ts', import.meta.url), [
+    urls.databaseUrl,
+    urls.redisUrl ?? '-',
+  ]);
   t.after(() => child.kill('SIGKILL'));
   await once(child, 'message');
   const heard: string[] = [];
-  child.on('message', (stretch) => heard.push(...sequencesOf(readMessage('events', JSON.stringify(stretch)))));
+  child.on('message', (stretch) =>
+    heard.push(...sequencesOf(readMessage('events', JSON.stringify(stretch)))),
+  );
   return { child, heard };
 };
 
 const sequencesOf = ({ events }: StreamStretch): string[] => events.map(({ sequence }) => sequence);
 
-const stretch = (...events: readonly StreamedEvent[]): StreamStretch => ({ behind: '0', last: events.at(-1)?.sequence ?? '0', events });
+const stretch = (...events: readonly StreamedEvent[]): StreamStretch => ({
+  behind: '0',
+  last: events.at(-1)?.sequence ?? '0',
+  events,
+});
 
 for (const kind of storeKinds) {
   describe(`the bus on ${kind.name}`, { skip: kind.skip }, () => {
@@ -57,10 +79,14 @@ for (const kind of storeKinds) {
       const heard: string[] = [];
       bus.subscribe('events', (told) => heard.push(...sequencesOf(told)));
       const expected = Array.from({ length: 600 }, (_, sequence) => String(sequence));
-      await Promise.all(expected.map((sequence) => bus.publish('events', stretch(event(Number(sequence))))));
+      await Promise.all(
+        expected.map((sequence) => bus.publish('events', stretch(event(Number(sequence))))),
+      );
       one.child.send(stretch(event(600)));
       expected.push('600');
-      await until('all have heard all', () => [heard, one.heard, two.heard].every((list) => list.length >= expected.length));
+      await until('all have heard all', () =>
+        [heard, one.heard, two.heard].every((list) => list.length >= expected.length),
+      );
       await delay(200);
       for (const list of [heard, one.heard, two.heard]) assert.deepEqual(list, expected);
     });
@@ -75,7 +101,9 @@ for (const kind of storeKinds) {
     test('events of any number and size arrive whole', async (t) => {
       const bus = await open(t, await stores.fresh());
       const sent = stretch(
-        ...Array.from({ length: 500 }, (_, sequence) => event(sequence, { text: 'Оплата заказа №42 "Кофе" 🫘'.repeat(3) })),
+        ...Array.from({ length: 500 }, (_, sequence) =>
+          event(sequence, { text: 'Оплата заказа №42 "Кофе" 🫘'.repeat(3) }),
+        ),
         event(500, { text: '🫘x'.repeat(20_000) }),
       );
       const heard = Promise.withResolvers<StreamStretch>();
@@ -131,35 +159,41 @@ for (const kind of storeKinds) {
 // Each waits for its server most of the time.
 describe('a bus whose server was killed', { concurrency: 3 }, () => {
   for (const kind of mortalStoreKinds) {
-    test(`the bus on ${kind.name} hears again by itself after its server was killed, and says so once`, { skip: kind.skip }, async (t) => {
-      const store = await kind.open();
-      const { log, said } = openTestLog();
-      const bus = await openBus({ ...store, log });
-      t.after(() => bus.close().finally(() => store.stop()));
-      const heard: string[] = [];
-      bus.subscribe('streams', ({ keyId }) => heard.push(keyId));
-      await bus.publish('streams', { keyId: 'before', streamId: 's1' });
-      await until('it was heard', () => heard.length === 1);
-      await store.kill();
-      await until('it is known to be lost', () => said().length === 1);
-      for (let wakes = 0; wakes < 50; wakes += 1) await bus.publish('streams', { keyId: 'dropped', streamId: 's1' });
-      await delay(500);
-      await store.revive();
-      await until('it is back', () => said().length === 2);
-      await until('it hears again', async () => {
-        await bus.publish('streams', { keyId: 'after', streamId: 's1' });
-        await delay(100);
-        return heard.includes('after');
-      });
-      // A cluster may come back in parts: what counts is a line for each loss, and none for each of the calls that failed.
-      const words = ['the bus is lost; trying until it is back', 'the bus is back'];
-      await until('it is back for good', () => said().at(-1) === words[1]);
-      assert.deepEqual(
-        said(),
-        said().map((_, index) => words[index % 2]),
-      );
-      assert.ok(said().length <= 4, said().join('\n'));
-    });
+    test(
+      `the bus on ${kind.name} hears again by itself after its server was killed, and says so once`,
+      { skip: kind.skip },
+      async (t) => {
+        const store = await kind.open();
+        const { log, said } = openTestLog();
+        const bus = await openBus({ ...store, log });
+        t.after(() => bus.close().finally(() => store.stop()));
+        const heard: string[] = [];
+        bus.subscribe('streams', ({ keyId }) => heard.push(keyId));
+        await bus.publish('streams', { keyId: 'before', streamId: 's1' });
+        await until('it was heard', () => heard.length === 1);
+        await store.kill();
+        await until('it is known to be lost', () => said().length === 1);
+        for (let wakes = 0; wakes < 50; wakes += 1)
+          await bus.publish('streams', { keyId: 'dropped', streamId: 's1' });
+        await delay(500);
+        await store.revive();
+        await until('it is back', () => said().length === 2);
+        await until('it hears again', async () => {
+          await bus.publish('streams', { keyId: 'after', streamId: 's1' });
+          await delay(100);
+          return heard.includes('after');
+        });
+        // A cluster may come back in parts: what counts is a line for each loss, and none for each
+        // of the calls that failed.
+        const words = ['the bus is lost; trying until it is back', 'the bus is back'];
+        await until('it is back for good', () => said().at(-1) === words[1]);
+        assert.deepEqual(
+          said(),
+          said().map((_, index) => words[index % 2]),
+        );
+        assert.ok(said().length <= 4, said().join('\n'));
+      },
+    );
   }
 });
 
@@ -184,13 +218,21 @@ describe('messages of the bus', () => {
 
   test('may hold events of a kind that this version does not know, and those are left out', () => {
     const unknown = { ...event(1), kind: 'payment.dreamt' };
-    assert.deepEqual(readMessage('events', JSON.stringify({ behind: '0', last: '2', events: [unknown, event(2)] })), stretch(event(2)));
+    assert.deepEqual(
+      readMessage(
+        'events',
+        JSON.stringify({ behind: '0', last: '2', events: [unknown, event(2)] }),
+      ),
+      stretch(event(2)),
+    );
   });
 
   test('are cut into payloads that PostgreSQL takes and put together again, but not from parts of two', () => {
     const text = 'x🫘ж'.repeat(9_001);
     const payloads = cut(text);
-    assert.ok(payloads.length > 3 && payloads.every((payload) => Buffer.byteLength(payload) < 8_000));
+    assert.ok(
+      payloads.length > 3 && payloads.every((payload) => Buffer.byteLength(payload) < 8_000),
+    );
     const join = openJoin();
     const other = cut(text.toUpperCase());
     // The first message is cut off in the middle.

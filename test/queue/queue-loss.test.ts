@@ -1,4 +1,7 @@
-/** Invariant 1: work goes on when a process ends, is killed, or loses its queues. The same on both stores. */
+/**
+ * Invariant 1: work goes on when a process ends, is killed, or loses its queues. The same on both
+ * stores.
+ */
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,13 +12,24 @@ import { openRedisBackend } from '../../subgraphs/kernel/queue/backend-redis.ts'
 import { keepWorker } from '../../subgraphs/kernel/queue/keep-worker.ts';
 import { watchOutage } from '../../subgraphs/kernel/queue/outage.ts';
 import { openWorker, type PatientWorker } from '../../subgraphs/kernel/queue/work.ts';
-import { openQueues, type Queues, type QueuesOptions } from '../../subgraphs/kernel/queue/queues.ts';
+import {
+  openQueues,
+  type Queues,
+  type QueuesOptions,
+} from '../../subgraphs/kernel/queue/queues.ts';
 import { done, type Job } from '../../subgraphs/kernel/queue/run-job.ts';
 import { Redis } from 'ioredis';
 import { startTestDatabase } from '../support/database.ts';
 import { recorded } from './recorded-job.ts';
 import { noRedis, startRedis } from '../support/redis.ts';
-import { openTestLog, openWay, mortalStoreKinds, storeKinds, type Stores, until } from './stores.ts';
+import {
+  openTestLog,
+  openWay,
+  mortalStoreKinds,
+  storeKinds,
+  type Stores,
+  until,
+} from './stores.ts';
 
 for (const kind of storeKinds) {
   describe(`work on ${kind.name}`, { skip: kind.skip, concurrency: 4 }, () => {
@@ -26,9 +40,20 @@ for (const kind of storeKinds) {
     after(() => stores.stop());
 
     /** Queues on `urls`, or on an empty store; closed after the test. */
-    const open = async (t: TestContext, jobs: readonly Job[], options: Partial<QueuesOptions> = {}): Promise<Queues> => {
+    const open = async (
+      t: TestContext,
+      jobs: readonly Job[],
+      options: Partial<QueuesOptions> = {},
+    ): Promise<Queues> => {
       const urls = options.databaseUrl === undefined ? await stores.fresh() : {};
-      const queues = await openQueues({ databaseUrl: '', redisUrl: null, log: openTestLog().log, jobs, ...urls, ...options });
+      const queues = await openQueues({
+        databaseUrl: '',
+        redisUrl: null,
+        log: openTestLog().log,
+        jobs,
+        ...urls,
+        ...options,
+      });
       t.after(() => queues.close());
       return queues;
     };
@@ -78,23 +103,41 @@ for (const kind of storeKinds) {
       const urls = await stores.fresh();
       const { log, said } = openTestLog();
       const outage = watchOutage('queue store', log);
-      const backend = await (urls.redisUrl ? openRedisBackend(urls.redisUrl, outage) : openPostgresBackend(urls.databaseUrl, outage));
+      const backend = await (urls.redisUrl
+        ? openRedisBackend(urls.redisUrl, outage)
+        : openPostgresBackend(urls.databaseUrl, outage));
       t.after(() => backend.close());
       const { job, runs } = recorded('one');
       const opened: PatientWorker[] = [];
       const openNext = async (): Promise<PatientWorker> => {
-        const next = await openWorker({ queue: job.queue, jobs: [job], concurrency: 1, lock_ms: 30_000, factory: backend.factory, outage, log });
+        const next = await openWorker({
+          queue: job.queue,
+          jobs: [job],
+          concurrency: 1,
+          lock_ms: 30_000,
+          factory: backend.factory,
+          outage,
+          log,
+        });
         opened.push(next);
         return next;
       };
-      const kept = await keepWorker({ open: openNext, ask: () => backend.ask(), log, silenceMost_ms: 3_000 });
+      const kept = await keepWorker({
+        open: openNext,
+        ask: () => backend.ask(),
+        log,
+        silenceMost_ms: 3_000,
+      });
       t.after(() => kept.close(delay(2_000)));
       await opened[0]?.pause(true);
       const queues = await open(t, [job], urls);
       await queues.add('one', {});
       await until('it runs', () => runs.length === 1);
       assert.equal(opened.length > 1, true);
-      assert.equal(said()[0], 'a worker gets no answer although its store answers; another takes its place');
+      assert.equal(
+        said()[0],
+        'a worker gets no answer although its store answers; another takes its place',
+      );
     });
 
     test('a worker whose every call fails while its store answers others is replaced, too', async (t) => {
@@ -105,26 +148,49 @@ for (const kind of storeKinds) {
       const outage = watchOutage('queue store', log);
       const backendAt = (redisUrl: string | null, databaseUrl: string) =>
         redisUrl ? openRedisBackend(redisUrl, outage) : openPostgresBackend(databaseUrl, outage);
-      const [lost, whole] = [await backendAt(urls.redisUrl && way.url, way.url), await backendAt(urls.redisUrl, urls.databaseUrl)];
+      const [lost, whole] = [
+        await backendAt(urls.redisUrl && way.url, way.url),
+        await backendAt(urls.redisUrl, urls.databaseUrl),
+      ];
       t.after(() => Promise.all([lost.close(), whole.close()]));
       const { job, runs } = recorded('one');
       const factories = [lost.factory];
       const openNext = (): Promise<PatientWorker> =>
-        openWorker({ queue: job.queue, jobs: [job], concurrency: 1, lock_ms: 30_000, factory: factories.shift() ?? whole.factory, outage, log });
-      const kept = await keepWorker({ open: openNext, ask: () => whole.ask(), log, silenceMost_ms: 3_000 });
+        openWorker({
+          queue: job.queue,
+          jobs: [job],
+          concurrency: 1,
+          lock_ms: 30_000,
+          factory: factories.shift() ?? whole.factory,
+          outage,
+          log,
+        });
+      const kept = await keepWorker({
+        open: openNext,
+        ask: () => whole.ask(),
+        log,
+        silenceMost_ms: 3_000,
+      });
       t.after(() => kept.close(delay(2_000)));
       way.close();
       const queues = await open(t, [job], urls);
       await queues.add('one', {});
       await until('it runs', () => runs.length === 1);
-      assert.ok(said().includes('a worker gets no answer although its store answers; another takes its place'));
+      assert.ok(
+        said().includes(
+          'a worker gets no answer although its store answers; another takes its place',
+        ),
+      );
     });
 
     test('queues and workers whose first connections fail are opened again, and work', async (t) => {
       const urls = await stores.fresh();
       const way = await openWay(urls.redisUrl ?? urls.databaseUrl);
       const { job, runs } = recorded('late');
-      const queues = await open(t, [job], { databaseUrl: way.url, redisUrl: urls.redisUrl && way.url });
+      const queues = await open(t, [job], {
+        databaseUrl: way.url,
+        redisUrl: urls.redisUrl && way.url,
+      });
       t.after(() => way.close());
       way.narrow(true);
       const working = queues.work([job]);
@@ -137,10 +203,15 @@ for (const kind of storeKinds) {
 
     test('a process that closes its queues ends by itself, and has nothing to say', async (t) => {
       const urls = await stores.fresh();
-      const child = fork(new URL('./worker-process.ts', import.meta.url), [urls.databaseUrl, urls.redisUrl ?? '-'], { silent: true });
+      const child = fork(
+        new URL('./worker-process.ts', import.meta.url),
+        [urls.databaseUrl, urls.redisUrl ?? '-'],
+        { silent: true },
+      );
       t.after(() => child.kill('SIGKILL'));
       let said = '';
-      for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text: Buffer) => (said += text.toString()));
+      for (const stream of [child.stdout, child.stderr])
+        stream?.on('data', (text: Buffer) => (said += text.toString()));
       await once(child, 'message');
       child.disconnect();
       const [code] = await once(child, 'exit', { signal: AbortSignal.timeout(60_000) });
@@ -151,7 +222,10 @@ for (const kind of storeKinds) {
       const { job, runs } = recorded('survive');
       const urls = await stores.fresh();
       const queues = await open(t, [job], { ...urls, lock_ms: 1_000 });
-      const child = fork(new URL('./worker-process.ts', import.meta.url), [urls.databaseUrl, urls.redisUrl ?? '-']);
+      const child = fork(new URL('./worker-process.ts', import.meta.url), [
+        urls.databaseUrl,
+        urls.redisUrl ?? '-',
+      ]);
       t.after(() => child.kill('SIGKILL'));
       await once(child, 'message');
       await queues.add('survive', { payment: 'p1' });
@@ -169,56 +243,81 @@ for (const kind of storeKinds) {
 // Each waits for its server most of the time.
 describe('queues whose server was killed', { concurrency: 4 }, () => {
   for (const kind of mortalStoreKinds) {
-    test(`queues on ${kind.name} go on by themselves after their server was killed, and say so once`, { skip: kind.skip }, async (t) => {
-      const store = await kind.open();
-      const { log, said } = openTestLog();
-      const wake = recorded('wake');
-      const tick = recorded('tick', undefined, { queue: 'schedules', every_ms: 500 });
-      const busy = recorded('busy', () => delay(2_500, done));
-      const jobs = [wake.job, tick.job, busy.job];
-      const queues = await openQueues({ ...store, log, jobs });
-      t.after(() => queues.close().finally(() => store.stop()));
-      await queues.work(jobs);
-      await queues.add('wake', {});
-      await queues.add('busy', {});
-      await until('all work', () => wake.runs.length === 1 && busy.runs.length === 1 && tick.runs.length >= 2);
-      assert.equal(await queues.ready(), true);
-      await store.kill();
-      await until('it is away', async () => !(await queues.ready()));
-      // Dropped, not refused: what it would have waked for is in PostgreSQL, and a sweep finds it.
-      await queues.add('wake', {});
-      await delay(2_000);
-      await store.revive();
-      await until('it is back', () => queues.ready());
-      const ticks = tick.runs.length;
-      await until('schedules go on', () => tick.runs.length >= ticks + 3, 40_000);
-      const woken = wake.runs.length;
-      await queues.add('wake', {});
-      await until('jobs go on', () => wake.runs.length > woken);
-      await until('the log says so', () => said().includes('the queue store is back'));
-      // The runs that Redis forgot in the middle cannot be marked.
-      const others = said().filter((line) => line !== 'the end of a run could not be marked; the job may run again');
-      assert.deepEqual(others, ['the queue store is lost; trying until it is back', 'the queue store is back']);
-    });
+    test(
+      `queues on ${kind.name} go on by themselves after their server was killed, and say so once`,
+      { skip: kind.skip },
+      async (t) => {
+        const store = await kind.open();
+        const { log, said } = openTestLog();
+        const wake = recorded('wake');
+        const tick = recorded('tick', undefined, { queue: 'schedules', every_ms: 500 });
+        const busy = recorded('busy', () => delay(2_500, done));
+        const jobs = [wake.job, tick.job, busy.job];
+        const queues = await openQueues({ ...store, log, jobs });
+        t.after(() => queues.close().finally(() => store.stop()));
+        await queues.work(jobs);
+        await queues.add('wake', {});
+        await queues.add('busy', {});
+        await until(
+          'all work',
+          () => wake.runs.length === 1 && busy.runs.length === 1 && tick.runs.length >= 2,
+        );
+        assert.equal(await queues.ready(), true);
+        await store.kill();
+        await until('it is away', async () => !(await queues.ready()));
+        // Dropped, not refused: what it would have waked for is in PostgreSQL, and a sweep finds
+        // it.
+        await queues.add('wake', {});
+        await delay(2_000);
+        await store.revive();
+        await until('it is back', () => queues.ready());
+        const ticks = tick.runs.length;
+        await until('schedules go on', () => tick.runs.length >= ticks + 3, 40_000);
+        const woken = wake.runs.length;
+        await queues.add('wake', {});
+        await until('jobs go on', () => wake.runs.length > woken);
+        await until('the log says so', () => said().includes('the queue store is back'));
+        // The runs that Redis forgot in the middle cannot be marked.
+        const others = said().filter(
+          (line) => line !== 'the end of a run could not be marked; the job may run again',
+        );
+        assert.deepEqual(others, [
+          'the queue store is lost; trying until it is back',
+          'the queue store is back',
+        ]);
+      },
+    );
   }
 
-  test('schedules that Redis has lost before anybody missed it go on within seconds', { skip: noRedis }, async (t) => {
-    const server = await startRedis();
-    const tick = recorded('tick', undefined, { queue: 'schedules', every_ms: 500 });
-    const queues = await openQueues({ databaseUrl: '', redisUrl: server.url, log: openTestLog().log, jobs: [tick.job] });
-    t.after(() => queues.close().finally(() => server.stop()));
-    await queues.work([tick.job]);
-    await until('it is run', () => tick.runs.length > 1);
-    const client = new Redis(server.url);
-    await client.flushall();
-    client.disconnect();
-    const ticks = tick.runs.length;
-    await until('it is run again', () => tick.runs.length > ticks + 2, 30_000);
-  });
+  test(
+    'schedules that Redis has lost before anybody missed it go on within seconds',
+    { skip: noRedis },
+    async (t) => {
+      const server = await startRedis();
+      const tick = recorded('tick', undefined, { queue: 'schedules', every_ms: 500 });
+      const queues = await openQueues({
+        databaseUrl: '',
+        redisUrl: server.url,
+        log: openTestLog().log,
+        jobs: [tick.job],
+      });
+      t.after(() => queues.close().finally(() => server.stop()));
+      await queues.work([tick.job]);
+      await until('it is run', () => tick.runs.length > 1);
+      const client = new Redis(server.url);
+      await client.flushall();
+      client.disconnect();
+      const ticks = tick.runs.length;
+      await until('it is run again', () => tick.runs.length > ticks + 2, 30_000);
+    },
+  );
 });
 
 test('queues on a database that was not migrated do not open', async (t) => {
   const database = await startTestDatabase();
   t.after(() => database.stop());
-  await assert.rejects(openQueues({ databaseUrl: database.url, redisUrl: null, log: openTestLog().log, jobs: [] }), /not initialized/);
+  await assert.rejects(
+    openQueues({ databaseUrl: database.url, redisUrl: null, log: openTestLog().log, jobs: [] }),
+    /not initialized/,
+  );
 });

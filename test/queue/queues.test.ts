@@ -1,8 +1,15 @@
-/** Invariant 1: jobs wake workers and are run at least once; what a run answers decides what becomes of it. The same on both stores. */
+/**
+ * Invariant 1: jobs wake workers and are run at least once; what a run answers decides what becomes
+ * of it. The same on both stores.
+ */
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { after, before, describe, test, type TestContext } from 'node:test';
-import { openQueues, type Queues, type QueuesOptions } from '../../subgraphs/kernel/queue/queues.ts';
+import {
+  openQueues,
+  type Queues,
+  type QueuesOptions,
+} from '../../subgraphs/kernel/queue/queues.ts';
 import { done, giveUp, type Job, retryIn } from '../../subgraphs/kernel/queue/run-job.ts';
 import { jobRuns } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { recorded } from './recorded-job.ts';
@@ -17,9 +24,20 @@ for (const kind of storeKinds) {
     after(() => stores.stop());
 
     /** Queues on `urls`, or on an empty store; closed after the test. */
-    const open = async (t: TestContext, jobs: readonly Job[], options: Partial<QueuesOptions> = {}): Promise<Queues> => {
+    const open = async (
+      t: TestContext,
+      jobs: readonly Job[],
+      options: Partial<QueuesOptions> = {},
+    ): Promise<Queues> => {
       const urls = options.databaseUrl === undefined ? await stores.fresh() : {};
-      const queues = await openQueues({ databaseUrl: '', redisUrl: null, log: openTestLog().log, jobs, ...urls, ...options });
+      const queues = await openQueues({
+        databaseUrl: '',
+        redisUrl: null,
+        log: openTestLog().log,
+        jobs,
+        ...urls,
+        ...options,
+      });
       t.after(() => queues.close());
       return queues;
     };
@@ -54,18 +72,26 @@ for (const kind of storeKinds) {
       await queues.add('again', { payment: 'p1' });
       await until('it ran three times', () => runs.length === 3);
       const [first, second, third] = runs.map(({ at }) => at);
-      assert.ok(first && second && third && second - first >= 390 && third - second >= 390, 'too early');
+      assert.ok(
+        first && second && third && second - first >= 390 && third - second >= 390,
+        'too early',
+      );
       assert.deepEqual(runs[2]?.payload, { payment: 'p1' });
     });
 
     test('a job that throws is run again, after a longer time each time', async (t) => {
-      const { job, runs } = recorded('throws', (run) => (run < 3 ? Promise.reject(new Error('no')) : done));
+      const { job, runs } = recorded('throws', (run) =>
+        run < 3 ? Promise.reject(new Error('no')) : done,
+      );
       const queues = await open(t, [job]);
       await queues.work([job]);
       await queues.add('throws', {});
       await until('it ran three times', () => runs.length === 3);
       const [first, second, third] = runs.map(({ at }) => at);
-      assert.ok(first && second && third && second - first >= 490 && third - second >= 990, `ran at ${runs.map(({ at }) => at - (first ?? 0)).join(', ')} ms`);
+      assert.ok(
+        first && second && third && second - first >= 490 && third - second >= 990,
+        `ran at ${runs.map(({ at }) => at - (first ?? 0)).join(', ')} ms`,
+      );
     });
 
     test('a job that gives up, or whose payload cannot be read, is not run again and leaves nothing behind', async (t) => {
@@ -82,11 +108,18 @@ for (const kind of storeKinds) {
       await queues.work([hopeless.job, unreadable]);
       await queues.add('hopeless', {});
       await queues.add('strict', {});
-      await until('both were given up', () => said().filter((line) => line === 'a job was given up').length === 2);
+      await until(
+        'both were given up',
+        () => said().filter((line) => line === 'a job was given up').length === 2,
+      );
       await delay(1_500);
       assert.equal(hopeless.runs.length, 1);
-      const counted = (await jobRuns.get()).values.filter(({ labels }) => labels.job === 'hopeless' || labels.job === 'strict');
-      assert.ok(counted.length === 2 && counted.every(({ labels }) => labels.outcome === 'give_up'));
+      const counted = (await jobRuns.get()).values.filter(
+        ({ labels }) => labels.job === 'hopeless' || labels.job === 'strict',
+      );
+      assert.ok(
+        counted.length === 2 && counted.every(({ labels }) => labels.outcome === 'give_up'),
+      );
       assert.equal(strict.runs.length, 0);
     });
 
@@ -144,7 +177,8 @@ for (const kind of storeKinds) {
       await Promise.all(both.map((queues) => queues.work([job])));
       const began = performance.now();
       await until('six turns', () => runs.length >= 6);
-      // The first turn comes at once, then one every half second: two workers that had a schedule each would run twice as many. A slow machine runs fewer.
+      // The first turn comes at once, then one every half second: two workers that had a schedule
+      // each would run twice as many. A slow machine runs fewer.
       const due = Math.ceil((performance.now() - began) / 500) + 2;
       assert.ok(runs.length <= due, `${runs.length} turns where ${due} were due`);
       assert.ok(runs.every(({ payload }) => payload === null));

@@ -1,5 +1,10 @@
 /** A job whose runs a test can see. */
-import { done, type Job, type JobOutcome, type QueueName } from '../../subgraphs/kernel/queue/run-job.ts';
+import {
+  done,
+  type Job,
+  type JobOutcome,
+  type QueueName,
+} from '../../subgraphs/kernel/queue/run-job.ts';
 
 export interface Run {
   readonly at: number;
@@ -17,5 +22,14 @@ export const recorded = (
     runs.push({ at: Date.now(), payload });
     return answer(runs.length);
   };
-  return { job: { name, queue: options.queue ?? 'bank', ...(options.every_ms ? { every_ms: options.every_ms } : {}), parse: (payload) => payload, run }, runs };
+  return {
+    job: {
+      name,
+      queue: options.queue ?? 'bank',
+      ...(options.every_ms ? { every_ms: options.every_ms } : {}),
+      parse: (payload) => payload,
+      run,
+    },
+    runs,
+  };
 };

@@ -1,4 +1,7 @@
-/** The stores that queues and bus run on, as the same tests need them: real servers, an empty store for each test, and a server that can die. */
+/**
+ * The stores that queues and bus run on, as the same tests need them: real servers, an empty store
+ * for each test, and a server that can die.
+ */
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
@@ -25,7 +28,10 @@ export interface Stores {
 
 /** A server of the test's own. */
 export interface MortalStore extends StoreUrls {
-  /** Kills the server as a crash would; it is gone when this fulfils. Redis loses its data, PostgreSQL does not. */
+  /**
+   * Kills the server as a crash would; it is gone when this fulfils. Redis loses its data,
+   * PostgreSQL does not.
+   */
   kill(): Promise<void>;
   /** Lets it come back at the same address. PostgreSQL's keeper starts it again by itself. */
   revive(): Promise<void>;
@@ -72,7 +78,10 @@ const nowhere = 'postgres://nobody@127.0.0.1:1/none';
 const openRedis = async (): Promise<Stores> => {
   const server = await startRedis();
   let databases = 0;
-  return { fresh: async () => ({ databaseUrl: nowhere, redisUrl: `${server.url}/${databases++}` }), stop: () => server.stop() };
+  return {
+    fresh: async () => ({ databaseUrl: nowhere, redisUrl: `${server.url}/${databases++}` }),
+    stop: () => server.stop(),
+  };
 };
 
 const openMortalRedis = async (): Promise<MortalStore> => {
@@ -81,7 +90,13 @@ const openMortalRedis = async (): Promise<MortalStore> => {
   const revive = async (): Promise<void> => {
     server = await startRedis(port);
   };
-  return { databaseUrl: nowhere, redisUrl: url, kill: () => server.stop(), revive, stop: () => server.stop() };
+  return {
+    databaseUrl: nowhere,
+    redisUrl: url,
+    kill: () => server.stop(),
+    revive,
+    stop: () => server.stop(),
+  };
 };
 
 const openMortalRedisCluster = async (): Promise<MortalStore> => {
@@ -103,7 +118,10 @@ export const mortalStoreKinds: readonly MortalStoreKind[] = [
   { name: 'a Redis Cluster', skip: noRedis, open: openMortalRedisCluster },
 ];
 
-/** A way to a server. While it is narrow, the connections that there are stay and no other is let through. */
+/**
+ * A way to a server. While it is narrow, the connections that there are stay and no other is let
+ * through.
+ */
 export interface Way {
   readonly url: string;
   narrow(on: boolean): void;
@@ -136,15 +154,25 @@ export const openWay = async (url: string): Promise<Way> => {
   return { url: Object.assign(new URL(url), { host: `127.0.0.1:${port}` }).href, narrow, close };
 };
 
-/** A log whose lines can be read: `said` gives the messages at level warn or above, and those that tell of a return. */
+/**
+ * A log whose lines can be read: `said` gives the messages at level warn or above, and those that
+ * tell of a return.
+ */
 export const openTestLog = (): { readonly log: Logger; said(): readonly string[] } => {
   const lines: string[] = [];
-  const log = pino({ level: 'info' }, { write: (line: string) => lines.push(JSON.parse(line).msg) });
+  const log = pino(
+    { level: 'info' },
+    { write: (line: string) => lines.push(JSON.parse(line).msg) },
+  );
   return { log, said: () => lines };
 };
 
 /** Fulfils when `condition` holds; rejects with what it was waiting for after `patience_ms`. */
-export const until = async (what: string, condition: () => boolean | Promise<boolean>, patience_ms = 60_000): Promise<void> => {
+export const until = async (
+  what: string,
+  condition: () => boolean | Promise<boolean>,
+  patience_ms = 60_000,
+): Promise<void> => {
   const deadline = Date.now() + patience_ms;
   while (!(await condition())) {
     if (Date.now() > deadline) throw new Error(`waited ${patience_ms} ms in vain until ${what}`);

@@ -2,15 +2,25 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { RegistryLine } from '../../subgraphs/kernel/banks/settlement-bank.ts';
-import { simulatorRegistry, type PlantedMistake } from '../../subgraphs/kernel/banks/simulator/settlement-report.ts';
+import {
+  simulatorRegistry,
+  type PlantedMistake,
+} from '../../subgraphs/kernel/banks/simulator/settlement-report.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import type { Acting } from '../../subgraphs/kernel/service/audit.ts';
 import { fetchRegistry } from '../../subgraphs/merchants/reconciliation/jobs.ts';
-import { listDifferences, resolveDifference } from '../../subgraphs/merchants/reconciliation/list-reconciliation.ts';
+import {
+  listDifferences,
+  resolveDifference,
+} from '../../subgraphs/merchants/reconciliation/list-reconciliation.ts';
 import { matchNext } from '../../subgraphs/merchants/reconciliation/match-report.ts';
 import { registryHeader } from '../../subgraphs/merchants/reconciliation/report-csv.ts';
-import { addRegistryPart, matchReconciliation, openReconciliation } from '../../subgraphs/merchants/reconciliation/upload-report.ts';
+import {
+  addRegistryPart,
+  matchReconciliation,
+  openReconciliation,
+} from '../../subgraphs/merchants/reconciliation/upload-report.ts';
 import { openHistory, start } from '../books/history.ts';
 import { granted } from '../support/granted.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
@@ -25,40 +35,71 @@ before(async () => {
   migrated = await startMigratedDatabase();
   const history = openHistory(migrated);
   key = await migrated.merchant();
-  for (const amount of [1_000n, 2_000n, 3_000n, 4_000n, 5_000n, 6_000n]) payments.push((await history.pay(key, amount)).id);
+  for (const amount of [1_000n, 2_000n, 3_000n, 4_000n, 5_000n, 6_000n])
+    payments.push((await history.pay(key, amount)).id);
   refund = await history.refund(key, payments[0] ?? '', 400n);
   payout = await history.payOut(key, 900n, 'succeeded');
 });
 after(() => migrated.close());
 
-const day = { since: Temporal.Instant.from('2026-11-21T00:00:00Z'), until: Temporal.Instant.from('2026-11-22T00:00:00Z') };
+const day = {
+  since: Temporal.Instant.from('2026-11-21T00:00:00Z'),
+  until: Temporal.Instant.from('2026-11-22T00:00:00Z'),
+};
 const afterwards = start.add({ hours: 48 });
 const acting: Acting = {
-  principal: { kind: 'operator', subject: 'finance@example.com', role: 'finance', merchantId: null },
+  principal: {
+    kind: 'operator',
+    subject: 'finance@example.com',
+    role: 'finance',
+    merchantId: null,
+  },
   requestId: 'r',
   now: () => afterwards,
 };
 
-/** Fetches the simulator's registry of the day under a name of its own, with mistakes, and matches it. */
-const fetched = async (mistakes: readonly PlantedMistake[] = [], now = afterwards, reference: string = randomUUID()) => {
+/**
+ * Fetches the simulator's registry of the day under a name of its own, with mistakes, and matches
+ * it.
+ */
+const fetched = async (
+  mistakes: readonly PlantedMistake[] = [],
+  now = afterwards,
+  reference: string = randomUUID(),
+) => {
   const { pool } = migrated.database;
   const bank = simulatorRegistry(pool, mistakes);
-  const taken = await fetchRegistry(pool, bank, { connector: bank.connector, mode: bank.mode, reference, ...day }, now);
+  const taken = await fetchRegistry(
+    pool,
+    bank,
+    { connector: bank.connector, mode: bank.mode, reference, ...day },
+    now,
+  );
   const matched = await matchNext(pool, now);
   return { taken, matched, differences: matched ? await differencesOf(matched.id) : [] };
 };
 
 const differencesOf = async (runId: string) => {
   const page = granted(await listDifferences(migrated.database.pool, { runId, first: 200 }));
-  return page.nodes.map(({ kind, operation, operationId }) => `${kind} ${operation} ${operationId}`).toSorted((one, other) => (one < other ? -1 : 1));
+  return page.nodes
+    .map(({ kind, operation, operationId }) => `${kind} ${operation} ${operationId}`)
+    .toSorted((one, other) => (one < other ? -1 : 1));
 };
 
 const alerted = async (runId: string): Promise<number> =>
-  (await migrated.database.pool.query(`select 1 from alert where kind = 'reconciliation_difference' and subject_id = $1`, [runId])).rowCount ?? 0;
+  (
+    await migrated.database.pool.query(
+      `select 1 from alert where kind = 'reconciliation_difference' and subject_id = $1`,
+      [runId],
+    )
+  ).rowCount ?? 0;
 
 test('a registry that agrees matches every line, and nobody is alerted', async () => {
   const { matched, differences } = await fetched();
-  assert.deepEqual([matched?.status, matched?.lines, matched?.matched, matched?.differences], ['matched', 8, 8, 0]);
+  assert.deepEqual(
+    [matched?.status, matched?.lines, matched?.matched, matched?.differences],
+    ['matched', 8, 8, 0],
+  );
   assert.deepEqual(differences, []);
   assert.equal(await alerted(matched?.id ?? ''), 0);
 });
@@ -98,7 +139,11 @@ test('every mistake in a registry is found, once, with one alert for the run', a
   assert.deepEqual([matched?.lines, matched?.matched, matched?.differences], [10, 4, 6]);
   assert.equal(await alerted(matched?.id ?? ''), 1);
   const again = await fetched(mistakes, afterwards, 'with mistakes');
-  assert.deepEqual([again.taken, again.matched], [false, null], 'the same registry is the same run');
+  assert.deepEqual(
+    [again.taken, again.matched],
+    [false, null],
+    'the same registry is the same run',
+  );
   assert.ok(four);
 });
 
@@ -106,17 +151,30 @@ test('what the bank does not list is missing when it is a day old, and cleared w
   await migrated.database.pool.query('truncate reconciliation_line, reconciliation_difference');
   const [, , , , lost = ''] = payments;
   const missing: readonly PlantedMistake[] = [{ mistake: 'missing', operationId: lost }];
-  assert.deepEqual((await fetched(missing, start.add({ hours: 20 }))).differences, [], 'too young to be missing');
+  assert.deepEqual(
+    (await fetched(missing, start.add({ hours: 20 }))).differences,
+    [],
+    'too young to be missing',
+  );
   const { differences } = await fetched(missing);
   assert.deepEqual(differences, [`missing_at_bank payment ${lost}`]);
   assert.deepEqual((await fetched(missing)).differences, [], 'it is told once');
   await fetched();
-  const { rows } = await migrated.database.pool.query(`select resolved_by, note from reconciliation_difference where kind = 'missing_at_bank'`);
+  const { rows } = await migrated.database.pool.query(
+    `select resolved_by, note from reconciliation_difference where kind = 'missing_at_bank'`,
+  );
   assert.deepEqual(rows, [{ resolved_by: 'reconciliation', note: 'Found in a later registry' }]);
 });
 
 const upload = async (reference: string) =>
-  granted(await openReconciliation(migrated.database, acting, { connector: 'simulator', mode: 'test', reference, ...day }));
+  granted(
+    await openReconciliation(migrated.database, acting, {
+      connector: 'simulator',
+      mode: 'test',
+      reference,
+      ...day,
+    }),
+  );
 const csvOf = (...lines: readonly string[]): string => [registryHeader, ...lines].join('\r\n');
 
 test('an upload comes in parts that may be repeated, tells its mistakes by line, and keeps nothing of a part with one', async () => {
@@ -131,11 +189,15 @@ test('an upload comes in parts that may be repeated, tells its mistakes by line,
   );
   const refusedPart = await addRegistryPart(database, acting, { runId: run.id, part: 1, csv: bad });
   assert.ok(isRefused(refusedPart));
-  assert.match(refusedPart.message, /lines with mistakes: 2; line 3: operation_id: expected a UUID or nothing; line 4: expected 8 fields, got 7/);
+  assert.match(
+    refusedPart.message,
+    /lines with mistakes: 2; line 3: operation_id: expected a UUID or nothing; line 4: expected 8 fields, got 7/,
+  );
   const first = csvOf(`r,${one},payment,1000,RUB,succeeded,2026-11-21T10:00:00Z,12`);
   // Without our id it is found by the bank's reference.
   const second = csvOf(`sim_${two},,payment,2001,RUB,succeeded,2026-11-21T10:00:00Z,`, '');
-  for (const [part, csv] of [first, second, first].entries()) granted(await addRegistryPart(database, acting, { runId: run.id, part: (part % 2) + 1, csv }));
+  for (const [part, csv] of [first, second, first].entries())
+    granted(await addRegistryPart(database, acting, { runId: run.id, part: (part % 2) + 1, csv }));
   const other = await addRegistryPart(database, acting, { runId: run.id, part: 1, csv: second });
   assert.ok(isRefused(other) && other.code === 'idempotent_conflict');
   assert.equal(granted(await matchReconciliation(database, acting, run.id)).lines, 2);
@@ -148,14 +210,27 @@ test('an upload comes in parts that may be repeated, tells its mistakes by line,
 
 test('a difference is resolved once, with a note, and leaves its audit entry', async () => {
   const { database } = migrated;
-  const page = granted(await listDifferences(database.pool, { first: 1, resolved: false, kind: 'amount_differs', merchantId: key.merchantId }));
+  const page = granted(
+    await listDifferences(database.pool, {
+      first: 1,
+      resolved: false,
+      kind: 'amount_differs',
+      merchantId: key.merchantId,
+    }),
+  );
   const [open] = page.nodes;
   assert.ok(open);
   const input = { merchantId: key.merchantId, id: open.id, note: 'The bank will correct it' };
   const resolved = granted(await resolveDifference(database, acting, input));
-  assert.deepEqual([resolved.resolvedBy, resolved.note], ['finance@example.com', 'The bank will correct it']);
+  assert.deepEqual(
+    [resolved.resolvedBy, resolved.note],
+    ['finance@example.com', 'The bank will correct it'],
+  );
   const again = await resolveDifference(database, acting, input);
   assert.ok(isRefused(again) && again.code === 'bad_request');
-  const { rowCount } = await database.pool.query(`select 1 from audit_entry where action = 'reconciliation_difference.resolve' and subject_id = $1`, [open.id]);
+  const { rowCount } = await database.pool.query(
+    `select 1 from audit_entry where action = 'reconciliation_difference.resolve' and subject_id = $1`,
+    [open.id],
+  );
   assert.equal(rowCount, 1);
 });

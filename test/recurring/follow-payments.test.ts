@@ -1,8 +1,16 @@
-/** The follower of payments: nothing lost and nothing twice, whatever is killed, however many follow. */
+/**
+ * The follower of payments: nothing lost and nothing twice, whatever is killed, however many
+ * follow.
+ */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { followWaiting, readWaiting } from '../../subgraphs/kernel/database/follow.ts';
-import { followPayments, followSetAsidePayments, startFollowing, type OnPaymentsMoved } from '../../subgraphs/recurring/follow-payments.ts';
+import {
+  followPayments,
+  followSetAsidePayments,
+  startFollowing,
+  type OnPaymentsMoved,
+} from '../../subgraphs/recurring/follow-payments.ts';
 import { settleTokens } from '../../subgraphs/recurring/tokens/settle-tokens.ts';
 import { eventually } from '../support/merchant.ts';
 import { granted } from '../support/granted.ts';
@@ -17,11 +25,14 @@ after(() => stage.close());
 
 /** An effect that cannot hide that it happened twice. */
 const hear: OnPaymentsMoved = async (client, payments) => {
-  for (const { id, status } of payments) await client.query('insert into heard values ($1, $2)', [id, status]);
+  for (const { id, status } of payments)
+    await client.query('insert into heard values ($1, $2)', [id, status]);
 };
 
 const heard = async (): Promise<readonly string[]> => {
-  const { rows } = await stage.database.pool.query<{ payment_id: string }>('select payment_id from heard');
+  const { rows } = await stage.database.pool.query<{ payment_id: string }>(
+    'select payment_id from heard',
+  );
   return rows.map(({ payment_id }) => payment_id);
 };
 
@@ -35,7 +46,11 @@ test('a follower that dies before its commit has done nothing, and the next one 
   const killed = followWaiting(pool, await readWaiting(pool, 'recurring', 100), async (client) => {
     await settleTokens(
       client,
-      (await stage.payments.read([{ merchantId: token.merchantId, id: token.bindingPaymentId ?? '' }])).filter((payment) => payment !== null),
+      (
+        await stage.payments.read([
+          { merchantId: token.merchantId, id: token.bindingPaymentId ?? '' },
+        ])
+      ).filter((payment) => payment !== null),
       stage.call().now,
     );
     await client.query('select pg_terminate_backend(pg_backend_pid())');
@@ -48,14 +63,19 @@ test('a follower that dies before its commit has done nothing, and the next one 
 });
 
 test('payments that nobody asked for are not followed', async () => {
-  const { rows } = await stage.database.pool.query('select 1 from event where follower is null and stream_kind = $1', ['payment.created']);
+  const { rows } = await stage.database.pool.query(
+    'select 1 from event where follower is null and stream_kind = $1',
+    ['payment.created'],
+  );
   assert.ok(rows.length > 0);
   assert.equal(await stage.follow(), 0);
 });
 
 test('an event that cannot be followed holds nobody back, and is tried again until it can', async () => {
   const key = await stage.merchant();
-  const tokens = await Promise.all([1, 2, 3].map(async () => granted(await stage.create(key, { customerRef: 'c' })).token));
+  const tokens = await Promise.all(
+    [1, 2, 3].map(async () => granted(await stage.create(key, { customerRef: 'c' })).token),
+  );
   for (const token of tokens) await stage.pay(token);
   const bad = tokens[1]?.bindingPaymentId;
   let isBroken = true;
@@ -64,7 +84,8 @@ test('an event that cannot be followed holds nobody back, and is tried again unt
   };
   const listeners = [settleTokens, breaking];
   while ((await stage.follow(listeners)) > 0);
-  const statuses = async () => Promise.all(tokens.map(async (token) => (await stage.read(token)).status));
+  const statuses = async () =>
+    Promise.all(tokens.map(async (token) => (await stage.read(token)).status));
   assert.deepEqual(await statuses(), ['active', 'pending', 'active']);
   const { pool } = stage.database;
   const parts = { pool, payments: stage.payments, listeners, now: () => stage.call().now, log };
@@ -91,7 +112,13 @@ test('three followers whose sessions die between the effects and the commit foll
     deaths += 1;
     await client.query('select pg_terminate_backend(pg_backend_pid())');
   };
-  const parts = { pool, payments: stage.payments, listeners: [hear, settleTokens, dying], now: () => stage.call().now, log };
+  const parts = {
+    pool,
+    payments: stage.payments,
+    listeners: [hear, settleTokens, dying],
+    now: () => stage.call().now,
+    log,
+  };
   const over = new AbortController();
   const followers = [1, 2, 3].map(async () => {
     while (!over.signal.aborted) await followPayments(parts).catch(() => 0);
@@ -107,5 +134,8 @@ test('three followers whose sessions die between the effects and the commit foll
   await Promise.all([...followers, following.stop()]);
   assert.ok(deaths > 0, 'a session died');
   assert.deepEqual((await heard()).toSorted(), made.toSorted());
-  assert.deepEqual(granted(await stage.charge(key, token, 1_000n, 'n29')).payment.capturedAt, (await stage.read(token)).lastChargedAt);
+  assert.deepEqual(
+    granted(await stage.charge(key, token, 1_000n, 'n29')).payment.capturedAt,
+    (await stage.read(token)).lastChargedAt,
+  );
 });

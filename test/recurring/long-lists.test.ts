@@ -1,4 +1,7 @@
-/** `GET /tokens` and `GET /subscriptions` over more rows than a process may hold: read in pages, answered as one list. */
+/**
+ * `GET /tokens` and `GET /subscriptions` over more rows than a process may hold: read in pages,
+ * answered as one list.
+ */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -12,7 +15,8 @@ import { startService, type Service } from '../support/service.ts';
 
 const rows = 200_000;
 /**
- * MiB for all objects of the process, which needs about 90 without a call. All rows at once are 71 MiB of JSON and 300 MiB of objects: it would not live.
+ * MiB for all objects of the process, which needs about 90 without a call. All rows at once are 71
+ * MiB of JSON and 300 MiB of objects: it would not live.
  */
 const heap_MiB = 224;
 const pool = 3;
@@ -41,7 +45,10 @@ const insert = async (count: number, newest: string): Promise<void> => {
 };
 
 const idsInOrder = async (table: string): Promise<string[]> => {
-  const found = await client.query<{ id: string }>(`select id from ${table} where merchant_id = $1 order by created_at desc, id desc`, [merchant.id]);
+  const found = await client.query<{ id: string }>(
+    `select id from ${table} where merchant_id = $1 order by created_at desc, id desc`,
+    [merchant.id],
+  );
   return found.rows.map(({ id }) => id);
 };
 
@@ -67,7 +74,10 @@ after(async () => {
 
 const open = async (path: string): Promise<IncomingMessage> => {
   const headers = { authorization: `Bearer ${merchant.key}` };
-  const [response] = (await once(get(`${service.rest}/v1/public${path}`, { headers, agent: false }), 'response')) as [IncomingMessage];
+  const [response] = (await once(
+    get(`${service.rest}/v1/public${path}`, { headers, agent: false }),
+    'response',
+  )) as [IncomingMessage];
   return response;
 };
 
@@ -92,7 +102,9 @@ describe('a list of 200,000 rows', () => {
           await sleep(5);
         }
       })();
-      const inserting = insert(500, '2026-05-06T10:00:00Z').then(() => insert(500, '2026-05-07T10:00:00Z'));
+      const inserting = insert(500, '2026-05-06T10:00:00Z').then(() =>
+        insert(500, '2026-05-07T10:00:00Z'),
+      );
       const { items } = await read(response);
       reading.abort();
       await Promise.all([others, inserting]);
@@ -111,7 +123,10 @@ describe('a list of 200,000 rows', () => {
 
   test('of one customer’s tokens holds that customer’s alone', async () => {
     const { items } = await read(await open('/tokens?customer_ref=customer-40000'));
-    assert.deepEqual([items.length, new Set(items.map(({ customer_ref }: any) => customer_ref))], [4, new Set(['customer-40000'])]);
+    assert.deepEqual(
+      [items.length, new Set(items.map(({ customer_ref }: any) => customer_ref))],
+      [4, new Set(['customer-40000'])],
+    );
   });
 
   test('holds no connection of the database for readers that do not read, and a merchant has 16 of them', async () => {
@@ -121,20 +136,30 @@ describe('a list of 200,000 rows', () => {
       slow.map(() => 200),
     );
     // More calls at a time than the pool has connections.
-    const balances = await Promise.all(Array.from({ length: pool * 4 }, () => merchant.call('GET', '/balance')));
+    const balances = await Promise.all(
+      Array.from({ length: pool * 4 }, () => merchant.call('GET', '/balance')),
+    );
     assert.deepEqual([...new Set(balances.map(({ status }) => status))], [200]);
     const refused = await open('/subscriptions');
     assert.deepEqual([refused.statusCode, Number(refused.headers['retry-after']) > 0], [429, true]);
     assert.equal((await read(refused)).error.code, 'rate_limited');
-    assert.equal((await merchant.call('GET', '/tokens?customer_ref=customer-40000')).status, 200, 'a list of one page is no long answer');
+    assert.equal(
+      (await merchant.call('GET', '/tokens?customer_ref=customer-40000')).status,
+      200,
+      'a list of one page is no long answer',
+    );
     for (const response of slow) response.destroy();
   });
 
   test('is refused as a whole by the graph, which has pages of it', async () => {
     const whole = askGraph(service, '{ tokens { id } }', {}, merchant.key);
     await assert.rejects(whole, /tokensConnection/);
-    await assert.rejects(askGraph(service, '{ billingSubscriptions { id } }', {}, merchant.key), /billingSubscriptionsConnection/);
-    const page = 'query ($a: String) { list: tokensConnection(first: 500, after: $a) { nodes { id } pageInfo { hasNextPage endCursor } } }';
+    await assert.rejects(
+      askGraph(service, '{ billingSubscriptions { id } }', {}, merchant.key),
+      /billingSubscriptionsConnection/,
+    );
+    const page =
+      'query ($a: String) { list: tokensConnection(first: 500, after: $a) { nodes { id } pageInfo { hasNextPage endCursor } } }';
     const { list } = await askGraph(service, page, {}, merchant.key);
     const next = await askGraph(service, page, { a: list.pageInfo.endCursor }, merchant.key);
     const ids = [...list.nodes, ...next.list.nodes].map(({ id }: { id: string }) => id);

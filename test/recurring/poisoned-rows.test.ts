@@ -1,4 +1,7 @@
-/** One poisoned row stops nobody else: charges that are due, what is followed, tokens that nobody binds. */
+/**
+ * One poisoned row stops nobody else: charges that are due, what is followed, tokens that nobody
+ * binds.
+ */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
@@ -36,7 +39,10 @@ test('a subscription that cannot be charged is set aside, and all others are cha
   await chargeDue(chargingOf(stage), () => stage.call().now);
   for (const one of healthy) assert.equal((await readSubscription(stage, one)).periods, 2);
   assert.equal((await readSubscription(stage, poisoned)).periods, 1);
-  assert.deepEqual(await setAsideOf(pool, bad.merchantId), { subjects: [`subscriptions ${poisoned.id}`], alerts: ['subscriptions'] });
+  assert.deepEqual(await setAsideOf(pool, bad.merchantId), {
+    subjects: [`subscriptions ${poisoned.id}`],
+    alerts: ['subscriptions'],
+  });
   await cure();
   await endSetAside(pool);
   await chargeDue(chargingOf(stage), () => stage.call().now);
@@ -48,11 +54,15 @@ test('an event that cannot be followed is set aside with an alert, and all behin
   const [bad, others] = await merchants();
   const poisoned = granted(await stage.create(bad, { customerRef: 'c' })).token;
   const healthy = [];
-  for (const key of [...others, ...others, ...others]) healthy.push(granted(await stage.create(key, { customerRef: 'c' })).token);
+  for (const key of [...others, ...others, ...others])
+    healthy.push(granted(await stage.create(key, { customerRef: 'c' })).token);
   for (const token of [poisoned, ...healthy]) await stage.pay(token);
   const cure = await poison(pool, 'token', 'update', bad.merchantId);
   while ((await stage.follow(paymentListeners)) > 0);
-  assert.deepEqual(new Set(await Promise.all(healthy.map(async (token) => (await stage.read(token)).status))), new Set(['active']));
+  assert.deepEqual(
+    new Set(await Promise.all(healthy.map(async (token) => (await stage.read(token)).status))),
+    new Set(['active']),
+  );
   assert.equal((await stage.read(poisoned)).status, 'pending');
   assert.deepEqual((await setAsideOf(pool, bad.merchantId)).alerts, ['follow-payments']);
   await cure();
@@ -63,17 +73,26 @@ test('tokens that nobody binds end behind one that cannot be written, and behind
   const [bad, [busy, other]] = await merchants();
   assert.ok(busy && other);
   const forgotten = granted(await stage.create(bad, { customerRef: 'c' })).token;
-  for (let index = 0; index < 205; index += 1) granted(await stage.create(busy, { customerRef: 'c' }));
+  for (let index = 0; index < 205; index += 1)
+    granted(await stage.create(busy, { customerRef: 'c' }));
   const last = granted(await stage.create(other, { customerRef: 'c' })).token;
   for (const { merchantId, id, bindingPaymentId } of [forgotten, last]) {
-    await pool.query('update token set binding_payment_id = null where merchant_id = $1 and id = $2', [merchantId, id]);
-    await pool.query('delete from payment where merchant_id = $1 and id = $2', [merchantId, bindingPaymentId]);
+    await pool.query(
+      'update token set binding_payment_id = null where merchant_id = $1 and id = $2',
+      [merchantId, id],
+    );
+    await pool.query('delete from payment where merchant_id = $1 and id = $2', [
+      merchantId,
+      bindingPaymentId,
+    ]);
   }
   const cure = await poison(pool, 'token', 'update', bad.merchantId);
   stage.pass({ hours: 2 });
   await endUnboundTokens({ pool, payments: stage.payments, now: () => stage.call().now });
   assert.equal((await stage.read(last)).status, 'cancelled');
   assert.equal((await stage.read(forgotten)).status, 'pending');
-  assert.deepEqual((await setAsideOf(pool, bad.merchantId)).subjects, [`end-unbound-tokens ${forgotten.id}`]);
+  assert.deepEqual((await setAsideOf(pool, bad.merchantId)).subjects, [
+    `end-unbound-tokens ${forgotten.id}`,
+  ]);
   await cure();
 });

@@ -1,4 +1,7 @@
-/** What the tests of tokens stand on: a migrated PostgreSQL, the payments subgraph as recurring billing asks it, a clock that the test moves. */
+/**
+ * What the tests of tokens stand on: a migrated PostgreSQL, the payments subgraph as recurring
+ * billing asks it, a clock that the test moves.
+ */
 import { randomBytes } from 'node:crypto';
 import assert from 'node:assert/strict';
 import type { Bank } from '../../subgraphs/kernel/banks/bank.ts';
@@ -27,12 +30,16 @@ import { settleTokens } from '../../subgraphs/recurring/tokens/settle-tokens.ts'
 import { startMigratedDatabase } from '../support/migrated.ts';
 import { granted } from '../support/granted.ts';
 
-export const log = openLog({ logLevel: process.env['TEST_LOG'] === 'debug' ? 'debug' : 'silent' }, 'test');
+export const log = openLog(
+  { logLevel: process.env['TEST_LOG'] === 'debug' ? 'debug' : 'silent' },
+  'test',
+);
 
 const card = { number: '4111111111111111', expiry: '12/30', cvc: '123', holder: 'A B' };
 
 /** What a call was refused with; fails when it was not. */
-export const refusedWith = (result: object): string => (isRefused(result) ? result.code : assert.fail('it was not refused'));
+export const refusedWith = (result: object): string =>
+  isRefused(result) ? result.code : assert.fail('it was not refused');
 
 /** The clock of a stage. */
 interface Clock {
@@ -42,7 +49,11 @@ interface Clock {
 type World = Awaited<ReturnType<typeof openWorld>>;
 
 /** The database with payments on it, asked as recurring billing asks. */
-const openWorld = async (clock: Clock, connectors: (simulator: Bank) => readonly Bank[], lists: PolicyLists) => {
+const openWorld = async (
+  clock: Clock,
+  connectors: (simulator: Bank) => readonly Bank[],
+  lists: PolicyLists,
+) => {
   const migrated = await startMigratedDatabase();
   const { database } = migrated;
   const simulator = openSimulator(database);
@@ -51,20 +62,43 @@ const openWorld = async (clock: Clock, connectors: (simulator: Bank) => readonly
   const quiet = { wakeRelay: () => {}, askLater: () => {}, sendRefundLater: () => {} };
   const policies = { current: async () => lists, announce: async () => {}, close: () => {} };
   const pages = { publicUrl: 'https://pay.example', pageSecret: randomBytes(32) };
-  const subgraph = paymentsSubgraph({ database, banks, policies, clocks: { timeOf: now, stands: async () => false }, ...pages, ...quiet });
+  const subgraph = paymentsSubgraph({
+    database,
+    banks,
+    policies,
+    clocks: { timeOf: now, stands: async () => false },
+    ...pages,
+    ...quiet,
+  });
   const executor = localExecutor(buildSubgraph(subgraph), (call) => ({ ...call, now }), log);
   const payments = openPayments(executor);
   return { ...migrated, banks, lists, executor, payments, parts: { database, payments } };
 };
 
-const bindingOf = ({ merchantId, bindingPaymentId }: Token) => ({ merchantId, paymentId: bindingPaymentId ?? assert.fail('it has no binding') });
+const bindingOf = ({ merchantId, bindingPaymentId }: Token) => ({
+  merchantId,
+  paymentId: bindingPaymentId ?? assert.fail('it has no binding'),
+});
 
 /** The buyer goes on to the bank, and confirms there. */
-const payAt = async ({ database, banks, lists }: World, clock: Clock, token: Token, approve: boolean) => {
+const payAt = async (
+  { database, banks, lists }: World,
+  clock: Clock,
+  token: Token,
+  approve: boolean,
+) => {
   const key = bindingOf(token);
   const pageUrl = 'https://pay.example/p';
-  granted(await openSession(database, banks, lists, { key, card: token.method === 'cards' ? card : null, pageUrl, now: clock.now }));
-  if (token.mode === 'test') return granted(await confirmSimulator(database, banks, key, approve, clock.now));
+  granted(
+    await openSession(database, banks, lists, {
+      key,
+      card: token.method === 'cards' ? card : null,
+      pageUrl,
+      now: clock.now,
+    }),
+  );
+  if (token.mode === 'test')
+    return granted(await confirmSimulator(database, banks, key, approve, clock.now));
   // A live buyer confirms by himself, a moment later.
   clock.now = clock.now.add({ seconds: 5 });
   return granted(await askBank(database, banks, key, clock.now));
@@ -77,9 +111,14 @@ const numberEvents = ({ database: { pool } }: World) =>
     where event.merchant_id = numbered.merchant_id and event.id = numbered.id`);
 
 /** The merchant's balance and available money, and the rows of its ledger, oldest first. */
-const readBooks = async ({ database: { pool } }: World, { merchantId, shopId, mode }: KeyPrincipal) => {
+const readBooks = async (
+  { database: { pool } }: World,
+  { merchantId, shopId, mode }: KeyPrincipal,
+) => {
   const [row] = await readBalances(pool, merchantId, mode, 'RUB');
-  const page = granted(await listLedger(pool, { merchantId, shopIds: [shopId], modes: [mode] }, { first: 200 }));
+  const page = granted(
+    await listLedger(pool, { merchantId, shopIds: [shopId], modes: [mode] }, { first: 200 }),
+  );
   const ledger = page.nodes.toReversed().map(({ type, amount }) => `${type} ${amount}`);
   return { balance: row?.balance ?? 0n, available: row?.available ?? 0n, ledger };
 };
@@ -87,17 +126,24 @@ const readBooks = async ({ database: { pool } }: World, { merchantId, shopId, mo
 export type Stage = Awaited<ReturnType<typeof openStage>>;
 
 /** Opens the stage. `connectors` serve live mode; `lists` are the operator's. */
-export const openStage = async (connectors: (simulator: Bank) => readonly Bank[] = () => [], lists: PolicyLists = noPolicies) => {
+export const openStage = async (
+  connectors: (simulator: Bank) => readonly Bank[] = () => [],
+  lists: PolicyLists = noPolicies,
+) => {
   const clock: Clock = { now: Temporal.Instant.from('2026-11-21T10:00:00Z') };
   const world = await openWorld(clock, connectors, lists);
   const { parts, payments } = world;
   const { pool } = world.database;
   const call = () => ({ now: clock.now, requestId: 'test' });
   const claim = (key: string | undefined) => (key === undefined ? null : { key });
-  const create = (key: KeyPrincipal, input: TokenInput, idempotency?: string) => createToken(parts, key, { input, idempotency: claim(idempotency) }, call());
-  const read = async ({ merchantId, id }: Token): Promise<Token> => (await loadTokens(pool, [{ merchantId, id }]))[0] ?? assert.fail('the token is gone');
+  const create = (key: KeyPrincipal, input: TokenInput, idempotency?: string) =>
+    createToken(parts, key, { input, idempotency: claim(idempotency) }, call());
+  const read = async ({ merchantId, id }: Token): Promise<Token> =>
+    (await loadTokens(pool, [{ merchantId, id }]))[0] ?? assert.fail('the token is gone');
   const pay = (token: Token, approve = true) => payAt(world, clock, token, approve);
-  const follow = async (listeners: readonly OnPaymentsMoved[] = [settleTokens]): Promise<number> => {
+  const follow = async (
+    listeners: readonly OnPaymentsMoved[] = [settleTokens],
+  ): Promise<number> => {
     await numberEvents(world);
     return followPayments({ pool, payments, listeners, now: () => clock.now, log });
   };
@@ -123,6 +169,17 @@ export const openStage = async (connectors: (simulator: Bank) => readonly Bank[]
       return bound;
     },
     charge: (key: KeyPrincipal, token: Token, amount: bigint, idempotency?: string) =>
-      chargeToken(parts, key, { tokenId: token.id, amount, orderId: null, description: null, idempotency: claim(idempotency) }, call()),
+      chargeToken(
+        parts,
+        key,
+        {
+          tokenId: token.id,
+          amount,
+          orderId: null,
+          description: null,
+          idempotency: claim(idempotency),
+        },
+        call(),
+      ),
   };
 };

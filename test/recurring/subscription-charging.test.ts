@@ -11,12 +11,20 @@ import { nextDueOfShop } from '../../subgraphs/recurring/subscriptions/store-sub
 import type { Subscription } from '../../subgraphs/recurring/subscriptions/entities.ts';
 import { granted } from '../support/granted.ts';
 import { openStage, type Stage } from './stage.ts';
-import { activeSubscription, chargingOf, followAll, readSubscription } from './subscription-life.ts';
+import {
+  activeSubscription,
+  chargingOf,
+  followAll,
+  readSubscription,
+} from './subscription-life.ts';
 
 const blocked = new Set<string>();
 let stage: Stage;
 before(async () => {
-  stage = await openStage(() => [], { ...noPolicies, isBlocked: (_: string, __: string, text: string) => blocked.has(text) });
+  stage = await openStage(() => [], {
+    ...noPolicies,
+    isBlocked: (_: string, __: string, text: string) => blocked.has(text),
+  });
 });
 after(() => stage.close());
 
@@ -24,9 +32,16 @@ const now = (): Temporal.Instant => stage.call().now;
 
 /** So many payments of subscriptions has the merchant, and so much money. */
 const booksOf = async (key: KeyPrincipal) => {
-  const { rows } = await stage.database.pool.query<{ count: number }>('select count(*)::int as count from payment where merchant_id = $1', [key.merchantId]);
+  const { rows } = await stage.database.pool.query<{ count: number }>(
+    'select count(*)::int as count from payment where merchant_id = $1',
+    [key.merchantId],
+  );
   const { balance, ledger } = await stage.books(key);
-  return { payments: rows[0]?.count ?? 0, balance, payments_booked: ledger.filter((row) => row.startsWith('payment')).length };
+  return {
+    payments: rows[0]?.count ?? 0,
+    balance,
+    payments_booked: ledger.filter((row) => row.startsWith('payment')).length,
+  };
 };
 
 const charges = async (subscription: Subscription): Promise<readonly string[]> => {
@@ -41,7 +56,10 @@ const alone = async (key: KeyPrincipal): Promise<Subscription> => {
   return activeSubscription(stage, key);
 };
 
-/** Payments that do something else at the next charge: a process that dies before it asks, or before it hears. */
+/**
+ * Payments that do something else at the next charge: a process that dies before it asks, or before
+ * it hears.
+ */
 const dying = (when: 'before' | 'after'): Payments => {
   let isDying = true;
   return {
@@ -61,14 +79,20 @@ describe('a period is charged once', () => {
     await alone(key);
     for (let more = 0; more < 29; more += 1) await activeSubscription(stage, key);
     stage.pass({ hours: 32 * 24 });
-    const asked = await Promise.all(Array.from({ length: 8 }, () => chargeDue(chargingOf(stage), now, { most: 5 })));
+    const asked = await Promise.all(
+      Array.from({ length: 8 }, () => chargeDue(chargingOf(stage), now, { most: 5 })),
+    );
     assert.equal(
       asked.reduce((sum, count) => sum + count, 0),
       30,
     );
     await followAll(stage);
     assert.deepEqual(await booksOf(key), { payments: 60, balance: 600_000n, payments_booked: 60 });
-    assert.equal(await chargeDue(chargingOf(stage), now), 0, 'a sweep that comes again finds nothing');
+    assert.equal(
+      await chargeDue(chargingOf(stage), now),
+      0,
+      'a sweep that comes again finds nothing',
+    );
   });
 
   for (const when of ['before', 'after'] as const) {
@@ -102,7 +126,13 @@ describe('a period is charged once', () => {
     const key = await stage.merchant();
     const subscription = await alone(key);
     const due = subscription.nextChargeAt ?? assert.fail('nothing is due');
-    const moments = [due, due.subtract({ hours: 48 }), due.add({ hours: 24 }), due.subtract({ hours: 1 }), due];
+    const moments = [
+      due,
+      due.subtract({ hours: 48 }),
+      due.add({ hours: 24 }),
+      due.subtract({ hours: 1 }),
+      due,
+    ];
     for (const moment of moments) await chargeDue(chargingOf(stage), () => moment);
     assert.deepEqual(await charges(subscription), ['1.1 succeeded', '2.1 succeeded']);
   });
@@ -111,7 +141,10 @@ describe('a period is charged once', () => {
     const key = await stage.merchant();
     const subscription = await alone(key);
     const again = `insert into subscription_charge select (jsonb_populate_record(c, '{"attempt": 2, "payment_id": null}')).* from subscription_charge c where subscription_id = $1`;
-    await assert.rejects(stage.database.pool.query(again, [subscription.id]), /subscription_charge_once/);
+    await assert.rejects(
+      stage.database.pool.query(again, [subscription.id]),
+      /subscription_charge_once/,
+    );
   });
 });
 
@@ -121,7 +154,12 @@ describe('what was missed', () => {
     const subscription = await alone(key);
     stage.pass({ hours: 95 * 24 });
     assert.equal(await chargeDue(chargingOf(stage), now), 3);
-    assert.deepEqual(await charges(subscription), ['1.1 succeeded', '2.1 succeeded', '3.1 succeeded', '4.1 succeeded']);
+    assert.deepEqual(await charges(subscription), [
+      '1.1 succeeded',
+      '2.1 succeeded',
+      '3.1 succeeded',
+      '4.1 succeeded',
+    ]);
     const { nextChargeAt } = await readSubscription(stage, subscription);
     assert.ok(nextChargeAt && Temporal.Instant.compare(nextChargeAt, now()) > 0);
     await followAll(stage);
@@ -134,7 +172,10 @@ test('while payments are away, one round of charges is begun and no more; all of
   await alone(key);
   for (let more = 0; more < 5; more += 1) await activeSubscription(stage, key);
   stage.pass({ hours: 32 * 24 });
-  const away: Payments = { ...stage.payments, askCharge: () => Promise.reject(new Error('payments are away')) };
+  const away: Payments = {
+    ...stage.payments,
+    askCharge: () => Promise.reject(new Error('payments are away')),
+  };
   assert.equal(await chargeDue({ ...chargingOf(stage), payments: away }, now, { most: 4 }), 4);
   stage.pass({ minutes: 3 });
   assert.equal(await chargeDue(chargingOf(stage), now), 6);
@@ -149,7 +190,10 @@ describe('a subscription that is due', () => {
     stage.pass({ hours: 32 * 24 });
     await chargeDue(chargingOf(stage), now);
     const { status, cancelReason } = await readSubscription(stage, subscription);
-    assert.deepEqual([status, cancelReason, await charges(subscription)], ['cancelled', 'token_cancelled', ['1.1 succeeded']]);
+    assert.deepEqual(
+      [status, cancelReason, await charges(subscription)],
+      ['cancelled', 'token_cancelled', ['1.1 succeeded']],
+    );
   });
 
   test('and whose customer was blocked meanwhile has failed, without a payment, and is tried again', async () => {
@@ -170,8 +214,14 @@ describe('a subscription that is due', () => {
   test('is what the shop waits for next', async () => {
     const key = await stage.merchant();
     const subscription = await alone(key);
-    assert.equal(String(await nextDueOfShop(stage.database.pool, key, now())), String(subscription.nextChargeAt));
-    assert.equal(await nextDueOfShop(stage.database.pool, key, now().add({ hours: 40 * 24 })), null);
+    assert.equal(
+      String(await nextDueOfShop(stage.database.pool, key, now())),
+      String(subscription.nextChargeAt),
+    );
+    assert.equal(
+      await nextDueOfShop(stage.database.pool, key, now().add({ hours: 40 * 24 })),
+      null,
+    );
   });
 });
 
@@ -184,10 +234,16 @@ test('a charge whose payment was cancelled is dropped: the period is not charged
   await chargeDue(chargingOf(stage), now);
   const [[, charge] = []] = await findCharges(pool, [subscription]);
   assert.ok(charge?.status === 'open' && charge.askAt === null);
-  const cancelled = { charge, payment: { id: charge.paymentId, status: 'cancelled', failureCode: null, at: now() } } as const;
+  const cancelled = {
+    charge,
+    payment: { id: charge.paymentId, status: 'cancelled', failureCode: null, at: now() },
+  } as const;
   await Promise.all(Array.from({ length: 5 }, () => settleCharges(pool, [cancelled])));
   assert.deepEqual(await charges(subscription), ['1.1 succeeded', '2.1 cancelled']);
   const after = await readSubscription(stage, subscription);
-  assert.deepEqual([after.status, after.failures, String(after.dueAt)], ['active', 0, String(after.nextChargeAt)]);
+  assert.deepEqual(
+    [after.status, after.failures, String(after.dueAt)],
+    ['active', 0, String(after.nextChargeAt)],
+  );
   assert.equal(after.version, subscription.version + 2, 'begun and dropped, each once');
 });

@@ -1,16 +1,14 @@
 /**
- * Lives of subscriptions as text tables: one step a line, `verb arguments -> what is seen`. The verbs are the real ones, and so are payments, the simulated
- * bank and the follower; time is what the table says it is.
+ * Lives of subscriptions as text tables: one step a line, `verb arguments -> what is seen`. The
+ * verbs are the real ones, and so are payments, the simulated bank and the follower; time is what
+ * the table says it is.
  *
- *   start sbp month 10_000 [every 2] [trial 14]  -> pending
- *   pay | decline | expire                       -> active next 2026-12-21 | cancelled binding_failed | cancelled binding_expired
- *   on 2026-12-21                                -> what is due by 10:00 of that day is charged
- *   priced 10_002                                -> from now on the bank declines (decision D-30)
- *   pause, resume, cancel [reason]               -> paused
- *   charges                                      -> 1.1 succeeded, 2.1 failed insufficient_funds
- *   told                                         -> active past_due: what live consoles have heard of it
- *   upcoming                                     -> 2027-01-21 2027-02-21 ...
- *   taken                                        -> 30_000: what has arrived in the merchant's balance
+ *   start sbp month 10_000 [every 2] [trial 14] -> pending pay | decline | expire -> active next
+ *   2026-12-21 | cancelled binding_failed | cancelled binding_expired on 2026-12-21 -> what is due
+ *   by 10:00 of that day is charged priced 10_002 -> from now on the bank declines (decision D-30)
+ *   pause, resume, cancel [reason] -> paused charges -> 1.1 succeeded, 2.1 failed
+ *   insufficient_funds told -> active past_due: what live consoles have heard of it upcoming ->
+ *   2027-01-21 2027-02-21 ... taken -> 30_000: what has arrived in the merchant's balance
  */
 import assert from 'node:assert/strict';
 import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
@@ -19,9 +17,16 @@ import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
 import { cancelSubscription } from '../../subgraphs/recurring/subscriptions/cancel-subscription.ts';
 import { chargeDue } from '../../subgraphs/recurring/subscriptions/charge-due.ts';
 import { loadTokens } from '../../subgraphs/recurring/find-recurring.ts';
-import { findCharges, loadSubscriptions, upcomingDates } from '../../subgraphs/recurring/subscriptions/find-subscriptions.ts';
+import {
+  findCharges,
+  loadSubscriptions,
+  upcomingDates,
+} from '../../subgraphs/recurring/subscriptions/find-subscriptions.ts';
 import { paymentListeners } from '../../subgraphs/recurring/payment-listeners.ts';
-import { pauseSubscription, resumeSubscription } from '../../subgraphs/recurring/subscriptions/pause-subscription.ts';
+import {
+  pauseSubscription,
+  resumeSubscription,
+} from '../../subgraphs/recurring/subscriptions/pause-subscription.ts';
 import { schedulePeriods } from '../../subgraphs/recurring/rules/schedule.ts';
 import type { SubscriptionInput } from '../../subgraphs/recurring/rules/start.ts';
 import { startSubscription } from '../../subgraphs/recurring/subscriptions/start-subscription.ts';
@@ -37,15 +42,28 @@ const day = (moment: Temporal.Instant | null): string => moment?.toString().slic
 export const chargingOf = ({ database: { pool }, payments }: Stage) => ({ pool, payments, log });
 
 /** Starts a subscription as a key does. */
-export const start = (stage: Stage, key: KeyPrincipal, input: SubscriptionInput, idempotency?: string) => {
+export const start = (
+  stage: Stage,
+  key: KeyPrincipal,
+  input: SubscriptionInput,
+  idempotency?: string,
+) => {
   const parts = { pool: stage.database.pool, payments: stage.payments, policies: stage.lists };
-  const request = { input, idempotency: idempotency === undefined ? null : { key: idempotency }, requestId: 'test' };
+  const request = {
+    input,
+    idempotency: idempotency === undefined ? null : { key: idempotency },
+    requestId: 'test',
+  };
   return startSubscription(parts, key, request, stage.call().now);
 };
 
 /** The subscription as it is now. */
-export const readSubscription = async (stage: Stage, { merchantId, id }: Pick<Subscription, 'merchantId' | 'id'>): Promise<Subscription> =>
-  (await loadSubscriptions(stage.database.pool, [{ merchantId, id }]))[0] ?? assert.fail('the subscription is gone');
+export const readSubscription = async (
+  stage: Stage,
+  { merchantId, id }: Pick<Subscription, 'merchantId' | 'id'>,
+): Promise<Subscription> =>
+  (await loadSubscriptions(stage.database.pool, [{ merchantId, id }]))[0] ??
+  assert.fail('the subscription is gone');
 
 /** Follows everything that waits. */
 export const followAll = async (stage: Stage): Promise<void> => {
@@ -53,15 +71,25 @@ export const followAll = async (stage: Stage): Promise<void> => {
 };
 
 /** The buyer goes on to the bank and confirms or declines there; the news is followed. */
-const payFirst = async (stage: Stage, { merchantId, tokenId }: Subscription, approve = true): Promise<void> => {
+const payFirst = async (
+  stage: Stage,
+  { merchantId, tokenId }: Subscription,
+  approve = true,
+): Promise<void> => {
   const [token] = await loadTokens(stage.database.pool, [{ merchantId, id: tokenId }]);
   await stage.pay(token ?? assert.fail('there is no token'), approve);
   await followAll(stage);
 };
 
 /** A subscription that is active, of `input` by SBP. */
-export const activeSubscription = async (stage: Stage, key: KeyPrincipal, input: Partial<SubscriptionInput> = {}): Promise<Subscription> => {
-  const { subscription } = granted(await start(stage, key, { amount: 10_000n, customerRef: 'c-1', method: 'sbp', ...input }));
+export const activeSubscription = async (
+  stage: Stage,
+  key: KeyPrincipal,
+  input: Partial<SubscriptionInput> = {},
+): Promise<Subscription> => {
+  const { subscription } = granted(
+    await start(stage, key, { amount: 10_000n, customerRef: 'c-1', method: 'sbp', ...input }),
+  );
   await payFirst(stage, subscription);
   return readSubscription(stage, subscription);
 };
@@ -85,13 +113,17 @@ class Life {
 
   async #seen(result?: Subscription | Refused): Promise<string> {
     if (result && isRefused(result)) return `refused ${result.code}`;
-    const { status, nextChargeAt, dueAt, cancelReason } = await readSubscription(this.#stage, this.#id);
+    const { status, nextChargeAt, dueAt, cancelReason } = await readSubscription(
+      this.#stage,
+      this.#id,
+    );
     const retry = status === 'past_due' && dueAt ? ` retry ${day(dueAt)}` : '';
     return `${status}${nextChargeAt ? ` next ${day(nextChargeAt)}` : ''}${retry}${cancelReason ? ` ${cancelReason}` : ''}`;
   }
 
   async #start([method, period, amount, ...options]: readonly string[]): Promise<string> {
-    const option = (name: string): number | undefined => (options.includes(name) ? Number(options[options.indexOf(name) + 1]) : undefined);
+    const option = (name: string): number | undefined =>
+      options.includes(name) ? Number(options[options.indexOf(name) + 1]) : undefined;
     const input: SubscriptionInput = {
       amount: amountOf(amount),
       customerRef: 'c-1',
@@ -119,7 +151,12 @@ class Life {
 
   async #charges(): Promise<string> {
     const [charges = []] = await findCharges(this.#stage.database.pool, [this.#id]);
-    return charges.map(({ period, attempt, status, failureCode }) => `${period}.${attempt} ${status}${failureCode ? ` ${failureCode}` : ''}`).join(', ');
+    return charges
+      .map(
+        ({ period, attempt, status, failureCode }) =>
+          `${period}.${attempt} ${status}${failureCode ? ` ${failureCode}` : ''}`,
+      )
+      .join(', ');
   }
 
   async #told(): Promise<string> {
@@ -139,14 +176,22 @@ class Life {
   }
 
   async #priced(amount: string | undefined): Promise<string> {
-    await this.#stage.database.pool.query('update subscription set amount = $2 where id = $1', [this.#id.id, amountOf(amount)]);
+    await this.#stage.database.pool.query('update subscription set amount = $2 where id = $1', [
+      this.#id.id,
+      amountOf(amount),
+    ]);
     return this.#seen();
   }
 
   async #cancel(words: readonly string[]): Promise<string> {
     const { database, payments } = this.#stage;
     const request = { id: this.#id.id, reason: words.join(' ') || null, requestId: 'test' };
-    const result = await cancelSubscription({ pool: database.pool, payments }, this.#key, request, this.#now());
+    const result = await cancelSubscription(
+      { pool: database.pool, payments },
+      this.#key,
+      request,
+      this.#now(),
+    );
     await followAll(this.#stage);
     return this.#seen(result);
   }
@@ -154,7 +199,11 @@ class Life {
   /** Does one step; gives what is seen of it. */
   async step(verb: string, rest: readonly string[]): Promise<string> {
     const { database } = this.#stage;
-    const acting = { principal: { kind: 'operator', subject: 'p', role: 'support', merchantId: null }, requestId: 'test', now: this.#now } as const;
+    const acting = {
+      principal: { kind: 'operator', subject: 'p', role: 'support', merchantId: null },
+      requestId: 'test',
+      now: this.#now,
+    } as const;
     switch (verb) {
       case 'start':
         return this.#start(rest);
@@ -169,9 +218,17 @@ class Life {
       case 'priced':
         return this.#priced(rest[0]);
       case 'pause':
-        return this.#seen(await pauseSubscription(database, acting, { ...this.#id, reason: null, at: acting.now() }));
+        return this.#seen(
+          await pauseSubscription(database, acting, {
+            ...this.#id,
+            reason: null,
+            at: acting.now(),
+          }),
+        );
       case 'resume':
-        return this.#seen(await resumeSubscription(database, acting, { ...this.#id, at: acting.now() }));
+        return this.#seen(
+          await resumeSubscription(database, acting, { ...this.#id, at: acting.now() }),
+        );
       case 'cancel':
         return this.#cancel(rest);
       case 'charges':
@@ -190,12 +247,16 @@ class Life {
   }
 }
 
-/** Lives a table; fails at the first line whose outcome is another. Gives how many lines it lived. */
+/**
+ * Lives a table; fails at the first line whose outcome is another. Gives how many lines it lived.
+ */
 export const live = async (stage: Stage, key: KeyPrincipal, table: string): Promise<number> => {
   const life = new Life(stage, key);
   const lines = table.split('\n').filter((line) => line.trim() !== '');
   for (const line of lines) {
-    const [step = '', expected = ''] = line.split('->').map((part) => part.trim().replaceAll(/\s+/g, ' '));
+    const [step = '', expected = ''] = line
+      .split('->')
+      .map((part) => part.trim().replaceAll(/\s+/g, ' '));
     const [verb = '', ...rest] = step.split(' ');
     assert.equal(await life.step(verb, rest), expected, line.trim());
   }

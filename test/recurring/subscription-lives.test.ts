@@ -9,7 +9,8 @@ before(async () => {
 });
 after(() => stage.close());
 beforeEach(async () => {
-  // Each life begins at the same moment, and alone: what the one before has left is charged no more.
+  // Each life begins at the same moment, and alone: what the one before has left is charged no
+  // more.
   const began = Temporal.Instant.from('2026-11-21T10:00:00Z');
   stage.pass({ milliseconds: began.epochMilliseconds - stage.call().now.epochMilliseconds });
   await stage.database.pool.query('update subscription set due_at = null');
@@ -216,7 +217,9 @@ describe('a pause', () => {
 });
 
 test('a year of monthly charges with two declines is lived in seconds, and each date is charged once', async () => {
-  const dates = Array.from({ length: 12 }, (_, month) => Temporal.PlainDate.from('2026-12-21').add({ months: month }).toString());
+  const dates = Array.from({ length: 12 }, (_, month) =>
+    Temporal.PlainDate.from('2026-12-21').add({ months: month }).toString(),
+  );
   const lines = dates.flatMap((date, index) => {
     const next = Temporal.PlainDate.from('2026-12-21').add({ months: index + 1 });
     if (index !== 3 && index !== 7) return [`on ${date} -> active next ${next.toString()}`];
@@ -230,5 +233,15 @@ test('a year of monthly charges with two declines is lived in seconds, and each 
   });
   const key = await stage.merchant();
   const upcoming = `upcoming -> ${dates.join(' ')}`;
-  await live(stage, key, ['start sbp month 10_000 -> pending', 'pay -> active next 2026-12-21', upcoming, ...lines, 'taken -> 130_000'].join('\n'));
+  await live(
+    stage,
+    key,
+    [
+      'start sbp month 10_000 -> pending',
+      'pay -> active next 2026-12-21',
+      upcoming,
+      ...lines,
+      'taken -> 130_000',
+    ].join('\n'),
+  );
 });

@@ -5,7 +5,10 @@ import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import type { Payments } from '../../subgraphs/recurring/ask-payments.ts';
 import { chargeDue } from '../../subgraphs/recurring/subscriptions/charge-due.ts';
-import { pauseSubscription, resumeSubscription } from '../../subgraphs/recurring/subscriptions/pause-subscription.ts';
+import {
+  pauseSubscription,
+  resumeSubscription,
+} from '../../subgraphs/recurring/subscriptions/pause-subscription.ts';
 import { granted } from '../support/granted.ts';
 import { openStage, refusedWith, type Stage } from './stage.ts';
 import { activeSubscription, chargingOf, start } from './subscription-life.ts';
@@ -13,7 +16,10 @@ import { activeSubscription, chargingOf, start } from './subscription-life.ts';
 const blocked = new Set<string>();
 let stage: Stage;
 before(async () => {
-  stage = await openStage(() => [], { ...noPolicies, isBlocked: (_: string, __: string, text: string) => blocked.has(text) });
+  stage = await openStage(() => [], {
+    ...noPolicies,
+    isBlocked: (_: string, __: string, text: string) => blocked.has(text),
+  });
 });
 after(() => stage.close());
 
@@ -21,14 +27,18 @@ const now = (): Temporal.Instant => stage.call().now;
 const input = { amount: 10_000n, customerRef: 'c-1', method: 'sbp' } as const;
 
 const paymentsOf = async ({ merchantId }: KeyPrincipal): Promise<number> => {
-  const { rows } = await stage.database.pool.query('select 1 from payment where merchant_id = $1', [merchantId]);
+  const { rows } = await stage.database.pool.query('select 1 from payment where merchant_id = $1', [
+    merchantId,
+  ]);
   return rows.length;
 };
 
 describe('starting a subscription', () => {
   test('fifty times at once under one key starts one, with one token and one payment', async () => {
     const key = await stage.merchant();
-    const started = await Promise.all(Array.from({ length: 50 }, () => start(stage, key, input, 'once')));
+    const started = await Promise.all(
+      Array.from({ length: 50 }, () => start(stage, key, input, 'once')),
+    );
     const ids = new Set(started.map((one) => granted(one).subscription.id));
     assert.equal(ids.size, 1);
     assert.equal(started.filter((one) => !granted(one).replayed).length, 1);
@@ -39,13 +49,20 @@ describe('starting a subscription', () => {
     );
     assert.deepEqual(rows, [{ tokens: 1, subscriptions: 1 }]);
     assert.equal(await paymentsOf(key), 1);
-    assert.equal(refusedWith(await start(stage, key, { ...input, amount: 1n }, 'once')), 'idempotent_conflict');
+    assert.equal(
+      refusedWith(await start(stage, key, { ...input, amount: 1n }, 'once')),
+      'idempotent_conflict',
+    );
   });
 
   test('that dies before payments is asked is completed by the same call, and by the sweep when it is not repeated', async () => {
     const key = await stage.merchant();
-    const dead: Payments = { ...stage.payments, askBinding: () => Promise.reject(new Error('the process was killed')) };
-    const dies = (idempotency: string) => start({ ...stage, payments: dead }, key, input, idempotency);
+    const dead: Payments = {
+      ...stage.payments,
+      askBinding: () => Promise.reject(new Error('the process was killed')),
+    };
+    const dies = (idempotency: string) =>
+      start({ ...stage, payments: dead }, key, input, idempotency);
     await assert.rejects(dies('repeated'), /killed/);
     const completed = granted(await start(stage, key, input, 'repeated'));
     assert.equal(completed.replayed, true);
@@ -60,9 +77,15 @@ describe('starting a subscription', () => {
   test('that payments refuse leaves nothing behind and frees the key', async () => {
     const live = { ...(await stage.merchant('live')), keyId: 'k' };
     assert.equal(refusedWith(await start(stage, live, input, 'key')), 'route_not_configured');
-    assert.equal(refusedWith(await start(stage, live, { ...input, amount: 5n }, 'key')), 'route_not_configured');
+    assert.equal(
+      refusedWith(await start(stage, live, { ...input, amount: 5n }, 'key')),
+      'route_not_configured',
+    );
     blocked.add('+79990000000');
-    assert.equal(refusedWith(await start(stage, live, { ...input, customerPhone: '+79990000000' })), 'aml_blocked');
+    assert.equal(
+      refusedWith(await start(stage, live, { ...input, customerPhone: '+79990000000' })),
+      'aml_blocked',
+    );
     const { rows } = await stage.database.pool.query(
       `select 1 from subscription where merchant_id = $1 union all select 1 from token where merchant_id = $1 union all select 1 from subscription_charge where merchant_id = $1
         union all select 1 from idempotency_key where merchant_id = $1`,
@@ -86,7 +109,10 @@ describe('starting a subscription', () => {
     ] as const;
     for (const [change, message] of wrong) {
       const refusal = await start(stage, key, { ...input, ...change });
-      assert.ok(isRefused(refusal) && refusal.code === 'bad_request', `${Object.keys(change).join()} was taken`);
+      assert.ok(
+        isRefused(refusal) && refusal.code === 'bad_request',
+        `${Object.keys(change).join()} was taken`,
+      );
       assert.match(refusal.message, message);
     }
   });
@@ -95,17 +121,53 @@ describe('starting a subscription', () => {
 test('a pause and its end are in the audit log, with who, why, and the state before and after', async () => {
   const key = await stage.merchant();
   const { merchantId, id } = await activeSubscription(stage, key);
-  const acting = { principal: { kind: 'operator', subject: 'anna', role: 'support', merchantId: null }, requestId: 'r-1', now } as const;
-  granted(await pauseSubscription(stage.database, acting, { merchantId, id, reason: 'the buyer is away', at: acting.now() }));
+  const acting = {
+    principal: { kind: 'operator', subject: 'anna', role: 'support', merchantId: null },
+    requestId: 'r-1',
+    now,
+  } as const;
+  granted(
+    await pauseSubscription(stage.database, acting, {
+      merchantId,
+      id,
+      reason: 'the buyer is away',
+      at: acting.now(),
+    }),
+  );
   granted(await resumeSubscription(stage.database, acting, { merchantId, id, at: acting.now() }));
-  const stranger = { ...acting, principal: { ...acting.principal, merchantId: (await stage.merchant()).merchantId } };
-  assert.equal(refusedWith(await pauseSubscription(stage.database, stranger, { merchantId, id, reason: null, at: stranger.now() })), 'not_found');
+  const stranger = {
+    ...acting,
+    principal: { ...acting.principal, merchantId: (await stage.merchant()).merchantId },
+  };
+  assert.equal(
+    refusedWith(
+      await pauseSubscription(stage.database, stranger, {
+        merchantId,
+        id,
+        reason: null,
+        at: stranger.now(),
+      }),
+    ),
+    'not_found',
+  );
   const { rows } = await stage.database.pool.query(
     `select actor, action, before ->> 'status' as before, after ->> 'status' as after, after ->> 'reason' as reason from audit_entry where subject_id = $1 order by id`,
     [id],
   );
   assert.deepEqual(rows, [
-    { actor: 'anna', action: 'subscription.pause', before: 'active', after: 'paused', reason: 'the buyer is away' },
-    { actor: 'anna', action: 'subscription.resume', before: 'paused', after: 'active', reason: null },
+    {
+      actor: 'anna',
+      action: 'subscription.pause',
+      before: 'active',
+      after: 'paused',
+      reason: 'the buyer is away',
+    },
+    {
+      actor: 'anna',
+      action: 'subscription.resume',
+      before: 'paused',
+      after: 'active',
+      reason: null,
+    },
   ]);
 });

@@ -11,7 +11,11 @@ import { findRefunds, findPayment } from '../../subgraphs/payments/store-payment
 import { findRefundsDue, sendRefund } from '../../subgraphs/payments/refunds/send-refund.ts';
 import { chargeToken } from '../../subgraphs/recurring/tokens/charge-token.ts';
 import { cancelToken } from '../../subgraphs/recurring/tokens/cancel-token.ts';
-import { createToken, pendingToken, startBinding } from '../../subgraphs/recurring/tokens/bind-token.ts';
+import {
+  createToken,
+  pendingToken,
+  startBinding,
+} from '../../subgraphs/recurring/tokens/bind-token.ts';
 import { findTokens } from '../../subgraphs/recurring/find-recurring.ts';
 import { endUnboundTokens } from '../../subgraphs/recurring/jobs.ts';
 import { insertToken } from '../../subgraphs/recurring/tokens/store-token.ts';
@@ -63,29 +67,55 @@ describe('binding', () => {
     const { token } = granted(await stage.create(key, { customerRef: 'c-1', amount: 5n }));
     assert.deepEqual([token.status, token.savedReference], ['pending', null]);
     const payment = await stage.pay(token);
-    assert.deepEqual([payment.status, payment.amount, payment.amountRefunded, payment.fee], ['refunded', 100n, 100n, 0n]);
+    assert.deepEqual(
+      [payment.status, payment.amount, payment.amountRefunded, payment.fee],
+      ['refunded', 100n, 100n, 0n],
+    );
     const [refund, ...others] = await findRefunds(stage.database.pool, [payment]);
     assert.deepEqual([refund?.status, refund?.amount, others], ['succeeded', 100n, []]);
     assert.deepEqual(await stage.books(key), { balance: 0n, available: 0n, ledger: [] });
     while ((await stage.follow()) > 0);
     const bound = await stage.read(token);
-    assert.deepEqual([bound.status, bound.cardBrand, bound.cardMask, bound.cardHolder], ['active', 'Visa', '1111', 'A B']);
+    assert.deepEqual(
+      [bound.status, bound.cardBrand, bound.cardMask, bound.cardHolder],
+      ['active', 'Visa', '1111', 'A B'],
+    );
     assert.equal(bound.savedReference?.startsWith('simulator:'), true);
   });
 
   test('a trial by SBP is charged 1 RUB and given back: both are in the ledger', async () => {
     const key = await stage.merchant();
-    const { token } = granted(await stage.create(key, { customerRef: 'c-1', method: 'sbp', amount: 4_900n }));
+    const { token } = granted(
+      await stage.create(key, { customerRef: 'c-1', method: 'sbp', amount: 4_900n }),
+    );
     const trial = { ...token, id: crypto.randomUUID(), bindingPaymentId: null };
-    const terms = { kind: 'subscription_init', amount: 100n, currency: 'RUB', verification: true, returnUrl: null, description: null } as const;
-    const { payment } = granted(await startBinding(stage.parts, trial, { ...terms, subscriptionId: crypto.randomUUID() }));
+    const terms = {
+      kind: 'subscription_init',
+      amount: 100n,
+      currency: 'RUB',
+      verification: true,
+      returnUrl: null,
+      description: null,
+    } as const;
+    const { payment } = granted(
+      await startBinding(stage.parts, trial, { ...terms, subscriptionId: crypto.randomUUID() }),
+    );
     const paid = await stage.pay({ ...trial, bindingPaymentId: payment.id });
     assert.deepEqual([paid.status, paid.fee], ['succeeded', 0n]);
     const later = stage.pass({ seconds: 1 });
-    for (const due of await findRefundsDue(stage.database, later, 100)) await sendRefund(stage.database, stage.banks, due, later);
-    const after = await findPayment(stage.database.pool, stage.keyOf({ ...trial, bindingPaymentId: payment.id }), stage.call().now);
+    for (const due of await findRefundsDue(stage.database, later, 100))
+      await sendRefund(stage.database, stage.banks, due, later);
+    const after = await findPayment(
+      stage.database.pool,
+      stage.keyOf({ ...trial, bindingPaymentId: payment.id }),
+      stage.call().now,
+    );
     assert.deepEqual([after?.payment.status, after?.payment.amountRefunded], ['refunded', 100n]);
-    assert.deepEqual(await stage.books(key), { balance: 0n, available: 0n, ledger: ['payment 100', 'refund -100'] });
+    assert.deepEqual(await stage.books(key), {
+      balance: 0n,
+      available: 0n,
+      ledger: ['payment 100', 'refund -100'],
+    });
   });
 
   test('a binding that is declined, or whose link ends, ends the token', async () => {
@@ -96,60 +126,121 @@ describe('binding', () => {
     stage.pass({ minutes: 61 });
     await expirePayments(stage.database, stage.banks, () => stage.call().now);
     while ((await stage.follow()) > 0);
-    assert.deepEqual([(await stage.read(declined)).status, (await stage.read(late)).status], ['cancelled', 'cancelled']);
+    assert.deepEqual(
+      [(await stage.read(declined)).status, (await stage.read(late)).status],
+      ['cancelled', 'cancelled'],
+    );
     assert.equal(refusedWith(await stage.charge(key, late, 1_000n)), 'token_not_active');
   });
 
   test('fifty equal bindings at once are one token with one payment', async () => {
     const key = await stage.merchant();
-    const made = await Promise.all(Array.from({ length: 50 }, () => stage.create(key, { customerRef: 'c-1' }, 'once')));
-    const ids = made.map((created) => `${granted(created).token.id} ${granted(created).payUrl.length}`);
+    const made = await Promise.all(
+      Array.from({ length: 50 }, () => stage.create(key, { customerRef: 'c-1' }, 'once')),
+    );
+    const ids = made.map(
+      (created) => `${granted(created).token.id} ${granted(created).payUrl.length}`,
+    );
     assert.equal(new Set(ids).size, 1);
-    assert.equal(granted(await findTokens(stage.database.pool, { merchantId: key.merchantId, modes: [key.mode], customerRef: null })).length, 1);
-    const payments = await run(stage.database.pool, { name: 'test.payments', text: 'select id from payment where merchant_id = $1' }, [key.merchantId]);
+    assert.equal(
+      granted(
+        await findTokens(stage.database.pool, {
+          merchantId: key.merchantId,
+          modes: [key.mode],
+          customerRef: null,
+        }),
+      ).length,
+      1,
+    );
+    const payments = await run(
+      stage.database.pool,
+      { name: 'test.payments', text: 'select id from payment where merchant_id = $1' },
+      [key.merchantId],
+    );
     assert.equal(payments.length, 1);
   });
 
   test('payments that are away leave a call to be repeated under its key: then it is completed, once', async () => {
     const key = await stage.merchant();
     const isAway = () => Promise.reject(new Error('away'));
-    const parts = { ...stage.parts, payments: { ...stage.payments, askBinding: isAway, askCharge: isAway } };
+    const parts = {
+      ...stage.parts,
+      payments: { ...stage.payments, askBinding: isAway, askCharge: isAway },
+    };
     const request = { input: { customerRef: 'c' }, idempotency: { key: 'b' } };
     await assert.rejects(createToken(parts, key, request, stage.call()), /away/);
     const { token, replayed } = granted(await createToken(stage.parts, key, request, stage.call()));
     assert.equal(replayed, true);
     await stage.pay(token);
     while ((await stage.follow()) > 0);
-    const charge = { tokenId: token.id, amount: 1_000n, orderId: null, description: null, idempotency: { key: 'c' } };
+    const charge = {
+      tokenId: token.id,
+      amount: 1_000n,
+      orderId: null,
+      description: null,
+      idempotency: { key: 'c' },
+    };
     await assert.rejects(chargeToken(parts, key, charge, stage.call()), /away/);
-    assert.equal(granted(await chargeToken(stage.parts, key, charge, stage.call())).payment.status, 'succeeded');
+    assert.equal(
+      granted(await chargeToken(stage.parts, key, charge, stage.call())).payment.status,
+      'succeeded',
+    );
     assert.equal((await stage.books(key)).balance, 1_000n);
   });
 
   test('a token whose creator was cut off before payments was asked is ended after an hour, and no other', async () => {
     const key = await stage.merchant();
     const { merchantId, shopId, mode } = key;
-    const cutOff = pendingToken({ merchantId, shopId, mode, customerRef: 'c', customerEmail: null, method: 'cards' }, stage.call().now);
+    const cutOff = pendingToken(
+      { merchantId, shopId, mode, customerRef: 'c', customerEmail: null, method: 'cards' },
+      stage.call().now,
+    );
     await insertToken(stage.database.pool, cutOff);
     const waiting = granted(await stage.create(key, { customerRef: 'c' })).token;
     stage.pass({ minutes: 60 });
-    const parts = { pool: stage.database.pool, payments: stage.payments, now: () => stage.call().now };
+    const parts = {
+      pool: stage.database.pool,
+      payments: stage.payments,
+      now: () => stage.call().now,
+    };
     await endUnboundTokens(parts);
-    assert.deepEqual([(await stage.read(cutOff)).status, (await stage.read(waiting)).status], ['cancelled', 'pending']);
+    assert.deepEqual(
+      [(await stage.read(cutOff)).status, (await stage.read(waiting)).status],
+      ['cancelled', 'pending'],
+    );
     assert.equal(await endUnboundTokens(parts), 0);
   });
 
   test('a binding that is refused leaves no token and frees its key (D-22, D-40)', async () => {
     const key = await stage.merchant();
     blocked.add('c-blocked');
-    assert.equal(refusedWith(await stage.create(key, { customerRef: 'c-blocked' }, 'k')), 'aml_blocked');
-    assert.equal(granted(await findTokens(stage.database.pool, { merchantId: key.merchantId, modes: [key.mode], customerRef: null })).length, 0);
+    assert.equal(
+      refusedWith(await stage.create(key, { customerRef: 'c-blocked' }, 'k')),
+      'aml_blocked',
+    );
+    assert.equal(
+      granted(
+        await findTokens(stage.database.pool, {
+          merchantId: key.merchantId,
+          modes: [key.mode],
+          customerRef: null,
+        }),
+      ).length,
+      0,
+    );
     blocked.delete('c-blocked');
     const { token } = granted(await stage.create(key, { customerRef: 'c-blocked' }, 'k'));
     blocked.add('c-blocked');
-    assert.equal(granted(await stage.create(key, { customerRef: 'c-blocked' }, 'k')).token.id, token.id, 'what was made before is still answered');
+    assert.equal(
+      granted(await stage.create(key, { customerRef: 'c-blocked' }, 'k')).token.id,
+      token.id,
+      'what was made before is still answered',
+    );
     const live = await stage.merchant('live');
-    assert.equal(refusedWith(await stage.create(live, { customerRef: 'c-1' })), 'route_not_configured');
+    assert.equal(
+      refusedWith(await stage.create(live, { customerRef: 'c-1' })),
+      'route_not_configured',
+    );
   });
 });
 
@@ -157,21 +248,38 @@ describe('charging', () => {
   test('fifty equal charges at once are one payment, once in the ledger', async () => {
     const key = await stage.merchant();
     const token = await stage.active(key);
-    const charged = await Promise.all(Array.from({ length: 50 }, () => stage.charge(key, token, 1_000n, 'once')));
+    const charged = await Promise.all(
+      Array.from({ length: 50 }, () => stage.charge(key, token, 1_000n, 'once')),
+    );
     assert.equal(new Set(charged.map((one) => granted(one).payment.id)).size, 1);
     assert.equal(charged.filter((one) => !granted(one).replayed).length, 1);
-    assert.deepEqual(await stage.books(key), { balance: 1_000n, available: 1_000n, ledger: ['payment 1000'] });
-    assert.equal(refusedWith(await stage.charge(key, token, 1_001n, 'once')), 'idempotent_conflict');
+    assert.deepEqual(await stage.books(key), {
+      balance: 1_000n,
+      available: 1_000n,
+      ledger: ['payment 1000'],
+    });
+    assert.equal(
+      refusedWith(await stage.charge(key, token, 1_001n, 'once')),
+      'idempotent_conflict',
+    );
   });
 
   test('outcomes follow the amount (D-30): what is pending is asked about, and what never answers expires', async () => {
     const key = await stage.merchant();
     const token = await stage.active(key);
     const outcomes = [];
-    for (const amount of [1_000n, 1_001n, 1_003n, 1_005n, 1_006n, 1_007n]) outcomes.push(granted(await stage.charge(key, token, amount)).payment);
+    for (const amount of [1_000n, 1_001n, 1_003n, 1_005n, 1_006n, 1_007n])
+      outcomes.push(granted(await stage.charge(key, token, amount)).payment);
     assert.deepEqual(
       outcomes.map(({ status, failureCode }) => `${status} ${failureCode}`),
-      ['succeeded null', 'failed do_not_honor', 'failed expired_card', 'processing null', 'processing null', 'processing null'],
+      [
+        'succeeded null',
+        'failed do_not_honor',
+        'failed expired_card',
+        'processing null',
+        'processing null',
+        'processing null',
+      ],
     );
     const ids = outcomes.map(({ merchantId, id }) => ({ merchantId, paymentId: id }));
     stage.pass({ seconds: 6 });
@@ -199,11 +307,26 @@ describe('charging', () => {
     ] as const) {
       fault = cut;
       const first = await stage.charge(key, token, amount, cut).catch((error: unknown) => error);
-      if (cut === 'after') assert.equal(granted(first as Awaited<ReturnType<Stage['charge']>>).payment.status, 'processing', 'unknown is not failed');
+      if (cut === 'after')
+        assert.equal(
+          granted(first as Awaited<ReturnType<Stage['charge']>>).payment.status,
+          'processing',
+          'unknown is not failed',
+        );
       const again = granted(await stage.charge(key, token, amount, cut));
       assert.deepEqual([again.payment.status, again.replayed], ['processing', true]);
       const { merchantId, id: paymentId } = again.payment;
-      assert.equal(granted(await askBank(stage.database, stage.banks, { merchantId, paymentId }, stage.pass({ seconds: 31 }))).status, 'succeeded');
+      assert.equal(
+        granted(
+          await askBank(
+            stage.database,
+            stage.banks,
+            { merchantId, paymentId },
+            stage.pass({ seconds: 31 }),
+          ),
+        ).status,
+        'succeeded',
+      );
     }
     const { ledger } = await stage.books(key);
     assert.deepEqual(
@@ -221,20 +344,47 @@ describe('charging', () => {
         select merchant_id, $2, 'Other', id, 'Other', webhook_secret_sealed, created_at from shop where merchant_id = $1`,
       [key.merchantId, shopId],
     );
-    const charged = granted(await stage.charge({ ...key, shopId, keyId: 'another' }, token, 1_000n));
-    assert.deepEqual([charged.payment.status, charged.payment.shopId], ['succeeded', shopId], 'the payment is of the shop whose key charged');
-    assert.equal(refusedWith(await stage.charge({ ...key, mode: 'live' }, token, 1_000n)), 'not_found');
-    assert.equal(refusedWith(await stage.charge(await stage.merchant(), token, 1_000n)), 'not_found');
-    assert.equal(refusedWith(await cancelToken(stage.parts, { ...key, mode: 'live' }, token.id, 'test')), 'not_found');
+    const charged = granted(
+      await stage.charge({ ...key, shopId, keyId: 'another' }, token, 1_000n),
+    );
+    assert.deepEqual(
+      [charged.payment.status, charged.payment.shopId],
+      ['succeeded', shopId],
+      'the payment is of the shop whose key charged',
+    );
+    assert.equal(
+      refusedWith(await stage.charge({ ...key, mode: 'live' }, token, 1_000n)),
+      'not_found',
+    );
+    assert.equal(
+      refusedWith(await stage.charge(await stage.merchant(), token, 1_000n)),
+      'not_found',
+    );
+    assert.equal(
+      refusedWith(await cancelToken(stage.parts, { ...key, mode: 'live' }, token.id, 'test')),
+      'not_found',
+    );
   });
 
   test('the bank’s own word that it may not be charged any more is a failure; a forbidden purpose is a refusal that frees the key', async () => {
     const key = await stage.merchant();
     const token = await stage.active(key);
-    const request = { tokenId: token.id, amount: 1_000n, orderId: null, description: 'casino chips', idempotency: { key: 'p' } };
-    assert.equal(refusedWith(await chargeToken(stage.parts, key, request, stage.call())), 'forbidden_purpose');
+    const request = {
+      tokenId: token.id,
+      amount: 1_000n,
+      orderId: null,
+      description: 'casino chips',
+      idempotency: { key: 'p' },
+    };
+    assert.equal(
+      refusedWith(await chargeToken(stage.parts, key, request, stage.call())),
+      'forbidden_purpose',
+    );
     assert.equal(granted(await stage.charge(key, token, 1_000n, 'p')).payment.status, 'succeeded');
-    await stage.database.pool.query(`update simulator_operation set outcome = 'failed' where operation_id = $1`, [token.bindingPaymentId]);
+    await stage.database.pool.query(
+      `update simulator_operation set outcome = 'failed' where operation_id = $1`,
+      [token.bindingPaymentId],
+    );
     const revoked = granted(await stage.charge(key, token, 1_000n)).payment;
     assert.deepEqual([revoked.status, revoked.failureCode], ['failed', 'authorization_revoked']);
   });
@@ -245,7 +395,11 @@ describe('cancelling', () => {
     const key = await stage.merchant();
     const token = await stage.active(key);
     const before = granted(await stage.charge(key, token, 1_000n, 'before'));
-    for (const _ of [1, 2]) assert.equal(granted(await cancelToken(stage.parts, key, token.id, 'test')).status, 'cancelled');
+    for (const _ of [1, 2])
+      assert.equal(
+        granted(await cancelToken(stage.parts, key, token.id, 'test')).status,
+        'cancelled',
+      );
     assert.equal(refusedWith(await stage.charge(key, token, 1_000n)), 'token_not_active');
     const replay = granted(await stage.charge(key, token, 1_000n, 'before'));
     assert.deepEqual([replay.payment.id, replay.replayed], [before.payment.id, true]);
@@ -255,32 +409,63 @@ describe('cancelling', () => {
   test('a token cancelled while its buyer confirms is cancelled, whoever came first, and its payment has one end (D-64)', async () => {
     const key = await stage.merchant();
     const tokens = await Promise.all(
-      Array.from({ length: 20 }, async () => granted(await stage.create(key, { customerRef: 'c', method: 'sbp', amount: 1_000n })).token),
+      Array.from(
+        { length: 20 },
+        async () =>
+          granted(await stage.create(key, { customerRef: 'c', method: 'sbp', amount: 1_000n }))
+            .token,
+      ),
     );
     await Promise.all(
       tokens.flatMap((token, index) => [
-        index % 2 ? stage.pay(token).catch((error: unknown) => error) : cancelToken(stage.parts, key, token.id, 'test'),
-        index % 2 ? cancelToken(stage.parts, key, token.id, 'test') : stage.pay(token).catch((error: unknown) => error),
+        index % 2
+          ? stage.pay(token).catch((error: unknown) => error)
+          : cancelToken(stage.parts, key, token.id, 'test'),
+        index % 2
+          ? cancelToken(stage.parts, key, token.id, 'test')
+          : stage.pay(token).catch((error: unknown) => error),
         stage.follow().catch((error: unknown) => error),
       ]),
     );
     while ((await stage.follow()) > 0);
-    const payments = await stage.payments.read(tokens.map(({ merchantId, bindingPaymentId }) => ({ merchantId, id: bindingPaymentId ?? '' })));
+    const payments = await stage.payments.read(
+      tokens.map(({ merchantId, bindingPaymentId }) => ({
+        merchantId,
+        id: bindingPaymentId ?? '',
+      })),
+    );
     for (const [index, token] of tokens.entries()) {
       assert.equal((await stage.read(token)).status, 'cancelled');
       assert.match(payments[index]?.status ?? '', /^(cancelled|succeeded)$/);
       assert.equal(refusedWith(await stage.charge(key, token, 1_000n)), 'token_not_active');
     }
     const paid = payments.filter((payment) => payment?.status === 'succeeded').length;
-    assert.equal((await stage.books(key)).balance, BigInt(paid) * 1_000n, 'what was paid stays the merchant’s');
+    assert.equal(
+      (await stage.books(key)).balance,
+      BigInt(paid) * 1_000n,
+      'what was paid stays the merchant’s',
+    );
   });
 
   test('a cancelled payment of a binding ends its token too, as a crash between the two would leave it', async () => {
     const key = await stage.merchant();
     const { token } = granted(await stage.create(key, { customerRef: 'c' }));
-    granted(await stage.payments.cancelBinding({ merchantId: key.merchantId, id: token.bindingPaymentId ?? '' }));
+    granted(
+      await stage.payments.cancelBinding({
+        merchantId: key.merchantId,
+        id: token.bindingPaymentId ?? '',
+      }),
+    );
     while ((await stage.follow()) > 0);
     assert.equal((await stage.read(token)).status, 'cancelled');
-    assert.equal(isRefused(await stage.payments.cancelBinding({ merchantId: key.merchantId, id: token.bindingPaymentId ?? '' })), true);
+    assert.equal(
+      isRefused(
+        await stage.payments.cancelBinding({
+          merchantId: key.merchantId,
+          id: token.bindingPaymentId ?? '',
+        }),
+      ),
+      true,
+    );
   });
 });

@@ -5,7 +5,10 @@ import { after, before, describe, test } from 'node:test';
 import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import type { Acting } from '../../subgraphs/merchants/audit.ts';
-import { erasePersonalData, type ErasedSubject } from '../../subgraphs/merchants/erasure/erase-personal-data.ts';
+import {
+  erasePersonalData,
+  type ErasedSubject,
+} from '../../subgraphs/merchants/erasure/erase-personal-data.ts';
 import { openHistory, type History } from '../books/history.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 
@@ -32,14 +35,20 @@ before(async () => {
 });
 after(() => migrated.close());
 
-const query = async (text: string, values: readonly unknown[] = []): Promise<any[]> => (await migrated.database.pool.query(text, [...values])).rows;
+const query = async (text: string, values: readonly unknown[] = []): Promise<any[]> =>
+  (await migrated.database.pool.query(text, [...values])).rows;
 const operator: Acting = {
   principal: { kind: 'operator', subject: 'anna', role: 'admin', merchantId: null },
   requestId: 'r',
   now: () => Temporal.Now.instant(),
 };
 const erase = (subject: ErasedSubject, id: string, reason = 'asked by the buyer') =>
-  erasePersonalData(migrated.database, operator, { merchantId: key.merchantId, subject, id, reason });
+  erasePersonalData(migrated.database, operator, {
+    merchantId: key.merchantId,
+    subject,
+    id,
+    reason,
+  });
 
 /** A payment with everything that can be personal about it. */
 const paid = async (customer: string): Promise<string> => {
@@ -50,7 +59,10 @@ const paid = async (customer: string): Promise<string> => {
        customer_payer_bank = 'Secret Bank', description = 'Tea for Ivan', metadata = $3 where id = $1`,
     [id, customer, metadata],
   );
-  await query(`update simulator_operation set card_holder = 'IVAN PETROV', card_mask = '**** 4242' where operation_id = $1`, [id]);
+  await query(
+    `update simulator_operation set card_holder = 'IVAN PETROV', card_mask = '**** 4242' where operation_id = $1`,
+    [id],
+  );
   return id;
 };
 
@@ -64,12 +76,21 @@ const savedMethod = (customer: string, status: string) =>
     [key.merchantId, randomUUID(), key.shopId, customer, status],
   );
 
-/** Which of the traces stand anywhere in the merchant's tables; events keep what was told until their month goes. */
+/**
+ * Which of the traces stand anywhere in the merchant's tables; events keep what was told until
+ * their month goes.
+ */
 const tracesLeft = async (): Promise<string[]> => {
   const tables = await query(
     "select table_name as name from information_schema.columns where table_schema = 'public' and column_name = 'merchant_id' and table_name <> 'event'",
   );
-  const rows = await Promise.all(tables.map(({ name }) => query(`select to_jsonb(t)::text as text from ${name} t where merchant_id = $1`, [key.merchantId])));
+  const rows = await Promise.all(
+    tables.map(({ name }) =>
+      query(`select to_jsonb(t)::text as text from ${name} t where merchant_id = $1`, [
+        key.merchantId,
+      ]),
+    ),
+  );
   const text = rows
     .flat()
     .map((row) => row.text)
@@ -86,25 +107,66 @@ describe('personal data', () => {
     await savedMethod('buyer-7', 'cancelled');
     await history.relay();
     assert.equal((await tracesLeft()).length, traces.length - 2);
-    const before = await query('select amount, status, fee, captured_at, bank_ref, version from payment where id = $1', [first]);
-    const ledger = await query('select * from posting where merchant_id = $1 order by id', [key.merchantId]);
+    const before = await query(
+      'select amount, status, fee, captured_at, bank_ref, version from payment where id = $1',
+      [first],
+    );
+    const ledger = await query('select * from posting where merchant_id = $1 order by id', [
+      key.merchantId,
+    ]);
 
-    assert.deepEqual(await erase('customer', 'buyer-7'), { payments: 2, payouts: 0, tokens: 1, subscriptions: 1, left: 0, hasMore: false });
+    assert.deepEqual(await erase('customer', 'buyer-7'), {
+      payments: 2,
+      payouts: 0,
+      tokens: 1,
+      subscriptions: 1,
+      left: 0,
+      hasMore: false,
+    });
     assert.deepEqual(await tracesLeft(), []);
-    assert.deepEqual(await query('select amount, status, fee, captured_at, bank_ref, version - 1 as version from payment where id = $1', [first]), before);
-    assert.deepEqual(await query('select * from posting where merchant_id = $1 order by id', [key.merchantId]), ledger);
-    assert.equal((await query('select metadata::text as text from payment where id = $1', [first]))[0].text.replaceAll(' ', ''), '{"zeta":"1","cart":"7"}');
+    assert.deepEqual(
+      await query(
+        'select amount, status, fee, captured_at, bank_ref, version - 1 as version from payment where id = $1',
+        [first],
+      ),
+      before,
+    );
+    assert.deepEqual(
+      await query('select * from posting where merchant_id = $1 order by id', [key.merchantId]),
+      ledger,
+    );
+    assert.equal(
+      (
+        await query('select metadata::text as text from payment where id = $1', [first])
+      )[0].text.replaceAll(' ', ''),
+      '{"zeta":"1","cart":"7"}',
+    );
     assert.deepEqual(await differences(), []);
   });
 
   test('of a payment, and of a payout, is erased by its id', async () => {
     const payment = await paid('other');
     const payout = await history.payOut(key, 100n, 'succeeded');
-    await query(`update payout set recipient_name = 'Petrov I.', recipient_phone = '+79160000042', recipient_account = '40702810900000000042' where id = $1`, [
-      payout,
-    ]);
-    assert.deepEqual(await erase('payment', payment), { payments: 1, payouts: 0, tokens: 0, subscriptions: 0, left: 0, hasMore: false });
-    assert.deepEqual(await erase('payout', payout), { payments: 0, payouts: 1, tokens: 0, subscriptions: 0, left: 0, hasMore: false });
+    await query(
+      `update payout set recipient_name = 'Petrov I.', recipient_phone = '+79160000042', recipient_account = '40702810900000000042' where id = $1`,
+      [payout],
+    );
+    assert.deepEqual(await erase('payment', payment), {
+      payments: 1,
+      payouts: 0,
+      tokens: 0,
+      subscriptions: 0,
+      left: 0,
+      hasMore: false,
+    });
+    assert.deepEqual(await erase('payout', payout), {
+      payments: 0,
+      payouts: 1,
+      tokens: 0,
+      subscriptions: 0,
+      left: 0,
+      hasMore: false,
+    });
     assert.deepEqual(await tracesLeft(), []);
     assert.deepEqual(await differences(), []);
   });
@@ -112,28 +174,63 @@ describe('personal data', () => {
   test('of what is not final is left, and counted', async () => {
     await savedMethod('active-9', 'active');
     const payout = await history.payOut(key, 100n, 'pending');
-    assert.deepEqual(await erase('customer', 'active-9'), { payments: 0, payouts: 0, tokens: 0, subscriptions: 0, left: 2, hasMore: false });
-    assert.deepEqual(await erase('payout', payout), { payments: 0, payouts: 0, tokens: 0, subscriptions: 0, left: 1, hasMore: false });
-    assert.equal((await query('select recipient_phone from payout where id = $1', [payout]))[0].recipient_phone, '+79990000000');
+    assert.deepEqual(await erase('customer', 'active-9'), {
+      payments: 0,
+      payouts: 0,
+      tokens: 0,
+      subscriptions: 0,
+      left: 2,
+      hasMore: false,
+    });
+    assert.deepEqual(await erase('payout', payout), {
+      payments: 0,
+      payouts: 0,
+      tokens: 0,
+      subscriptions: 0,
+      left: 1,
+      hasMore: false,
+    });
+    assert.equal(
+      (await query('select recipient_phone from payout where id = $1', [payout]))[0]
+        .recipient_phone,
+      '+79990000000',
+    );
   });
 
   test('of nobody, of another merchant and for no reason is refused; what was done is in the audit log without the customer’s reference', async () => {
-    const code = async (subject: ErasedSubject, id: string, reason?: string) => ((await erase(subject, id, reason)) as { code?: string }).code;
+    const code = async (subject: ErasedSubject, id: string, reason?: string) =>
+      ((await erase(subject, id, reason)) as { code?: string }).code;
     assert.deepEqual(
-      [await code('customer', 'nobody'), await code('payment', randomUUID()), await code('payout', 'x')],
+      [
+        await code('customer', 'nobody'),
+        await code('payment', randomUUID()),
+        await code('payout', 'x'),
+      ],
       ['not_found', 'not_found', 'not_found'],
     );
     assert.equal(await code('customer', 'active-9', ' '), 'bad_request');
     const stranger = await migrated.merchant();
-    const [{ id }] = await query('select id from payment where merchant_id = $1 limit 1', [key.merchantId]);
-    const foreign = await erasePersonalData(migrated.database, operator, { merchantId: stranger.merchantId, subject: 'payment', id, reason: 'r' });
+    const [{ id }] = await query('select id from payment where merchant_id = $1 limit 1', [
+      key.merchantId,
+    ]);
+    const foreign = await erasePersonalData(migrated.database, operator, {
+      merchantId: stranger.merchantId,
+      subject: 'payment',
+      id,
+      reason: 'r',
+    });
     assert.equal('code' in foreign && foreign.code, 'not_found');
-    const entries = await query("select actor, subject_kind, subject_id, after from audit_entry where action = 'personal_data.erase' order by at, id");
+    const entries = await query(
+      "select actor, subject_kind, subject_id, after from audit_entry where action = 'personal_data.erase' order by at, id",
+    );
     assert.deepEqual(
       entries.map((entry) => entry.subject_kind),
       ['customer', 'payment', 'payout', 'customer', 'payout'],
     );
     assert.match(entries[0].subject_id, /^[0-9a-f]{16}$/);
-    assert.deepEqual([entries[0].actor, entries[0].after.payments, entries[0].after.reason], ['anna', 2, 'asked by the buyer']);
+    assert.deepEqual(
+      [entries[0].actor, entries[0].after.payments, entries[0].after.reason],
+      ['anna', 2, 'asked by the buyer'],
+    );
   });
 });

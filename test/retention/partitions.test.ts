@@ -1,9 +1,16 @@
-/** Months of events: made before they are needed, dropped when they have reached their age, and never in the way of an event. */
+/**
+ * Months of events: made before they are needed, dropped when they have reached their age, and
+ * never in the way of an event.
+ */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { insertEvents, eventRow } from '../../subgraphs/kernel/database/outbox.ts';
-import { dropPartitions, makePartitions, partitionedTables } from '../../subgraphs/kernel/retention/keep-partitions.ts';
+import {
+  dropPartitions,
+  makePartitions,
+  partitionedTables,
+} from '../../subgraphs/kernel/retention/keep-partitions.ts';
 import { keepEvents } from '../../subgraphs/kernel/retention/jobs.ts';
 import { makeDeliveries } from '../../subgraphs/merchants/webhooks/make-deliveries.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
@@ -21,16 +28,33 @@ after(() => migrated.close());
 const pool = () => migrated.database.pool;
 const at = (text: string): Temporal.Instant => Temporal.Instant.from(text);
 const stay = new AbortController().signal;
-const keep = (now: Temporal.Instant) => keepEvents({ pool: pool(), now: () => now, stopping: stay, eventsKept_days: 90 });
+const keep = (now: Temporal.Instant) =>
+  keepEvents({ pool: pool(), now: () => now, stopping: stay, eventsKept_days: 90 });
 
-/** An event with one delivery and one attempt, numbered unless it is still in the outbox; gives its id. */
-const happen = async (moment: string, { status = 'delivered', relayed = true, shopId = key.shopId } = {}): Promise<string> => {
+/**
+ * An event with one delivery and one attempt, numbered unless it is still in the outbox; gives its
+ * id.
+ */
+const happen = async (
+  moment: string,
+  { status = 'delivered', relayed = true, shopId = key.shopId } = {},
+): Promise<string> => {
   const { merchantId } = key;
   const subjectId = randomUUID();
   const webhook = { event: 'payment.succeeded', data: {}, url: 'http://127.0.0.1:1/x' } as const;
-  const row = eventRow({ merchantId, shopId, mode: 'test', subjectId, stream: null, webhook, at: at(moment) });
+  const row = eventRow({
+    merchantId,
+    shopId,
+    mode: 'test',
+    subjectId,
+    stream: null,
+    webhook,
+    at: at(moment),
+  });
   await pool().query(insertEvents('$1', 'select 1'), [JSON.stringify([row])]);
-  const [{ id } = { id: '' }] = (await pool().query<{ id: string }>('select id from event where subject_id = $1', [subjectId])).rows;
+  const [{ id } = { id: '' }] = (
+    await pool().query<{ id: string }>('select id from event where subject_id = $1', [subjectId])
+  ).rows;
   if (!relayed) return id;
   numbers += 1;
   const number = numbers;
@@ -46,7 +70,9 @@ const happen = async (moment: string, { status = 'delivered', relayed = true, sh
   return id;
 };
 
-/** In which partitions the event, its delivery and its attempt are; empty texts where they are gone. */
+/**
+ * In which partitions the event, its delivery and its attempt are; empty texts where they are gone.
+ */
 const placesOf = async (id: string): Promise<string> => {
   const { rows } = await pool().query<{ places: string }>(
     `select concat_ws(' ', (select tableoid::regclass from event where id = $1), (select tableoid::regclass from webhook_delivery where event_id = $1),
@@ -56,9 +82,12 @@ const placesOf = async (id: string): Promise<string> => {
   return (rows[0]?.places ?? '').replaceAll('partitions.', '');
 };
 
-const inMonth = (month: string): string => partitionedTables.map((table) => `${table}_${month}`).join(' ');
+const inMonth = (month: string): string =>
+  partitionedTables.map((table) => `${table}_${month}`).join(' ');
 const monthsOf = async (): Promise<string[]> => {
-  const { rows } = await pool().query<{ name: string }>("select relname as name from pg_class where relname ~ '^event_\\d{4}_\\d\\d$' order by 1");
+  const { rows } = await pool().query<{ name: string }>(
+    "select relname as name from pg_class where relname ~ '^event_\\d{4}_\\d\\d$' order by 1",
+  );
   return rows.map(({ name }) => name);
 };
 
@@ -82,7 +111,11 @@ describe('a month of events', () => {
   test('is made once, however many workers make it at the same moment, while events come', async () => {
     const now = at('2033-01-01T00:00:00Z');
     const coming = Promise.all(Array.from({ length: 20 }, () => happen('2033-01-15T00:00:00Z')));
-    const made = await Promise.all([makePartitions(pool(), now), makePartitions(pool(), now), makePartitions(pool(), now)]);
+    const made = await Promise.all([
+      makePartitions(pool(), now),
+      makePartitions(pool(), now),
+      makePartitions(pool(), now),
+    ]);
     const ids = await coming;
     await makePartitions(pool(), now);
     assert.ok(made.reduce((sum, count) => sum + count, 0) <= 9);
@@ -91,13 +124,21 @@ describe('a month of events', () => {
 
   test('is dropped whole when its last event is old enough, and not a day before', async () => {
     await makePartitions(pool(), at('2028-01-01T00:00:00Z'));
-    const [first, last, next] = [await happen('2028-01-01T00:00:00Z'), await happen('2028-01-31T23:59:59Z'), await happen('2028-02-01T00:00:00Z')];
+    const [first, last, next] = [
+      await happen('2028-01-01T00:00:00Z'),
+      await happen('2028-01-31T23:59:59Z'),
+      await happen('2028-02-01T00:00:00Z'),
+    ];
     const dropped: string[] = [];
-    const drop = (cutoff: string) => dropPartitions(pool(), at(cutoff), (table) => dropped.push(table));
+    const drop = (cutoff: string) =>
+      dropPartitions(pool(), at(cutoff), (table) => dropped.push(table));
     await drop('2028-01-31T23:59:59Z');
     assert.equal(await placesOf(first), inMonth('2028_01'));
     await drop('2028-02-01T00:00:00Z');
-    assert.deepEqual([await placesOf(first), await placesOf(last), await placesOf(next)], ['', '', inMonth('2028_02')]);
+    assert.deepEqual(
+      [await placesOf(first), await placesOf(last), await placesOf(next)],
+      ['', '', inMonth('2028_02')],
+    );
     assert.deepEqual(dropped.filter((table) => table === 'event').length >= 1, true);
   });
 
@@ -109,7 +150,9 @@ describe('a month of events', () => {
     assert.equal(await placesOf(unrelayed), 'event_2034_01');
     assert.equal(await placesOf(pending), 'webhook_delivery_2034_02 webhook_attempt_2034_02');
     await pool().query('update event set sequence = 0 where id = $1', [unrelayed]);
-    await pool().query(`update webhook_delivery set status = 'failed' where event_id = $1`, [pending]);
+    await pool().query(`update webhook_delivery set status = 'failed' where event_id = $1`, [
+      pending,
+    ]);
     await keep(at('2034-12-01T00:00:00Z'));
     assert.deepEqual([await placesOf(unrelayed), await placesOf(pending)], ['', '']);
   });
@@ -120,14 +163,19 @@ test('what is old in a default partition goes in batches: not what is on its way
   const pending = await happen('2020-01-02T00:00:00Z', { status: 'pending' });
   const unrelayed = await happen('2020-01-03T00:00:00Z', { relayed: false });
   const clocked = randomUUID();
-  await pool().query('insert into test_clock (merchant_id, shop_id, clock_at, set_at, frozen, created_at) values ($1, $2, now(), now(), true, now())', [
-    key.merchantId,
-    clocked,
-  ]);
+  await pool().query(
+    'insert into test_clock (merchant_id, shop_id, clock_at, set_at, frozen, created_at) values ($1, $2, now(), now(), true, now())',
+    [key.merchantId, clocked],
+  );
   const lived = await happen('2020-01-04T00:00:00Z', { shopId: clocked });
   await keep(Temporal.Now.instant());
   assert.deepEqual(
-    [await placesOf(old), await placesOf(pending), await placesOf(unrelayed), await placesOf(lived)],
+    [
+      await placesOf(old),
+      await placesOf(pending),
+      await placesOf(unrelayed),
+      await placesOf(lived),
+    ],
     ['', 'webhook_delivery_default webhook_attempt_default', 'event_default', inMonth('default')],
   );
 });

@@ -1,4 +1,6 @@
-/** One poisoned row stops nobody else: what is removed by its age, and registries that are matched. */
+/**
+ * One poisoned row stops nobody else: what is removed by its age, and registries that are matched.
+ */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
@@ -30,10 +32,15 @@ test('a key and an alert that cannot be removed are set aside, and all others go
       [merchantId, String(place)],
     );
   }
-  const cures = [await poison(pool, 'idempotency_key', 'delete', bad), await poison(pool, 'alert', 'delete', bad)];
+  const cures = [
+    await poison(pool, 'idempotency_key', 'delete', bad),
+    await poison(pool, 'alert', 'delete', bad),
+  ];
   assert.equal(await forgetKeys(pool, now(), 1_000), 2);
   await forgetPapers({ pool, now, stopping: new AbortController().signal });
-  const { rows } = await pool.query(`select merchant_id from idempotency_key union all select merchant_id from alert where kind = 'late_success'`);
+  const { rows } = await pool.query(
+    `select merchant_id from idempotency_key union all select merchant_id from alert where kind = 'late_success'`,
+  );
   assert.deepEqual(rows, [{ merchant_id: bad }, { merchant_id: bad }]);
   const { subjects, alerts } = await setAsideOf(pool, bad);
   assert.deepEqual(alerts, ['forget-alert', 'forget-idempotency_key']);
@@ -54,10 +61,16 @@ test('a registry that cannot be matched is set aside, and the next one is matche
       [id, id, place],
     );
   }
-  await pool.query(`create function poison_run() returns trigger language plpgsql as $$ begin raise exception 'this row is poisoned'; end; $$`);
-  await pool.query(`create trigger poison_run before update on reconciliation_run for each row when (new.id = '${bad}') execute function poison_run()`);
+  await pool.query(
+    `create function poison_run() returns trigger language plpgsql as $$ begin raise exception 'this row is poisoned'; end; $$`,
+  );
+  await pool.query(
+    `create trigger poison_run before update on reconciliation_run for each row when (new.id = '${bad}') execute function poison_run()`,
+  );
   assert.equal((await matchNext(pool, now()))?.id, good);
   assert.equal(await matchNext(pool, now()), null);
-  const { rows } = await pool.query(`select subject_id from set_aside where task = 'match-registries'`);
+  const { rows } = await pool.query(
+    `select subject_id from set_aside where task = 'match-registries'`,
+  );
   assert.deepEqual(rows, [{ subject_id: bad }]);
 });

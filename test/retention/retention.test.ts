@@ -1,11 +1,19 @@
-/** What is kept how long: the closed list against the schema and the guide, and the jobs that enforce it in batches. */
+/**
+ * What is kept how long: the closed list against the schema and the guide, and the jobs that
+ * enforce it in batches.
+ */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { platformMerchantId } from '../../subgraphs/kernel/rules/platform.ts';
-import { alertsKept_days, registriesKept_days, retention, type Retention } from '../../subgraphs/kernel/rules/retention.ts';
+import {
+  alertsKept_days,
+  registriesKept_days,
+  retention,
+  type Retention,
+} from '../../subgraphs/kernel/rules/retention.ts';
 import { forgetPapers } from '../../subgraphs/kernel/retention/jobs.ts';
 import { metrics } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
@@ -15,7 +23,8 @@ before(async () => void (migrated = await startMigratedDatabase()));
 after(() => migrated.close());
 
 const count = async (text: string): Promise<number> =>
-  (await migrated.database.pool.query<{ count: number }>(`select count(*)::int as count ${text}`)).rows[0]?.count ?? 0;
+  (await migrated.database.pool.query<{ count: number }>(`select count(*)::int as count ${text}`))
+    .rows[0]?.count ?? 0;
 
 test('every table is in the list of what is kept how long, and nothing else is', async () => {
   const { rows } = await migrated.database.pool.query<{ name: string }>(
@@ -28,12 +37,18 @@ test('every table is in the list of what is kept how long, and nothing else is',
   );
 });
 
-const told = (kept: Retention): string => ('days' in kept ? `${kept.days} days, in ${kept.by}` : `${kept.kept}: ${kept.why}`);
+const told = (kept: Retention): string =>
+  'days' in kept ? `${kept.days} days, in ${kept.by}` : `${kept.kept}: ${kept.why}`;
 
 test('the operations guide says of every table what the list says', () => {
-  const guide = readFileSync(join(import.meta.dirname, '../../subgraphs/kernel/fleet/OPERATIONS.md'), 'utf8');
+  const guide = readFileSync(
+    join(import.meta.dirname, '../../subgraphs/kernel/fleet/OPERATIONS.md'),
+    'utf8',
+  );
   const lines = guide.split('\n').filter((line) => /^\| `[a-z_]+` \|/.test(line));
-  const written = Object.entries(retention).map(([table, kept]) => `| \`${table}\` | ${told(kept)} |`);
+  const written = Object.entries(retention).map(
+    ([table, kept]) => `| \`${table}\` | ${told(kept)} |`,
+  );
   assert.deepEqual(
     written.filter((line) => !lines.includes(line)),
     [],
@@ -68,7 +83,11 @@ test('old lines of matched registries and old resolved alerts are removed in bat
       [platformMerchantId, days, resolved],
     );
   }
-  await forgetPapers({ pool, now: () => Temporal.Now.instant(), stopping: new AbortController().signal });
+  await forgetPapers({
+    pool,
+    now: () => Temporal.Now.instant(),
+    stopping: new AbortController().signal,
+  });
   assert.equal(await count(`from reconciliation_line where run_id = '${runs.old}'`), 0);
   assert.equal(await count('from reconciliation_line'), 5_000);
   assert.deepEqual([await count('from reconciliation_run'), await count('from alert')], [3, 2]);

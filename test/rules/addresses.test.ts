@@ -2,8 +2,16 @@ import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
-import { isLoopback, networkOf, openAddressOf, widerNetworkOf } from '../../gateway/callers/caller-address.ts';
-import { openAddressList, readAddressEntry } from '../../subgraphs/kernel/service/access/address-list.ts';
+import {
+  isLoopback,
+  networkOf,
+  openAddressOf,
+  widerNetworkOf,
+} from '../../gateway/callers/caller-address.ts';
+import {
+  openAddressList,
+  readAddressEntry,
+} from '../../subgraphs/kernel/service/access/address-list.ts';
 
 describe('an entry of an address list', () => {
   const rows: readonly (readonly [entry: string, read: string | null])[] = [
@@ -37,7 +45,9 @@ describe('an entry of an address list', () => {
     ['fe80::1%eth0', null],
     ['192.0.2.1, 192.0.2.2', null],
   ];
-  for (const [entry, read] of rows) test(`${JSON.stringify(entry)} is ${read ?? 'refused'}`, () => assert.equal(readAddressEntry(entry), read));
+  for (const [entry, read] of rows)
+    test(`${JSON.stringify(entry)} is ${read ?? 'refused'}`, () =>
+      assert.equal(readAddressEntry(entry), read));
 });
 
 describe('an address list', () => {
@@ -58,9 +68,12 @@ describe('an address list', () => {
     ['', false],
     ['unknown', false],
   ];
-  for (const [address, held] of rows) test(`${address || 'nothing'} is ${held ? 'in' : 'not in'} it`, () => assert.equal(has(address), held));
+  for (const [address, held] of rows)
+    test(`${address || 'nothing'} is ${held ? 'in' : 'not in'} it`, () =>
+      assert.equal(has(address), held));
 
-  test('without entries holds nothing', () => assert.equal(openAddressList([])('192.0.2.1'), false));
+  test('without entries holds nothing', () =>
+    assert.equal(openAddressList([])('192.0.2.1'), false));
   test('of a block of everything holds one kind of addresses', () => {
     assert.equal(openAddressList(['0.0.0.0/0'])('2001:db8::1'), false);
     assert.equal(openAddressList(['::/0'])('192.0.2.1'), false);
@@ -77,20 +90,68 @@ describe('the caller’s address (decision D-11)', () => {
     return request;
   };
   const proxies = ['10.0.0.0/8', '2001:db8::1'];
-  const rows: readonly (readonly [told: string, trusted: readonly string[], from: string, forwarded: readonly string[], caller: string])[] = [
+  const rows: readonly (readonly [
+    told: string,
+    trusted: readonly string[],
+    from: string,
+    forwarded: readonly string[],
+    caller: string,
+  ])[] = [
     ['is the socket’s when no proxy is trusted', [], '10.0.0.1', ['203.0.113.7'], '10.0.0.1'],
-    ['is the socket’s when that is no trusted proxy', proxies, '203.0.113.9', ['10.0.0.1, 203.0.113.7'], '203.0.113.9'],
+    [
+      'is the socket’s when that is no trusted proxy',
+      proxies,
+      '203.0.113.9',
+      ['10.0.0.1, 203.0.113.7'],
+      '203.0.113.9',
+    ],
     ['is the socket’s without the header', proxies, '10.0.0.1', [], '10.0.0.1'],
     ['is the hop that the proxy names', proxies, '10.0.0.1', ['203.0.113.7'], '203.0.113.7'],
-    ['is the last hop: the others are what the caller says', proxies, '10.0.0.1', ['198.51.100.1, 10.0.0.9, 203.0.113.7'], '203.0.113.7'],
-    ['passes over trusted hops', proxies, '10.0.0.1', ['198.51.100.1, 203.0.113.7, 10.0.0.3,10.0.0.2'], '203.0.113.7'],
-    ['is the first hop when all are trusted', proxies, '10.0.0.1', ['10.0.0.3, 10.0.0.2'], '10.0.0.3'],
-    ['is read over headers sent several times', proxies, '10.0.0.1', ['203.0.113.7', '10.0.0.2'], '203.0.113.7'],
-    ['is found over an IPv4 proxy in IPv6 notation', proxies, '::ffff:10.0.0.1', ['::ffff:203.0.113.7'], '203.0.113.7'],
+    [
+      'is the last hop: the others are what the caller says',
+      proxies,
+      '10.0.0.1',
+      ['198.51.100.1, 10.0.0.9, 203.0.113.7'],
+      '203.0.113.7',
+    ],
+    [
+      'passes over trusted hops',
+      proxies,
+      '10.0.0.1',
+      ['198.51.100.1, 203.0.113.7, 10.0.0.3,10.0.0.2'],
+      '203.0.113.7',
+    ],
+    [
+      'is the first hop when all are trusted',
+      proxies,
+      '10.0.0.1',
+      ['10.0.0.3, 10.0.0.2'],
+      '10.0.0.3',
+    ],
+    [
+      'is read over headers sent several times',
+      proxies,
+      '10.0.0.1',
+      ['203.0.113.7', '10.0.0.2'],
+      '203.0.113.7',
+    ],
+    [
+      'is found over an IPv4 proxy in IPv6 notation',
+      proxies,
+      '::ffff:10.0.0.1',
+      ['::ffff:203.0.113.7'],
+      '203.0.113.7',
+    ],
     ['is found over an IPv6 proxy', proxies, '2001:db8::1', ['2001:DB8::2'], '2001:db8::2'],
     ['stands without a port', proxies, '10.0.0.1', ['203.0.113.7:4711'], '203.0.113.7'],
     ['stands without brackets', proxies, '10.0.0.1', ['[2001:db8::2]:4711'], '2001:db8::2'],
-    ['is not passed over when it is no address', proxies, '10.0.0.1', ['203.0.113.7, unknown'], 'unknown'],
+    [
+      'is not passed over when it is no address',
+      proxies,
+      '10.0.0.1',
+      ['203.0.113.7, unknown'],
+      'unknown',
+    ],
     ['of a socket that has gone is nothing', proxies, '', ['203.0.113.7'], ''],
   ];
   for (const [told, trusted, from, forwarded, caller] of rows) {
@@ -113,5 +174,11 @@ test('callers of a network are counted by /24 and by /48', () => {
   assert.equal(widerNetworkOf('2001:db8:1:2:3:4:5:6'), '2001:db8:1::/48');
   assert.equal(widerNetworkOf('2001:db8::1'), '2001:db8:0::/48');
   assert.equal(widerNetworkOf('unknown'), 'unknown');
-  assert.deepEqual(['127.0.0.1', '127.8.9.10', '::1', '192.0.2.1', 'unknown'].map(isLoopback), [true, true, true, false, false]);
+  assert.deepEqual(['127.0.0.1', '127.8.9.10', '::1', '192.0.2.1', 'unknown'].map(isLoopback), [
+    true,
+    true,
+    true,
+    false,
+    false,
+  ]);
 });

@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { holdsCardNumber, maskCardNumbers, maskedDeeply } from '../../subgraphs/kernel/rules/card-in-text.ts';
+import {
+  holdsCardNumber,
+  maskCardNumbers,
+  maskedDeeply,
+} from '../../subgraphs/kernel/rules/card-in-text.ts';
 import { cardMistake, isCardNumber, isGoodUntil } from '../../subgraphs/kernel/rules/card.ts';
 
 test('a card number passes the Luhn check and no neighbour of it does', () => {
   const number = '4111111111111111';
   assert.equal(isCardNumber(number), true);
-  for (let digit = 0; digit < 10; digit += 1) if (digit !== 1) assert.equal(isCardNumber(`${number.slice(0, 7)}${digit}${number.slice(8)}`), false);
+  for (let digit = 0; digit < 10; digit += 1)
+    if (digit !== 1)
+      assert.equal(isCardNumber(`${number.slice(0, 7)}${digit}${number.slice(8)}`), false);
   assert.equal(isCardNumber('0'), false);
 });
 
@@ -21,7 +27,10 @@ test('a mistake names the field and repeats nothing of the card', () => {
   const mistake = cardMistake({ number: '4111 1111 1111 1112', expiry: '12/30', cvc: '123' }, now);
   assert.match(mistake ?? '', /^card\.number/);
   assert.doesNotMatch(mistake ?? '', /\d{4}/);
-  assert.equal(cardMistake({ number: '4111 1111 1111 1111', expiry: '12/30', cvc: '123' }, now), null);
+  assert.equal(
+    cardMistake({ number: '4111 1111 1111 1111', expiry: '12/30', cvc: '123' }, now),
+    null,
+  );
 });
 
 test('a card number in a text is masked however it is grouped, and nothing else is', () => {
@@ -53,8 +62,20 @@ test('a card number in a text is masked however it is grouped, and nothing else 
 
 test('values are masked at any depth, names of fields, too; what is no text stays', () => {
   const at = Temporal.Instant.from('2026-11-22T00:00:00Z');
-  const value = { metadata: { '4111111111111111': 'x', card: ['5555 5555 5555 4444'] }, amount: 4111111111111111n, at, none: null, count: 3 };
-  assert.deepEqual(maskedDeeply(value), { metadata: { '****1111': 'x', card: ['****4444'] }, amount: 4111111111111111n, at, none: null, count: 3 });
+  const value = {
+    metadata: { '4111111111111111': 'x', card: ['5555 5555 5555 4444'] },
+    amount: 4111111111111111n,
+    at,
+    none: null,
+    count: 3,
+  };
+  assert.deepEqual(maskedDeeply(value), {
+    metadata: { '****1111': 'x', card: ['****4444'] },
+    amount: 4111111111111111n,
+    at,
+    none: null,
+    count: 3,
+  });
   assert.equal(holdsCardNumber('x4111111111111111x'), true);
 });
 

@@ -3,7 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { Mode } from '../../subgraphs/kernel/rules/mode.ts';
-import { paymentTerms, type PaymentInput, type PaymentTerms } from '../../subgraphs/payments/rules/create.ts';
+import {
+  paymentTerms,
+  type PaymentInput,
+  type PaymentTerms,
+} from '../../subgraphs/payments/rules/create.ts';
 
 const now = Temporal.Instant.from('2026-11-21T09:00:00Z');
 const id = '0000ffff-0000-4000-8000-000000000000';
@@ -17,12 +21,16 @@ const mistakeOf = (input: Partial<PaymentInput>, mode: Mode = 'test'): string | 
 test('a metadata value holds 500 characters, whatever they are made of, and not 501', () => {
   for (const character of ['x', 'ж', '🎉']) {
     assert.equal(mistakeOf({ metadata: { a: character.repeat(500) } }), null, character);
-    assert.equal(mistakeOf({ metadata: { a: character.repeat(501) } }), 'metadata.a: expected 0 to 500 characters, got 501');
+    assert.equal(
+      mistakeOf({ metadata: { a: character.repeat(501) } }),
+      'metadata.a: expected 0 to 500 characters, got 501',
+    );
   }
 });
 
 test('metadata holds 20 pairs and not 21', () => {
-  const pairs = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 'v']));
+  const pairs = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 'v']));
   assert.equal(mistakeOf({ metadata: pairs(20) }), null);
   assert.equal(mistakeOf({ metadata: pairs(21) }), 'metadata: expected up to 20 pairs, got 21');
 });
@@ -36,33 +44,70 @@ test('a name in metadata that may be a card number is not repeated', () => {
 
 test('a text that no record can hold is refused in every field', () => {
   for (const bad of ['a\0b', 'a\ud800b', '\udc00']) {
-    for (const input of [{ orderId: bad }, { customerId: bad }, { description: bad }, { metadata: { a: bad } }, { metadata: { [bad]: 'a' } }]) {
+    for (const input of [
+      { orderId: bad },
+      { customerId: bad },
+      { description: bad },
+      { metadata: { a: bad } },
+      { metadata: { [bad]: 'a' } },
+    ]) {
       assert.match(mistakeOf(input) ?? '', /U\+0000/, JSON.stringify(input));
     }
   }
 });
 
 test('every text has its limits', () => {
-  assert.equal(mistakeOf({ orderId: '🎉'.repeat(255), customerId: 'c'.repeat(255), description: '' }), null);
+  assert.equal(
+    mistakeOf({ orderId: '🎉'.repeat(255), customerId: 'c'.repeat(255), description: '' }),
+    null,
+  );
   assert.equal(mistakeOf({ orderId: '' }), 'order_id: expected 1 to 255 characters, got 0');
-  assert.equal(mistakeOf({ customerId: 'c'.repeat(256) }), 'customer_id: expected 1 to 255 characters, got 256');
-  assert.equal(mistakeOf({ description: 'd'.repeat(4_001) }), 'description: expected 0 to 4000 characters, got 4001');
-  assert.equal(mistakeOf({ returnUrl: `https://shop.example/${'r'.repeat(2_048)}` }), 'return_url: expected 1 to 2048 characters, got 2069');
-  assert.equal(mistakeOf({ currency: '' }), 'currency: expected an ISO 4217 code such as RUB, got ');
+  assert.equal(
+    mistakeOf({ customerId: 'c'.repeat(256) }),
+    'customer_id: expected 1 to 255 characters, got 256',
+  );
+  assert.equal(
+    mistakeOf({ description: 'd'.repeat(4_001) }),
+    'description: expected 0 to 4000 characters, got 4001',
+  );
+  assert.equal(
+    mistakeOf({ returnUrl: `https://shop.example/${'r'.repeat(2_048)}` }),
+    'return_url: expected 1 to 2048 characters, got 2069',
+  );
+  assert.equal(
+    mistakeOf({ currency: '' }),
+    'currency: expected an ISO 4217 code such as RUB, got ',
+  );
 });
 
 test('webhooks of live payments go to https only, and nowhere with a user name', () => {
   assert.equal(mistakeOf({ webhookUrl: 'http://127.0.0.1:9000/hook' }), null);
   assert.equal(mistakeOf({ webhookUrl: 'https://shop.example/hook' }, 'live'), null);
-  assert.equal(mistakeOf({ webhookUrl: 'http://shop.example/hook' }, 'live'), 'webhook_url: expected an address that starts with https://');
-  for (const address of ['ftp://shop.example', 'shop.example', 'https://']) assert.match(mistakeOf({ webhookUrl: address }) ?? '', /^webhook_url/, address);
-  assert.equal(mistakeOf({ webhookUrl: 'https://user:secret@shop.example/' }), 'webhook_url: expected an address without a user name and a password');
+  assert.equal(
+    mistakeOf({ webhookUrl: 'http://shop.example/hook' }, 'live'),
+    'webhook_url: expected an address that starts with https://',
+  );
+  for (const address of ['ftp://shop.example', 'shop.example', 'https://'])
+    assert.match(mistakeOf({ webhookUrl: address }) ?? '', /^webhook_url/, address);
+  assert.equal(
+    mistakeOf({ webhookUrl: 'https://user:secret@shop.example/' }),
+    'webhook_url: expected an address without a user name and a password',
+  );
 });
 
 test('a buyer returns to https only', () => {
-  for (const address of ['https://shop.example', 'https://shop.example/?a=1#b', 'https://\u043f\u0440\u0438\u043c\u0435\u0440.\u0440\u0444/'])
+  for (const address of [
+    'https://shop.example',
+    'https://shop.example/?a=1#b',
+    'https://\u043f\u0440\u0438\u043c\u0435\u0440.\u0440\u0444/',
+  ])
     assert.equal(mistakeOf({ returnUrl: address }), null, address);
-  for (const address of ['http://shop.example', 'shop.example', 'javascript:alert(1)', '//shop.example'])
+  for (const address of [
+    'http://shop.example',
+    'shop.example',
+    'javascript:alert(1)',
+    '//shop.example',
+  ])
     assert.match(mistakeOf({ returnUrl: address }) ?? '', /^return_url/, address);
 });
 
@@ -81,22 +126,37 @@ test('a payment without an order id gets ord_<timestamp>, and those of one milli
 
 test('everything that was not sent has its default', () => {
   const { expiresAt, metadata, ...terms } = termsOf({}, 'live');
-  assert.deepEqual([terms.currency, terms.method, terms.customerId, terms.description, terms.plan], ['RUB', 'any', null, null, null]);
+  assert.deepEqual(
+    [terms.currency, terms.method, terms.customerId, terms.description, terms.plan],
+    ['RUB', 'any', null, null, null],
+  );
   assert.equal(expiresAt.toString(), '2026-11-21T10:00:00Z');
   assert.deepEqual(metadata, { mode: 'live' });
   assert.equal(termsOf({ ttlMinutes: 10_080 }).expiresAt.toString(), '2026-11-28T09:00:00Z');
-  for (const ttlMinutes of [0, -1, 10_081]) assert.match(mistakeOf({ ttlMinutes }) ?? '', /^ttl_minutes/);
+  for (const ttlMinutes of [0, -1, 10_081])
+    assert.match(mistakeOf({ ttlMinutes }) ?? '', /^ttl_minutes/);
 });
 
 test('a reserved key that the service sets overwrites the merchant’s own; one that it does not set is the merchant’s', () => {
-  const own = { mode: 'x', customer_id: 'x', webhook_url: 'x', simulator_outcome: 'x', failure_code: 'x', bank_ref: 'x', other: 'x' };
-  assert.deepEqual(termsOf({ metadata: own, customerId: 'c', webhookUrl: 'https://shop.example/' }).metadata, {
-    ...own,
-    mode: 'test',
-    customer_id: 'c',
-    webhook_url: 'https://shop.example/',
-    simulator_outcome: 'succeeded',
-  });
+  const own = {
+    mode: 'x',
+    customer_id: 'x',
+    webhook_url: 'x',
+    simulator_outcome: 'x',
+    failure_code: 'x',
+    bank_ref: 'x',
+    other: 'x',
+  };
+  assert.deepEqual(
+    termsOf({ metadata: own, customerId: 'c', webhookUrl: 'https://shop.example/' }).metadata,
+    {
+      ...own,
+      mode: 'test',
+      customer_id: 'c',
+      webhook_url: 'https://shop.example/',
+      simulator_outcome: 'succeeded',
+    },
+  );
   assert.deepEqual(termsOf({ metadata: own }, 'live').metadata, { ...own, mode: 'live' });
 });
 
@@ -108,7 +168,13 @@ test('the plan follows the hint, and the amount’s last two digits without a va
   assert.equal(planOf(102n), 'failed insufficient_funds');
   assert.equal(planOf(102n, { simulator_outcome: 'succeeded' }), 'succeeded null');
   assert.equal(planOf(102n, { simulator_outcome: 'perhaps' }), 'failed insufficient_funds');
-  assert.equal(planOf(100n, { simulator_outcome: 'failed', simulator_failure_code: 'expired_card' }), 'failed expired_card');
-  assert.equal(planOf(100n, { simulator_outcome: 'failed', simulator_failure_code: 'bad_luck' }), 'failed do_not_honor');
+  assert.equal(
+    planOf(100n, { simulator_outcome: 'failed', simulator_failure_code: 'expired_card' }),
+    'failed expired_card',
+  );
+  assert.equal(
+    planOf(100n, { simulator_outcome: 'failed', simulator_failure_code: 'bad_luck' }),
+    'failed do_not_honor',
+  );
   assert.equal(termsOf({ metadata: { simulator_outcome: 'failed' } }, 'live').plan, null);
 });

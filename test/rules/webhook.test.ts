@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { createHmac, randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { seal, unseal } from '../../subgraphs/kernel/service/access/vault.ts';
-import { afterAttempt, sign, webhookRetryDelays_ms } from '../../subgraphs/merchants/webhooks/rules.ts';
+import {
+  afterAttempt,
+  sign,
+  webhookRetryDelays_ms,
+} from '../../subgraphs/merchants/webhooks/rules.ts';
 
 const secret = 'whs_7d0a';
 const body = '{"id":"evt_1","data":{"description":"Оплата 100 ₽"}}';
@@ -28,11 +32,18 @@ describe('signatures', () => {
   });
 
   test('legacy is the body alone, without a timestamp', () => {
-    assert.deepEqual(sign({ current: secret, previous: null }, body, at, 'legacy'), { 'X-PSP-Signature': `sha256=${hmac(body)}` });
+    assert.deepEqual(sign({ current: secret, previous: null }, body, at, 'legacy'), {
+      'X-PSP-Signature': `sha256=${hmac(body)}`,
+    });
   });
 
   test("stripe has the timestamp with the body under v1, as Stripe's verifier wants it", () => {
-    const { 'X-PSP-Signature': signature } = sign({ current: secret, previous: null }, body, at, 'stripe');
+    const { 'X-PSP-Signature': signature } = sign(
+      { current: secret, previous: null },
+      body,
+      at,
+      'stripe',
+    );
     const [t, v1, v2] = signature.split(',').map((part) => part.split('=')[1]);
     assert.equal(v1, hmac(`${t}.${body}`));
     assert.equal(v2, v1);
@@ -40,10 +51,19 @@ describe('signatures', () => {
 
   test('while a rotation overlaps, the old secret signs behind the new one; the legacy header has room for the new one alone', () => {
     const secrets = { current: 'whs_new', previous: secret };
-    const [alone, old] = [sign({ current: 'whs_new', previous: null }, body, at, 'v2'), sign({ current: secret, previous: null }, body, at, 'v2')];
+    const [alone, old] = [
+      sign({ current: 'whs_new', previous: null }, body, at, 'v2'),
+      sign({ current: secret, previous: null }, body, at, 'v2'),
+    ];
     const signatures = old['X-PSP-Signature'].slice(old['X-PSP-Signature'].indexOf(','));
-    assert.equal(sign(secrets, body, at, 'v2')['X-PSP-Signature'], `${alone['X-PSP-Signature']}${signatures}`);
-    assert.deepEqual(sign(secrets, body, at, 'legacy'), sign({ current: 'whs_new', previous: null }, body, at, 'legacy'));
+    assert.equal(
+      sign(secrets, body, at, 'v2')['X-PSP-Signature'],
+      `${alone['X-PSP-Signature']}${signatures}`,
+    );
+    assert.deepEqual(
+      sign(secrets, body, at, 'legacy'),
+      sign({ current: 'whs_new', previous: null }, body, at, 'legacy'),
+    );
   });
 });
 
@@ -51,15 +71,19 @@ describe('after an attempt', () => {
   const answered = (status: number) => ({ kind: 'answered', status }) as const;
 
   test('any 2xx is a delivery, and nothing else is', () => {
-    for (const status of [200, 201, 204, 299]) assert.equal(afterAttempt(answered(status), 1, at, 0).status, 'delivered');
-    for (const status of [199, 300, 302, 304, 400, 404, 410, 429, 500, 503]) assert.equal(afterAttempt(answered(status), 1, at, 0).status, 'pending');
+    for (const status of [200, 201, 204, 299])
+      assert.equal(afterAttempt(answered(status), 1, at, 0).status, 'delivered');
+    for (const status of [199, 300, 302, 304, 400, 404, 410, 429, 500, 503])
+      assert.equal(afterAttempt(answered(status), 1, at, 0).status, 'pending');
     assert.equal(afterAttempt({ kind: 'no_answer' }, 1, at, 0).status, 'pending');
   });
 
   test('the eight retries wait as documented, and then it stops', () => {
     const waits = Array.from({ length: 9 }, (_, index) => {
       const next = afterAttempt(answered(500), index + 1, at, 0);
-      return next.status === 'pending' ? at.until(next.nextAttemptAt).total('seconds') : next.status;
+      return next.status === 'pending'
+        ? at.until(next.nextAttemptAt).total('seconds')
+        : next.status;
     });
     assert.deepEqual(waits, [10, 60, 300, 1_800, 7_200, 21_600, 86_400, 172_800, 'failed']);
   });

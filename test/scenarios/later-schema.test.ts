@@ -1,6 +1,7 @@
 /**
- * A program beside the schema of the release after it: while merchants' payments go on, every table is expanded as a later migration may do it. The program that runs
- * is the old version then, with its connections, its prepared statements and their plans.
+ * A program beside the schema of the release after it: while merchants' payments go on, every table
+ * is expanded as a later migration may do it. The program that runs is the old version then, with
+ * its connections, its prepared statements and their plans.
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -20,7 +21,11 @@ let merchant: Merchant;
 let client: pg.Client;
 before(async () => {
   database = await startTestDatabase();
-  service = await startService('one', { DATABASE_URL: database.url, SECRET_KEY: randomBytes(32).toString('base64'), WEBHOOK_PRIVATE_TARGETS: 'allow' });
+  service = await startService('one', {
+    DATABASE_URL: database.url,
+    SECRET_KEY: randomBytes(32).toString('base64'),
+    WEBHOOK_PRIVATE_TARGETS: 'allow',
+  });
   merchant = await makeMerchant(service);
   client = new pg.Client({ connectionString: database.url });
   await client.connect();
@@ -33,14 +38,29 @@ after(async () => {
 
 /** A payment's whole way; gives its id. Fails at whatever is not answered as it should be. */
 const live = async (name: string): Promise<string> => {
-  const call = async (method: string, path: string, status: number, body?: unknown): Promise<any> => {
-    const answer = await merchant.call(method, path, body, method === 'POST' ? { 'idempotency-key': `${name}${path.slice(-20)}` } : {});
+  const call = async (
+    method: string,
+    path: string,
+    status: number,
+    body?: unknown,
+  ): Promise<any> => {
+    const answer = await merchant.call(
+      method,
+      path,
+      body,
+      method === 'POST' ? { 'idempotency-key': `${name}${path.slice(-20)}` } : {},
+    );
     assert.equal(answer.status, status, `${method} ${path}: ${JSON.stringify(answer.body)}`);
     return answer.body;
   };
-  const { payment, payment_url } = await call('POST', '/payments', 201, { amount: 10_000, method: 'sbp', order_id: name });
+  const { payment, payment_url } = await call('POST', '/payments', 201, {
+    amount: 10_000,
+    method: 'sbp',
+    order_id: name,
+  });
   await pay(payment_url);
-  const isPaid = async (): Promise<boolean> => (await call('GET', `/payments/${payment.id}`, 200)).status === 'succeeded';
+  const isPaid = async (): Promise<boolean> =>
+    (await call('GET', `/payments/${payment.id}`, 200)).status === 'succeeded';
   await eventually(isPaid, 'the success', 60_000);
   await call('POST', `/payments/${payment.id}/refund`, 201, { amount: 4_000 });
   await call('GET', '/payments?limit=5', 200);
@@ -49,7 +69,8 @@ const live = async (name: string): Promise<string> => {
   return payment.id;
 };
 
-const many = (name: string, count: number): Promise<string[]> => Promise.all(Array.from({ length: count }, (_, index) => live(`${name}-${index}`)));
+const many = (name: string, count: number): Promise<string[]> =>
+  Promise.all(Array.from({ length: count }, (_, index) => live(`${name}-${index}`)));
 
 /** What a later release may do to a table before its program is there. */
 const expansions = (table: string): readonly string[] => [
@@ -76,25 +97,41 @@ test('every table is expanded under a running service: each payment goes its way
   t.after(() => receiver.close());
   await merchant.endpoint(receiver.url, ['payment_succeeded']);
   const before = await many('before', 8);
-  const { rows } = await client.query<{ name: string }>("select table_name as name from information_schema.tables where table_schema = 'public'");
+  const { rows } = await client.query<{ name: string }>(
+    "select table_name as name from information_schema.tables where table_schema = 'public'",
+  );
   const statements = rows.flatMap(({ name }) => expansions(name));
-  const later = statements.map((statement, index) => ({ name: `Migration2027_${index}`, statements: [statement], isTransactional: true }));
+  const later = statements.map((statement, index) => ({
+    name: `Migration2027_${index}`,
+    statements: [statement],
+    isTransactional: true,
+  }));
   assert.deepEqual(judgeMigrations(later), [], 'what is tried here is what the rules allow');
 
   const expanding = new AbortController();
   const meanwhile = (async () => {
     const ids: string[] = [];
-    for (let round = 0; !expanding.signal.aborted; round += 1) ids.push(...(await many(`meanwhile-${round}`, 4)));
+    for (let round = 0; !expanding.signal.aborted; round += 1)
+      ids.push(...(await many(`meanwhile-${round}`, 4)));
     return ids;
   })();
   await client.query(`set lock_timeout = ${migrationLock_ms}`);
   for (const statement of statements) await apply(statement);
   await apply('create index concurrently payment_later on payment (merchant_id, later_text)');
-  await client.query(`insert into mikro_orm_migrations (name, executed_at) values ('Migration20270101000000_later', now())`);
+  await client.query(
+    `insert into mikro_orm_migrations (name, executed_at) values ('Migration20270101000000_later', now())`,
+  );
   expanding.abort();
   const ids = [...before, ...(await meanwhile), ...(await many('after', 8))];
 
-  assert.ok(statements.length > 90 && ids.length >= 20, `${statements.length} statements, ${ids.length} payments`);
+  assert.ok(
+    statements.length > 90 && ids.length >= 20,
+    `${statements.length} statements, ${ids.length} payments`,
+  );
   assert.equal((await fetch(`${service.rest}/readyz`)).status, 200);
-  await eventually(() => ids.every((id) => receiver.received.some(({ body }) => body.data.id === id)), 'the webhooks', 60_000);
+  await eventually(
+    () => ids.every((id) => receiver.received.some(({ body }) => body.data.id === id)),
+    'the webhooks',
+    60_000,
+  );
 });

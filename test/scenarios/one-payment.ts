@@ -2,10 +2,19 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
-import { eventually, expectedSignature, makeMerchant, openReceiver, openStream, type Merchant } from '../support/merchant.ts';
+import {
+  eventually,
+  expectedSignature,
+  makeMerchant,
+  openReceiver,
+  openStream,
+  type Merchant,
+} from '../support/merchant.ts';
 import type { Service } from '../support/service.ts';
 
-/** What a buyer's browser does on the hosted page, without the browser: the browser tests have one. */
+/**
+ * What a buyer's browser does on the hosted page, without the browser: the browser tests have one.
+ */
 const buyer = (paymentUrl: string) => {
   const post = async (step: string, body: unknown): Promise<any> => {
     const response = await fetch(`${paymentUrl}/${step}`, {
@@ -30,11 +39,20 @@ const subscribe = (graph: string, key: string) => {
   const query = `subscription { events { kind payload
     ... on PaymentCreatedEvent { payment { publicId amount shop { name merchant { name } } } }
     ... on PaymentStatusChangedEvent { payment { status net webhookDeliveries { event } } } } }`;
-  client.subscribe({ query }, { next: (message: any) => seen.push(message), error: (error) => seen.push({ error }), complete: () => {} });
+  client.subscribe(
+    { query },
+    {
+      next: (message: any) => seen.push(message),
+      error: (error) => seen.push({ error }),
+      complete: () => {},
+    },
+  );
   return { seen, close: () => client.dispose() };
 };
 
-/** One payment from its creation to its webhook, on a service that is started before the tests run. */
+/**
+ * One payment from its creation to its webhook, on a service that is started before the tests run.
+ */
 export const onePayment = (started: () => Service): void =>
   void describe('one payment, end to end', { concurrency: false }, () => {
     let service: Service;
@@ -57,22 +75,41 @@ export const onePayment = (started: () => Service): void =>
       };
       await eventually(hears, 'a live event');
 
-      const created = await merchant.call('POST', '/payments', { amount: 125_000, order_id: 'A-1', metadata: { cart: '7' } }, { 'idempotency-key': 'first' });
+      const created = await merchant.call(
+        'POST',
+        '/payments',
+        { amount: 125_000, order_id: 'A-1', metadata: { cart: '7' } },
+        { 'idempotency-key': 'first' },
+      );
       assert.equal(created.status, 201, JSON.stringify(created.body));
       const { payment, payment_url } = created.body;
-      assert.deepEqual([created.body.mode, created.body.simulator, created.body.idempotent], ['test', 'succeeded', false]);
-      assert.deepEqual([payment.status, payment.method, payment.shop_name, 'fee' in payment], ['pending', 'any', 'Tea & Cakes', false]);
-      assert.deepEqual(payment.metadata, { cart: '7', mode: 'test', simulator_outcome: 'succeeded' });
+      assert.deepEqual(
+        [created.body.mode, created.body.simulator, created.body.idempotent],
+        ['test', 'succeeded', false],
+      );
+      assert.deepEqual(
+        [payment.status, payment.method, payment.shop_name, 'fee' in payment],
+        ['pending', 'any', 'Tea & Cakes', false],
+      );
+      assert.deepEqual(payment.metadata, {
+        cart: '7',
+        mode: 'test',
+        simulator_outcome: 'succeeded',
+      });
 
       const page = buyer(payment_url);
       await page.choose('sbp');
-      // The page answers with what it did: a busy machine reads the payment again when the bank has answered.
+      // The page answers with what it did: a busy machine reads the payment again when the bank has
+      // answered.
       assert.equal((await page.pay()).status, 'processing');
 
       const webhook = await receiver.until(({ body }) => body.data.id === payment.id);
       assert.equal(webhook.body.event, 'payment.succeeded');
       const timestamp = /^t=(\d+),/.exec(String(webhook.headers['x-psp-signature']))?.[1] ?? '';
-      assert.equal(webhook.headers['x-psp-signature'], expectedSignature(secret, webhook.raw, timestamp));
+      assert.equal(
+        webhook.headers['x-psp-signature'],
+        expectedSignature(secret, webhook.raw, timestamp),
+      );
       assert.equal(webhook.headers['x-psp-event-id'], webhook.body.id);
 
       const paid = await merchant.call('GET', `/payments/${payment.id}`);
@@ -85,10 +122,16 @@ export const onePayment = (started: () => Service): void =>
         [['payment', 125_000, payment.id]],
       );
       const balance = await merchant.call('GET', '/balance');
-      assert.deepEqual([balance.body.balance, balance.body.available, balance.body.shops.length], [125_000, 125_000, 1]);
+      assert.deepEqual(
+        [balance.body.balance, balance.body.available, balance.body.shops.length],
+        [125_000, 125_000, 1],
+      );
 
       const streamed = () => stream.events.filter(({ data }) => data.payload.id === payment.id);
-      const heard = () => live.seen.flatMap(({ data: { events } }) => (events.payload.id === payment.id ? [events.payment] : []));
+      const heard = () =>
+        live.seen.flatMap(({ data: { events } }) =>
+          events.payload.id === payment.id ? [events.payment] : [],
+        );
       await eventually(() => streamed().length >= 3 && heard().length >= 3, 'the live events');
       assert.deepEqual(
         streamed().map(({ event, data }) => [event, data.payload.status]),
@@ -103,7 +146,11 @@ export const onePayment = (started: () => Service): void =>
         amount: 125_000,
         shop: { name: 'Tea & Cakes', merchant: { name: 'Merchant' } },
       });
-      assert.deepEqual(heard().at(2), { status: 'succeeded', net: 125_000, webhookDeliveries: [{ event: 'payment_succeeded' }] });
+      assert.deepEqual(heard().at(2), {
+        status: 'succeeded',
+        net: 125_000,
+        webhookDeliveries: [{ event: 'payment_succeeded' }],
+      });
 
       await live.close();
       await stream.close();
@@ -113,10 +160,28 @@ export const onePayment = (started: () => Service): void =>
     test('a replay answers 200 with the payment as it is now', async () => {
       const body = { amount: 900, order_id: 'again' };
       const first = await merchant.call('POST', '/payments', body, { 'idempotency-key': 'again' });
-      const replay = await merchant.call('POST', '/payments', { order_id: 'again', amount: 900 }, { 'idempotency-key': 'again' });
-      assert.deepEqual([first.status, replay.status, replay.body.idempotent, replay.headers.get('idempotent-replayed')], [201, 200, true, 'true']);
+      const replay = await merchant.call(
+        'POST',
+        '/payments',
+        { order_id: 'again', amount: 900 },
+        { 'idempotency-key': 'again' },
+      );
+      assert.deepEqual(
+        [
+          first.status,
+          replay.status,
+          replay.body.idempotent,
+          replay.headers.get('idempotent-replayed'),
+        ],
+        [201, 200, true, 'true'],
+      );
       assert.equal(replay.body.payment.id, first.body.payment.id);
-      const conflict = await merchant.call('POST', '/payments', { amount: 901 }, { 'idempotency-key': 'again' });
+      const conflict = await merchant.call(
+        'POST',
+        '/payments',
+        { amount: 901 },
+        { 'idempotency-key': 'again' },
+      );
       assert.deepEqual([conflict.status, conflict.body.error.code], [409, 'idempotent_conflict']);
     });
 
@@ -142,7 +207,9 @@ export const onePayment = (started: () => Service): void =>
       const seen: string[] = [];
       let cursor: string | null = null;
       do {
-        const page: any = (await merchant.call('GET', `/payments?limit=2${cursor ? `&cursor=${cursor}` : ''}`)).body;
+        const page: any = (
+          await merchant.call('GET', `/payments?limit=2${cursor ? `&cursor=${cursor}` : ''}`)
+        ).body;
         seen.push(...page.items.map(({ id }: { id: string }) => id));
         cursor = page.next_cursor;
       } while (cursor);
@@ -150,6 +217,9 @@ export const onePayment = (started: () => Service): void =>
       assert.ok(seen.length >= 3);
       const stranger = await makeMerchant(service);
       assert.equal((await stranger.call('GET', `/payments/${seen[0]}`)).status, 404);
-      assert.deepEqual((await stranger.call('GET', '/payments')).body, { items: [], next_cursor: null });
+      assert.deepEqual((await stranger.call('GET', '/payments')).body, {
+        items: [],
+        next_cursor: null,
+      });
     });
   });

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { pay } from '../support/buyer.ts';
-import { eventually, expectedSignature, makeMerchant, openReceiver, openStream, type Merchant } from '../support/merchant.ts';
+import {
+  eventually,
+  expectedSignature,
+  makeMerchant,
+  openReceiver,
+  openStream,
+  type Merchant,
+} from '../support/merchant.ts';
 import type { Service } from '../support/service.ts';
 
 /** Refunds, in parts and many at once, on a service that is started before the tests run. */
@@ -20,7 +27,10 @@ export const refunds = (started: () => Service): void =>
       const early = await merchant.call('POST', `/payments/${id}/refund`);
       assert.deepEqual([early.status, early.body.error.code], [409, 'payment_not_succeeded']);
       await pay(created.body.payment_url);
-      await eventually(async () => (await merchant.call('GET', `/payments/${id}`)).body.status === 'succeeded', 'the payment');
+      await eventually(
+        async () => (await merchant.call('GET', `/payments/${id}`)).body.status === 'succeeded',
+        'the payment',
+      );
       return id;
     };
 
@@ -31,26 +41,61 @@ export const refunds = (started: () => Service): void =>
       await eventually(() => stream.comments.includes(': connected'), 'the stream');
       const id = await paid(10_000);
 
-      const first = await merchant.call('POST', `/payments/${id}/refund`, { amount: 4_000, reason: 'One ticket' }, { 'idempotency-key': 'first' });
-      assert.deepEqual([first.status, first.body.status, first.body.amount, first.body.reason], [201, 'succeeded', 4_000, 'One ticket']);
-      const replay = await merchant.call('POST', `/payments/${id}/refund`, { reason: 'One ticket', amount: 4_000 }, { 'idempotency-key': 'first' });
-      assert.deepEqual([replay.status, replay.headers.get('idempotent-replayed'), replay.body], [200, 'true', first.body]);
+      const first = await merchant.call(
+        'POST',
+        `/payments/${id}/refund`,
+        { amount: 4_000, reason: 'One ticket' },
+        { 'idempotency-key': 'first' },
+      );
+      assert.deepEqual(
+        [first.status, first.body.status, first.body.amount, first.body.reason],
+        [201, 'succeeded', 4_000, 'One ticket'],
+      );
+      const replay = await merchant.call(
+        'POST',
+        `/payments/${id}/refund`,
+        { reason: 'One ticket', amount: 4_000 },
+        { 'idempotency-key': 'first' },
+      );
+      assert.deepEqual(
+        [replay.status, replay.headers.get('idempotent-replayed'), replay.body],
+        [200, 'true', first.body],
+      );
       const webhook = await receiver.until(({ body }) => body.data.amount_refunded === 4_000);
       const timestamp = /^t=(\d+),/.exec(String(webhook.headers['x-psp-signature']))?.[1] ?? '';
-      assert.equal(webhook.headers['x-psp-signature'], expectedSignature(secret, webhook.raw, timestamp));
-      assert.deepEqual([webhook.body.event, webhook.body.data.status, webhook.body.data.refunds], ['payment.refunded', 'succeeded', [first.body]]);
-      assert.deepEqual(webhook.body.data, (await merchant.call('GET', `/payments/${id}`)).body, 'the webhook holds what GET answers');
+      assert.equal(
+        webhook.headers['x-psp-signature'],
+        expectedSignature(secret, webhook.raw, timestamp),
+      );
+      assert.deepEqual(
+        [webhook.body.event, webhook.body.data.status, webhook.body.data.refunds],
+        ['payment.refunded', 'succeeded', [first.body]],
+      );
+      assert.deepEqual(
+        webhook.body.data,
+        (await merchant.call('GET', `/payments/${id}`)).body,
+        'the webhook holds what GET answers',
+      );
 
       const pending = await merchant.call('POST', `/payments/${id}/refund`, { amount: 107 });
-      assert.deepEqual([pending.status, pending.body.status, pending.body.completed_at], [201, 'pending', null]);
+      assert.deepEqual(
+        [pending.status, pending.body.status, pending.body.completed_at],
+        [201, 'pending', null],
+      );
       const reserved = await merchant.call('GET', '/balance');
       assert.deepEqual([reserved.body.balance, reserved.body.available], [6_000, 5_893]);
       const tooMuch = await merchant.call('POST', `/payments/${id}/refund`, { amount: 5_894 });
-      assert.deepEqual([tooMuch.status, tooMuch.body.error.code], [422, 'amount_exceeds_remainder']);
+      assert.deepEqual(
+        [tooMuch.status, tooMuch.body.error.code],
+        [422, 'amount_exceeds_remainder'],
+      );
       await receiver.until(({ body }) => body.data.amount_refunded === 4_107);
 
       const failed = await merchant.call('POST', `/payments/${id}/refund`, { amount: 1_002 });
-      assert.deepEqual([failed.status, failed.body.status, failed.body.fail_reason], [201, 'failed', 'insufficient_funds']);
+      assert.deepEqual(
+        [failed.status, failed.body.status, failed.body.fail_reason],
+        [201, 'failed', 'insufficient_funds'],
+      );
       const rest = await merchant.call('POST', `/payments/${id}/refund`);
       assert.deepEqual([rest.status, rest.body.amount, rest.body.reason], [201, 5_893, null]);
       const last = await receiver.until(({ body }) => body.data.amount_refunded === 10_000);
@@ -80,11 +125,15 @@ export const refunds = (started: () => Service): void =>
       );
 
       const told = await eventually(() => {
-        const of = stream.events.filter(({ data }) => data.payload.payment_id === id || data.payload.id === id);
+        const of = stream.events.filter(
+          ({ data }) => data.payload.payment_id === id || data.payload.id === id,
+        );
         return of.some(({ data }) => data.payload.status === 'refunded') && of;
       }, 'the end on the stream');
       assert.deepEqual(
-        told.filter(({ event }) => event === 'refund.created').map(({ data }) => Object.keys(data.payload)),
+        told
+          .filter(({ event }) => event === 'refund.created')
+          .map(({ data }) => Object.keys(data.payload)),
         Array.from({ length: 4 }, () => ['id', 'amount', 'status', 'payment_id']),
       );
       await stream.close();
@@ -95,8 +144,14 @@ export const refunds = (started: () => Service): void =>
       const receiver = await openReceiver();
       await merchant.endpoint(receiver.url, ['payment_refunded']);
       const id = await paid(10_000);
-      const answers = await Promise.all(Array.from({ length: 50 }, () => merchant.call('POST', `/payments/${id}/refund`, { amount: 300 })));
-      const codes = answers.map(({ status, body }) => `${status} ${body.error?.code ?? body.status}`);
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, () =>
+          merchant.call('POST', `/payments/${id}/refund`, { amount: 300 }),
+        ),
+      );
+      const codes = answers.map(
+        ({ status, body }) => `${status} ${body.error?.code ?? body.status}`,
+      );
       assert.deepEqual(
         Object.fromEntries(
           Map.groupBy(codes, (code) => code)
@@ -111,9 +166,14 @@ export const refunds = (started: () => Service): void =>
       const last = await merchant.call('POST', `/payments/${id}/refund`, { amount: 0 });
       assert.deepEqual([last.status, last.body.amount], [201, 100], 'zero is all that is left');
       const payment = (await merchant.call('GET', `/payments/${id}`)).body;
-      assert.deepEqual([payment.status, payment.amount_refunded, payment.refunds.length], ['refunded', 10_000, 34]);
+      assert.deepEqual(
+        [payment.status, payment.amount_refunded, payment.refunds.length],
+        ['refunded', 10_000, 34],
+      );
       await eventually(() => receiver.received.length >= 34, 'thirty-four webhooks');
-      const told = receiver.received.map(({ body: { data } }) => `${data.amount_refunded} ${data.status}`).toSorted();
+      const told = receiver.received
+        .map(({ body: { data } }) => `${data.amount_refunded} ${data.status}`)
+        .toSorted();
       const left = Array.from({ length: 33 }, (_, index) => `${300 * (index + 1)} succeeded`);
       assert.deepEqual(told, [...left, '10000 refunded'].toSorted());
       await receiver.close();

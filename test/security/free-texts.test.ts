@@ -1,4 +1,6 @@
-/** Card numbers that a merchant puts into free texts go back to it as they came, and nowhere else. */
+/**
+ * Card numbers that a merchant puts into free texts go back to it as they came, and nowhere else.
+ */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -15,19 +17,34 @@ import { startCollector, type Collector } from '../observability/collector.ts';
 import { payByCard } from '../support/buyer.ts';
 import { startTestDatabase } from '../support/database.ts';
 import { leaksIn } from '../support/log-leaks.ts';
-import { askGraph, eventually, makeMerchant, openReceiver, type Merchant } from '../support/merchant.ts';
+import {
+  askGraph,
+  eventually,
+  makeMerchant,
+  openReceiver,
+  type Merchant,
+} from '../support/merchant.ts';
 import { startService, type Service } from '../support/service.ts';
 
 const card = '5555555555554444';
 const grouped = '5555 5555 5555 4444';
-const hasCard = (value: unknown): boolean => /5555 ?5555 ?5555 ?4444/.test(typeof value === 'string' ? value : JSON.stringify(value));
+const hasCard = (value: unknown): boolean =>
+  /5555 ?5555 ?5555 ?4444/.test(typeof value === 'string' ? value : JSON.stringify(value));
 
 /** What each kind of event says: ids, an amount and a status. */
-const eventTypes = ['PaymentCreated', 'PaymentStatusChanged', 'PayoutCreated', 'PayoutStatusChanged', 'RefundCreated', 'SubscriptionStatusChanged'].map(
-  (kind) => `${kind}Event`,
-);
+const eventTypes = [
+  'PaymentCreated',
+  'PaymentStatusChanged',
+  'PayoutCreated',
+  'PayoutStatusChanged',
+  'RefundCreated',
+  'SubscriptionStatusChanged',
+].map((kind) => `${kind}Event`);
 
-/** Texts of the program and of operators: words of closed lists, ids, names of shops, masks, what is shown once. */
+/**
+ * Texts of the program and of operators: words of closed lists, ids, names of shops, masks, what is
+ * shown once.
+ */
 const ours: Readonly<Record<string, readonly string[]>> = {
   PageInfo: ['endCursor'],
   Payment: [
@@ -75,24 +92,44 @@ const ours: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(eventTypes.map((type) => [type, ['payload']])),
   ReconciliationDifference: ['resolvedBy'],
 };
-/** What people at a console never read: the buyer's page, and what parts of the service ask one another. */
-const forOthers: ReadonlySet<string> = new Set(['Checkout', 'CheckoutRefund', 'RecurringPayment', 'RecurringPaymentAsked', 'ApiKeyHolder']);
+/**
+ * What people at a console never read: the buyer's page, and what parts of the service ask one
+ * another.
+ */
+const forOthers: ReadonlySet<string> = new Set([
+  'Checkout',
+  'CheckoutRefund',
+  'RecurringPayment',
+  'RecurringPaymentAsked',
+  'ApiKeyHolder',
+]);
 
-const nameOf = (type: TypeNode): string => (type.kind === Kind.NAMED_TYPE ? type.name.value : nameOf(type.type));
+const nameOf = (type: TypeNode): string =>
+  type.kind === Kind.NAMED_TYPE ? type.name.value : nameOf(type.type);
 
 test('every text of the graph is known as a free one, which is masked at consoles, or as one that the program makes', () => {
   const seen = subgraphNames.flatMap((name) =>
     readSubgraphSdl(name).definitions.flatMap((definition) => {
-      if (definition.kind !== Kind.OBJECT_TYPE_DEFINITION || forOthers.has(definition.name.value)) return [];
-      const texts = (definition.fields ?? []).filter(({ type }) => ['String', 'StringMap', 'JSONObject'].includes(nameOf(type)));
+      if (definition.kind !== Kind.OBJECT_TYPE_DEFINITION || forOthers.has(definition.name.value))
+        return [];
+      const texts = (definition.fields ?? []).filter(({ type }) =>
+        ['String', 'StringMap', 'JSONObject'].includes(nameOf(type)),
+      );
       return texts.map((field) => ({ type: definition.name.value, field: field.name.value }));
     }),
   );
   assert.ok(seen.length > 60, `saw only ${seen.length} texts`);
-  const lists = seen.filter(({ type, field }) => !(freeTexts[type]?.includes(field) ?? false) && !(ours[type]?.includes(field) ?? false));
+  const lists = seen.filter(
+    ({ type, field }) =>
+      !(freeTexts[type]?.includes(field) ?? false) && !(ours[type]?.includes(field) ?? false),
+  );
   assert.deepEqual(lists, [], 'texts in neither list');
-  const named = Object.entries(freeTexts).flatMap(([type, fields]) => fields.map((field) => ({ type, field })));
-  const lost = named.filter(({ type, field }) => !seen.some((one) => one.type === type && one.field === field));
+  const named = Object.entries(freeTexts).flatMap(([type, fields]) =>
+    fields.map((field) => ({ type, field })),
+  );
+  const lost = named.filter(
+    ({ type, field }) => !seen.some((one) => one.type === type && one.field === field),
+  );
   assert.deepEqual(lost, [], 'fields that no type has');
 });
 
@@ -101,8 +138,14 @@ test('a line of the log has no card number, wherever in it a text repeats one', 
   const file = join(folder, 'service.log');
   try {
     const log = openLog({ logLevel: 'info' }, 'test', file);
-    log.info({ orderId: `order ${card}`, deep: { list: [{ [card]: grouped }] }, count: 3 }, `no order ${grouped}`);
-    log.info({ err: new Error(`duplicate order ${card}`, { cause: new Error(grouped) }) }, 'refused');
+    log.info(
+      { orderId: `order ${card}`, deep: { list: [{ [card]: grouped }] }, count: 3 },
+      `no order ${grouped}`,
+    );
+    log.info(
+      { err: new Error(`duplicate order ${card}`, { cause: new Error(grouped) }) },
+      'refused',
+    );
     const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
     assert.equal(lines.length, 2);
     for (const line of lines) {
@@ -127,7 +170,10 @@ describe('a merchant puts card numbers into every free text', () => {
   let webhook: any;
 
   before(async () => {
-    [collector, database] = await Promise.all([startCollector(), startTestDatabase({ migrated: true })]);
+    [collector, database] = await Promise.all([
+      startCollector(),
+      startTestDatabase({ migrated: true }),
+    ]);
     pool = new pg.Pool({ connectionString: database.url, max: 2 });
     service = await startService('one', {
       DATABASE_URL: database.url,
@@ -141,25 +187,54 @@ describe('a merchant puts card numbers into every free text', () => {
     const receiver = await openReceiver();
     await merchant.endpoint(`${receiver.url}/${card}`);
     const metadata = { [`card ${card}`]: grouped, late_success: 'true' };
-    const body = { amount: 10_000, method: 'cards', order_id: `order ${card}`, customer_id: card, description: `for ${grouped}`, metadata };
+    const body = {
+      amount: 10_000,
+      method: 'cards',
+      order_id: `order ${card}`,
+      customer_id: card,
+      description: `for ${grouped}`,
+      metadata,
+    };
     const zeros = '0'.repeat(16);
     const traceparent = `00-${zeros}${card}-${card}-01`;
-    const made = await merchant.call('POST', '/payments', body, { 'idempotency-key': `key ${card}`, traceparent, 'x-request-id': card });
+    const made = await merchant.call('POST', '/payments', body, {
+      'idempotency-key': `key ${card}`,
+      traceparent,
+      'x-request-id': card,
+    });
     assert.equal(made.status, 201, JSON.stringify(made.body));
     await payByCard(made.body.payment_url);
     await receiver.until(({ body: told }) => told.event === 'payment.succeeded');
     webhook = receiver.received.find(({ body: told }) => told.event === 'payment.succeeded')?.body;
-    const refund = await merchant.call('POST', `/payments/${made.body.payment.id}/refund`, { amount: 100, reason: `back to ${grouped}` });
+    const refund = await merchant.call('POST', `/payments/${made.body.payment.id}/refund`, {
+      amount: 100,
+      reason: `back to ${grouped}`,
+    });
     assert.equal(refund.status, 201);
     const token = await merchant.call('POST', '/tokens', { customer_ref: card });
     assert.equal(token.status, 201, JSON.stringify(token.body));
-    const plan = { customer_ref: card, plan_name: `plan ${grouped}`, amount: 1_000, period: 'month' };
+    const plan = {
+      customer_ref: card,
+      plan_name: `plan ${grouped}`,
+      amount: 1_000,
+      period: 'month',
+    };
     const subscription = await merchant.call('POST', '/subscriptions', plan);
     assert.equal(subscription.status, 201, JSON.stringify(subscription.body));
     // What is refused, with the number in it.
-    for (const wrong of [{ amount: card }, { amount: 100, [card]: 1 }, { amount: 100, method: card }, { amount: 100, metadata: { [card]: 1 } }])
+    for (const wrong of [
+      { amount: card },
+      { amount: 100, [card]: 1 },
+      { amount: 100, method: card },
+      { amount: 100, metadata: { [card]: 1 } },
+    ])
       assert.equal((await merchant.call('POST', '/payments', wrong)).status, 400);
-    for (const path of [`/payments?status=${card}`, `/payments?cursor=${card}`, `/payments/${card}`, `/tokens?customer_ref=${card}`])
+    for (const path of [
+      `/payments?status=${card}`,
+      `/payments?cursor=${card}`,
+      `/payments/${card}`,
+      `/tokens?customer_ref=${card}`,
+    ])
       await merchant.call('GET', path);
     await raiseAlert(pool, {
       kind: 'bank_echo_differs',
@@ -186,8 +261,16 @@ describe('a merchant puts card numbers into every free text', () => {
       assert.equal(told.metadata.customer_id, card);
     }
     assert.equal(payment.refunds[0].reason, `back to ${grouped}`);
-    assert.equal((await merchant.call('GET', '/subscriptions')).body.items[0].plan_name, `plan ${grouped}`);
-    const { payment: own } = await askGraph(serving(), 'query ($id: ID!) { payment(id: $id) { orderId metadata } }', { id: payment.id }, merchant.key);
+    assert.equal(
+      (await merchant.call('GET', '/subscriptions')).body.items[0].plan_name,
+      `plan ${grouped}`,
+    );
+    const { payment: own } = await askGraph(
+      serving(),
+      'query ($id: ID!) { payment(id: $id) { orderId metadata } }',
+      { id: payment.id },
+      merchant.key,
+    );
     assert.deepEqual([own.orderId, own.metadata[`card ${card}`]], [`order ${card}`, grouped]);
   });
 
@@ -204,28 +287,57 @@ describe('a merchant puts card numbers into every free text', () => {
       alerts(merchantId: $m) { nodes { detail } }
       ledger(merchantId: $m) { nodes { description } }
     }`;
-    const seen = await askGraph(serving(), document, { m: merchant.id, id: payment.id, order: `order ${card}` });
+    const seen = await askGraph(serving(), document, {
+      m: merchant.id,
+      id: payment.id,
+      order: `order ${card}`,
+    });
     assert.equal(seen.paymentSearch.nodes.length, 1, 'it is found by the number as it is');
-    assert.deepEqual([seen.payment.id, seen.payment.text, seen.payment.refunds[0].reason], ['order ****4444', 'for ****4444', 'back to ****4444']);
+    assert.deepEqual(
+      [seen.payment.id, seen.payment.text, seen.payment.refunds[0].reason],
+      ['order ****4444', 'for ****4444', 'back to ****4444'],
+    );
     assert.equal(seen.payment.metadata['card ****4444'], '****4444');
-    assert.deepEqual(seen.tokens.map(({ customerRef }: any) => customerRef).includes('****4444'), true);
-    assert.ok(seen.auditLog.nodes.some(({ action, after: state }: any) => action === 'refund.create' && state.reason === 'back to ****4444'));
+    assert.deepEqual(
+      seen.tokens.map(({ customerRef }: any) => customerRef).includes('****4444'),
+      true,
+    );
+    assert.ok(
+      seen.auditLog.nodes.some(
+        ({ action, after: state }: any) =>
+          action === 'refund.create' && state.reason === 'back to ****4444',
+      ),
+    );
     assert.ok(seen.alerts.nodes.some(({ detail }: any) => detail === 'the bank says ****4444'));
-    for (const [root, answer] of Object.entries(seen)) assert.ok(!hasCard(answer), `${root}: ${JSON.stringify(answer)}`);
+    for (const [root, answer] of Object.entries(seen))
+      assert.ok(!hasCard(answer), `${root}: ${JSON.stringify(answer)}`);
   });
 
   test("a merchant's own late_success is its own: it comes back, is no late success, and no console shows it", async () => {
     assert.equal(payment.metadata.late_success, 'true');
-    const document = 'query ($m: ID, $id: ID!) { payment(merchantId: $m, id: $id) { lateSuccess metadata } }';
+    const document =
+      'query ($m: ID, $id: ID!) { payment(merchantId: $m, id: $id) { lateSuccess metadata } }';
     const { payment: own } = await askGraph(serving(), document, { id: payment.id }, merchant.key);
     assert.deepEqual([own.lateSuccess, own.metadata.late_success], [false, 'true']);
-    const { payment: shown } = await askGraph(serving(), document, { m: merchant.id, id: payment.id });
+    const { payment: shown } = await askGraph(serving(), document, {
+      m: merchant.id,
+      id: payment.id,
+    });
     assert.deepEqual([shown.lateSuccess, shown.metadata.late_success], [false, undefined]);
-    const planned = { simulator_outcome: 'failed', simulator_callbacks: 'contradictory', late_success: 'no' };
-    const late = await merchant.call('POST', '/payments', { amount: 2_000, method: 'cards', metadata: planned });
+    const planned = {
+      simulator_outcome: 'failed',
+      simulator_callbacks: 'contradictory',
+      late_success: 'no',
+    };
+    const late = await merchant.call('POST', '/payments', {
+      amount: 2_000,
+      method: 'cards',
+      metadata: planned,
+    });
     await payByCard(late.body.payment_url);
     const { id } = late.body.payment;
-    const isLate = async (): Promise<any> => ((found) => found.captured_at && found)((await merchant.call('GET', `/payments/${id}`)).body);
+    const isLate = async (): Promise<any> =>
+      ((found) => found.captured_at && found)((await merchant.call('GET', `/payments/${id}`)).body);
     const told = await eventually(isLate, 'the late success', 60_000);
     assert.deepEqual([told.status, told.metadata.late_success], ['failed', 'true']);
     const { payment: seen } = await askGraph(serving(), document, { m: merchant.id, id });
@@ -234,7 +346,9 @@ describe('a merchant puts card numbers into every free text', () => {
 
   test('nothing of them is in the audit log, alerts, queues, metrics, logs and traces', async () => {
     const kept = async (table: string): Promise<string> => {
-      const { rows } = await pool.query<{ text: string | null }>(`select string_agg(t::text, E'\\n') as text from ${table} t`);
+      const { rows } = await pool.query<{ text: string | null }>(
+        `select string_agg(t::text, E'\\n') as text from ${table} t`,
+      );
       return rows[0]?.text ?? '';
     };
     const { rows: queues } = await pool.query<{ name: string }>(
@@ -242,8 +356,15 @@ describe('a merchant puts card numbers into every free text', () => {
         where table_type = 'BASE TABLE' and (table_schema like '%bull%' or table_name like '%job%' or table_name like '%queue%')`,
     );
     assert.ok(queues.length > 0, 'queues on PostgreSQL');
-    for (const table of ['audit_entry', 'alert', 'subject_trace', ...queues.map(({ name }) => name)]) assert.ok(!hasCard(await kept(table)), table);
-    for (const { url } of serving().processes) assert.ok(!hasCard(await (await fetch(`${url}/metrics`)).text()), 'metrics');
+    for (const table of [
+      'audit_entry',
+      'alert',
+      'subject_trace',
+      ...queues.map(({ name }) => name),
+    ])
+      assert.ok(!hasCard(await kept(table)), table);
+    for (const { url } of serving().processes)
+      assert.ok(!hasCard(await (await fetch(`${url}/metrics`)).text()), 'metrics');
     await serving().stop();
     const log = serving()
       .processes.map(({ output }) => output())

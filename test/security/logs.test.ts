@@ -10,7 +10,12 @@ import { startTestDatabase } from '../support/database.ts';
 
 describe('the search of all logs', () => {
   const line = (said: string): string =>
-    JSON.stringify({ level: 40, time: '2026-11-21T10:00:00.000Z', requestId: '0192f0c1-1111-7222-8333-444455556666', msg: said });
+    JSON.stringify({
+      level: 40,
+      time: '2026-11-21T10:00:00.000Z',
+      requestId: '0192f0c1-1111-7222-8333-444455556666',
+      msg: said,
+    });
   for (const [what, said] of [
     ['a card number', 'paid by 4111111111111111'],
     ['a card number in groups', 'order 4111 1111 1111 1111'],
@@ -36,8 +41,10 @@ describe('the search of all logs', () => {
 });
 
 test('a request id that could be a card number is not taken, since request ids are logged', () => {
-  for (const id of ['4111111111111111', 'order-4111-1111-1111-1111', 'a.5555555555554444.b']) assert.match(requestIdOf(id), /^[0-9a-f]{8}-/, id);
-  for (const id of ['0192f0c1-1111-7222-8333-444455556666', '4111111111111112', 'checkout:77']) assert.equal(requestIdOf(id), id);
+  for (const id of ['4111111111111111', 'order-4111-1111-1111-1111', 'a.5555555555554444.b'])
+    assert.match(requestIdOf(id), /^[0-9a-f]{8}-/, id);
+  for (const id of ['0192f0c1-1111-7222-8333-444455556666', '4111111111111112', 'checkout:77'])
+    assert.equal(requestIdOf(id), id);
 });
 
 test('an error from PostgreSQL is logged without the row that was refused', async () => {
@@ -46,8 +53,12 @@ test('an error from PostgreSQL is logged without the row that was refused', asyn
   const client = new pg.Client({ connectionString: database.url });
   try {
     await client.connect();
-    await client.query('create table person (name text not null, phone text check (length(phone) < 5))');
-    const thrown: unknown = await client.query(`insert into person values ('Theodora Wexcombe', '+79161234567')`).catch((error: unknown) => error);
+    await client.query(
+      'create table person (name text not null, phone text check (length(phone) < 5))',
+    );
+    const thrown: unknown = await client
+      .query(`insert into person values ('Theodora Wexcombe', '+79161234567')`)
+      .catch((error: unknown) => error);
     assert.match(String((thrown as { detail?: string }).detail), /Theodora/, 'the driver tells it');
     const file = join(folder, 'service.log');
     openLog({ logLevel: 'info' }, 'test', file).info({ err: thrown, error: thrown }, 'refused');

@@ -1,6 +1,7 @@
 /**
- * The secret key is changed while the service runs, process by process, as OPERATIONS.md says: nobody notices. Two processes with every role and one of the edge
- * alone, so that keys of two phases meet in every call between them.
+ * The secret key is changed while the service runs, process by process, as OPERATIONS.md says:
+ * nobody notices. Two processes with every role and one of the edge alone, so that keys of two
+ * phases meet in every call between them.
  */
 import assert from 'node:assert/strict';
 import { createSecretKey, randomBytes } from 'node:crypto';
@@ -15,7 +16,15 @@ import { principalHeader } from '../../subgraphs/kernel/service/access/principal
 import { keyIdOf } from '../../subgraphs/kernel/service/access/vault.ts';
 import { sealedColumns } from '../../subgraphs/merchants/reseal-secrets.ts';
 import { startTestDatabase, type TestDatabase } from '../support/database.ts';
-import { askGraph, callRest, eventually, expectedSignature, makeMerchant, openReceiver, type Merchant } from '../support/merchant.ts';
+import {
+  askGraph,
+  callRest,
+  eventually,
+  expectedSignature,
+  makeMerchant,
+  openReceiver,
+  type Merchant,
+} from '../support/merchant.ts';
 import { noRedis, startRedis } from '../support/redis.ts';
 import { spawnProcess, stopProcess, untilReady, type ServiceProcess } from '../support/service.ts';
 
@@ -27,7 +36,10 @@ const text = (key: Buffer): string => key.toString('base64');
 const phases: readonly (readonly [string, Environment])[] = [
   ['the former key alone', { SECRET_KEY: text(former) }],
   ['the next key is known', { SECRET_KEY: text(former), SECRET_KEY_NEXT: text(next) }],
-  ['the next key is the current one', { SECRET_KEY: text(next), SECRET_KEY_PREVIOUS: text(former) }],
+  [
+    'the next key is the current one',
+    { SECRET_KEY: text(next), SECRET_KEY_PREVIOUS: text(former) },
+  ],
   ['the former key is gone', { SECRET_KEY: text(next) }],
 ];
 
@@ -41,7 +53,9 @@ let redis: Awaited<ReturnType<typeof startRedis>>;
 /** By place: 0 and 1 do everything, 2 is an edge whose subgraphs are those of 0. */
 const running: ServiceProcess[] = [];
 const environments: Environment[] = [];
-/** Places where calls go: not one that is being restarted, nor the edge while it has no subgraphs. */
+/**
+ * Places where calls go: not one that is being restarted, nor the edge while it has no subgraphs.
+ */
 let open: readonly number[] = [0, 1, 2];
 /** Where each caller of the traffic is at this moment. */
 const busyAt = new Map<number, number>();
@@ -51,18 +65,30 @@ let firstPayout = '';
 let webhookSecret = '';
 let receiver: Awaited<ReturnType<typeof openReceiver>>;
 
-const at = (place: number): ServiceProcess => running[place] ?? assert.fail(`nothing runs at ${place}`);
+const at = (place: number): ServiceProcess =>
+  running[place] ?? assert.fail(`nothing runs at ${place}`);
 const graphOf = (place: number) => ({ graph: at(place).url });
-const call = (place: number, method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
-  callRest({ rest: at(place).url, key: merchant.key }, method, path, body, headers);
+const call = (
+  place: number,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers?: Record<string, string>,
+) => callRest({ rest: at(place).url, key: merchant.key }, method, path, body, headers);
 
 const begin = async (place: number, secrets: Environment): Promise<void> => {
   const port = Number(new URL(environments[place]?.['URL'] ?? '').port);
-  running[place] = spawnProcess(place === 2 ? edge : everything, port, { ...environments[place], ...secrets });
+  running[place] = spawnProcess(place === 2 ? edge : everything, port, {
+    ...environments[place],
+    ...secrets,
+  });
   await untilReady(running[place]);
 };
 
-/** Calls every open place until it is stopped; what is answered with 5xx, or not at all, is given back. */
+/**
+ * Calls every open place until it is stopped; what is answered with 5xx, or not at all, is given
+ * back.
+ */
 const openTraffic = () => {
   const failures: string[] = [];
   let calls = 0;
@@ -76,9 +102,11 @@ const openTraffic = () => {
         const created = await call(place, 'POST', '/payments', { amount: 100 + number }, key);
         const page = await fetch(`${at(place).url}${new URL(firstPage).pathname}`);
         await page.arrayBuffer();
-        for (const status of [created.status, page.status]) if (status !== 200 && status !== 201) failures.push(`${place}: ${status}`);
+        for (const status of [created.status, page.status])
+          if (status !== 200 && status !== 201) failures.push(`${place}: ${status}`);
         calls += 2;
-        // Enough to meet every moment of a restart, and little enough to leave the machine to the restarts.
+        // Enough to meet every moment of a restart, and little enough to leave the machine to the
+        // restarts.
         await delay(50);
       } catch (error) {
         failures.push(`${place}: ${String(error)}`);
@@ -87,7 +115,10 @@ const openTraffic = () => {
     busyAt.delete(number);
   };
   const callers = [0, 1].map(caller);
-  const stop = async (): Promise<{ readonly failures: readonly string[]; readonly calls: number }> => {
+  const stop = async (): Promise<{
+    readonly failures: readonly string[];
+    readonly calls: number;
+  }> => {
     stopping.abort();
     await Promise.all(callers);
     return { failures, calls };
@@ -98,7 +129,11 @@ const openTraffic = () => {
 /** Restarts one place while the others are called. */
 const restart = async (place: number, secrets: Environment): Promise<void> => {
   open = [0, 1, 2].filter((other) => other !== place && !(place === 0 && other === 2));
-  await eventually(() => [...busyAt.values()].every((busy) => open.includes(busy)), 'the last call', 120_000);
+  await eventually(
+    () => [...busyAt.values()].every((busy) => open.includes(busy)),
+    'the last call',
+    120_000,
+  );
   assert.equal(await stopProcess(at(place)), 0, at(place).output());
   await begin(place, secrets);
   open = [0, 1, 2];
@@ -111,7 +146,11 @@ const pay = async (place: number, paymentUrl: string): Promise<void> => {
     ['pay', {}],
   ] as const) {
     const headers = { 'content-type': 'application/json', origin: at(place).url };
-    const response = await fetch(`${url}/${step}`, { method: 'POST', headers, body: JSON.stringify(body) });
+    const response = await fetch(`${url}/${step}`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    });
     assert.equal(response.status, 200, await response.text());
   }
 };
@@ -128,18 +167,39 @@ const look = async (place: number, firstPageOpens = true): Promise<void> => {
   const created = await call(place, 'POST', '/payments', { amount: 7_000 });
   assert.equal(created.status, 201);
   for (const other of [0, 1, 2]) {
-    assert.equal((await fetch(`${at(other).url}${new URL(created.body.payment_url).pathname}`)).status, 200, `a page made at ${place}, opened at ${other}`);
+    assert.equal(
+      (await fetch(`${at(other).url}${new URL(created.body.payment_url).pathname}`)).status,
+      200,
+      `a page made at ${place}, opened at ${other}`,
+    );
   }
   const replay = await call(place, 'POST', '/payouts', payout, { 'idempotency-key': 'first' });
-  assert.deepEqual([replay.status, replay.body.payout?.id], [200, firstPayout], `a payout's key used again at ${place}`);
-  const other = await call(place, 'POST', '/payouts', { ...payout, amount: 1_001 }, { 'idempotency-key': 'first' });
+  assert.deepEqual(
+    [replay.status, replay.body.payout?.id],
+    [200, firstPayout],
+    `a payout's key used again at ${place}`,
+  );
+  const other = await call(
+    place,
+    'POST',
+    '/payouts',
+    { ...payout, amount: 1_001 },
+    { 'idempotency-key': 'first' },
+  );
   assert.equal(other.status, 409);
   const blocked = await call(place, 'POST', '/payouts', { ...payout, card_pan: blockedCard });
-  assert.deepEqual([blocked.status, blocked.body.error?.code], [403, 'aml_blocked'], `a blocked card at ${place}`);
+  assert.deepEqual(
+    [blocked.status, blocked.body.error?.code],
+    [403, 'aml_blocked'],
+    `a blocked card at ${place}`,
+  );
   await pay(place, created.body.payment_url);
   const webhook = await receiver.until(({ body }) => body.data.id === created.body.payment.id);
   const timestamp = /^t=(\d+),/.exec(String(webhook.headers['x-psp-signature']))?.[1] ?? '';
-  assert.equal(webhook.headers['x-psp-signature'], expectedSignature(webhookSecret, webhook.raw, timestamp));
+  assert.equal(
+    webhook.headers['x-psp-signature'],
+    expectedSignature(webhookSecret, webhook.raw, timestamp),
+  );
 };
 
 /** The ids of the keys that secrets at rest are sealed with. */
@@ -147,8 +207,13 @@ const sealers = async (): Promise<readonly string[]> => {
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
   try {
-    const parts = sealedColumns.map(([table, column]) => `select split_part(${column}, '.', 2) as id from ${table} where ${column} is not null`);
-    return (await client.query<{ id: string }>(parts.join(' union ') + ' order by 1')).rows.map(({ id }) => id);
+    const parts = sealedColumns.map(
+      ([table, column]) =>
+        `select split_part(${column}, '.', 2) as id from ${table} where ${column} is not null`,
+    );
+    return (await client.query<{ id: string }>(parts.join(' union ') + ' order by 1')).rows.map(
+      ({ id }) => id,
+    );
   } finally {
     await client.end();
   }
@@ -160,16 +225,36 @@ describe('the secret key is changed without a stop', { skip: noRedis }, () => {
     receiver = await openReceiver();
     const ports = await Promise.all([0, 1, 2].map(() => freePort()));
     const [first = 0] = ports;
-    const subgraphs = ['PAYMENTS', 'PAYOUTS', 'RECURRING', 'MERCHANTS'].map((name) => [`SUBGRAPH_${name}_URL`, `http://127.0.0.1:${first}`]);
+    const subgraphs = ['PAYMENTS', 'PAYOUTS', 'RECURRING', 'MERCHANTS'].map((name) => [
+      `SUBGRAPH_${name}_URL`,
+      `http://127.0.0.1:${first}`,
+    ]);
     for (const [place, port] of ports.entries()) {
-      const stores = { DATABASE_URL: database.url, DATABASE_POOL: '8', WEBHOOK_PRIVATE_TARGETS: 'allow' };
-      const common = { URL: `http://127.0.0.1:${port}`, REDIS_URL: redis.url, PUBLIC_URL: `http://127.0.0.1:${first}`, DRAIN_MS: '60000' };
-      environments.push(place === 2 ? { ...common, ...Object.fromEntries(subgraphs) } : { ...common, ...stores });
+      const stores = {
+        DATABASE_URL: database.url,
+        DATABASE_POOL: '8',
+        WEBHOOK_PRIVATE_TARGETS: 'allow',
+      };
+      const common = {
+        URL: `http://127.0.0.1:${port}`,
+        REDIS_URL: redis.url,
+        PUBLIC_URL: `http://127.0.0.1:${first}`,
+        DRAIN_MS: '60000',
+      };
+      environments.push(
+        place === 2 ? { ...common, ...Object.fromEntries(subgraphs) } : { ...common, ...stores },
+      );
     }
     const [, secrets = {}] = phases[0] ?? [];
     // One by one: each is soon ready then.
     for (const place of [0, 1, 2]) await begin(place, secrets);
-    const service = { rest: at(1).url, rests: [at(1).url], graph: at(1).url, processes: running, stop: async () => {} };
+    const service = {
+      rest: at(1).url,
+      rests: [at(1).url],
+      graph: at(1).url,
+      processes: running,
+      stop: async () => {},
+    };
     merchant = await makeMerchant(service);
     webhookSecret = await merchant.endpoint(receiver.url, ['payment_succeeded']);
     const created = await call(1, 'POST', '/payments', { amount: 500_000 });
@@ -205,8 +290,14 @@ describe('the secret key is changed without a stop', { skip: noRedis }, () => {
   test('what is sealed is sealed anew, and a worker says so', async () => {
     const ids = [former, next].map((key) => keyIdOf(currentKey(deriveSecrets(key).vault)));
     const isDone = async (): Promise<boolean> => {
-      const texts = await Promise.all([0, 1].map(async (place) => (await fetch(`${at(place).url}/metrics`)).text()));
-      return texts.some((lines) => /^sealed_secrets\{key="other"\} 0$/m.test(lines) && /^sealed_secrets\{key="current"\} [1-9]/m.test(lines));
+      const texts = await Promise.all(
+        [0, 1].map(async (place) => (await fetch(`${at(place).url}/metrics`)).text()),
+      );
+      return texts.some(
+        (lines) =>
+          /^sealed_secrets\{key="other"\} 0$/m.test(lines) &&
+          /^sealed_secrets\{key="current"\} [1-9]/m.test(lines),
+      );
     };
     await eventually(isDone, 'the end of sealing', 120_000);
     assert.deepEqual(await sealers(), [ids[1]]);
@@ -217,7 +308,11 @@ describe('the secret key is changed without a stop', { skip: noRedis }, () => {
     for (const place of [0, 1, 2]) await restart(place, secrets);
     for (const place of [0, 1, 2]) await look(place, false);
     const again = await addBlock(0, blockedCard);
-    const entries = await askGraph(graphOf(1), 'query ($m: ID!) { blockEntries(merchantId: $m) { nodes { id } } }', { m: merchant.id });
+    const entries = await askGraph(
+      graphOf(1),
+      'query ($m: ID!) { blockEntries(merchantId: $m) { nodes { id } } }',
+      { m: merchant.id },
+    );
     assert.deepEqual(entries.blockEntries.nodes, [again], 'the same card is no second entry');
   });
 
@@ -233,7 +328,11 @@ describe('the secret key is changed without a stop', { skip: noRedis }, () => {
     const ask = async (header: string) => {
       const query = '{ recurringPayments(references: []) { __typename } }';
       const headers = { 'content-type': 'application/json', [principalHeader]: header };
-      const response = await fetch(`${at(0).url}/subgraphs/payments`, { method: 'POST', headers, body: JSON.stringify({ query }) });
+      const response = await fetch(`${at(0).url}/subgraphs/payments`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify({ query }),
+      });
       return { status: response.status, text: await response.text() };
     };
     const asShared = await ask(await sign(null));

@@ -37,7 +37,10 @@ describe('a secret', () => {
   test('comes from the environment or from a file that it names, with the same result', () => {
     const direct = readConfig({ ...given, ...beside });
     assert.deepEqual(readConfig({ ...inFiles, ...beside }), direct);
-    assert.deepEqual([direct.operatorToken, direct.tracing?.headers], ['an-operator-token', { authorization: 'Bearer collector' }]);
+    assert.deepEqual(
+      [direct.operatorToken, direct.tracing?.headers],
+      ['an-operator-token', { authorization: 'Bearer collector' }],
+    );
   });
 
   test('that is a password goes into the addresses that have none, whatever characters it has', () => {
@@ -57,34 +60,57 @@ describe('a secret', () => {
   test('whose file is empty is none', () => {
     const path = join(folder, 'empty');
     writeFileSync(path, '\n');
-    const config = readConfig({ SECRET_KEY_FILE: path, SECRET_KEY_NEXT_FILE: path, YOOKASSA_SECRET_KEY_FILE: path, REDIS_PASSWORD_FILE: path });
+    const config = readConfig({
+      SECRET_KEY_FILE: path,
+      SECRET_KEY_NEXT_FILE: path,
+      YOOKASSA_SECRET_KEY_FILE: path,
+      REDIS_PASSWORD_FILE: path,
+    });
     assert.deepEqual([config.secretKey, config.secretKeyNext, config.redisUrl], [null, null, null]);
   });
 
   test('that is given twice, or whose file cannot be read, is a mistake that does not repeat it', () => {
-    for (const environment of [{ ...inFiles, ...given, ...beside }, { SECRET_KEY_FILE: join(folder, 'none') }, { DATABASE_URL: 'mysql://service:hunter2@db' }])
+    for (const environment of [
+      { ...inFiles, ...given, ...beside },
+      { SECRET_KEY_FILE: join(folder, 'none') },
+      { DATABASE_URL: 'mysql://service:hunter2@db' },
+    ])
       assert.throws(
         () => readConfig(environment),
-        (error) => error instanceof ConfigError && !/hunter2|an-operator-token|live_key/.test(error.message),
+        (error) =>
+          error instanceof ConfigError && !/hunter2|an-operator-token|live_key/.test(error.message),
       );
   });
 
   test('is no argument: the command line takes names of roles alone', () => {
-    const { status, stderr } = spawnSync(process.execPath, ['main.ts', 'gateway', `--operator-token=${given['OPERATOR_TOKEN']}`], {
-      cwd: root,
-      encoding: 'utf8',
-    });
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      ['main.ts', 'gateway', `--operator-token=${given['OPERATOR_TOKEN']}`],
+      {
+        cwd: root,
+        encoding: 'utf8',
+      },
+    );
     assert.equal(status, 2);
     assert.match(stderr, /no such role/);
   });
 });
 
-/** Comparisons of what is no secret: digests of what a caller asked for, which only tell two requests apart. */
-const open = ['subgraphs/kernel/database/keyset.ts', 'subgraphs/merchants/reconciliation/upload-report.ts'];
-const compared = /\b(?:\w*(?:signature|digest|hmac|mac|bearer|token|secret|password)) [!=]== (?!null|undefined|''|'|typeof|\d)/i;
+/**
+ * Comparisons of what is no secret: digests of what a caller asked for, which only tell two
+ * requests apart.
+ */
+const open = [
+  'subgraphs/kernel/database/keyset.ts',
+  'subgraphs/merchants/reconciliation/upload-report.ts',
+];
+const compared =
+  /\b(?:\w*(?:signature|digest|hmac|mac|bearer|token|secret|password)) [!=]== (?!null|undefined|''|'|typeof|\d)/i;
 
 test('what proves somebody is compared in constant time, never by ===', () => {
-  const sources = typescriptFiles().filter((path) => /^(?:subgraphs|gateway|rest-facade)\//.test(path) && !open.includes(path));
+  const sources = typescriptFiles().filter(
+    (path) => /^(?:subgraphs|gateway|rest-facade)\//.test(path) && !open.includes(path),
+  );
   const lines = sources.flatMap((path) =>
     readText(path)
       .split('\n')
@@ -97,6 +123,10 @@ test('what proves somebody is compared in constant time, never by ===', () => {
   );
   assert.match('if (signature === expected) return true;', compared, 'the check sees');
   const constant = sources.filter((path) => readText(path).includes('timingSafeEqual('));
-  for (const path of ['gateway/callers/authenticate.ts', 'gateway/callers/request-signature.ts', 'subgraphs/kernel/service/graph/page-token.ts'])
+  for (const path of [
+    'gateway/callers/authenticate.ts',
+    'gateway/callers/request-signature.ts',
+    'subgraphs/kernel/service/graph/page-token.ts',
+  ])
     assert.ok(constant.includes(path), path);
 });

@@ -22,7 +22,9 @@ const careful: Readonly<Record<string, RegExp>> = {
 };
 
 test('every page and every answer, whatever its status, keeps browsers careful and does not say what serves it', async () => {
-  const { payment_url: page } = (await merchant.call('POST', '/payments', { amount: 100, order_id: 'headers' })).body;
+  const { payment_url: page } = (
+    await merchant.call('POST', '/payments', { amount: 100, order_id: 'headers' })
+  ).body;
   const html = { accept: 'text/html' };
   const asked: readonly (readonly [string, RequestInit])[] = [
     [page, { headers: html }],
@@ -31,7 +33,10 @@ test('every page and every answer, whatever its status, keeps browsers careful a
     [`${service.rest}/docs`, { headers: html }],
     [`${service.rest}/docs/webhooks`, { headers: html }],
     [`${service.graph}/graphql`, { headers: html }],
-    [`${service.graph}/graphql`, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } }],
+    [
+      `${service.graph}/graphql`,
+      { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } },
+    ],
     [`${service.rest}/v1/public/openapi.json`, {}],
     [`${service.rest}/v1/public/balance`, {}],
     [`${service.rest}/v1/public/balance`, { method: 'DELETE' }],
@@ -43,7 +48,9 @@ test('every page and every answer, whatever its status, keeps browsers careful a
   for (const [address, init] of asked) {
     const { status, headers } = await fetch(address, init);
     statuses.add(status);
-    const lacking = Object.entries(careful).filter(([name, value]) => !value.test(headers.get(name) ?? ''));
+    const lacking = Object.entries(careful).filter(
+      ([name, value]) => !value.test(headers.get(name) ?? ''),
+    );
     assert.deepEqual(
       lacking.map(([name]) => `${name}: ${headers.get(name)}`),
       [],
@@ -51,13 +58,16 @@ test('every page and every answer, whatever its status, keeps browsers careful a
     );
     assert.deepEqual([headers.get('server'), headers.get('x-powered-by')], [null, null]);
   }
-  for (const status of [200, 401, 404, 405]) assert.ok(statuses.has(status), `saw ${[...statuses].join(', ')}`);
+  for (const status of [200, 401, 404, 405])
+    assert.ok(statuses.has(status), `saw ${[...statuses].join(', ')}`);
 });
 
 test('who guesses keys is soon answered 429, and neither learns of a right one nor locks out who has one', async () => {
-  const guess = (key: string): Promise<Response> => fetch(`${service.rest}/v1/public/balance`, { headers: { authorization: `Bearer ${key}` } });
+  const guess = (key: string): Promise<Response> =>
+    fetch(`${service.rest}/v1/public/balance`, { headers: { authorization: `Bearer ${key}` } });
   assert.equal((await guess(merchant.key)).status, 200);
-  // At the same moment: however slow this machine is, the limit of an address (100 at once, 10 a second) does not fill up meanwhile.
+  // At the same moment: however slow this machine is, the limit of an address (100 at once, 10 a
+  // second) does not fill up meanwhile.
   const answers = await Promise.all(
     Array.from({ length: 300 }, async (_, tried) => {
       const answer = await guess(`sk_test_abc123_${String(tried).padStart(32, '0')}`);
@@ -71,24 +81,31 @@ test('who guesses keys is soon answered 429, and neither learns of a right one n
   assert.equal((await guess(merchant.key)).status, 200, 'a key that was good before still is');
 });
 
-test('no process of an installation shows a secret in its arguments', { skip: process.platform !== 'linux' && 'other systems have no /proc' }, () => {
-  const own = service.processes[0]?.child.pid;
-  const processes = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  const told = processes.flatMap((pid) => {
-    try {
-      return [
-        {
-          pid: Number(pid),
-          parent: Number(/\nPPid:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]),
-          line: readFileSync(`/proc/${pid}/cmdline`, 'utf8'),
-        },
-      ];
-    } catch {
-      // It has ended meanwhile.
-      return [];
-    }
-  });
-  const children = told.filter(({ pid, parent }) => pid === own || parent === own);
-  assert.ok(children.length > 0);
-  for (const { line } of children) assert.doesNotMatch(line, new RegExp(`${operatorToken}|sk_test_|password|secret`, 'i'));
-});
+test(
+  'no process of an installation shows a secret in its arguments',
+  { skip: process.platform !== 'linux' && 'other systems have no /proc' },
+  () => {
+    const own = service.processes[0]?.child.pid;
+    const processes = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+    const told = processes.flatMap((pid) => {
+      try {
+        return [
+          {
+            pid: Number(pid),
+            parent: Number(
+              /\nPPid:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1],
+            ),
+            line: readFileSync(`/proc/${pid}/cmdline`, 'utf8'),
+          },
+        ];
+      } catch {
+        // It has ended meanwhile.
+        return [];
+      }
+    });
+    const children = told.filter(({ pid, parent }) => pid === own || parent === own);
+    assert.ok(children.length > 0);
+    for (const { line } of children)
+      assert.doesNotMatch(line, new RegExp(`${operatorToken}|sk_test_|password|secret`, 'i'));
+  },
+);

@@ -1,4 +1,7 @@
-/** A start that cannot succeed says why in one sentence, with a code that is not 0, before anything is made. */
+/**
+ * A start that cannot succeed says why in one sentence, with a code that is not 0, before anything
+ * is made.
+ */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,7 +23,10 @@ interface Refusal {
 }
 
 /** Starts the service and gives how it ended; one that spins is killed after a minute. */
-const refusedStart = async (env: Readonly<Record<string, string>>, words: readonly string[] = []): Promise<Refusal> => {
+const refusedStart = async (
+  env: Readonly<Record<string, string>>,
+  words: readonly string[] = [],
+): Promise<Refusal> => {
   const child = spawn(process.execPath, ['main.ts', ...words], {
     cwd: root,
     env: { PATH: process.env['PATH'] ?? '', ...env },
@@ -42,11 +48,28 @@ test('a port that another program has: nothing is made, whatever role was asked 
   const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
   const sentence = `The service cannot listen on 127.0.0.1:${port}: another program listens there; stop it, or set PORT to another port.\n`;
   const dataDir = join(folder, 'taken', 'data');
-  assert.deepEqual(await refusedStart({ PORT: String(port), DATA_DIR: dataDir }), { code: 1, said: '', complained: sentence });
+  assert.deepEqual(await refusedStart({ PORT: String(port), DATA_DIR: dataDir }), {
+    code: 1,
+    said: '',
+    complained: sentence,
+  });
   assert.equal(existsSync(join(folder, 'taken')), false);
-  const neighbours = Object.fromEntries(['PAYMENTS', 'PAYOUTS', 'RECURRING', 'MERCHANTS'].map((name) => [`SUBGRAPH_${name}_URL`, 'http://127.0.0.1:1']));
-  const edge = { PORT: String(port), SECRET_KEY: Buffer.alloc(32, 1).toString('base64'), ...neighbours };
-  assert.deepEqual(await refusedStart(edge, ['gateway']), { code: 1, said: '', complained: sentence });
+  const neighbours = Object.fromEntries(
+    ['PAYMENTS', 'PAYOUTS', 'RECURRING', 'MERCHANTS'].map((name) => [
+      `SUBGRAPH_${name}_URL`,
+      'http://127.0.0.1:1',
+    ]),
+  );
+  const edge = {
+    PORT: String(port),
+    SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
+    ...neighbours,
+  };
+  assert.deepEqual(await refusedStart(edge, ['gateway']), {
+    code: 1,
+    said: '',
+    complained: sentence,
+  });
   const metrics = sentence.replace('set PORT', 'set METRICS_PORT');
   const taken = { PORT: String(await freePort()), METRICS_PORT: String(port), DATA_DIR: dataDir };
   assert.deepEqual(await refusedStart(taken), { code: 1, said: '', complained: metrics });
@@ -55,28 +78,51 @@ test('a port that another program has: nothing is made, whatever role was asked 
 });
 
 test('an address that this machine does not have', async () => {
-  const refusal = await refusedStart({ PORT: String(await freePort()), HOST: '192.0.2.1', DATA_DIR: join(folder, 'elsewhere') });
+  const refusal = await refusedStart({
+    PORT: String(await freePort()),
+    HOST: '192.0.2.1',
+    DATA_DIR: join(folder, 'elsewhere'),
+  });
   assert.equal(refusal.code, 1);
-  assert.match(refusal.complained, /^The service cannot listen on 192\.0\.2\.1:\d+: this machine does not have that address; set HOST to one of its own\.\n$/);
+  assert.match(
+    refusal.complained,
+    /^The service cannot listen on 192\.0\.2\.1:\d+: this machine does not have that address; set HOST to one of its own\.\n$/,
+  );
 });
 
 /** Directories that cannot be made or written, and what is said of each. */
 const unusable: readonly (readonly [string, RegExp])[] = [
   ['/proc/payments', /\(ENOENT\)\. Set DATA_DIR to a directory that can be written to\.$/],
-  ['/proc/payments/deep/data', /\(ENOENT\)\. Set DATA_DIR to a directory that can be written to\.$/],
-  ['/dev/null/data', /\(EEXIST\)\. There is a file where a directory must be: move it away, or set DATA_DIR to another directory\.$/],
+  [
+    '/proc/payments/deep/data',
+    /\(ENOENT\)\. Set DATA_DIR to a directory that can be written to\.$/,
+  ],
+  [
+    '/dev/null/data',
+    /\(EEXIST\)\. There is a file where a directory must be: move it away, or set DATA_DIR to another directory\.$/,
+  ],
 ];
 
 for (const [dataDir, reason] of unusable) {
-  test(`${dataDir} as DATA_DIR is refused at once`, { skip: process.platform !== 'linux' && 'a file system of Linux' }, async () => {
-    const refusal = await refusedStart({ PORT: String(await freePort()), DATA_DIR: dataDir });
-    assert.deepEqual([refusal.code, refusal.said, refusal.complained.split('\n').length], [1, '', 2]);
-    assert.match(refusal.complained.trim(), reason);
-    assert.ok(refusal.complained.startsWith(`The data directory ${dataDir} cannot be used `));
-  });
+  test(
+    `${dataDir} as DATA_DIR is refused at once`,
+    { skip: process.platform !== 'linux' && 'a file system of Linux' },
+    async () => {
+      const refusal = await refusedStart({ PORT: String(await freePort()), DATA_DIR: dataDir });
+      assert.deepEqual(
+        [refusal.code, refusal.said, refusal.complained.split('\n').length],
+        [1, '', 2],
+      );
+      assert.match(refusal.complained.trim(), reason);
+      assert.ok(refusal.complained.startsWith(`The data directory ${dataDir} cannot be used `));
+    },
+  );
 }
 
-/** A directory that is there and takes no file: the kernel's own for root, who may write to every other. */
+/**
+ * A directory that is there and takes no file: the kernel's own for root, who may write to every
+ * other.
+ */
 const readOnlyDirectory = (): string => {
   if (process.getuid?.() === 0) return '/sys/kernel';
   const dataDir = join(folder, 'read-only');
@@ -85,12 +131,22 @@ const readOnlyDirectory = (): string => {
   return dataDir;
 };
 
-test('a directory that this user may not write to', { skip: process.platform !== 'linux' && 'a file system of Linux' }, async () => {
-  const dataDir = readOnlyDirectory();
-  const before = readdirSync(dataDir);
-  const { code, complained } = await refusedStart({ PORT: String(await freePort()), DATA_DIR: dataDir });
-  assert.equal(code, 1);
-  assert.ok(complained.startsWith(`The data directory ${dataDir} cannot be used `), complained);
-  assert.match(complained, /\((EACCES|EPERM|EROFS)\)\. (It may not be read or written by this user|The disk is read-only): .*\n$/);
-  assert.deepEqual(readdirSync(dataDir), before);
-});
+test(
+  'a directory that this user may not write to',
+  { skip: process.platform !== 'linux' && 'a file system of Linux' },
+  async () => {
+    const dataDir = readOnlyDirectory();
+    const before = readdirSync(dataDir);
+    const { code, complained } = await refusedStart({
+      PORT: String(await freePort()),
+      DATA_DIR: dataDir,
+    });
+    assert.equal(code, 1);
+    assert.ok(complained.startsWith(`The data directory ${dataDir} cannot be used `), complained);
+    assert.match(
+      complained,
+      /\((EACCES|EPERM|EROFS)\)\. (It may not be read or written by this user|The disk is read-only): .*\n$/,
+    );
+    assert.deepEqual(readdirSync(dataDir), before);
+  },
+);

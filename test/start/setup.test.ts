@@ -1,8 +1,19 @@
-/** `npm start` with a stand-in for the service, which writes down what reaches it: however a start is ended, the service is asked to drain, once. */
+/**
+ * `npm start` with a stand-in for the service, which writes down what reaches it: however a start
+ * is ended, the service is asked to drain, once.
+ */
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -45,7 +56,10 @@ const until = async (pattern: RegExp): Promise<RegExpExecArray> => {
 };
 
 interface Start {
-  /** npm itself, or setup.mjs when it was started without npm; it leads a process group of its own, as in a terminal. */
+  /**
+   * npm itself, or setup.mjs when it was started without npm; it leads a process group of its own,
+   * as in a terminal.
+   */
   readonly child: ChildProcess;
   readonly pid: number;
   readonly setupPid: number;
@@ -54,7 +68,11 @@ interface Start {
 
 const start = async (command: readonly [string, ...string[]]): Promise<Start> => {
   rmSync(diary, { force: true });
-  const child = spawn(command[0], command.slice(1), { cwd: directory, detached: true, stdio: 'ignore' });
+  const child = spawn(command[0], command.slice(1), {
+    cwd: directory,
+    detached: true,
+    stdio: 'ignore',
+  });
   started.add(child);
   const ended = once(child, 'exit').then(([code]) => {
     started.delete(child);
@@ -66,9 +84,14 @@ const start = async (command: readonly [string, ...string[]]): Promise<Start> =>
 
 const throughNpm = ['npm', 'start', '--', '7'] as const;
 
-// Each case: how the start is ended, and whether anybody is left to hand on the service's exit code.
+// Each case: how the start is ended, and whether anybody is left to hand on the service's exit
+// code.
 const ends: readonly (readonly [string, (running: Start) => void, boolean])[] = [
-  ['Ctrl-C, which reaches the whole process group', ({ pid }) => process.kill(-pid, 'SIGINT'), true],
+  [
+    'Ctrl-C, which reaches the whole process group',
+    ({ pid }) => process.kill(-pid, 'SIGINT'),
+    true,
+  ],
   ['Ctrl-C, twice', ({ pid }) => [0, 1].forEach(() => process.kill(-pid, 'SIGINT')), true],
   ['SIGINT to npm', ({ child }) => child.kill('SIGINT'), true],
   ['SIGTERM to npm', ({ child }) => child.kill('SIGTERM'), true],
@@ -104,10 +127,16 @@ test('the service runs under the Node that npm has brought', async () => {
 });
 
 test('an unknown command is answered with the known ones', async () => {
-  const child = spawn(process.execPath, ['setup.mjs', 'fly'], { cwd: directory, stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn(process.execPath, ['setup.mjs', 'fly'], {
+    cwd: directory,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   let said = '';
   child.stderr.on('data', (text: Buffer) => (said += text.toString()));
   const [code] = await once(child, 'close');
   assert.equal(code, 1);
-  assert.match(said, /One of: start, test, test:cluster, check, bench, acquirer, chaos, generate, format/);
+  assert.match(
+    said,
+    /One of: start, test, test:cluster, check, bench, acquirer, chaos, generate, format/,
+  );
 });

@@ -1,8 +1,19 @@
-/** `npm start` in a terminal, stopped at every moment of its start: it ends in order or at once, and leaves nothing that runs or harms the next start. */
+/**
+ * `npm start` in a terminal, stopped at every moment of its start: it ends in order or at once, and
+ * leaves nothing that runs or harms the next start.
+ */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,8 +32,18 @@ after(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const startIn = (dataDir: string, command: string, port: number, env: Readonly<Record<string, string>> = {}): Terminal => {
-  const terminal = openTerminal(command, root, { DATA_DIR: dataDir, PORT: String(port), OVERLOAD_DELAY_MS: '30000', ...env });
+const startIn = (
+  dataDir: string,
+  command: string,
+  port: number,
+  env: Readonly<Record<string, string>> = {},
+): Terminal => {
+  const terminal = openTerminal(command, root, {
+    DATA_DIR: dataDir,
+    PORT: String(port),
+    OVERLOAD_DELAY_MS: '30000',
+    ...env,
+  });
   open.add(terminal);
   return terminal;
 };
@@ -40,9 +61,14 @@ const says =
   ({ shown }) =>
     shown().includes(words);
 
-/** The moments of a start, in their order: each start goes on with what the one before it has left. */
+/**
+ * The moments of a start, in their order: each start goes on with what the one before it has left.
+ */
 const moments: readonly (readonly [string, IsThere])[] = [
-  ['main.ts has begun to load', (_, dataDir) => processesAt(dataDir).some((command) => command.includes('main.ts'))],
+  [
+    'main.ts has begun to load',
+    (_, dataDir) => processesAt(dataDir).some((command) => command.includes('main.ts')),
+  ],
   ['PostgreSQL is being looked for', says('PostgreSQL ...')],
   ['initdb runs', says('making a new PostgreSQL cluster')],
   ['PostgreSQL starts', (_, dataDir) => existsSync(join(dataDir, 'postgres', 'postmaster.pid'))],
@@ -64,20 +90,30 @@ describe('Ctrl-C in the terminal of a start', { skip }, () => {
       assert.match(terminal.shown(), /Stopping \((Ctrl-C|asked to)\) \.\.\.\r?\n[^]*Stopped\./);
       assert.doesNotMatch(terminal.shown(), /Error|"level":[56]0/);
       await nothingRuns(dataDir, terminal);
-      const left = existsSync(dataDir) ? readdirSync(dataDir).filter((name) => /^(service\.lock|postgres\.unfinished|\.trial)/.test(name)) : [];
+      const left = existsSync(dataDir)
+        ? readdirSync(dataDir).filter((name) =>
+            /^(service\.lock|postgres\.unfinished|\.trial)/.test(name),
+          )
+        : [];
       assert.deepEqual(left, []);
       assert.equal(existsSync(join(dataDir, 'postgres', 'postmaster.pid')), false);
     });
   }
 
   test('through npm, which passes it on a second time, the service still drains', async () => {
-    const terminal = startIn(dataDir, 'npm start', await freePort(), { OPERATOR_TOKEN: 'the-token-of-this-operator' });
+    const terminal = startIn(dataDir, 'npm start', await freePort(), {
+      OPERATOR_TOKEN: 'the-token-of-this-operator',
+    });
     await until('ready', () => says('Ctrl-C stops everything')(terminal, dataDir), terminal.shown);
     terminal.interrupt();
     await terminal.ended();
     assert.match(terminal.shown(), /Stopped\./);
     assert.match(terminal.shown(), /Test key +sk_test_/);
-    assert.doesNotMatch(terminal.shown(), /Operator token|the-token-of-this-operator/, 'a token that was given is not printed');
+    assert.doesNotMatch(
+      terminal.shown(),
+      /Operator token|the-token-of-this-operator/,
+      'a token that was given is not printed',
+    );
     await nothingRuns(dataDir, terminal);
   });
 
@@ -112,15 +148,29 @@ describe('Ctrl-C in the terminal of a start', { skip }, () => {
     const directory = join(folder, 'installing');
     mkdirSync(directory);
     copyFileSync(join(root, 'setup.mjs'), join(directory, 'setup.mjs'));
-    const version = { version: '1.0.0', resolved: `${registry}/tea/-/tea-1.0.0.tgz`, integrity: 'sha512-AAAA' };
+    const version = {
+      version: '1.0.0',
+      resolved: `${registry}/tea/-/tea-1.0.0.tgz`,
+      integrity: 'sha512-AAAA',
+    };
     const dependencies = { tea: '1.0.0' };
-    writeFileSync(join(directory, 'package.json'), JSON.stringify({ scripts: { start: 'exec node setup.mjs start' }, dependencies }));
+    writeFileSync(
+      join(directory, 'package.json'),
+      JSON.stringify({ scripts: { start: 'exec node setup.mjs start' }, dependencies }),
+    );
     const packages = { '': { dependencies }, 'node_modules/tea': version };
-    writeFileSync(join(directory, 'package-lock.json'), JSON.stringify({ lockfileVersion: 3, requires: true, packages }));
+    writeFileSync(
+      join(directory, 'package-lock.json'),
+      JSON.stringify({ lockfileVersion: 3, requires: true, packages }),
+    );
     const terminal = openTerminal('npm start', directory, { npm_config_registry: registry });
     open.add(terminal);
     const asked = once(silent, 'connection');
-    await until('the installation', () => says('Installing packages')(terminal, ''), terminal.shown);
+    await until(
+      'the installation',
+      () => says('Installing packages')(terminal, ''),
+      terminal.shown,
+    );
     await asked;
     terminal.interrupt();
     assert.notEqual(await terminal.ended(), 0, terminal.shown());
@@ -134,10 +184,25 @@ describe('SIGTERM to main.ts alone', { skip }, () => {
   for (const [moment, isThere] of moments.filter((_, index) => [2, 4, 6].includes(index))) {
     test(`when ${moment}: it ends with 0 and leaves nothing`, async () => {
       let text = '';
-      const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: dataDir, PORT: String(await freePort()), OVERLOAD_DELAY_MS: '30000' };
-      const child = spawn(process.execPath, ['main.ts'], { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
-      for (const stream of [child.stdout, child.stderr]) stream.on('data', (part: Buffer) => (text += part.toString()));
-      const terminal = { shown: () => text, interrupt: () => {}, ended: async () => null, close: () => {} };
+      const env = {
+        PATH: process.env['PATH'] ?? '',
+        DATA_DIR: dataDir,
+        PORT: String(await freePort()),
+        OVERLOAD_DELAY_MS: '30000',
+      };
+      const child = spawn(process.execPath, ['main.ts'], {
+        cwd: root,
+        env,
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      for (const stream of [child.stdout, child.stderr])
+        stream.on('data', (part: Buffer) => (text += part.toString()));
+      const terminal = {
+        shown: () => text,
+        interrupt: () => {},
+        ended: async () => null,
+        close: () => {},
+      };
       await until(
         moment,
         () => isThere(terminal, dataDir),
@@ -145,7 +210,8 @@ describe('SIGTERM to main.ts alone', { skip }, () => {
       );
       child.kill('SIGTERM');
       assert.deepEqual(await once(child, 'close'), [0, null], text);
-      if (moment === 'it is ready') assert.match(text, /Operator token +op_/, 'a token that was made here is printed');
+      if (moment === 'it is ready')
+        assert.match(text, /Operator token +op_/, 'a token that was made here is printed');
       assert.match(text, /Stopping \(SIGTERM\) \.\.\.\n[^]*Stopped\.\n$/);
       await nothingRuns(dataDir, terminal);
     });

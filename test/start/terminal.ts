@@ -1,4 +1,7 @@
-/** A program in a terminal of its own, as a person starts it: `script` of util-linux has the terminal, and Ctrl-C is pressed in it. */
+/**
+ * A program in a terminal of its own, as a person starts it: `script` of util-linux has the
+ * terminal, and Ctrl-C is pressed in it.
+ */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
@@ -20,10 +23,22 @@ export interface Terminal {
 }
 
 /** Starts a command of the shell in a new terminal. */
-export const openTerminal = (command: string, cwd: string, env: Readonly<Record<string, string>>): Terminal => {
-  const inherited = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', TERM: 'dumb' };
+export const openTerminal = (
+  command: string,
+  cwd: string,
+  env: Readonly<Record<string, string>>,
+): Terminal => {
+  const inherited = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: process.env['HOME'] ?? '',
+    TERM: 'dumb',
+  };
   // It must hand on the program's code, and never write a typescript.
-  const child: ChildProcess = spawn('script', ['-qec', command, '/dev/null'], { cwd, env: { ...inherited, ...env }, stdio: ['pipe', 'pipe', 'inherit'] });
+  const child: ChildProcess = spawn('script', ['-qec', command, '/dev/null'], {
+    cwd,
+    env: { ...inherited, ...env },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   let text = '';
   child.stdout?.on('data', (part: Buffer) => (text += part.toString()));
   const exit = once(child, 'exit').then(([code]): number | null => code);
@@ -41,7 +56,11 @@ export const openTerminal = (command: string, cwd: string, env: Readonly<Record<
 };
 
 /** Waits until something is there. Throws what the terminal shows when it does not come. */
-export const until = async (what: string, isThere: () => boolean, shown: () => string): Promise<void> => {
+export const until = async (
+  what: string,
+  isThere: () => boolean,
+  shown: () => string,
+): Promise<void> => {
   for (const deadline = performance.now() + patience_ms; !isThere(); await delay(look_ms)) {
     assert.ok(performance.now() < deadline, `${what} never came:\n${shown()}`);
   }
@@ -56,12 +75,18 @@ const attempt = (read: () => string): string => {
   }
 };
 
-/** The command lines of the living processes that were given this folder as DATA_DIR, or work in it. Linux alone tells. */
+/**
+ * The command lines of the living processes that were given this folder as DATA_DIR, or work in it.
+ * Linux alone tells.
+ */
 export const processesAt = (folder: string): readonly string[] =>
   readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .flatMap((pid) => {
-      const command = attempt(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8')).replaceAll('\0', ' ');
+      const command = attempt(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8')).replaceAll(
+        '\0',
+        ' ',
+      );
       const given = attempt(() => readFileSync(`/proc/${pid}/environ`, 'utf8')).split('\0');
       const within = attempt(() => readlinkSync(`/proc/${pid}/cwd`)).startsWith(folder);
       return command !== '' && (within || given.includes(`DATA_DIR=${folder}`)) ? [command] : [];

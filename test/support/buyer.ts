@@ -1,4 +1,6 @@
-/** What a buyer's browser does on the hosted page, without the browser: the browser tests have one. */
+/**
+ * What a buyer's browser does on the hosted page, without the browser: the browser tests have one.
+ */
 import assert from 'node:assert/strict';
 
 /** Goes on to the bank from the hosted page of a payment whose method is fixed. */

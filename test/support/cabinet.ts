@@ -1,4 +1,7 @@
-/** What an operator does in the cabinet of a merchant's shop, and requests as a merchant's own program sends them: signed, from an address of its own. */
+/**
+ * What an operator does in the cabinet of a merchant's shop, and requests as a merchant's own
+ * program sends them: signed, from an address of its own.
+ */
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
@@ -12,7 +15,12 @@ type Shop = Pick<Merchant, 'id' | 'shopId'>;
 type Json = Record<string, unknown>;
 
 /** Runs one mutation on a shop; gives its result with `__typename`, or the refusal. */
-const change = async (service: Graph, { id, shopId }: Shop, mutation: string, variables: Json = {}): Promise<any> => {
+const change = async (
+  service: Graph,
+  { id, shopId }: Shop,
+  mutation: string,
+  variables: Json = {},
+): Promise<any> => {
   const answer = await askGraph(service, mutation, { m: id, s: shopId, ...variables });
   return Object.values(answer)[0];
 };
@@ -28,7 +36,12 @@ export interface Issued {
 }
 
 /** Issues one more key of the shop. */
-export const issueKey = async (service: Graph, shop: Shop, mode: 'test' | 'live' = 'test', scopes: readonly string[] | null = null): Promise<Issued> =>
+export const issueKey = async (
+  service: Graph,
+  shop: Shop,
+  mode: 'test' | 'live' = 'test',
+  scopes: readonly string[] | null = null,
+): Promise<Issued> =>
   done(
     await change(
       service,
@@ -61,7 +74,12 @@ export const rotateSigningSecret = async (service: Graph, shop: Shop): Promise<s
   ).secret;
 
 /** Switches the demand for signatures; gives the shop or the refusal. */
-export const requireSignature = (service: Graph, shop: Shop, required: boolean, bound: boolean | null = null): Promise<any> =>
+export const requireSignature = (
+  service: Graph,
+  shop: Shop,
+  required: boolean,
+  bound: boolean | null = null,
+): Promise<any> =>
   change(
     service,
     shop,
@@ -71,7 +89,11 @@ export const requireSignature = (service: Graph, shop: Shop, required: boolean, 
   );
 
 /** Sets the allow-list; gives the shop or the refusal. */
-export const setAllowList = (service: Graph, shop: Shop, entries: readonly string[]): Promise<any> =>
+export const setAllowList = (
+  service: Graph,
+  shop: Shop,
+  entries: readonly string[],
+): Promise<any> =>
   change(
     service,
     shop,
@@ -80,8 +102,14 @@ export const setAllowList = (service: Graph, shop: Shop, entries: readonly strin
     { entries },
   );
 
-/** What was changed holds in every process within a second. Fails when what `look` sees has not come to that. */
-export const withinASecond = async <Seen>(expected: Seen, look: () => Promise<Seen>): Promise<void> => {
+/**
+ * What was changed holds in every process within a second. Fails when what `look` sees has not come
+ * to that.
+ */
+export const withinASecond = async <Seen>(
+  expected: Seen,
+  look: () => Promise<Seen>,
+): Promise<void> => {
   const deadline = performance.now() + 1_000;
   for (;;) {
     const seen = await look();
@@ -92,7 +120,8 @@ export const withinASecond = async <Seen>(expected: Seen, look: () => Promise<Se
 };
 
 /** What stands in X-PSP-Signature. */
-export const signed = (secret: string, body: string | Uint8Array): string => `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+export const signed = (secret: string, body: string | Uint8Array): string =>
+  `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
 
 /** What a signature of the whole request is over (README, "Signing requests"). */
 export interface SignedParts {
@@ -106,7 +135,10 @@ export interface SignedParts {
 }
 
 /** The header of a signature over the whole request, computed independently of the service. */
-export const signedWhole = (secret: string, { method, target, key = '', body = '', in_s = 0 }: SignedParts): string => {
+export const signedWhole = (
+  secret: string,
+  { method, target, key = '', body = '', in_s = 0 }: SignedParts,
+): string => {
   const t = Math.floor(Date.now() / 1_000) + in_s;
   return `t=${t},s2=${createHmac('sha256', secret).update(`${t}\n${method}\n${target}\n${key}\n`).update(body).digest('hex')}`;
 };
@@ -131,14 +163,31 @@ export interface Heard {
 }
 
 /** Sends exactly these bytes and headers, over a connection of their own. */
-export const send = ({ url, key, method = 'GET', headers = {}, body, from, chunked }: Sending & { readonly url: string }): Promise<Heard> => {
+export const send = ({
+  url,
+  key,
+  method = 'GET',
+  headers = {},
+  body,
+  from,
+  chunked,
+}: Sending & { readonly url: string }): Promise<Heard> => {
   const { promise, resolve, reject } = Promise.withResolvers<Heard>();
-  const framing = body === undefined ? {} : chunked ? { 'transfer-encoding': 'chunked' } : { 'content-length': String(Buffer.byteLength(body)) };
+  const framing =
+    body === undefined
+      ? {}
+      : chunked
+        ? { 'transfer-encoding': 'chunked' }
+        : { 'content-length': String(Buffer.byteLength(body)) };
   const sent = httpRequest(url, {
     method,
     agent: false,
     ...(from === undefined ? {} : { localAddress: from }),
-    headers: { ...(key === undefined ? {} : { authorization: `Bearer ${key}` }), ...framing, ...headers },
+    headers: {
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+      ...framing,
+      ...headers,
+    },
   });
   sent.on('error', reject).on('response', (response) => {
     let text = '';
@@ -146,7 +195,12 @@ export const send = ({ url, key, method = 'GET', headers = {}, body, from, chunk
     response.on('end', () => {
       const json = text.startsWith('{') ? JSON.parse(text) : {};
       const error = json.error ?? json.errors?.[0];
-      resolve({ status: response.statusCode ?? 0, code: error?.code ?? error?.extensions?.code ?? '', message: error?.message ?? '', body: json });
+      resolve({
+        status: response.statusCode ?? 0,
+        code: error?.code ?? error?.extensions?.code ?? '',
+        message: error?.message ?? '',
+        body: json,
+      });
     });
   });
   sent.end(body);

@@ -17,9 +17,10 @@ export interface TestDatabase {
 }
 
 /**
- * Gives a test file a database: an empty one, or with `migrated` one that may have all migrations, so that to migrate it costs nothing. `npm test` starts one
- * server for the whole run, names it in TEST_POSTGRES_URL and its migrated database in TEST_POSTGRES_TEMPLATE, and each file has databases of its own on it; a
- * file that is run alone starts a server in a temporary directory.
+ * Gives a test file a database: an empty one, or with `migrated` one that may have all migrations,
+ * so that to migrate it costs nothing. `npm test` starts one server for the whole run, names it in
+ * TEST_POSTGRES_URL and its migrated database in TEST_POSTGRES_TEMPLATE, and each file has
+ * databases of its own on it; a file that is run alone starts a server in a temporary directory.
  */
 export const startTestDatabase = async ({ migrated = false } = {}): Promise<TestDatabase> => {
   const shared = process.env['TEST_POSTGRES_URL'];
@@ -33,10 +34,16 @@ export const startTestDatabase = async ({ migrated = false } = {}): Promise<Test
     return Object.assign(new URL(server.url), { pathname: `/${name}` }).href;
   };
   const stop = async (): Promise<void> => {
-    if (shared) for (const name of made.splice(0)) await administer(server.url, `drop database if exists ${name} with (force)`);
+    if (shared)
+      for (const name of made.splice(0))
+        await administer(server.url, `drop database if exists ${name} with (force)`);
     await server.stop();
   };
-  return { url: await create(template ? `template ${template}` : ''), createDatabase: () => create(''), stop };
+  return {
+    url: await create(template ? `template ${template}` : ''),
+    createDatabase: () => create(''),
+    stop,
+  };
 };
 
 const startOwnServer = async (): Promise<{ readonly url: string; stop(): Promise<void> }> => {
@@ -53,7 +60,8 @@ const startOwnServer = async (): Promise<{ readonly url: string; stop(): Promise
   return { url: server.url, stop };
 };
 
-// At the end of a process nothing can be awaited any more, and a server that still ends would write into what is being removed.
+// At the end of a process nothing can be awaited any more, and a server that still ends would write
+// into what is being removed.
 const killServer = (dataDir: string): void => {
   const pidFile = join(dataDir, 'postgres', 'postmaster.pid');
   if (existsSync(pidFile)) {
@@ -61,7 +69,8 @@ const killServer = (dataDir: string): void => {
     // It may have ended in between.
     if (birthMark(pid) !== null) process.kill(pid, 'SIGQUIT');
     const sleeper = new Int32Array(new SharedArrayBuffer(4));
-    for (let looks = 0; looks < 100 && birthMark(pid) !== null; looks += 1) Atomics.wait(sleeper, 0, 0, 20);
+    for (let looks = 0; looks < 100 && birthMark(pid) !== null; looks += 1)
+      Atomics.wait(sleeper, 0, 0, 20);
   }
   rmSync(dataDir, { recursive: true, force: true });
 };

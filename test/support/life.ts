@@ -1,20 +1,18 @@
 /**
- * Lives of payments as text tables: one step a line, `verb payment arguments -> what is seen`. The verbs are the real ones, on a real database.
+ * Lives of payments as text tables: one step a line, `verb payment arguments -> what is seen`. The
+ * verbs are the real ones, on a real database.
  *
- *   create  P1 10_000 any [ttl 5]  -> pending          (or `callbacks late`: how the simulated bank tells)
- *   create  P1 10_000 any          -> pending          choose P1 sbp        -> pending
- *   session P1                     -> processing       bank   P1 approve    -> succeeded  fee 70
- *   bank    P1 decline do_not_honor -> failed          cancel P1            -> cancelled | 409 not_pending
- *   lost    P1 -> processing       the process dies before the bank is called; `unheard`: after it
- *   order   P1 -> absent | unanswered | standing                    where the order stands at the bank
- *   after   20 min                 -> expires what is due
- *   expire  P1                     -> expired session_expired      at its own moment; the bank says nothing
- *   status  P1                     -> succeeded        balance              -> 9_930
- *   late    P1                     -> true captured fee null refunded 0     alerts      -> late_success
- *   webhooks                       -> payment.succeeded payment.expired
- *   refund  P1 4_000               -> succeeded 4_000, P1 succeeded refunded 4_000     refund P1  -> what is left
- *   answer  P1 decline | silent    -> failed 405 do_not_honor, ...     what the bank says of the oldest pending refund
- *   available                      -> 5_930            ledger               -> payment 10_000, refund -4_000
+ *   create P1 10_000 any [ttl 5] -> pending (or `callbacks late`: how the simulated bank tells)
+ *   create P1 10_000 any -> pending choose P1 sbp -> pending session P1 -> processing bank P1
+ *   approve -> succeeded fee 70 bank P1 decline do_not_honor -> failed cancel P1 -> cancelled | 409
+ *   not_pending lost P1 -> processing the process dies before the bank is called; `unheard`: after
+ *   it order P1 -> absent | unanswered | standing where the order stands at the bank after 20 min
+ *   -> expires what is due expire P1 -> expired session_expired at its own moment; the bank says
+ *   nothing status P1 -> succeeded balance -> 9_930 late P1 -> true captured fee null refunded 0
+ *   alerts -> late_success webhooks -> payment.succeeded payment.expired refund P1 4_000 ->
+ *   succeeded 4_000, P1 succeeded refunded 4_000 refund P1 -> what is left answer P1 decline |
+ *   silent -> failed 405 do_not_honor, ... what the bank says of the oldest pending refund
+ *   available -> 5_930 ledger -> payment 10_000, refund -4_000
  */
 import assert from 'node:assert/strict';
 import { openBanks, type Banks } from '../../subgraphs/kernel/banks/route.ts';
@@ -44,11 +42,18 @@ import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/princip
 import { seenAlerts, seenBalance, seenLedger, seenWebhooks, written } from './life-views.ts';
 import type { MigratedDatabase } from './migrated.ts';
 
-const traits = { cardBrand: null, cardMask: null, cardHolder: null, phoneMask: null, payerBank: null };
+const traits = {
+  cardBrand: null,
+  cardMask: null,
+  cardHolder: null,
+  phoneMask: null,
+  payerBank: null,
+};
 const card = { number: '4111111111111111', expiry: '12/30', cvc: '123', holder: 'A B' };
 const pageUrl = 'https://pay.example/p';
 const money = (text: string | undefined): bigint => BigInt((text ?? '').replaceAll('_', ''));
-const writtenRefund = ({ status, amount, failReason }: Refund): string => `${status} ${written(amount)}${failReason ? ` ${failReason}` : ''}`;
+const writtenRefund = ({ status, amount, failReason }: Refund): string =>
+  `${status} ${written(amount)}${failReason ? ` ${failReason}` : ''}`;
 
 class Life {
   readonly #migrated: MigratedDatabase;
@@ -80,12 +85,18 @@ class Life {
     return `${result.status}${fee}${result.failureCode ? ` ${result.failureCode}` : ''}`;
   }
 
-  /** The moment at which time ends what the payment waits for, whatever the bank would say: it is not asked. */
+  /**
+   * The moment at which time ends what the payment waits for, whatever the bank would say: it is
+   * not asked.
+   */
   async #expire(name: string): Promise<Payment> {
     const { database } = this.#migrated;
     const { processingUntil, expiresAt } = await this.#stored(name);
     this.#now = processingUntil ?? expiresAt;
-    const silent = { ...this.#banks.simulator, ask: () => Promise.resolve({ kind: 'unknown' } as const) };
+    const silent = {
+      ...this.#banks.simulator,
+      ask: () => Promise.resolve({ kind: 'unknown' } as const),
+    };
     await expirePayments(database, { ...this.#banks, holding: () => silent }, () => this.#now);
     return this.#stored(name);
   }
@@ -101,15 +112,26 @@ class Life {
     const known = paymentMethods.find((candidate) => candidate === method);
     const after = (word: string): string | undefined => named[named.indexOf(word) + 1];
     const ttl = named.includes('ttl') ? Number(after('ttl')) : undefined;
-    const metadata = named.includes('callbacks') ? { simulator_callbacks: after('callbacks') ?? '' } : undefined;
+    const metadata = named.includes('callbacks')
+      ? { simulator_callbacks: after('callbacks') ?? '' }
+      : undefined;
     const input = { amount: money(amount), method: known, ttlMinutes: ttl, metadata };
-    const created = await createPayment(this.#migrated.database, noPolicies, this.#key, { input }, this.#now);
+    const created = await createPayment(
+      this.#migrated.database,
+      noPolicies,
+      this.#key,
+      { input },
+      this.#now,
+    );
     if (!isRefused(created)) this.#payments.set(name, created.payment);
     return this.#seen(isRefused(created) ? created : created.payment);
   }
 
   async #stored(name: string): Promise<Payment> {
-    return (await findPayment(this.#migrated.database.pool, this.#idOf(name), this.#now))?.payment ?? assert.fail('gone');
+    return (
+      (await findPayment(this.#migrated.database.pool, this.#idOf(name), this.#now))?.payment ??
+      assert.fail('gone')
+    );
   }
 
   /** A refund beside its payment as both are now. */
@@ -120,10 +142,20 @@ class Life {
   }
 
   async #refund(name: string, [amount, ...reason]: readonly string[]): Promise<string> {
-    const request = { paymentId: this.#of(name).id, amount: amount === undefined ? null : money(amount), reason: reason.join(' ') || null };
+    const request = {
+      paymentId: this.#of(name).id,
+      amount: amount === undefined ? null : money(amount),
+      reason: reason.join(' ') || null,
+    };
     // Refunds are listed by their moment.
     this.#now = this.#now.add({ milliseconds: 1 });
-    const created = await refundPayment(this.#migrated.database, this.#banks, this.#key, request, this.#now);
+    const created = await refundPayment(
+      this.#migrated.database,
+      this.#banks,
+      this.#key,
+      request,
+      this.#now,
+    );
     return this.#seenRefund(name, isRefused(created) ? created : created.refund);
   }
 
@@ -140,7 +172,10 @@ class Life {
       silent: { kind: 'unknown' },
     };
     const answered = said[answer ?? ''] ?? assert.fail(`no answer ${answer}`);
-    return this.#seenRefund(name, await applyRefundAnswer(this.#migrated.database, refund, answered, this.#now));
+    return this.#seenRefund(
+      name,
+      await applyRefundAnswer(this.#migrated.database, refund, answered, this.#now),
+    );
   }
 
   async #pass(time: Temporal.Duration): Promise<void> {
@@ -149,12 +184,19 @@ class Life {
     await hearCallbacks(database, this.#banks, this.#now);
     await expirePayments(database, this.#banks, () => this.#now);
     const ordering = { database, banks: this.#banks, pageUrl: () => pageUrl };
-    for (const key of await findAsksDue(database, this.#now, 100)) await askOrOrder(ordering, key, this.#now);
-    for (const key of await findRefundsDue(database, this.#now, 100)) await sendRefund(database, this.#banks, key, this.#now);
+    for (const key of await findAsksDue(database, this.#now, 100))
+      await askOrOrder(ordering, key, this.#now);
+    for (const key of await findRefundsDue(database, this.#now, 100))
+      await sendRefund(database, this.#banks, key, this.#now);
   }
 
   #press(name: string, banks: Banks): Promise<Payment | Refused> {
-    return openSession(this.#migrated.database, banks, noPolicies, { key: this.#idOf(name), card, pageUrl, now: this.#now });
+    return openSession(this.#migrated.database, banks, noPolicies, {
+      key: this.#idOf(name),
+      card,
+      pageUrl,
+      now: this.#now,
+    });
   }
 
   /** The buyer presses Pay, and the process that serves them goes no further than this. */
@@ -165,7 +207,12 @@ class Life {
       throw new Error('killed');
     };
     const dying = { ...simulator, openSession: openDying };
-    const banks = { ...this.#banks, simulator: dying, candidates: async () => [dying] as const, holding: () => dying };
+    const banks = {
+      ...this.#banks,
+      simulator: dying,
+      candidates: async () => [dying] as const,
+      holding: () => dying,
+    };
     await assert.rejects(this.#press(name, banks), /killed/);
     return this.#seen(await this.#stored(name));
   }
@@ -175,11 +222,21 @@ class Life {
     if (answer === 'asked') return askBank(database, this.#banks, this.#idOf(name), this.#now);
     const said: Record<string, BankAnswer> = {
       approve: { kind: 'approved', reference: 'r', rrn: null, traits },
-      decline: { kind: 'declined', failureCode: code && isFailureCode(code) ? code : 'do_not_honor', bankCode: 'raw' },
+      decline: {
+        kind: 'declined',
+        failureCode: code && isFailureCode(code) ? code : 'do_not_honor',
+        bankCode: 'raw',
+      },
       silent: { kind: 'unknown' },
       unseen: { kind: 'unseen' },
     };
-    return applyBankAnswer(database, this.#idOf(name), 'bank', said[answer ?? ''] ?? assert.fail(`no answer ${answer}`), this.#now);
+    return applyBankAnswer(
+      database,
+      this.#idOf(name),
+      'bank',
+      said[answer ?? ''] ?? assert.fail(`no answer ${answer}`),
+      this.#now,
+    );
   }
 
   /** Does one step; gives what is seen of it. */
@@ -189,7 +246,14 @@ class Life {
       case 'create':
         return this.#create(name, rest);
       case 'choose':
-        return this.#seen(await chooseMethod(database, this.#idOf(name), buyerMethod(rest[0] === 'cards' ? 'cards' : 'sbp') ?? 'sbp', this.#now));
+        return this.#seen(
+          await chooseMethod(
+            database,
+            this.#idOf(name),
+            buyerMethod(rest[0] === 'cards' ? 'cards' : 'sbp') ?? 'sbp',
+            this.#now,
+          ),
+        );
       case 'session':
         return this.#seen(await this.#press(name, this.#banks));
       case 'lost':
@@ -202,7 +266,11 @@ class Life {
       case 'cancel':
         return this.#seen(await cancelPayment(database, this.#key, this.#of(name).id, this.#now));
       case 'after':
-        await this.#pass(Temporal.Duration.from({ [rest[0] === 's' ? 'seconds' : 'minutes']: Number(money(name)) }));
+        await this.#pass(
+          Temporal.Duration.from({
+            [rest[0] === 's' ? 'seconds' : 'minutes']: Number(money(name)),
+          }),
+        );
         return '';
       case 'status':
         return this.#seen(await this.#stored(name));
@@ -232,12 +300,20 @@ class Life {
   }
 }
 
-/** Lives a table; fails at the first line whose outcome is another. Returns how many lines it lived. */
-export const live = async (migrated: MigratedDatabase, key: KeyPrincipal, table: string): Promise<number> => {
+/**
+ * Lives a table; fails at the first line whose outcome is another. Returns how many lines it lived.
+ */
+export const live = async (
+  migrated: MigratedDatabase,
+  key: KeyPrincipal,
+  table: string,
+): Promise<number> => {
   const life = new Life(migrated, key);
   const lines = table.split('\n').filter((line) => line.trim() !== '');
   for (const line of lines) {
-    const [step = '', expected] = line.split('->').map((part) => part.trim().replaceAll(/\s+/g, ' '));
+    const [step = '', expected] = line
+      .split('->')
+      .map((part) => part.trim().replaceAll(/\s+/g, ' '));
     const [verb = '', name = '', ...rest] = step.split(' ');
     const seen = await life.step(verb, name, rest);
     if (expected !== undefined) assert.equal(seen, expected, line.trim());

@@ -1,4 +1,7 @@
-/** A merchant's side of a test: a shop of its own, a REST client with its key, a webhook receiver, the event stream. */
+/**
+ * A merchant's side of a test: a shop of its own, a REST client with its key, a webhook receiver,
+ * the event stream.
+ */
 import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { once } from 'node:events';
@@ -17,7 +20,12 @@ export interface Answer {
 }
 
 /** Asks the graph as the operator, or with another Authorization. Throws on errors. */
-export const askGraph = async (service: Pick<Service, 'graph'>, query: string, variables: Json = {}, bearer = operatorToken): Promise<any> => {
+export const askGraph = async (
+  service: Pick<Service, 'graph'>,
+  query: string,
+  variables: Json = {},
+  bearer = operatorToken,
+): Promise<any> => {
   const response = await fetch(`${service.graph}/graphql`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${bearer}` },
@@ -33,12 +41,19 @@ export interface Merchant {
   readonly shopId: string;
   readonly key: string;
   /** Calls a REST route. `body` is sent as JSON. */
-  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  call(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answer>;
   /** Adds a webhook endpoint; gives its secret. */
   endpoint(url: string, events?: readonly string[]): Promise<string>;
 }
 
-/** Calls a REST route with a key. Fails when the answer is not what `schema/openapi.yaml` describes. */
+/**
+ * Calls a REST route with a key. Fails when the answer is not what `schema/openapi.yaml` describes.
+ */
 export const callRest = async (
   at: { readonly rest: string; readonly key: string },
   method: string,
@@ -48,7 +63,11 @@ export const callRest = async (
 ): Promise<Answer> => {
   const response = await fetch(`${at.rest}/v1/public${path}`, {
     method,
-    headers: { authorization: `Bearer ${at.key}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    headers: {
+      authorization: `Bearer ${at.key}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const text = await response.text();
@@ -68,17 +87,37 @@ interface Rate {
 const generous: Rate = { perSecond: 10_000, burst: 100_000 };
 
 /** Sets how fast a merchant may call. */
-export const setRate = async (service: Pick<Service, 'graph'>, merchantId: string, rate: Rate | null): Promise<void> => {
+export const setRate = async (
+  service: Pick<Service, 'graph'>,
+  merchantId: string,
+  rate: Rate | null,
+): Promise<void> => {
   const mutation = `mutation ($m: ID!, $p: Int, $b: Int) { merchantRateLimitSet(merchantId: $m, perSecond: $p, burst: $b) { ... on Refused { code message } } }`;
-  const { merchantRateLimitSet: refused } = await askGraph(service, mutation, { m: merchantId, p: rate?.perSecond ?? null, b: rate?.burst ?? null });
+  const { merchantRateLimitSet: refused } = await askGraph(service, mutation, {
+    m: merchantId,
+    p: rate?.perSecond ?? null,
+    b: rate?.burst ?? null,
+  });
   if (refused.code) throw new Error(JSON.stringify(refused));
 };
 
-/** Makes a merchant with a shop and a test key that has every scope. `rate` null: the service's own. */
-export const makeMerchant = async (service: Service, rate: Rate | null = generous): Promise<Merchant> => {
-  const { merchantCreate } = await askGraph(service, 'mutation { merchantCreate(name: "Merchant") { id } }');
+/**
+ * Makes a merchant with a shop and a test key that has every scope. `rate` null: the service's own.
+ */
+export const makeMerchant = async (
+  service: Service,
+  rate: Rate | null = generous,
+): Promise<Merchant> => {
+  const { merchantCreate } = await askGraph(
+    service,
+    'mutation { merchantCreate(name: "Merchant") { id } }',
+  );
   const merchantId: string = merchantCreate.id;
-  const made = await askGraph(service, 'mutation ($m: ID!) { shopCreate(merchantId: $m, name: "Tea & Cakes") { ... on Shop { id } } }', { m: merchantId });
+  const made = await askGraph(
+    service,
+    'mutation ($m: ID!) { shopCreate(merchantId: $m, name: "Tea & Cakes") { ... on Shop { id } } }',
+    { m: merchantId },
+  );
   const shopId: string = made.shopCreate.id;
   const variables = { m: merchantId, s: shopId };
   const issued = await askGraph(
@@ -92,7 +131,8 @@ export const makeMerchant = async (service: Service, rate: Rate | null = generou
     id: merchantId,
     shopId,
     key,
-    call: (method, path, body, headers) => callRest({ rest: service.rest, key }, method, path, body, headers),
+    call: (method, path, body, headers) =>
+      callRest({ rest: service.rest, key }, method, path, body, headers),
     endpoint: async (url, events = []) => {
       const created = await askGraph(
         service,
@@ -134,7 +174,8 @@ export const openReceiver = async (answer: (index: number) => number = () => 200
     url: `http://127.0.0.1:${port}/hook`,
     received,
     /** Waits for a delivery that fits; throws after half a minute. */
-    until: (fits: (received: Received) => boolean) => eventually(() => received.find(fits), 'the webhook'),
+    until: (fits: (received: Received) => boolean) =>
+      eventually(() => received.find(fits), 'the webhook'),
     close: async (): Promise<void> => {
       server.closeAllConnections();
       server.close();
@@ -164,18 +205,30 @@ export const expectedSignature = (secret: string, raw: string, timestamp: string
   return `t=${timestamp},v1=${hmac(raw)},v2=${hmac(`${timestamp}.${raw}`)}`;
 };
 
-/** Reads an event stream until it is closed: the comments, and the events with their ids. `ended` fulfils when the other side has closed it. */
-export const openStream = async (rest: string, key: string, headers: Record<string, string> = {}) => {
+/**
+ * Reads an event stream until it is closed: the comments, and the events with their ids. `ended`
+ * fulfils when the other side has closed it.
+ */
+export const openStream = async (
+  rest: string,
+  key: string,
+  headers: Record<string, string> = {},
+) => {
   const aborting = new AbortController();
-  const response = await fetch(`${rest}/v1/public/events`, { headers: { authorization: `Bearer ${key}`, ...headers }, signal: aborting.signal });
+  const response = await fetch(`${rest}/v1/public/events`, {
+    headers: { authorization: `Bearer ${key}`, ...headers },
+    signal: aborting.signal,
+  });
   const events: { event: string; id: string; data: any }[] = [];
   const comments: string[] = [];
   const parser = createParser({
-    onEvent: ({ event = '', id = '', data }) => void events.push({ event, id, data: JSON.parse(data) }),
+    onEvent: ({ event = '', id = '', data }) =>
+      void events.push({ event, id, data: JSON.parse(data) }),
     onComment: (comment) => void comments.push(`: ${comment.trim()}`),
   });
   const reading = (async () => {
-    for await (const text of response.body?.pipeThrough(new TextDecoderStream()) ?? []) parser.feed(text);
+    for await (const text of response.body?.pipeThrough(new TextDecoderStream()) ?? [])
+      parser.feed(text);
   })().catch(() => {});
   return { response, events, comments, ended: reading, close: () => (aborting.abort(), reading) };
 };

@@ -1,4 +1,7 @@
-/** A migrated database with the ORM on it, for tests of what stands between the resolvers and the tables. */
+/**
+ * A migrated database with the ORM on it, for tests of what stands between the resolvers and the
+ * tables.
+ */
 import { randomBytes } from 'node:crypto';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { migrate, openDatabase, type Database } from '../../subgraphs/kernel/database/orm.ts';
@@ -14,12 +17,17 @@ import { startTestDatabase } from './database.ts';
 
 export interface MigratedDatabase {
   readonly database: Database;
-  /** A new merchant with one shop, as its key would be seen; live mode is on for that of a live key. */
+  /**
+   * A new merchant with one shop, as its key would be seen; live mode is on for that of a live key.
+   */
   merchant(mode?: Mode): Promise<KeyPrincipal>;
   close(): Promise<void>;
 }
 
-/** Applies every migration to the database at `url`, those of the queues too; gives its name, from which others are made (`TEST_POSTGRES_TEMPLATE`). */
+/**
+ * Applies every migration to the database at `url`, those of the queues too; gives its name, from
+ * which others are made (`TEST_POSTGRES_TEMPLATE`).
+ */
 export const migrateTemplate = async (url: string): Promise<string> => {
   const database = await openDatabase({ url, entities, pool: 2 });
   await migrate(database);
@@ -37,12 +45,21 @@ export const startMigratedDatabase = async (): Promise<MigratedDatabase> => {
   return {
     database,
     merchant: async (mode = 'test') => {
-      const acting: Acting = { principal: { kind: 'service', name: 'test' }, requestId: 'test', now: () => Temporal.Now.instant() };
+      const acting: Acting = {
+        principal: { kind: 'service', name: 'test' },
+        requestId: 'test',
+        now: () => Temporal.Now.instant(),
+      };
       const made = await createMerchant(database, acting, 'Merchant');
       if (isRefused(made)) throw new Error(made.message);
       const merchantId = made.id;
-      if (mode === 'live') await switchLive({ database, bus: { publish: async () => {} } }, acting, merchantId, true);
-      const shop = await createShop({ database, vaultKey }, acting, { merchantId, name: 'Shop', terminalName: 'Terminal' });
+      if (mode === 'live')
+        await switchLive({ database, bus: { publish: async () => {} } }, acting, merchantId, true);
+      const shop = await createShop({ database, vaultKey }, acting, {
+        merchantId,
+        name: 'Shop',
+        terminalName: 'Terminal',
+      });
       if (isRefused(shop)) throw new Error(shop.message);
       return { kind: 'key', keyId: shop.id, merchantId, shopId: shop.id, mode, scopes };
     },

@@ -1,22 +1,38 @@
-/** Rows of one merchant that make every statement fail which writes them, as a corrupted row or a constraint that only they break would. */
+/**
+ * Rows of one merchant that make every statement fail which writes them, as a corrupted row or a
+ * constraint that only they break would.
+ */
 import assert from 'node:assert/strict';
 import type pg from 'pg';
 
 type Written = 'insert' | 'update' | 'delete';
 
 /** Poisons a table for one merchant; gives what takes the poison off again. */
-export const poison = async (pool: pg.Pool, table: string, written: Written, merchantId: string): Promise<() => Promise<void>> => {
-  const name = `poison_${table.replace('.', '_')}_${written}_${merchantId.replaceAll('-', '')}`.slice(0, 60);
+export const poison = async (
+  pool: pg.Pool,
+  table: string,
+  written: Written,
+  merchantId: string,
+): Promise<() => Promise<void>> => {
+  const name =
+    `poison_${table.replace('.', '_')}_${written}_${merchantId.replaceAll('-', '')}`.slice(0, 60);
   const row = written === 'delete' ? 'old' : 'new';
-  await pool.query(`create function ${name}() returns trigger language plpgsql as $$ begin raise exception 'this row is poisoned'; end; $$`);
-  await pool.query(`create trigger ${name} before ${written} on ${table} for each row when (${row}.merchant_id = '${merchantId}') execute function ${name}()`);
+  await pool.query(
+    `create function ${name}() returns trigger language plpgsql as $$ begin raise exception 'this row is poisoned'; end; $$`,
+  );
+  await pool.query(
+    `create trigger ${name} before ${written} on ${table} for each row when (${row}.merchant_id = '${merchantId}') execute function ${name}()`,
+  );
   return async () => {
     await pool.query(`drop function ${name}() cascade`);
   };
 };
 
 /** What a task has set aside of a merchant, and the tasks that its alerts name. */
-export const setAsideOf = async (pool: pg.Pool, merchantId: string): Promise<{ readonly subjects: readonly string[]; readonly alerts: readonly string[] }> => {
+export const setAsideOf = async (
+  pool: pg.Pool,
+  merchantId: string,
+): Promise<{ readonly subjects: readonly string[]; readonly alerts: readonly string[] }> => {
   const { rows } = await pool.query<{ subjects: string[] | null; alerts: string[] | null }>(
     `select (select array_agg(task || ' ' || subject_id order by task, subject_id) from set_aside where merchant_id = $1) as subjects,
       (select array_agg(subject_id order by subject_id) from alert where merchant_id = $1 and kind = 'work_set_aside') as alerts`,

@@ -1,4 +1,7 @@
-/** A real Redis Cluster of three for a test file: three redis-servers on loopback that share the slots, nothing of the data written to disk. */
+/**
+ * A real Redis Cluster of three for a test file: three redis-servers on loopback that share the
+ * slots, nothing of the data written to disk.
+ */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +19,10 @@ export interface TestRedisCluster {
   queueNode(): Promise<number>;
   /** Kills a node, 0 to 2; its keys are gone. */
   kill(node: number): Promise<void>;
-  /** Lets a killed node come back, empty, with the slots that it had; fulfils when the cluster is whole. */
+  /**
+   * Lets a killed node come back, empty, with the slots that it had; fulfils when the cluster is
+   * whole.
+   */
   revive(node: number): Promise<void>;
   stop(): Promise<void>;
 }
@@ -41,7 +47,10 @@ const startNode = ({ port, busPort, directory }: Node): Promise<RedisServer> =>
   });
 
 /** Asks one node something, on a connection of its own. */
-const asking = async <Answer>({ port }: Node, ask: (client: Redis) => Promise<Answer>): Promise<Answer> => {
+const asking = async <Answer>(
+  { port }: Node,
+  ask: (client: Redis) => Promise<Answer>,
+): Promise<Answer> => {
   const client = new Redis(port, '127.0.0.1');
   client.on('error', () => {});
   try {
@@ -56,10 +65,15 @@ const untilWhole = async (nodes: readonly Node[]): Promise<void> => {
   const isWhole = (node: Node): Promise<boolean> =>
     asking(node, async (client) => {
       const info = String(await client.call('CLUSTER', 'INFO'));
-      return info.includes('cluster_state:ok') && info.includes(`cluster_known_nodes:${nodes.length}`) && info.includes(`cluster_slots_ok:${slots}`);
+      return (
+        info.includes('cluster_state:ok') &&
+        info.includes(`cluster_known_nodes:${nodes.length}`) &&
+        info.includes(`cluster_slots_ok:${slots}`)
+      );
     }).catch(() => false);
   while (!(await Promise.all(nodes.map(isWhole))).every(Boolean)) {
-    if (performance.now() > deadline) throw new Error(`the Redis Cluster was not whole within ${patience_ms} ms`);
+    if (performance.now() > deadline)
+      throw new Error(`the Redis Cluster was not whole within ${patience_ms} ms`);
     await sleep(look_ms);
   }
 };
@@ -68,10 +82,19 @@ const shareSlots = async (nodes: readonly Node[]): Promise<void> => {
   const [first] = nodes;
   for (const [index, node] of nodes.entries()) {
     await asking(node, async (client) => {
-      const [from, to] = [index, index + 1].map((share) => Math.floor((share * slots) / nodes.length));
+      const [from, to] = [index, index + 1].map((share) =>
+        Math.floor((share * slots) / nodes.length),
+      );
       await client.call('CLUSTER', 'ADDSLOTSRANGE', String(from), String((to ?? 0) - 1));
       await client.call('CLUSTER', 'SET-CONFIG-EPOCH', String(index + 1));
-      if (first && index > 0) await client.call('CLUSTER', 'MEET', '127.0.0.1', String(first.port), String(first.busPort));
+      if (first && index > 0)
+        await client.call(
+          'CLUSTER',
+          'MEET',
+          '127.0.0.1',
+          String(first.port),
+          String(first.busPort),
+        );
     });
   }
   await untilWhole(nodes);
@@ -90,12 +113,17 @@ export const startRedisCluster = async (): Promise<TestRedisCluster> => {
   );
   const servers = await Promise.all(nodes.map(startNode));
   await shareSlots(nodes);
-  const nodeAt = (index: number): Node => nodes[index] ?? nodes[0] ?? { port: 0, busPort: 0, directory };
+  const nodeAt = (index: number): Node =>
+    nodes[index] ?? nodes[0] ?? { port: 0, busPort: 0, directory };
   const rangeOf = (slot: number): number => Math.floor((slot * nodes.length) / slots);
   return {
     url: nodes.map(({ port }) => `redis://127.0.0.1:${port}`).join(','),
-    flush: async () => void (await Promise.all(nodes.map((node) => asking(node, (client) => client.flushall())))),
-    queueNode: () => asking(nodeAt(0), async (client) => rangeOf(Number(await client.call('CLUSTER', 'KEYSLOT', '{payments}')))),
+    flush: async () =>
+      void (await Promise.all(nodes.map((node) => asking(node, (client) => client.flushall())))),
+    queueNode: () =>
+      asking(nodeAt(0), async (client) =>
+        rangeOf(Number(await client.call('CLUSTER', 'KEYSLOT', '{payments}'))),
+      ),
     kill: async (index) => servers[index]?.kill(),
     revive: async (index) => {
       servers[index] = await startNode(nodeAt(index));

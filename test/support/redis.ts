@@ -1,4 +1,7 @@
-/** A real redis-server for a test file: a free loopback port, a directory of its own, nothing written to disk. */
+/**
+ * A real redis-server for a test file: a free loopback port, a directory of its own, nothing
+ * written to disk.
+ */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -15,10 +18,12 @@ export interface TestRedis {
 }
 
 /**
- * For `test(name, { skip: noRedis }, ...)`: why tests that need Redis cannot run here, or false when they can.
- * `npm test` looks for the program and says where it is in REDIS_SERVER.
+ * For `test(name, { skip: noRedis }, ...)`: why tests that need Redis cannot run here, or false
+ * when they can. `npm test` looks for the program and says where it is in REDIS_SERVER.
  */
-export const noRedis: string | false = process.env['REDIS_SERVER'] ? false : 'REDIS_SERVER does not name a redis-server';
+export const noRedis: string | false = process.env['REDIS_SERVER']
+  ? false
+  : 'REDIS_SERVER does not name a redis-server';
 
 /** A running redis-server. */
 export interface RedisServer {
@@ -26,11 +31,26 @@ export interface RedisServer {
   kill(): Promise<void>;
 }
 
-/** Starts a redis-server on loopback and waits until it takes connections. A test file that ends early does not leave it behind. */
-export const runRedis = async (port: number, directory: string, settings: Readonly<Record<string, string>> = {}): Promise<RedisServer> => {
+/**
+ * Starts a redis-server on loopback and waits until it takes connections. A test file that ends
+ * early does not leave it behind.
+ */
+export const runRedis = async (
+  port: number,
+  directory: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<RedisServer> => {
   const program = process.env['REDIS_SERVER'];
   if (!program) throw new Error('REDIS_SERVER does not name a redis-server');
-  const all = { bind: '127.0.0.1', port: `${port}`, dir: directory, save: '', appendonly: 'no', 'maxmemory-policy': 'noeviction', ...settings };
+  const all = {
+    bind: '127.0.0.1',
+    port: `${port}`,
+    dir: directory,
+    save: '',
+    appendonly: 'no',
+    'maxmemory-policy': 'noeviction',
+    ...settings,
+  };
   const server = spawn(
     program,
     Object.entries(all).flatMap(([name, value]) => [`--${name}`, value]),
@@ -40,15 +60,17 @@ export const runRedis = async (port: number, directory: string, settings: Readon
   process.once('exit', killNow);
   const kill = async (): Promise<void> => {
     process.off('exit', killNow);
-    if (server.exitCode === null && server.signalCode === null && killNow()) await once(server, 'exit');
+    if (server.exitCode === null && server.signalCode === null && killNow())
+      await once(server, 'exit');
   };
   await ready(server).catch((error: unknown) => kill().then(() => Promise.reject(error)));
   return { kill };
 };
 
 /**
- * Starts redis-server and waits until it takes connections. `port` names the port of a server that was stopped before, so that a test can let its
- * Redis come back empty; without it a free one is taken. Throws when the program is missing or does not start.
+ * Starts redis-server and waits until it takes connections. `port` names the port of a server that
+ * was stopped before, so that a test can let its Redis come back empty; without it a free one is
+ * taken. Throws when the program is missing or does not start.
  */
 export const startRedis = async (port?: number): Promise<TestRedis> => {
   const directory = mkdtempSync(join(tmpdir(), 'payments-redis-'));
@@ -63,7 +85,11 @@ export const startRedis = async (port?: number): Promise<TestRedis> => {
     forget();
     throw error;
   });
-  return { url: `redis://127.0.0.1:${chosen}`, port: chosen, stop: () => server.kill().then(forget) };
+  return {
+    url: `redis://127.0.0.1:${chosen}`,
+    port: chosen,
+    stop: () => server.kill().then(forget),
+  };
 };
 
 const ready = (server: ChildProcess): Promise<void> =>

@@ -1,6 +1,6 @@
 /**
- * The real service as its operators run it: `one` process on PostgreSQL, or `separate` processes, each with one role, over HTTP with PostgreSQL and
- * Redis. Tests talk to it from outside.
+ * The real service as its operators run it: `one` process on PostgreSQL, or `separate` processes,
+ * each with one role, over HTTP with PostgreSQL and Redis. Tests talk to it from outside.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -40,11 +40,21 @@ export interface ServiceProcess {
 
 type Environment = Readonly<Record<string, string>>;
 
-/** The tests' machine may be busy with other tests: being late is no reason to refuse them. The overload tests set their own limits. */
+/**
+ * The tests' machine may be busy with other tests: being late is no reason to refuse them. The
+ * overload tests set their own limits.
+ */
 const calm = { OVERLOAD_DELAY_MS: '30000' };
 
-/** What processes have of this one's environment: where programs are, and what Node has compiled already. */
-const inherited = Object.fromEntries(['PATH', 'NODE_COMPILE_CACHE'].flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
+/**
+ * What processes have of this one's environment: where programs are, and what Node has compiled
+ * already.
+ */
+const inherited = Object.fromEntries(
+  ['PATH', 'NODE_COMPILE_CACHE'].flatMap((name) =>
+    process.env[name] === undefined ? [] : [[name, process.env[name]]],
+  ),
+);
 
 /** A test file that ends early does not leave its processes behind. */
 const started = new Set<ChildProcess>();
@@ -53,27 +63,43 @@ process.once('exit', () => {
 });
 
 /** Starts one process of the service. It has not been waited for. */
-export const spawnProcess = (name: string, port: number, environment: Environment): ServiceProcess => {
+export const spawnProcess = (
+  name: string,
+  port: number,
+  environment: Environment,
+): ServiceProcess => {
   const child = spawn(process.execPath, ['main.ts', ...(name === 'all' ? [] : name.split(' '))], {
     cwd: root,
-    env: { ...inherited, PORT: String(port), OPERATOR_TOKEN: operatorToken, LOG_LEVEL: 'info', ...calm, ...environment },
+    env: {
+      ...inherited,
+      PORT: String(port),
+      OPERATOR_TOKEN: operatorToken,
+      LOG_LEVEL: 'info',
+      ...calm,
+      ...environment,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   started.add(child);
   child.once('exit', () => started.delete(child));
   let said = '';
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text: Buffer) => (said += text.toString()));
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (text: Buffer) => (said += text.toString()));
   child.once('close', () => keepLog(name, said));
   return { name, url: `http://127.0.0.1:${port}`, child, output: () => said };
 };
 
 const startPatience_ms = 180_000;
 
-/** Waits until `/readyz` answers 200; throws with what the process printed when it ends or takes too long. */
+/**
+ * Waits until `/readyz` answers 200; throws with what the process printed when it ends or takes too
+ * long.
+ */
 export const untilReady = async ({ name, url, child, output }: ServiceProcess): Promise<void> => {
   const deadline = performance.now() + startPatience_ms;
   while (performance.now() < deadline) {
-    if (child.exitCode !== null || child.signalCode !== null) throw new Error(`${name} ended with ${child.exitCode ?? child.signalCode}:\n${output()}`);
+    if (child.exitCode !== null || child.signalCode !== null)
+      throw new Error(`${name} ended with ${child.exitCode ?? child.signalCode}:\n${output()}`);
     const answer = await fetch(`${url}/readyz`).catch(() => null);
     await answer?.arrayBuffer();
     if (answer?.ok) return;
@@ -83,14 +109,20 @@ export const untilReady = async ({ name, url, child, output }: ServiceProcess): 
 };
 
 /** Ends a process as an operator does; gives its exit code. */
-export const stopProcess = async ({ child }: ServiceProcess, signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<number | null> => {
+export const stopProcess = async (
+  { child }: ServiceProcess,
+  signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM',
+): Promise<number | null> => {
   if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
   child.kill(signal);
   await once(child, 'exit');
   return child.exitCode;
 };
 
-/** What a process on an embedded PostgreSQL has by itself; the tests of its start, its crashes and its traces have that, too. */
+/**
+ * What a process on an embedded PostgreSQL has by itself; the tests of its start, its crashes and
+ * its traces have that, too.
+ */
 const likeEmbedded = ({ url }: TestDatabase): Environment => ({
   DATABASE_URL: url,
   SECRET_KEY: randomBytes(32).toString('base64'),
@@ -100,8 +132,15 @@ const likeEmbedded = ({ url }: TestDatabase): Environment => ({
 
 const startOne = async (given: Environment): Promise<Service> => {
   const dataDir = mkdtempSync(join(tmpdir(), 'payments-service-'));
-  const database = 'DATABASE_URL' in given || 'DATA_DIR' in given ? null : await startTestDatabase({ migrated: true });
-  const all = spawnProcess('all', await freePort(), { DATA_DIR: dataDir, ...(database && likeEmbedded(database)), ...given });
+  const database =
+    'DATABASE_URL' in given || 'DATA_DIR' in given
+      ? null
+      : await startTestDatabase({ migrated: true });
+  const all = spawnProcess('all', await freePort(), {
+    DATA_DIR: dataDir,
+    ...(database && likeEmbedded(database)),
+    ...given,
+  });
   const stop = async (): Promise<void> => {
     await stopProcess(all);
     await database?.stop();
@@ -131,16 +170,30 @@ const migrateFirst = async (environment: Environment): Promise<void> => {
 };
 
 /** One more facade on one more payments subgraph, beside those of the service. */
-const startPair = async (environment: Environment): Promise<readonly [ServiceProcess, ServiceProcess]> => {
+const startPair = async (
+  environment: Environment,
+): Promise<readonly [ServiceProcess, ServiceProcess]> => {
   const [facadePort, subgraphPort] = await Promise.all([freePort(), freePort()]);
   const subgraph = spawnProcess('subgraph payments', subgraphPort, environment);
-  return [subgraph, spawnProcess('rest-facade', facadePort, { ...environment, SUBGRAPH_PAYMENTS_URL: subgraph.url })];
+  return [
+    subgraph,
+    spawnProcess('rest-facade', facadePort, {
+      ...environment,
+      SUBGRAPH_PAYMENTS_URL: subgraph.url,
+    }),
+  ];
 };
 
 const startSeparate = async (given: Environment, facades: number): Promise<Service> => {
-  const [database, redis] = await Promise.all([startTestDatabase({ migrated: true }), startRedis()]);
-  const ports = new Map(await Promise.all(separateRoles.map(async (role) => [role, await freePort()] as const)));
-  const at = (role: (typeof separateRoles)[number]): string => `http://127.0.0.1:${ports.get(role)}`;
+  const [database, redis] = await Promise.all([
+    startTestDatabase({ migrated: true }),
+    startRedis(),
+  ]);
+  const ports = new Map(
+    await Promise.all(separateRoles.map(async (role) => [role, await freePort()] as const)),
+  );
+  const at = (role: (typeof separateRoles)[number]): string =>
+    `http://127.0.0.1:${ports.get(role)}`;
   const environment: Environment = {
     DATABASE_URL: database.url,
     REDIS_URL: redis.url,
@@ -149,26 +202,38 @@ const startSeparate = async (given: Environment, facades: number): Promise<Servi
     WEBHOOK_PRIVATE_TARGETS: 'allow',
     DATABASE_POOL: '8',
     ...Object.fromEntries(
-      ['payments', 'payouts', 'recurring', 'merchants'].map((name) => [`SUBGRAPH_${name.toUpperCase()}_URL`, at(`subgraph ${name}` as 'gateway')]),
+      ['payments', 'payouts', 'recurring', 'merchants'].map((name) => [
+        `SUBGRAPH_${name.toUpperCase()}_URL`,
+        at(`subgraph ${name}` as 'gateway'),
+      ]),
     ),
     ...given,
   };
   await migrateFirst(environment);
   const first = separateRoles.map((role) => spawnProcess(role, ports.get(role) ?? 0, environment));
-  const pairs = await Promise.all(Array.from({ length: facades - 1 }, () => startPair(environment)));
+  const pairs = await Promise.all(
+    Array.from({ length: facades - 1 }, () => startPair(environment)),
+  );
   const processes = [...first, ...pairs.flat()];
   const stop = async (): Promise<void> => {
     await Promise.all(processes.map((part) => stopProcess(part)));
     await Promise.all([redis.stop(), database.stop()]);
   };
-  await Promise.all(processes.map(untilReady)).catch((error: unknown) => stop().then(() => Promise.reject(error)));
+  await Promise.all(processes.map(untilReady)).catch((error: unknown) =>
+    stop().then(() => Promise.reject(error)),
+  );
   const rests = [at('rest-facade'), ...pairs.map(([, facade]) => facade.url)];
   return { rest: at('rest-facade'), rests, graph: at('gateway'), processes, stop };
 };
 
 /**
- * Starts the service in one of its sizes and waits until it is ready. `stop` removes everything that was made here. With separate processes there may be
- * several facades, each with a payments subgraph of its own, on the same database and Redis.
+ * Starts the service in one of its sizes and waits until it is ready. `stop` removes everything
+ * that was made here. With separate processes there may be several facades, each with a payments
+ * subgraph of its own, on the same database and Redis.
  */
-export const startService = (size: Size, environment: Environment = {}, facades = 1): Promise<Service> =>
+export const startService = (
+  size: Size,
+  environment: Environment = {},
+  facades = 1,
+): Promise<Service> =>
   size === 'one' ? startOne(environment) : startSeparate(environment, facades);

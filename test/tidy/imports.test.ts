@@ -8,15 +8,21 @@ import { readText, typescriptFiles } from './tree.ts';
 const production = new Set(Object.keys(packageJson.dependencies));
 
 /** What the rules say of one file with this text. */
-const verdict = (path: string, text: string): readonly string[] => edgesOf(path, text).flatMap((edge) => violations(edge, production));
+const verdict = (path: string, text: string): readonly string[] =>
+  edgesOf(path, text).flatMap((edge) => violations(edge, production));
 
 /** The values that a formatted text exports by name. */
-const valuesOf = (text: string): readonly string[] => [...text.matchAll(/^export (?:async )?(?:const|class|function\*?) (\w+)/gm)].map(([, name = '']) => name);
+const valuesOf = (text: string): readonly string[] =>
+  [...text.matchAll(/^export (?:async )?(?:const|class|function\*?) (\w+)/gm)].map(
+    ([, name = '']) => name,
+  );
 
 describe('imports', () => {
   test('every import in the tree keeps to the table, and no file was overlooked', (t) => {
     const edges = typescriptFiles().map((path) => ({ path, edges: edgesOf(path, readText(path)) }));
-    const overlooked = edges.filter(({ path, edges: found }) => found.length === 0 && /^import /m.test(readText(path)));
+    const overlooked = edges.filter(
+      ({ path, edges: found }) => found.length === 0 && /^import /m.test(readText(path)),
+    );
     assert.deepEqual(overlooked, []);
     const all = edges.flatMap(({ edges: found }) => found);
     t.diagnostic(`${all.length} imports of ${edges.length} files`);
@@ -29,9 +35,17 @@ describe('imports', () => {
 
   test('every value that the service exports is imported by somebody', (t) => {
     const edges = typescriptFiles().flatMap((path) => edgesOf(path, readText(path)));
-    const taken = new Set(edges.flatMap(({ to, names }) => (names.length > 0 ? names.map((name) => `${to} ${name}`) : [to])));
-    const service = typescriptFiles().filter((path) => !/^test\/|\/(generated|migrations)\//.test(path));
-    const exported = service.flatMap((path) => valuesOf(readText(path)).map((name) => ({ path, name })));
+    const taken = new Set(
+      edges.flatMap(({ to, names }) =>
+        names.length > 0 ? names.map((name) => `${to} ${name}`) : [to],
+      ),
+    );
+    const service = typescriptFiles().filter(
+      (path) => !/^test\/|\/(generated|migrations)\//.test(path),
+    );
+    const exported = service.flatMap((path) =>
+      valuesOf(readText(path)).map((name) => ({ path, name })),
+    );
     t.diagnostic(`${exported.length} values`);
     assert.ok(exported.length > service.length, `saw only ${exported.length} values`);
     assert.deepEqual(
@@ -52,33 +66,168 @@ describe('imports', () => {
 
 describe('the import rules catch', () => {
   const planted: readonly (readonly [what: string, path: string, text: string, rule: RegExp])[] = [
-    ['a schema that knows the service', 'schema/wire.ts', `import { run } from '../gateway/server.ts';`, /`schema\/` may import nothing/],
-    ['a generated file that runs code', 'schema/generated/x.ts', `import { a } from '../../subgraphs/kernel/service/graph/subgraph.ts';`, /`schema\/` may/],
-    ['a rule that reaches the database', 'subgraphs/payments/rules/fee.ts', `import { orm } from '../../kernel/database/orm.ts';`, /any `rules\/`/],
-    ['a rule that reads its subgraph', 'subgraphs/payments/rules/fee.ts', `import { x } from '../entities.ts';`, /any `rules\/`/],
-    ['a rule of one subgraph in another', 'subgraphs/payouts/rules/a.ts', `import { x } from '../../payments/rules/fee.ts';`, /any `rules\/`/],
-    ['a rule that reads files', 'subgraphs/kernel/rules/money.ts', `import { readFileSync } from 'node:fs';`, /rules\/ take no package/],
-    ['a rule that rolls dice', 'subgraphs/kernel/rules/ids.ts', `import { createHash, randomUUID } from 'node:crypto';`, /rules\/ take no package/],
-    ['a rule that takes all of crypto', 'subgraphs/kernel/rules/ids.ts', `import * as crypto from 'node:crypto';`, /rules\/ take no package/],
-    ['a rule of a feature that knows a verb', 'subgraphs/payments/refunds/rules.ts', `import { x } from './send-refund.ts';`, /`rules.ts`/],
-    ['a kernel that knows a subgraph', 'subgraphs/kernel/queue/relay.ts', `import { x } from '../../merchants/entities.ts';`, /`subgraphs\/kernel\/`/],
-    ['a subgraph that imports another', 'subgraphs/recurring/follow.ts', `import { x } from '../payments/entities.ts';`, /never another subgraph/],
-    ['the same as a type', 'subgraphs/recurring/follow.ts', `import type { X } from '../payments/entities.ts';`, /never another subgraph/],
-    ['the same as a re-export', 'subgraphs/recurring/follow.ts', `export * from '../payments/entities.ts';`, /never another subgraph/],
-    ['the same as a named re-export', 'subgraphs/recurring/follow.ts', `export { x } from '../payments/entities.ts';`, /never another subgraph/],
-    ['the same while it runs', 'subgraphs/recurring/follow.ts', `await import('../payments/entities.ts');`, /never another subgraph/],
-    ['the same inside a type', 'subgraphs/recurring/follow.ts', `type X = import('../payments/entities.ts').X;`, /never another subgraph/],
-    ['a gateway that knows the ledger', 'gateway/graphql/server.ts', `import { x } from '../../subgraphs/kernel/ledger/post.ts';`, /`gateway\/` may/],
-    ['a facade with a database', 'rest-facade/call.ts', `import { x } from '../subgraphs/kernel/database/orm.ts';`, /`rest-facade\/` may/],
-    ['a driver outside the subgraphs', 'rest-facade/call.ts', `import pg from 'pg';`, /only under subgraphs/],
-    ['an ORM in the gateway', 'gateway/graphql/server.ts', `import { p } from '@mikro-orm/core';`, /only under subgraphs/],
-    ['a queue outside its folder', 'subgraphs/payments/jobs.ts', `import { Queue } from 'bullmq';`, /only in kernel\/queue/],
-    ['Redis outside its folder', 'rest-facade/rate-limit.ts', `import { Redis } from 'ioredis';`, /only in kernel\/queue/],
-    ['a queue beside the rate limiter', 'gateway/callers/buckets-in-redis.ts', `import { Queue } from 'bullmq';`, /only in kernel\/queue/],
-    ['Apollo Gateway outside its folder', 'rest-facade/call.ts', `import { x } from '@apollo/gateway';`, /only in gateway/],
-    ['a development package in production', 'gateway/graphql/server.ts', `import fc from 'fast-check';`, /under "dependencies"/],
-    ['the schema build in production', 'gateway/graphql/server.ts', `import { compose } from '../../schema/build.ts';`, /development packages/],
-    ['a service that imports a test', 'main.ts', `import { x } from './test/support/kit.ts';`, /`main.ts`, `start-roles.ts` may/],
+    [
+      'a schema that knows the service',
+      'schema/wire.ts',
+      `import { run } from '../gateway/server.ts';`,
+      /`schema\/` may import nothing/,
+    ],
+    [
+      'a generated file that runs code',
+      'schema/generated/x.ts',
+      `import { a } from '../../subgraphs/kernel/service/graph/subgraph.ts';`,
+      /`schema\/` may/,
+    ],
+    [
+      'a rule that reaches the database',
+      'subgraphs/payments/rules/fee.ts',
+      `import { orm } from '../../kernel/database/orm.ts';`,
+      /any `rules\/`/,
+    ],
+    [
+      'a rule that reads its subgraph',
+      'subgraphs/payments/rules/fee.ts',
+      `import { x } from '../entities.ts';`,
+      /any `rules\/`/,
+    ],
+    [
+      'a rule of one subgraph in another',
+      'subgraphs/payouts/rules/a.ts',
+      `import { x } from '../../payments/rules/fee.ts';`,
+      /any `rules\/`/,
+    ],
+    [
+      'a rule that reads files',
+      'subgraphs/kernel/rules/money.ts',
+      `import { readFileSync } from 'node:fs';`,
+      /rules\/ take no package/,
+    ],
+    [
+      'a rule that rolls dice',
+      'subgraphs/kernel/rules/ids.ts',
+      `import { createHash, randomUUID } from 'node:crypto';`,
+      /rules\/ take no package/,
+    ],
+    [
+      'a rule that takes all of crypto',
+      'subgraphs/kernel/rules/ids.ts',
+      `import * as crypto from 'node:crypto';`,
+      /rules\/ take no package/,
+    ],
+    [
+      'a rule of a feature that knows a verb',
+      'subgraphs/payments/refunds/rules.ts',
+      `import { x } from './send-refund.ts';`,
+      /`rules.ts`/,
+    ],
+    [
+      'a kernel that knows a subgraph',
+      'subgraphs/kernel/queue/relay.ts',
+      `import { x } from '../../merchants/entities.ts';`,
+      /`subgraphs\/kernel\/`/,
+    ],
+    [
+      'a subgraph that imports another',
+      'subgraphs/recurring/follow.ts',
+      `import { x } from '../payments/entities.ts';`,
+      /never another subgraph/,
+    ],
+    [
+      'the same as a type',
+      'subgraphs/recurring/follow.ts',
+      `import type { X } from '../payments/entities.ts';`,
+      /never another subgraph/,
+    ],
+    [
+      'the same as a re-export',
+      'subgraphs/recurring/follow.ts',
+      `export * from '../payments/entities.ts';`,
+      /never another subgraph/,
+    ],
+    [
+      'the same as a named re-export',
+      'subgraphs/recurring/follow.ts',
+      `export { x } from '../payments/entities.ts';`,
+      /never another subgraph/,
+    ],
+    [
+      'the same while it runs',
+      'subgraphs/recurring/follow.ts',
+      `await import('../payments/entities.ts');`,
+      /never another subgraph/,
+    ],
+    [
+      'the same inside a type',
+      'subgraphs/recurring/follow.ts',
+      `type X = import('../payments/entities.ts').X;`,
+      /never another subgraph/,
+    ],
+    [
+      'a gateway that knows the ledger',
+      'gateway/graphql/server.ts',
+      `import { x } from '../../subgraphs/kernel/ledger/post.ts';`,
+      /`gateway\/` may/,
+    ],
+    [
+      'a facade with a database',
+      'rest-facade/call.ts',
+      `import { x } from '../subgraphs/kernel/database/orm.ts';`,
+      /`rest-facade\/` may/,
+    ],
+    [
+      'a driver outside the subgraphs',
+      'rest-facade/call.ts',
+      `import pg from 'pg';`,
+      /only under subgraphs/,
+    ],
+    [
+      'an ORM in the gateway',
+      'gateway/graphql/server.ts',
+      `import { p } from '@mikro-orm/core';`,
+      /only under subgraphs/,
+    ],
+    [
+      'a queue outside its folder',
+      'subgraphs/payments/jobs.ts',
+      `import { Queue } from 'bullmq';`,
+      /only in kernel\/queue/,
+    ],
+    [
+      'Redis outside its folder',
+      'rest-facade/rate-limit.ts',
+      `import { Redis } from 'ioredis';`,
+      /only in kernel\/queue/,
+    ],
+    [
+      'a queue beside the rate limiter',
+      'gateway/callers/buckets-in-redis.ts',
+      `import { Queue } from 'bullmq';`,
+      /only in kernel\/queue/,
+    ],
+    [
+      'Apollo Gateway outside its folder',
+      'rest-facade/call.ts',
+      `import { x } from '@apollo/gateway';`,
+      /only in gateway/,
+    ],
+    [
+      'a development package in production',
+      'gateway/graphql/server.ts',
+      `import fc from 'fast-check';`,
+      /under "dependencies"/,
+    ],
+    [
+      'the schema build in production',
+      'gateway/graphql/server.ts',
+      `import { compose } from '../../schema/build.ts';`,
+      /development packages/,
+    ],
+    [
+      'a service that imports a test',
+      'main.ts',
+      `import { x } from './test/support/kit.ts';`,
+      /`main.ts`, `start-roles.ts` may/,
+    ],
     ['a file in no room', 'billing/a.ts', `import { x } from '../main.ts';`, /no room/],
   ];
   for (const [what, path, text, rule] of planted) {
@@ -95,6 +244,9 @@ describe('the import rules catch', () => {
   });
 
   test('an import whose module is only known when it runs: it is refused', () => {
-    assert.throws(() => edgesOf('gateway/graphql/server.ts', 'await import(name);'), /only known when it runs/);
+    assert.throws(
+      () => edgesOf('gateway/graphql/server.ts', 'await import(name);'),
+      /only known when it runs/,
+    );
   });
 });

@@ -1,6 +1,7 @@
 /**
- * What package-lock.json leaves out. npm writes down only the packages that it could read, so a registry that lacks a package made for another platform
- * leaves a hole, and `npm ci` refuses a lock file with holes, on every platform. `node test/tidy/lock.ts` fills them.
+ * What package-lock.json leaves out. npm writes down only the packages that it could read, so a
+ * registry that lacks a package made for another platform leaves a hole, and `npm ci` refuses a
+ * lock file with holes, on every platform. `node test/tidy/lock.ts` fills them.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,7 +35,10 @@ interface Hole {
 const isFound = (packages: LockedPackages, asker: string, name: string): boolean => {
   const here = asker === '' ? '' : `${asker}/`;
   if (packages[`${here}node_modules/${name}`]) return true;
-  return asker !== '' && isFound(packages, asker.slice(0, Math.max(0, asker.lastIndexOf('/node_modules/'))), name);
+  return (
+    asker !== '' &&
+    isFound(packages, asker.slice(0, Math.max(0, asker.lastIndexOf('/node_modules/'))), name)
+  );
 };
 
 /** Every hole of a lock file. */
@@ -48,12 +52,14 @@ export const holesOf = (packages: LockedPackages): readonly Hole[] =>
 const platform = /(android|darwin|freebsd|linux|openharmony|win32)-([a-z0-9]+)(?:-([a-z]+))?$/;
 
 /**
- * The entry of a package for one platform, told by its name: `@oxlint/binding-linux-arm64-musl`. It has no digest, since the package could not be read:
- * an installation on that platform trusts its registry. Throws for a package that is not of one platform; only npm can add that.
+ * The entry of a package for one platform, told by its name: `@oxlint/binding-linux-arm64-musl`. It
+ * has no digest, since the package could not be read: an installation on that platform trusts its
+ * registry. Throws for a package that is not of one platform; only npm can add that.
  */
 const entryFor = ({ asker, name, range }: Hole, packages: LockedPackages): LockedPackage => {
   const [, os, cpu, abi] = platform.exec(name) ?? [];
-  if (!os || !cpu) throw new Error(`${asker} asks for ${name}, which is for every platform: npm install`);
+  if (!os || !cpu)
+    throw new Error(`${asker} asks for ${name}, which is for every platform: npm install`);
   const libc = { gnu: ['glibc'], musl: ['musl'] }[abi ?? ''];
   const { dev, license } = packages[asker] ?? {};
   return {
@@ -70,8 +76,14 @@ const entryFor = ({ asker, name, range }: Hole, packages: LockedPackages): Locke
 if (import.meta.main) {
   const lock: { packages: LockedPackages } = JSON.parse(readText('package-lock.json'));
   const holes = holesOf(lock.packages);
-  const filled = Object.fromEntries(holes.map((hole) => [`node_modules/${hole.name}`, entryFor(hole, lock.packages)]));
-  lock.packages = Object.fromEntries(Object.entries({ ...lock.packages, ...filled }).toSorted(([a], [b]) => a.localeCompare(b, 'en')));
+  const filled = Object.fromEntries(
+    holes.map((hole) => [`node_modules/${hole.name}`, entryFor(hole, lock.packages)]),
+  );
+  lock.packages = Object.fromEntries(
+    Object.entries({ ...lock.packages, ...filled }).toSorted(([a], [b]) =>
+      a.localeCompare(b, 'en'),
+    ),
+  );
   writeFileSync(join(root, 'package-lock.json'), `${JSON.stringify(lock, null, 2)}\n`);
   console.log(`filled ${holes.length} holes of package-lock.json`);
 }

@@ -1,4 +1,7 @@
-/** What is installed: exact versions, no registry's address, licences that a closed product may be built on, nothing that is not used. */
+/**
+ * What is installed: exact versions, no registry's address, licences that a closed product may be
+ * built on, nothing that is not used.
+ */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -7,23 +10,48 @@ import { holesOf, type LockedPackage, type LockedPackages } from './lock.ts';
 import { readText, typescriptFiles } from './tree.ts';
 
 const { packages }: { packages: LockedPackages } = JSON.parse(readText('package-lock.json'));
-const locked: readonly (readonly [path: string, LockedPackage])[] = Object.entries(packages).filter(([path]) => path !== '');
+const locked: readonly (readonly [path: string, LockedPackage])[] = Object.entries(packages).filter(
+  ([path]) => path !== '',
+);
 
-const permissive = new Set(['MIT', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', 'BlueOak-1.0.0', '(MIT AND BSD-3-Clause)', '(MIT OR CC0-1.0)']);
+const permissive = new Set([
+  'MIT',
+  'ISC',
+  '0BSD',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'Apache-2.0',
+  'BlueOak-1.0.0',
+  '(MIT AND BSD-3-Clause)',
+  '(MIT OR CC0-1.0)',
+]);
 
-/** Elastic License 2.0 allows this use: it forbids offering the software itself to others as a managed service. */
-const elastic = ['@apollo/composition', '@apollo/federation-internals', '@apollo/gateway', '@apollo/query-graphs', '@apollo/query-planner'];
+/**
+ * Elastic License 2.0 allows this use: it forbids offering the software itself to others as a
+ * managed service.
+ */
+const elastic = [
+  '@apollo/composition',
+  '@apollo/federation-internals',
+  '@apollo/gateway',
+  '@apollo/query-graphs',
+  '@apollo/query-planner',
+];
 
 describe('packages', () => {
   test('every version in package.json is exact', () => {
     const { dependencies, devDependencies, optionalDependencies, overrides } = packageJson;
-    const nested = Object.values(overrides).flatMap((override) => (typeof override === 'string' ? [override] : Object.values(override)));
+    const nested = Object.values(overrides).flatMap((override) =>
+      typeof override === 'string' ? [override] : Object.values(override),
+    );
     const direct = Object.values({ ...dependencies, ...devDependencies, ...optionalDependencies });
     const versions = [...direct, ...nested];
     assert.ok(versions.length > 30, `saw only ${versions.length} packages`);
     // `$name` is the version that stands above, and `npm:name@` another name of a package.
     assert.deepEqual(
-      versions.filter((version) => !/^(?:npm:[\w-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$|^\$[\w-]+$/.test(version)),
+      versions.filter(
+        (version) => !/^(?:npm:[\w-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$|^\$[\w-]+$/.test(version),
+      ),
       [],
     );
   });
@@ -37,7 +65,11 @@ describe('packages', () => {
 
   test('the lock file has no address, so that any registry serves it, and a digest for every package that is not for one platform', () => {
     assert.deepEqual(
-      locked.filter(([, entry]) => entry.resolved !== undefined || (!entry.integrity?.startsWith('sha512-') && entry.os === undefined)),
+      locked.filter(
+        ([, entry]) =>
+          entry.resolved !== undefined ||
+          (!entry.integrity?.startsWith('sha512-') && entry.os === undefined),
+      ),
       [],
     );
   });
@@ -46,7 +78,10 @@ describe('packages', () => {
     const production = locked.filter(([, { dev }]) => !dev);
     t.diagnostic(`${production.length} packages`);
     assert.ok(production.length > 200, `saw only ${production.length} packages`);
-    const named = production.map(([path, { license }]) => ({ name: path.split('node_modules/').at(-1) ?? path, license: license ?? 'none' }));
+    const named = production.map(([path, { license }]) => ({
+      name: path.split('node_modules/').at(-1) ?? path,
+      license: license ?? 'none',
+    }));
     const others = named.filter(({ license }) => !permissive.has(license));
     assert.deepEqual(
       others,
@@ -56,10 +91,14 @@ describe('packages', () => {
 
   test('every production package is imported, or resolved by its name, by something other than a test', () => {
     const files = typescriptFiles().filter((path) => !path.startsWith('test/'));
-    const imported = new Set(files.flatMap((path) => edgesOf(path, readText(path)).map(({ to }) => to)));
+    const imported = new Set(
+      files.flatMap((path) => edgesOf(path, readText(path)).map(({ to }) => to)),
+    );
     const code = files.map(readText).join('\n');
     assert.deepEqual(
-      Object.keys(packageJson.dependencies).filter((name) => !imported.has(name) && !code.includes(`resolve('${name}')`)),
+      Object.keys(packageJson.dependencies).filter(
+        (name) => !imported.has(name) && !code.includes(`resolve('${name}')`),
+      ),
       [],
     );
   });

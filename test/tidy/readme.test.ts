@@ -6,5 +6,8 @@ import { readText } from './tree.ts';
 
 test('the first payment of README.md is the command that the start prints', () => {
   const command = firstPayment('http://127.0.0.1:4000', 'sk_test_...').join('\n');
-  assert.ok(readText('README.md').includes(`\`\`\`sh\n${command}\n\`\`\``), `README.md should show:\n${command}`);
+  assert.ok(
+    readText('README.md').includes(`\`\`\`sh\n${command}\n\`\`\``),
+    `README.md should show:\n${command}`,
+  );
 });

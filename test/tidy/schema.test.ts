@@ -1,4 +1,7 @@
-/** The schema against what stands beside it: access rows, the OpenAPI description, the closed lists of the rules. */
+/**
+ * The schema against what stands beside it: access rows, the OpenAPI description, the closed lists
+ * of the rules.
+ */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { Supergraph } from '@apollo/federation-internals';
@@ -27,7 +30,11 @@ import { readText, typescriptFiles } from './tree.ts';
 
 const supergraph = Supergraph.build(readText('schema/supergraph.graphql'));
 const schema = supergraph.apiSchema().toGraphQLJSSchema();
-const rootTypes = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].filter(isObjectType);
+const rootTypes = [
+  schema.getQueryType(),
+  schema.getMutationType(),
+  schema.getSubscriptionType(),
+].filter(isObjectType);
 const operations = readOperations();
 /** Root fields that only parts of the service ask one another, directly. */
 const hidden = supergraph.schema.schemaDefinition.roots().flatMap(({ type }) =>
@@ -38,7 +45,9 @@ const hidden = supergraph.schema.schemaDefinition.roots().flatMap(({ type }) =>
 );
 
 const namesOf = (document: DocumentNode): readonly string[] =>
-  document.definitions.flatMap((definition) => (definition.kind === Kind.OPERATION_DEFINITION && definition.name ? [definition.name.value] : []));
+  document.definitions.flatMap((definition) =>
+    definition.kind === Kind.OPERATION_DEFINITION && definition.name ? [definition.name.value] : [],
+  );
 
 const sorted = (values: Iterable<string>): readonly string[] => [...values].toSorted();
 
@@ -52,23 +61,37 @@ const valuesOf = (name: string): readonly string[] => {
 const enumsOf = (document: DocumentNode): Map<string, readonly string[]> => {
   const found = new Map<string, readonly string[]>();
   visit(document, {
-    EnumTypeDefinition: ({ name, values }) => void found.set(name.value, values?.map((value) => value.name.value) ?? []),
+    EnumTypeDefinition: ({ name, values }) =>
+      void found.set(name.value, values?.map((value) => value.name.value) ?? []),
   });
   return found;
 };
 
-/** The fields of a type, each with whether it is described, by an interface of the type if not by itself. */
-const fieldsOf = (type: GraphQLNamedType): readonly { readonly name: string; readonly described: boolean }[] => {
+/**
+ * The fields of a type, each with whether it is described, by an interface of the type if not by
+ * itself.
+ */
+const fieldsOf = (
+  type: GraphQLNamedType,
+): readonly { readonly name: string; readonly described: boolean }[] => {
   if (isInputObjectType(type))
-    return Object.values(type.getFields()).map(({ name, description }) => ({ name: `${type.name}.${name}`, described: Boolean(description) }));
+    return Object.values(type.getFields()).map(({ name, description }) => ({
+      name: `${type.name}.${name}`,
+      described: Boolean(description),
+    }));
   if (!isObjectType(type) && !isInterfaceType(type)) return [];
   const told = new Set(type.getInterfaces().flatMap((base) => Object.keys(base.getFields())));
-  return Object.values(type.getFields()).map(({ name, description }) => ({ name: `${type.name}.${name}`, described: Boolean(description) || told.has(name) }));
+  return Object.values(type.getFields()).map(({ name, description }) => ({
+    name: `${type.name}.${name}`,
+    described: Boolean(description) || told.has(name),
+  }));
 };
 
 describe('the schema', () => {
   test('has an access row for every root field, and no row without a field', (t) => {
-    const fields = rootTypes.flatMap((type) => Object.keys(type.getFields()).map((field) => `${type.name}.${field}`));
+    const fields = rootTypes.flatMap((type) =>
+      Object.keys(type.getFields()).map((field) => `${type.name}.${field}`),
+    );
     t.diagnostic(`${fields.length} root fields`);
     assert.ok(fields.length > 30);
     assert.deepEqual(sorted(Object.keys(access)), sorted([...fields, ...hidden]));
@@ -78,17 +101,24 @@ describe('the schema', () => {
     t.diagnostic(`${hidden.length} hidden root fields`);
     assert.ok(hidden.length > 0);
     // For services, or for the edge on its own behalf: one of them, and no caller.
-    for (const field of hidden) assert.match(JSON.stringify(access[field]), /^\{"(service|edge)":true\}$/, field);
+    for (const field of hidden)
+      assert.match(JSON.stringify(access[field]), /^\{"(service|edge)":true\}$/, field);
   });
 
   test('describes every type and every field; results and connections are told by their names', (t) => {
-    const types = Object.values(schema.getTypeMap()).filter((type) => !type.name.startsWith('__') && !rootTypes.some((root) => root === type));
+    const types = Object.values(schema.getTypeMap()).filter(
+      (type) => !type.name.startsWith('__') && !rootTypes.some((root) => root === type),
+    );
     const ownName = (name: string): boolean => /(Result|Connection)$/.test(name);
     assert.deepEqual(
-      types.filter(({ description, name }) => !description && !ownName(name)).map(({ name }) => name),
+      types
+        .filter(({ description, name }) => !description && !ownName(name))
+        .map(({ name }) => name),
       [],
     );
-    const fields = [...rootTypes, ...types].filter(({ name }) => !ownName(name)).flatMap((type) => fieldsOf(type));
+    const fields = [...rootTypes, ...types]
+      .filter(({ name }) => !ownName(name))
+      .flatMap((type) => fieldsOf(type));
     t.diagnostic(`${fields.length} fields`);
     assert.ok(fields.length > 300);
     assert.deepEqual(
@@ -98,9 +128,15 @@ describe('the schema', () => {
   });
 
   test('has no union but results, each of which may be Refused', () => {
-    const results = Object.values(schema.getTypeMap()).filter((type) => type instanceof GraphQLUnionType);
+    const results = Object.values(schema.getTypeMap()).filter(
+      (type) => type instanceof GraphQLUnionType,
+    );
     assert.ok(results.length > 10);
-    for (const union of results) assert.ok(union.getTypes().some(({ name }) => name === 'Refused') && union.name.endsWith('Result'), union.name);
+    for (const union of results)
+      assert.ok(
+        union.getTypes().some(({ name }) => name === 'Refused') && union.name.endsWith('Result'),
+        union.name,
+      );
   });
 
   test('gives an enum the same values in every subgraph', () => {
@@ -117,7 +153,11 @@ describe('the schema', () => {
     assert.ok(compared >= 6, `compared only ${compared} enums`);
   });
 
-  const closedLists: readonly (readonly [type: string, list: readonly string[], spelled?: (value: string) => string])[] = [
+  const closedLists: readonly (readonly [
+    type: string,
+    list: readonly string[],
+    spelled?: (value: string) => string,
+  ])[] = [
     ['RefusalCode', refusalCodes],
     ['Mode', modes],
     ['PaymentStatus', paymentStatuses],
@@ -127,11 +167,14 @@ describe('the schema', () => {
     ['LiveEventKind', liveKinds, dotted],
   ];
   for (const [type, list, spelled = String] of closedLists) {
-    test(`spells ${type} as the rules do`, () => assert.deepEqual(valuesOf(type).map(spelled), list));
+    test(`spells ${type} as the rules do`, () =>
+      assert.deepEqual(valuesOf(type).map(spelled), list));
   }
 
   test('has an event type for every kind of the stream', () => {
-    const types = Object.values(schema.getTypeMap()).filter((type) => isObjectType(type) && type.getInterfaces().some(({ name }) => name === 'LiveEvent'));
+    const types = Object.values(schema.getTypeMap()).filter(
+      (type) => isObjectType(type) && type.getInterfaces().some(({ name }) => name === 'LiveEvent'),
+    );
     const expected = liveKinds.map(
       (kind) =>
         kind
@@ -161,7 +204,10 @@ describe('the named operations', () => {
   });
 });
 
-/** Decision D-41, in the order of its table, with what card payouts need beside it (ARCHITECTURE.md): code to class. */
+/**
+ * Decision D-41, in the order of its table, with what card payouts need beside it
+ * (ARCHITECTURE.md): code to class.
+ */
 const decided = `
   soft       do_not_honor generic_decline insufficient_funds limit_exceeded call_issuer
   hard       expired_card

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 
 /** Folders that hold nothing of ours: packages, history, and what a run leaves behind. */
 const foreign = (path: string): boolean =>
-  /(^|\/)(node_modules|\.git|\.data[^/]*)$/.test(path) || ['test/bench/results', 'test/browser/screenshots'].includes(path);
+  /(^|\/)(node_modules|\.git|\.data[^/]*)$/.test(path) ||
+  ['test/bench/results', 'test/browser/screenshots'].includes(path);
 
 export const root = join(import.meta.dirname, '../..');
 
@@ -19,10 +20,13 @@ const walk = (folder: string): string[] =>
 export const projectFiles = (): readonly string[] => walk('').toSorted();
 
 /** The TypeScript among them. */
-export const typescriptFiles = (): readonly string[] => projectFiles().filter((path) => path.endsWith('.ts'));
+export const typescriptFiles = (): readonly string[] =>
+  projectFiles().filter((path) => path.endsWith('.ts'));
 
 /** Whether a file is written by schema/build.ts or by npm. */
-export const isGenerated = (path: string): boolean => path.startsWith('schema/generated/') || ['schema/supergraph.graphql', 'package-lock.json'].includes(path);
+export const isGenerated = (path: string): boolean =>
+  path.startsWith('schema/generated/') ||
+  ['schema/supergraph.graphql', 'package-lock.json'].includes(path);
 
 /** The text of a file, by its path from the root. */
 export const readText = (path: string): string => readFileSync(join(root, path), 'utf8');

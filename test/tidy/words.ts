@@ -1,12 +1,27 @@
-/** What is read off one file: names that say nothing, marks of unfinished work, waivers, tests that do not run, places on somebody's machine. */
+/**
+ * What is read off one file: names that say nothing, marks of unfinished work, waivers, tests that
+ * do not run, places on somebody's machine.
+ */
 import { posix } from 'node:path';
 import { Visitor, parseSync } from 'oxc-parser';
 
 /** Words of a path that say nothing about what is there. */
-const emptyWords = new Set(['util', 'utils', 'utility', 'utilities', 'helper', 'helpers', 'common', 'lib', 'libs', 'misc']);
+const emptyWords = new Set([
+  'util',
+  'utils',
+  'utility',
+  'utilities',
+  'helper',
+  'helpers',
+  'common',
+  'lib',
+  'libs',
+  'misc',
+]);
 
 /** Parts of a path (folders, and the words of a file's name) that name no part of the domain. */
-export const emptyNames = (path: string): readonly string[] => path.split(/[/.-]/).filter((word) => emptyWords.has(word.toLowerCase()));
+export const emptyNames = (path: string): readonly string[] =>
+  path.split(/[/.-]/).filter((word) => emptyWords.has(word.toLowerCase()));
 
 interface Pattern {
   readonly says: string;
@@ -16,11 +31,15 @@ interface Pattern {
 /** Marks and places, in a text of any kind. */
 const textPatterns: readonly Pattern[] = [
   { says: 'a mark of unfinished work', finds: /\b(TODO|FIXME|XXX|HACK)\b/ },
-  { says: "a place on somebody's machine", finds: /(^|[\s'"`(=:])(\/(work|root|Users)\/|\/home\/(?!node\/)\w|[A-Z]:\\\\?Users\\)/m },
+  {
+    says: "a place on somebody's machine",
+    finds: /(^|[\s'"`(=:])(\/(work|root|Users)\/|\/home\/(?!node\/)\w|[A-Z]:\\\\?Users\\)/m,
+  },
 ];
 
 /** A comment that switches a checker off. */
-const waiver = /(oxlint|eslint)-(disable|enable)|@ts-(ignore|expect-error|nocheck)|(oxfmt|prettier|biome)-ignore|(v8|c8|istanbul) ignore/;
+const waiver =
+  /(oxlint|eslint)-(disable|enable)|@ts-(ignore|expect-error|nocheck)|(oxfmt|prettier|biome)-ignore|(v8|c8|istanbul) ignore/;
 
 /** Names of types and classes that say what they are made as, not what they are. */
 const emptySuffix = /\w(Service|Manager|Handler|Processor|Impl)$/;
@@ -32,8 +51,15 @@ export const textFaults = (text: string): readonly string[] =>
     return found ? [`line ${text.slice(0, found.index + 1).split('\n').length}: ${says}`] : [];
   });
 
-/** Links of a Markdown text to files beside it that are not among `files`, all of them paths from the root. */
-export const deadLinks = (path: string, text: string, files: readonly string[]): readonly string[] =>
+/**
+ * Links of a Markdown text to files beside it that are not among `files`, all of them paths from
+ * the root.
+ */
+export const deadLinks = (
+  path: string,
+  text: string,
+  files: readonly string[],
+): readonly string[] =>
   [...text.matchAll(/\]\((?!#|https?:)([^)#\s]+)(?:#[^)]*)?\)/g)].flatMap(([, link = '']) => {
     const target = posix.join(posix.dirname(path), link);
     return files.includes(target) ? [] : [link];
@@ -43,7 +69,8 @@ export const deadLinks = (path: string, text: string, files: readonly string[]):
 export const typescriptFaults = (path: string, text: string): readonly string[] => {
   const { program, comments } = parseSync(path, text);
   const faults: string[] = [];
-  const say = (offset: number, fault: string): void => void faults.push(`line ${text.slice(0, offset).split('\n').length}: ${fault}`);
+  const say = (offset: number, fault: string): void =>
+    void faults.push(`line ${text.slice(0, offset).split('\n').length}: ${fault}`);
   for (const comment of comments) if (waiver.test(comment.value)) say(comment.start, 'a waiver');
 
   const named = (id: { readonly name: string; readonly start: number } | null): void => {
@@ -59,15 +86,27 @@ export const typescriptFaults = (path: string, text: string): readonly string[] 
     IfStatement: enter,
     'IfStatement:exit': leave,
     CallExpression({ callee, start }) {
-      if (callee.type !== 'MemberExpression' || callee.property.type !== 'Identifier' || callee.object.type !== 'Identifier') return;
+      if (
+        callee.type !== 'MemberExpression' ||
+        callee.property.type !== 'Identifier' ||
+        callee.object.type !== 'Identifier'
+      )
+        return;
       const [object, method] = [callee.object.name, callee.property.name];
       if (!['test', 'describe', 'it', 'suite', 't'].includes(object)) return;
-      if (method === 'only' || method === 'todo') say(start, `${object}.${method}: the others do not run`);
+      if (method === 'only' || method === 'todo')
+        say(start, `${object}.${method}: the others do not run`);
       if (method === 'skip' && conditions === 0) say(start, `${object}.skip without a condition`);
     },
     Property({ key, value, start }) {
-      if (!path.endsWith('.test.ts') || key.type !== 'Identifier' || !['only', 'skip', 'todo'].includes(key.name)) return;
-      if (value.type === 'Literal' && value.value !== false) say(start, `${key.name} without a condition`);
+      if (
+        !path.endsWith('.test.ts') ||
+        key.type !== 'Identifier' ||
+        !['only', 'skip', 'todo'].includes(key.name)
+      )
+        return;
+      if (value.type === 'Literal' && value.value !== false)
+        say(start, `${key.name} without a condition`);
     },
   }).visit(program);
   return faults;

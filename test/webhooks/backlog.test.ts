@@ -16,7 +16,9 @@ after(() => stage.close());
 const scrape = async (): Promise<{ readonly states: string; readonly oldest_s: number }> => {
   const text = await metrics.metrics();
   const of = (pattern: RegExp): number => Number(pattern.exec(text)?.[1]);
-  const states = ['unrelayed', 'untried', 'retrying'].map((state) => of(new RegExp(`webhook_backlog\\{state="${state}"\\} (\\S+)`)));
+  const states = ['unrelayed', 'untried', 'retrying'].map((state) =>
+    of(new RegExp(`webhook_backlog\\{state="${state}"\\} (\\S+)`)),
+  );
   return { states: states.join(' '), oldest_s: of(/^webhook_oldest_undelivered_seconds (\S+)/m) };
 };
 
@@ -24,11 +26,16 @@ test('the metrics tell what is not relayed, not tried and not delivered, and how
   context.after(watchWebhookBacklog(stage.pool));
   assert.deepEqual(await scrape(), { states: '0 0 0', oldest_s: 0 });
   let isHealthy = false;
-  const receiver = await startReceiver(context, (response) => response.writeHead(isHealthy ? 200 : 500).end());
+  const receiver = await startReceiver(context, (response) =>
+    response.writeHead(isHealthy ? 200 : 500).end(),
+  );
   const shop = await stage.addShop();
   await stage.addEndpoint(shop, receiver.url);
   const written = [await writeEvent(stage.pool, shop), await writeEvent(stage.pool, shop)];
-  await stage.pool.query(`update event set created_at = created_at - interval '1 hour' where id = $1`, [written[0]?.eventId]);
+  await stage.pool.query(
+    `update event set created_at = created_at - interval '1 hour' where id = $1`,
+    [written[0]?.eventId],
+  );
   const waiting = await scrape();
   assert.equal(waiting.states, '2 0 0');
   assert.ok(waiting.oldest_s >= 3_600 && waiting.oldest_s < 4_000, `${waiting.oldest_s} s`);

@@ -1,4 +1,7 @@
-/** Receivers that nobody would write on purpose, each asked once; `delivery.test.ts` shows that they delay nobody else. */
+/**
+ * Receivers that nobody would write on purpose, each asked once; `delivery.test.ts` shows that they
+ * delay nobody else.
+ */
 import assert from 'node:assert/strict';
 import { createServer as createTlsServer } from 'node:https';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -37,12 +40,16 @@ const serveBytes = (context: TestContext, answer: (socket: Socket) => void): Pro
     createServer((socket) => socket.once('data', () => answer(socket))),
   );
 
-const post = (url: string): Promise<Answer> => postWebhook(targets, { url, headers: { 'X-Test': '1' }, body: '{}', deadline_ms });
+const post = (url: string): Promise<Answer> =>
+  postWebhook(targets, { url, headers: { 'X-Test': '1' }, body: '{}', deadline_ms });
 
 /** Writes the text byte by byte, and the last byte again and again. */
 const drip = (socket: Socket, text: string): void => {
   let written = 0;
-  const timer = setInterval(() => socket.write(text[Math.min(written++, text.length - 1)] ?? ''), 20);
+  const timer = setInterval(
+    () => socket.write(text[Math.min(written++, text.length - 1)] ?? ''),
+    20,
+  );
   socket.on('close', () => clearInterval(timer));
 };
 
@@ -53,8 +60,13 @@ test('an attempt has 15 seconds, and is nobody else’s for longer', () => {
 
 describe('an attempt ends at its deadline', () => {
   test('when the receiver drips its headers', async (context) => {
-    const port = await serveBytes(context, (socket) => drip(socket, 'HTTP/1.1 200 OK\r\nX-Slow: yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy'));
-    assert.deepEqual({ ...(await post(`http://127.0.0.1:${port}/`)), duration_ms: 0 }, { status: null, error: late, head: null, duration_ms: 0 });
+    const port = await serveBytes(context, (socket) =>
+      drip(socket, 'HTTP/1.1 200 OK\r\nX-Slow: yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy'),
+    );
+    assert.deepEqual(
+      { ...(await post(`http://127.0.0.1:${port}/`)), duration_ms: 0 },
+      { status: null, error: late, head: null, duration_ms: 0 },
+    );
   });
 
   test('when it drips its body, but the status that came in time counts', async (context) => {
@@ -68,7 +80,8 @@ describe('an attempt ends at its deadline', () => {
 
   test('when it takes the connection and never speaks, with TLS or without', async (context) => {
     const port = await serveBytes(context, () => {});
-    for (const scheme of ['http', 'https']) assert.equal((await post(`${scheme}://127.0.0.1:${port}/`)).error, late);
+    for (const scheme of ['http', 'https'])
+      assert.equal((await post(`${scheme}://127.0.0.1:${port}/`)).error, late);
   });
 });
 
@@ -92,7 +105,10 @@ describe('an attempt fails', () => {
 
   test('when the receiver hangs up in the middle of the handshake', async (context) => {
     const port = await serveBytes(context, (socket) => socket.destroy());
-    assert.match((await post(`https://127.0.0.1:${port}/`)).error ?? '', /ECONNRESET|disconnected|socket/i);
+    assert.match(
+      (await post(`https://127.0.0.1:${port}/`)).error ?? '',
+      /ECONNRESET|disconnected|socket/i,
+    );
   });
 
   test('before anything is said to a receiver whose certificate nobody trusts', async (context) => {
@@ -111,7 +127,9 @@ describe('an attempt fails', () => {
     const inside = await serveBytes(context, () => (connections += 1));
     for (const status of [301, 302, 303, 307, 308]) {
       const port = await serveBytes(context, (socket) =>
-        socket.end(`HTTP/1.1 ${status} Go\r\nLocation: http://127.0.0.1:${inside}/\r\nContent-Length: 0\r\n\r\n`),
+        socket.end(
+          `HTTP/1.1 ${status} Go\r\nLocation: http://127.0.0.1:${inside}/\r\nContent-Length: 0\r\n\r\n`,
+        ),
       );
       assert.equal((await post(`http://127.0.0.1:${port}/`)).status, status);
     }

@@ -24,7 +24,8 @@ after(async () => {
   await stage.close();
 });
 
-const hmac = (secret: string, text: string): string => createHmac('sha256', secret).update(text).digest('hex');
+const hmac = (secret: string, text: string): string =>
+  createHmac('sha256', secret).update(text).digest('hex');
 
 const untilAttempted = (eventId: string, attempts: number): Promise<void> =>
   eventually(
@@ -55,7 +56,10 @@ describe('a delivery', () => {
     assert.equal(request.headers['x-psp-event-id'], `evt_${eventId}`);
     const { t, v1, v2 } = signatureOf(request);
     assert.equal(request.headers['x-psp-timestamp'], t);
-    assert.ok(Math.abs(Number(t) * 1_000 - request.at) < 3_000, 'the timestamp is that of the attempt');
+    assert.ok(
+      Math.abs(Number(t) * 1_000 - request.at) < 3_000,
+      'the timestamp is that of the attempt',
+    );
     assert.equal(v1, hmac(secret, body));
     assert.equal(v2, hmac(secret, `${t}.${body}`));
     await untilAttempted(eventId, 1);
@@ -85,7 +89,13 @@ describe('a delivery', () => {
     const { eventId, body } = await writeEvent(stage.pool, shop);
     await untilAttempted(eventId, 1);
     const [failed] = await deliveriesOf(stage, eventId);
-    assert.ok(failed?.status === 'pending' && failed.wait_s !== null && failed.wait_s >= 10 && failed.wait_s < 11.5, JSON.stringify(failed));
+    assert.ok(
+      failed?.status === 'pending' &&
+        failed.wait_s !== null &&
+        failed.wait_s >= 10 &&
+        failed.wait_s < 11.5,
+      JSON.stringify(failed),
+    );
     assert.equal((await attemptsOf(stage, eventId))[0]?.response_head, 'nope');
     await sleep(1_500);
     assert.equal(receiver.received.length, 1, 'not before its time');
@@ -112,13 +122,20 @@ describe('a delivery', () => {
       await untilAttempted(eventId, index + 1);
       const [{ wait_s } = { wait_s: null }] = await deliveriesOf(stage, eventId);
       // From the attempt's beginning; the jitter adds a tenth at most.
-      assert.ok(wait_s !== null && wait_s >= delay_s && wait_s <= delay_s * 1.1 + 5, `${wait_s} s after attempt ${index + 1}`);
+      assert.ok(
+        wait_s !== null && wait_s >= delay_s && wait_s <= delay_s * 1.1 + 5,
+        `${wait_s} s after attempt ${index + 1}`,
+      );
       clock.advance({ seconds: Math.ceil(wait_s) });
       await worker.wake([lane]);
     }
     await untilAttempted(eventId, 9);
     assert.deepEqual(
-      (await deliveriesOf(stage, eventId)).map(({ status, wait_s, leased }) => ({ status, wait_s, leased })),
+      (await deliveriesOf(stage, eventId)).map(({ status, wait_s, leased }) => ({
+        status,
+        wait_s,
+        leased,
+      })),
       [{ status: 'failed', wait_s: null, leased: false }],
     );
     assert.deepEqual(
@@ -129,7 +146,9 @@ describe('a delivery', () => {
 
   test('does not follow a redirect', async (context) => {
     const elsewhere = await startReceiver(context, (response) => response.end());
-    const receiver = await startReceiver(context, (response) => response.writeHead(307, { location: elsewhere.url }).end());
+    const receiver = await startReceiver(context, (response) =>
+      response.writeHead(307, { location: elsewhere.url }).end(),
+    );
     const shop = await stage.addShop();
     await stage.addEndpoint(shop, receiver.url);
     const { eventId } = await writeEvent(stage.pool, shop);
@@ -165,15 +184,23 @@ describe('where an event goes', () => {
     await writeEvent(stage.pool, shop, { event: 'payment.failed' });
     await receiver.until(3);
     await sleep(300);
-    const came = receiver.received.map(({ path, body }) => `${path} ${/"event":"([^"]+)"/.exec(body)?.[1]}`);
-    assert.deepEqual(came.toSorted(), ['/all payment.failed', '/all payment.succeeded', '/failed payment.failed']);
+    const came = receiver.received.map(
+      ({ path, body }) => `${path} ${/"event":"([^"]+)"/.exec(body)?.[1]}`,
+    );
+    assert.deepEqual(came.toSorted(), [
+      '/all payment.failed',
+      '/all payment.succeeded',
+      '/failed payment.failed',
+    ]);
   });
 
   test("a payment's own address replaces the endpoints and is signed with the oldest active endpoint's secret", async (context) => {
     const receiver = await startReceiver(context, (response) => response.end());
     const shop = await stage.addShop();
     const deleted = await stage.addEndpoint(shop, `${receiver.url}/deleted`);
-    await stage.pool.query('update webhook_endpoint set active = false where id = $1', [deleted.id]);
+    await stage.pool.query('update webhook_endpoint set active = false where id = $1', [
+      deleted.id,
+    ]);
     const oldest = await stage.addEndpoint(shop, `${receiver.url}/oldest`, ['payout.failed']);
     await sleep(5);
     await stage.addEndpoint(shop, `${receiver.url}/newer`);
@@ -200,7 +227,10 @@ describe('where an event goes', () => {
 
 describe('a slow receiver', () => {
   test('with four hundred deliveries before it delays nobody else: they come as if it were not there', async (context) => {
-    const slow = await startReceiver(context, (response) => void setTimeout(() => response.end(), 1_000).unref());
+    const slow = await startReceiver(
+      context,
+      (response) => void setTimeout(() => response.end(), 1_000).unref(),
+    );
     const healthy = await startReceiver(context, (response) => response.end());
     const [its, other] = [await stage.addShop(), await stage.addShop()];
     await stage.addEndpoint(its, slow.url);
@@ -213,12 +243,19 @@ describe('a slow receiver', () => {
       committed.push(Date.now());
       await healthy.until(index);
     }
-    const taken_ms = committed.map((at, index) => (healthy.received[index]?.at ?? 0) - at).toSorted((a, b) => a - b);
-    context.diagnostic(`commit to healthy receiver: half within ${taken_ms[10]} ms, all within ${taken_ms.at(-1)} ms`);
-    // Ten at a time and a second for each: what came to the healthy one did not wait for the end of that.
+    const taken_ms = committed
+      .map((at, index) => (healthy.received[index]?.at ?? 0) - at)
+      .toSorted((a, b) => a - b);
+    context.diagnostic(
+      `commit to healthy receiver: half within ${taken_ms[10]} ms, all within ${taken_ms.at(-1)} ms`,
+    );
+    // Ten at a time and a second for each: what came to the healthy one did not wait for the end of
+    // that.
     assert.ok(slow.received.length < 400, 'the slow one has more before it');
     assert.equal(slow.mostAtOnce, 10);
-    await stage.pool.query('update webhook_endpoint set active = false where shop_id = $1', [its.shopId]);
+    await stage.pool.query('update webhook_endpoint set active = false where shop_id = $1', [
+      its.shopId,
+    ]);
   });
 });
 
@@ -230,14 +267,17 @@ describe('a bad receiver', () => {
       const flow = setInterval(() => response.write('x'.repeat(8_192)), 5);
       response.on('close', () => clearInterval(flow));
     });
-    const stalling = await startReceiver(context, (response) => response.writeHead(500).write('half'));
+    const stalling = await startReceiver(context, (response) =>
+      response.writeHead(500).write('half'),
+    );
     const healthy = await startReceiver(context, (response) => response.end());
     const bad = [hanging, breaking, endless, stalling];
     const written = new Map<string, string>();
     for (const receiver of bad) {
       const shop = await stage.addShop();
       await stage.addEndpoint(shop, receiver.url);
-      for (let index = 0; index < 25; index += 1) written.set(receiver.url, (await writeEvent(stage.pool, shop)).eventId);
+      for (let index = 0; index < 25; index += 1)
+        written.set(receiver.url, (await writeEvent(stage.pool, shop)).eventId);
     }
     await Promise.all(bad.map((receiver) => receiver.until(1)));
     const shop = await stage.addShop();
@@ -253,13 +293,19 @@ describe('a bad receiver', () => {
       await untilAttempted(id, 1);
       return (await attemptsOf(stage, id))[0];
     };
-    assert.deepEqual(pick(await lastOf(hanging)), { status: null, error: `no complete answer within ${deadline_ms} ms` });
+    assert.deepEqual(pick(await lastOf(hanging)), {
+      status: null,
+      error: `no complete answer within ${deadline_ms} ms`,
+    });
     assert.equal((await lastOf(breaking))?.status, null);
     // Its status came in time; the body is read to its limit and dropped.
     const cut = await lastOf(endless);
     assert.deepEqual(pick(cut), { status: 200, error: null });
     assert.equal(cut?.response_head, 'x'.repeat(1_024));
-    assert.deepEqual(pick(await lastOf(stalling)), { status: 500, error: `no complete answer within ${deadline_ms} ms` });
+    assert.deepEqual(pick(await lastOf(stalling)), {
+      status: 500,
+      error: `no complete answer within ${deadline_ms} ms`,
+    });
     assert.equal(hanging.mostAtOnce, 10, 'ten at once and no more');
   });
 
@@ -275,4 +321,5 @@ describe('a bad receiver', () => {
   });
 });
 
-const pick = (attempt: Attempt | undefined) => attempt && { status: attempt.status, error: attempt.error };
+const pick = (attempt: Attempt | undefined) =>
+  attempt && { status: attempt.status, error: attempt.error };

@@ -1,4 +1,7 @@
-/** Webhooks to loopback, as an installation decides by itself: a developer's may, one that others reach or that is live may not. */
+/**
+ * Webhooks to loopback, as an installation decides by itself: a developer's may, one that others
+ * reach or that is live may not.
+ */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -11,7 +14,13 @@ import { readConfig } from '../../subgraphs/kernel/service/config/config.ts';
 import { startReceiver } from './receiver.ts';
 
 test('only http on loopback is a developer’s address', () => {
-  for (const url of ['http://127.0.0.1:4000', 'http://localhost', 'http://127.8.9.10', 'http://[::1]:4000']) assert.equal(isLocalAddress(url), true, url);
+  for (const url of [
+    'http://127.0.0.1:4000',
+    'http://localhost',
+    'http://127.8.9.10',
+    'http://[::1]:4000',
+  ])
+    assert.equal(isLocalAddress(url), true, url);
   for (const url of [
     'https://localhost',
     'http://pay.example',
@@ -27,7 +36,10 @@ test('only http on loopback is a developer’s address', () => {
 test('an installation on a database of its own is a developer’s unless it says otherwise, a fleet is not', () => {
   assert.equal(readConfig({}).webhookPrivateTargets, 'development');
   assert.equal(readConfig({ WEBHOOK_PRIVATE_TARGETS: 'allow' }).webhookPrivateTargets, 'allow');
-  const fleet = { DATABASE_URL: 'postgres://db/payments', SECRET_KEY: randomBytes(32).toString('base64') };
+  const fleet = {
+    DATABASE_URL: 'postgres://db/payments',
+    SECRET_KEY: randomBytes(32).toString('base64'),
+  };
   assert.equal(readConfig(fleet).webhookPrivateTargets, 'refuse');
 });
 
@@ -39,7 +51,11 @@ describe('an installation', () => {
   after(() => database?.stop());
 
   const start = async (environment: Readonly<Record<string, string>>): Promise<Service> =>
-    startService('one', { DATABASE_URL: database.url, SECRET_KEY: Buffer.alloc(32, 1).toString('base64'), ...environment });
+    startService('one', {
+      DATABASE_URL: database.url,
+      SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
+      ...environment,
+    });
 
   /** Whether an endpoint on loopback is taken. */
   const isTaken = async (service: Service): Promise<boolean> => {
@@ -55,7 +71,10 @@ describe('an installation', () => {
       ['development', false],
       ['allow', true],
     ] as const) {
-      const service = await start({ WEBHOOK_PRIVATE_TARGETS: setting, PUBLIC_URL: 'https://pay.example' });
+      const service = await start({
+        WEBHOOK_PRIVATE_TARGETS: setting,
+        PUBLIC_URL: 'https://pay.example',
+      });
       assert.equal(await isTaken(service), taken, setting);
       await service.stop();
     }
@@ -72,21 +91,36 @@ describe('an installation', () => {
         await merchant.call('POST', `/payments/${body.payment.id}/cancel`);
       };
       const attempts = async (): Promise<(string | null)[]> => {
-        const query = 'query ($m: ID!) { webhookDeliveries(merchantId: $m) { nodes { attemptLog { error } } } }';
+        const query =
+          'query ($m: ID!) { webhookDeliveries(merchantId: $m) { nodes { attemptLog { error } } } }';
         const { webhookDeliveries } = await askGraph(service, query, { m: merchant.id });
-        return webhookDeliveries.nodes.flatMap(({ attemptLog }: any) => attemptLog.map(({ error }: any) => error));
+        return webhookDeliveries.nodes.flatMap(({ attemptLog }: any) =>
+          attemptLog.map(({ error }: any) => error),
+        );
       };
       await cancel();
       await eventually(async () => (await attempts()).length === 1, 'the first delivery');
       assert.deepEqual(await attempts(), [null]);
-      const { merchantCreate: other } = await askGraph(service, 'mutation { merchantCreate(name: "Live") { id } }');
+      const { merchantCreate: other } = await askGraph(
+        service,
+        'mutation { merchantCreate(name: "Live") { id } }',
+      );
       const live = (verb: 'Enable' | 'Disable') =>
-        askGraph(service, `mutation ($m: ID!) { merchantLive${verb}(merchantId: $m) { ... on Merchant { id } ... on Refused { code } } }`, { m: other.id });
+        askGraph(
+          service,
+          `mutation ($m: ID!) { merchantLive${verb}(merchantId: $m) { ... on Merchant { id } ... on Refused { code } } }`,
+          { m: other.id },
+        );
       await live('Enable');
       await withinASecond(false, () => isTaken(service));
       await cancel();
-      await eventually(async () => (await attempts()).some((error) => error !== null), 'an attempt that was refused');
-      assert.ok((await attempts()).some((error) => /only https is allowed|not public/.test(error ?? '')));
+      await eventually(
+        async () => (await attempts()).some((error) => error !== null),
+        'an attempt that was refused',
+      );
+      assert.ok(
+        (await attempts()).some((error) => /only https is allowed|not public/.test(error ?? '')),
+      );
       await live('Disable');
       await withinASecond(true, () => isTaken(service));
     } finally {

@@ -1,4 +1,7 @@
-/** A relay process that is killed between the commit of its first events and telling the bus of them: `node doomed-relay.ts <database>`. */
+/**
+ * A relay process that is killed between the commit of its first events and telling the bus of
+ * them: `node doomed-relay.ts <database>`.
+ */
 import pg from 'pg';
 import { startRelay } from '../../subgraphs/kernel/queue/relay.ts';
 import type { Bus } from '../../subgraphs/kernel/rules/event.ts';
@@ -10,10 +13,17 @@ const [, , connectionString = ''] = process.argv;
 /** A bus whose process dies at the first events that it is to carry. */
 const lastWords: Bus = {
   publish: async (topic, message) => {
-    if (topic === 'events' && message !== null && 'events' in message && message.events.length > 0) process.kill(process.pid, 'SIGKILL');
+    if (topic === 'events' && message !== null && 'events' in message && message.events.length > 0)
+      process.kill(process.pid, 'SIGKILL');
     else process.send?.('relaying');
   },
   subscribe: () => () => {},
 };
 
-startRelay({ pool: new pg.Pool({ connectionString }), bus: lastWords, log, makeDeliveries, wake: async () => {} });
+startRelay({
+  pool: new pg.Pool({ connectionString }),
+  bus: lastWords,
+  log,
+  makeDeliveries,
+  wake: async () => {},
+});

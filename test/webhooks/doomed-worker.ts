@@ -1,4 +1,7 @@
-/** A worker process that works one lane and is killed by the test: `node doomed-worker.ts <database> <vault key, base64> <lane>`. */
+/**
+ * A worker process that works one lane and is killed by the test: `node doomed-worker.ts <database>
+ * <vault key, base64> <lane>`.
+ */
 import pg from 'pg';
 import { webhookJobs } from '../../subgraphs/merchants/webhooks/jobs.ts';
 import { log } from './stage.ts';

@@ -4,7 +4,14 @@ import { after, before, test } from 'node:test';
 import type { StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
 import { endSetAside, poison, setAsideOf } from '../support/poison.ts';
 import { eventually, startReceiver } from './receiver.ts';
-import { openStage, startTestRelay, startWorker, writeEvent, type Shop, type Stage } from './stage.ts';
+import {
+  openStage,
+  startTestRelay,
+  startWorker,
+  writeEvent,
+  type Shop,
+  type Stage,
+} from './stage.ts';
 
 let stage: Stage;
 before(async () => void (stage = await openStage()));
@@ -16,7 +23,8 @@ const addShops = async (): Promise<readonly [Shop, readonly Shop[]]> => {
   return [bad ?? assert.fail(), others];
 };
 
-const left = async (where: string): Promise<number> => (await stage.pool.query(`select 1 from ${where}`)).rows.length;
+const left = async (where: string): Promise<number> =>
+  (await stage.pool.query(`select 1 from ${where}`)).rows.length;
 
 test('an event whose deliveries cannot be made is set aside by the relay; all others get their numbers, and it gets a later one when it can', async (context) => {
   const [bad, others] = await addShops();
@@ -32,7 +40,10 @@ test('an event whose deliveries cannot be made is set aside by the relay; all ot
     () => `${published.length} of 6 published`,
   );
   assert.ok(published.every(({ merchantId }) => merchantId !== bad.merchantId));
-  assert.deepEqual(await setAsideOf(stage.pool, bad.merchantId), { subjects: [`relay ${poisoned.eventId}`], alerts: ['relay'] });
+  assert.deepEqual(await setAsideOf(stage.pool, bad.merchantId), {
+    subjects: [`relay ${poisoned.eventId}`],
+    alerts: ['relay'],
+  });
   await cure();
   await endSetAside(stage.pool);
   await eventually(
@@ -52,7 +63,8 @@ test('a delivery that cannot be claimed is set aside, and those of other merchan
   const receiver = await startReceiver(context, (response) => response.end());
   const [bad, others] = await addShops();
   // A payment's own address: the lane is its origin, which several merchants share.
-  for (const shop of [bad, ...others]) await writeEvent(stage.pool, shop, { url: `${receiver.url}/own` });
+  for (const shop of [bad, ...others])
+    await writeEvent(stage.pool, shop, { url: `${receiver.url}/own` });
   const second = await startReceiver(context, (response) => response.end());
   for (const shop of others) await writeEvent(stage.pool, shop, { url: `${second.url}/own` });
   const relay = startTestRelay(stage, async () => {});
@@ -84,11 +96,16 @@ test('a result that cannot be stored has nobody else’s webhooks sent again, an
   const cure = await poison(stage.pool, 'webhook_attempt', 'insert', bad.merchantId);
   // Nothing of these tables has the merchant but the row itself.
   const relay = startTestRelay(stage, async () => {});
-  const worker = await startWorker(stage, undefined, { deadline_ms: 10_000, leaseMargin_ms: 1_000 });
+  const worker = await startWorker(stage, undefined, {
+    deadline_ms: 10_000,
+    leaseMargin_ms: 1_000,
+  });
   await receiver.until(4);
   const ids = others.map(({ merchantId }) => `'${merchantId}'`).join(', ');
   await eventually(
-    async () => (await left(`webhook_delivery where merchant_id in (${ids}) and status = 'delivered'`)) === others.length,
+    async () =>
+      (await left(`webhook_delivery where merchant_id in (${ids}) and status = 'delivered'`)) ===
+      others.length,
     () => 'deliveries of others are not stored',
   );
   await eventually(

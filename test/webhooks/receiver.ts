@@ -22,8 +22,14 @@ export interface Receiver {
   close(): void;
 }
 
-/** Starts a receiver that closes with the test; `answer` is called with each request, the number of those before it, and the response to write. */
-export const startReceiver = async (context: Pick<TestContext, 'after'>, answer: (response: ServerResponse, before: number) => void): Promise<Receiver> => {
+/**
+ * Starts a receiver that closes with the test; `answer` is called with each request, the number of
+ * those before it, and the response to write.
+ */
+export const startReceiver = async (
+  context: Pick<TestContext, 'after'>,
+  answer: (response: ServerResponse, before: number) => void,
+): Promise<Receiver> => {
   const received: Received[] = [];
   const open = { now: 0, most: 0 };
   const server = createServer((request, response) => {
@@ -33,7 +39,13 @@ export const startReceiver = async (context: Pick<TestContext, 'after'>, answer:
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      const before = received.push({ path: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks).toString('utf8'), at: Date.now() }) - 1;
+      const before =
+        received.push({
+          path: request.url ?? '',
+          headers: request.headers,
+          body: Buffer.concat(chunks).toString('utf8'),
+          at: Date.now(),
+        }) - 1;
       answer(response, before);
     });
   });
@@ -64,7 +76,10 @@ export const startReceiver = async (context: Pick<TestContext, 'after'>, answer:
 const patience_ms = 60_000;
 
 /** Waits until something holds; throws with what was seen when it does not come to that. */
-export const eventually = async (holds: () => boolean | Promise<boolean>, seen: () => string): Promise<void> => {
+export const eventually = async (
+  holds: () => boolean | Promise<boolean>,
+  seen: () => string,
+): Promise<void> => {
   const deadline = Date.now() + patience_ms;
   while (!(await holds())) {
     if (Date.now() > deadline) throw new Error(`not within ${patience_ms} ms: ${seen()}`);

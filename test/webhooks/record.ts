@@ -10,7 +10,10 @@ export interface Delivery {
 }
 
 /** Deliveries of an event; `wait_s` is from the last attempt to the next. */
-export const deliveriesOf = async ({ pool }: Stage, eventId: string): Promise<readonly Delivery[]> => {
+export const deliveriesOf = async (
+  { pool }: Stage,
+  eventId: string,
+): Promise<readonly Delivery[]> => {
   const { rows } = await pool.query<Delivery>(
     `select status, attempts, url, lease_until is not null as leased,
        extract(epoch from next_attempt_at - (select max(at) from webhook_attempt where delivery_id = d.id))::float8 as wait_s

@@ -5,8 +5,14 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
-import { claimDeliveries, type ClaimParts } from '../../subgraphs/merchants/webhooks/claim-deliveries.ts';
-import { attemptDelivery, type DeliveryParts } from '../../subgraphs/merchants/webhooks/deliver-webhook.ts';
+import {
+  claimDeliveries,
+  type ClaimParts,
+} from '../../subgraphs/merchants/webhooks/claim-deliveries.ts';
+import {
+  attemptDelivery,
+  type DeliveryParts,
+} from '../../subgraphs/merchants/webhooks/deliver-webhook.ts';
 import { openAttemptStore } from '../../subgraphs/merchants/webhooks/store-attempts.ts';
 import { openTargets } from '../../subgraphs/merchants/webhooks/webhook-target.ts';
 import { eventually, startReceiver } from './receiver.ts';
@@ -30,7 +36,9 @@ const relayQuietly = async (events: number): Promise<void> => {
 };
 
 const delivered = async (): Promise<number> => {
-  const { rows } = await stage.pool.query<{ count: number }>(`select count(*)::int as count from webhook_delivery where status = 'delivered'`);
+  const { rows } = await stage.pool.query<{ count: number }>(
+    `select count(*)::int as count from webhook_delivery where status = 'delivered'`,
+  );
   return rows[0]?.count ?? 0;
 };
 
@@ -43,7 +51,8 @@ test('two relays and two workers at once deliver every event once, and publish i
   const relays = workers.map(({ wake }) => startTestRelay(stage, wake, published));
   const written: string[] = [];
   const writeMany = async (shop: (typeof shops)[number]): Promise<void> => {
-    for (let index = 0; index < 60; index += 1) written.push(`evt_${(await writeEvent(stage.pool, shop)).eventId}`);
+    for (let index = 0; index < 60; index += 1)
+      written.push(`evt_${(await writeEvent(stage.pool, shop)).eventId}`);
   };
   const writing = Promise.all(shops.map(writeMany));
   // The holder leaves in the middle; the other takes over.
@@ -56,8 +65,14 @@ test('two relays and two workers at once deliver every event once, and publish i
     () => 'not all are stored as delivered',
   );
   await sleep(300);
-  await Promise.all([...relays.map((relay) => relay.stop()), ...workers.map((worker) => worker.close())]);
-  assert.deepEqual(receiver.received.map(({ headers }) => String(headers['x-psp-event-id'])).toSorted(), written.toSorted());
+  await Promise.all([
+    ...relays.map((relay) => relay.stop()),
+    ...workers.map((worker) => worker.close()),
+  ]);
+  assert.deepEqual(
+    receiver.received.map(({ headers }) => String(headers['x-psp-event-id'])).toSorted(),
+    written.toSorted(),
+  );
   assert.equal(published.length, written.length);
   const numbers = published.map(({ sequence }) => Number(sequence));
   assert.deepEqual(
@@ -68,13 +83,20 @@ test('two relays and two workers at once deliver every event once, and publish i
 });
 
 test('a worker that is killed in the middle of an attempt loses nothing: another sends the same id and bytes when the lease is over', async (context) => {
-  const receiver = await startReceiver(context, (response, earlier) => earlier > 0 && response.end());
+  const receiver = await startReceiver(
+    context,
+    (response, earlier) => earlier > 0 && response.end(),
+  );
   const shop = await stage.addShop();
   const { id: lane } = await stage.addEndpoint(shop, receiver.url);
   const { eventId, body } = await writeEvent(stage.pool, shop);
   await relayQuietly(1);
   const program = fileURLToPath(new URL('doomed-worker.ts', import.meta.url));
-  const doomed = spawn(process.execPath, [program, stage.database.url, stage.vaultKey.toString('base64'), lane], { stdio: 'inherit' });
+  const doomed = spawn(
+    process.execPath,
+    [program, stage.database.url, stage.vaultKey.toString('base64'), lane],
+    { stdio: 'inherit' },
+  );
   await receiver.until(1);
   doomed.kill('SIGKILL');
   await once(doomed, 'exit');
@@ -97,7 +119,10 @@ test('a worker that is killed in the middle of an attempt loses nothing: another
 });
 
 const statusOf = async (eventId: string): Promise<string | undefined> => {
-  const { rows } = await stage.pool.query<{ state: string }>(`select status || ' ' || attempts as state from webhook_delivery where event_id = $1`, [eventId]);
+  const { rows } = await stage.pool.query<{ state: string }>(
+    `select status || ' ' || attempts as state from webhook_delivery where event_id = $1`,
+    [eventId],
+  );
   return rows[0]?.state;
 };
 
@@ -132,7 +157,9 @@ describe('a claim', () => {
     await relayQuietly(25);
     const parts = partsWith(2_000);
     const claims = async (): Promise<string[]> => {
-      const claimed = await Promise.all([4, 10, 7, 10].map((most) => claimDeliveries(parts, [{ lane, most }])));
+      const claimed = await Promise.all(
+        [4, 10, 7, 10].map((most) => claimDeliveries(parts, [{ lane, most }])),
+      );
       return claimed.flat().map(({ id }) => id);
     };
     const first = await claims();
@@ -151,7 +178,10 @@ describe('a claim', () => {
     await relayQuietly(1);
     const [late] = await claimDeliveries(partsWith(100), [{ lane, most: 1 }]);
     await sleep(150);
-    const inTime: DeliveryParts & ClaimParts = { ...partsWith(5_000), limits: { deadline_ms: 2_000, leaseMargin_ms: 5_000 } };
+    const inTime: DeliveryParts & ClaimParts = {
+      ...partsWith(5_000),
+      limits: { deadline_ms: 2_000, leaseMargin_ms: 5_000 },
+    };
     const [next] = await claimDeliveries(inTime, [{ lane, most: 1 }]);
     assert.ok(late && next && late.id === next.id);
     await attemptDelivery({ ...inTime }, late);

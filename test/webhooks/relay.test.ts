@@ -30,7 +30,10 @@ const untilPublished = (published: readonly StreamedEvent[], count: number): Pro
   );
 
 const sequenceOf = async (eventId: string): Promise<number | null> => {
-  const { rows } = await stage.pool.query<{ sequence: number | null }>('select sequence::int as sequence from event where id = $1', [eventId]);
+  const { rows } = await stage.pool.query<{ sequence: number | null }>(
+    'select sequence::int as sequence from event where id = $1',
+    [eventId],
+  );
   return rows[0]?.sequence ?? null;
 };
 
@@ -129,7 +132,9 @@ test('a batch whose deliveries cannot be made is repeated whole', async () => {
   await relay.stop();
   assert.equal(failures, 1);
   assert.deepEqual(woken, [endpoint.id]);
-  const { rows } = await stage.pool.query('select 1 from webhook_delivery where event_id = $1', [eventId]);
+  const { rows } = await stage.pool.query('select 1 from webhook_delivery where event_id = $1', [
+    eventId,
+  ]);
   assert.equal(rows.length, 1);
 });
 
@@ -168,7 +173,8 @@ test('a ring on the topic outbox ends the pause, and another process takes over 
 test('a stream is resumed behind an event of the last 24 hours, anybody’s, and gives the own events alone', async () => {
   const other = await stage.addShop();
   const written = [];
-  for (const whose of [shop, other, shop, other, shop]) written.push(await writeEvent(stage.pool, whose));
+  for (const whose of [shop, other, shop, other, shop])
+    written.push(await writeEvent(stage.pool, whose));
   const published: StreamedEvent[] = [];
   const relay = startTestRelay(stage, async () => {}, published);
   await untilPublished(published, 5);
@@ -176,8 +182,17 @@ test('a stream is resumed behind an event of the last 24 hours, anybody’s, and
   const numbers = await Promise.all(written.map(({ eventId }) => sequenceOf(eventId)));
   const now = Temporal.Now.instant();
   const behind = async (index: number, at = now): Promise<readonly number[] | null> => {
-    const filter = { merchantId: shop.merchantId, shopId: shop.shopId, mode: 'test', kinds: [...streamKinds] } as const;
-    return (await findEventsBehind(stage.pool, String(numbers[index]), 10, filter, at))?.map(({ sequence }) => Number(sequence)) ?? null;
+    const filter = {
+      merchantId: shop.merchantId,
+      shopId: shop.shopId,
+      mode: 'test',
+      kinds: [...streamKinds],
+    } as const;
+    return (
+      (await findEventsBehind(stage.pool, String(numbers[index]), 10, filter, at))?.map(
+        ({ sequence }) => Number(sequence),
+      ) ?? null
+    );
   };
   assert.deepEqual(await behind(0), [numbers[2], numbers[4]]);
   assert.deepEqual(await behind(1), [numbers[2], numbers[4]], 'the number of a foreign event');
@@ -195,14 +210,27 @@ test('a relay that is killed after its commit and before it tells the bus leaves
     log,
     readEventsAfter: async (behind, _filter, first) => {
       const rows = await findEventsBehind(stage.pool, behind, first, {}, Temporal.Now.instant());
-      return rows?.map(({ sequence, streamKind: kind, createdAt, ...row }) => ({ ...row, sequence: String(sequence), kind, at: rfc3339(createdAt) })) ?? null;
+      return (
+        rows?.map(({ sequence, streamKind: kind, createdAt, ...row }) => ({
+          ...row,
+          sequence: String(sequence),
+          kind,
+          at: rfc3339(createdAt),
+        })) ?? null
+      );
     },
   });
   context.after(() => live.close());
-  const reading = live.read({ audience: { merchantId: shop.merchantId }, kinds: new Set(streamKinds) });
+  const reading = live.read({
+    audience: { merchantId: shop.merchantId },
+    kinds: new Set(streamKinds),
+  });
   const nextIs = async ({ eventId }: { readonly eventId: string }): Promise<void> => {
     const { value }: IteratorResult<Told, undefined> = await reading.next();
-    assert.deepEqual([value?.event.sequence, value?.missed], [String(await sequenceOf(eventId)), 0]);
+    assert.deepEqual(
+      [value?.event.sequence, value?.missed],
+      [String(await sequenceOf(eventId)), 0],
+    );
   };
   const parts = { pool: stage.pool, bus, log, makeDeliveries, wake: async () => {} };
   const before = startRelay(parts);

@@ -1,8 +1,15 @@
-/** What the webhook tests stand on: a migrated PostgreSQL, shops with endpoints, the outbox, and the real relay, queue and workers. */
+/**
+ * What the webhook tests stand on: a migrated PostgreSQL, shops with endpoints, the outbox, and the
+ * real relay, queue and workers.
+ */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { kernelEntities } from '../../subgraphs/kernel/database/entities.ts';
 import { migrate, openDatabase } from '../../subgraphs/kernel/database/orm.ts';
-import { eventRow, insertEvents, type OutboxEvent } from '../../subgraphs/kernel/database/outbox.ts';
+import {
+  eventRow,
+  insertEvents,
+  type OutboxEvent,
+} from '../../subgraphs/kernel/database/outbox.ts';
 import type { Runner } from '../../subgraphs/kernel/database/statement.ts';
 import { migrateQueues, openQueues } from '../../subgraphs/kernel/queue/queues.ts';
 import { type Relay, startRelay } from '../../subgraphs/kernel/queue/relay.ts';
@@ -16,7 +23,10 @@ import type { SignatureFormat } from '../../subgraphs/merchants/webhooks/rules.t
 import { deliverJob, sweepJob, webhookJobs } from '../../subgraphs/merchants/webhooks/jobs.ts';
 import { startTestDatabase } from '../support/database.ts';
 
-export const log = openLog({ logLevel: process.env['TEST_LOG'] === 'debug' ? 'debug' : 'silent' }, 'test');
+export const log = openLog(
+  { logLevel: process.env['TEST_LOG'] === 'debug' ? 'debug' : 'silent' },
+  'test',
+);
 
 export interface Shop {
   readonly merchantId: string;
@@ -37,7 +47,11 @@ export type Stage = Awaited<ReturnType<typeof openStage>>;
 /** Opens a database of the test file's own. `vaultKey` seals the secrets in it. */
 export const openStage = async (vaultKey = randomBytes(32)) => {
   const postgres = await startTestDatabase({ migrated: true });
-  const database = await openDatabase({ url: postgres.url, entities: [...kernelEntities, ...merchantsEntities], pool: 30 });
+  const database = await openDatabase({
+    url: postgres.url,
+    entities: [...kernelEntities, ...merchantsEntities],
+    pool: 30,
+  });
   await migrate(database);
   await migrateQueues(postgres.url);
   const { pool } = database;
@@ -57,11 +71,24 @@ export const openStage = async (vaultKey = randomBytes(32)) => {
       );
       return shop;
     },
-    addEndpoint: async (shop: Shop, url: string, events: readonly WebhookEvent[] = [], signature: SignatureFormat = 'v2'): Promise<Endpoint> => {
+    addEndpoint: async (
+      shop: Shop,
+      url: string,
+      events: readonly WebhookEvent[] = [],
+      signature: SignatureFormat = 'v2',
+    ): Promise<Endpoint> => {
       const endpoint = { id: randomUUID(), secret: makeSecret() };
       await pool.query(
         `insert into webhook_endpoint (merchant_id, id, shop_id, url, events, secret_sealed, signature, active, created_at) values ($1, $2, $3, $4, $5, $6, $7, true, now())`,
-        [shop.merchantId, endpoint.id, shop.shopId, url, events, seal(vaultKey, endpoint.secret), signature],
+        [
+          shop.merchantId,
+          endpoint.id,
+          shop.shopId,
+          url,
+          events,
+          seal(vaultKey, endpoint.secret),
+          signature,
+        ],
       );
       return endpoint;
     },
@@ -78,9 +105,20 @@ export interface Written {
   readonly body: string;
 }
 
-/** Writes an event to the outbox as a business transaction does; gives its id and its frozen body. */
-export const writeEvent = async (runner: Runner, shop: Shop, about: Partial<OutboxEvent['webhook']> & { readonly data?: unknown } = {}): Promise<Written> => {
-  const webhook = { event: 'payment.succeeded', url: null, data: { description: 'Кофе, 100 ₽ "с собой"' }, ...about } as const;
+/**
+ * Writes an event to the outbox as a business transaction does; gives its id and its frozen body.
+ */
+export const writeEvent = async (
+  runner: Runner,
+  shop: Shop,
+  about: Partial<OutboxEvent['webhook']> & { readonly data?: unknown } = {},
+): Promise<Written> => {
+  const webhook = {
+    event: 'payment.succeeded',
+    url: null,
+    data: { description: 'Кофе, 100 ₽ "с собой"' },
+    ...about,
+  } as const;
   const event: OutboxEvent = {
     merchantId: shop.merchantId,
     shopId: shop.shopId,
@@ -90,9 +128,10 @@ export const writeEvent = async (runner: Runner, shop: Shop, about: Partial<Outb
     webhook,
     at: Temporal.Now.instant(),
   };
-  const { rows } = await runner.query<{ id: string; webhook_body: string }>(`${insertEvents('$1', 'select 1')} returning id, webhook_body`, [
-    JSON.stringify([eventRow(event)]),
-  ]);
+  const { rows } = await runner.query<{ id: string; webhook_body: string }>(
+    `${insertEvents('$1', 'select 1')} returning id, webhook_body`,
+    [JSON.stringify([eventRow(event)])],
+  );
   const [row] = rows;
   if (!row) throw new Error('the event was not written');
   return { eventId: row.id, body: row.webhook_body };
@@ -108,8 +147,15 @@ export class Clock {
   }
 }
 
-/** Starts a worker: a queue's connections and the webhook jobs, as a process with the role `worker` has them. */
-export const startWorker = async (stage: Stage, clock: Clock = new Clock(), limits?: DeliveryLimits) => {
+/**
+ * Starts a worker: a queue's connections and the webhook jobs, as a process with the role `worker`
+ * has them.
+ */
+export const startWorker = async (
+  stage: Stage,
+  clock: Clock = new Clock(),
+  limits?: DeliveryLimits,
+) => {
   const stopping = new AbortController();
   const jobs = [
     { name: deliverJob, queue: 'webhooks' },
@@ -146,9 +192,22 @@ export const startWorker = async (stage: Stage, clock: Clock = new Clock(), limi
   };
 };
 
-/** Starts a relay that tells `wake` of lanes. What it publishes is in `published`, in order, relay after relay when they share the array. */
-export const startTestRelay = (stage: Stage, wake: (lanes: readonly string[]) => Promise<void>, published: StreamedEvent[] = []): Relay => {
-  const relay = startRelay({ pool: stage.pool, bus: new HeardBus(published), log, makeDeliveries, wake });
+/**
+ * Starts a relay that tells `wake` of lanes. What it publishes is in `published`, in order, relay
+ * after relay when they share the array.
+ */
+export const startTestRelay = (
+  stage: Stage,
+  wake: (lanes: readonly string[]) => Promise<void>,
+  published: StreamedEvent[] = [],
+): Relay => {
+  const relay = startRelay({
+    pool: stage.pool,
+    bus: new HeardBus(published),
+    log,
+    makeDeliveries,
+    wake,
+  });
   stage.open.push(() => relay.stop());
   return relay;
 };
@@ -162,7 +221,8 @@ class HeardBus implements Bus {
   }
 
   publish: Bus['publish'] = async (topic, message) => {
-    if (topic === 'events' && message !== null && 'events' in message) this.#published.push(...message.events);
+    if (topic === 'events' && message !== null && 'events' in message)
+      this.#published.push(...message.events);
   };
 
   subscribe: Bus['subscribe'] = () => () => {};

@@ -3,10 +3,17 @@ import { createSocket, type Socket } from 'node:dgram';
 import { createServer } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { postWebhook } from '../../subgraphs/merchants/webhooks/post-webhook.ts';
-import { checkWebhookUrl, isPublicAddress, openTargets } from '../../subgraphs/merchants/webhooks/webhook-target.ts';
+import {
+  checkWebhookUrl,
+  isPublicAddress,
+  openTargets,
+} from '../../subgraphs/merchants/webhooks/webhook-target.ts';
 import { startReceiver } from './receiver.ts';
 
-/** Loopback, private, link-local with metadata services, multicast and reserved addresses in the notations that reach us. */
+/**
+ * Loopback, private, link-local with metadata services, multicast and reserved addresses in the
+ * notations that reach us.
+ */
 const privateHosts = [
   '127.0.0.1',
   '127.1',
@@ -30,7 +37,8 @@ const privateHosts = [
   '224.0.0.1',
   '240.0.0.1',
   '255.255.255.255',
-  // Metadata and wire servers of clouds, as themselves and within IPv6: mapped, NAT64, 6to4, and the deprecated compatible form.
+  // Metadata and wire servers of clouds, as themselves and within IPv6: mapped, NAT64, 6to4, and
+  // the deprecated compatible form.
   '168.63.129.16',
   '0xa83f8110',
   '168.63.33040',
@@ -74,7 +82,12 @@ describe('the address of a webhook, when it is given', () => {
   const development = { privateTargets: true, mode: 'test' } as const;
 
   test('may be https on a public host', () => {
-    for (const url of ['https://shop.example/hook', 'https://shop.example:8443/', 'https://8.8.8.8/', 'https://[2606:4700::1111]/']) {
+    for (const url of [
+      'https://shop.example/hook',
+      'https://shop.example:8443/',
+      'https://8.8.8.8/',
+      'https://[2606:4700::1111]/',
+    ]) {
       assert.equal(checkWebhookUrl(url, strict), null, url);
       assert.equal(checkWebhookUrl(url, { ...strict, mode: 'test' }), null, url);
     }
@@ -90,13 +103,38 @@ describe('the address of a webhook, when it is given', () => {
   });
 
   test('may not be private in any notation', () => {
-    for (const host of privateHosts) assert.equal(checkWebhookUrl(`https://${host}/hook`, strict), 'must lead to a public address', host);
-    for (const host of ['localhost', 'LOCALHOST', 'localhost.', 'api.localhost', 'metadata.google.internal', 'printer.local'])
-      assert.equal(checkWebhookUrl(`https://${host}/`, strict), 'must lead to a public address', host);
+    for (const host of privateHosts)
+      assert.equal(
+        checkWebhookUrl(`https://${host}/hook`, strict),
+        'must lead to a public address',
+        host,
+      );
+    for (const host of [
+      'localhost',
+      'LOCALHOST',
+      'localhost.',
+      'api.localhost',
+      'metadata.google.internal',
+      'printer.local',
+    ])
+      assert.equal(
+        checkWebhookUrl(`https://${host}/`, strict),
+        'must lead to a public address',
+        host,
+      );
   });
 
   test('may be loopback in development, and no other private address', () => {
-    for (const host of ['127.0.0.1', '127.8.9.10', '[::1]', '[::ffff:127.0.0.1]', 'localhost', 'LOCALHOST.', 'api.localhost', '2130706433'])
+    for (const host of [
+      '127.0.0.1',
+      '127.8.9.10',
+      '[::1]',
+      '[::ffff:127.0.0.1]',
+      'localhost',
+      'LOCALHOST.',
+      'api.localhost',
+      '2130706433',
+    ])
       assert.equal(checkWebhookUrl(`http://${host}:8080/hook`, development), null, host);
     for (const host of [
       '10.0.0.1',
@@ -109,20 +147,34 @@ describe('the address of a webhook, when it is given', () => {
       'metadata.google.internal',
       'printer.local',
     ])
-      assert.equal(checkWebhookUrl(`http://${host}/hook`, development), 'must lead to a public address', host);
+      assert.equal(
+        checkWebhookUrl(`http://${host}/hook`, development),
+        'must lead to a public address',
+        host,
+      );
   });
 
   test('must be a URL without a password and of sane length', () => {
-    for (const url of ['', 'hook', '/hook', 'https://']) assert.equal(checkWebhookUrl(url, strict), 'must be an absolute URL', url);
-    for (const url of ['ftp://shop.example/', 'file:///etc/passwd', 'javascript:alert(1)']) assert.equal(checkWebhookUrl(url, strict), 'must be an https URL');
-    assert.equal(checkWebhookUrl('https://me:pass@shop.example/', strict), 'must not hold a user name or a password');
-    assert.match(checkWebhookUrl(`https://shop.example/${'x'.repeat(3_000)}`, strict) ?? '', /at most 2048/);
+    for (const url of ['', 'hook', '/hook', 'https://'])
+      assert.equal(checkWebhookUrl(url, strict), 'must be an absolute URL', url);
+    for (const url of ['ftp://shop.example/', 'file:///etc/passwd', 'javascript:alert(1)'])
+      assert.equal(checkWebhookUrl(url, strict), 'must be an https URL');
+    assert.equal(
+      checkWebhookUrl('https://me:pass@shop.example/', strict),
+      'must not hold a user name or a password',
+    );
+    assert.match(
+      checkWebhookUrl(`https://shop.example/${'x'.repeat(3_000)}`, strict) ?? '',
+      /at most 2048/,
+    );
   });
 });
 
 test('only public unicast addresses are public', () => {
-  for (const address of ['8.8.8.8', '::ffff:8.8.8.8', '2606:4700::1111']) assert.equal(isPublicAddress(address), true, address);
-  for (const address of ['', 'localhost', '127.0.0.1', '::1', '::ffff:10.0.0.1', 'fe80::1%eth0']) assert.equal(isPublicAddress(address), false, address);
+  for (const address of ['8.8.8.8', '::ffff:8.8.8.8', '2606:4700::1111'])
+    assert.equal(isPublicAddress(address), true, address);
+  for (const address of ['', 'localhost', '127.0.0.1', '::1', '::ffff:10.0.0.1', 'fe80::1%eth0'])
+    assert.equal(isPublicAddress(address), false, address);
 });
 
 describe('a connection', () => {
@@ -158,12 +210,21 @@ describe('a connection', () => {
   });
 
   const post = (url: string) =>
-    postWebhook(openTargets({ privateTargets: () => false, nameServers: [nameServer] }), { url, headers: {}, body: '{}', deadline_ms: 3_000 });
+    postWebhook(openTargets({ privateTargets: () => false, nameServers: [nameServer] }), {
+      url,
+      headers: {},
+      body: '{}',
+      deadline_ms: 3_000,
+    });
 
   test('is not opened to a private address in any notation', async () => {
     for (const host of privateHosts) {
       const { status, error } = await post(`https://${host}:${port}/`);
-      assert.deepEqual({ status, error }, { status: null, error: 'the address is not public' }, host);
+      assert.deepEqual(
+        { status, error },
+        { status: null, error: 'the address is not public' },
+        host,
+      );
     }
     assert.equal(connections.count, 0);
   });
@@ -171,7 +232,11 @@ describe('a connection', () => {
   test('is not opened to a name that leads to a private address, even beside a public one', async () => {
     for (const host of ['inside.example', 'mixed.example']) {
       const { status, error } = await post(`https://${host}:${port}/`);
-      assert.deepEqual({ status, error }, { status: null, error: 'the name leads to an address that is not public' }, host);
+      assert.deepEqual(
+        { status, error },
+        { status: null, error: 'the name leads to an address that is not public' },
+        host,
+      );
     }
     assert.equal((await post(`https://nowhere.example:${port}/`)).error, 'the name has no address');
     assert.equal(connections.count, 0);
@@ -182,9 +247,18 @@ describe('a connection', () => {
     for (let round = 0; round < 4; round += 1) {
       const asked = turns;
       const targets = openTargets({ privateTargets: () => false, nameServers: [nameServer] });
-      const { status, error } = await postWebhook(targets, { url: `https://turning.example:${port}/`, headers: {}, body: '{}', deadline_ms: 1_000 });
+      const { status, error } = await postWebhook(targets, {
+        url: `https://turning.example:${port}/`,
+        headers: {},
+        body: '{}',
+        deadline_ms: 1_000,
+      });
       await targets.destroy();
-      assert.deepEqual([status, turns - asked], [null, 1], 'one lookup for each connection: what was checked is what is connected to');
+      assert.deepEqual(
+        [status, turns - asked],
+        [null, 1],
+        'one lookup for each connection: what was checked is what is connected to',
+      );
       heard.push(error);
     }
     assert.deepEqual(
@@ -202,16 +276,28 @@ describe('a connection', () => {
     const receiver = await startReceiver(context, (response) => response.end('here'));
     const targets = openTargets({ privateTargets: () => true });
     const url = receiver.url.replace('127.0.0.1', 'localhost');
-    const { status, head } = await postWebhook(targets, { url, headers: {}, body: '{}', deadline_ms: 3_000 });
+    const { status, head } = await postWebhook(targets, {
+      url,
+      headers: {},
+      body: '{}',
+      deadline_ms: 3_000,
+    });
     assert.deepEqual({ status, head }, { status: 200, head: 'here' });
-    const elsewhere = await postWebhook(targets, { url: 'http://169.254.169.254/', headers: {}, body: '{}', deadline_ms: 3_000 });
+    const elsewhere = await postWebhook(targets, {
+      url: 'http://169.254.169.254/',
+      headers: {},
+      body: '{}',
+      deadline_ms: 3_000,
+    });
     assert.deepEqual([elsewhere.status, elsewhere.error], [null, 'the address is not public']);
     await targets.close();
   });
 });
 
 /** A name server on loopback with IPv4 addresses for the names of `zone`, and none for others. */
-const startNameServer = async (zone: Readonly<Record<string, readonly string[]>>): Promise<Socket> => {
+const startNameServer = async (
+  zone: Readonly<Record<string, readonly string[]>>,
+): Promise<Socket> => {
   const socket = createSocket('udp4');
   socket.on('message', (query, from) => {
     const labels: string[] = [];
@@ -225,8 +311,14 @@ const startNameServer = async (zone: Readonly<Record<string, readonly string[]>>
     const header = Buffer.from([0, 0, 0x81, 0x80, 0, 1, 0, addresses.length, 0, 0, 0, 0]);
     query.copy(header, 0, 0, 2);
     // Name (a pointer to the question's), type A, class IN, not to be remembered, 4 bytes.
-    const answers = addresses.map((address) => Buffer.from([0xc0, 0x0c, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, ...address.split('.').map(Number)]));
-    socket.send(Buffer.concat([header, query.subarray(12, at + 5), ...answers]), from.port, from.address);
+    const answers = addresses.map((address) =>
+      Buffer.from([0xc0, 0x0c, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, ...address.split('.').map(Number)]),
+    );
+    socket.send(
+      Buffer.concat([header, query.subarray(12, at + 5), ...answers]),
+      from.port,
+      from.address,
+    );
   });
   await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
   return socket;

@@ -32,8 +32,15 @@ interface Delivered {
   readonly header: string;
 }
 
-/** Lets an endpoint of this format receive an event; gives what came. `before` sees the endpoint before it does. */
-const deliver = async (context: TestContext, format: SignatureFormat, before?: (endpointId: string) => Promise<unknown>): Promise<Delivered> => {
+/**
+ * Lets an endpoint of this format receive an event; gives what came. `before` sees the endpoint
+ * before it does.
+ */
+const deliver = async (
+  context: TestContext,
+  format: SignatureFormat,
+  before?: (endpointId: string) => Promise<unknown>,
+): Promise<Delivered> => {
   const receiver = await startReceiver(context, (response) => response.end());
   const shop = await stage.addShop();
   const { id, secret } = await stage.addEndpoint(shop, receiver.url, [], format);
@@ -53,8 +60,14 @@ describe('a delivery is accepted by what others wrote', () => {
     assert.deepEqual(event, JSON.parse(body));
     const later_ms = Date.now() + 400_000;
     assert.throws(() => webhooks.constructEvent(`${body} `, header, secret), /No signatures found/);
-    assert.throws(() => webhooks.constructEvent(body, header, 'whs_another'), /No signatures found/);
-    assert.throws(() => webhooks.constructEvent(body, header, secret, 300, undefined, later_ms), /outside the tolerance/);
+    assert.throws(
+      () => webhooks.constructEvent(body, header, 'whs_another'),
+      /No signatures found/,
+    );
+    assert.throws(
+      () => webhooks.constructEvent(body, header, secret, 300, undefined, later_ms),
+      /outside the tolerance/,
+    );
   });
 
   test("of an endpoint marked legacy: by octokit's verifier, which refuses another body and another secret", async (context) => {
@@ -67,21 +80,39 @@ describe('a delivery is accepted by what others wrote', () => {
 
 describe('the functions of the webhook page tell a genuine delivery from what was made out of it', () => {
   const makeCases = async (context: TestContext): Promise<readonly Case[]> => {
-    const [v2, stripe, legacy] = await Promise.all((['v2', 'stripe', 'legacy'] as const).map((format) => deliver(context, format)));
+    const [v2, stripe, legacy] = await Promise.all(
+      (['v2', 'stripe', 'legacy'] as const).map((format) => deliver(context, format)),
+    );
     const old = { secret: 'whs_before_the_rotation' };
     const rotated = await deliver(context, 'v2', (id) =>
-      stage.pool.query(`update webhook_endpoint set previous_secret_sealed = $2, previous_until = now() + interval '1 hour' where id = $1`, [
-        id,
-        seal(stage.vaultKey, old.secret),
-      ]),
+      stage.pool.query(
+        `update webhook_endpoint set previous_secret_sealed = $2, previous_until = now() + interval '1 hour' where id = $1`,
+        [id, seal(stage.vaultKey, old.secret)],
+      ),
     );
     assert.ok(v2 && stripe && legacy);
     const now_s = Number(/^t=(\d+),/.exec(v2.header)?.[1]);
     const [, v1 = ''] = /v1=([0-9a-f]+)/.exec(v2.header) ?? [];
-    const of = (is: string, genuine: boolean, { secret, body, header }: Delivered, changed: Partial<Case> = {}): Case => {
-      return { is, body: Buffer.from(body).toString('base64'), header, secret, legacy: header.startsWith('sha256='), now_s, genuine, ...changed };
+    const of = (
+      is: string,
+      genuine: boolean,
+      { secret, body, header }: Delivered,
+      changed: Partial<Case> = {},
+    ): Case => {
+      return {
+        is,
+        body: Buffer.from(body).toString('base64'),
+        header,
+        secret,
+        legacy: header.startsWith('sha256='),
+        now_s,
+        genuine,
+        ...changed,
+      };
     };
-    const otherBody = Buffer.from(v2.body.replace('"payment.succeeded"', '"payment.refunded"')).toString('base64');
+    const otherBody = Buffer.from(
+      v2.body.replace('"payment.succeeded"', '"payment.refunded"'),
+    ).toString('base64');
     return [
       of('a v2 delivery', true, v2),
       of('one to an endpoint marked stripe', true, stripe),
@@ -92,14 +123,31 @@ describe('the functions of the webhook page tell a genuine delivery from what wa
       of('one that is still fresh', true, v2, { now_s: now_s + 299 }),
       of('one that is too old', false, v2, { now_s: now_s + 302 }),
       of('one from the future', false, v2, { now_s: now_s - 302 }),
-      of('one whose timestamp was renewed', false, v2, { header: v2.header.replace(/^t=\d+/, `t=${now_s + 1}`) }),
+      of('one whose timestamp was renewed', false, v2, {
+        header: v2.header.replace(/^t=\d+/, `t=${now_s + 1}`),
+      }),
       of('one whose v2 was left out', false, v2, { header: v2.header.replace(/,v2=.*/, '') }),
       of('one whose v1 is called v2', false, v2, { header: `t=${now_s},v2=${v1}` }),
-      of('one turned into the legacy format, which has no timestamp', false, v2, { header: `sha256=${v1}`, legacy: false }),
+      of('one turned into the legacy format, which has no timestamp', false, v2, {
+        header: `sha256=${v1}`,
+        legacy: false,
+      }),
       of('a legacy delivery', true, legacy),
       of('a legacy delivery with another body', false, legacy, { body: otherBody }),
       of('a legacy delivery with another secret', false, { ...legacy, secret: v2.secret }),
-      ...['', ',', '=', 't=', 't=x,v2=x', `t=${now_s}`, `t=${now_s},v2=`, `t=${now_s},v2=é`, `v2=${v1}`, 'sha256=', 'sha256=é'].flatMap((header) => [
+      ...[
+        '',
+        ',',
+        '=',
+        't=',
+        't=x,v2=x',
+        `t=${now_s}`,
+        `t=${now_s},v2=`,
+        `t=${now_s},v2=é`,
+        `v2=${v1}`,
+        'sha256=',
+        'sha256=é',
+      ].flatMap((header) => [
         of(`the header "${header}"`, false, v2, { header }),
         of(`the header "${header}" of a legacy endpoint`, false, v2, { header, legacy: true }),
       ]),
@@ -108,7 +156,10 @@ describe('the functions of the webhook page tell a genuine delivery from what wa
 
   for (const { language, check } of programs) {
     test(`in ${language}`, async (context) => {
-      if (notHere.length > 0) context.diagnostic(`not run, because their runtime is not on this machine: ${notHere.join(', ')}`);
+      if (notHere.length > 0)
+        context.diagnostic(
+          `not run, because their runtime is not on this machine: ${notHere.join(', ')}`,
+        );
       const cases = await makeCases(context);
       const said = await check(cases);
       assert.deepEqual(
@@ -123,13 +174,24 @@ test('the webhook page shows each function as it was run here, loads nothing, an
   const app = fastify();
   await serveGuide(app, 'no-store');
   const page = await app.inject('/docs/webhooks');
-  assert.deepEqual([page.statusCode, page.headers['content-type']], [200, 'text/html; charset=utf-8']);
+  assert.deepEqual(
+    [page.statusCode, page.headers['content-type']],
+    [200, 'text/html; charset=utf-8'],
+  );
   assert.match(String(page.headers['content-security-policy']), /^default-src 'none'/);
   assert.deepEqual([...page.body.matchAll(/<script|(?:src|href)="(?:https?:|\/\/)/g)], []);
   const shown = page.body.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
-  const files = ['verify-webhook.ts', 'verify_webhook.py', 'verify-webhook.php', 'verify_webhook.go'];
+  const files = [
+    'verify-webhook.ts',
+    'verify_webhook.py',
+    'verify-webhook.php',
+    'verify_webhook.go',
+  ];
   for (const file of files) {
-    const source = readFileSync(new URL(`../../rest-facade/webhook-guide/${file}`, import.meta.url), 'utf8');
+    const source = readFileSync(
+      new URL(`../../rest-facade/webhook-guide/${file}`, import.meta.url),
+      'utf8',
+    );
     assert.ok(shown.includes(source), file);
     assert.equal((await app.inject(`/docs/webhooks/${file}`)).body, source);
   }

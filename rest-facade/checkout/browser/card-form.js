@@ -1,5 +1,16 @@
 /** The card's fields: tidied while typing, checked on leaving, and read out when the buyer pays. */
-import { brandOf, cvcFlaw, digitsOf, expiryFlaw, grouped, holderFlaw, lengthsOf, numberFlaw, tidyExpiry, unacceptedBrandOf } from './card-rules.js';
+import {
+  brandOf,
+  cvcFlaw,
+  digitsOf,
+  expiryFlaw,
+  grouped,
+  holderFlaw,
+  lengthsOf,
+  numberFlaw,
+  tidyExpiry,
+  unacceptedBrandOf,
+} from './card-rules.js';
 import { serverNow } from './clock.js';
 import { words } from './regions.js';
 
@@ -12,7 +23,9 @@ const inputOf = (name) => document.querySelector(`#card-${name}`);
 
 /** @param {EventTarget | null} target @returns {FieldName | null} */
 const fieldOf = (target) =>
-  target instanceof HTMLInputElement && target.closest('.card-fields') ? (fieldNames.find((name) => name === target.name) ?? null) : null;
+  target instanceof HTMLInputElement && target.closest('.card-fields')
+    ? (fieldNames.find((name) => name === target.name) ?? null)
+    : null;
 
 /** What a field holds, tidied. @param {FieldName} name @param {string} text */
 const tidied = (name, text) => {
@@ -33,7 +46,8 @@ const tidied = (name, text) => {
 /** @typedef {import('./card-rules.js').Flaw} Flaw */
 
 /** What is said of a flaw. @param {FieldName} name @param {Flaw} flaw @returns {string} */
-const flawWords = (name, flaw) => Object.entries(words()).find(([key]) => key === `${name}${flaw}`)?.[1] ?? '';
+const flawWords = (name, flaw) =>
+  Object.entries(words()).find(([key]) => key === `${name}${flaw}`)?.[1] ?? '';
 
 /** @param {FieldName} name @param {string} text @returns {Flaw | null} */
 const flawOf = (name, text) => {
@@ -49,7 +63,10 @@ const flawOf = (name, text) => {
   }
 };
 
-/** Says what is wrong with a field, or takes it back. @param {FieldName} name @param {Flaw | null} flaw */
+/**
+ * Says what is wrong with a field, or takes it back. @param {FieldName} name @param {Flaw | null}
+ * flaw
+ */
 const tell = (name, flaw) => {
   const input = inputOf(name);
   if (flaw) input?.setAttribute('data-told', flaw);
@@ -61,7 +78,10 @@ const tell = (name, flaw) => {
   if (problem && problem.textContent !== text) problem.textContent = text;
 };
 
-/** Shows or clears what is wrong with a field. @param {FieldName} name @param {boolean} gently leave an untouched field alone */
+/**
+ * Shows or clears what is wrong with a field. @param {FieldName} name @param {boolean} gently leave
+ * an untouched field alone
+ */
 const check = (name, gently) => {
   const input = inputOf(name);
   if (!input) return true;
@@ -72,7 +92,10 @@ const check = (name, gently) => {
   return !flaw;
 };
 
-/** Writes the tidied text and keeps the caret after the same digit. @param {HTMLInputElement} input @param {string} text */
+/**
+ * Writes the tidied text and keeps the caret after the same digit. @param {HTMLInputElement} input
+ * @param {string} text
+ */
 const rewrite = (input, text) => {
   if (input.value === text) return;
   const before = digitsOf(input.value.slice(0, input.selectionStart ?? input.value.length)).length;
@@ -80,7 +103,8 @@ const rewrite = (input, text) => {
   input.value = text;
   if (document.activeElement !== input) return;
   let caret = 0;
-  for (let seen = 0; caret < text.length && seen < before; caret += 1) if (/\d/.test(text[caret] ?? '')) seen += 1;
+  for (let seen = 0; caret < text.length && seen < before; caret += 1)
+    if (/\d/.test(text[caret] ?? '')) seen += 1;
   if (atEnd) caret = text.length;
   input.setSelectionRange(caret, caret);
 };
@@ -88,10 +112,14 @@ const rewrite = (input, text) => {
 /** @param {string} digits */
 const showBrand = (digits) => {
   const brand = brandOf(digits);
-  for (const mark of document.querySelectorAll('[data-brand]')) mark.classList.toggle('shown', mark.getAttribute('data-brand') === brand);
+  for (const mark of document.querySelectorAll('[data-brand]'))
+    mark.classList.toggle('shown', mark.getAttribute('data-brand') === brand);
 };
 
-/** Tidies a field as it is typed in. @param {HTMLInputElement} input @param {FieldName} name @param {boolean} deleting */
+/**
+ * Tidies a field as it is typed in. @param {HTMLInputElement} input @param {FieldName} name @param
+ * {boolean} deleting
+ */
 const typed = (input, name, deleting) => {
   // While deleting, a slash that was just removed must not come back.
   if (!(name === 'expiry' && deleting)) rewrite(input, tidied(name, input.value));
@@ -118,7 +146,10 @@ const nextEmpty = (name) =>
     .map(inputOf)
     .find((input) => input?.required && input.value === '');
 
-/** The keyboard's "next" goes on to what is still empty; with nothing left it pays. @param {KeyboardEvent} event */
+/**
+ * The keyboard's "next" goes on to what is still empty; with nothing left it pays. @param
+ * {KeyboardEvent} event
+ */
 const enter = (event) => {
   const name = event.key === 'Enter' && !event.isComposing ? fieldOf(event.target) : null;
   const next = name && nextEmpty(name);
@@ -130,7 +161,12 @@ const enter = (event) => {
 /** Fills the form with a test card. @param {string} number */
 const fill = (number) => {
   const year = String(new Date(serverNow()).getFullYear() + 3).slice(2);
-  const values = { number: grouped(number), expiry: `12/${year}`, cvc: '123', holder: 'TEST BUYER' };
+  const values = {
+    number: grouped(number),
+    expiry: `12/${year}`,
+    cvc: '123',
+    holder: 'TEST BUYER',
+  };
   for (const name of fieldNames) {
     const input = inputOf(name);
     if (input) input.value = values[name];
@@ -139,7 +175,10 @@ const fill = (number) => {
   showBrand(number);
 };
 
-/** Listens to the fields, wherever in the page they are put. @param {(text: string) => void} announce */
+/**
+ * Listens to the fields, wherever in the page they are put. @param {(text: string) => void}
+ * announce
+ */
 export const watchCardForm = (announce) => {
   document.addEventListener('input', (event) => {
     const name = fieldOf(event.target);
@@ -161,7 +200,8 @@ export const watchCardForm = (announce) => {
 };
 
 /**
- * The card, or null when something is wrong with it: then every problem is shown and the first field has focus.
+ * The card, or null when something is wrong with it: then every problem is shown and the first
+ * field has focus.
  * @returns {{ number: string, expiry: string, cvc: string, holder: string } | null}
  */
 export const readCard = () => {
@@ -172,5 +212,10 @@ export const readCard = () => {
   }
   /** @param {FieldName} name */
   const value = (name) => inputOf(name)?.value.trim() ?? '';
-  return { number: digitsOf(value('number')), expiry: value('expiry'), cvc: value('cvc'), holder: value('holder').toUpperCase() };
+  return {
+    number: digitsOf(value('number')),
+    expiry: value('expiry'),
+    cvc: value('cvc'),
+    holder: value('holder').toUpperCase(),
+  };
 };

@@ -1,6 +1,7 @@
 /**
- * What a card looks like: pure rules, used as the buyer types. The bank decides; these only catch slips of the finger.
- * Brands by the first digits of ISO/IEC 7812 numbers, the check digit by its Annex B (Luhn).
+ * What a card looks like: pure rules, used as the buyer types. The bank decides; these only catch
+ * slips of the finger. Brands by the first digits of ISO/IEC 7812 numbers, the check digit by its
+ * Annex B (Luhn).
  */
 
 /** @typedef {'mir' | 'visa' | 'mastercard' | 'unionpay'} Brand */
@@ -8,12 +9,16 @@
 /** The digits of a text, without anything else. @param {string} text */
 export const digitsOf = (text) => text.replace(/\D/g, '');
 
-/** The brand of a number by its first digits; null while they do not say. @param {string} digits @returns {Brand | null} */
+/**
+ * The brand of a number by its first digits; null while they do not say. @param {string} digits
+ * @returns {Brand | null}
+ */
 export const brandOf = (digits) => {
   const four = Number(digits.slice(0, 4).padEnd(4, '0'));
   if (/^220[0-4]/.test(digits)) return 'mir';
   if (digits.startsWith('4')) return 'visa';
-  if (/^5[1-5]/.test(digits) || (digits.length >= 4 && four >= 2221 && four <= 2720)) return 'mastercard';
+  if (/^5[1-5]/.test(digits) || (digits.length >= 4 && four >= 2221 && four <= 2720))
+    return 'mastercard';
   if (/^(62|81)/.test(digits)) return 'unionpay';
   return null;
 };
@@ -30,7 +35,10 @@ export const unacceptedBrandOf = (digits) => {
   return null;
 };
 
-/** How many digits a number has at least and at most. Mir, UnionPay and Visa also have 19. @param {string} digits */
+/**
+ * How many digits a number has at least and at most. Mir, UnionPay and Visa also have 19. @param
+ * {string} digits
+ */
 export const lengthsOf = (digits) => {
   const brand = brandOf(digits);
   if (brand === 'mastercard') return { least: 16, most: 16 };
@@ -53,7 +61,8 @@ export const luhn = (digits) => {
 export const grouped = (digits) => digits.replace(/(\d{4})(?=\d)/g, '$1 ');
 
 /**
- * An expiry date as MM/YY; takes what browsers fill in too (MM/YYYY) and puts the slash while typing.
+ * An expiry date as MM/YY; takes what browsers fill in too (MM/YYYY) and puts the slash while
+ * typing.
  * @param {string} text
  */
 export const tidyExpiry = (text) => {
@@ -67,7 +76,9 @@ export const tidyExpiry = (text) => {
   return `${month}/${year.length === 3 ? year : short}`;
 };
 
-/** @typedef {'Empty' | 'Short' | 'Wrong' | 'Past' | 'Amex' | 'Jcb' | 'Diners'} Flaw What is wrong with a field. */
+/**
+ * @typedef {'Empty' | 'Short' | 'Wrong' | 'Past' | 'Amex' | 'Jcb' | 'Diners'} Flaw What is wrong with a field.
+ */
 
 /** @param {string} text @returns {Flaw | null} */
 export const numberFlaw = (text) => {

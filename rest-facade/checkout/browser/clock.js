@@ -30,7 +30,12 @@ export const serverNow = () => stood_ms ?? Date.now() + offset_ms;
 const leftText = (left_ms) => {
   const seconds = Math.ceil(left_ms / 1000);
   const days = Math.floor(seconds / 86_400);
-  if (days >= 2) return new Intl.NumberFormat(document.documentElement.lang, { style: 'unit', unit: 'day', unitDisplay: 'long' }).format(days);
+  if (days >= 2)
+    return new Intl.NumberFormat(document.documentElement.lang, {
+      style: 'unit',
+      unit: 'day',
+      unitDisplay: 'long',
+    }).format(days);
   /** @param {number} number */
   const two = (number) => String(number).padStart(2, '0');
   const hours = Math.floor(seconds / 3600);

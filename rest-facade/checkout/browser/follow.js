@@ -1,4 +1,7 @@
-/** Follows the payment: the server tells (server-sent events), and this page asks when it was not told for a while. */
+/**
+ * Follows the payment: the server tells (server-sent events), and this page asks when it was not
+ * told for a while.
+ */
 import { setClock } from './clock.js';
 import { notice, showRegions, words } from './regions.js';
 import { returnWhenOver } from './return.js';
@@ -44,7 +47,10 @@ let timer;
 
 const isFinal = () => status !== 'pending' && status !== 'processing';
 
-/** Whether the server refused because it was asked too often; then it is left alone for as long as it says. @param {Response} answer */
+/**
+ * Whether the server refused because it was asked too often; then it is left alone for as long as
+ * it says. @param {Response} answer
+ */
 export const isTooOften = (answer) => {
   if (answer.status !== 429) return false;
   const wait_s = Number(answer.headers.get('retry-after')) || 1;
@@ -80,7 +86,10 @@ export const setShown = (drawnTag) => {
 export const ask = async () => {
   const before = shown;
   try {
-    const answer = await fetch(inLanguage(`${page}/state`), { headers: { 'if-none-match': `"${tag}"` }, signal: AbortSignal.timeout(answer_ms) });
+    const answer = await fetch(inLanguage(`${page}/state`), {
+      headers: { 'if-none-match': `"${tag}"` },
+      signal: AbortSignal.timeout(answer_ms),
+    });
     setClock(answer.headers.get('page-time'));
     isTooOften(answer);
     const state = answer.status === 200 ? await answer.json() : null;
@@ -95,10 +104,15 @@ export const ask = async () => {
   }
 };
 
-/** Reads the state whatever is shown; null when there was no answer. @returns {Promise<State | null>} */
+/**
+ * Reads the state whatever is shown; null when there was no answer. @returns {Promise<State |
+ * null>}
+ */
 export const readState = async () => {
   try {
-    const answer = await fetch(inLanguage(`${page}/state`), { signal: AbortSignal.timeout(answer_ms) });
+    const answer = await fetch(inLanguage(`${page}/state`), {
+      signal: AbortSignal.timeout(answer_ms),
+    });
     isTooOften(answer);
     return answer.ok ? await answer.json() : null;
   } catch {
@@ -132,10 +146,12 @@ const listen = () => {
   source.addEventListener('error', () => {
     streaming = false;
     // A stream that was refused does not come again by itself: there may be a place for it later.
-    if (source.readyState === EventSource.CLOSED && !isFinal()) setTimeout(listen, listenAgain_ms * (1 + Math.random()));
+    if (source.readyState === EventSource.CLOSED && !isFinal())
+      setTimeout(listen, listenAgain_ms * (1 + Math.random()));
   });
   source.addEventListener('state', (event) => {
-    // Another language's drawing: a switch just happened, and the next question brings the right one.
+    // Another language's drawing: a switch just happened, and the next question brings the right
+    // one.
     const state = JSON.parse(event.data);
     if (language === document.documentElement.lang) show(state);
     else askNow();
@@ -143,7 +159,10 @@ const listen = () => {
   });
 };
 
-/** Starts following. A payment that is over is only looked at again when the buyer looks: it may have been given back. */
+/**
+ * Starts following. A payment that is over is only looked at again when the buyer looks: it may
+ * have been given back.
+ */
 export const follow = () => {
   // Back from the bank's app, or the network is back: look at once.
   document.addEventListener('visibilitychange', askNow);

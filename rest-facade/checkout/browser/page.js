@@ -1,8 +1,29 @@
-/** The hosted page in the browser: paying, changing the plan in test mode, switching the language. */
+/**
+ * The hosted page in the browser: paying, changing the plan in test mode, switching the language.
+ */
 import { readCard, watchCardForm } from './card-form.js';
 import { setClock, startClock } from './clock.js';
-import { ask, askNow, busyFor_ms, follow, inLanguage, isTooOften, page, readState, setShown, show } from './follow.js';
-import { announce, notice, refusal, rememberRegions, showLanguage, wake, words } from './regions.js';
+import {
+  ask,
+  askNow,
+  busyFor_ms,
+  follow,
+  inLanguage,
+  isTooOften,
+  page,
+  readState,
+  setShown,
+  show,
+} from './follow.js';
+import {
+  announce,
+  notice,
+  refusal,
+  rememberRegions,
+  showLanguage,
+  wake,
+  words,
+} from './regions.js';
 import { rememberPaying, returnWhenOver, watchReturn } from './return.js';
 
 /** The bank may take 10 s to answer (decision D-31), and the network is slow. */
@@ -13,7 +34,9 @@ const sendWait_max_ms = 10_000;
 
 /** Between two looks at the state when an answer was lost. */
 const look_ms = 2_000;
-/** What was sent may still be on its way: so many looks must find nothing before it counts as lost. */
+/**
+ * What was sent may still be on its way: so many looks must find nothing before it counts as lost.
+ */
 const looksMost = 3;
 /** How often a method is chosen without an answer: choosing the same one again changes nothing. */
 const choicesMost = 3;
@@ -27,7 +50,8 @@ let busy = false;
 const pause = (time_ms) => new Promise((resolve) => setTimeout(resolve, time_ms));
 
 /**
- * Sends it. What the server refused because it was asked too often was not looked at: it is sent again when it may be.
+ * Sends it. What the server refused because it was asked too often was not looked at: it is sent
+ * again when it may be.
  * @param {string} what
  * @param {object} body
  * @returns {Promise<Response>}
@@ -103,7 +127,10 @@ const post = async (what, body, took, attempts = 1) => {
   return state;
 };
 
-/** Runs one action with its button busy. @param {Element | null} button @param {() => Promise<void>} action */
+/**
+ * Runs one action with its button busy. @param {Element | null} button @param {() => Promise<void>}
+ * action
+ */
 const alone = async (button, action) => {
   if (busy) return;
   busy = true;
@@ -120,10 +147,17 @@ const alone = async (button, action) => {
   }
 };
 
-/** Whether the bank has the payment; not while it waits for its buyer to press again. @param {State} state */
-const hasBegun = ({ status, step }) => status !== 'pending' && !(status === 'processing' && step === null);
+/**
+ * Whether the bank has the payment; not while it waits for its buyer to press again. @param {State}
+ * state
+ */
+const hasBegun = ({ status, step }) =>
+  status !== 'pending' && !(status === 'processing' && step === null);
 
-/** Chooses the method when it is the buyer's to choose, pays, and goes on to the bank. @param {HTMLFormElement} form */
+/**
+ * Chooses the method when it is the buyer's to choose, pays, and goes on to the bank. @param
+ * {HTMLFormElement} form
+ */
 const pay = async (form) => {
   const data = new FormData(form);
   const chosen = data.get('method');
@@ -132,13 +166,17 @@ const pay = async (form) => {
   const card = method === 'cards' && form.querySelector('.card-fields') ? readCard() : undefined;
   if (card === null) return;
   await alone(form.querySelector('.primary'), async () => {
-    const isChosen = (/** @type {State} */ now) => now.method === chosen || now.status !== 'pending';
-    if (chosen !== null && !(await post('method', { method: chosen }, isChosen, choicesMost))) return;
+    const isChosen = (/** @type {State} */ now) =>
+      now.method === chosen || now.status !== 'pending';
+    if (chosen !== null && !(await post('method', { method: chosen }, isChosen, choicesMost)))
+      return;
     rememberPaying();
     const state = await post('pay', card ? { card } : {}, hasBegun);
     if (!state) return;
     show(state);
-    const leaves = state.status === 'processing' && (state.step === 'redirect' || state.step === 'three_d_secure');
+    const leaves =
+      state.status === 'processing' &&
+      (state.step === 'redirect' || state.step === 'three_d_secure');
     const onwards = document.querySelector('#onwards');
     if (leaves && onwards instanceof HTMLAnchorElement) location.assign(onwards.href);
   });
@@ -148,7 +186,11 @@ const pay = async (form) => {
 const plan = async (value) => {
   const [outcome, failureCode = null] = value.split(':');
   await alone(null, async () => {
-    const state = await post('plan', { outcome, failureCode }, (now) => now.plannedOutcome === outcome);
+    const state = await post(
+      'plan',
+      { outcome, failureCode },
+      (now) => now.plannedOutcome === outcome,
+    );
     if (state) show(state);
   });
 };
@@ -177,7 +219,8 @@ const listen = () => {
     void pay(event.target);
   });
   document.addEventListener('change', (event) => {
-    if (event.target instanceof HTMLSelectElement && event.target.id === 'plan') void plan(event.target.value);
+    if (event.target instanceof HTMLSelectElement && event.target.id === 'plan')
+      void plan(event.target.value);
     if (event.target instanceof HTMLInputElement && event.target.name === 'method') notice(null);
   });
   document.addEventListener('click', (event) => {

@@ -1,6 +1,7 @@
 /**
- * The parts of the page that follow the payment. The server draws them; here they are put in place when they changed,
- * without taking away what the buyer is doing: typed text stays, focus goes where it makes sense, changes are announced.
+ * The parts of the page that follow the payment. The server draws them; here they are put in place
+ * when they changed, without taking away what the buyer is doing: typed text stays, focus goes
+ * where it makes sense, changes are announced.
  */
 import { showClock } from './clock.js';
 
@@ -16,7 +17,10 @@ const part = (id) => {
   return found;
 };
 
-/** What this page says by itself, in its language. @returns {import('../words/words.ts').BrowserWords & import('../words/words.ts').RefusalWords} */
+/**
+ * What this page says by itself, in its language. @returns
+ * {import('../words/words.ts').BrowserWords & import('../words/words.ts').RefusalWords}
+ */
 export const words = () => JSON.parse(document.body.dataset['words'] ?? '{}');
 
 /** Says a text to screen readers. @param {string} text */
@@ -52,7 +56,8 @@ export const refusal = (code) => {
 /** What waits for this module may be used now. */
 export const wake = () => {
   document.body.dataset['awake'] = 'yes';
-  for (const control of document.querySelectorAll('[data-wakes]')) control.removeAttribute('disabled');
+  for (const control of document.querySelectorAll('[data-wakes]'))
+    control.removeAttribute('disabled');
 };
 
 /** Remembers what the server drew into the page. Called once, before anything is changed. */
@@ -60,7 +65,10 @@ export const rememberRegions = () => {
   for (const name of names) drawn.set(name, part(name).innerHTML);
 };
 
-/** Carries what was typed and chosen over to the new drawing. @param {Element} from @param {Element} to */
+/**
+ * Carries what was typed and chosen over to the new drawing. @param {Element} from @param {Element}
+ * to
+ */
 const carryOver = (from, to) => {
   for (const input of from.querySelectorAll('input')) {
     const twin = input.id ? to.querySelector(`#${CSS.escape(input.id)}`) : null;
@@ -70,14 +78,19 @@ const carryOver = (from, to) => {
     // What was said of it is said again, in the language of the new drawing.
     twin.toggleAttribute('data-told', input.hasAttribute('data-told'));
   }
-  for (const opened of from.querySelectorAll('details[id][open]')) to.querySelector(`#${CSS.escape(opened.id)}`)?.setAttribute('open', '');
+  for (const opened of from.querySelectorAll('details[id][open]'))
+    to.querySelector(`#${CSS.escape(opened.id)}`)?.setAttribute('open', '');
 };
 
-/** Puts a new drawing in place. @param {string} name @param {HTMLElement} place @param {Element} fresh */
+/**
+ * Puts a new drawing in place. @param {string} name @param {HTMLElement} place @param {Element}
+ * fresh
+ */
 const redraw = (name, place, fresh) => {
   const active = document.activeElement;
   // A pressed button that is disabled loses focus to the body.
-  const hadFocus = name === 'panel' && (place.contains(active) || active === document.body || active === null);
+  const hadFocus =
+    name === 'panel' && (place.contains(active) || active === document.body || active === null);
   const focusedId = place.contains(active) ? active?.id : undefined;
   carryOver(place, fresh);
   place.replaceChildren(...fresh.childNodes);
@@ -92,11 +105,17 @@ const redraw = (name, place, fresh) => {
 /** The panel's words, to be said when it changed. */
 const panelWords = () => {
   /** @param {string} selector */
-  const textsOf = (selector) => [...part('panel').querySelectorAll(selector)].map((text) => text.textContent?.trim() ?? '');
-  return [...textsOf('.panel-title').map((title) => `${title}.`), ...textsOf('.panel-text')].join(' ');
+  const textsOf = (selector) =>
+    [...part('panel').querySelectorAll(selector)].map((text) => text.textContent?.trim() ?? '');
+  return [...textsOf('.panel-title').map((title) => `${title}.`), ...textsOf('.panel-text')].join(
+    ' ',
+  );
 };
 
-/** Puts the regions in place that changed. @param {Readonly<Record<string, string>>} regions markup by region */
+/**
+ * Puts the regions in place that changed. @param {Readonly<Record<string, string>>} regions markup
+ * by region
+ */
 export const showRegions = (regions) => {
   for (const name of names) {
     const fresh = document.createElement('template');
@@ -121,8 +140,12 @@ export const showLanguage = (page) => {
   /** @type {Record<string, string>} */
   const regions = {};
   for (const name of names) regions[name] = page.getElementById(name)?.innerHTML ?? '';
-  for (const id of ['top', 'asleep', 'foot']) part(id).innerHTML = page.getElementById(id)?.innerHTML ?? '';
-  part('summary').setAttribute('aria-label', page.getElementById('summary')?.getAttribute('aria-label') ?? '');
+  for (const id of ['top', 'asleep', 'foot'])
+    part(id).innerHTML = page.getElementById(id)?.innerHTML ?? '';
+  part('summary').setAttribute(
+    'aria-label',
+    page.getElementById('summary')?.getAttribute('aria-label') ?? '',
+  );
   showRegions(regions);
   if (said) part('notice').textContent = said();
 };

@@ -10,7 +10,8 @@ const name = 'pay_session';
 /** Kept beside the cookie, for browsers that keep none. @type {'paying' | 'returned' | null} */
 let done = null;
 
-const remembered = () => done ?? new RegExp(`(?:^|; )${name}=(\\w+)`).exec(document.cookie)?.[1] ?? null;
+const remembered = () =>
+  done ?? new RegExp(`(?:^|; )${name}=(\\w+)`).exec(document.cookie)?.[1] ?? null;
 
 /** @param {'paying' | 'returned'} what */
 const remember = (what) => {
@@ -36,7 +37,10 @@ const link = () => {
   return found instanceof HTMLAnchorElement ? found : null;
 };
 
-/** Goes back when the payment is over: 2 s after a success, at once otherwise (the server says which). */
+/**
+ * Goes back when the payment is over: 2 s after a success, at once otherwise (the server says
+ * which).
+ */
 export const returnWhenOver = () => {
   const found = link();
   // A tab that nobody looks at waits: the one that is looked at goes.

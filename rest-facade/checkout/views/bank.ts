@@ -1,4 +1,7 @@
-/** Test mode: the simulated bank's own page. A plain form, without any script, as some banks still are. */
+/**
+ * Test mode: the simulated bank's own page. A plain form, without any script, as some banks still
+ * are.
+ */
 import type { Checkout } from '../call-checkout.ts';
 import { formatAmount } from '../format-amount.ts';
 import { html, type Html } from '../html.ts';
@@ -28,11 +31,21 @@ const codeField = (words: Words, wrong: boolean): Html =>
     <p class="problem" id="code-problem" role="alert">${wrong && words.bankCodeWrong}</p>
   </div>`;
 
-/** The bank's page for a card's holder (a code) or for its app (a button). `wrongCode`: what was entered is no code. */
-export const bankPage = (checkout: Checkout, words: Words, assets: Assets, wrongCode: boolean): string => {
+/**
+ * The bank's page for a card's holder (a code) or for its app (a button). `wrongCode`: what was
+ * entered is no code.
+ */
+export const bankPage = (
+  checkout: Checkout,
+  words: Words,
+  assets: Assets,
+  wrongCode: boolean,
+): string => {
   const card = checkout.step === 'three_d_secure';
   const method = payableMethod(checkout.method);
-  const { title, text } = card ? words.bankCode : words.bankApp(method ? words.methods[method].name : words.bankName);
+  const { title, text } = card
+    ? words.bankCode
+    : words.bankApp(method ? words.methods[method].name : words.bankName);
   return documentView({
     words,
     title: words.bankPageTitle,
@@ -43,7 +56,9 @@ export const bankPage = (checkout: Checkout, words: Words, assets: Assets, wrong
       </aside>
       <div class="frame frame-bank">
         <header class="top">
-          <p class="bank-name"><span class="bank-badge" aria-hidden="true"></span>${words.bankName}</p>
+          <p class="bank-name">
+            <span class="bank-badge" aria-hidden="true"></span>${words.bankName}
+          </p>
           ${languageSwitch(words)}
         </header>
         <main class="sheet sheet-bank">
@@ -70,8 +85,12 @@ export const bankPage = (checkout: Checkout, words: Words, assets: Assets, wrong
           </dl>
           <form method="post" novalidate>
             ${card && codeField(words, wrongCode)}
-            <button class="primary" type="submit" name="answer" value="approve"><span class="primary-words">${words.bankApprove}</span></button>
-            <button class="secondary" type="submit" name="answer" value="decline">${words.bankDecline}</button>
+            <button class="primary" type="submit" name="answer" value="approve">
+              <span class="primary-words">${words.bankApprove}</span>
+            </button>
+            <button class="secondary" type="submit" name="answer" value="decline">
+              ${words.bankDecline}
+            </button>
           </form>
         </main>
       </div>

@@ -1,4 +1,7 @@
-/** The fields of a card. Browsers fill them by their `autocomplete`; browser/card-form.js checks them. */
+/**
+ * The fields of a card. Browsers fill them by their `autocomplete`; browser/card-form.js checks
+ * them.
+ */
 import { html, type Html, type Piece } from '../html.ts';
 import type { Words } from '../words/words.ts';
 import { brandMarks, cardBrands, type CardBrand } from './icons.ts';
@@ -27,7 +30,9 @@ interface Field {
 
 const field = (of: Field, beside: Piece = null): Html =>
   html` <div class="field" data-field="${of.name}">
-    <label for="card-${of.name}">${of.label}${of.optional && html` <span class="optional">(${of.optional})</span>`}</label>
+    <label for="card-${of.name}"
+      >${of.label}${of.optional && html` <span class="optional">(${of.optional})</span>`}</label
+    >
     <div class="box">
       <input
         id="card-${of.name}"
@@ -50,7 +55,9 @@ const field = (of: Field, beside: Piece = null): Html =>
     <p class="problem" id="card-${of.name}-problem" aria-live="polite"></p>
   </div>`;
 
-const brands = cardBrands.map((brand) => html`<span data-brand="${brand}">${brandMarks[brand]}</span>`);
+const brands = cardBrands.map(
+  (brand) => html`<span data-brand="${brand}">${brandMarks[brand]}</span>`,
+);
 
 const grouped = (number: string): string => number.replace(/(\d{4})(?=\d)/g, '$1 ');
 
@@ -62,7 +69,12 @@ const testCardList = (words: Words): Html =>
       ${testCards.map(
         ({ brand, number }) =>
           html`<li>
-            <button type="button" class="test-card" data-fill="${number}" aria-label="${words.fillIn(words.brands[brand], grouped(number))}">
+            <button
+              type="button"
+              class="test-card"
+              data-fill="${number}"
+              aria-label="${words.fillIn(words.brands[brand], grouped(number))}"
+            >
               ${brandMarks[brand]}<code>${grouped(number)}</code>
             </button>
           </li>`,
@@ -71,10 +83,20 @@ const testCardList = (words: Words): Html =>
   </details>`;
 
 /** The card's fields, and in test mode cards to try. */
-export const cardFields = (words: Words, { asksHolder, test }: { readonly asksHolder: boolean; readonly test: boolean }): Html =>
+export const cardFields = (
+  words: Words,
+  { asksHolder, test }: { readonly asksHolder: boolean; readonly test: boolean },
+): Html =>
   html` <div class="card-fields">
     ${field(
-      { name: 'number', label: words.cardNumber, autocomplete: 'cc-number', placeholder: '0000 0000 0000 0000', numeric: true, longest: 23 },
+      {
+        name: 'number',
+        label: words.cardNumber,
+        autocomplete: 'cc-number',
+        placeholder: '0000 0000 0000 0000',
+        numeric: true,
+        longest: 23,
+      },
       html`<span class="brands" aria-hidden="true">${brands}</span>`,
     )}
     <div class="pair">

@@ -10,11 +10,24 @@ export const lock = html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true
 </svg>`;
 
 export const arrow = html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
-  <path fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round" stroke-linejoin="round" d="M3 8h10M9 4l4 4-4 4" />
+  <path
+    fill="none"
+    stroke="currentColor"
+    stroke-width="1.8"
+    stroke-linecap="round"
+    stroke-linejoin="round"
+    d="M3 8h10M9 4l4 4-4 4"
+  />
 </svg>`;
 
 export const printer = html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
-  <path fill="none" stroke="currentColor" stroke-width="1.5" stroke-linejoin="round" d="M4.5 6V2h7v4M4.5 12H2.75V6h10.5v6H11.5M4.5 9.5h7V14h-7Z" />
+  <path
+    fill="none"
+    stroke="currentColor"
+    stroke-width="1.5"
+    stroke-linejoin="round"
+    d="M4.5 6V2h7v4M4.5 12H2.75V6h10.5v6H11.5M4.5 9.5h7V14h-7Z"
+  />
 </svg>`;
 
 export const spinner = html`<svg class="spinner" viewBox="0 0 24 24" aria-hidden="true">
@@ -41,13 +54,29 @@ const cards = html`<svg class="mark" viewBox="0 0 40 40" aria-hidden="true">
 
 const tpay = html`<svg class="mark" viewBox="0 0 40 40" aria-hidden="true">
   <rect x="4" y="4" width="32" height="32" rx="9" fill="#ffdd2d" />
-  <path fill="#333" d="M12 13h16v5.2a7 7 0 0 0-5.2-1.5V24c0 1.7.7 2.5 2.2 3H15c1.5-.5 2.2-1.3 2.2-3v-7.3A7 7 0 0 0 12 18.2V13Z" />
+  <path
+    fill="#333"
+    d="M12 13h16v5.2a7 7 0 0 0-5.2-1.5V24c0 1.7.7 2.5 2.2 3H15c1.5-.5 2.2-1.3 2.2-3v-7.3A7 7 0 0 0 12 18.2V13Z"
+  />
 </svg>`;
 
 const sberpay = html`<svg class="mark" viewBox="0 0 40 40" aria-hidden="true">
   <rect x="4" y="4" width="32" height="32" rx="9" fill="#21a038" />
-  <path fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round" d="m14 19.5 5 3 8.5-5.2" />
-  <path fill="none" stroke="#fff" stroke-width="2.4" stroke-linecap="round" d="M28.7 21.5A9 9 0 1 1 24.6 12.3" />
+  <path
+    fill="none"
+    stroke="#fff"
+    stroke-width="3"
+    stroke-linecap="round"
+    stroke-linejoin="round"
+    d="m14 19.5 5 3 8.5-5.2"
+  />
+  <path
+    fill="none"
+    stroke="#fff"
+    stroke-width="2.4"
+    stroke-linecap="round"
+    d="M28.7 21.5A9 9 0 1 1 24.6 12.3"
+  />
 </svg>`;
 
 /** The mark of a payment method. */
@@ -81,9 +110,15 @@ export const brandMarks: Readonly<Record<CardBrand, Html>> = {
   </svg>`,
   unionpay: html`<svg class="brand" viewBox="0 0 48 30" aria-hidden="true">
     <rect width="48" height="30" rx="5" fill="#e8ecef" />
-    <path fill="#d9222a" d="M11.5 4h9.2l-4.7 22H6.8c-1.5 0-2.4-1.2-2-2.7l3.6-16.6C8.8 5.2 10 4 11.5 4Z" />
+    <path
+      fill="#d9222a"
+      d="M11.5 4h9.2l-4.7 22H6.8c-1.5 0-2.4-1.2-2-2.7l3.6-16.6C8.8 5.2 10 4 11.5 4Z"
+    />
     <path fill="#0c4f92" d="M20 4h10.7L26 26H15.3Z" />
-    <path fill="#007b84" d="M30 4h11.2c1.5 0 2.4 1.2 2 2.7l-3.6 16.6c-.4 1.5-1.6 2.7-3.1 2.7H25.3Z" />
+    <path
+      fill="#007b84"
+      d="M30 4h11.2c1.5 0 2.4 1.2 2 2.7l-3.6 16.6c-.4 1.5-1.6 2.7-3.1 2.7H25.3Z"
+    />
   </svg>`,
 };
 
@@ -96,9 +131,26 @@ const rounded = (path: Html, tone: string): Html =>
 /** The seals over a final state. */
 export const seals = {
   good: rounded(html`<path class="seal-line" pathLength="100" d="m22 37 10 10 19-21" />`, 'good'),
-  bad: rounded(html`<path class="seal-line" pathLength="100" d="m26 26 20 20M46 26 26 46" />`, 'bad'),
+  bad: rounded(
+    html`<path class="seal-line" pathLength="100" d="m26 26 20 20M46 26 26 46" />`,
+    'bad',
+  ),
   late: rounded(html`<path class="seal-line" pathLength="100" d="M36 20v17l11 7" />`, 'quiet'),
   none: rounded(html`<path class="seal-line" pathLength="100" d="M23 36h26" />`, 'quiet'),
-  back: rounded(html`<path class="seal-line" pathLength="100" d="M28 22 19 31l9 9M20 31h20a10 10 0 0 1 0 20h-8" />`, 'quiet'),
-  lost: rounded(html`<path class="seal-line" pathLength="100" d="M28 29a8 8 0 1 1 11 7.5c-2 .9-3 2.3-3 4.5v1M36 50v.2" />`, 'quiet'),
+  back: rounded(
+    html`<path
+      class="seal-line"
+      pathLength="100"
+      d="M28 22 19 31l9 9M20 31h20a10 10 0 0 1 0 20h-8"
+    />`,
+    'quiet',
+  ),
+  lost: rounded(
+    html`<path
+      class="seal-line"
+      pathLength="100"
+      d="M28 29a8 8 0 1 1 11 7.5c-2 .9-3 2.3-3 4.5v1M36 50v.2"
+    />`,
+    'quiet',
+  ),
 } as const;

@@ -5,7 +5,11 @@ import type { Words } from '../words/words.ts';
 import { seals } from './icons.ts';
 import { documentView, languageSwitch } from './page.ts';
 
-const messagePage = (said: 'unknownPage' | 'brokenPage' | 'busyPage', words: Words, assets: Assets): string => {
+const messagePage = (
+  said: 'unknownPage' | 'brokenPage' | 'busyPage',
+  words: Words,
+  assets: Assets,
+): string => {
   const { title, text } = words[said];
   return documentView({
     words,
@@ -28,10 +32,13 @@ const messagePage = (said: 'unknownPage' | 'brokenPage' | 'busyPage', words: Wor
 };
 
 /** The page of a token that is not ours. */
-export const unknownPage = (words: Words, assets: Assets): string => messagePage('unknownPage', words, assets);
+export const unknownPage = (words: Words, assets: Assets): string =>
+  messagePage('unknownPage', words, assets);
 
 /** The page when the service could not answer. */
-export const brokenPage = (words: Words, assets: Assets): string => messagePage('brokenPage', words, assets);
+export const brokenPage = (words: Words, assets: Assets): string =>
+  messagePage('brokenPage', words, assets);
 
 /** The page when it was asked for too often. */
-export const busyPage = (words: Words, assets: Assets): string => messagePage('busyPage', words, assets);
+export const busyPage = (words: Words, assets: Assets): string =>
+  messagePage('busyPage', words, assets);

@@ -12,28 +12,37 @@ const successShown_ms = 2_000;
 export type FinalStatus = Exclude<Checkout['status'], 'pending' | 'processing'>;
 
 /** Whether money came, so that the page is a receipt. */
-const isReceipt = ({ status, paidAt }: Checkout): boolean => paidAt !== null || status === 'succeeded' || status === 'refunded';
+const isReceipt = ({ status, paidAt }: Checkout): boolean =>
+  paidAt !== null || status === 'succeeded' || status === 'refunded';
 
 /**
  * Whether the payment ended before anybody paid: then there is nothing to read here, and whoever
  * comes is sent on. Else only the browser session that paid is.
  */
 const endedUntried = ({ status, failureCode, paidAt }: Checkout): boolean =>
-  paidAt === null && (status === 'cancelled' || (status === 'expired' && failureCode === 'link_expired'));
+  paidAt === null &&
+  (status === 'cancelled' || (status === 'expired' && failureCode === 'link_expired'));
 
 const wayBack = (checkout: Checkout, words: Words): Html => {
   const address = linkable(checkout.returnTo);
   const receipt = isReceipt(checkout);
-  if (!address) return html`<p class="panel-fine">${receipt ? words.keepPage : words.closePage}</p>`;
+  if (!address)
+    return html`<p class="panel-fine">${receipt ? words.keepPage : words.closePage}</p>`;
   const after_ms = checkout.status === 'succeeded' ? successShown_ms : 0;
   const whom = endedUntried(checkout) ? 'anybody' : 'payer';
-  return html`<a class="primary" id="return" href="${address}" data-return-after="${after_ms}" data-return-for="${whom}"
+  return html`<a
+      class="primary"
+      id="return"
+      href="${address}"
+      data-return-after="${after_ms}"
+      data-return-for="${whom}"
       ><span class="primary-words">${words.backToShop}${arrow}</span></a
     >
     <p class="panel-fine" id="returning" hidden>${words.returning}</p>`;
 };
 
-const printButton = (words: Words): Html => html`<button type="button" class="print" data-print>${printer}${words.print}</button>`;
+const printButton = (words: Words): Html =>
+  html`<button type="button" class="print" data-print>${printer}${words.print}</button>`;
 
 interface Ending {
   readonly seal: Html;
@@ -59,7 +68,11 @@ const endingOf = (checkout: Checkout, status: FinalStatus, words: Words): Ending
     }
     case 'failed': {
       const { reason, advice } = why ?? words.failures.unknown_bank_code;
-      return { seal: seals.bad, title: saving?.notSaved ?? words.failed, texts: [`${reason}. ${words.notCharged}`, advice] };
+      return {
+        seal: seals.bad,
+        title: saving?.notSaved ?? words.failed,
+        texts: [`${reason}. ${words.notCharged}`, advice],
+      };
     }
     case 'expired': {
       const { reason, advice } = why ?? words.failures.link_expired;
@@ -79,7 +92,9 @@ export const outcomeView = (checkout: Checkout, status: FinalStatus, words: Word
   return html` <div class="outcome">
     ${seal}
     <h2 class="panel-title" tabindex="-1">${title}</h2>
-    ${texts.map((text) => text && html`<p class="panel-text">${text}</p>`)} ${receiptView(checkout, words)} ${wayBack(checkout, words)}
-    ${isReceipt(checkout) && printButton(words)} ${code && !checkout.paidLate && html`<p class="panel-code">${words.failureCode}: <code>${code}</code></p>`}
+    ${texts.map((text) => text && html`<p class="panel-text">${text}</p>`)}
+    ${receiptView(checkout, words)} ${wayBack(checkout, words)}
+    ${isReceipt(checkout) && printButton(words)}
+    ${code && !checkout.paidLate && html`<p class="panel-code">${words.failureCode}: <code>${code}</code></p>`}
   </div>`;
 };

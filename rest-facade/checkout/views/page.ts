@@ -1,4 +1,7 @@
-/** The whole document around a page, and the hosted page's regions, each of which page.js replaces when it changes. */
+/**
+ * The whole document around a page, and the hosted page's regions, each of which page.js replaces
+ * when it changes.
+ */
 import type { Checkout } from '../call-checkout.ts';
 import { formatAmount } from '../format-amount.ts';
 import { html, markupText, type Html, type Piece } from '../html.ts';
@@ -31,7 +34,13 @@ export const documentView = ({ words, title, assets, body, head }: Document): st
           <meta name="color-scheme" content="light dark" />
           <meta name="format-detection" content="telephone=no" />
           <title>${title}</title>
-          <link rel="preload" href="${assets.address('onest-latin.woff2')}" as="font" type="font/woff2" crossorigin />
+          <link
+            rel="preload"
+            href="${assets.address('onest-latin.woff2')}"
+            as="font"
+            type="font/woff2"
+            crossorigin
+          />
           ${words.language === 'ru' && html`<link rel="preload" href="${assets.address('onest-cyrillic.woff2')}" as="font" type="font/woff2" crossorigin />`}
           <link rel="stylesheet" href="${assets.address('page.css')}" />
           <link rel="icon" href="${assets.address('icon.svg')}" type="image/svg+xml" />
@@ -48,7 +57,13 @@ export const languageSwitch = (words: Words): Html =>
       const { languageName } = wordsOf(language);
       return language === words.language
         ? html`<span aria-current="true" lang="${language}">${languageName}</span>`
-        : html`<a href="?lang=${language}" hreflang="${language}" lang="${language}" data-language="${language}">${languageName}</a>`;
+        : html`<a
+            href="?lang=${language}"
+            hreflang="${language}"
+            lang="${language}"
+            data-language="${language}"
+            >${languageName}</a
+          >`;
     })}
   </nav>`;
 
@@ -68,7 +83,10 @@ const panelView = (checkout: Checkout, words: Words): Html => {
 };
 
 /** The parts of the page that follow the payment. */
-export const regionViews = (checkout: Checkout, words: Words): { readonly ribbon: Html; readonly summary: Html; readonly panel: Html } => ({
+export const regionViews = (
+  checkout: Checkout,
+  words: Words,
+): { readonly ribbon: Html; readonly summary: Html; readonly panel: Html } => ({
   ribbon: html`${ribbonView(checkout, words)}`,
   summary: summaryView(checkout, words),
   panel: panelView(checkout, words),
@@ -76,7 +94,10 @@ export const regionViews = (checkout: Checkout, words: Words): { readonly ribbon
 
 /** The document's title: what is paid and to whom. */
 export const pageTitle = (checkout: Checkout, words: Words): string =>
-  words.pageTitle(formatAmount(checkout.amount, checkout.currency, words.locale), checkout.shopName);
+  words.pageTitle(
+    formatAmount(checkout.amount, checkout.currency, words.locale),
+    checkout.shopName,
+  );
 
 const modules = (assets: Assets, names: readonly string[]): Html =>
   html`${names.map((name) => html`<link rel="modulepreload" href="${assets.address(name)}" />`)}
@@ -84,14 +105,19 @@ const modules = (assets: Assets, names: readonly string[]): Html =>
 
 const footer = (checkout: Checkout, words: Words): string => {
   if (checkout.saves && checkout.method === 'cards') return words.footerSaving;
-  return checkout.methods.includes('cards') || checkout.method === 'cards' ? words.footerCard : words.footer;
+  return checkout.methods.includes('cards') || checkout.method === 'cards'
+    ? words.footerCard
+    : words.footer;
 };
 
 /** What is said while the page's script is away, while there is something left to do. */
 const withoutScript = ({ status }: Checkout, words: Words): Piece =>
   (status === 'pending' || status === 'processing') &&
   html`<noscript><p class="notice">${words.noScript}</p></noscript>
-    <p class="notice calm asleep"><b>${words.asleep.title}</b> ${words.asleep.text} <a href="?lang=${words.language}">${words.reload}</a>.</p>`;
+    <p class="notice calm asleep">
+      <b>${words.asleep.title}</b> ${words.asleep.text}
+      <a href="?lang=${words.language}">${words.reload}</a>.
+    </p>`;
 
 const bodyView = (checkout: Checkout, words: Words, tag: string): Html => {
   const { ribbon, summary, panel } = regionViews(checkout, words);
@@ -112,7 +138,9 @@ const bodyView = (checkout: Checkout, words: Words, tag: string): Html => {
         ${languageSwitch(words)}
       </header>
       <main class="sheet">
-        <section class="summary" id="summary" aria-label="${words.summaryLabel}">${summary}</section>
+        <section class="summary" id="summary" aria-label="${words.summaryLabel}">
+          ${summary}
+        </section>
         <div class="work">
           <div id="asleep">${withoutScript(checkout, words)}</div>
           <p class="notice" id="notice" role="alert" hidden></p>
@@ -133,7 +161,11 @@ export interface PageParts {
 }
 
 /** The hosted page of a payment. */
-export const checkoutPage = (checkout: Checkout, words: Words, { tag, assets, moduleNames }: PageParts): string =>
+export const checkoutPage = (
+  checkout: Checkout,
+  words: Words,
+  { tag, assets, moduleNames }: PageParts,
+): string =>
   documentView({
     words,
     title: pageTitle(checkout, words),

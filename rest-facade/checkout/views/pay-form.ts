@@ -10,9 +10,13 @@ import { shopLink, wayOnView } from './way-on.ts';
 const payable = ['sbp', 'cards', 'tpay', 'sberpay'] as const satisfies readonly PayableMethod[];
 
 /** The method when a buyer can pay by it; null for `any` and `recurrent`. */
-export const payableMethod = (method: string): PayableMethod | null => payable.find((candidate) => candidate === method) ?? null;
+export const payableMethod = (method: string): PayableMethod | null =>
+  payable.find((candidate) => candidate === method) ?? null;
 
-/** Whether the card that was typed was lost on its way: the bank has no order, and the buyer types it again. */
+/**
+ * Whether the card that was typed was lost on its way: the bank has no order, and the buyer types
+ * it again.
+ */
 export const asksCardAgain = ({ status, step, method, asksCard }: Checkout): boolean =>
   status === 'processing' && step === null && method === 'cards' && asksCard;
 
@@ -22,16 +26,27 @@ const beforePaying = (method: PayableMethod, checkout: Checkout, words: Words): 
 };
 
 /** The card's fields where the buyer types a card here, and not on the bank's page. */
-const fieldsOf = (method: PayableMethod, { asksCard, asksHolder, mode }: Checkout, words: Words): Html | false =>
+const fieldsOf = (
+  method: PayableMethod,
+  { asksCard, asksHolder, mode }: Checkout,
+  words: Words,
+): Html | false =>
   method === 'cards' && asksCard && cardFields(words, { asksHolder, test: mode === 'test' });
 
 const choice = (method: PayableMethod, chosen: boolean, words: Words, checkout: Checkout): Html =>
   html` <div class="method">
-    <input type="radio" name="method" id="method-${method}" value="${method}" ${chosen && html`checked`} />
+    <input
+      type="radio"
+      name="method"
+      id="method-${method}"
+      value="${method}"
+      ${chosen && html`checked`}
+    />
     <label for="method-${method}">
       ${methodMarks[method]}
       <span class="method-words"
-        ><span class="method-name">${words.methods[method].name}</span><span class="method-hint">${words.methods[method].hint}</span></span
+        ><span class="method-name">${words.methods[method].name}</span
+        ><span class="method-hint">${words.methods[method].hint}</span></span
       >
       <span class="dot" aria-hidden="true"></span>
     </label>
@@ -40,7 +55,9 @@ const choice = (method: PayableMethod, chosen: boolean, words: Words, checkout: 
 
 const picker = (methods: readonly PayableMethod[], words: Words, checkout: Checkout): Html =>
   html` <h2 class="panel-title" tabindex="-1" id="methods-title">${words.chooseMethod}</h2>
-    <fieldset class="methods" aria-labelledby="methods-title">${methods.map((method, index) => choice(method, index === 0, words, checkout))}</fieldset>`;
+    <fieldset class="methods" aria-labelledby="methods-title">
+      ${methods.map((method, index) => choice(method, index === 0, words, checkout))}
+    </fieldset>`;
 
 const payButton = (checkout: Checkout, words: Words): Html =>
   html` ${consentView(checkout, words)}
@@ -83,7 +100,8 @@ const nothingToDo = ({ title, text }: Said, onwards: Piece): Html =>
   </div>`;
 
 /**
- * The form of a pending payment, and of one whose card was lost on its way. Without page.js its button stays disabled: a card must never leave by a plain form submission.
+ * The form of a pending payment, and of one whose card was lost on its way. Without page.js its
+ * button stays disabled: a card must never leave by a plain form submission.
  */
 export const payForm = (checkout: Checkout, words: Words): Html => {
   const fixed = payableMethod(checkout.method);

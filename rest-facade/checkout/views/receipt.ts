@@ -28,7 +28,8 @@ const methodText = ({ method }: Checkout, words: Words): string | null => {
   return method === 'recurrent' ? words.savedMethod : null;
 };
 
-const time = (moment: string, text: string): Html => html`<time datetime="${moment}">${text}</time>`;
+const time = (moment: string, text: string): Html =>
+  html`<time datetime="${moment}">${text}</time>`;
 
 const fact = (name: string, value: Html | string | null): Piece =>
   value !== null &&
@@ -37,8 +38,14 @@ const fact = (name: string, value: Html | string | null): Piece =>
     <dd>${value}</dd>
   </div>`;
 
-/** One refund. What came too late goes back by itself: its reason is ours to say, not the shop's. */
-const refundView = (refund: Checkout['refunds'][number], { currency, paidLate }: Checkout, words: Words): Html => {
+/**
+ * One refund. What came too late goes back by itself: its reason is ours to say, not the shop's.
+ */
+const refundView = (
+  refund: Checkout['refunds'][number],
+  { currency, paidLate }: Checkout,
+  words: Words,
+): Html => {
   const { amount, status, at } = refund;
   const state = status === 'pending' ? 'pending' : 'succeeded';
   const reason = paidLate ? words.lateReason : refund.reason;
@@ -56,7 +63,8 @@ export const receiptView = (checkout: Checkout, words: Words): Html => {
   const { refunds } = checkout;
   return html`<div class="receipt">
     <dl class="facts">
-      ${fact(words.date, moment && time(moment, formatMoment(moment, words)))} ${fact(words.paidWith, methodText(checkout, words))}
+      ${fact(words.date, moment && time(moment, formatMoment(moment, words)))}
+      ${fact(words.paidWith, methodText(checkout, words))}
       ${fact(words.card, cardText(checkout, words))}
     </dl>
     ${

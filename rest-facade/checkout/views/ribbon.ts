@@ -6,10 +6,13 @@ import { failureWords, type Words } from '../words/words.ts';
 /** Expiry is not an answer of the bank, so these are not planned. */
 const unplannable = ['session_expired', 'link_expired'];
 
-const option = (value: string, text: string, planned: string): Html => html`<option value="${value}" ${value === planned && html`selected`}>${text}</option>`;
+const option = (value: string, text: string, planned: string): Html =>
+  html`<option value="${value}" ${value === planned && html`selected`}>${text}</option>`;
 
 const plannedValue = (checkout: Checkout): string =>
-  checkout.plannedOutcome === 'failed' ? `failed:${checkout.plannedFailureCode ?? 'do_not_honor'}` : (checkout.plannedOutcome ?? 'succeeded');
+  checkout.plannedOutcome === 'failed'
+    ? `failed:${checkout.plannedFailureCode ?? 'do_not_honor'}`
+    : (checkout.plannedOutcome ?? 'succeeded');
 
 const planSelect = (checkout: Checkout, words: Words): Html => {
   const planned = plannedValue(checkout);
@@ -18,15 +21,23 @@ const planSelect = (checkout: Checkout, words: Words): Html => {
     ><span>${words.plan}</span>
     <select id="plan" aria-label="${words.planSelect}" disabled data-wakes>
       ${(['succeeded', 'requires_action', 'pending'] as const).map((outcome) => option(outcome, words.outcomes[outcome], planned))}
-      <optgroup label="${words.planFails}">${codes.map(([code, { reason }]) => option(`failed:${code}`, `${reason} · ${code}`, planned))}</optgroup>
+      <optgroup label="${words.planFails}">
+        ${codes.map(([code, { reason }]) => option(`failed:${code}`, `${reason} · ${code}`, planned))}
+      </optgroup>
     </select></label
   >`;
 };
 
 const planText = (checkout: Checkout, words: Words): Html | null => {
   if (!checkout.plannedOutcome) return null;
-  const why = checkout.plannedOutcome === 'failed' ? failureWords(words, checkout.plannedFailureCode ?? '') : null;
-  return html`<span class="planned">${words.plan}: <b>${words.outcomes[checkout.plannedOutcome]}${why && ` — ${why.reason}`}</b></span>`;
+  const why =
+    checkout.plannedOutcome === 'failed'
+      ? failureWords(words, checkout.plannedFailureCode ?? '')
+      : null;
+  return html`<span class="planned"
+    >${words.plan}:
+    <b>${words.outcomes[checkout.plannedOutcome]}${why && ` — ${why.reason}`}</b></span
+  >`;
 };
 
 /** The ribbon of a test payment; null in live mode. */

@@ -1,4 +1,7 @@
-/** A payment that binds the buyer's method: what the shop saves, and what becomes of the money. Contract "Token"; decision D-66. */
+/**
+ * A payment that binds the buyer's method: what the shop saves, and what becomes of the money.
+ * Contract "Token"; decision D-66.
+ */
 import type { Checkout } from '../call-checkout.ts';
 import { formatAmount } from '../format-amount.ts';
 import { html, type Piece } from '../html.ts';
@@ -8,7 +11,9 @@ const savable = ['cards', 'sbp', 'tpay'] as const satisfies readonly SavableMeth
 
 /** What is said of the method that this payment saves; null when it saves none. */
 export const savingWords = (checkout: Checkout, words: Words): SavingWords | null => {
-  const method = checkout.saves ? savable.find((candidate) => candidate === checkout.method) : undefined;
+  const method = checkout.saves
+    ? savable.find((candidate) => candidate === checkout.method)
+    : undefined;
   return method ? words.saving[method] : null;
 };
 

@@ -1,4 +1,7 @@
-/** A payment that is at the bank: what the buyer does there, or that there is nothing to do but wait. */
+/**
+ * A payment that is at the bank: what the buyer does there, or that there is nothing to do but
+ * wait.
+ */
 import type { Checkout } from '../call-checkout.ts';
 import { drawQr } from '../draw-qr.ts';
 import { html, linkable, type Html, type Piece } from '../html.ts';
@@ -11,10 +14,14 @@ const said = ({ title, text }: Said): Html =>
   html` <h2 class="panel-title" tabindex="-1">${title}</h2>
     <p class="panel-text">${text}</p>`;
 
-const waiting = (words: Words): Html => html`<p class="waiting">${spinner}${words.waitingForBank}</p>`;
+const waiting = (words: Words): Html =>
+  html`<p class="waiting">${spinner}${words.waitingForBank}</p>`;
 
 const onwards = (address: string | null, text: string): Piece =>
-  address && html`<a class="primary" id="onwards" href="${address}"><span class="primary-words">${text}${arrow}</span></a>`;
+  address &&
+  html`<a class="primary" id="onwards" href="${address}"
+    ><span class="primary-words">${text}${arrow}</span></a
+  >`;
 
 const qr = (checkout: Checkout, words: Words): Html => {
   const address = linkable(checkout.stepUrl);
@@ -23,11 +30,14 @@ const qr = (checkout: Checkout, words: Words): Html => {
     ${
       address &&
       html`<p class="panel-text on-phone">${words.qrPhone}</p>
-        <a class="primary on-phone" id="onwards" href="${address}"><span class="primary-words">${words.qrOpen}${arrow}</span></a>`
+        <a class="primary on-phone" id="onwards" href="${address}"
+          ><span class="primary-words">${words.qrOpen}${arrow}</span></a
+        >`
     }
     <p class="panel-text ${address && 'on-desk'}">${words.qr.text}</p>
     <div class="qr-tile">${checkout.stepUrl && drawQr(checkout.stepUrl, words.qrLabel)}</div>
-    ${address && html`<a class="link on-desk" href="${address}">${words.qrHere}</a>`} ${waiting(words)} ${wayOnView(checkout, words)}
+    ${address && html`<a class="link on-desk" href="${address}">${words.qrHere}</a>`}
+    ${waiting(words)} ${wayOnView(checkout, words)}
   </div>`;
 };
 
@@ -41,13 +51,15 @@ export const stepView = (checkout: Checkout, words: Words): Html => {
       return qr(checkout, words);
     case 'redirect':
       return html`<div class="step">
-        ${method && html`<div class="step-mark">${methodMarks[method]}</div>`} ${said(words.redirect(name))} ${onwards(address, words.redirectGo(name))}
-        ${waiting(words)} ${wayOnView(checkout, words)}
+        ${method && html`<div class="step-mark">${methodMarks[method]}</div>`}
+        ${said(words.redirect(name))} ${onwards(address, words.redirectGo(name))} ${waiting(words)}
+        ${wayOnView(checkout, words)}
       </div>`;
     case 'three_d_secure':
       return html`<div class="step">
-        ${method && html`<div class="step-mark">${methodMarks[method]}</div>`} ${said(words.threeDSecure)} ${onwards(address, words.threeDSecureGo)}
-        ${waiting(words)} ${wayOnView(checkout, words)}
+        ${method && html`<div class="step-mark">${methodMarks[method]}</div>`}
+        ${said(words.threeDSecure)} ${onwards(address, words.threeDSecureGo)} ${waiting(words)}
+        ${wayOnView(checkout, words)}
       </div>`;
     case 'wait':
     case null:

@@ -19,22 +19,39 @@ const row = (name: string, value: Html | string, kind = ''): Html =>
 
 const timeLeft = (checkout: Checkout, words: Words): Html | null =>
   checkout.status === 'pending' || checkout.status === 'processing'
-    ? row(words.timeLeft, html`<span class="clock" role="timer" aria-live="off" data-deadline="${checkout.deadline}">&nbsp;</span>`, 'left')
+    ? row(
+        words.timeLeft,
+        html`<span class="clock" role="timer" aria-live="off" data-deadline="${checkout.deadline}"
+          >&nbsp;</span
+        >`,
+        'left',
+      )
     : null;
 
 /** A long description is a box that scrolls: who has no pointer scrolls it with the keyboard. */
-const descriptionView = (text: string): Html => html`<p class="description" ${text.length > scrolls_characters && html`tabindex="0"`}>${text}</p>`;
+const descriptionView = (text: string): Html =>
+  html`<p class="description" ${text.length > scrolls_characters && html`tabindex="0"`}>
+    ${text}
+  </p>`;
 
 /** Long amounts are set smaller, so that they stay in one line. */
-const sizeOf = (amount: string): string => (amount.length > 17 ? 'longest' : amount.length > 12 ? 'long' : '');
+const sizeOf = (amount: string): string =>
+  amount.length > 17 ? 'longest' : amount.length > 12 ? 'long' : '';
 
 /** The summary of the payment. */
 export const summaryView = (checkout: Checkout, words: Words): Html => {
   const amount = formatAmount(checkout.amount, checkout.currency, words.locale);
   return html`
-    <p class="shop"><span class="badge" aria-hidden="true">${initialOf(checkout.shopName)}</span><span class="shop-name">${checkout.shopName}</span></p>
+    <p class="shop">
+      <span class="badge" aria-hidden="true">${initialOf(checkout.shopName)}</span
+      ><span class="shop-name">${checkout.shopName}</span>
+    </p>
     <h1 class="amount ${sizeOf(amount)}"><span class="unseen">${words.payTo} </span>${amount}</h1>
-    ${verificationView(checkout, words)} ${checkout.description && descriptionView(checkout.description)}
-    <dl class="facts">${row(words.order, checkout.orderId)} ${row(words.paymentNumber, checkout.publicId)} ${timeLeft(checkout, words)}</dl>
+    ${verificationView(checkout, words)}
+    ${checkout.description && descriptionView(checkout.description)}
+    <dl class="facts">
+      ${row(words.order, checkout.orderId)} ${row(words.paymentNumber, checkout.publicId)}
+      ${timeLeft(checkout, words)}
+    </dl>
   `;
 };

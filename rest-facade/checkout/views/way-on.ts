@@ -1,4 +1,7 @@
-/** A way on for a buyer who cannot pay as the page offers it: back to the shop, while nothing is decided yet. */
+/**
+ * A way on for a buyer who cannot pay as the page offers it: back to the shop, while nothing is
+ * decided yet.
+ */
 import type { Checkout } from '../call-checkout.ts';
 import { html, linkable, type Html, type Piece } from '../html.ts';
 import type { Words } from '../words/words.ts';
@@ -14,7 +17,10 @@ export const shopLink = ({ shopSite }: Checkout, words: Words): Piece => {
  * another one needs another payment; and who has confirmed must not pay twice.
  */
 export const wayOnView = (checkout: Checkout, words: Words): Html => {
-  const { title, text } = words.stuck[checkout.status === 'pending' ? 'fixed' : checkout.step === 'wait' ? 'waiting' : 'atBank'];
+  const { title, text } =
+    words.stuck[
+      checkout.status === 'pending' ? 'fixed' : checkout.step === 'wait' ? 'waiting' : 'atBank'
+    ];
   return html`<details class="way-on" id="way-on">
     <summary>${title}</summary>
     <p>${text}</p>

@@ -20,7 +20,8 @@ export const en: Words = {
   secure: 'Secure payment',
   footer: 'You enter payment details only at your own bank.',
   footerCard: 'Card details go straight to the bank and are never stored.',
-  noScript: 'Paying needs JavaScript. Turn it on in the browser’s settings and reload the page, or open the link in another browser.',
+  noScript:
+    'Paying needs JavaScript. Turn it on in the browser’s settings and reload the page, or open the link in another browser.',
   asleep: {
     title: 'The page has not loaded completely.',
     text: 'Check the connection. If this message stays,',
@@ -44,35 +45,54 @@ export const en: Words = {
     sberpay: 'We will open SberPay so that you can confirm in SberBank Online.',
   },
   cardAtBank: 'You enter the card details on the bank’s page.',
-  cardAgain: 'The connection broke and the bank did not get your card. Nothing was charged. Please enter it again for the same order.',
-  noBuyer: { title: 'Nothing is needed from you', text: 'This payment is charged to a saved method. The page shows how it ends.' },
-  noMethods: { title: 'Paying is not possible yet', text: 'The shop has not set up this way to pay. Tell the shop, or try again later.' },
+  cardAgain:
+    'The connection broke and the bank did not get your card. Nothing was charged. Please enter it again for the same order.',
+  noBuyer: {
+    title: 'Nothing is needed from you',
+    text: 'This payment is charged to a saved method. The page shows how it ends.',
+  },
+  noMethods: {
+    title: 'Paying is not possible yet',
+    text: 'The shop has not set up this way to pay. Tell the shop, or try again later.',
+  },
   pay: (amount) => `Pay ${amount}`,
   paying: 'Sending to the bank…',
 
   saving: {
     cards: {
-      consent: (shop) => `${shop} saves the card and charges later payments to it without asking you again.`,
+      consent: (shop) =>
+        `${shop} saves the card and charges later payments to it without asking you again.`,
       verification: 'The bank checks the card with 1 ₽. It is not charged.',
       verify: 'Save the card',
       payAndSave: (amount) => `Pay ${amount} and save the card`,
-      saved: { title: 'The card is saved', text: 'The shop can charge it now. To stop that, ask the shop or your bank.' },
+      saved: {
+        title: 'The card is saved',
+        text: 'The shop can charge it now. To stop that, ask the shop or your bank.',
+      },
       notSaved: 'The card was not saved',
     },
     sbp: {
-      consent: (shop) => `${shop} links your account through SBP and charges later payments to it without asking you again.`,
+      consent: (shop) =>
+        `${shop} links your account through SBP and charges later payments to it without asking you again.`,
       verification: 'The account is checked with 1 ₽, which comes back to you.',
       verify: 'Link the account',
       payAndSave: (amount) => `Pay ${amount} and link the account`,
-      saved: { title: 'The account is linked', text: 'The shop can charge it now. To stop that, ask the shop or use your bank’s app.' },
+      saved: {
+        title: 'The account is linked',
+        text: 'The shop can charge it now. To stop that, ask the shop or use your bank’s app.',
+      },
       notSaved: 'The account was not linked',
     },
     tpay: {
-      consent: (shop) => `${shop} links T-Pay and charges later payments to it without asking you again.`,
+      consent: (shop) =>
+        `${shop} links T-Pay and charges later payments to it without asking you again.`,
       verification: 'T-Pay is checked with 1 ₽, which comes back to you.',
       verify: 'Link T-Pay',
       payAndSave: (amount) => `Pay ${amount} and link T-Pay`,
-      saved: { title: 'T-Pay is linked', text: 'The shop can charge it now. To stop that, ask the shop or use the T-Bank app.' },
+      saved: {
+        title: 'T-Pay is linked',
+        text: 'The shop can charge it now. To stop that, ask the shop or use the T-Bank app.',
+      },
       notSaved: 'T-Pay was not linked',
     },
   },
@@ -90,24 +110,42 @@ export const en: Words = {
   testCardsHint: 'Press one to fill the form. Any other valid number works too.',
   fillIn: (brand, number) => `${brand} ${number}, fill the form with this card`,
 
-  wait: { title: 'The bank is processing the payment', text: 'It usually takes a few seconds. There is no need to reload the page.' },
-  qr: { title: 'Pay with SBP', text: 'Point your phone’s camera at the QR code or scan it in your bank’s app.' },
+  wait: {
+    title: 'The bank is processing the payment',
+    text: 'It usually takes a few seconds. There is no need to reload the page.',
+  },
+  qr: {
+    title: 'Pay with SBP',
+    text: 'Point your phone’s camera at the QR code or scan it in your bank’s app.',
+  },
   qrPhone: 'Open your bank’s app. Or scan the code with another phone.',
   qrLabel: 'QR code to pay with SBP',
   qrOpen: 'Open the bank app',
   qrHere: 'Open the link on this device',
   waitingForBank: 'Waiting for the bank',
-  redirect: (method) => ({ title: `Confirm the payment in ${method}`, text: 'Come back to this page afterwards; it updates by itself.' }),
+  redirect: (method) => ({
+    title: `Confirm the payment in ${method}`,
+    text: 'Come back to this page afterwards; it updates by itself.',
+  }),
   redirectGo: (method) => `Go to ${method}`,
-  threeDSecure: { title: 'The bank asks you to confirm', text: 'Your bank’s page will open: enter the code or confirm in the app.' },
+  threeDSecure: {
+    title: 'The bank asks you to confirm',
+    text: 'Your bank’s page will open: enter the code or confirm in the app.',
+  },
   threeDSecureGo: 'Go to the bank’s page',
 
   succeeded: { title: 'Paid', text: 'The payment went through. The shop gets a confirmation.' },
   failed: 'The payment did not go through',
   notCharged: 'You were not charged.',
   expired: 'Time is up',
-  cancelled: { title: 'Payment cancelled', text: 'The shop cancelled this payment. You were not charged.' },
-  refunded: { title: 'Money returned', text: 'The shop returned the whole payment. When it arrives depends on your bank.' },
+  cancelled: {
+    title: 'Payment cancelled',
+    text: 'The shop cancelled this payment. You were not charged.',
+  },
+  refunded: {
+    title: 'Money returned',
+    text: 'The shop returned the whole payment. When it arrives depends on your bank.',
+  },
   refunds: { pending: 'On its way back', succeeded: 'Returned' },
   late: {
     title: 'The money goes back to you',
@@ -151,14 +189,18 @@ export const en: Words = {
   failureCode: 'Code',
   failures: {
     do_not_honor: { reason: 'The bank declined the payment', advice: callBank },
-    generic_decline: { reason: 'The bank declined the payment and gave no reason', advice: callBank },
+    generic_decline: {
+      reason: 'The bank declined the payment and gave no reason',
+      advice: callBank,
+    },
     insufficient_funds: {
       reason: 'There is not enough money in the account',
       advice: 'Top up the account or choose another way, and start again in the shop.',
     },
     limit_exceeded: {
       reason: 'A spending limit was exceeded',
-      advice: 'Change the limit in your bank’s app or choose another way, and start again in the shop.',
+      advice:
+        'Change the limit in your bank’s app or choose another way, and start again in the shop.',
     },
     call_issuer: { reason: 'The bank asks you to contact it', advice: callBank },
     expired_card: { reason: 'The card has expired', advice: otherWay },
@@ -169,10 +211,16 @@ export const en: Words = {
     stolen_card: { reason: 'The bank has blocked this card', advice: callBank },
     pickup_card: { reason: 'The bank has blocked this card', advice: callBank },
     card_restricted: { reason: 'The card is restricted', advice: callBank },
-    transaction_not_permitted: { reason: 'The card does not allow such payments', advice: otherWay },
+    transaction_not_permitted: {
+      reason: 'The card does not allow such payments',
+      advice: otherWay,
+    },
     country_not_supported: { reason: 'Cards of this country are not accepted', advice: otherWay },
     fraud_suspected: { reason: 'The bank stopped the payment for safety', advice: callBank },
-    authentication_failed: { reason: 'The payment was not confirmed', advice: 'Go back to the shop and start again: the bank needs your confirmation.' },
+    authentication_failed: {
+      reason: 'The payment was not confirmed',
+      advice: 'Go back to the shop and start again: the bank needs your confirmation.',
+    },
     authorization_revoked: { reason: 'The permission to charge was withdrawn', advice: otherWay },
     identification_required: {
       reason: 'The bank asks you to prove your identity',
@@ -183,9 +231,13 @@ export const en: Words = {
     processing_error: { reason: 'A technical fault stopped the payment', advice: later },
     session_expired: {
       reason: 'The bank did not get a confirmation in time',
-      advice: 'Go back to the shop and start again. If you are charged after all, the money comes back by itself.',
+      advice:
+        'Go back to the shop and start again. If you are charged after all, the money comes back by itself.',
     },
-    link_expired: { reason: 'The payment link has expired', advice: 'You were not charged. Go back to the shop and start again.' },
+    link_expired: {
+      reason: 'The payment link has expired',
+      advice: 'You were not charged. Go back to the shop and start again.',
+    },
     method_unavailable: { reason: 'This way to pay is not available at the moment', advice: later },
     unknown_bank_code: { reason: 'The bank declined the payment', advice: callBank },
   },
@@ -195,23 +247,43 @@ export const en: Words = {
   plan: 'The bank’s answer',
   planSelect: 'What the practice bank will answer',
   planFails: 'Declined',
-  outcomes: { succeeded: 'Payment succeeds', requires_action: 'Asks to confirm', pending: 'Never answers', failed: 'Declined' },
+  outcomes: {
+    succeeded: 'Payment succeeds',
+    requires_action: 'Asks to confirm',
+    pending: 'Never answers',
+    failed: 'Declined',
+  },
 
   bankName: 'Practice Bank',
   bankNotice: 'this imitates a bank, no money moves.',
   bankPageTitle: 'Confirm the payment',
   bankShop: 'Shop',
   bankAmount: 'Amount',
-  bankCode: { title: 'Enter the code from the message', text: 'In test mode any six digits will do.' },
+  bankCode: {
+    title: 'Enter the code from the message',
+    text: 'In test mode any six digits will do.',
+  },
   bankCodeLabel: 'Confirmation code',
   bankCodeWrong: 'Enter six digits.',
-  bankApp: (method) => ({ title: 'Confirm the payment', text: `This is what the buyer confirms in the app: ${method}.` }),
+  bankApp: (method) => ({
+    title: 'Confirm the payment',
+    text: `This is what the buyer confirms in the app: ${method}.`,
+  }),
   bankApprove: 'Confirm',
   bankDecline: 'Decline',
 
-  unknownPage: { title: 'There is no such payment page', text: 'Check that the whole link was copied, or ask the shop to send it again.' },
-  brokenPage: { title: 'The page did not open', text: 'The fault is ours, and nothing happened to the payment. Try again in a minute.' },
-  busyPage: { title: 'Too many visits at once', text: 'Nothing happened to the payment. Try again in a few seconds.' },
+  unknownPage: {
+    title: 'There is no such payment page',
+    text: 'Check that the whole link was copied, or ask the shop to send it again.',
+  },
+  brokenPage: {
+    title: 'The page did not open',
+    text: 'The fault is ours, and nothing happened to the payment. Try again in a minute.',
+  },
+  busyPage: {
+    title: 'Too many visits at once',
+    text: 'Nothing happened to the payment. Try again in a few seconds.',
+  },
   tryAgain: 'Try again',
 
   refusals: {
@@ -242,7 +314,8 @@ export const en: Words = {
     holderWrong: 'In Latin letters, as on the card',
     offline: 'No connection. The page updates as soon as it is back.',
     unsure: 'The connection broke. Please wait: we are checking whether the payment has begun.',
-    unsent: 'The connection broke before the payment began. Press the button again: you cannot be charged twice.',
+    unsent:
+      'The connection broke before the payment began. Press the button again: you cannot be charged twice.',
     filled: 'The form is filled with a test card',
   },
 };

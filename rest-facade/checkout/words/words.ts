@@ -53,7 +53,14 @@ export interface SavingWords {
 export interface RefusalWords {
   readonly refusals: Readonly<
     Record<
-      'bad_request' | 'not_pending' | 'method_unsupported' | 'route_not_configured' | 'live_not_enabled' | 'aml_blocked' | 'not_found' | 'rate_limited',
+      | 'bad_request'
+      | 'not_pending'
+      | 'method_unsupported'
+      | 'route_not_configured'
+      | 'live_not_enabled'
+      | 'aml_blocked'
+      | 'not_found'
+      | 'rate_limited',
       string
     >
   >;
@@ -108,7 +115,9 @@ export interface Words extends RefusalWords {
   readonly summaryLabel: string;
 
   readonly chooseMethod: string;
-  readonly methods: Readonly<Record<PayableMethod, { readonly name: string; readonly hint: string }>>;
+  readonly methods: Readonly<
+    Record<PayableMethod, { readonly name: string; readonly hint: string }>
+  >;
   readonly beforePaying: Readonly<Record<PayableMethod, string>>;
   /** Before paying by a card that is typed on the bank's page. */
   readonly cardAtBank: string;
@@ -155,8 +164,13 @@ export interface Words extends RefusalWords {
   readonly refunded: Said;
   /** Of one refund, by how far it is. */
   readonly refunds: Readonly<Record<'pending' | 'succeeded', string>>;
-  /** The money came after the payment had ended (decision D-33): why it was too late, and that it goes back. */
-  readonly late: Said & { readonly because: Readonly<Record<'expired' | 'cancelled' | 'failed', string>> };
+  /**
+   * The money came after the payment had ended (decision D-33): why it was too late, and that it
+   * goes back.
+   */
+  readonly late: Said & {
+    readonly because: Readonly<Record<'expired' | 'cancelled' | 'failed', string>>;
+  };
   /** The reason of the refund that the service makes by itself then. */
   readonly lateReason: string;
 
@@ -186,7 +200,9 @@ export interface Words extends RefusalWords {
   readonly plan: string;
   readonly planSelect: string;
   readonly planFails: string;
-  readonly outcomes: Readonly<Record<NonNullable<CheckoutFieldsFragment['plannedOutcome']>, string>>;
+  readonly outcomes: Readonly<
+    Record<NonNullable<CheckoutFieldsFragment['plannedOutcome']>, string>
+  >;
 
   readonly bankName: string;
   readonly bankNotice: string;
@@ -219,7 +235,9 @@ export const wordsOf = (language: Language): Words => {
 };
 
 /** A refusal or an error code in the buyer's words. */
-export const refusalWords = ({ refusals, refused }: Words, code: string): string => Object.entries(refusals).find(([known]) => known === code)?.[1] ?? refused;
+export const refusalWords = ({ refusals, refused }: Words, code: string): string =>
+  Object.entries(refusals).find(([known]) => known === code)?.[1] ?? refused;
 
 /** The words of a failure; null for a code that no payment ends with. */
-export const failureWords = (words: Words, code: string): FailureWords | null => Object.entries(words.failures).find(([known]) => known === code)?.[1] ?? null;
+export const failureWords = (words: Words, code: string): FailureWords | null =>
+  Object.entries(words.failures).find(([known]) => known === code)?.[1] ?? null;

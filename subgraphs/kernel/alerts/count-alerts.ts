@@ -4,7 +4,10 @@ import { run, type Runner, type Statement } from '../database/statement.ts';
 import { alertKinds, type AlertKind } from '../rules/alert.ts';
 import { metrics } from '../service/tracing/telemetry.ts';
 
-const count: Statement = { name: 'alerts.count', text: 'select kind, count(*)::int as count from alert where resolved_at is null group by kind' };
+const count: Statement = {
+  name: 'alerts.count',
+  text: 'select kind, count(*)::int as count from alert where resolved_at is null group by kind',
+};
 
 /** Unresolved alerts by kind, a zero for each kind that has none. */
 export const countAlerts = async (runner: Runner): Promise<ReadonlyMap<AlertKind, number>> => {
@@ -14,8 +17,9 @@ export const countAlerts = async (runner: Runner): Promise<ReadonlyMap<AlertKind
 };
 
 /**
- * Adds the gauge `alerts_unresolved` to the metrics of this process. It is read when it is scraped, so every process that has it tells the same: take the
- * maximum over processes. While the database is away it keeps what it told last. Gives what takes the gauge off again.
+ * Adds the gauge `alerts_unresolved` to the metrics of this process. It is read when it is scraped,
+ * so every process that has it tells the same: take the maximum over processes. While the database
+ * is away it keeps what it told last. Gives what takes the gauge off again.
  */
 export const watchAlerts = (runner: Runner): (() => void) => {
   const gauge = new Gauge({

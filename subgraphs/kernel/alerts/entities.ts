@@ -17,7 +17,9 @@ export const AlertEntity = defineEntity({
     /** Null, like the mode, when it is not about one shop. */
     shopId: p.uuid().nullable(),
     mode: p.text().$type<Mode>().nullable(),
-    /** What it is about: a payment's id, a check and its account, a run. With the kind it is unique. */
+    /**
+     * What it is about: a payment's id, a check and its account, a run. With the kind it is unique.
+     */
     subjectId: p.text(),
     detail: p.text(),
     raisedAt: moment(),
@@ -39,7 +41,11 @@ export const AlertEntity = defineEntity({
       expression:
         "kind = any (array['late_success'::text, 'books_differ'::text, 'reconciliation_difference'::text, 'event_without_delivery'::text, 'bank_answer_contradicts'::text, 'bank_echo_differs'::text, 'balance_at_bound'::text, 'work_set_aside'::text])",
     },
-    { name: 'alert_resolved', expression: '(resolved_at is null) = (resolved_by is null) and (resolved_at is null) = (note is null)' },
+    {
+      name: 'alert_resolved',
+      expression:
+        '(resolved_at is null) = (resolved_by is null) and (resolved_at is null) = (note is null)',
+    },
   ],
 });
 export type Alert = Row<InferEntity<typeof AlertEntity>>;

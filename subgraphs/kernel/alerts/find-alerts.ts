@@ -1,5 +1,11 @@
 /** Alerts as operators list them. */
-import { behindCursor, newestFirst, readPage, type Page, type PageQuery } from '../database/page.ts';
+import {
+  behindCursor,
+  newestFirst,
+  readPage,
+  type Page,
+  type PageQuery,
+} from '../database/page.ts';
 import { columns, propertyNames, type Runner, type Statement } from '../database/statement.ts';
 import type { AlertKind } from '../rules/alert.ts';
 import type { Refused } from '../rules/refusal.ts';
@@ -25,5 +31,8 @@ export interface AlertQuery extends PageQuery {
 }
 
 /** A page of alerts, the last raised first; `bad_request` for a wrong size or cursor. */
-export const listAlerts = (runner: Runner, { kind, resolved, merchantId, ...query }: AlertQuery): Promise<Page<AlertRow> | Refused> =>
+export const listAlerts = (
+  runner: Runner,
+  { kind, resolved, merchantId, ...query }: AlertQuery,
+): Promise<Page<AlertRow> | Refused> =>
   readPage(runner, page, [kind ?? null, resolved ?? null, merchantId ?? null], query);

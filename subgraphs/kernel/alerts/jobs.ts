@@ -34,16 +34,33 @@ const take: Statement = {
     returning ${alertColumns}`,
 };
 
-/** Puts the alerts that nobody was told of on the bus, oldest first; gives how many. What is lost on the way is in the list `alerts`. */
+/**
+ * Puts the alerts that nobody was told of on the bus, oldest first; gives how many. What is lost on
+ * the way is in the list `alerts`.
+ */
 export const tellAlerts = async ({ pool, bus, now }: AlertJobs): Promise<number> => {
   const first = async () => (await run<Subject>(pool, oldest, []))[0] ?? null;
-  const { result: alerts } = await workBatch(pool, { task, most: tellMost_rows, work: (most) => run<Alert>(pool, take, [now(), most]), first });
+  const { result: alerts } = await workBatch(pool, {
+    task,
+    most: tellMost_rows,
+    work: (most) => run<Alert>(pool, take, [now(), most]),
+    first,
+  });
   if (alerts.length === 0) return 0;
   const told = alerts
     .toSorted((one, other) => Temporal.Instant.compare(one.raisedAt, other.raisedAt))
     .map(({ id, kind, merchantId, shopId, mode, subjectId, detail, raisedAt }) => {
       const whose = merchantId === platformMerchantId ? null : merchantId;
-      return { id, kind, merchantId: whose, shopId, mode, subjectId, detail, raisedAt: rfc3339(raisedAt) };
+      return {
+        id,
+        kind,
+        merchantId: whose,
+        shopId,
+        mode,
+        subjectId,
+        detail,
+        raisedAt: rfc3339(raisedAt),
+      };
     });
   await bus.publish('alerts', told);
   return told.length;

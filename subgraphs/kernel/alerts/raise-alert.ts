@@ -14,7 +14,9 @@ export interface RaisedAlert {
   readonly mode: Mode | null;
   /** What it is about; with the kind and the merchant it is unique. */
   readonly subjectId: string;
-  /** What was found, in words that a person can act on; no secrets. A card number in it is masked. */
+  /**
+   * What was found, in words that a person can act on; no secrets. A card number in it is masked.
+   */
   readonly detail: string;
   readonly at: Temporal.Instant;
 }
@@ -29,10 +31,24 @@ const raise: Statement = {
 };
 
 /**
- * Raises an alert unless the same one was raised before; a state that was resolved and is found again is raised anew. Gives whether it is a new one.
- * One statement: it takes part in the transaction of `runner` when that is in one. Operators are told by a job within a second of the commit.
+ * Raises an alert unless the same one was raised before; a state that was resolved and is found
+ * again is raised anew. Gives whether it is a new one. One statement: it takes part in the
+ * transaction of `runner` when that is in one. Operators are told by a job within a second of the
+ * commit.
  */
-export const raiseAlert = async (runner: Runner, { kind, merchantId, shopId, mode, subjectId, detail, at }: RaisedAlert): Promise<boolean> => {
-  const values = [merchantId ?? platformMerchantId, kind, shopId, mode, subjectId, maskCardNumbers(detail), at, alertKinds[kind] === 'state'];
+export const raiseAlert = async (
+  runner: Runner,
+  { kind, merchantId, shopId, mode, subjectId, detail, at }: RaisedAlert,
+): Promise<boolean> => {
+  const values = [
+    merchantId ?? platformMerchantId,
+    kind,
+    shopId,
+    mode,
+    subjectId,
+    maskCardNumbers(detail),
+    at,
+    alertKinds[kind] === 'state',
+  ];
   return (await run(runner, raise, values)).length > 0;
 };

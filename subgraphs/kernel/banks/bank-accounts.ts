@@ -1,6 +1,8 @@
 /**
- * Whose account at an acquirer serves a merchant: its own, else the platform's. An account that was replaced or removed gets no new order, and is still
- * asked about what it has: a payment is known to the account alone that took it. Read for each call, so that a new secret holds at once everywhere.
+ * Whose account at an acquirer serves a merchant: its own, else the platform's. An account that was
+ * replaced or removed gets no new order, and is still asked about what it has: a payment is known
+ * to the account alone that took it. Read for each call, so that a new secret holds at once
+ * everywhere.
  */
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import { unseal } from '../service/access/vault.ts';
@@ -17,7 +19,10 @@ export interface Account {
   readonly secret: string;
 }
 
-/** The accounts of a merchant: where new orders go (null: nowhere), and all that may know what was ordered, the likeliest first. */
+/**
+ * The accounts of a merchant: where new orders go (null: nowhere), and all that may know what was
+ * ordered, the likeliest first.
+ */
 export interface Accounts {
   readonly current: Account | null;
   readonly all: readonly Account[];
@@ -33,10 +38,26 @@ const read: Statement = {
 
 /** Opens the look-up for one connector; `platform` is the account that the configuration names. */
 export const openAccounts =
-  (pool: Runner, vaultKey: Keys, connector: string, platform: Readonly<Record<AccountPurpose, Account | null>>): AccountsOf =>
+  (
+    pool: Runner,
+    vaultKey: Keys,
+    connector: string,
+    platform: Readonly<Record<AccountPurpose, Account | null>>,
+  ): AccountsOf =>
   async (merchantId, purpose) => {
-    const rows = await run<{ account: string; sealed: string; active: boolean }>(pool, read, [merchantId, connector, purpose]);
-    const own = rows.map(({ account, sealed, active }) => ({ id: account, secret: unseal(vaultKey, sealed), active }));
+    const rows = await run<{ account: string; sealed: string; active: boolean }>(pool, read, [
+      merchantId,
+      connector,
+      purpose,
+    ]);
+    const own = rows.map(({ account, sealed, active }) => ({
+      id: account,
+      secret: unseal(vaultKey, sealed),
+      active,
+    }));
     const shared = platform[purpose];
-    return { current: own.find(({ active }) => active) ?? shared, all: shared ? [...own, shared] : own };
+    return {
+      current: own.find(({ active }) => active) ?? shared,
+      all: shared ? [...own, shared] : own,
+    };
   };

@@ -14,12 +14,18 @@ export interface BankAddress {
 /** Opens the pool of an acquirer's API; nothing is connected until it is called. */
 export const openBankAddress = (url: string): BankAddress => {
   const { origin, pathname } = new URL(url);
-  const pool = new Pool(origin, { connections, keepAliveTimeout: keepAlive_ms, connect: { timeout: connect_ms }, allowH2: false });
+  const pool = new Pool(origin, {
+    connections,
+    keepAliveTimeout: keepAlive_ms,
+    connect: { timeout: connect_ms },
+    allowH2: false,
+  });
   return { pool, base: pathname.replace(/\/$/, '') };
 };
 
 /** Whether an answer is an object. */
-export const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null;
 
 /** An answer's JSON; null when it is none. */
 export const parsed = (text: string): unknown => {
@@ -31,8 +37,20 @@ export const parsed = (text: string): unknown => {
 };
 
 /** What goes wrong before a connection stands. */
-const unconnected: ReadonlySet<string> = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
+const unconnected: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
 
 /** Why a failed call surely sent nothing; null when it may have. */
 export const unsentBecause = (error: unknown): string | null =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' && unconnected.has(error.code) ? error.code : null;
+  error instanceof Error &&
+  'code' in error &&
+  typeof error.code === 'string' &&
+  unconnected.has(error.code)
+    ? error.code
+    : null;

@@ -1,6 +1,6 @@
 /**
- * The port to an acquirer. The simulator and every real connector implement it.
- * Decision D-32: a call that may have reached the bank and has no answer is `unknown`, never a failure.
+ * The port to an acquirer. The simulator and every real connector implement it. Decision D-32: a
+ * call that may have reached the bank and has no answer is `unknown`, never a failure.
  */
 import type { AccountPurpose } from './bank-accounts.ts';
 import type { BankStep, BuyerMethod, PlannedCallbacks } from '../rules/buyer.ts';
@@ -33,7 +33,10 @@ export interface PayerTraits {
 /** What was planned of a test operation (decision D-30). */
 export type PlannedAnswer = TimedPlan;
 
-/** An order to open a session. `operationId` is the bank's idempotency key: the same order twice is one session. */
+/**
+ * An order to open a session. `operationId` is the bank's idempotency key: the same order twice is
+ * one session.
+ */
 export interface SessionOrder {
   readonly merchantId: string;
   readonly shopId: string;
@@ -52,7 +55,10 @@ export interface SessionOrder {
   readonly pageUrl: string;
   /** When the session ends (decision D-34): what succeeds later is given back (D-33). */
   readonly sessionUntil: Temporal.Instant;
-  /** Present: the order is only registered; its buyer may come until then, and nobody is told where to go on. */
+  /**
+   * Present: the order is only registered; its buyer may come until then, and nobody is told where
+   * to go on.
+   */
   readonly registeredUntil?: Temporal.Instant;
   /** The bank's reference of the order that was registered; null when there is none. */
   readonly reference: string | null;
@@ -60,15 +66,19 @@ export interface SessionOrder {
 }
 
 /**
- * Nobody accepted the order, surely: it never left us (no connection, an open circuit breaker), or the bank turned our account away before it looked at the order
- * (401, 403), and no earlier attempt of the same call may have arrived. Another bank may be given it; `otherwise` is what it means when none is.
+ * Nobody accepted the order, surely: it never left us (no connection, an open circuit breaker), or
+ * the bank turned our account away before it looked at the order (401, 403), and no earlier attempt
+ * of the same call may have arrived. Another bank may be given it; `otherwise` is what it means
+ * when none is.
  */
 export interface Unaccepted<Otherwise> {
   readonly kind: 'unaccepted';
   readonly otherwise: Otherwise;
 }
 
-type SessionNotOpened = { readonly kind: 'declined'; readonly failureCode: FailureCode; readonly bankCode: string } | { readonly kind: 'unknown' };
+type SessionNotOpened =
+  | { readonly kind: 'declined'; readonly failureCode: FailureCode; readonly bankCode: string }
+  | { readonly kind: 'unknown' };
 
 export type SessionAnswer =
   | {
@@ -92,9 +102,14 @@ export interface Question {
   readonly now: Temporal.Instant;
 }
 
-/** A payment that is asked about: what was ordered, so that the bank's words can be compared with it. */
+/**
+ * A payment that is asked about: what was ordered, so that the bank's words can be compared with
+ * it.
+ */
 export interface PaymentQuestion extends Question {
-  /** The bank's own reference, once it gave one; without it the bank is searched for the operation. */
+  /**
+   * The bank's own reference, once it gave one; without it the bank is searched for the operation.
+   */
   readonly reference: string | null;
   readonly amount: MinorUnits;
   readonly currency: string;
@@ -102,7 +117,10 @@ export interface PaymentQuestion extends Question {
   readonly registeredAt: Temporal.Instant | null;
   /** When the session was ordered. */
   readonly orderedAt: Temporal.Instant;
-  /** When it may have been ordered last: a charge of a saved method is ordered again while it has no answer. */
+  /**
+   * When it may have been ordered last: a charge of a saved method is ordered again while it has no
+   * answer.
+   */
   readonly lastOrderedAt: Temporal.Instant;
   /** How its buyer pays; null: there is no buyer. */
   readonly method: BuyerMethod | null;
@@ -131,13 +149,23 @@ export type BankAnswer =
       readonly savedReference?: string;
     }
   | { readonly kind: 'declined'; readonly failureCode: FailureCode; readonly bankCode: string }
-  /** Not final. `askAt` null: it will not change by itself. `session`: where the buyer goes on, told again for an order whose answer was lost. */
-  | { readonly kind: 'pending'; readonly askAt: Temporal.Instant | null; readonly session?: FoundSession }
+  /**
+   * Not final. `askAt` null: it will not change by itself. `session`: where the buyer goes on, told
+   * again for an order whose answer was lost.
+   */
+  | {
+      readonly kind: 'pending';
+      readonly askAt: Temporal.Instant | null;
+      readonly session?: FoundSession;
+    }
   /** The bank surely never saw the operation. */
   | { readonly kind: 'unseen' }
   | { readonly kind: 'unknown' };
 
-/** An order to give money of a payment back. `operationId` is the bank's idempotency key: the same order twice is one refund. */
+/**
+ * An order to give money of a payment back. `operationId` is the bank's idempotency key: the same
+ * order twice is one refund.
+ */
 export interface RefundOrder {
   readonly merchantId: string;
   readonly operationId: string;
@@ -147,7 +175,9 @@ export interface RefundOrder {
   readonly currency: string;
   /** Test mode: what was planned. */
   readonly planned: PlannedAnswer | null;
-  /** The bank's reference of this refund, once it gave one: then the order is a question about it. */
+  /**
+   * The bank's reference of this refund, once it gave one: then the order is a question about it.
+   */
   readonly reference: string | null;
   readonly now: Temporal.Instant;
 }
@@ -156,7 +186,11 @@ export type RefundAnswer =
   | { readonly kind: 'approved'; readonly reference: string }
   | { readonly kind: 'declined'; readonly failureCode: FailureCode; readonly bankCode: string }
   /** Not final. `askAt` null: it will not change by itself. */
-  | { readonly kind: 'pending'; readonly reference: string | null; readonly askAt: Temporal.Instant | null }
+  | {
+      readonly kind: 'pending';
+      readonly reference: string | null;
+      readonly askAt: Temporal.Instant | null;
+    }
   | { readonly kind: 'unknown' };
 
 export interface Bank extends PayoutBank, TokenBank {
@@ -165,26 +199,43 @@ export interface Bank extends PayoutBank, TokenBank {
   /** What merchants and buyers read. */
   readonly bankName: string;
   readonly methods: readonly BuyerMethod[];
-  /** Where a buyer types a card: on our page, and `SessionOrder.card` has it, or on the bank's, and it never comes to us. */
+  /**
+   * Where a buyer types a card: on our page, and `SessionOrder.card` has it, or on the bank's, and
+   * it never comes to us.
+   */
   readonly cardsOn: 'our_page' | 'bank_page';
-  /** Whether an order by a card that is typed on our page needs the holder's name. Absent: it may be left empty. */
+  /**
+   * Whether an order by a card that is typed on our page needs the holder's name. Absent: it may be
+   * left empty.
+   */
   readonly asksHolder?: boolean;
   /**
-   * Methods whose order is given as soon as the payment is created (decision D-31), without a card: the same order, given again when the buyer goes on, is then
-   * answered with the same session while it is young enough. Absent: none.
+   * Methods whose order is given as soon as the payment is created (decision D-31), without a card:
+   * the same order, given again when the buyer goes on, is then answered with the same session
+   * while it is young enough. Absent: none.
    */
   readonly registers?: readonly BuyerMethod[];
-  /** How long a session may live there at the most, from its order on: ours ends no later (decision D-34). */
+  /**
+   * How long a session may live there at the most, from its order on: ours ends no later (decision
+   * D-34).
+   */
   readonly sessionTtl_min: number;
-  /** Whether an account there takes a merchant's new orders: its own, or the platform's. Absent: one of the installation's takes everybody's. */
+  /**
+   * Whether an account there takes a merchant's new orders: its own, or the platform's. Absent: one
+   * of the installation's takes everybody's.
+   */
   hasAccount?(merchantId: string, purpose: AccountPurpose): Promise<boolean>;
   openSession(order: SessionOrder): Promise<SessionAnswer>;
   ask(question: PaymentQuestion): Promise<BankAnswer>;
   /**
-   * Ends an order of a payment that has ended here, and tells what became of it: declined when nobody can pay it any more, approved when somebody had. Absent where a
-   * bank cannot: there the order is left to lapse, and what is paid until then is given back (decision D-33).
+   * Ends an order of a payment that has ended here, and tells what became of it: declined when
+   * nobody can pay it any more, approved when somebody had. Absent where a bank cannot: there the
+   * order is left to lapse, and what is paid until then is given back (decision D-33).
    */
   cancelOrder?(question: PaymentQuestion): Promise<BankAnswer>;
-  /** Orders a refund, or asks what became of it: a repeated order is answered with where the first one stands. Nothing else is needed after a crash. */
+  /**
+   * Orders a refund, or asks what became of it: a repeated order is answered with where the first
+   * one stands. Nothing else is needed after a crash.
+   */
   refund(order: RefundOrder): Promise<RefundAnswer>;
 }

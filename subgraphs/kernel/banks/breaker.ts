@@ -1,6 +1,7 @@
 /**
- * Stops calling an acquirer that does not answer, so that callers are told at once and it can recover. A call that is not made is safe: it surely reached
- * nobody, and is made later under the same idempotency key.
+ * Stops calling an acquirer that does not answer, so that callers are told at once and it can
+ * recover. A call that is not made is safe: it surely reached nobody, and is made later under the
+ * same idempotency key.
  */
 import { Gauge } from 'prom-client';
 import { metrics } from '../service/tracing/telemetry.ts';
@@ -54,7 +55,10 @@ const addGauge = (): void => {
   metrics.registerMetric(gauge);
 };
 
-/** Adds an acquirer's breaker to the gauge `bank_breaker_open` of this process. Gives what takes it off again. */
+/**
+ * Adds an acquirer's breaker to the gauge `bank_breaker_open` of this process. Gives what takes it
+ * off again.
+ */
 export const watchBreaker = (connector: string, breaker: Breaker): (() => void) => {
   if (watched.size === 0) addGauge();
   watched.set(connector, breaker);

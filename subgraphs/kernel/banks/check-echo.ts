@@ -1,5 +1,6 @@
 /**
- * What a bank repeats of an operation must be what was ordered. A difference stops the operation: nothing moves, and operators are told (issue "Integrity").
+ * What a bank repeats of an operation must be what was ordered. A difference stops the operation:
+ * nothing moves, and operators are told (issue "Integrity").
  */
 import { raiseAlert } from '../alerts/raise-alert.ts';
 import type { Runner } from '../database/statement.ts';
@@ -26,7 +27,10 @@ export interface Echo {
   readonly isSame: boolean;
 }
 
-/** Whether an object is that of an order. When it is not, an alert is raised, once for the operation. */
+/**
+ * Whether an object is that of an order. When it is not, an alert is raised, once for the
+ * operation.
+ */
 export type CheckEcho = (ordered: Ordered, told: Echo) => Promise<boolean>;
 
 /** Opens the comparison for a bank, which raises its alerts on `pool`. */
@@ -35,6 +39,14 @@ export const openCheckEcho =
   async ({ merchantId, operationId, amount, currency, now }, told) => {
     if (told.operationId === operationId && told.isSame) return true;
     const detail = `${bankName}'s ${told.id} is ${told.amount} for ${told.operationId ?? 'no operation'}; ordered were ${amount} minor units of ${currency} for ${operationId}. Nothing was moved: find out which is right there`;
-    await raiseAlert(pool, { kind: 'bank_echo_differs', merchantId, shopId: null, mode: 'live', subjectId: operationId, detail, at: now });
+    await raiseAlert(pool, {
+      kind: 'bank_echo_differs',
+      merchantId,
+      shopId: null,
+      mode: 'live',
+      subjectId: operationId,
+      detail,
+      at: now,
+    });
     return false;
   };

@@ -1,6 +1,7 @@
 /**
- * Orders to banks that have no idempotency key for them: an order is claimed here, durably, before it goes out, so that however many processes have it in hand and
- * wherever they die it goes out once.
+ * Orders to banks that have no idempotency key for them: an order is claimed here, durably, before
+ * it goes out, so that however many processes have it in hand and wherever they die it goes out
+ * once.
  */
 import { run, type Runner, type Statement } from '../database/statement.ts';
 
@@ -19,12 +20,25 @@ const claim: Statement = {
     returning 1`,
 };
 
-const count: Statement = { name: 'bank_order.count', text: 'select count(*)::int as orders from bank_order where merchant_id = $1 and subject_id = $2' };
+const count: Statement = {
+  name: 'bank_order.count',
+  text: 'select count(*)::int as orders from bank_order where merchant_id = $1 and subject_id = $2',
+};
 
-/** Whether the order may go out now: nobody has claimed it, or, with `before`, nobody since then. */
-export const claimOrder = async (pool: Runner, { merchantId, subjectId, operationId, now }: ClaimedOrder, before: Temporal.Instant | null): Promise<boolean> =>
+/**
+ * Whether the order may go out now: nobody has claimed it, or, with `before`, nobody since then.
+ */
+export const claimOrder = async (
+  pool: Runner,
+  { merchantId, subjectId, operationId, now }: ClaimedOrder,
+  before: Temporal.Instant | null,
+): Promise<boolean> =>
   (await run(pool, claim, [merchantId, subjectId, operationId, now, before])).length > 0;
 
 /** How many orders of a subject were claimed. */
-export const claimsOf = async (pool: Runner, merchantId: string, subjectId: string): Promise<number> =>
+export const claimsOf = async (
+  pool: Runner,
+  merchantId: string,
+  subjectId: string,
+): Promise<number> =>
   (await run<{ orders: number }>(pool, count, [merchantId, subjectId]))[0]?.orders ?? 0;

@@ -46,11 +46,19 @@ const SimulatorCallbackEntity = defineEntity({
     dueAt: moment(),
   },
   indexes: [{ name: 'simulator_callback_due', properties: ['dueAt'] }],
-  checks: [{ name: 'simulator_callback_kind', expression: "kind = any (array['decision'::text, 'opposite'::text, 'pending'::text])" }],
+  checks: [
+    {
+      name: 'simulator_callback_kind',
+      expression: "kind = any (array['decision'::text, 'opposite'::text, 'pending'::text])",
+    },
+  ],
 });
 export type SimulatorCallback = Row<InferEntity<typeof SimulatorCallbackEntity>>;
 
-/** Which connector serves an operation of a shop by a method. Of several the lowest priority that this installation has wins. */
+/**
+ * Which connector serves an operation of a shop by a method. Of several the lowest priority that
+ * this installation has wins.
+ */
 export const BankRouteEntity = defineEntity({
   name: 'BankRoute',
   tableName: 'bank_route',
@@ -66,11 +74,19 @@ export const BankRouteEntity = defineEntity({
     active: p.boolean(),
     createdAt: moment(),
   },
-  uniques: [{ name: 'bank_route_once', properties: ['merchantId', 'shopId', 'mode', 'operation', 'method', 'connector'] }],
+  uniques: [
+    {
+      name: 'bank_route_once',
+      properties: ['merchantId', 'shopId', 'mode', 'operation', 'method', 'connector'],
+    },
+  ],
 });
 export type BankRoute = Row<InferEntity<typeof BankRouteEntity>>;
 
-/** A merchant's own account at an acquirer. At most one of a purpose is active; the others are asked about what they have. */
+/**
+ * A merchant's own account at an acquirer. At most one of a purpose is active; the others are asked
+ * about what they have.
+ */
 export const BankAccountEntity = defineEntity({
   name: 'BankAccount',
   tableName: 'bank_account',
@@ -85,8 +101,19 @@ export const BankAccountEntity = defineEntity({
     createdAt: moment(),
     changedAt: moment(),
   },
-  uniques: [{ name: 'bank_account_active', properties: ['merchantId', 'connector', 'purpose'], where: 'active' }],
-  checks: [{ name: 'bank_account_purpose', expression: "purpose = any (array['payments'::text, 'payouts'::text])" }],
+  uniques: [
+    {
+      name: 'bank_account_active',
+      properties: ['merchantId', 'connector', 'purpose'],
+      where: 'active',
+    },
+  ],
+  checks: [
+    {
+      name: 'bank_account_purpose',
+      expression: "purpose = any (array['payments'::text, 'payouts'::text])",
+    },
+  ],
 });
 export type BankAccount = Row<InferEntity<typeof BankAccountEntity>>;
 
@@ -118,4 +145,11 @@ const BankOrderEntity = defineEntity({
   },
 });
 
-export const banksEntities = [SimulatorOperationEntity, SimulatorCallbackEntity, BankRouteEntity, BankAccountEntity, SbpBankEntity, BankOrderEntity];
+export const banksEntities = [
+  SimulatorOperationEntity,
+  SimulatorCallbackEntity,
+  BankRouteEntity,
+  BankAccountEntity,
+  SbpBankEntity,
+  BankOrderEntity,
+];

@@ -1,6 +1,7 @@
 /**
- * The port's part for money that goes out. Contract "Payouts"; decisions D-32 (unknown is not failed), D-51 (card numbers), D-53 (router errors).
- * The operation's id is the bank's idempotency key: the same order twice is one payout.
+ * The port's part for money that goes out. Contract "Payouts"; decisions D-32 (unknown is not
+ * failed), D-51 (card numbers), D-53 (router errors). The operation's id is the bank's idempotency
+ * key: the same order twice is one payout.
  */
 import type { FailureCode } from '../rules/failure-code.ts';
 import type { MinorUnits } from '../rules/money.ts';
@@ -21,10 +22,16 @@ export interface PayoutOrder {
   readonly recipient: Recipient;
   /** Test mode: what was planned. */
   readonly planned: TimedPlan | null;
-  /** When the payout was made. A bank that forgets idempotency keys must be asked, and not be given this order again, once it may have forgotten this one. */
+  /**
+   * When the payout was made. A bank that forgets idempotency keys must be asked, and not be given
+   * this order again, once it may have forgotten this one.
+   */
   readonly madeAt: Temporal.Instant;
   readonly now: Temporal.Instant;
-  /** Ends the call: a connector gives up its connection then, so that nothing arrives at the bank later. The answer is `unknown`. */
+  /**
+   * Ends the call: a connector gives up its connection then, so that nothing arrives at the bank
+   * later. The answer is `unknown`.
+   */
   readonly signal: AbortSignal;
 }
 
@@ -42,24 +49,43 @@ export interface PayoutQuestion {
 
 export type PayoutAnswer =
   | { readonly kind: 'approved'; readonly reference: string }
-  | { readonly kind: 'declined'; readonly failureCode: FailureCode; readonly reference: string | null }
+  | {
+      readonly kind: 'declined';
+      readonly failureCode: FailureCode;
+      readonly reference: string | null;
+    }
   /** Accepted, not final. `askAt` null: it will not change by itself. */
-  | { readonly kind: 'pending'; readonly reference: string | null; readonly askAt: Temporal.Instant | null }
-  /** Decision D-53: the member id is unknown, or the bank's router failed before anything was accepted. */
+  | {
+      readonly kind: 'pending';
+      readonly reference: string | null;
+      readonly askAt: Temporal.Instant | null;
+    }
+  /**
+   * Decision D-53: the member id is unknown, or the bank's router failed before anything was
+   * accepted.
+   */
   | { readonly kind: 'misrouted' }
   /** Only to a question: the bank surely never saw the order. */
   | { readonly kind: 'unseen' }
   | { readonly kind: 'unknown' };
 
-/** What comes of an order. `unaccepted` as in `bank.ts`: surely nobody has it, and another bank may be given it. */
+/**
+ * What comes of an order. `unaccepted` as in `bank.ts`: surely nobody has it, and another bank may
+ * be given it.
+ */
 export type PayoutOrderAnswer = PayoutAnswer | { readonly kind: 'unaccepted' };
 
 /** What a bank says of a recipient before anything is paid. */
-export type RecipientVerdict = Extract<PayoutAnswer, { readonly kind: 'declined' | 'misrouted' | 'unknown' }> | { readonly kind: 'acceptable' };
+export type RecipientVerdict =
+  | Extract<PayoutAnswer, { readonly kind: 'declined' | 'misrouted' | 'unknown' }>
+  | { readonly kind: 'acceptable' };
 
 export interface PayoutBank {
   readonly payoutWays: readonly PayoutWay[];
-  /** Asks whether a recipient can be paid; nothing moves. Absent where the bank has no such question: then only the order itself tells. */
+  /**
+   * Asks whether a recipient can be paid; nothing moves. Absent where the bank has no such
+   * question: then only the order itself tells.
+   */
   checkRecipient?(recipient: KeptRecipient, signal: AbortSignal): Promise<RecipientVerdict>;
   /** Orders a payout. A repeated order is answered with where the first one stands. */
   pay(order: PayoutOrder): Promise<PayoutOrderAnswer>;

@@ -1,8 +1,11 @@
 /**
- * Which banks serve an operation. Contract "Modes": test keys reach the simulator, live keys a real acquirer. In live mode the shop's routes decide
- * among the connectors of this installation, and a connector's declared capabilities which of them can: without a route it is `route_not_configured`, with
- * routes to banks that cannot do it `method_unsupported`; a bank where nobody has an account for the merchant is as if it had no route. The second bank is for an order that the first surely did not accept (`unaccepted`), never for one
- * whose result is unknown; which bank has an operation is on its row before that bank is called.
+ * Which banks serve an operation. Contract "Modes": test keys reach the simulator, live keys a real
+ * acquirer. In live mode the shop's routes decide among the connectors of this installation, and a
+ * connector's declared capabilities which of them can: without a route it is
+ * `route_not_configured`, with routes to banks that cannot do it `method_unsupported`; a bank where
+ * nobody has an account for the merchant is as if it had no route. The second bank is for an order
+ * that the first surely did not accept (`unaccepted`), never for one whose result is unknown; which
+ * bank has an operation is on its row before that bank is called.
  */
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import { buyerMethods, type BuyerMethod } from '../rules/buyer.ts';
@@ -31,15 +34,24 @@ export interface Errand extends ShopInMode {
 
 export interface Banks {
   readonly simulator: Simulator;
-  /** The banks that can serve a new operation, the preferred first: at least one, or `live_not_enabled`, `route_not_configured` or `method_unsupported`. */
+  /**
+   * The banks that can serve a new operation, the preferred first: at least one, or
+   * `live_not_enabled`, `route_not_configured` or `method_unsupported`.
+   */
   candidates(errand: Errand): Promise<Candidates | Refused>;
   /** The preferred one of them. */
   route(errand: Errand): Promise<Bank | Refused>;
-  /** `live_not_enabled` when nothing new may begin for a merchant in live mode, whoever begins it; null when it may. */
+  /**
+   * `live_not_enabled` when nothing new may begin for a merchant in live mode, whoever begins it;
+   * null when it may.
+   */
   barred(merchant: Pick<ShopInMode, 'merchantId' | 'mode'>): Promise<Refused | null>;
   /** The methods by which a buyer can pay a shop now; none without a route. */
   offered(shop: ShopInMode): Promise<readonly BuyerMethod[]>;
-  /** The bank that has an operation already, whatever the routes say by now; `route_not_configured` when this installation has no such connector. */
+  /**
+   * The bank that has an operation already, whatever the routes say by now; `route_not_configured`
+   * when this installation has no such connector.
+   */
   holding(operation: { readonly mode: Mode; readonly connector: string | null }): Bank | Refused;
 }
 
@@ -49,16 +61,26 @@ const routesOf: Statement = {
       and route.shop_id = $2 and route.mode = $3 and route.operation = $4 and route.active
     where merchant.id = $1 and merchant.live_enabled order by route.priority, route.id`,
 };
-const enabled: Statement = { name: 'bank_live_enabled', text: 'select 1 from merchant where id = $1 and live_enabled' };
+const enabled: Statement = {
+  name: 'bank_live_enabled',
+  text: 'select 1 from merchant where id = $1 and live_enabled',
+};
 
-const unrouted = refused('route_not_configured', 'no acquirer is configured for this shop, method and operation');
+const unrouted = refused(
+  'route_not_configured',
+  'no acquirer is configured for this shop, method and operation',
+);
 
 const notEnabled = refused('live_not_enabled', 'live mode is not enabled for this merchant');
 
-const has = (capabilities: readonly RouteMethod[], method: RouteMethod): boolean => capabilities.includes(method);
+const has = (capabilities: readonly RouteMethod[], method: RouteMethod): boolean =>
+  capabilities.includes(method);
 
 /** Whether a bank declares that it can do an operation by a method. */
-const canServe = ({ methods, savable, payoutWays }: Bank, { operation, method }: Pick<Errand, 'operation' | 'method'>): boolean => {
+const canServe = (
+  { methods, savable, payoutWays }: Bank,
+  { operation, method }: Pick<Errand, 'operation' | 'method'>,
+): boolean => {
   switch (operation) {
     case 'payment':
     case 'refund':
@@ -70,14 +92,28 @@ const canServe = ({ methods, savable, payoutWays }: Bank, { operation, method }:
   }
 };
 
-const doing: Readonly<Record<BankOperation, string>> = { payment: 'take', refund: 'give back by', recurrent: 'save', payout: 'make payouts by' };
-
-const unsupported = (banks: readonly Bank[], { operation, method }: Pick<Errand, 'operation' | 'method'>): Refused => {
-  const names = [...new Set(banks.map(({ bankName }) => bankName))].join(', ');
-  return refused('method_unsupported', `${names} ${banks.length === 1 ? 'does' : 'do'} not ${doing[operation]} ${method}`);
+const doing: Readonly<Record<BankOperation, string>> = {
+  payment: 'take',
+  refund: 'give back by',
+  recurrent: 'save',
+  payout: 'make payouts by',
 };
 
-/** Those of the routed banks that can do it; a method that nobody whom the shop's routes name can do is unsupported, whether it has a route or not. */
+const unsupported = (
+  banks: readonly Bank[],
+  { operation, method }: Pick<Errand, 'operation' | 'method'>,
+): Refused => {
+  const names = [...new Set(banks.map(({ bankName }) => bankName))].join(', ');
+  return refused(
+    'method_unsupported',
+    `${names} ${banks.length === 1 ? 'does' : 'do'} not ${doing[operation]} ${method}`,
+  );
+};
+
+/**
+ * Those of the routed banks that can do it; a method that nobody whom the shop's routes name can do
+ * is unsupported, whether it has a route or not.
+ */
 const choose = (
   routes: readonly { readonly method: RouteMethod; readonly bank: Bank }[],
   errand: Pick<Errand, 'operation' | 'method'>,
@@ -87,29 +123,59 @@ const choose = (
   if (first) return [first, ...others];
   if (routed.length > 0) return unsupported(routed, errand);
   const known = [...new Set(routes.map(({ bank }) => bank))];
-  return known.length > 0 && !known.some((bank) => canServe(bank, errand)) ? unsupported(known, errand) : unrouted;
+  return known.length > 0 && !known.some((bank) => canServe(bank, errand))
+    ? unsupported(known, errand)
+    : unrouted;
 };
 
 /** Whether a bank has an account for what is to be served. */
-const hasAccount = async (bank: Bank, { merchantId, operation }: Pick<Errand, 'merchantId' | 'operation'>): Promise<boolean> =>
+const hasAccount = async (
+  bank: Bank,
+  { merchantId, operation }: Pick<Errand, 'merchantId' | 'operation'>,
+): Promise<boolean> =>
   (await bank.hasAccount?.(merchantId, operation === 'payout' ? 'payouts' : 'payments')) ?? true;
 
-/** Those of the banks that have an account for it. A payout without one would wait with its money set aside, and nobody would send it. */
-const withAccount = async (banks: Candidates, errand: Pick<Errand, 'merchantId' | 'operation'>): Promise<Candidates | Refused> => {
+/**
+ * Those of the banks that have an account for it. A payout without one would wait with its money
+ * set aside, and nobody would send it.
+ */
+const withAccount = async (
+  banks: Candidates,
+  errand: Pick<Errand, 'merchantId' | 'operation'>,
+): Promise<Candidates | Refused> => {
   const ready = await Promise.all(banks.map((bank) => hasAccount(bank, errand)));
   const [first, ...others] = banks.filter((_, place) => ready[place]);
   if (first) return [first, ...others];
   const names = banks.map(({ bankName }) => bankName).join(', ');
-  return refused('route_not_configured', `no account at ${names} is configured for ${errand.operation === 'payout' ? 'payouts' : 'payments'} of this merchant`);
+  return refused(
+    'route_not_configured',
+    `no account at ${names} is configured for ${errand.operation === 'payout' ? 'payouts' : 'payments'} of this merchant`,
+  );
 };
 
-/** The banks of this installation: the simulator for test mode, and connectors to real acquirers for live mode. */
-export const openBanks = (simulated: Simulator, pool: Runner, connectors: readonly Bank[] = []): Banks => {
+/**
+ * The banks of this installation: the simulator for test mode, and connectors to real acquirers for
+ * live mode.
+ */
+export const openBanks = (
+  simulated: Simulator,
+  pool: Runner,
+  connectors: readonly Bank[] = [],
+): Banks => {
   const simulator = watchedBank(simulated);
-  const byName = new Map(connectors.map((bank) => [bank.connector, boundedBank(watchedBank(bank), pool)]));
-  /** The banks behind a shop's routes, the preferred first; null when live mode is off for the merchant. */
+  const byName = new Map(
+    connectors.map((bank) => [bank.connector, boundedBank(watchedBank(bank), pool)]),
+  );
+  /**
+   * The banks behind a shop's routes, the preferred first; null when live mode is off for the
+   * merchant.
+   */
   const routes = async ({ merchantId, shopId, mode }: ShopInMode, operation: BankOperation) => {
-    const found = await run<{ method: RouteMethod | null; connector: string | null }>(pool, routesOf, [merchantId, shopId, mode, operation]);
+    const found = await run<{ method: RouteMethod | null; connector: string | null }>(
+      pool,
+      routesOf,
+      [merchantId, shopId, mode, operation],
+    );
     if (found.length === 0) return null;
     return found.flatMap(({ method, connector }) => {
       const bank = byName.get(connector ?? '');
@@ -117,10 +183,13 @@ export const openBanks = (simulated: Simulator, pool: Runner, connectors: readon
     });
   };
   const candidates: Banks['candidates'] = async ({ operation, method, ...shop }) => {
-    const open = shop.mode === 'test' ? [{ method, bank: simulator }] : await routes(shop, operation);
+    const open =
+      shop.mode === 'test' ? [{ method, bank: simulator }] : await routes(shop, operation);
     if (!open) return notEnabled;
     const chosen = choose(open, { operation, method });
-    return isRefused(chosen) ? chosen : withAccount(chosen, { operation, merchantId: shop.merchantId });
+    return isRefused(chosen)
+      ? chosen
+      : withAccount(chosen, { operation, merchantId: shop.merchantId });
   };
   return {
     simulator,
@@ -129,7 +198,8 @@ export const openBanks = (simulated: Simulator, pool: Runner, connectors: readon
       const found = await candidates(errand);
       return isRefused(found) ? found : found[0];
     },
-    barred: async ({ merchantId, mode }) => (mode === 'test' || (await run(pool, enabled, [merchantId])).length > 0 ? null : notEnabled),
+    barred: async ({ merchantId, mode }) =>
+      mode === 'test' || (await run(pool, enabled, [merchantId])).length > 0 ? null : notEnabled,
     offered: async (shop) => {
       if (shop.mode === 'test') return simulator.methods;
       const open = (await routes(shop, 'payment')) ?? [];
@@ -137,9 +207,12 @@ export const openBanks = (simulated: Simulator, pool: Runner, connectors: readon
       const banks = [...new Set(open.map(({ bank }) => bank))];
       const ready = await Promise.all(banks.map((bank) => hasAccount(bank, errand)));
       const offers = (route: (typeof open)[number], method: BuyerMethod): boolean =>
-        route.method === method && has(route.bank.methods, method) && ready[banks.indexOf(route.bank)] === true;
+        route.method === method &&
+        has(route.bank.methods, method) &&
+        ready[banks.indexOf(route.bank)] === true;
       return buyerMethods.filter((method) => open.some((route) => offers(route, method)));
     },
-    holding: ({ mode, connector }) => (mode === 'test' ? simulator : (byName.get(connector ?? '') ?? unrouted)),
+    holding: ({ mode, connector }) =>
+      mode === 'test' ? simulator : (byName.get(connector ?? '') ?? unrouted),
   };
 };

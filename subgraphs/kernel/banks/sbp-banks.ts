@@ -1,6 +1,7 @@
 /**
- * The SBP directory. Contract GET /v1/public/banks/sbp: sorted by name; a helper for forms, not an allow-list. What an acquirer has told stands over the list
- * that comes with the service; participants that it does not name stay.
+ * The SBP directory. Contract GET /v1/public/banks/sbp: sorted by name; a helper for forms, not an
+ * allow-list. What an acquirer has told stands over the list that comes with the service;
+ * participants that it does not name stay.
  */
 import { columns, run, type Runner, type Statement } from '../database/statement.ts';
 import participants from './sbp-banks.json' with { type: 'json' };
@@ -14,12 +15,19 @@ export interface SbpBank {
 
 const byName = new Intl.Collator('ru', { sensitivity: 'base', numeric: true });
 
-const bundled: readonly SbpBank[] = participants.map(({ member_id: memberId, name, name_en: nameEn }) => ({ memberId, name, nameEn }));
+const bundled: readonly SbpBank[] = participants.map(
+  ({ member_id: memberId, name, name_en: nameEn }) => ({ memberId, name, nameEn }),
+);
 
 const sortedWith = (told: readonly SbpBank[]): readonly SbpBank[] =>
-  [...new Map([...bundled, ...told].map((bank) => [bank.memberId, bank])).values()].toSorted((a, b) => byName.compare(a.name, b.name));
+  [...new Map([...bundled, ...told].map((bank) => [bank.memberId, bank])).values()].toSorted(
+    (a, b) => byName.compare(a.name, b.name),
+  );
 
-const readAll: Statement = { name: 'sbp_banks_read', text: `select ${columns(['memberId', 'name', 'nameEn'])} from sbp_bank` };
+const readAll: Statement = {
+  name: 'sbp_banks_read',
+  text: `select ${columns(['memberId', 'name', 'nameEn'])} from sbp_bank`,
+};
 
 export interface SbpDirectory {
   /** Every participant, sorted by its name in Russian; at most a minute old. */

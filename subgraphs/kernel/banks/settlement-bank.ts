@@ -1,4 +1,7 @@
-/** The part of the port to an acquirer that gives its registry: what it says it did for us in a span of time, for reconciliation. */
+/**
+ * The part of the port to an acquirer that gives its registry: what it says it did for us in a span
+ * of time, for reconciliation.
+ */
 import type { Mode } from '../rules/mode.ts';
 
 export const registryKinds = ['payment', 'refund', 'payout'] as const;
@@ -11,7 +14,10 @@ export type RegistryStatus = (typeof registryStatuses)[number];
 export interface RegistryLine {
   /** The bank's own reference. */
   readonly reference: string;
-  /** Our operation's id; null when the bank does not repeat it, and the line is found by its reference. */
+  /**
+   * Our operation's id; null when the bank does not repeat it, and the line is found by its
+   * reference.
+   */
   readonly operationId: string | null;
   readonly kind: RegistryKind;
   readonly amount: bigint;
@@ -26,6 +32,12 @@ export interface RegistryLine {
 export interface RegistryBank {
   readonly connector: string;
   readonly mode: Mode;
-  /** The lines of what was done from `since` on and before `until`, in pages of any size. Rejects when the bank cannot be read; then nothing of it is used. */
-  registry(span: { readonly since: Temporal.Instant; readonly until: Temporal.Instant }): AsyncIterable<readonly RegistryLine[]>;
+  /**
+   * The lines of what was done from `since` on and before `until`, in pages of any size. Rejects
+   * when the bank cannot be read; then nothing of it is used.
+   */
+  registry(span: {
+    readonly since: Temporal.Instant;
+    readonly until: Temporal.Instant;
+  }): AsyncIterable<readonly RegistryLine[]>;
 }

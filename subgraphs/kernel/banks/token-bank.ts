@@ -1,18 +1,28 @@
 /**
- * The part of the port that saves a buyer's method and charges it again without the buyer. A method is saved by a session whose order has `save`; the
- * approved answer then brings the bank's reference of it. Contract "Token"; decisions D-32, D-63a, D-66.
+ * The part of the port that saves a buyer's method and charges it again without the buyer. A method
+ * is saved by a session whose order has `save`; the approved answer then brings the bank's
+ * reference of it. Contract "Token"; decisions D-32, D-63a, D-66.
  */
 import type { MinorUnits } from '../rules/money.ts';
 import type { SavableMethod } from '../rules/recurring.ts';
 import type { BankAnswer, PlannedAnswer } from './bank.ts';
 
-/** What a session's order asks for beside the payment: that the method is saved, when the payment succeeds. */
+/**
+ * What a session's order asks for beside the payment: that the method is saved, when the payment
+ * succeeds.
+ */
 export interface SaveOrder {
-  /** The payment only proves the method. Cards: the bank authorises it and gives it up again, so that no money moves. Others: it is paid, and given back by us. */
+  /**
+   * The payment only proves the method. Cards: the bank authorises it and gives it up again, so
+   * that no money moves. Others: it is paid, and given back by us.
+   */
   readonly verification: boolean;
 }
 
-/** An order to charge a saved method. `operationId` is the bank's idempotency key: the same order twice is one charge. */
+/**
+ * An order to charge a saved method. `operationId` is the bank's idempotency key: the same order
+ * twice is one charge.
+ */
 export interface ChargeOrder {
   readonly merchantId: string;
   readonly operationId: string;
@@ -22,17 +32,26 @@ export interface ChargeOrder {
   readonly savedReference: string;
   /** Test mode: what was planned. */
   readonly planned: PlannedAnswer | null;
-  /** Whether no bank can have this charge yet: then what keeps its order from being given is the end of it. */
+  /**
+   * Whether no bank can have this charge yet: then what keeps its order from being given is the end
+   * of it.
+   */
   readonly isFirst: boolean;
   readonly now: Temporal.Instant;
 }
 
-/** What a bank says of a charge. It cannot be unseen: the order that asks about it is the order itself. */
+/**
+ * What a bank says of a charge. It cannot be unseen: the order that asks about it is the order
+ * itself.
+ */
 export type ChargeAnswer = Exclude<BankAnswer, { readonly kind: 'unseen' }>;
 
 export interface TokenBank {
   /** The methods that this bank saves; none when it saves nothing. */
   readonly savable: readonly SavableMethod[];
-  /** Orders a charge, or asks what became of it: a repeated order is answered with where the first one stands. Nothing else is needed after a crash. */
+  /**
+   * Orders a charge, or asks what became of it: a repeated order is answered with where the first
+   * one stands. Nothing else is needed after a crash.
+   */
   charge(order: ChargeOrder): Promise<ChargeAnswer>;
 }

@@ -1,4 +1,7 @@
-/** Calls to acquirers as spans and in the metrics. What is sent and what comes back stays out of both: it may hold a card. */
+/**
+ * Calls to acquirers as spans and in the metrics. What is sent and what comes back stays out of
+ * both: it may hold a card.
+ */
 import { bankCalls } from '../service/tracing/telemetry.ts';
 import { spanned } from '../service/tracing/tracing.ts';
 import type { Bank } from './bank.ts';
@@ -19,9 +22,17 @@ const calls = [
 type Called = (...given: readonly unknown[]) => Promise<unknown>;
 
 const kindOf = (answer: unknown): string =>
-  typeof answer === 'object' && answer !== null && 'kind' in answer && typeof answer.kind === 'string' ? answer.kind : 'answered';
+  typeof answer === 'object' &&
+  answer !== null &&
+  'kind' in answer &&
+  typeof answer.kind === 'string'
+    ? answer.kind
+    : 'answered';
 
-/** The bank, its calls watched: how long each takes, and what kind of an answer it gets (approved, declined, unknown). */
+/**
+ * The bank, its calls watched: how long each takes, and what kind of an answer it gets (approved,
+ * declined, unknown).
+ */
 export const watchedBank = <Some extends Bank>(bank: Some): Some => {
   const { connector } = bank;
   const watched = calls.flatMap((name) => {
@@ -40,7 +51,11 @@ export const watchedBank = <Some extends Bank>(bank: Some): Some => {
         end({ answer: answered });
       }
     };
-    const start = { kind: 'client', name: `bank ${name}`, values: { 'psp.connector': connector } } as const;
+    const start = {
+      kind: 'client',
+      name: `bank ${name}`,
+      values: { 'psp.connector': connector },
+    } as const;
     const traced: Called = (...given) =>
       spanned(start, async (span) => {
         const answer = await timed(...given);

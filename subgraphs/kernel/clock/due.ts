@@ -1,16 +1,23 @@
 /**
- * What waits for a moment, by the time of whom it belongs to: rows of a shop with a test clock wait for that clock, all others for the real time.
- * Sweeps ask here what is due, so that no sweep of the real time ever touches a shop that lives by its own.
+ * What waits for a moment, by the time of whom it belongs to: rows of a shop with a test clock wait
+ * for that clock, all others for the real time. Sweeps ask here what is due, so that no sweep of
+ * the real time ever touches a shop that lives by its own.
  */
 import { notSetAside, type Subject } from '../database/set-aside.ts';
 import { run, type Runner, type Statement } from '../database/statement.ts';
 
-/** Whose time it is: a shop's with a test clock, in test mode; null: the real one, which everybody else lives by. */
+/**
+ * Whose time it is: a shop's with a test clock, in test mode; null: the real one, which everybody
+ * else lives by.
+ */
 export type Timeline = { readonly merchantId: string; readonly shopId: string } | null;
 
 /** Rows that wait for a moment. The table has `merchant_id`, `shop_id` and `mode`. */
 export interface Waiting {
-  /** Unique in the program: the statements are named after it, and what is set aside of these rows is set aside under it. */
+  /**
+   * Unique in the program: the statements are named after it, and what is set aside of these rows
+   * is set aside under it.
+   */
   readonly name: string;
   readonly table: string;
   /** The column with the moment. */
@@ -33,46 +40,92 @@ export interface Due<Found> {
   readonly task: string;
   /** SQL: the row was not set aside. `row` is an alias of the table. */
   notAside(row: string): string;
-  /** The row that is due for the longest, whoever has locked it, as it would be set aside; null when none is. */
+  /**
+   * The row that is due for the longest, whoever has locked it, as it would be set aside; null when
+   * none is.
+   */
   first(runner: Runner, timeline: Timeline, now: Temporal.Instant): Promise<Subject | null>;
-  /** The earliest moment after `now` for which something of the shop waits; null when nothing does. */
-  next(runner: Runner, timeline: NonNullable<Timeline>, now: Temporal.Instant): Promise<Temporal.Instant | null>;
+  /**
+   * The earliest moment after `now` for which something of the shop waits; null when nothing does.
+   */
+  next(
+    runner: Runner,
+    timeline: NonNullable<Timeline>,
+    now: Temporal.Instant,
+  ): Promise<Temporal.Instant | null>;
 }
 
-/** SQL: the row does not live by a test clock. `row` is the alias of a table with `merchant_id`, `shop_id` and `mode`. */
+/**
+ * SQL: the row does not live by a test clock. `row` is the alias of a table with `merchant_id`,
+ * `shop_id` and `mode`.
+ */
 export const inRealTime = (row: string): string =>
   `not exists (select from test_clock where test_clock.merchant_id = ${row}.merchant_id and test_clock.shop_id = ${row}.shop_id and ${row}.mode = 'test')`;
 
-/** SQL: the row is the shop's, in test mode; merchant and shop are the parameters from `first` on. */
-export const ofShop = (row: string, first: number): string => `${row}.merchant_id = $${first} and ${row}.shop_id = $${first + 1} and ${row}.mode = 'test'`;
+/**
+ * SQL: the row is the shop's, in test mode; merchant and shop are the parameters from `first` on.
+ */
+export const ofShop = (row: string, first: number): string =>
+  `${row}.merchant_id = $${first} and ${row}.shop_id = $${first + 1} and ${row}.mode = 'test'`;
 
 /** The same look for what lives by the real time, and for one shop with a test clock. */
-const statementsOf = (name: string, select: string, order: string): readonly [Statement, Statement] => [
+const statementsOf = (
+  name: string,
+  select: string,
+  order: string,
+): readonly [Statement, Statement] => [
   { name: `${name}.due`, text: `${select} ${inRealTime('waiting')} ${order}` },
   { name: `${name}.due_of_shop`, text: `${select} ${ofShop('waiting', 3)} ${order}` },
 ];
 
 /** The statements that find rows which wait for a moment. */
-export const dueOn = <Found extends object>({ name, table, at, subject = 'id', columns, where = 'true', locked = false }: Waiting): Due<Found> => {
-  const notAside = (row: string): string => notSetAside(name, `${row}.merchant_id`, `${row}.${subject}::text`);
-  const select = (wanted: string): string => `select ${wanted} from ${table} as waiting where ${where} and ${at} <= $1 and ${notAside('waiting')}`;
+export const dueOn = <Found extends object>({
+  name,
+  table,
+  at,
+  subject = 'id',
+  columns,
+  where = 'true',
+  locked = false,
+}: Waiting): Due<Found> => {
+  const notAside = (row: string): string =>
+    notSetAside(name, `${row}.merchant_id`, `${row}.${subject}::text`);
+  const select = (wanted: string): string =>
+    `select ${wanted} from ${table} as waiting where ${where} and ${at} <= $1 and ${notAside('waiting')}`;
   const oldest = `order by ${at} limit $2`;
   const lock = locked ? ' for update of waiting skip locked' : '';
   const [everybody, oneShop] = statementsOf(name, `${select(columns)} and`, oldest + lock);
-  const [firstOfAll, firstOfShop] = statementsOf(`${name}.first`, `${select(`merchant_id as "merchantId", ${subject}::text as "subjectId"`)} and`, oldest);
-  const read = <Row extends object>(runner: Runner, statements: readonly [Statement, Statement], timeline: Timeline, values: readonly unknown[]) =>
-    timeline === null ? run<Row>(runner, statements[0], values) : run<Row>(runner, statements[1], [...values, timeline.merchantId, timeline.shopId]);
+  const [firstOfAll, firstOfShop] = statementsOf(
+    `${name}.first`,
+    `${select(`merchant_id as "merchantId", ${subject}::text as "subjectId"`)} and`,
+    oldest,
+  );
+  const read = <Row extends object>(
+    runner: Runner,
+    statements: readonly [Statement, Statement],
+    timeline: Timeline,
+    values: readonly unknown[],
+  ) =>
+    timeline === null
+      ? run<Row>(runner, statements[0], values)
+      : run<Row>(runner, statements[1], [...values, timeline.merchantId, timeline.shopId]);
   const earliest: Statement = {
     name: `${name}.next`,
     text: `select min(${at}) as at from ${table} as waiting where ${where} and ${at} > $1 and ${ofShop('waiting', 2)}`,
   };
   return {
-    due: (runner, timeline, now, most) => read<Found>(runner, [everybody, oneShop], timeline, [now, most]),
+    due: (runner, timeline, now, most) =>
+      read<Found>(runner, [everybody, oneShop], timeline, [now, most]),
     task: name,
     notAside,
-    first: async (runner, timeline, now) => (await read<Subject>(runner, [firstOfAll, firstOfShop], timeline, [now, 1]))[0] ?? null,
+    first: async (runner, timeline, now) =>
+      (await read<Subject>(runner, [firstOfAll, firstOfShop], timeline, [now, 1]))[0] ?? null,
     next: async (runner, { merchantId, shopId }, now) => {
-      const [row] = await run<{ at: Temporal.Instant | null }>(runner, earliest, [now, merchantId, shopId]);
+      const [row] = await run<{ at: Temporal.Instant | null }>(runner, earliest, [
+        now,
+        merchantId,
+        shopId,
+      ]);
       return row?.at ?? null;
     },
   };

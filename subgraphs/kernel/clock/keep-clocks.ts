@@ -1,8 +1,10 @@
 /**
- * Lives the time of shops with test clocks: does what is due by such a clock, and advances it from one moment for which something waits to the next, so
- * that everything happens in the order and at the time in which it would have happened. The sweeps of the real time leave these shops alone.
+ * Lives the time of shops with test clocks: does what is due by such a clock, and advances it from
+ * one moment for which something waits to the next, so that everything happens in the order and at
+ * the time in which it would have happened. The sweeps of the real time leave these shops alone.
  *
- * One process keeps a clock at a time, by an advisory lock. Dying on the way loses nothing: the clock stands where it was, and the next one goes on.
+ * One process keeps a clock at a time, by an advisory lock. Dying on the way loses nothing: the
+ * clock stands where it was, and the next one goes on.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
@@ -15,9 +17,14 @@ type Shop = NonNullable<Timeline>;
 
 /** One part of the service that lets things wait for a moment. */
 export interface Timekeeper {
-  /** The earliest moment after `now` for which something of the shop waits; null when nothing does. */
+  /**
+   * The earliest moment after `now` for which something of the shop waits; null when nothing does.
+   */
   next(shop: Shop, now: Temporal.Instant): Promise<Temporal.Instant | null>;
-  /** Does what is due by `now`, or begins it where it waits for somebody outside; gives how much that was. */
+  /**
+   * Does what is due by `now`, or begins it where it waits for somebody outside; gives how much
+   * that was.
+   */
   work(shop: Shop, now: Temporal.Instant): Promise<number>;
   /** Whether something of the shop is still on its way from one part of the service to another. */
   isUnderWay?(shop: Shop): Promise<boolean>;
@@ -36,18 +43,29 @@ export interface ClockParts {
   readonly stopping: AbortSignal;
 }
 
-/** How often what is under way between processes is looked at, and after how many rounds a moment that never comes to rest is a mistake. */
+/**
+ * How often what is under way between processes is looked at, and after how many rounds a moment
+ * that never comes to rest is a mistake.
+ */
 const look_ms = 10;
 const rounds_max = 20_000;
-/** A run of the job ends after so long and is queued again, so that a year does not hold one of the queue's places. */
+/**
+ * A run of the job ends after so long and is queued again, so that a year does not hold one of the
+ * queue's places.
+ */
 const run_ms = 5_000;
 /**
- * How long the run of a clock that advances waits for what is under way. What takes longer, such as a receiver of webhooks that hangs, keeps this clock alone
- * waiting: the run gives its place and its connection back, and looks again later. A clock that does not advance is looked at every second anyway.
+ * How long the run of a clock that advances waits for what is under way. What takes longer, such as
+ * a receiver of webhooks that hangs, keeps this clock alone waiting: the run gives its place and
+ * its connection back, and looks again later. A clock that does not advance is looked at every
+ * second anyway.
  */
 const patience_ms = 1_000;
 const lookAgain_ms = 250;
-/** So many clocks are kept by one process at the same time: fewer than the queue of the schedules has places, and a pool connections. */
+/**
+ * So many clocks are kept by one process at the same time: fewer than the queue of the schedules
+ * has places, and a pool connections.
+ */
 const kept_max = 5;
 
 const clockOf: Statement = {
@@ -62,14 +80,25 @@ const arrive: Statement = {
   name: 'test_clock.arrive',
   text: `update test_clock set target_at = null, set_at = $4 where merchant_id = $1 and shop_id = $2 and target_at = $3 and clock_at = $3`,
 };
-const kept: Statement = { name: 'test_clock.all', text: 'select merchant_id as "merchantId", shop_id as "shopId" from test_clock' };
+const kept: Statement = {
+  name: 'test_clock.all',
+  text: 'select merchant_id as "merchantId", shop_id as "shopId" from test_clock',
+};
 const unrelayed: Statement = {
   name: 'test_clock.unrelayed',
   text: 'select exists (select from event where sequence is null and merchant_id = $1 and shop_id = $2) as waiting',
 };
 
-/** Does all that is due at one moment, and what follows from it at the same moment. False when something is still under way. */
-const settle = async ({ pool, keepers, stopping }: ClockParts, shop: Shop, now: Temporal.Instant, wait_ms: number): Promise<boolean> => {
+/**
+ * Does all that is due at one moment, and what follows from it at the same moment. False when
+ * something is still under way.
+ */
+const settle = async (
+  { pool, keepers, stopping }: ClockParts,
+  shop: Shop,
+  now: Temporal.Instant,
+  wait_ms: number,
+): Promise<boolean> => {
   let worked_ms = performance.now();
   for (let round = 0; round < rounds_max; round += 1) {
     if (stopping.aborted) return false;
@@ -88,7 +117,11 @@ const settle = async ({ pool, keepers, stopping }: ClockParts, shop: Shop, now: 
   throw new Error(`shop ${shop.shopId} does not come to rest at ${now.toString()}`);
 };
 
-const isUnderWay = async (pool: Runner, keepers: readonly Timekeeper[], shop: Shop): Promise<boolean> => {
+const isUnderWay = async (
+  pool: Runner,
+  keepers: readonly Timekeeper[],
+  shop: Shop,
+): Promise<boolean> => {
   const [row] = await run<{ waiting: boolean }>(pool, unrelayed, [shop.merchantId, shop.shopId]);
   if (row?.waiting) return true;
   for (const keeper of keepers) if (await keeper.isUnderWay?.(shop)) return true;
@@ -97,7 +130,9 @@ const isUnderWay = async (pool: Runner, keepers: readonly Timekeeper[], shop: Sh
 
 /** The earliest of some moments; null when there is none. */
 export const earliest = (moments: readonly (Temporal.Instant | null)[]): Temporal.Instant | null =>
-  moments.filter((moment) => moment !== null).toSorted((one, other) => Temporal.Instant.compare(one, other))[0] ?? null;
+  moments
+    .filter((moment) => moment !== null)
+    .toSorted((one, other) => Temporal.Instant.compare(one, other))[0] ?? null;
 
 /** Keeps one clock until nothing is to be done now; `retry` when an advance goes on. */
 const keep = async (parts: ClockParts, shop: Shop): Promise<JobOutcome> => {
@@ -105,7 +140,11 @@ const keep = async (parts: ClockParts, shop: Shop): Promise<JobOutcome> => {
   const key = [shop.merchantId, shop.shopId];
   const until_ms = performance.now() + run_ms;
   for (;;) {
-    const [clock] = await run<{ at: Temporal.Instant; targetAt: Temporal.Instant | null }>(pool, clockOf, [...key, parts.now()]);
+    const [clock] = await run<{ at: Temporal.Instant; targetAt: Temporal.Instant | null }>(
+      pool,
+      clockOf,
+      [...key, parts.now()],
+    );
     if (!clock) return done;
     const { at, targetAt } = clock;
     const isAtRest = await settle(parts, shop, at, targetAt === null ? 0 : patience_ms);
@@ -115,7 +154,11 @@ const keep = async (parts: ClockParts, shop: Shop): Promise<JobOutcome> => {
       await run(pool, arrive, [...key, targetAt, parts.now()]);
       return done;
     }
-    const next = earliest([targetAt, ...(await Promise.all(keepers.map((keeper) => keeper.next(shop, at))))]) ?? targetAt;
+    const next =
+      earliest([
+        targetAt,
+        ...(await Promise.all(keepers.map((keeper) => keeper.next(shop, at)))),
+      ]) ?? targetAt;
     await run(pool, step, [...key, next, parts.now()]);
     if (performance.now() > until_ms) return retryIn(1);
   }
@@ -127,11 +170,21 @@ const keepAlone = async (parts: ClockParts, shop: Shop): Promise<JobOutcome> => 
   let broken = true;
   try {
     const name = `test-clock/${shop.merchantId}/${shop.shopId}`;
-    const [lock] = await run<{ held: boolean }>(client, { name: 'test_clock.lock', text: 'select pg_try_advisory_lock(hashtextextended($1, 0)) as held' }, [
-      name,
-    ]);
+    const [lock] = await run<{ held: boolean }>(
+      client,
+      {
+        name: 'test_clock.lock',
+        text: 'select pg_try_advisory_lock(hashtextextended($1, 0)) as held',
+      },
+      [name],
+    );
     const outcome = lock?.held ? await keep(parts, shop) : done;
-    if (lock?.held) await run(client, { name: 'test_clock.unlock', text: 'select pg_advisory_unlock(hashtextextended($1, 0))' }, [name]);
+    if (lock?.held)
+      await run(
+        client,
+        { name: 'test_clock.unlock', text: 'select pg_advisory_unlock(hashtextextended($1, 0))' },
+        [name],
+      );
     broken = false;
     return outcome;
   } finally {
@@ -144,14 +197,21 @@ const keepAlone = async (parts: ClockParts, shop: Shop): Promise<JobOutcome> => 
 export const keepClockJob = 'keep-test-clock';
 
 const parseShop = (payload: unknown): Shop => {
-  if (typeof payload === 'object' && payload !== null && 'merchantId' in payload && 'shopId' in payload) {
+  if (
+    typeof payload === 'object' &&
+    payload !== null &&
+    'merchantId' in payload &&
+    'shopId' in payload
+  ) {
     const { merchantId, shopId } = payload;
     if (typeof merchantId === 'string' && typeof shopId === 'string') return { merchantId, shopId };
   }
   throw new TypeError('expected a merchantId and a shopId');
 };
 
-/** The jobs of test clocks. The sweep keeps every clock by itself; the wake-up only makes it prompt. */
+/**
+ * The jobs of test clocks. The sweep keeps every clock by itself; the wake-up only makes it prompt.
+ */
 export const clockJobs = (parts: ClockParts): readonly Job[] => {
   let keptNow = 0;
   return [

@@ -1,7 +1,8 @@
 /**
- * What time it is for whom. Architecture decision 10: time is an argument, and a shop in test mode may have a clock of its own. Which merchants have
- * clocks is known in memory, so that nobody else's calls ask the database; what a clock shows is read when it is asked for, because it may have been
- * advanced a moment ago by another process.
+ * What time it is for whom. Architecture decision 10: time is an argument, and a shop in test mode
+ * may have a clock of its own. Which merchants have clocks is known in memory, so that nobody
+ * else's calls ask the database; what a clock shows is read when it is asked for, because it may
+ * have been advanced a moment ago by another process.
  */
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import type { Bus } from '../rules/event.ts';
@@ -9,11 +10,23 @@ import type { Mode } from '../rules/mode.ts';
 
 /** Something of a merchant whose time is asked for. */
 export type Timed =
-  | { readonly kind: 'shop'; readonly merchantId: string; readonly shopId: string; readonly mode: Mode }
-  | { readonly kind: 'payment' | 'refund' | 'payout' | 'subscription'; readonly merchantId: string; readonly id: string };
+  | {
+      readonly kind: 'shop';
+      readonly merchantId: string;
+      readonly shopId: string;
+      readonly mode: Mode;
+    }
+  | {
+      readonly kind: 'payment' | 'refund' | 'payout' | 'subscription';
+      readonly merchantId: string;
+      readonly id: string;
+    };
 
 export interface TestClocks {
-  /** The moment it is for something: its shop's clock in test mode, else the real time. A promise only for merchants that have a clock. */
+  /**
+   * The moment it is for something: its shop's clock in test mode, else the real time. A promise
+   * only for merchants that have a clock.
+   */
   timeOf(timed: Timed): Temporal.Instant | Promise<Temporal.Instant>;
   /** Whether that time stands: the shop's clock is frozen, or on its way to another moment. */
   stands(timed: Timed): Promise<boolean>;
@@ -30,17 +43,26 @@ export interface TestClocksParts {
   readonly now: () => Temporal.Instant;
 }
 
-/** Behind this age the list of merchants with clocks is read anew beside the work; behind `staleMost_ms` the work waits for it. A message on the bus makes both prompt. */
+/**
+ * Behind this age the list of merchants with clocks is read anew beside the work; behind
+ * `staleMost_ms` the work waits for it. A message on the bus makes both prompt.
+ */
 const keptMost_ms = 500;
 const staleMost_ms = 1_000;
 
-/** SQL: what a clock shows at the real moment in the parameter. It stands while it is frozen and on its way. */
+/**
+ * SQL: what a clock shows at the real moment in the parameter. It stands while it is frozen and on
+ * its way.
+ */
 export const shownAt = (parameter: string): string =>
   `case when test_clock.frozen or test_clock.target_at is not null then test_clock.clock_at else test_clock.clock_at + (${parameter}::timestamptz - test_clock.set_at) end`;
 
 const standing = `(test_clock.frozen or test_clock.target_at is not null) as stands`;
 
-const owners: Statement = { name: 'test_clock.owners', text: 'select distinct merchant_id as "merchantId" from test_clock' };
+const owners: Statement = {
+  name: 'test_clock.owners',
+  text: 'select distinct merchant_id as "merchantId" from test_clock',
+};
 const ofShop: Statement = {
   name: 'test_clock.of_shop',
   text: `select ${shownAt('$3')} as at, ${standing} from test_clock where merchant_id = $1 and shop_id = $2`,
@@ -50,20 +72,32 @@ const ofRow = (table: string): Statement => ({
   text: `select ${shownAt('$3')} as at, ${standing} from ${table} as timed join test_clock using (merchant_id, shop_id)
     where timed.merchant_id = $1 and timed.id = $2 and timed.mode = 'test'`,
 });
-const ofRows = { payment: ofRow('payment'), refund: ofRow('refund'), payout: ofRow('payout'), subscription: ofRow('subscription') };
+const ofRows = {
+  payment: ofRow('payment'),
+  refund: ofRow('refund'),
+  payout: ofRow('payout'),
+  subscription: ofRow('subscription'),
+};
 
 interface Shown {
   readonly at: Temporal.Instant;
   readonly stands: boolean;
 }
 
-/** What a shop's clock shows at a real moment; that moment itself when the shop has no clock any more. */
+/**
+ * What a shop's clock shows at a real moment; that moment itself when the shop has no clock any
+ * more.
+ */
 export const shownTo = async (
   runner: Runner,
   shop: { readonly merchantId: string; readonly shopId: string },
   real: Temporal.Instant,
 ): Promise<Temporal.Instant> => {
-  const [row] = await run<{ at: Temporal.Instant }>(runner, ofShop, [shop.merchantId, shop.shopId, real]);
+  const [row] = await run<{ at: Temporal.Instant }>(runner, ofShop, [
+    shop.merchantId,
+    shop.shopId,
+    real,
+  ]);
   return row?.at ?? real;
 };
 
@@ -133,7 +167,8 @@ class KnownClocks implements TestClocks {
 
   /** What the shop's clock shows; undefined when it has none. */
   async #find(timed: Timed, real: Temporal.Instant): Promise<Shown | undefined> {
-    const [statement, id] = timed.kind === 'shop' ? [ofShop, timed.shopId] : [ofRows[timed.kind], timed.id];
+    const [statement, id] =
+      timed.kind === 'shop' ? [ofShop, timed.shopId] : [ofRows[timed.kind], timed.id];
     const [row] = await run<Shown>(this.#pool, statement, [timed.merchantId, id, real]);
     return row;
   }

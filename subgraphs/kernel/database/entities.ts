@@ -1,4 +1,7 @@
-/** Kernel tables: events and the outbox, idempotency keys, shops. Their keys start with the merchant, so that a merchant's rows share a shard. */
+/**
+ * Kernel tables: events and the outbox, idempotency keys, shops. Their keys start with the
+ * merchant, so that a merchant's rows share a shard.
+ */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { InstantType } from './instant.ts';
 import type { Row } from './statement.ts';
@@ -41,7 +44,10 @@ const Event = defineEntity({
   ],
 });
 
-/** How far a part of the service has followed the event log. The effects of the events up to there were committed with it. */
+/**
+ * How far a part of the service has followed the event log. The effects of the events up to there
+ * were committed with it.
+ */
 const FollowerPosition = defineEntity({
   name: 'FollowerPosition',
   tableName: 'follower_position',
@@ -66,7 +72,10 @@ const FollowedLater = defineEntity({
   indexes: [{ name: 'followed_later_due', properties: ['follower', 'dueAt'] }],
 });
 
-/** Something of a merchant that a task of the background failed at: left alone until it is due (`set-aside.ts`). */
+/**
+ * Something of a merchant that a task of the background failed at: left alone until it is due
+ * (`set-aside.ts`).
+ */
 const SetAside = defineEntity({
   name: 'SetAside',
   tableName: 'set_aside',
@@ -110,7 +119,10 @@ const KeptKey = defineEntity({
   },
 });
 
-/** A shop, which is also a terminal. The merchants subgraph alone writes it; the others read its names when they freeze them. */
+/**
+ * A shop, which is also a terminal. The merchants subgraph alone writes it; the others read its
+ * names when they freeze them.
+ */
 export const ShopEntity = defineEntity({
   name: 'Shop',
   tableName: 'shop',
@@ -122,20 +134,30 @@ export const ShopEntity = defineEntity({
     terminalName: p.text(),
     /** The shop-level `whs_` secret, encrypted (decision D-71). */
     webhookSecretSealed: p.text(),
-    /** The one before the last rotation, and until when it signs beside the new one (decision D-73); null without an overlap. */
+    /**
+     * The one before the last rotation, and until when it signs beside the new one (decision D-73);
+     * null without an overlap.
+     */
     previousWebhookSecretSealed: p.text().nullable(),
     previousWebhookUntil: p.type(InstantType).$type<Temporal.Instant>().nullable(),
     /** Whether its keys must sign every request. */
     requireSignature: p.boolean().default(false),
     /** Whether a signature must be over the whole request; null is no. */
     requireBoundSignature: p.boolean().nullable(),
-    /** The `thm_` secret that requests are signed with, encrypted; null until the first one is made. */
+    /**
+     * The `thm_` secret that requests are signed with, encrypted; null until the first one is made.
+     */
     signingSecretSealed: p.text().nullable(),
     /** Addresses and CIDR blocks from which its keys may be used; empty: from everywhere. */
     allowList: p.array().columnType('text[]').defaultRaw("'{}'"),
     createdAt: p.type(InstantType).$type<Temporal.Instant>(),
   },
-  checks: [{ name: 'shop_signature_needs_secret', expression: 'not require_signature or signing_secret_sealed is not null' }],
+  checks: [
+    {
+      name: 'shop_signature_needs_secret',
+      expression: 'not require_signature or signing_secret_sealed is not null',
+    },
+  ],
 });
 export type Shop = Row<InferEntity<typeof ShopEntity>>;
 
@@ -152,4 +174,13 @@ const SubjectTrace = defineEntity({
   indexes: [{ name: 'subject_trace_age', properties: ['createdAt'] }],
 });
 
-export const kernelEntities = [Event, FollowerPosition, FollowedLater, SetAside, IdempotencyKey, KeptKey, ShopEntity, SubjectTrace];
+export const kernelEntities = [
+  Event,
+  FollowerPosition,
+  FollowedLater,
+  SetAside,
+  IdempotencyKey,
+  KeptKey,
+  ShopEntity,
+  SubjectTrace,
+];

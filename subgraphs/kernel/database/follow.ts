@@ -1,6 +1,7 @@
 /**
- * Following the event log by its sequence, each event once: the position moves in the transaction of the effects, under the lock of its row. The relay gives
- * numbers in their order, so that behind a number that was seen no smaller one appears (`kernel/queue/relay`).
+ * Following the event log by its sequence, each event once: the position moves in the transaction
+ * of the effects, under the lock of its row. The relay gives numbers in their order, so that behind
+ * a number that was seen no smaller one appears (`kernel/queue/relay`).
  */
 import type pg from 'pg';
 import type { Follower } from '../rules/follower.ts';
@@ -14,7 +15,10 @@ export interface FollowedEvent {
   readonly subjectId: string;
 }
 
-const readPosition: Statement = { name: 'follow.position', text: 'select sequence from follower_position where follower = $1' };
+const readPosition: Statement = {
+  name: 'follow.position',
+  text: 'select sequence from follower_position where follower = $1',
+};
 
 const readEvents: Statement = {
   name: 'follow.events',
@@ -34,17 +38,29 @@ export interface Waiting {
 }
 
 /** The next events of a follower, oldest first, at most so many. */
-export const readWaiting = async (runner: Runner, follower: Follower, most: number): Promise<Waiting> => {
+export const readWaiting = async (
+  runner: Runner,
+  follower: Follower,
+  most: number,
+): Promise<Waiting> => {
   const [row] = await run<{ sequence: bigint }>(runner, readPosition, [follower]);
   if (!row) throw new Error(`the follower ${follower} has no position`);
-  return { follower, position: row.sequence, events: await run<FollowedEvent>(runner, readEvents, [follower, row.sequence, most]) };
+  return {
+    follower,
+    position: row.sequence,
+    events: await run<FollowedEvent>(runner, readEvents, [follower, row.sequence, most]),
+  };
 };
 
 /**
- * Carries out the effects of events and moves the position behind them, in one transaction. False when somebody else has followed meanwhile: nothing has
- * happened then.
+ * Carries out the effects of events and moves the position behind them, in one transaction. False
+ * when somebody else has followed meanwhile: nothing has happened then.
  */
-export const followWaiting = (pool: pg.Pool, { follower, position, events }: Waiting, effects: (client: pg.PoolClient) => Promise<void>): Promise<boolean> => {
+export const followWaiting = (
+  pool: pg.Pool,
+  { follower, position, events }: Waiting,
+  effects: (client: pg.PoolClient) => Promise<void>,
+): Promise<boolean> => {
   const last = events.at(-1)?.sequence ?? position;
   return inTransaction(pool, async (client) => {
     const moved = await run(client, movePosition, [follower, position, last]);
@@ -59,7 +75,10 @@ const putAside: Statement = {
   text: `insert into followed_later (merchant_id, follower, sequence, subject_id, tries, due_at) values ($1, $2, $3, $4, 1, now() + interval '1 second')`,
 };
 
-/** Sets an event aside whose effects failed, and moves the position behind it. False when somebody else has followed meanwhile. */
+/**
+ * Sets an event aside whose effects failed, and moves the position behind it. False when somebody
+ * else has followed meanwhile.
+ */
 export const setAside = (pool: pg.Pool, waiting: Waiting, event: FollowedEvent): Promise<boolean> =>
   followWaiting(pool, { ...waiting, events: [event] }, async (client) => {
     const { merchantId, sequence, subjectId } = event;
@@ -84,9 +103,16 @@ const delayAside: Statement = {
 };
 
 /** Events that were set aside and are due, longest due first. */
-export const readSetAside = (runner: Runner, follower: Follower, most: number): Promise<FollowedEvent[]> => run(runner, readAside, [follower, most]);
+export const readSetAside = (
+  runner: Runner,
+  follower: Follower,
+  most: number,
+): Promise<FollowedEvent[]> => run(runner, readAside, [follower, most]);
 
-/** Carries out the effects of an event that was set aside, once; when they fail again it is tried later, and this rejects. */
+/**
+ * Carries out the effects of an event that was set aside, once; when they fail again it is tried
+ * later, and this rejects.
+ */
 export const followSetAside = async (
   pool: pg.Pool,
   follower: Follower,

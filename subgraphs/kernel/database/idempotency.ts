@@ -1,8 +1,11 @@
 /**
- * Idempotency, one way for everything that creates. Decisions D-20 to D-24: a key is unique per merchant and mode, its row is written in the statement
- * or the transaction of the effect, a replay answers with the object as it is now, and a call refused before anything was created leaves the key free.
+ * Idempotency, one way for everything that creates. Decisions D-20 to D-24: a key is unique per
+ * merchant and mode, its row is written in the statement or the transaction of the effect, a replay
+ * answers with the object as it is now, and a call refused before anything was created leaves the
+ * key free.
  *
- * An operation of several statements goes through `createOnce`; one that is a single statement puts `insertClaim` into it and goes through `madeOnce`.
+ * An operation of several statements goes through `createOnce`; one that is a single statement puts
+ * `insertClaim` into it and goes through `madeOnce`.
  */
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
@@ -24,7 +27,10 @@ export interface IdempotencyClaim {
 /** Whether a stored fingerprint is of the same request. */
 export const isSameRequest = (
   stored: string,
-  { fingerprint, earlierFingerprints = [] }: Pick<IdempotencyClaim, 'fingerprint' | 'earlierFingerprints'>,
+  {
+    fingerprint,
+    earlierFingerprints = [],
+  }: Pick<IdempotencyClaim, 'fingerprint' | 'earlierFingerprints'>,
 ): boolean => stored === fingerprint || earlierFingerprints.includes(stored);
 
 /** Whose key it is. */
@@ -47,27 +53,51 @@ export const claimPatience_ms = 5_000;
 /** Decision D-23. */
 export const keyLife_days = keysKept_days;
 
-/** Reads the argument of a mutation; the fingerprint is made of the input when the caller gave none. Null without a key. */
+/**
+ * Reads the argument of a mutation; the fingerprint is made of the input when the caller gave none.
+ * Null without a key.
+ */
 export const claimOf = (
-  argument: { readonly key: string; readonly fingerprint?: string | null | undefined } | null | undefined,
+  argument:
+    | { readonly key: string; readonly fingerprint?: string | null | undefined }
+    | null
+    | undefined,
   operation: string,
   input: unknown,
 ): IdempotencyClaim | Refused | null => {
   if (!argument) return null;
   const { key } = argument;
   if (key.length > idempotencyKeyMax_chars || !/^[\x20-\x7e]+$/.test(key)) {
-    return refused('bad_request', `Idempotency-Key: expected 1 to ${idempotencyKeyMax_chars} printable ASCII characters, got ${key.length} characters`);
+    return refused(
+      'bad_request',
+      `Idempotency-Key: expected 1 to ${idempotencyKeyMax_chars} printable ASCII characters, got ${key.length} characters`,
+    );
   }
-  const meaning = (): string => JSON.stringify([operation, input], (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
-  return { key, fingerprint: argument.fingerprint ?? createHash('sha256').update(meaning()).digest('hex') };
+  const meaning = (): string =>
+    JSON.stringify([operation, input], (_, value: unknown) =>
+      typeof value === 'bigint' ? value.toString() : value,
+    );
+  return {
+    key,
+    fingerprint: argument.fingerprint ?? createHash('sha256').update(meaning()).digest('hex'),
+  };
 };
 
 /**
- * SQL: claims the key in `key` (null: no claim) when `condition` (a query) has a row. It waits for another claim that is not committed yet, and has no
- * row when the key is taken. The patience is set by the statement itself, for its own transaction, so that it costs no round trip.
+ * SQL: claims the key in `key` (null: no claim) when `condition` (a query) has a row. It waits for
+ * another claim that is not committed yet, and has no row when the key is taken. The patience is
+ * set by the statement itself, for its own transaction, so that it costs no round trip.
  */
 export const insertClaim = (
-  p: { merchantId: string; mode: string; key: string; fingerprint: string; shopId: string; resourceId: string; at: string },
+  p: {
+    merchantId: string;
+    mode: string;
+    key: string;
+    fingerprint: string;
+    shopId: string;
+    resourceId: string;
+    at: string;
+  },
   condition = 'select 1',
 ): string =>
   `insert into idempotency_key (merchant_id, mode, key, fingerprint, shop_id, resource_id, created_at)
@@ -80,29 +110,48 @@ const find: Statement = {
   text: `select fingerprint, shop_id as "shopId", resource_id as "resourceId" from idempotency_key where merchant_id = $1 and mode = $2 and key = $3`,
 };
 
-const conflict = refused('idempotent_conflict', 'this Idempotency-Key was used with a different request');
+const conflict = refused(
+  'idempotent_conflict',
+  'this Idempotency-Key was used with a different request',
+);
 
-const findEarlier = async (runner: Runner, caller: ClaimingCaller, claim: IdempotencyClaim): Promise<string | Refused | null> => {
-  const [row] = await run<{ fingerprint: string; shopId: string; resourceId: string }>(runner, find, [caller.merchantId, caller.mode, claim.key]);
+const findEarlier = async (
+  runner: Runner,
+  caller: ClaimingCaller,
+  claim: IdempotencyClaim,
+): Promise<string | Refused | null> => {
+  const [row] = await run<{ fingerprint: string; shopId: string; resourceId: string }>(
+    runner,
+    find,
+    [caller.merchantId, caller.mode, claim.key],
+  );
   if (!row) return null;
-  return isSameRequest(row.fingerprint, claim) && row.shopId === caller.shopId ? row.resourceId : conflict;
+  return isSameRequest(row.fingerprint, claim) && row.shopId === caller.shopId
+    ? row.resourceId
+    : conflict;
 };
 
 /** PostgreSQL's lock_not_available: what was waited for is still held. */
-const waitedInVain = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === '55P03';
+const waitedInVain = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === '55P03';
 
 /** A creation under a key, or under none. */
 export interface Creation<Made extends object> {
   readonly caller: ClaimingCaller;
   readonly claim: IdempotencyClaim | null;
-  /** Reads what an earlier call made, by its id; null when there is no such thing, since the key was used for something else. */
+  /**
+   * Reads what an earlier call made, by its id; null when there is no such thing, since the key was
+   * used for something else.
+   */
   readonly find: (resourceId: string) => Promise<Made | null>;
 }
 
 /**
- * Makes something, or gives what an earlier call with the same key made. `make` claims the key and makes the thing in one transaction, and answers null
- * when it made nothing. Null: nothing was made, and nothing had been. Refuses as `make` does, with `idempotent_conflict` when the key was used for
- * something else, and with `idempotent_in_progress` when the earlier call still runs after five seconds (decision D-21).
+ * Makes something, or gives what an earlier call with the same key made. `make` claims the key and
+ * makes the thing in one transaction, and answers null when it made nothing. Null: nothing was
+ * made, and nothing had been. Refuses as `make` does, with `idempotent_conflict` when the key was
+ * used for something else, and with `idempotent_in_progress` when the earlier call still runs after
+ * five seconds (decision D-21).
  */
 export const madeOnce = async <Made extends object>(
   runner: Runner,
@@ -113,7 +162,11 @@ export const madeOnce = async <Made extends object>(
   try {
     made = await make();
   } catch (error) {
-    if (claim && waitedInVain(error)) return refused('idempotent_in_progress', 'an earlier call with this Idempotency-Key is still running');
+    if (claim && waitedInVain(error))
+      return refused(
+        'idempotent_in_progress',
+        'an earlier call with this Idempotency-Key is still running',
+      );
     throw error;
   }
   if (made) return isRefused(made) ? made : { made, replayed: false };
@@ -125,12 +178,21 @@ export const madeOnce = async <Made extends object>(
 
 const claimAlone: Statement = {
   name: 'idempotency_claim',
-  text: insertClaim({ merchantId: '$1', mode: '$2', key: '$3', fingerprint: '$4', shopId: '$5', resourceId: '$6', at: '$7' }),
+  text: insertClaim({
+    merchantId: '$1',
+    mode: '$2',
+    key: '$3',
+    fingerprint: '$4',
+    shopId: '$5',
+    resourceId: '$6',
+    at: '$7',
+  }),
 };
 
 /**
- * The same for an operation of several statements: claims the key for the id `resourceId`, then lets `make` work in the same transaction, which a refusal
- * rolls back. Whatever `make` waits for, it waits at most five seconds when there is a key.
+ * The same for an operation of several statements: claims the key for the id `resourceId`, then
+ * lets `make` work in the same transaction, which a refusal rolls back. Whatever `make` waits for,
+ * it waits at most five seconds when there is a key.
  */
 export const createOnce = async <Made extends object>(
   pool: pg.Pool,
@@ -138,19 +200,32 @@ export const createOnce = async <Made extends object>(
   make: (client: pg.PoolClient) => Promise<Made | Refused>,
 ): Promise<Created<Made> | Refused> => {
   const { caller, claim, resourceId, at } = creation;
-  const values = claim && [caller.merchantId, caller.mode, claim.key, claim.fingerprint, caller.shopId, resourceId, at];
+  const values = claim && [
+    caller.merchantId,
+    caller.mode,
+    claim.key,
+    claim.fingerprint,
+    caller.shopId,
+    resourceId,
+    at,
+  ];
   const claimAndMake = async (client: pg.PoolClient): Promise<Made | Refused | null> => {
     const taken = values !== null && (await run(client, claimAlone, values)).length === 0;
     if (taken) return null;
     const made = await make(client);
-    if (!isRefused(made)) await rememberTrace(client, { merchantId: caller.merchantId, subjectId: resourceId });
+    if (!isRefused(made))
+      await rememberTrace(client, { merchantId: caller.merchantId, subjectId: resourceId });
     return made;
   };
   // What was refused leaves nothing behind, its claim included (decision D-22).
   const isMade = (made: Made | Refused | null): boolean => made !== null && !isRefused(made);
   const created = await madeOnce(pool, creation, () => inTransaction(pool, claimAndMake, isMade));
-  // The key was taken a moment ago and is gone: it had reached its age, and is free for the next call.
-  return created ?? refused('idempotent_in_progress', 'an earlier call with this Idempotency-Key has just ended');
+  // The key was taken a moment ago and is gone: it had reached its age, and is free for the next
+  // call.
+  return (
+    created ??
+    refused('idempotent_in_progress', 'an earlier call with this Idempotency-Key has just ended')
+  );
 };
 
 const release: Statement = {
@@ -159,10 +234,15 @@ const release: Statement = {
 };
 
 /**
- * Frees a key whose claim was committed before its effect, which another subgraph then refused (decision D-22). Only the claim for `resourceId`: the key may
- * have been taken anew.
+ * Frees a key whose claim was committed before its effect, which another subgraph then refused
+ * (decision D-22). Only the claim for `resourceId`: the key may have been taken anew.
  */
-export const releaseKey = async (runner: Runner, { merchantId, mode }: ClaimingCaller, claim: IdempotencyClaim | null, resourceId: string): Promise<void> => {
+export const releaseKey = async (
+  runner: Runner,
+  { merchantId, mode }: ClaimingCaller,
+  claim: IdempotencyClaim | null,
+  resourceId: string,
+): Promise<void> => {
   if (claim) await run(runner, release, [merchantId, mode, claim.key, resourceId]);
 };
 
@@ -174,6 +254,13 @@ const oldKeys = forgotten('idempotency_key', {
   subject: `old.mode || '/' || md5(old.key)`,
 });
 
-/** Removes up to `most` keys that have reached their age (decision D-23), oldest first. Returns how many. */
-export const forgetKeys = async (runner: Runner, now: Temporal.Instant, most: number): Promise<number> =>
+/**
+ * Removes up to `most` keys that have reached their age (decision D-23), oldest first. Returns how
+ * many.
+ */
+export const forgetKeys = async (
+  runner: Runner,
+  now: Temporal.Instant,
+  most: number,
+): Promise<number> =>
   (await forgetBatch(runner, oldKeys, now.subtract({ hours: keyLife_days * 24 }), most)).result;

@@ -1,4 +1,7 @@
-/** A moment in the database: `timestamptz(3)` there, Temporal.Instant here. Milliseconds on both sides, so that a keyset cursor skips nothing. */
+/**
+ * A moment in the database: `timestamptz(3)` there, Temporal.Instant here. Milliseconds on both
+ * sides, so that a keyset cursor skips nothing.
+ */
 import { Type } from '@mikro-orm/core';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 
@@ -8,9 +11,14 @@ export class InstantType extends Type<Temporal.Instant | null, string | null> {
     return value instanceof Temporal.Instant ? rfc3339(value) : value;
   }
 
-  override convertToJSValue(value: Temporal.Instant | Date | string | null): Temporal.Instant | null {
-    if (value === null || value === undefined || value instanceof Temporal.Instant) return value ?? null;
-    return value instanceof Date ? Temporal.Instant.fromEpochMilliseconds(value.getTime()) : Temporal.Instant.from(value.replace(' ', 'T'));
+  override convertToJSValue(
+    value: Temporal.Instant | Date | string | null,
+  ): Temporal.Instant | null {
+    if (value === null || value === undefined || value instanceof Temporal.Instant)
+      return value ?? null;
+    return value instanceof Date
+      ? Temporal.Instant.fromEpochMilliseconds(value.getTime())
+      : Temporal.Instant.from(value.replace(' ', 'T'));
   }
 
   override getColumnType(): string {

@@ -18,7 +18,11 @@ export interface DatabaseJobs {
 const batchMost_rows = 1_000;
 
 /** Removes batches until one is not full; what was removed counts for the metrics. */
-const forgetAll = async (table: string, stopping: AbortSignal, forgetBatch: () => Promise<number>): Promise<void> => {
+const forgetAll = async (
+  table: string,
+  stopping: AbortSignal,
+  forgetBatch: () => Promise<number>,
+): Promise<void> => {
   let count = batchMost_rows;
   while (!stopping.aborted && count === batchMost_rows) {
     count = await forgetBatch();
@@ -26,7 +30,10 @@ const forgetAll = async (table: string, stopping: AbortSignal, forgetBatch: () =
   }
 };
 
-/** Removes what has reached its age. A run that is stopped half way loses nothing: the next one goes on. */
+/**
+ * Removes what has reached its age. A run that is stopped half way loses nothing: the next one goes
+ * on.
+ */
 export const databaseJobs = ({ pool, now, stopping }: DatabaseJobs): readonly Job[] => [
   {
     name: 'forget-idempotency-keys',

@@ -46,7 +46,10 @@ const keep: Statement = {
   name: 'kept_key_keep',
   text: `insert into kept_key (purpose, generation, sealed) values ('fingerprint', $1, $2), ('service', $1, $3) on conflict do nothing`,
 };
-const readAll: Statement = { name: 'kept_key_read', text: 'select purpose, generation, sealed from kept_key order by purpose, generation' };
+const readAll: Statement = {
+  name: 'kept_key_read',
+  text: 'select purpose, generation, sealed from kept_key order by purpose, generation',
+};
 
 interface Row {
   readonly purpose: string;
@@ -56,7 +59,10 @@ interface Row {
 
 class ReadKeys implements KeptKeys {
   readonly fingerprint: [Buffer, ...Buffer[]];
-  readonly service: ServiceKeys = { own: () => this.#own(), find: (generation) => this.#find(generation) };
+  readonly service: ServiceKeys = {
+    own: () => this.#own(),
+    find: (generation) => this.#find(generation),
+  };
   readonly #parts: KeptKeysParts;
   readonly #generation: string;
   readonly #known: ReadonlySet<string>;
@@ -87,7 +93,9 @@ class ReadKeys implements KeptKeys {
 
   async #readLater(): Promise<void> {
     while (!this.#isRead && !this.#stopping.signal.aborted) {
-      await delay(retry_ms, undefined, { signal: this.#stopping.signal, ref: false }).catch(() => {});
+      await delay(retry_ms, undefined, { signal: this.#stopping.signal, ref: false }).catch(
+        () => {},
+      );
       await this.#read().catch(() => {});
     }
   }
@@ -95,7 +103,9 @@ class ReadKeys implements KeptKeys {
   /** Keeps this generation's keys unless they are kept already, and reads those of all. */
   async #read(): Promise<void> {
     const { pool, secrets } = this.#parts;
-    const sealed = [currentKey(secrets.fingerprint), randomBytes(key_bytes)].map((key) => seal(secrets.vault, key.toString('base64')));
+    const sealed = [currentKey(secrets.fingerprint), randomBytes(key_bytes)].map((key) =>
+      seal(secrets.vault, key.toString('base64')),
+    );
     await run(pool, keep, [this.#generation, ...sealed]);
     for (const row of await run<Row>(pool, readAll, [])) this.#add(row);
     this.#isRead = true;
@@ -107,7 +117,11 @@ class ReadKeys implements KeptKeys {
     if (purpose === 'service' && !this.#known.has(generation)) return;
     const sealer = sealedWith(sealed);
     if (!this.#known.has(sealer)) {
-      if (!this.#isRead) log.error({ purpose, generation, sealer }, 'a kept key is sealed with a secret key that this process does not have');
+      if (!this.#isRead)
+        log.error(
+          { purpose, generation, sealer },
+          'a kept key is sealed with a secret key that this process does not have',
+        );
       return;
     }
     const key = Buffer.from(unseal(secrets.vault, sealed), 'base64');
@@ -117,7 +131,10 @@ class ReadKeys implements KeptKeys {
 
   async #own(): ReturnType<ServiceKeys['own']> {
     const key = await this.#find(this.#generation);
-    if (!key) throw new Error(`the service's key of this SECRET_KEY is sealed with another one: set that as SECRET_KEY_PREVIOUS`);
+    if (!key)
+      throw new Error(
+        `the service's key of this SECRET_KEY is sealed with another one: set that as SECRET_KEY_PREVIOUS`,
+      );
     return { id: this.#generation, key };
   }
 
@@ -132,7 +149,10 @@ class ReadKeys implements KeptKeys {
   }
 }
 
-/** Opens the kept keys. A database that cannot be asked yet is asked again beside the start, and `ready` says when it has answered. */
+/**
+ * Opens the kept keys. A database that cannot be asked yet is asked again beside the start, and
+ * `ready` says when it has answered.
+ */
 export const openKeptKeys = async (parts: KeptKeysParts): Promise<KeptKeys> => {
   const keys = new ReadKeys(parts);
   await keys.begin();

@@ -1,14 +1,22 @@
-/** Whether merchants are there. One that was found is never looked for again: merchants are not deleted. */
+/**
+ * Whether merchants are there. One that was found is never looked for again: merchants are not
+ * deleted.
+ */
 import { Lru } from '../service/lru.ts';
 import { isUuid } from './load-by-key.ts';
 import { run, type Runner, type Statement } from './statement.ts';
 
 const remembered = 10_000;
 
-const found: Statement = { name: 'known_merchants', text: 'select id from merchant where id = any ($1::uuid[])' };
+const found: Statement = {
+  name: 'known_merchants',
+  text: 'select id from merchant where id = any ($1::uuid[])',
+};
 
 /** A look over this database; what is no UUID is no merchant. */
-export const openKnownMerchants = (runner: Runner): ((ids: readonly string[]) => Promise<boolean>) => {
+export const openKnownMerchants = (
+  runner: Runner,
+): ((ids: readonly string[]) => Promise<boolean>) => {
   const known = new Lru<string, true>(remembered);
   return async (ids) => {
     const unknown = [...new Set(ids.map((id) => id.toLowerCase()))].filter((id) => !known.get(id));

@@ -1,17 +1,35 @@
 /** Whether an error says that the database is away, and not that a statement is wrong. */
 
 /**
- * PostgreSQL's classes and codes: 08 connection, 57P01 to 57P03 shutting down and starting, 53300 no connection left, 25006 a standby that was the primary before.
- * PgBouncer speaks of lost servers as 08P01 and 08006.
+ * PostgreSQL's classes and codes: 08 connection, 57P01 to 57P03 shutting down and starting, 53300
+ * no connection left, 25006 a standby that was the primary before. PgBouncer speaks of lost servers
+ * as 08P01 and 08006.
  */
 const lostStates = /^(08|57P0[123]$|53300$|25006$)/;
-const lostSockets: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENOTFOUND', 'EAI_AGAIN']);
+const lostSockets: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+]);
 /** The words of the package `pg`, which has no codes for them. */
-const lostWords = /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect|Query read timeout)/;
+const lostWords =
+  /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect|Query read timeout)/;
 
-/** True for whatever a lost, refused or ending connection is told as. What was sent on it may have taken effect. */
+/**
+ * True for whatever a lost, refused or ending connection is told as. What was sent on it may have
+ * taken effect.
+ */
 export const isDatabaseLost = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  return lostStates.test(code) || lostSockets.has(code) || lostWords.test(error.message) || isDatabaseLost(error.cause);
+  return (
+    lostStates.test(code) ||
+    lostSockets.has(code) ||
+    lostWords.test(error.message) ||
+    isDatabaseLost(error.cause)
+  );
 };

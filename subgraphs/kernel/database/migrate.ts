@@ -1,6 +1,6 @@
 /**
- * Migrations beside a running service. Each is a transaction of its own. One that does not get a lock at once gives way, so that nobody waits behind it for long,
- * and begins anew.
+ * Migrations beside a running service. Each is a transaction of its own. One that does not get a
+ * lock at once gives way, so that nobody waits behind it for long, and begins anew.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MikroORM, Transaction } from '@mikro-orm/postgresql';
@@ -13,9 +13,13 @@ const lockTries_max = 60;
 const lockRest_ms = 1_000;
 
 /** PostgreSQL's lock_not_available. */
-const wasLockedOut = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === '55P03';
+const wasLockedOut = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === '55P03';
 
-/** Applies what is missing; gives the names applied. The caller sees to it that nobody else migrates meanwhile. */
+/**
+ * Applies what is missing; gives the names applied. The caller sees to it that nobody else migrates
+ * meanwhile.
+ */
 export const applyMigrations = async (orm: MikroORM): Promise<readonly string[]> => {
   const pending = await orm.migrator.getPending();
   for (const { name } of pending) await applyPatiently(orm, name, lockTries_max);
@@ -32,9 +36,15 @@ const applyPatiently = async (orm: MikroORM, name: string, tries: number): Promi
   }
 };
 
-// What cannot be in a transaction (an index made concurrently) runs on another connection, without these limits: it stops nobody.
+// What cannot be in a transaction (an index made concurrently) runs on another connection, without
+// these limits: it stops nobody.
 const apply = (orm: MikroORM, name: string): Promise<unknown> =>
   orm.em.fork().transactional(async (em) => {
-    await em.execute(`select set_config('lock_timeout', '${migrationLock_ms}', true), set_config('statement_timeout', '${migrationStatement_ms}', true)`);
-    await orm.migrator.up({ migrations: [name], transaction: em.getTransactionContext<Transaction<object>>() });
+    await em.execute(
+      `select set_config('lock_timeout', '${migrationLock_ms}', true), set_config('statement_timeout', '${migrationStatement_ms}', true)`,
+    );
+    await orm.migrator.up({
+      migrations: [name],
+      transaction: em.getTransactionContext<Transaction<object>>(),
+    });
   });

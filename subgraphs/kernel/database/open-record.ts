@@ -1,4 +1,6 @@
-/** PostgreSQL, the record of everything, as a process starts: found or started, opened, migrated. */
+/**
+ * PostgreSQL, the record of everything, as a process starts: found or started, opened, migrated.
+ */
 import { migrateQueues } from '../queue/queues.ts';
 import type { Config } from '../service/config/config.ts';
 import { runStep } from '../service/http/stop-requests.ts';
@@ -24,21 +26,34 @@ export interface RecordStore {
   readonly database: Database;
 }
 
-type RecordConfig = Pick<Config, 'databaseUrl' | 'databaseDirectUrl' | 'databasePool' | 'namedStatements' | 'dataDir' | 'redisUrl'>;
+type RecordConfig = Pick<
+  Config,
+  'databaseUrl' | 'databaseDirectUrl' | 'databasePool' | 'namedStatements' | 'dataDir' | 'redisUrl'
+>;
 type Entities = Parameters<typeof openDatabase>[0]['entities'];
 
 /** Opens the database, an embedded one where none is named. */
-export const openRecord = async (config: RecordConfig, entities: Entities, { stack, progress, stopping }: Start): Promise<RecordStore> => {
+export const openRecord = async (
+  config: RecordConfig,
+  entities: Entities,
+  { stack, progress, stopping }: Start,
+): Promise<RecordStore> => {
   let url = config.databaseUrl;
   if (url === null) {
     progress('PostgreSQL ...');
-    const embedded = await startEmbeddedPostgres({ dataDir: config.dataDir, stopping, progress: (text) => progress(`PostgreSQL: ${text}`) });
+    const embedded = await startEmbeddedPostgres({
+      dataDir: config.dataDir,
+      stopping,
+      progress: (text) => progress(`PostgreSQL: ${text}`),
+    });
     stack.defer(() => embedded.stop());
     url = embedded.url;
   }
   const { databasePool: pool, databaseDirectUrl: directUrl, namedStatements } = config;
   const address = url;
-  const database = await runStep(stopping, () => openDatabase({ url: address, entities, pool, directUrl, namedStatements }));
+  const database = await runStep(stopping, () =>
+    openDatabase({ url: address, entities, pool, directUrl, namedStatements }),
+  );
   stack.defer(() => database.close());
   return { url: directUrl ?? url, database };
 };
@@ -46,8 +61,14 @@ export const openRecord = async (config: RecordConfig, entities: Entities, { sta
 /** One connection has the migration's transaction, another what cannot be in it. */
 const migrationPool = 2;
 
-/** Applies the migrations on connections of PostgreSQL itself: their locks and their settings are those of sessions. Gives their names. */
-const migrateDirectly = async ({ url, database }: RecordStore, entities: Entities): Promise<readonly string[]> => {
+/**
+ * Applies the migrations on connections of PostgreSQL itself: their locks and their settings are
+ * those of sessions. Gives their names.
+ */
+const migrateDirectly = async (
+  { url, database }: RecordStore,
+  entities: Entities,
+): Promise<readonly string[]> => {
   if (url === database.url) return migrate(database);
   const direct = await openDatabase({ url, entities, pool: migrationPool });
   try {
@@ -58,9 +79,16 @@ const migrateDirectly = async ({ url, database }: RecordStore, entities: Entitie
 };
 
 /** Brings the database and the queues' tables up to date. */
-export const migrateAll = async (config: RecordConfig, entities: Entities, record: RecordStore, { progress, stopping }: Start): Promise<void> => {
+export const migrateAll = async (
+  config: RecordConfig,
+  entities: Entities,
+  record: RecordStore,
+  { progress, stopping }: Start,
+): Promise<void> => {
   progress('Migrations ...');
   const applied = await runStep(stopping, () => migrateDirectly(record, entities));
   await runStep(stopping, () => migrateQueues(record.url, config.redisUrl));
-  progress(applied.length === 0 ? 'Migrations: up to date' : `Migrations: applied ${applied.join(', ')}`);
+  progress(
+    applied.length === 0 ? 'Migrations: up to date' : `Migrations: applied ${applied.join(', ')}`,
+  );
 };

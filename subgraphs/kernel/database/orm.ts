@@ -1,6 +1,14 @@
-/** MikroORM on PostgreSQL: entities, migrations, queries and locks; and its pool for the statements written by hand. */
+/**
+ * MikroORM on PostgreSQL: entities, migrations, queries and locks; and its pool for the statements
+ * written by hand.
+ */
 import { fileURLToPath } from 'node:url';
-import { MikroORM, type EntityManager, type EntitySchema, UnderscoreNamingStrategy } from '@mikro-orm/postgresql';
+import {
+  MikroORM,
+  type EntityManager,
+  type EntitySchema,
+  UnderscoreNamingStrategy,
+} from '@mikro-orm/postgresql';
 import { Migrator } from '@mikro-orm/migrations';
 import { makePartitions } from '../retention/keep-partitions.ts';
 import { applyMigrations } from './migrate.ts';
@@ -12,7 +20,10 @@ export interface Database {
   readonly orm: MikroORM;
   /** The ORM's own pool. */
   readonly pool: pg.Pool;
-  /** Connections that are sessions of PostgreSQL itself, for locks that outlive a transaction: the same pool, unless there is a pooler in between. */
+  /**
+   * Connections that are sessions of PostgreSQL itself, for locks that outlive a transaction: the
+   * same pool, unless there is a pooler in between.
+   */
   readonly sessions: pg.Pool;
   readonly url: string;
   /** An entity manager with an identity map of its own: one per call. */
@@ -54,7 +65,15 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
     // Before the first connection is made.
     ...(options.namedStatements === false ? { driverOptions: { onPoolCreated: sendUnnamed } } : {}),
     pool: { min: 0, max: options.pool },
-    migrations: { path: migrations, pathTs: migrations, emit: 'ts', snapshot: false, disableForeignKeys: false, allOrNothing: true, silent: true },
+    migrations: {
+      path: migrations,
+      pathTs: migrations,
+      emit: 'ts',
+      snapshot: false,
+      disableForeignKeys: false,
+      allOrNothing: true,
+      silent: true,
+    },
     schemaGenerator: { disableForeignKeys: false, ignoreSchema: ['bullmq', 'partitions'] },
   });
   const pool = await orm.em.getConnection().getNativeClient();
@@ -69,9 +88,13 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
   return { orm, pool, sessions, url, fork: () => orm.em.fork(), close };
 };
 
-/** Applies what is missing, beside a running service. Safe to run in several processes at once: an advisory lock lets one through at a time. Returns the names applied. */
+/**
+ * Applies what is missing, beside a running service. Safe to run in several processes at once: an
+ * advisory lock lets one through at a time. Returns the names applied.
+ */
 export const migrate = async (database: Database): Promise<readonly string[]> => {
-  // A session beside the pool, which may have two connections only: a migration needs one, and what it does outside of its transaction another.
+  // A session beside the pool, which may have two connections only: a migration needs one, and what
+  // it does outside of its transaction another.
   const client = new pg.Client({ connectionString: database.url });
   client.on('error', () => {});
   await client.connect();
@@ -87,4 +110,5 @@ export const migrate = async (database: Database): Promise<readonly string[]> =>
 };
 
 /** Whether the database has every migration that this program knows. */
-export const isMigrated = async (database: Database): Promise<boolean> => (await database.orm.migrator.getPending()).length === 0;
+export const isMigrated = async (database: Database): Promise<boolean> =>
+  (await database.orm.migrator.getPending()).length === 0;

@@ -1,6 +1,7 @@
 /**
- * The outbox: events as rows, written by the statement that caused them. Decision D-72: a webhook's body is frozen here, with the event.
- * The relay (`kernel/queue/relay`) gives them their sequence and sends them on.
+ * The outbox: events as rows, written by the statement that caused them. Decision D-72: a webhook's
+ * body is frozen here, with the event. The relay (`kernel/queue/relay`) gives them their sequence
+ * and sends them on.
  */
 import { randomUUID } from 'node:crypto';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
@@ -14,15 +15,25 @@ export interface OutboxEvent {
   readonly shopId: string;
   readonly mode: Mode;
   readonly subjectId: string;
-  readonly stream: { readonly kind: LiveKind; readonly payload: Readonly<Record<string, unknown>> } | null;
+  readonly stream: {
+    readonly kind: LiveKind;
+    readonly payload: Readonly<Record<string, unknown>>;
+  } | null;
   /** `data` is the public JSON of the object at this moment; `url` the payment's own target. */
-  readonly webhook: { readonly event: WebhookEvent; readonly data: unknown; readonly url: string | null } | null;
+  readonly webhook: {
+    readonly event: WebhookEvent;
+    readonly data: unknown;
+    readonly url: string | null;
+  } | null;
   /** Who must not miss it; absent for most. */
   readonly follower?: Follower | null;
   readonly at: Temporal.Instant;
 }
 
-/** A row of `event` for `insertEvents`. Contract "Webhooks": the body is `id`, `event`, `created_at`, `data`; the id is the same at every endpoint (decision D-71a). */
+/**
+ * A row of `event` for `insertEvents`. Contract "Webhooks": the body is `id`, `event`,
+ * `created_at`, `data`; the id is the same at every endpoint (decision D-71a).
+ */
 export const eventRow = (event: OutboxEvent): object => {
   const id = randomUUID();
   const createdAt = rfc3339(event.at);
@@ -36,7 +47,14 @@ export const eventRow = (event: OutboxEvent): object => {
     stream_kind: stream?.kind ?? null,
     payload: stream?.payload ?? null,
     webhook_event: webhook?.event ?? null,
-    webhook_body: webhook ? JSON.stringify({ id: `evt_${id}`, event: webhook.event, created_at: createdAt, data: webhook.data }) : null,
+    webhook_body: webhook
+      ? JSON.stringify({
+          id: `evt_${id}`,
+          event: webhook.event,
+          created_at: createdAt,
+          data: webhook.data,
+        })
+      : null,
     webhook_url: webhook?.url ?? null,
     follower: event.follower ?? null,
     created_at: createdAt,

@@ -1,6 +1,6 @@
 /**
- * Pages of whatever grows, newest first, by keyset (decision D-13): for lists that are not a shop's registry. One statement per list; its first three
- * parameters are the page's.
+ * Pages of whatever grows, newest first, by keyset (decision D-13): for lists that are not a shop's
+ * registry. One statement per list; its first three parameters are the page's.
  */
 import { isRefused, type Refused } from '../rules/refusal.ts';
 import { pageMost_rows, pageOf, pageSize, positionOf, type Position } from './keyset.ts';
@@ -17,16 +17,21 @@ export interface Page<Row> {
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
 }
 
-/** SQL: the rows of a page by their columns for moment and id. The statement's parameters `$1` to `$3` are the page's, its own begin with `$4`. */
+/**
+ * SQL: the rows of a page by their columns for moment and id. The statement's parameters `$1` to
+ * `$3` are the page's, its own begin with `$4`.
+ */
 export const behindCursor = (at: string, id: string): string =>
   `(${at}, ${id}) < (coalesce($1::timestamptz, 'infinity'), coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))`;
 
 /** SQL: the order and the size that go with `behindCursor`. */
-export const newestFirst = (at: string, id: string): string => `order by ${at} desc, ${id} desc limit $3`;
+export const newestFirst = (at: string, id: string): string =>
+  `order by ${at} desc, ${id} desc limit $3`;
 
 /**
- * One page of `statement`, which is made with `behindCursor` and `newestFirst` and gives the columns `createdAt` and `id`; `values` are its parameters from
- * `$4` on, and a cursor belongs to them. `bad_request` for a size outside 1 to `most`, or a wrong cursor.
+ * One page of `statement`, which is made with `behindCursor` and `newestFirst` and gives the
+ * columns `createdAt` and `id`; `values` are its parameters from `$4` on, and a cursor belongs to
+ * them. `bad_request` for a size outside 1 to `most`, or a wrong cursor.
  */
 export const readPage = async <Row extends Position>(
   runner: Runner,
@@ -40,6 +45,11 @@ export const readPage = async <Row extends Position>(
   const position = positionOf(after, bound);
   if (typeof size !== 'number') return size;
   if (position && isRefused(position)) return position;
-  const rows = await run<Row>(runner, statement, [position?.createdAt ?? null, position?.id ?? null, size + 1, ...values]);
+  const rows = await run<Row>(runner, statement, [
+    position?.createdAt ?? null,
+    position?.id ?? null,
+    size + 1,
+    ...values,
+  ]);
   return pageOf(rows, size, bound);
 };

@@ -1,7 +1,8 @@
 /**
- * Work on rows of many merchants in which one that fails stops nobody else. A row at which a task fails is set aside: the task leaves it alone for a while, which
- * grows from seconds to an hour, and an alert names it. Everything else goes on in the same run. What fails for everybody, such as a database that is away, sets
- * nothing aside.
+ * Work on rows of many merchants in which one that fails stops nobody else. A row at which a task
+ * fails is set aside: the task leaves it alone for a while, which grows from seconds to an hour,
+ * and an alert names it. Everything else goes on in the same run. What fails for everybody, such as
+ * a database that is away, sets nothing aside.
  */
 import { Counter } from 'prom-client';
 import { raiseAlert } from '../alerts/raise-alert.ts';
@@ -27,8 +28,9 @@ const setAsideTotal = new Counter({
 const everything = '*';
 
 /**
- * SQL: a task has not set the row aside. `merchant` and `subject` are expressions over it. A value and not a join, so that rows are still found in the order of
- * their index, however many wait: the table is nearly always empty.
+ * SQL: a task has not set the row aside. `merchant` and `subject` are expressions over it. A value
+ * and not a join, so that rows are still found in the order of their index, however many wait: the
+ * table is nearly always empty.
  */
 export const notSetAside = (task: string, merchant: string, subject: string): string =>
   `coalesce((select max(set_aside.due_at) <= now() from set_aside where set_aside.merchant_id = ${merchant} and set_aside.task = '${task}'
@@ -49,25 +51,47 @@ const forget: Statement = {
     select count(*)::int as count from forgotten`,
 };
 
-/** Removes up to `most` rows that were due before `cutoff` and have not failed again. Gives how many. */
-export const forgetSetAside = async (runner: Runner, cutoff: Temporal.Instant, most: number): Promise<number> => {
+/**
+ * Removes up to `most` rows that were due before `cutoff` and have not failed again. Gives how
+ * many.
+ */
+export const forgetSetAside = async (
+  runner: Runner,
+  cutoff: Temporal.Instant,
+  most: number,
+): Promise<number> => {
   const [row] = await run<{ count: number }>(runner, forget, [cutoff, most]);
   return row?.count ?? 0;
 };
 
-/** PostgreSQL's deadlock, failed serialization, lock that was not to be had, and cancelled statement: the next try may succeed. */
+/**
+ * PostgreSQL's deadlock, failed serialization, lock that was not to be had, and cancelled
+ * statement: the next try may succeed.
+ */
 const passingStates: ReadonlySet<string> = new Set(['40P01', '40001', '55P03', '57014']);
 
-const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '');
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
-/** Whether an error says nothing about the row: the database or a subgraph is away, or somebody else was in the way. */
+/**
+ * Whether an error says nothing about the row: the database or a subgraph is away, or somebody else
+ * was in the way.
+ */
 export const isPassing = (error: unknown): boolean => {
   if (isDatabaseLost(error) || passingStates.has(codeOf(error))) return true;
   const extensions = error instanceof Error && 'extensions' in error ? error.extensions : null;
-  return typeof extensions === 'object' && extensions !== null && 'code' in extensions && extensions.code === 'unavailable';
+  return (
+    typeof extensions === 'object' &&
+    extensions !== null &&
+    'code' in extensions &&
+    extensions.code === 'unavailable'
+  );
 };
 
-/** What may be said of an error in an alert: its kind and the names in it. Its message may hold the row's values. */
+/**
+ * What may be said of an error in an alert: its kind and the names in it. Its message may hold the
+ * row's values.
+ */
 const described = (error: unknown): string => {
   if (!(error instanceof Error)) return 'unknown error';
   const names = ['table', 'constraint', 'routine'].flatMap((name) => {
@@ -77,11 +101,25 @@ const described = (error: unknown): string => {
   return [error.name, codeOf(error), ...names].filter((part) => part !== '').join(' ');
 };
 
-/** Counts a row that was set aside, and raises the alert `work_set_aside`, one for each task and merchant. */
-export const tellSetAside = async (runner: Runner, task: string, { merchantId, subjectId }: Subject, error: unknown): Promise<void> => {
+/**
+ * Counts a row that was set aside, and raises the alert `work_set_aside`, one for each task and
+ * merchant.
+ */
+export const tellSetAside = async (
+  runner: Runner,
+  task: string,
+  { merchantId, subjectId }: Subject,
+  error: unknown,
+): Promise<void> => {
   setAsideTotal.inc({ task });
   const detail = `the task ${task} fails at ${subjectId} (${described(error)}); it leaves that alone, and tries again by itself after a while that grows to an hour`;
-  const alert = { kind: 'work_set_aside', shopId: null, mode: null, detail, at: Temporal.Now.instant() } as const;
+  const alert = {
+    kind: 'work_set_aside',
+    shopId: null,
+    mode: null,
+    detail,
+    at: Temporal.Now.instant(),
+  } as const;
   // Where the merchant's own alerts are what fails, the platform's takes its place.
   await raiseAlert(runner, { ...alert, merchantId, subjectId: task }).catch(() =>
     raiseAlert(runner, { ...alert, merchantId: null, subjectId: `${task}/${merchantId}` }),
@@ -89,17 +127,27 @@ export const tellSetAside = async (runner: Runner, task: string, { merchantId, s
 };
 
 /** Sets a row aside at which a task failed, and tells of it. */
-export const setAside = async (runner: Runner, task: string, subject: Subject, error: unknown): Promise<void> => {
+export const setAside = async (
+  runner: Runner,
+  task: string,
+  subject: Subject,
+  error: unknown,
+): Promise<void> => {
   await run(runner, put, [subject.merchantId, task, subject.subjectId]);
   await tellSetAside(runner, task, subject, error);
 };
 
 /**
- * Does `work` for every item, up to `most` at once; an item that fails is set aside. Rejects at the end with what failed, when all others are done.
+ * Does `work` for every item, up to `most` at once; an item that fails is set aside. Rejects at the
+ * end with what failed, when all others are done.
  */
 export const eachAlone = async <Item>(
   runner: Runner,
-  { task, most, subjectOf }: { readonly task: string; readonly most: number; readonly subjectOf: (item: Item) => Subject },
+  {
+    task,
+    most,
+    subjectOf,
+  }: { readonly task: string; readonly most: number; readonly subjectOf: (item: Item) => Subject },
   items: readonly Item[],
   work: (item: Item) => Promise<unknown>,
 ): Promise<void> => {
@@ -110,22 +158,32 @@ export const eachAlone = async <Item>(
       await work(item);
     } catch (error) {
       failures.push(error);
-      if (!isPassing(error)) await setAside(runner, task, subjectOf(item), error).catch((further: unknown) => failures.push(further));
+      if (!isPassing(error))
+        await setAside(runner, task, subjectOf(item), error).catch((further: unknown) =>
+          failures.push(further),
+        );
     }
   };
   const take = async (): Promise<void> => {
     for (const item of left) await attempt(item);
   };
   await Promise.all(Array.from({ length: Math.min(most, items.length) }, take));
-  if (failures.length > 0) throw new AggregateError(failures, `${task}: ${failures.length} of ${items.length} failed`);
+  if (failures.length > 0)
+    throw new AggregateError(failures, `${task}: ${failures.length} of ${items.length} failed`);
 };
 
-/** A batch of rows that one statement or transaction works, and of which one row may make all of it fail. */
+/**
+ * A batch of rows that one statement or transaction works, and of which one row may make all of it
+ * fail.
+ */
 export interface Batch<Result> {
   readonly task: string;
   /** Rows at most. */
   readonly most: number;
-  /** Works so many rows at most, the oldest first, passing over what was set aside. All of it happens or nothing. */
+  /**
+   * Works so many rows at most, the oldest first, passing over what was set aside. All of it
+   * happens or nothing.
+   */
   readonly work: (most: number) => Promise<Result>;
   /** The row that `work(1)` would work; null when there is none. */
   readonly first: () => Promise<Subject | null>;
@@ -133,14 +191,21 @@ export interface Batch<Result> {
 
 /** So many rows are set aside by one run at most: when more fail, it is hardly the rows. */
 const setAside_max = 20;
-/** When so many of one merchant fail in one run, everything of that merchant is set aside: one by one, thousands of them would hold up the others. */
+/**
+ * When so many of one merchant fail in one run, everything of that merchant is set aside: one by
+ * one, thousands of them would hold up the others.
+ */
 const ofMerchant_max = 3;
 
 /**
- * Works a batch. When it fails it is made smaller until the row that fails is alone, which is set aside; then it goes on. Gives the result of the first batch that
- * succeeds, and how many rows that one could have had.
+ * Works a batch. When it fails it is made smaller until the row that fails is alone, which is set
+ * aside; then it goes on. Gives the result of the first batch that succeeds, and how many rows that
+ * one could have had.
  */
-export const workBatch = async <Result>(runner: Runner, { task, most, work, first }: Batch<Result>): Promise<{ result: Result; most: number }> => {
+export const workBatch = async <Result>(
+  runner: Runner,
+  { task, most, work, first }: Batch<Result>,
+): Promise<{ result: Result; most: number }> => {
   const failed: string[] = [];
   for (let size = most; ;) {
     try {
@@ -154,8 +219,14 @@ export const workBatch = async <Result>(runner: Runner, { task, most, work, firs
       const subject = await first();
       if (!subject || failed.length === setAside_max) throw error;
       failed.push(subject.merchantId);
-      const isOneOfMany = failed.filter((merchantId) => merchantId === subject.merchantId).length >= ofMerchant_max;
-      await setAside(runner, task, isOneOfMany ? { ...subject, subjectId: everything } : subject, error);
+      const isOneOfMany =
+        failed.filter((merchantId) => merchantId === subject.merchantId).length >= ofMerchant_max;
+      await setAside(
+        runner,
+        task,
+        isOneOfMany ? { ...subject, subjectId: everything } : subject,
+        error,
+      );
       size = most;
     }
   }

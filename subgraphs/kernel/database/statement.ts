@@ -1,6 +1,7 @@
 /**
- * Statements written by hand: the hot writes, and what the ORM cannot say. They run as named prepared statements on the ORM's own pool,
- * and their rows have the ORM's shapes: bigint for int8, Temporal.Instant for timestamptz, camelCase names by `columns`.
+ * Statements written by hand: the hot writes, and what the ORM cannot say. They run as named
+ * prepared statements on the ORM's own pool, and their rows have the ORM's shapes: bigint for int8,
+ * Temporal.Instant for timestamptz, camelCase names by `columns`.
  */
 import pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
@@ -13,7 +14,9 @@ export interface Statement {
 }
 
 /** An entity as a whole row: every column is there, null where it has no value. */
-export type Row<Entity> = { [Name in keyof Entity as Name extends string ? Name : never]-?: Exclude<Entity[Name], undefined> };
+export type Row<Entity> = {
+  [Name in keyof Entity as Name extends string ? Name : never]-?: Exclude<Entity[Name], undefined>;
+};
 
 /** Anything that runs a query: the pool, or a client in a transaction. */
 export type Runner = pg.Pool | pg.PoolClient;
@@ -22,14 +25,16 @@ const int8 = pg.types.builtins.INT8;
 const timestamptz = pg.types.builtins.TIMESTAMPTZ;
 
 const readInt8 = (text: string): bigint => BigInt(text);
-const readTimestamptz = (text: string): Temporal.Instant => Temporal.Instant.from(text.replace(' ', 'T'));
+const readTimestamptz = (text: string): Temporal.Instant =>
+  Temporal.Instant.from(text.replace(' ', 'T'));
 
 const types: pg.CustomTypesConfig = {
   // Asked for every column of every answer.
   getTypeParser: (oid: number, format?: 'text' | 'binary') => {
     if (oid === int8) return readInt8;
     if (oid === timestamptz) return readTimestamptz;
-    // The package types its parsers as any; what they give is typed by the row that the caller of `run` names.
+    // The package types its parsers as any; what they give is typed by the row that the caller of
+    // `run` names.
     return pg.types.getTypeParser(oid, format) as (text: string) => unknown;
   },
 };
@@ -41,14 +46,21 @@ const parameter = (value: unknown): unknown => {
 
 const unnamed = new WeakSet<Runner>();
 
-/** Has this pool send its statements without names, each to be planned anew: for a pooler of transactions that does not know prepared statements. */
+/**
+ * Has this pool send its statements without names, each to be planned anew: for a pooler of
+ * transactions that does not know prepared statements.
+ */
 export const sendUnnamed = (pool: pg.Pool): void => {
   unnamed.add(pool);
   pool.on('connect', (client) => unnamed.add(client));
 };
 
 /** Runs a statement. The caller names the row's shape: it is the list of columns in the text. */
-export const run = <Found extends object>(runner: Runner, statement: Statement, values: readonly unknown[]): Promise<Found[]> => {
+export const run = <Found extends object>(
+  runner: Runner,
+  statement: Statement,
+  values: readonly unknown[],
+): Promise<Found[]> => {
   if (!currentSpan()) return send<Found>(runner, statement, values);
   // Neither the values nor the rows: they may be anybody's data.
   const said = { 'db.system.name': 'postgresql', 'db.query.summary': statement.name };
@@ -59,17 +71,35 @@ export const run = <Found extends object>(runner: Runner, statement: Statement, 
   });
 };
 
-const send = async <Found extends object>(runner: Runner, statement: Statement, values: readonly unknown[]): Promise<Found[]> => {
+const send = async <Found extends object>(
+  runner: Runner,
+  statement: Statement,
+  values: readonly unknown[],
+): Promise<Found[]> => {
   const { name, text } = statement;
-  const { rows } = await runner.query<Found>({ ...(unnamed.has(runner) ? {} : { name }), text, values: values.map(parameter), types });
+  const { rows } = await runner.query<Found>({
+    ...(unnamed.has(runner) ? {} : { name }),
+    text,
+    values: values.map(parameter),
+    types,
+  });
   return rows;
 };
 
 /** Begins or ends a transaction: a commit may take longer than all that it commits. */
-const sendCommand = (client: pg.PoolClient, command: 'begin' | 'commit' | 'rollback'): Promise<unknown> =>
-  spanned({ kind: 'client', name: `sql ${command}`, values: { 'db.system.name': 'postgresql' } }, () => client.query(command));
+const sendCommand = (
+  client: pg.PoolClient,
+  command: 'begin' | 'commit' | 'rollback',
+): Promise<unknown> =>
+  spanned(
+    { kind: 'client', name: `sql ${command}`, values: { 'db.system.name': 'postgresql' } },
+    () => client.query(command),
+  );
 
-/** Runs `work` in one transaction on one client; rolls back when it throws, and when `keep` is given and says no to its result. */
+/**
+ * Runs `work` in one transaction on one client; rolls back when it throws, and when `keep` is given
+ * and says no to its result.
+ */
 export const inTransaction = async <Result>(
   pool: pg.Pool,
   work: (client: pg.PoolClient) => Promise<Result>,
@@ -92,7 +122,8 @@ export const inTransaction = async <Result>(
   }
 };
 
-const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const snake = (name: string): string =>
+  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** `public_id as "publicId", ...` for a list of property names, with a table alias when given. */
 export const columns = (names: readonly string[], alias?: string): string =>
@@ -102,10 +133,17 @@ export const columns = (names: readonly string[], alias?: string): string =>
 export const columnNames = (names: readonly string[]): string => names.map(snake).join(', ');
 
 /** The property names of an entity, in the order of its definition: what `columns` takes. */
-export const propertyNames = (entity: { readonly meta: { readonly properties: object } }): readonly string[] => Object.keys(entity.meta.properties);
+export const propertyNames = (entity: {
+  readonly meta: { readonly properties: object };
+}): readonly string[] => Object.keys(entity.meta.properties);
 
-/** A row as JSON for `jsonb_populate_recordset`: the named properties under their columns, with bigint and moments as PostgreSQL reads them. */
+/**
+ * A row as JSON for `jsonb_populate_recordset`: the named properties under their columns, with
+ * bigint and moments as PostgreSQL reads them.
+ */
 export const rowJson = (names: readonly string[], row: object): object => {
   const values = new Map<string, unknown>(Object.entries(row));
-  return Object.fromEntries(names.map((name) => [snake(name), parameter(values.get(name) ?? null)]));
+  return Object.fromEntries(
+    names.map((name) => [snake(name), parameter(values.get(name) ?? null)]),
+  );
 };

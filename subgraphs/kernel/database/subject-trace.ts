@@ -1,10 +1,18 @@
 /**
- * The trace of a payment, refund or payout: that of the call which made it, kept in a row of its own, so that the bank's answer, the background's questions and the
- * webhook are in it, whichever process gets to them, when, and whatever queue was lost. Where traces are not kept nothing is written and nothing read.
+ * The trace of a payment, refund or payout: that of the call which made it, kept in a row of its
+ * own, so that the bank's answer, the background's questions and the webhook are in it, whichever
+ * process gets to them, when, and whatever queue was lost. Where traces are not kept nothing is
+ * written and nothing read.
  */
 import { forgetBatch, forgotten } from '../retention/forget-rows.ts';
 import { tracesKept_days } from '../rules/retention.ts';
-import { continued, currentSpan, tracing, type Span, type SpanStart } from '../service/tracing/tracing.ts';
+import {
+  continued,
+  currentSpan,
+  tracing,
+  type Span,
+  type SpanStart,
+} from '../service/tracing/tracing.ts';
 import { run, type Runner, type Statement } from './statement.ts';
 
 /** What has a trace. */
@@ -25,15 +33,26 @@ const find: Statement = {
   text: 'select traceparent from subject_trace where merchant_id = $1 and subject_id = $2',
 };
 
-const oldTraces = forgotten('subject_trace', { name: 'subject_trace', from: 'subject_trace as old', age: 'old.created_at', subject: 'old.subject_id::text' });
+const oldTraces = forgotten('subject_trace', {
+  name: 'subject_trace',
+  from: 'subject_trace as old',
+  age: 'old.created_at',
+  subject: 'old.subject_id::text',
+});
 
 /** Keeps the current trace as the subject's, if it is one that is kept. The first one stays. */
-export const rememberTrace = async (runner: Runner, { merchantId, subjectId }: TracedSubject): Promise<void> => {
+export const rememberTrace = async (
+  runner: Runner,
+  { merchantId, subjectId }: TracedSubject,
+): Promise<void> => {
   const span = currentSpan();
   if (span?.isKept) await run(runner, remember, [merchantId, subjectId, span.traceparent]);
 };
 
-const traceOf = async (runner: Runner, { merchantId, subjectId }: TracedSubject): Promise<string | null> => {
+const traceOf = async (
+  runner: Runner,
+  { merchantId, subjectId }: TracedSubject,
+): Promise<string | null> => {
   const [row] = await run<{ traceparent: string }>(runner, find, [merchantId, subjectId]);
   return row?.traceparent ?? null;
 };
@@ -52,5 +71,9 @@ export const inTraceOf = async <Result>(
 };
 
 /** Removes up to `most` traces that have reached their age, oldest first. Returns how many. */
-export const forgetTraces = async (runner: Runner, now: Temporal.Instant, most: number): Promise<number> =>
+export const forgetTraces = async (
+  runner: Runner,
+  now: Temporal.Instant,
+  most: number,
+): Promise<number> =>
   (await forgetBatch(runner, oldTraces, now.subtract({ hours: kept_h }), most)).result;

@@ -1,4 +1,7 @@
-/** The balance as it was at a moment: what was booked until then, summed over the postings (architecture decision 9). */
+/**
+ * The balance as it was at a moment: what was booked until then, summed over the postings
+ * (architecture decision 9).
+ */
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import type { Mode } from '../rules/mode.ts';
 import { readSums, type ShopBalanceRow, type ShopSums } from './balance.ts';
@@ -15,8 +18,15 @@ const balancesAt: Statement = {
 };
 
 /**
- * The balance of each shop of a merchant as of a moment, with all that was booked in that very millisecond; oldest shop first, today's shops and names. It reads
- * the merchant's postings up to then: about a second for a million.
+ * The balance of each shop of a merchant as of a moment, with all that was booked in that very
+ * millisecond; oldest shop first, today's shops and names. It reads the merchant's postings up to
+ * then: about a second for a million.
  */
-export const readBalancesAt = async (runner: Runner, merchantId: string, mode: Mode, currency: string, at: Temporal.Instant): Promise<ShopBalanceRow[]> =>
+export const readBalancesAt = async (
+  runner: Runner,
+  merchantId: string,
+  mode: Mode,
+  currency: string,
+  at: Temporal.Instant,
+): Promise<ShopBalanceRow[]> =>
   (await run<ShopSums>(runner, balancesAt, [merchantId, mode, currency, at])).map(readSums);

@@ -1,6 +1,7 @@
 /**
- * Balances. Architecture decision 8: credits append deltas and wait for nobody; the fold moves deltas into the balance rows;
- * what is read is the row plus the deltas, in one statement, so that a fold in between changes nothing.
+ * Balances. Architecture decision 8: credits append deltas and wait for nobody; the fold moves
+ * deltas into the balance rows; what is read is the row plus the deltas, in one statement, so that
+ * a fold in between changes nothing.
  */
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import type { Mode } from '../rules/mode.ts';
@@ -23,7 +24,11 @@ export interface ShopSums {
 }
 
 /** Sums are read as text: no type of the database that a sum is cast to can be too small for it. */
-export const readSums = ({ balance, available, ...shop }: ShopSums): ShopBalanceRow => ({ ...shop, balance: BigInt(balance), available: BigInt(available) });
+export const readSums = ({ balance, available, ...shop }: ShopSums): ShopBalanceRow => ({
+  ...shop,
+  balance: BigInt(balance),
+  available: BigInt(available),
+});
 
 const balancesOf: Statement = {
   name: 'balances_of_merchant',
@@ -38,5 +43,10 @@ const balancesOf: Statement = {
 };
 
 /** The balance of each shop of a merchant, oldest shop first. */
-export const readBalances = async (runner: Runner, merchantId: string, mode: Mode, currency: string): Promise<ShopBalanceRow[]> =>
+export const readBalances = async (
+  runner: Runner,
+  merchantId: string,
+  mode: Mode,
+  currency: string,
+): Promise<ShopBalanceRow[]> =>
   (await run<ShopSums>(runner, balancesOf, [merchantId, mode, currency])).map(readSums);

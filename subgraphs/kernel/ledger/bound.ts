@@ -1,7 +1,8 @@
 /**
- * The bounds of a balance. What a merchant owns in one mode and currency stays between -(2^53-1) and 2^53-1, in each shop and over all of them, so that every
- * reader of JSON keeps it exact. PostgreSQL itself refuses the booking that would pass a bound, however many come at once (the trigger `bound` of `balance_delta`);
- * whoever books says what becomes of the fact then.
+ * The bounds of a balance. What a merchant owns in one mode and currency stays between -(2^53-1)
+ * and 2^53-1, in each shop and over all of them, so that every reader of JSON keeps it exact.
+ * PostgreSQL itself refuses the booking that would pass a bound, however many come at once (the
+ * trigger `bound` of `balance_delta`); whoever books says what becomes of the fact then.
  */
 import { largestAmount } from '../rules/money.ts';
 import type { Refused } from '../rules/refusal.ts';
@@ -9,11 +10,21 @@ import { run, type Runner, type Statement } from '../database/statement.ts';
 
 const beyondBound = 'PSB01';
 
-/** Whether an error is PostgreSQL's refusal of a booking that would pass a bound. Nothing of the booking's statement has happened then. */
-export const isBeyondBound = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === beyondBound;
+/**
+ * Whether an error is PostgreSQL's refusal of a booking that would pass a bound. Nothing of the
+ * booking's statement has happened then.
+ */
+export const isBeyondBound = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === beyondBound;
 
-/** What a booking comes to, or `refusal` when it would pass a bound. The booking's transaction must be over by then. */
-export const withinBound = async <Booked>(booking: Promise<Booked>, refusal: Refused): Promise<Booked | Refused> => {
+/**
+ * What a booking comes to, or `refusal` when it would pass a bound. The booking's transaction must
+ * be over by then.
+ */
+export const withinBound = async <Booked>(
+  booking: Promise<Booked>,
+  refusal: Refused,
+): Promise<Booked | Refused> => {
   try {
     return await booking;
   } catch (error) {
@@ -22,16 +33,24 @@ export const withinBound = async <Booked>(booking: Promise<Booked>, refusal: Ref
   }
 };
 
-// The folded rows alone: what is not folded yet is far too little to matter, and a read of it would wait for a backlog.
+// The folded rows alone: what is not folded yet is far too little to matter, and a read of it would
+// wait for a backlog.
 const owned: Statement = {
   name: 'balance_folded',
   text: `select coalesce(sum(amount), 0)::text as owned from balance where merchant_id = $1 and mode = $2 and currency = $3`,
 };
 
-/** Whether a live merchant's balance has room for a payment, to be asked before a bank takes the buyer's money: afterwards it cannot be refused. */
+/**
+ * Whether a live merchant's balance has room for a payment, to be asked before a bank takes the
+ * buyer's money: afterwards it cannot be refused.
+ */
 export const hasRoom = async (
   runner: Runner,
-  { merchantId, currency, amount }: { readonly merchantId: string; readonly currency: string; readonly amount: bigint },
+  {
+    merchantId,
+    currency,
+    amount,
+  }: { readonly merchantId: string; readonly currency: string; readonly amount: bigint },
 ): Promise<boolean> => {
   const [row] = await run<{ owned: string }>(runner, owned, [merchantId, 'live', currency]);
   return BigInt(row?.owned ?? 0) + amount <= largestAmount;

@@ -1,20 +1,42 @@
 /**
- * Taking money from a merchant. Architecture decision 8: take the merchant's lock, then read what is available in a new statement, which sees all that
- * was committed before the lock was given. With lock and check in one statement a balance was overdrawn in every trial.
+ * Taking money from a merchant. Architecture decision 8: take the merchant's lock, then read what
+ * is available in a new statement, which sees all that was committed before the lock was given.
+ * With lock and check in one statement a balance was overdrawn in every trial.
  */
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import type { Mode } from '../rules/mode.ts';
 import type { Posting } from '../rules/postings.ts';
 import { readBalances } from './balance.ts';
-import { deltaRows, insertDeltas, insertPostings, postingRows, type PostingSource } from './post.ts';
+import {
+  deltaRows,
+  insertDeltas,
+  insertPostings,
+  postingRows,
+  type PostingSource,
+} from './post.ts';
 
-const lock: Statement = { name: 'ledger_lock', text: 'select 1 from merchant where id = $1 for no key update' };
+const lock: Statement = {
+  name: 'ledger_lock',
+  text: 'select 1 from merchant where id = $1 for no key update',
+};
 
-/** Waits until nobody else takes money from the merchant, until the transaction ends. False when there is no such merchant. */
-export const lockMerchant = async (runner: Runner, merchantId: string): Promise<boolean> => (await run(runner, lock, [merchantId])).length > 0;
+/**
+ * Waits until nobody else takes money from the merchant, until the transaction ends. False when
+ * there is no such merchant.
+ */
+export const lockMerchant = async (runner: Runner, merchantId: string): Promise<boolean> =>
+  (await run(runner, lock, [merchantId])).length > 0;
 
-/** What may be paid out to a merchant, over all its shops (decision D-50). Only under the merchant's lock does it stay true. */
-export const availableOf = async (runner: Runner, merchantId: string, mode: Mode, currency: string): Promise<bigint> => {
+/**
+ * What may be paid out to a merchant, over all its shops (decision D-50). Only under the merchant's
+ * lock does it stay true.
+ */
+export const availableOf = async (
+  runner: Runner,
+  merchantId: string,
+  mode: Mode,
+  currency: string,
+): Promise<bigint> => {
   const shops = await readBalances(runner, merchantId, mode, currency);
   return shops.reduce((sum, { available }) => sum + available, 0n);
 };
@@ -24,7 +46,16 @@ const book: Statement = {
   text: `with booked as (${insertPostings('$1', 'select 1')}), balanced as (${insertDeltas('$2', 'select 1')}) select 1`,
 };
 
-/** Books postings of their own, in the caller's transaction. Throws when the fact was booked before. */
-export const bookPostings = async (runner: Runner, source: PostingSource, postings: readonly Posting[]): Promise<void> => {
-  await run(runner, book, [JSON.stringify(postingRows(source, postings)), JSON.stringify(deltaRows(source, postings))]);
+/**
+ * Books postings of their own, in the caller's transaction. Throws when the fact was booked before.
+ */
+export const bookPostings = async (
+  runner: Runner,
+  source: PostingSource,
+  postings: readonly Posting[],
+): Promise<void> => {
+  await run(runner, book, [
+    JSON.stringify(postingRows(source, postings)),
+    JSON.stringify(deltaRows(source, postings)),
+  ]);
 };

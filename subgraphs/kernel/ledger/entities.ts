@@ -1,6 +1,7 @@
 /**
- * The books. A posting moves one amount from one account to another; balances append (architecture decision 8):
- * a business fact adds deltas, the fold moves them into the balance rows, and a balance is the row plus its unfolded deltas.
+ * The books. A posting moves one amount from one account to another; balances append (architecture
+ * decision 8): a business fact adds deltas, the fold moves them into the balance rows, and a
+ * balance is the row plus its unfolded deltas.
  */
 import { defineEntity, p } from '@mikro-orm/core';
 import { InstantType } from '../database/instant.ts';
@@ -30,10 +31,15 @@ const PostingEntry = defineEntity({
     payoutId: p.uuid().nullable(),
     createdAt: p.type(InstantType).$type<Temporal.Instant>(),
   },
-  uniques: [{ name: 'posting_source', properties: ['merchantId', 'sourceKind', 'sourceId', 'type'] }],
+  uniques: [
+    { name: 'posting_source', properties: ['merchantId', 'sourceKind', 'sourceId', 'type'] },
+  ],
   indexes: [
     { name: 'posting_ledger', properties: ['merchantId', 'shopId', 'mode', 'createdAt', 'id'] },
-    { name: 'posting_filter', properties: ['merchantId', 'shopId', 'mode', 'type', 'createdAt', 'id'] },
+    {
+      name: 'posting_filter',
+      properties: ['merchantId', 'shopId', 'mode', 'type', 'createdAt', 'id'],
+    },
   ],
   checks: [
     { name: 'posting_amount', expression: 'amount >= 1 and amount <= 9007199254740991' },
@@ -55,14 +61,16 @@ const BalanceDelta = defineEntity({
     /** Signed. */
     amount: p.bigint(),
   },
-  // The function keeps the bounds of balances (`ledger/bound`); the migration that makes it has its text.
+  // The function keeps the bounds of balances (`ledger/bound`); the migration that makes it has its
+  // text.
   triggers: [
     {
       name: 'bound',
       timing: 'after',
       events: ['insert'],
       forEach: 'row',
-      expression: 'create trigger bound after insert on balance_delta for each row execute function balance_keep_bound()',
+      expression:
+        'create trigger bound after insert on balance_delta for each row execute function balance_keep_bound()',
     },
   ],
 });
@@ -82,7 +90,10 @@ const Balance = defineEntity({
   },
 });
 
-/** A rate at platform level (no merchant), merchant level (no shop) or shop level; the most specific wins (decision D-36). */
+/**
+ * A rate at platform level (no merchant), merchant level (no shop) or shop level; the most specific
+ * wins (decision D-36).
+ */
 const RateEntity = defineEntity({
   name: 'Rate',
   tableName: 'rate',

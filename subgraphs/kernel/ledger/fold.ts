@@ -1,13 +1,16 @@
 /**
- * The fold: moves deltas into the balance rows. One statement folds thousands of deltas of all merchants; when it fails, each account is folded by itself, and one
- * that fails is set aside with an alert. A balance is the row plus the deltas, so that nothing is wrong meanwhile, whatever is not folded.
+ * The fold: moves deltas into the balance rows. One statement folds thousands of deltas of all
+ * merchants; when it fails, each account is folded by itself, and one that fails is set aside with
+ * an alert. A balance is the row plus the deltas, so that nothing is wrong meanwhile, whatever is
+ * not folded.
  */
 import { isPassing, notSetAside, setAside, type Subject } from '../database/set-aside.ts';
 import { run, type Runner, type Statement } from '../database/statement.ts';
 
 /** The task under which accounts are set aside. */
 const task = 'fold-balances';
-const account = (row: string): string => `${row}.shop_id || '/' || ${row}.mode || '/' || ${row}.currency || '/' || ${row}.account`;
+const account = (row: string): string =>
+  `${row}.shop_id || '/' || ${row}.mode || '/' || ${row}.currency || '/' || ${row}.account`;
 const notAside = notSetAside(task, 'waiting.merchant_id', account('waiting'));
 
 // A sum of bigint is numeric: one that fits no balance fails here, for its account alone.
@@ -20,7 +23,10 @@ const foldText = (whose: string): string =>
     select count(*)::int as count from due`;
 
 const foldAny: Statement = { name: 'balance_fold', text: foldText(notAside) };
-const foldOne: Statement = { name: 'balance_fold_one', text: foldText(`waiting.merchant_id = $2 and ${account('waiting')} = $3`) };
+const foldOne: Statement = {
+  name: 'balance_fold_one',
+  text: foldText(`waiting.merchant_id = $2 and ${account('waiting')} = $3`),
+};
 
 const accountsDue: Statement = {
   name: 'balance_fold_accounts',
@@ -28,12 +34,22 @@ const accountsDue: Statement = {
     from (select * from balance_delta as waiting where ${notAside} limit $1) as due order by 1, 2`,
 };
 
-/** Folds the accounts of the next deltas one by one. Gives how many deltas were folded, and how many accounts were set aside. */
-const foldEach = async (runner: Runner, most: number): Promise<{ folded: number; failed: number }> => {
+/**
+ * Folds the accounts of the next deltas one by one. Gives how many deltas were folded, and how many
+ * accounts were set aside.
+ */
+const foldEach = async (
+  runner: Runner,
+  most: number,
+): Promise<{ folded: number; failed: number }> => {
   let [folded, failed] = [0, 0];
   for (const due of await run<Subject>(runner, accountsDue, [most])) {
     try {
-      const [row] = await run<{ count: number }>(runner, foldOne, [most, due.merchantId, due.subjectId]);
+      const [row] = await run<{ count: number }>(runner, foldOne, [
+        most,
+        due.merchantId,
+        due.subjectId,
+      ]);
       folded += row?.count ?? 0;
     } catch (error) {
       if (isPassing(error)) throw error;
@@ -44,7 +60,10 @@ const foldEach = async (runner: Runner, most: number): Promise<{ folded: number;
   return { folded, failed };
 };
 
-/** Moves up to `most` deltas into the balance rows; exact, since what is deleted is what is added. Returns how many. */
+/**
+ * Moves up to `most` deltas into the balance rows; exact, since what is deleted is what is added.
+ * Returns how many.
+ */
 export const foldBalances = async (runner: Runner, most = 5_000): Promise<number> => {
   for (;;) {
     try {
@@ -54,16 +73,23 @@ export const foldBalances = async (runner: Runner, most = 5_000): Promise<number
       if (isPassing(error)) throw error;
       const { folded, failed } = await foldEach(runner, most);
       if (folded > 0) return folded;
-      // A round of nothing but poisoned accounts is followed by the next one. One that has failed without any is not about accounts.
+      // A round of nothing but poisoned accounts is followed by the next one. One that has failed
+      // without any is not about accounts.
       if (failed === 0) throw error;
     }
   }
 };
 
 /**
- * One run of the fold: rounds of `most` deltas until one finds nothing, `rounds` have been, or `stopping`. So a run ends while deltas keep coming, and 200,000
- * of them in about a second are more than any load makes: what an outage left is gone after a few runs.
+ * One run of the fold: rounds of `most` deltas until one finds nothing, `rounds` have been, or
+ * `stopping`. So a run ends while deltas keep coming, and 200,000 of them in about a second are
+ * more than any load makes: what an outage left is gone after a few runs.
  */
-export const foldBacklog = async (runner: Runner, stopping: AbortSignal, { most = 5_000, rounds = 40 } = {}): Promise<void> => {
-  for (let round = 0; round < rounds && !stopping.aborted; round++) if ((await foldBalances(runner, most)) === 0) return;
+export const foldBacklog = async (
+  runner: Runner,
+  stopping: AbortSignal,
+  { most = 5_000, rounds = 40 } = {},
+): Promise<void> => {
+  for (let round = 0; round < rounds && !stopping.aborted; round++)
+    if ((await foldBalances(runner, most)) === 0) return;
 };

@@ -1,6 +1,7 @@
 /**
- * Postings as rows. A business fact's statement takes `postingRows` and `deltaRows` as JSON and inserts them beside its own change
- * with `insertPostings` and `insertDeltas`, so that money and state are written by one statement.
+ * Postings as rows. A business fact's statement takes `postingRows` and `deltaRows` as JSON and
+ * inserts them beside its own change with `insertPostings` and `insertDeltas`, so that money and
+ * state are written by one statement.
  */
 import { randomUUID } from 'node:crypto';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
@@ -23,7 +24,10 @@ export interface PostingSource {
 }
 
 /** Rows of `posting` for `insertPostings`. */
-export const postingRows = (source: PostingSource, postings: readonly Posting[]): readonly object[] =>
+export const postingRows = (
+  source: PostingSource,
+  postings: readonly Posting[],
+): readonly object[] =>
   postings.map((posting) => ({
     merchant_id: source.merchantId,
     id: randomUUID(),
@@ -46,12 +50,29 @@ export const postingRows = (source: PostingSource, postings: readonly Posting[])
 const balanced: readonly Account[] = ['merchant', 'merchant_reserved'];
 
 /** Rows of `balance_delta` for `insertDeltas`: one per account that changes. */
-export const deltaRows = (source: Pick<PostingSource, 'merchantId' | 'shopId' | 'mode' | 'currency'>, postings: readonly Posting[]): readonly object[] =>
+export const deltaRows = (
+  source: Pick<PostingSource, 'merchantId' | 'shopId' | 'mode' | 'currency'>,
+  postings: readonly Posting[],
+): readonly object[] =>
   balanced.flatMap((account) => {
-    const amount = postings.reduce((sum, { from, to, amount: moved }) => sum + (to === account ? moved : 0n) - (from === account ? moved : 0n), 0n);
+    const amount = postings.reduce(
+      (sum, { from, to, amount: moved }) =>
+        sum + (to === account ? moved : 0n) - (from === account ? moved : 0n),
+      0n,
+    );
     if (amount === 0n) return [];
     const { merchantId, shopId, mode, currency } = source;
-    return [{ merchant_id: merchantId, id: randomUUID(), shop_id: shopId, mode, currency, account, amount: amount.toString() }];
+    return [
+      {
+        merchant_id: merchantId,
+        id: randomUUID(),
+        shop_id: shopId,
+        mode,
+        currency,
+        account,
+        amount: amount.toString(),
+      },
+    ];
   });
 
 /** SQL: inserts the JSON array in `parameter` when `condition` (a query) has a row. */

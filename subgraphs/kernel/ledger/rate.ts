@@ -1,16 +1,31 @@
-/** Commission rates. Decision D-36: platform, merchant, shop; the most specific wins, per method; dated, never retroactive. */
+/**
+ * Commission rates. Decision D-36: platform, merchant, shop; the most specific wins, per method;
+ * dated, never retroactive.
+ */
 import { run, type Runner, type Statement } from '../database/statement.ts';
 
 /** The methods that have a rate (contract "Rate entry"). */
 const ratedMethods = ['sbp', 'cards', 'tpay', 'sberpay', 'recurrent'] as const;
 export type RatedMethod = (typeof ratedMethods)[number];
 
-/** What operators set rates of: payouts have rates, too, which the contract's list does not show. */
-export const settableMethods = [...ratedMethods, 'payouts_sbp', 'payouts_card', 'payouts_account'] as const;
+/**
+ * What operators set rates of: payouts have rates, too, which the contract's list does not show.
+ */
+export const settableMethods = [
+  ...ratedMethods,
+  'payouts_sbp',
+  'payouts_card',
+  'payouts_account',
+] as const;
 export type SettableMethod = (typeof settableMethods)[number];
 
 /** SQL for the effective rate, in basis points, of a method column of a shop at a moment. */
-export const effectiveRate = (merchantId: string, shopId: string, method: string, at: string): string =>
+export const effectiveRate = (
+  merchantId: string,
+  shopId: string,
+  method: string,
+  at: string,
+): string =>
   `(select rate_bps from rate where rate.method = ${method} and rate.since <= ${at}
      and (rate.merchant_id is null or rate.merchant_id = ${merchantId} and (rate.shop_id is null or rate.shop_id = ${shopId}))
    order by rate.shop_id nulls last, rate.merchant_id nulls last, rate.since desc limit 1)`;
@@ -26,4 +41,5 @@ export const ratesOf = (
   runner: Runner,
   shop: { merchantId: string; shopId: string },
   at: Temporal.Instant,
-): Promise<{ method: RatedMethod; rateBps: number }[]> => run(runner, list, [shop.merchantId, shop.shopId, at, ratedMethods]);
+): Promise<{ method: RatedMethod; rateBps: number }[]> =>
+  run(runner, list, [shop.merchantId, shop.shopId, at, ratedMethods]);

@@ -1,4 +1,7 @@
-/** Money whose end is not known yet, by how long that has been so. Decision D-32: unknown is not failed, so that somebody must watch what stays unknown. */
+/**
+ * Money whose end is not known yet, by how long that has been so. Decision D-32: unknown is not
+ * failed, so that somebody must watch what stays unknown.
+ */
 import { Gauge } from 'prom-client';
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import type { Mode } from '../rules/mode.ts';
@@ -19,7 +22,8 @@ interface Unsettled {
   readonly amount: number;
 }
 
-// A payment's time runs from the session's end: until then its buyer may take as long as it lasts. Each part reads a partial index of what is not final.
+// A payment's time runs from the session's end: until then its buyer may take as long as it lasts.
+// Each part reads a partial index of what is not final.
 const unsettled: Statement = {
   name: 'unsettled_money',
   text: `
@@ -39,12 +43,14 @@ const unsettled: Statement = {
 };
 
 /** Reads it: what has no row has nothing that waits. */
-const readUnsettled = (runner: Runner): Promise<readonly Unsettled[]> => run<Unsettled>(runner, unsettled, []);
+const readUnsettled = (runner: Runner): Promise<readonly Unsettled[]> =>
+  run<Unsettled>(runner, unsettled, []);
 
 /**
- * Adds the gauges `money_unsettled` (by kind, mode and age) and `money_unsettled_minor_units` (by currency, too) to the metrics of this process. They are read when
- * they are scraped, so every process that has them tells the same: take the maximum over processes. While the database is away they keep what they told last.
- * Gives what takes them off again.
+ * Adds the gauges `money_unsettled` (by kind, mode and age) and `money_unsettled_minor_units` (by
+ * currency, too) to the metrics of this process. They are read when they are scraped, so every
+ * process that has them tells the same: take the maximum over processes. While the database is away
+ * they keep what they told last. Gives what takes them off again.
  */
 export const watchUnsettledMoney = (runner: Runner): (() => void) => {
   let reading: Promise<readonly Unsettled[] | null> | null = null;
@@ -61,7 +67,9 @@ export const watchUnsettledMoney = (runner: Runner): (() => void) => {
     async collect() {
       const found = await look();
       if (!found) return;
-      for (const kind of unsettledKinds) for (const mode of ['live', 'test']) for (const age of unsettledAges) this.set({ kind, mode, age }, 0);
+      for (const kind of unsettledKinds)
+        for (const mode of ['live', 'test'])
+          for (const age of unsettledAges) this.set({ kind, mode, age }, 0);
       for (const { kind, mode, age, count } of found) this.inc({ kind, mode, age }, count);
     },
   });
@@ -73,9 +81,13 @@ export const watchUnsettledMoney = (runner: Runner): (() => void) => {
     async collect() {
       const found = await look();
       if (found) this.reset();
-      for (const { kind, mode, currency, age, amount } of found ?? []) this.set({ kind, mode, currency, age }, amount);
+      for (const { kind, mode, currency, age, amount } of found ?? [])
+        this.set({ kind, mode, currency, age }, amount);
     },
   });
   for (const gauge of [counts, amounts]) metrics.registerMetric(gauge);
-  return () => ['money_unsettled', 'money_unsettled_minor_units'].forEach((name) => metrics.removeSingleMetric(name));
+  return () =>
+    ['money_unsettled', 'money_unsettled_minor_units'].forEach((name) =>
+      metrics.removeSingleMetric(name),
+    );
 };

@@ -5,7 +5,8 @@ import { metrics } from '../service/tracing/telemetry.ts';
 
 const watched = new Set<pg.Pool>();
 
-const sum = (count: (pool: pg.Pool) => number): number => watched.values().reduce((total, pool) => total + count(pool), 0);
+const sum = (count: (pool: pg.Pool) => number): number =>
+  watched.values().reduce((total, pool) => total + count(pool), 0);
 
 const connections = new Gauge({
   name: 'database_pool_connections',
@@ -13,8 +14,13 @@ const connections = new Gauge({
   labelNames: ['state'],
   registers: [],
   collect() {
-    const [open, idle, most] = [sum(({ totalCount }) => totalCount), sum(({ idleCount }) => idleCount), sum(({ options }) => options.max)];
-    for (const [state, count] of Object.entries({ busy: open - idle, idle, unmade: most - open })) this.set({ state }, count);
+    const [open, idle, most] = [
+      sum(({ totalCount }) => totalCount),
+      sum(({ idleCount }) => idleCount),
+      sum(({ options }) => options.max),
+    ];
+    for (const [state, count] of Object.entries({ busy: open - idle, idle, unmade: most - open }))
+      this.set({ state }, count);
   },
 });
 

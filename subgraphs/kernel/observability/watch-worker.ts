@@ -1,4 +1,7 @@
-/** What a worker tells of the whole service beside its own work: the books, money that waits, the queues. */
+/**
+ * What a worker tells of the whole service beside its own work: the books, money that waits, the
+ * queues.
+ */
 import { Gauge } from 'prom-client';
 import type { Runner } from '../database/statement.ts';
 import { watchBooks } from '../ledger/books/watch-books.ts';
@@ -12,7 +15,10 @@ export interface WatchedWorker {
   readonly queues: Pick<Queues, 'depths'>;
 }
 
-/** Adds the gauge `queue_jobs_waiting`, by queue: jobs that wait for a free worker. While the store is away it keeps what it told last. */
+/**
+ * Adds the gauge `queue_jobs_waiting`, by queue: jobs that wait for a free worker. While the store
+ * is away it keeps what it told last.
+ */
 const watchQueues = (queues: Pick<Queues, 'depths'>): (() => void) => {
   const gauge = new Gauge({
     name: 'queue_jobs_waiting',
@@ -28,7 +34,10 @@ const watchQueues = (queues: Pick<Queues, 'depths'>): (() => void) => {
   return () => metrics.removeSingleMetric('queue_jobs_waiting');
 };
 
-/** Adds the gauges of the books, of alerts, of unsettled money and of the queues to the metrics of this process. Gives what takes them off again. */
+/**
+ * Adds the gauges of the books, of alerts, of unsettled money and of the queues to the metrics of
+ * this process. Gives what takes them off again.
+ */
 export const watchWorker = ({ pool, queues }: WatchedWorker): (() => void) => {
   const forgotten = [watchBooks(pool), watchUnsettledMoney(pool), watchQueues(queues)];
   return () => forgotten.forEach((forget) => forget());

@@ -1,4 +1,7 @@
-/** The operator's policies: who and what is refused, and what currencies are worth. Small tables, which every process keeps in memory. */
+/**
+ * The operator's policies: who and what is refused, and what currencies are worth. Small tables,
+ * which every process keeps in memory.
+ */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { InstantType } from '../database/instant.ts';
 import type { Row } from '../database/statement.ts';
@@ -6,7 +9,10 @@ import type { BlockKind } from '../rules/block.ts';
 
 const moment = () => p.type(InstantType).$type<Temporal.Instant>();
 
-/** One row. It grows with every change of a policy, in the change's own transaction; its lock lets one change through at a time. */
+/**
+ * One row. It grows with every change of a policy, in the change's own transaction; its lock lets
+ * one change through at a time.
+ */
 const PolicyVersionEntity = defineEntity({
   name: 'PolicyVersion',
   tableName: 'policy_version',
@@ -66,4 +72,9 @@ const ExchangeRateEntity = defineEntity({
 });
 export type ExchangeRate = Row<InferEntity<typeof ExchangeRateEntity>>;
 
-export const policiesEntities = [PolicyVersionEntity, BlockEntryEntity, ForbiddenWordEntity, ExchangeRateEntity];
+export const policiesEntities = [
+  PolicyVersionEntity,
+  BlockEntryEntity,
+  ForbiddenWordEntity,
+  ExchangeRateEntity,
+];

@@ -1,7 +1,8 @@
 /**
- * The operator's policies in memory, so that creating a payment asks the database nothing about them. A process reads the lists anew when it hears of a
- * change on the bus; since messages are hints (invariant 1), it also asks for their version when it last did so half a second ago. What is used
- * is never more than a second old.
+ * The operator's policies in memory, so that creating a payment asks the database nothing about
+ * them. A process reads the lists anew when it hears of a change on the bus; since messages are
+ * hints (invariant 1), it also asks for their version when it last did so half a second ago. What
+ * is used is never more than a second old.
  */
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import { blockValue, type BlockKind } from '../rules/block.ts';
@@ -12,11 +13,16 @@ import { purposeSearch } from '../rules/purpose.ts';
 
 /** The lists at one moment. */
 export interface PolicyLists {
-  /** Whether a value is blocked for all merchants or for this one. What is no value of its kind is not blocked. */
+  /**
+   * Whether a value is blocked for all merchants or for this one. What is no value of its kind is
+   * not blocked.
+   */
   isBlocked(merchantId: string, kind: BlockKind, text: string): boolean;
   /** The part of a description that is forbidden; null when nothing is. */
   forbiddenIn(description: string): string | null;
-  /** What an amount (minor units) is worth in USDT at a moment; null without a rate (decision D-35). */
+  /**
+   * What an amount (minor units) is worth in USDT at a moment; null without a rate (decision D-35).
+   */
   inUsdt(amount: bigint, currency: string, at: Temporal.Instant): number | null;
 }
 
@@ -30,16 +36,27 @@ export interface Policies {
 }
 
 /** Nothing is refused and nothing has a rate: what a new installation begins with. */
-export const noPolicies: PolicyLists = { isBlocked: () => false, forbiddenIn: () => null, inUsdt: () => null };
+export const noPolicies: PolicyLists = {
+  isBlocked: () => false,
+  forbiddenIn: () => null,
+  inUsdt: () => null,
+};
 
-/** Behind this age the version is asked for beside the work; behind `staleMost_ms` the work waits for it. */
+/**
+ * Behind this age the version is asked for beside the work; behind `staleMost_ms` the work waits
+ * for it.
+ */
 const askAgain_ms = 500;
 const staleMost_ms = 1_000;
 /** Rates that are kept of a currency: the newest, those that begin later among them. */
 const ratesMost = 100;
 
 interface Rows {
-  readonly blocks: readonly (readonly [merchantId: string | null, kind: BlockKind, value: string])[];
+  readonly blocks: readonly (readonly [
+    merchantId: string | null,
+    kind: BlockKind,
+    value: string,
+  ])[];
   readonly words: readonly string[];
   readonly rates: readonly (readonly [currency: string, usdt: string, since_ms: number])[];
 }
@@ -55,7 +72,8 @@ const readLists: Statement = {
     from policy_version`,
 };
 
-const blockedKey = (merchantId: string | null, kind: BlockKind, value: string): string => `${merchantId ?? '*'}/${kind}/${value}`;
+const blockedKey = (merchantId: string | null, kind: BlockKind, value: string): string =>
+  `${merchantId ?? '*'}/${kind}/${value}`;
 
 const listsOf = (rows: Rows, fingerprintKeys: Keys): PolicyLists => {
   const blocked = new Set(rows.blocks.map((row) => blockedKey(...row)));
@@ -65,12 +83,20 @@ const listsOf = (rows: Rows, fingerprintKeys: Keys): PolicyLists => {
     isBlocked: (merchantId, kind, text) => {
       // A fingerprint is made only when there is something to compare it with.
       // An entry keeps the fingerprint of the day when it was made.
-      const found = kinds.has(kind) ? allKeys(fingerprintKeys).map((key) => blockValue(key, kind, text)?.value) : [];
-      return found.some((value) => value !== undefined && (blocked.has(blockedKey(null, kind, value)) || blocked.has(blockedKey(merchantId, kind, value))));
+      const found = kinds.has(kind)
+        ? allKeys(fingerprintKeys).map((key) => blockValue(key, kind, text)?.value)
+        : [];
+      return found.some(
+        (value) =>
+          value !== undefined &&
+          (blocked.has(blockedKey(null, kind, value)) ||
+            blocked.has(blockedKey(merchantId, kind, value))),
+      );
     },
     forbiddenIn: purposeSearch(rows.words),
     inUsdt: (amount, currency, at) => {
-      const [, usdt] = rates.get(currency)?.find(([, , since_ms]) => since_ms <= at.epochMilliseconds) ?? [];
+      const [, usdt] =
+        rates.get(currency)?.find(([, , since_ms]) => since_ms <= at.epochMilliseconds) ?? [];
       const rate = usdt === undefined ? null : exchangeRate(usdt);
       return rate === null ? null : usdtOf(amount, currency, rate);
     },
@@ -84,7 +110,10 @@ class KeptPolicies implements Policies {
   readonly close: () => void;
   #lists: PolicyLists | null = null;
   #version: bigint | null = null;
-  /** When the lists were last known to be true, and when a change was last heard of; by performance.now(). */
+  /**
+   * When the lists were last known to be true, and when a change was last heard of; by
+   * performance.now().
+   */
   #trueAt_ms = -Infinity;
   #heardAt_ms = -Infinity;
   #reading: { readonly began_ms: number; readonly lists: Promise<PolicyLists> } | null = null;
@@ -97,7 +126,8 @@ class KeptPolicies implements Policies {
   }
 
   async current(): Promise<PolicyLists> {
-    const age_ms = this.#trueAt_ms <= this.#heardAt_ms ? Infinity : performance.now() - this.#trueAt_ms;
+    const age_ms =
+      this.#trueAt_ms <= this.#heardAt_ms ? Infinity : performance.now() - this.#trueAt_ms;
     if (this.#lists && age_ms < askAgain_ms) return this.#lists;
     const reading = this.#read();
     if (!this.#lists || age_ms >= staleMost_ms) return reading;
@@ -112,7 +142,10 @@ class KeptPolicies implements Policies {
     return this.#bus.publish('policies', null);
   }
 
-  /** Reads the lists, once for all who ask meanwhile; anew when a change was heard of since the reading began. */
+  /**
+   * Reads the lists, once for all who ask meanwhile; anew when a change was heard of since the
+   * reading began.
+   */
   #read(): Promise<PolicyLists> {
     if (this.#reading && this.#reading.began_ms > this.#heardAt_ms) return this.#reading.lists;
     const began_ms = performance.now();
@@ -126,7 +159,9 @@ class KeptPolicies implements Policies {
   }
 
   async #readSince(began_ms: number): Promise<PolicyLists> {
-    const [row] = await run<{ version: bigint; lists: Rows | null }>(this.#pool, readLists, [this.#version]);
+    const [row] = await run<{ version: bigint; lists: Rows | null }>(this.#pool, readLists, [
+      this.#version,
+    ]);
     if (!row) throw new Error('the row of policy_version is gone');
     if (began_ms > this.#trueAt_ms) {
       if (row.lists) this.#lists = listsOf(row.lists, this.#fingerprintKey);
@@ -148,9 +183,15 @@ export interface PoliciesParts {
 /** The policies of this process. Nothing is read until they are asked for. */
 export const openPolicies = (parts: PoliciesParts): Policies => new KeptPolicies(parts);
 
-const take: Statement = { name: 'policies_take', text: 'update policy_version set version = version + 1' };
+const take: Statement = {
+  name: 'policies_take',
+  text: 'update policy_version set version = version + 1',
+};
 
-/** Begins a change of the policies in a transaction: others wait until it ends, and every process then reads the lists anew. */
+/**
+ * Begins a change of the policies in a transaction: others wait until it ends, and every process
+ * then reads the lists anew.
+ */
 export const takePolicies = async (runner: Runner): Promise<void> => {
   await run(runner, take, []);
 };

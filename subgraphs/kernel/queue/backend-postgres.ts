@@ -1,6 +1,15 @@
-/** BullMQ on PostgreSQL: schema `bullmq` of the same server, one pool for all queues and workers of the process. */
+/**
+ * BullMQ on PostgreSQL: schema `bullmq` of the same server, one pool for all queues and workers of
+ * the process.
+ */
 import { setTimeout as delay } from 'node:timers/promises';
-import { assertSchemaCompatibility, createPostgresBackend, isPgPool, type PgPool, runMigrations } from 'bullmq';
+import {
+  assertSchemaCompatibility,
+  createPostgresBackend,
+  isPgPool,
+  type PgPool,
+  runMigrations,
+} from 'bullmq';
 import pg from 'pg';
 import { type Backend, startPatience_ms } from './backend.ts';
 import { isConflict, type Outage } from './outage.ts';
@@ -12,13 +21,22 @@ const connectTimeout_ms = 5_000;
 const queryTimeout_ms = 30_000;
 const closePatience_ms = 1_000;
 const startPause_ms = 250;
-/** How many times a statement that a conflict has rolled back is sent, and the longest pause before it is sent again. */
+/**
+ * How many times a statement that a conflict has rolled back is sent, and the longest pause before
+ * it is sent again.
+ */
 const triesMax = 5;
 const conflictPause_ms = 50;
 
-/** Creates or updates BullMQ's tables and functions in schema `bullmq`. Safe to run in several processes at once. */
+/**
+ * Creates or updates BullMQ's tables and functions in schema `bullmq`. Safe to run in several
+ * processes at once.
+ */
 export const migratePostgresBackend = async (databaseUrl: string): Promise<void> => {
-  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: connectTimeout_ms });
+  const client = new pg.Client({
+    connectionString: databaseUrl,
+    connectionTimeoutMillis: connectTimeout_ms,
+  });
   await client.connect();
   try {
     await runMigrations(client, schema);
@@ -27,8 +45,14 @@ export const migratePostgresBackend = async (databaseUrl: string): Promise<void>
   }
 };
 
-/** Opens the store. Rejects when PostgreSQL does not answer for 30 seconds, or when `migratePostgresBackend` has not been run. */
-export const openPostgresBackend = async (databaseUrl: string, outage: Outage): Promise<Backend> => {
+/**
+ * Opens the store. Rejects when PostgreSQL does not answer for 30 seconds, or when
+ * `migratePostgresBackend` has not been run.
+ */
+export const openPostgresBackend = async (
+  databaseUrl: string,
+  outage: Outage,
+): Promise<Backend> => {
   const pool = new pg.Pool({
     connectionString: databaseUrl,
     options: `-c search_path=${schema}`,
@@ -47,7 +71,10 @@ export const openPostgresBackend = async (databaseUrl: string, outage: Outage): 
   const close = async (): Promise<void> => {
     await Promise.race([pool.end(), delay(closePatience_ms, undefined, { ref: false })]);
     // What is left was in use by a worker that outlived the deadline.
-    await Promise.race([Promise.allSettled([...clients].map((client) => client.end())), delay(closePatience_ms, undefined, { ref: false })]);
+    await Promise.race([
+      Promise.allSettled([...clients].map((client) => client.end())),
+      delay(closePatience_ms, undefined, { ref: false }),
+    ]);
   };
   try {
     await whenAnswers(ask, outage);
@@ -57,7 +84,12 @@ export const openPostgresBackend = async (databaseUrl: string, outage: Outage): 
     throw error;
   }
   const watched = watchPool(pool, outage);
-  return { factory: (name, options, extra) => createPostgresBackend(name, { ...options, connection: watched }, extra), ask, close };
+  return {
+    factory: (name, options, extra) =>
+      createPostgresBackend(name, { ...options, connection: watched }, extra),
+    ask,
+    close,
+  };
 };
 
 /** Waits until PostgreSQL answers. Rejects with its last error when it does not. */
@@ -75,7 +107,10 @@ const whenAnswers = async (ask: () => Promise<void>, outage: Outage): Promise<vo
   }
 };
 
-/** A wrong schema would have the workers fail in a loop without a pause: it is found here, at the start. */
+/**
+ * A wrong schema would have the workers fail in a loop without a pause: it is found here, at the
+ * start.
+ */
 const checkSchema = async (pool: pg.Pool): Promise<void> => {
   const client = await pool.connect();
   try {
@@ -86,10 +121,13 @@ const checkSchema = async (pool: pg.Pool): Promise<void> => {
 };
 
 /**
- * The pool as BullMQ sees it. BullMQ pauses before it tries again only after errors that it knows as a refused connection; after any other it tries at
- * once, hundreds of times a second, and calls a job failed that was done but could not be marked. So whatever keeps PostgreSQL from answering is told as
- * a refused connection. What a conflict with another transaction has rolled back (a deadlock of BullMQ's own functions) has had no effect, and is sent again:
- * each of BullMQ's operations is one statement. The pool's own events are watched above: BullMQ need not hear them once for each queue and worker.
+ * The pool as BullMQ sees it. BullMQ pauses before it tries again only after errors that it knows
+ * as a refused connection; after any other it tries at once, hundreds of times a second, and calls
+ * a job failed that was done but could not be marked. So whatever keeps PostgreSQL from answering
+ * is told as a refused connection. What a conflict with another transaction has rolled back (a
+ * deadlock of BullMQ's own functions) has had no effect, and is sent again: each of BullMQ's
+ * operations is one statement. The pool's own events are watched above: BullMQ need not hear them
+ * once for each queue and worker.
  */
 const watchPool = (pool: unknown, outage: Outage): PgPool => {
   if (!isPgPool(pool)) throw new Error('BullMQ does not take this pool');
@@ -104,7 +142,10 @@ const watchPool = (pool: unknown, outage: Outage): PgPool => {
       throw new PostgresLost(error);
     }
   };
-  const resend = async <Answer>(ask: () => Promise<Answer>, left = triesMax - 1): Promise<Answer> => {
+  const resend = async <Answer>(
+    ask: () => Promise<Answer>,
+    left = triesMax - 1,
+  ): Promise<Answer> => {
     try {
       return await ask();
     } catch (error) {
@@ -114,7 +155,8 @@ const watchPool = (pool: unknown, outage: Outage): PgPool => {
     }
   };
   const watched: PgPool = {
-    query: <Row>(text: string, parameters?: readonly unknown[]) => watch(() => resend(() => pool.query<Row>(text, parameters))),
+    query: <Row>(text: string, parameters?: readonly unknown[]) =>
+      watch(() => resend(() => pool.query<Row>(text, parameters))),
     connect: () => watch(() => pool.connect()),
     end: () => pool.end(),
     on: () => watched,
@@ -123,15 +165,21 @@ const watchPool = (pool: unknown, outage: Outage): PgPool => {
   return watched;
 };
 
-/** PostgreSQL answered: BullMQ's functions refused (class BM), or a value cannot be stored (classes 22 and 23). To wait would not help. */
-const isAboutTheStatement = (error: unknown): boolean => error instanceof pg.DatabaseError && /^(BM|22|23)/.test(error.code ?? '');
+/**
+ * PostgreSQL answered: BullMQ's functions refused (class BM), or a value cannot be stored (classes
+ * 22 and 23). To wait would not help.
+ */
+const isAboutTheStatement = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && /^(BM|22|23)/.test(error.code ?? '');
 
 class PostgresLost extends Error {
   /** What BullMQ looks for. */
   readonly code = 'ECONNREFUSED';
 
   constructor(cause: unknown) {
-    super(`PostgreSQL does not answer: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    super(`PostgreSQL does not answer: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    });
     this.name = 'PostgresLost';
   }
 }

@@ -1,4 +1,7 @@
-/** BullMQ on Redis. Every key has the hash tag `{payments}`, so that the same keys work on a Redis Cluster. */
+/**
+ * BullMQ on Redis. Every key has the hash tag `{payments}`, so that the same keys work on a Redis
+ * Cluster.
+ */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type BackendFactory, createRedisBackend } from 'bullmq';
 import { Cluster } from 'ioredis';
@@ -26,8 +29,16 @@ export const patient = {
   retryStrategy: (attempts: number) => Math.min(attempts * reconnectMin_ms, reconnectMax_ms),
 } satisfies RedisManners;
 
-/** Options for a connection whose callers are told at once that Redis is away, instead of waiting for it. */
-export const hasty = { ...patient, enableOfflineQueue: false, maxRetriesPerRequest: 1, socketTimeout: hastyAnswer_ms } satisfies RedisManners;
+/**
+ * Options for a connection whose callers are told at once that Redis is away, instead of waiting
+ * for it.
+ */
+export const hasty = {
+  ...patient,
+  enableOfflineQueue: false,
+  maxRetriesPerRequest: 1,
+  socketTimeout: hastyAnswer_ms,
+} satisfies RedisManners;
 
 /** Opens the store. Rejects when Redis does not answer for 30 seconds. */
 export const openRedisBackend = async (url: string, outage: Outage): Promise<Backend> => {
@@ -42,7 +53,8 @@ export const openRedisBackend = async (url: string, outage: Outage): Promise<Bac
   const connectWorkers = (): RedisClient => {
     // Workers wait for Redis: BullMQ demands that their requests are retried for ever.
     const client = keep(connectRedis(url, { ...patient, maxRetriesPerRequest: null }));
-    // BullMQ makes itself a blocking connection for each worker. They are kept, to be ended even when Redis is away and BullMQ cannot.
+    // BullMQ makes itself a blocking connection for each worker. They are kept, to be ended even
+    // when Redis is away and BullMQ cannot.
     if (client instanceof Cluster) {
       const duplicate = client.duplicate.bind(client);
       client.duplicate = (nodes, options) => keep(duplicate(nodes, options));
@@ -57,7 +69,8 @@ export const openRedisBackend = async (url: string, outage: Outage): Promise<Bac
   const close = async (): Promise<void> => {
     for (const client of open) {
       client.disconnect();
-      // A BullMQ that still waits for this very end would connect anew, and the process would not end.
+      // A BullMQ that still waits for this very end would connect anew, and the process would not
+      // end.
       client.connect = () => Promise.resolve();
     }
   };
@@ -72,6 +85,12 @@ export const openRedisBackend = async (url: string, outage: Outage): Promise<Bac
   return { factory, ask, close };
 };
 
-/** Whether the connection is ready before our patience ends. What goes wrong meanwhile is told by its `error` events. */
+/**
+ * Whether the connection is ready before our patience ends. What goes wrong meanwhile is told by
+ * its `error` events.
+ */
 export const isReady = (client: RedisClient): Promise<boolean> =>
-  Promise.race([new Promise<true>((resolve) => client.once('ready', () => resolve(true))), delay(startPatience_ms, false as const, { ref: false })]);
+  Promise.race([
+    new Promise<true>((resolve) => client.once('ready', () => resolve(true))),
+    delay(startPatience_ms, false as const, { ref: false }),
+  ]);

@@ -10,7 +10,10 @@ export type StoredQueue = Queue<JobPayload, void, string, JobPayload, void, stri
 
 /** An open store of queues. */
 export interface Backend {
-  /** Makes BullMQ's own view of the store for one of its queues or workers. Whatever connection BullMQ's options name is ignored. */
+  /**
+   * Makes BullMQ's own view of the store for one of its queues or workers. Whatever connection
+   * BullMQ's options name is ignored.
+   */
   readonly factory: BackendFactory;
   /** Rejects when the store does not answer. */
   ask(): Promise<void>;
@@ -24,10 +27,15 @@ export const startPatience_ms = 30_000;
 const readyPause_ms = 250;
 
 /**
- * Opens a queue or a worker on a store that answered before, and gives it when it is connected. BullMQ's PostgreSQL backend keeps a first connection that failed
- * for as long as it lives: whoever got that is closed, and another is opened. Rejects when none gets ready in 30 seconds.
+ * Opens a queue or a worker on a store that answered before, and gives it when it is connected.
+ * BullMQ's PostgreSQL backend keeps a first connection that failed for as long as it lives: whoever
+ * got that is closed, and another is opened. Rejects when none gets ready in 30 seconds.
  */
-export const openReady = async <Opened extends { waitUntilReady(): Promise<unknown>; close(): Promise<unknown> }>(open: () => Opened): Promise<Opened> => {
+export const openReady = async <
+  Opened extends { waitUntilReady(): Promise<unknown>; close(): Promise<unknown> },
+>(
+  open: () => Opened,
+): Promise<Opened> => {
   const deadline = Date.now() + startPatience_ms;
   for (;;) {
     const opened = open();

@@ -1,11 +1,21 @@
-/** Messages of the bus as text. What comes in is checked: another process may run another version, or may not be ours at all. */
+/**
+ * Messages of the bus as text. What comes in is checked: another process may run another version,
+ * or may not be ours at all.
+ */
 import { alertKinds, type AlertKind } from '../rules/alert.ts';
-import { type BusMessages, type BusTopic, type StreamedEvent, liveKinds, type ToldAlert } from '../rules/event.ts';
+import {
+  type BusMessages,
+  type BusTopic,
+  type StreamedEvent,
+  liveKinds,
+  type ToldAlert,
+} from '../rules/event.ts';
 import { modes } from '../rules/mode.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const fieldsOf = (value: unknown): Fields => {
   if (!isFields(value)) throw new Error('expected an object');
@@ -18,7 +28,11 @@ const textOf = (fields: Fields, name: string): string => {
   return value;
 };
 
-const oneOf = <Value extends string>(fields: Fields, name: string, values: readonly Value[]): Value => {
+const oneOf = <Value extends string>(
+  fields: Fields,
+  name: string,
+  values: readonly Value[],
+): Value => {
   const found = values.find((value) => value === fields[name]);
   if (found === undefined) throw new Error(`expected another ${name} than ${String(fields[name])}`);
   return found;
@@ -46,14 +60,16 @@ const readEvent = (value: unknown): StreamedEvent => {
   };
 };
 
-const isAlertKind = (kind: unknown): kind is AlertKind => typeof kind === 'string' && Object.hasOwn(alertKinds, kind);
+const isAlertKind = (kind: unknown): kind is AlertKind =>
+  typeof kind === 'string' && Object.hasOwn(alertKinds, kind);
 
 /** Nothing when a newer version tells of a kind that this one does not know. */
 const readAlert = (value: unknown): ToldAlert[] => {
   const fields = fieldsOf(value);
   const { kind } = fields;
   if (!isAlertKind(kind)) return [];
-  const textOrNull = (name: string): string | null => (fields[name] === null ? null : textOf(fields, name));
+  const textOrNull = (name: string): string | null =>
+    fields[name] === null ? null : textOf(fields, name);
   return [
     {
       id: textOf(fields, 'id'),
@@ -73,9 +89,16 @@ const readers: { readonly [Topic in BusTopic]: (value: unknown) => BusMessages[T
     const fields = fieldsOf(value);
     const { events } = fields;
     if (!Array.isArray(events)) throw new Error('expected a list of events');
-    // A newer version may have kinds that this one does not know: they are left out, the others are told.
-    const known = events.filter((event) => liveKinds.some((kind) => kind === fieldsOf(event)['kind']));
-    return { behind: digitsOf(fields, 'behind'), last: digitsOf(fields, 'last'), events: known.map(readEvent) };
+    // A newer version may have kinds that this one does not know: they are left out, the others are
+    // told.
+    const known = events.filter((event) =>
+      liveKinds.some((kind) => kind === fieldsOf(event)['kind']),
+    );
+    return {
+      behind: digitsOf(fields, 'behind'),
+      last: digitsOf(fields, 'last'),
+      events: known.map(readEvent),
+    };
   },
   outbox: () => null,
   keys: (value) => ({ merchantId: textOf(fieldsOf(value), 'merchantId') }),
@@ -101,4 +124,7 @@ export const isTopic = (name: string): name is BusTopic => Object.hasOwn(readers
 export const writeMessage = (message: BusMessages[BusTopic]): string => JSON.stringify(message);
 
 /** Reads a message of `topic`; throws when the text is none. */
-export const readMessage = <Topic extends BusTopic>(topic: Topic, text: string): BusMessages[Topic] => readers[topic](JSON.parse(text));
+export const readMessage = <Topic extends BusTopic>(
+  topic: Topic,
+  text: string,
+): BusMessages[Topic] => readers[topic](JSON.parse(text));

@@ -1,6 +1,7 @@
 /**
- * The bus on PostgreSQL: NOTIFY and LISTEN, each on a connection of its own. Commits with a NOTIFY wait for each other in the whole database, so nothing is
- * ever notified within a transaction of the service: texts that come while a statement is on its way are sent together in the next.
+ * The bus on PostgreSQL: NOTIFY and LISTEN, each on a connection of its own. Commits with a NOTIFY
+ * wait for each other in the whole database, so nothing is ever notified within a transaction of
+ * the service: texts that come while a statement is on its way are sent together in the next.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
@@ -26,7 +27,10 @@ const settings = (databaseUrl: string): pg.ClientConfig => ({
 });
 
 /** Fulfils when every channel is heard. Rejects when PostgreSQL does not answer for 30 seconds. */
-export const openPostgresWire = async (databaseUrl: string, options: WireOptions): Promise<Wire> => {
+export const openPostgresWire = async (
+  databaseUrl: string,
+  options: WireOptions,
+): Promise<Wire> => {
   const sender = openSender(databaseUrl);
   const stopping = new AbortController();
   const first = Promise.withResolvers<true>();
@@ -51,7 +55,8 @@ interface Sending {
   readonly sent: PromiseWithResolvers<void>;
 }
 
-const notify = 'select pg_notify(channel, payload) from unnest($1::text[], $2::text[]) as sending (channel, payload)';
+const notify =
+  'select pg_notify(channel, payload) from unnest($1::text[], $2::text[]) as sending (channel, payload)';
 
 const openSender = (databaseUrl: string): Wire => {
   const pool = new pg.Pool({ ...settings(databaseUrl), max: 1, idleTimeoutMillis: 0 });
@@ -64,9 +69,14 @@ const openSender = (databaseUrl: string): Wire => {
     pumping = true;
     while (waiting.length > 0) {
       const batch = waiting.splice(0, batchMax);
-      const pairs = batch.flatMap(({ channel, payloads }) => payloads.map((payload) => ({ channel, payload })));
+      const pairs = batch.flatMap(({ channel, payloads }) =>
+        payloads.map((payload) => ({ channel, payload })),
+      );
       try {
-        await pool.query(notify, [pairs.map(({ channel }) => channel), pairs.map(({ payload }) => payload)]);
+        await pool.query(notify, [
+          pairs.map(({ channel }) => channel),
+          pairs.map(({ payload }) => payload),
+        ]);
         for (const { sent } of batch) sent.resolve();
       } catch (error) {
         // Hints grow old: those that wait behind are dropped with these.
@@ -81,11 +91,22 @@ const openSender = (databaseUrl: string): Wire => {
     void pump();
     return sent.promise;
   };
-  return { send, close: () => Promise.race([pool.end(), delay(closePatience_ms, undefined, { ref: false })]) };
+  return {
+    send,
+    close: () => Promise.race([pool.end(), delay(closePatience_ms, undefined, { ref: false })]),
+  };
 };
 
-/** Listens until `stopping`, again and again when the connection is lost. Calls `listening` each time it has begun. Never rejects. */
-const keepListening = async (databaseUrl: string, options: WireOptions, stopping: AbortSignal, listening: () => void): Promise<void> => {
+/**
+ * Listens until `stopping`, again and again when the connection is lost. Calls `listening` each
+ * time it has begun. Never rejects.
+ */
+const keepListening = async (
+  databaseUrl: string,
+  options: WireOptions,
+  stopping: AbortSignal,
+  listening: () => void,
+): Promise<void> => {
   let pause_ms = reconnectMin_ms;
   while (!stopping.aborted) {
     try {
@@ -96,21 +117,31 @@ const keepListening = async (databaseUrl: string, options: WireOptions, stopping
     } catch (error) {
       if (stopping.aborted) return;
       options.began(error);
-      await delay(pause_ms * (0.5 + Math.random() / 2), undefined, { signal: stopping }).catch(() => {});
+      await delay(pause_ms * (0.5 + Math.random() / 2), undefined, { signal: stopping }).catch(
+        () => {},
+      );
       pause_ms = Math.min(pause_ms * 2, reconnectMax_ms);
     }
   }
 };
 
 /** One connection's life. Rejects when it is lost, cannot be made, or `stopping` comes. */
-const listenUntilLost = async (databaseUrl: string, { channels, hear }: WireOptions, stopping: AbortSignal, listening: () => void): Promise<void> => {
+const listenUntilLost = async (
+  databaseUrl: string,
+  { channels, hear }: WireOptions,
+  stopping: AbortSignal,
+  listening: () => void,
+): Promise<void> => {
   const client = new pg.Client(settings(databaseUrl));
   const lost = Promise.withResolvers<never>();
   client.on('error', lost.reject);
   client.on('end', () => lost.reject(new Error('the connection ended')));
   const stop = (): void => lost.reject(stopping.reason);
   stopping.addEventListener('abort', stop);
-  const heartbeat = setInterval(() => void client.query('select 1').catch(lost.reject), heartbeat_ms).unref();
+  const heartbeat = setInterval(
+    () => void client.query('select 1').catch(lost.reject),
+    heartbeat_ms,
+  ).unref();
   const join = openJoin();
   client.on('notification', ({ channel, payload }) => {
     const text = join(payload ?? '');
@@ -127,6 +158,9 @@ const listenUntilLost = async (databaseUrl: string, { channels, hear }: WireOpti
   } finally {
     clearInterval(heartbeat);
     stopping.removeEventListener('abort', stop);
-    await Promise.race([client.end().catch(() => {}), delay(closePatience_ms, undefined, { ref: false })]);
+    await Promise.race([
+      client.end().catch(() => {}),
+      delay(closePatience_ms, undefined, { ref: false }),
+    ]);
   }
 };

@@ -1,6 +1,7 @@
 /**
- * A queue that stays worked. Once, after the loss of a Redis Cluster's node, a worker's connection neither failed nor brought jobs again, and nothing in BullMQ
- * or ioredis noticed: whoever gets no answer although the store answers others is replaced.
+ * A queue that stays worked. Once, after the loss of a Redis Cluster's node, a worker's connection
+ * neither failed nor brought jobs again, and nothing in BullMQ or ioredis noticed: whoever gets no
+ * answer although the store answers others is replaced.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../service/tracing/telemetry.ts';
@@ -26,10 +27,15 @@ const silenceDefault_ms = 60_000;
 const looksEach = 6;
 
 /**
- * Opens a worker, and another in its place when it has fallen silent. What the silent one still ran is run again by others when its lock runs out.
- * Rejects when the first does not open.
+ * Opens a worker, and another in its place when it has fallen silent. What the silent one still ran
+ * is run again by others when its lock runs out. Rejects when the first does not open.
  */
-export const keepWorker = async ({ open, ask, log, silenceMost_ms = silenceDefault_ms }: KeptWorkerOptions): Promise<KeptWorker> => {
+export const keepWorker = async ({
+  open,
+  ask,
+  log,
+  silenceMost_ms = silenceDefault_ms,
+}: KeptWorkerOptions): Promise<KeptWorker> => {
   let worker = await open();
   let looking = false;
   let closing = false;
@@ -42,7 +48,10 @@ export const keepWorker = async ({ open, ask, log, silenceMost_ms = silenceDefau
       delay(silenceMost_ms / looksEach, false, { ref: false }),
     ]);
   const replace = async (silent: PatientWorker): Promise<void> => {
-    log.error({ queue: silent.name, silent_ms: silent.silentFor_ms() }, 'a worker gets no answer although its store answers; another takes its place');
+    log.error(
+      { queue: silent.name, silent_ms: silent.silentFor_ms() },
+      'a worker gets no answer although its store answers; another takes its place',
+    );
     const next = await open();
     if (closing) return next.close(true);
     worker = next;
@@ -53,9 +62,13 @@ export const keepWorker = async ({ open, ask, log, silenceMost_ms = silenceDefau
     looking = true;
     try {
       // The answer took its time.
-      if ((await answers()) && !closing && worker.silentFor_ms() >= silenceMost_ms) await replace(worker);
+      if ((await answers()) && !closing && worker.silentFor_ms() >= silenceMost_ms)
+        await replace(worker);
     } catch (error) {
-      log.warn({ queue: worker.name, err: error }, 'a silent worker could not be replaced or closed');
+      log.warn(
+        { queue: worker.name, err: error },
+        'a silent worker could not be replaced or closed',
+      );
     } finally {
       looking = false;
     }

@@ -6,8 +6,8 @@ const payloadMax_bytes = 7_900;
 const chunkMax_units = 2_600;
 
 /**
- * Cuts a text into payloads, each with `<id>/<index>/<count>/` in front. A large message is cut rather than thinned out, so that nobody downstream
- * needs to know two forms of it.
+ * Cuts a text into payloads, each with `<id>/<index>/<count>/` in front. A large message is cut
+ * rather than thinned out, so that nobody downstream needs to know two forms of it.
  */
 export const cut = (text: string): readonly string[] => {
   const chunks = Buffer.byteLength(text) <= payloadMax_bytes - 60 ? [text] : chunksOf(text);
@@ -29,13 +29,15 @@ const chunksOf = (text: string): readonly string[] => {
 };
 
 /**
- * Puts payloads together again: gives the text with its last payload, and null before it or for what is no payload. All payloads of a text are sent in one
- * transaction, so they arrive one after another: whatever is incomplete when another text begins was cut off by a lost connection.
+ * Puts payloads together again: gives the text with its last payload, and null before it or for
+ * what is no payload. All payloads of a text are sent in one transaction, so they arrive one after
+ * another: whatever is incomplete when another text begins was cut off by a lost connection.
  */
 export const openJoin = (): ((payload: string) => string | null) => {
   let current = { id: '', chunks: [] as readonly string[] };
   return (payload) => {
-    const [, id, index, count, chunk] = /^([0-9a-f-]{36})\/(\d+)\/(\d+)\/(.*)$/s.exec(payload) ?? [];
+    const [, id, index, count, chunk] =
+      /^([0-9a-f-]{36})\/(\d+)\/(\d+)\/(.*)$/s.exec(payload) ?? [];
     if (id === undefined || chunk === undefined) return null;
     const before = current.id === id ? current.chunks : [];
     if (before.length !== Number(index)) return null;

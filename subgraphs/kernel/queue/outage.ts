@@ -1,10 +1,19 @@
-/** One line in the log when something that we depend on is lost, and one when it is back, however many calls fail in between. */
+/**
+ * One line in the log when something that we depend on is lost, and one when it is back, however
+ * many calls fail in between.
+ */
 import type { Logger } from '../service/tracing/telemetry.ts';
 
 export interface Outage {
-  /** A call failed because the other side is not there. The first one is logged. A conflict is none: the other side has answered. */
+  /**
+   * A call failed because the other side is not there. The first one is logged. A conflict is none:
+   * the other side has answered.
+   */
   readonly began: (error: unknown) => void;
-  /** A call was answered. When no other fails in the second that follows, the outage is over, and that is logged. */
+  /**
+   * A call was answered. When no other fails in the second that follows, the outage is over, and
+   * that is logged.
+   */
   readonly ended: () => void;
   /** We are closing: what fails from now on is no news. */
   readonly silence: () => void;
@@ -15,7 +24,9 @@ const settle_ms = 1_000;
 
 /** PostgreSQL answered that others stood in the way (class 40, with deadlocks): it is there. */
 export const isConflict = (error: unknown): boolean =>
-  error instanceof Error && (('code' in error && typeof error.code === 'string' && error.code.startsWith('40')) || isConflict(error.cause));
+  error instanceof Error &&
+  (('code' in error && typeof error.code === 'string' && error.code.startsWith('40')) ||
+    isConflict(error.cause));
 
 /** Watches what is named `what`, and calls `onReturn` each time it is back. */
 export const watchOutage = (what: string, log: Logger, onReturn: () => void = () => {}): Outage => {

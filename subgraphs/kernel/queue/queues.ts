@@ -1,4 +1,7 @@
-/** The queues: BullMQ on Redis when there is a Redis, else on PostgreSQL. Invariant 1 of ARCHITECTURE.md: losing every queue loses nothing. */
+/**
+ * The queues: BullMQ on Redis when there is a Redis, else on PostgreSQL. Invariant 1 of
+ * ARCHITECTURE.md: losing every queue loses nothing.
+ */
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type DefaultJobOptions, Queue } from 'bullmq';
@@ -14,20 +17,34 @@ import { keepSchedules, type Schedules } from './schedules.ts';
 import { openWorker, type PatientWorker } from './work.ts';
 
 export interface Queues {
-  /** Adds one job. Every call adds one, whatever is already there. When the store is away the wake is dropped and logged: a sweep finds the row. Throws for an unknown job. */
+  /**
+   * Adds one job. Every call adds one, whatever is already there. When the store is away the wake
+   * is dropped and logged: a sweep finds the row. Throws for an unknown job.
+   */
   add(job: string, payload: JobPayload, options?: { readonly delay_ms?: number }): Promise<void>;
   /**
-   * Adds many, so that each job and payload added here waits at most once: where one waits already, nothing is added, and where one runs, one more run follows
-   * when it ends. A sweep may therefore add what it finds each time, and no wake is missed. When the store is away the wakes are dropped, as with `add`.
+   * Adds many, so that each job and payload added here waits at most once: where one waits already,
+   * nothing is added, and where one runs, one more run follows when it ends. A sweep may therefore
+   * add what it finds each time, and no wake is missed. When the store is away the wakes are
+   * dropped, as with `add`.
    */
   addMany(job: string, payloads: readonly JobPayload[]): Promise<void>;
-  /** Works the queues of these jobs in this process, and keeps their schedules. The list must hold all jobs of each queue in it. Called once. */
+  /**
+   * Works the queues of these jobs in this process, and keeps their schedules. The list must hold
+   * all jobs of each queue in it. Called once.
+   */
   work(jobs: readonly Job[]): Promise<void>;
-  /** Jobs that wait for a free worker, by queue; delayed and running ones are not counted. Rejects when the store is away. */
+  /**
+   * Jobs that wait for a free worker, by queue; delayed and running ones are not counted. Rejects
+   * when the store is away.
+   */
   depths(): Promise<Record<QueueName, number>>;
   /** Whether the store answers within two seconds. */
   ready(): Promise<boolean>;
-  /** Stops taking jobs, waits for running ones until the drain deadline, and closes every connection. A second call waits for the first. */
+  /**
+   * Stops taking jobs, waits for running ones until the drain deadline, and closes every
+   * connection. A second call waits for the first.
+   */
   close(): Promise<void>;
 }
 
@@ -47,7 +64,11 @@ export interface QueuesOptions {
 }
 
 /** A webhook may hold its slot for 15 seconds, hence so many. */
-const concurrencyOf: Readonly<Record<QueueName, number>> = { webhooks: 200, bank: 50, schedules: 10 };
+const concurrencyOf: Readonly<Record<QueueName, number>> = {
+  webhooks: 200,
+  bank: 50,
+  schedules: 10,
+};
 const lockDefault_ms = 10_000;
 const drainDefault_ms = 8_000;
 const readyPatience_ms = 2_000;
@@ -57,8 +78,9 @@ const batchMax = 200;
 const eventsKept = 100;
 
 /**
- * Finished jobs are removed at once: nobody looks at them, and a count of kept ones costs PostgreSQL a scan each time.
- * After a throw: 1 s, doubled each time and scattered, up to a minute; then the job is given up.
+ * Finished jobs are removed at once: nobody looks at them, and a count of kept ones costs
+ * PostgreSQL a scan each time. After a throw: 1 s, doubled each time and scattered, up to a minute;
+ * then the job is given up.
  */
 const jobOptions: DefaultJobOptions = {
   attempts: 8,
@@ -68,17 +90,28 @@ const jobOptions: DefaultJobOptions = {
   stackTraceLimit: 0,
 };
 
-/** Creates or updates the tables of the queues in schema `bullmq`. Does nothing when the queues are on Redis. Safe to run in several processes at once. */
-export const migrateQueues = async (databaseUrl: string, redisUrl: string | null = null): Promise<void> => {
+/**
+ * Creates or updates the tables of the queues in schema `bullmq`. Does nothing when the queues are
+ * on Redis. Safe to run in several processes at once.
+ */
+export const migrateQueues = async (
+  databaseUrl: string,
+  redisUrl: string | null = null,
+): Promise<void> => {
   if (redisUrl === null) await migratePostgresBackend(databaseUrl);
 };
 
-/** Opens the queues. Rejects when their store does not answer for 30 seconds, or has not been migrated. Nothing is worked before `work`. */
+/**
+ * Opens the queues. Rejects when their store does not answer for 30 seconds, or has not been
+ * migrated. Nothing is worked before `work`.
+ */
 export const openQueues = async (options: QueuesOptions): Promise<Queues> => {
   const { log, redisUrl, databaseUrl, drain_ms = drainDefault_ms } = options;
   let schedules: Schedules | null = null;
   const outage = watchOutage('queue store', log, () => void schedules?.renew().catch(() => {}));
-  const backend = redisUrl ? await openRedisBackend(redisUrl, outage) : await openPostgresBackend(databaseUrl, outage);
+  const backend = redisUrl
+    ? await openRedisBackend(redisUrl, outage)
+    : await openPostgresBackend(databaseUrl, outage);
   const queues = await openEach(backend, outage);
   const workers: KeptWorker[] = [];
   let closing: Promise<void> | null = null;
@@ -99,14 +132,27 @@ export const openQueues = async (options: QueuesOptions): Promise<Queues> => {
         const its = jobs.filter((job) => job.queue === queue);
         const concurrency = options.concurrency?.[queue] ?? concurrencyOf[queue];
         const { lock_ms = lockDefault_ms } = options;
-        const open = (): Promise<PatientWorker> => openWorker({ queue, jobs: its, concurrency, lock_ms, factory: backend.factory, outage, log });
+        const open = (): Promise<PatientWorker> =>
+          openWorker({
+            queue,
+            jobs: its,
+            concurrency,
+            lock_ms,
+            factory: backend.factory,
+            outage,
+            log,
+          });
         if (its.length > 0) workers.push(await keepWorker({ open, ask: () => backend.ask(), log }));
       }
       schedules = keepSchedules(queues, jobs);
       await schedules.renew();
     },
     depths: async () => {
-      const [ofWebhooks, ofBank, ofSchedules] = await Promise.all([depthOf(queues.webhooks), depthOf(queues.bank), depthOf(queues.schedules)]);
+      const [ofWebhooks, ofBank, ofSchedules] = await Promise.all([
+        depthOf(queues.webhooks),
+        depthOf(queues.bank),
+        depthOf(queues.schedules),
+      ]);
       return { webhooks: ofWebhooks, bank: ofBank, schedules: ofSchedules };
     },
     ready: () =>
@@ -121,20 +167,36 @@ export const openQueues = async (options: QueuesOptions): Promise<Queues> => {
   };
 };
 
-const openEach = async (backend: Backend, outage: Outage): Promise<Record<QueueName, StoredQueue>> => {
+const openEach = async (
+  backend: Backend,
+  outage: Outage,
+): Promise<Record<QueueName, StoredQueue>> => {
   const open = (name: QueueName): Promise<StoredQueue> =>
     openReady(() => {
-      const settings = { connection: {}, defaultJobOptions: jobOptions, streams: { events: { maxLen: eventsKept } } };
+      const settings = {
+        connection: {},
+        defaultJobOptions: jobOptions,
+        streams: { events: { maxLen: eventsKept } },
+      };
       const queue: StoredQueue = new Queue(name, settings, backend.factory);
       return queue.on('error', (error) => outage.began(error));
     });
-  const [webhooks, bank, schedules] = await Promise.all([open('webhooks'), open('bank'), open('schedules')]);
+  const [webhooks, bank, schedules] = await Promise.all([
+    open('webhooks'),
+    open('bank'),
+    open('schedules'),
+  ]);
   return { webhooks, bank, schedules };
 };
 
-const depthOf = async (queue: StoredQueue): Promise<number> => (await queue.getJobCounts('waiting'))['waiting'] ?? 0;
+const depthOf = async (queue: StoredQueue): Promise<number> =>
+  (await queue.getJobCounts('waiting'))['waiting'] ?? 0;
 
-const openAdding = (queues: Record<QueueName, StoredQueue>, queueOf: ReadonlyMap<string, QueueName>, outage: Outage): Pick<Queues, 'add' | 'addMany'> => {
+const openAdding = (
+  queues: Record<QueueName, StoredQueue>,
+  queueOf: ReadonlyMap<string, QueueName>,
+  outage: Outage,
+): Pick<Queues, 'add' | 'addMany'> => {
   const find = (job: string): StoredQueue => {
     const name = queueOf.get(job);
     if (!name) throw new Error(`no job is called ${job}`);
@@ -157,8 +219,13 @@ const openAdding = (queues: Record<QueueName, StoredQueue>, queueOf: ReadonlyMap
       }),
     addMany: async (job, payloads) => {
       const queue = find(job);
-      const added = payloads.map((payload) => ({ name: job, data: payload, opts: { deduplication: { id: idOf(job, payload), keepLastIfActive: true } } }));
-      for (let from = 0; from < added.length; from += batchMax) await wake(queue.addBulk(added.slice(from, from + batchMax)));
+      const added = payloads.map((payload) => ({
+        name: job,
+        data: payload,
+        opts: { deduplication: { id: idOf(job, payload), keepLastIfActive: true } },
+      }));
+      for (let from = 0; from < added.length; from += batchMax)
+        await wake(queue.addBulk(added.slice(from, from + batchMax)));
     },
   };
 };

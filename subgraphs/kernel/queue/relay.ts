@@ -1,12 +1,16 @@
 /**
- * The relay: takes events out of the outbox in the order of writing, gives each its sequence number, makes its webhook deliveries, and then tells
- * the others: the queue which lanes have work, the bus what happened. Numbers and deliveries are one transaction; telling comes after its commit and
- * may be lost, with the relay or on the bus: a sweep finds the deliveries, and who hears of the next numbers, or where the stream stands, sees what is
- * missing and reads it in the table (`gateway/live/follow-stream`). So a failure anywhere is repeated safely.
+ * The relay: takes events out of the outbox in the order of writing, gives each its sequence
+ * number, makes its webhook deliveries, and then tells the others: the queue which lanes have work,
+ * the bus what happened. Numbers and deliveries are one transaction; telling comes after its commit
+ * and may be lost, with the relay or on the bus: a sweep finds the deliveries, and who hears of the
+ * next numbers, or where the stream stands, sees what is missing and reads it in the table
+ * (`gateway/live/follow-stream`). So a failure anywhere is repeated safely.
  *
- * One process relays at a time, the holder of an advisory lock; the others stand by. The lock belongs to the session on which the holder works: it
- * ends with the session, and it outlives the commit, so that messages leave in the order of the numbers. A reader who has seen a number will
- * therefore never see a smaller one appear. The pool must lead to PostgreSQL directly, not through a pooler that shares sessions.
+ * One process relays at a time, the holder of an advisory lock; the others stand by. The lock
+ * belongs to the session on which the holder works: it ends with the session, and it outlives the
+ * commit, so that messages leave in the order of the numbers. A reader who has seen a number will
+ * therefore never see a smaller one appear. The pool must lead to PostgreSQL directly, not through
+ * a pooler that shares sessions.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
@@ -19,13 +23,21 @@ import type { Logger } from '../service/tracing/telemetry.ts';
 import { Bell } from './wake-signal.ts';
 
 const batch_max = 500;
-/** How soon the outbox is looked at again: after a batch, growing to the longest while nothing comes. */
+/**
+ * How soon the outbox is looked at again: after a batch, growing to the longest while nothing
+ * comes.
+ */
 const poll_ms = { shortest: 25, longest: 250 } as const;
-/** The least time between two batches that were not full: under load many events share one transaction. */
+/**
+ * The least time between two batches that were not full: under load many events share one
+ * transaction.
+ */
 const breath_ms = 5;
 /** How often the bus is told where the stream stands while nothing happens. */
 const standing_ms = 1_000;
-/** How often a process that stands by asks for the lock, and how long a relay rests after a failure. */
+/**
+ * How often a process that stands by asks for the lock, and how long a relay rests after a failure.
+ */
 const standBy_ms = 250;
 const rest_ms = 1_000;
 
@@ -33,8 +45,15 @@ export interface RelayParts {
   readonly pool: pg.Pool;
   readonly bus: Bus;
   readonly log: Logger;
-  /** Makes the deliveries of the events with these numbers, inclusive, in the relay's transaction; gives the lanes that have something new. */
-  readonly makeDeliveries: (client: pg.PoolClient, fromSequence: bigint, toSequence: bigint) => Promise<readonly string[]>;
+  /**
+   * Makes the deliveries of the events with these numbers, inclusive, in the relay's transaction;
+   * gives the lanes that have something new.
+   */
+  readonly makeDeliveries: (
+    client: pg.PoolClient,
+    fromSequence: bigint,
+    toSequence: bigint,
+  ) => Promise<readonly string[]>;
   /** Tells the queue that these lanes have deliveries that are due. */
   readonly wake: (lanes: readonly string[]) => Promise<void>;
 }
@@ -44,7 +63,10 @@ export interface Relay {
   stop(): Promise<void>;
 }
 
-/** Starts relaying, or standing by while another process relays. The bus topic `outbox` makes the relayer look at once. */
+/**
+ * Starts relaying, or standing by while another process relays. The bus topic `outbox` makes the
+ * relayer look at once.
+ */
 export const startRelay = (parts: RelayParts): Relay => {
   const stopping = new AbortController();
   const bell = new Bell();
@@ -75,18 +97,27 @@ const relayUntil = async (stopping: AbortSignal, parts: RelayParts, bell: Bell):
 };
 
 /** Relays until it is stopped or fails; returns at once when another process holds the lock. */
-const relayAsHolder = async (stopping: AbortSignal, parts: RelayParts, bell: Bell): Promise<void> => {
+const relayAsHolder = async (
+  stopping: AbortSignal,
+  parts: RelayParts,
+  bell: Bell,
+): Promise<void> => {
   const client = await parts.pool.connect();
   let held = false;
-  // A connection that breaks while idle says so by this event; the next statement on it fails, which is soon enough.
-  const hear = (error: unknown): void => parts.log.warn({ err: error }, 'the relay lost its connection');
+  // A connection that breaks while idle says so by this event; the next statement on it fails,
+  // which is soon enough.
+  const hear = (error: unknown): void =>
+    parts.log.warn({ err: error }, 'the relay lost its connection');
   client.on('error', hear);
   try {
     held = await takeLock(client);
     if (!held) return;
     parts.log.info('relaying events');
-    // A statement that was under way when the session ended may never be answered: the end itself is what is heard.
-    const lost = new Promise<never>((_, reject) => client.once('end', () => reject(new Error('the relay lost its session'))));
+    // A statement that was under way when the session ended may never be answered: the end itself
+    // is what is heard.
+    const lost = new Promise<never>((_, reject) =>
+      client.once('end', () => reject(new Error('the relay lost its session'))),
+    );
     await Promise.race([relayBatches(stopping, parts, client, bell), lost]);
   } finally {
     // Who stands by is given the same client again and again.
@@ -97,11 +128,18 @@ const relayAsHolder = async (stopping: AbortSignal, parts: RelayParts, bell: Bel
 };
 
 const takeLock = async (client: pg.PoolClient): Promise<boolean> => {
-  const { rows } = await client.query<{ held: boolean }>("select pg_try_advisory_lock(hashtextextended('payment-service/relay', 0)) as held");
+  const { rows } = await client.query<{ held: boolean }>(
+    "select pg_try_advisory_lock(hashtextextended('payment-service/relay', 0)) as held",
+  );
   return rows[0]?.held === true;
 };
 
-const relayBatches = async (stopping: AbortSignal, parts: RelayParts, client: pg.PoolClient, bell: Bell): Promise<void> => {
+const relayBatches = async (
+  stopping: AbortSignal,
+  parts: RelayParts,
+  client: pg.PoolClient,
+  bell: Bell,
+): Promise<void> => {
   let wait_ms: number = poll_ms.shortest;
   let last = await newestNumber(client);
   let told_ms = -Infinity;
@@ -130,21 +168,37 @@ interface Batch {
 }
 const nothing: Pick<Batch, 'lanes' | 'events'> = { lanes: [], events: [] };
 
-/** One batch; null when the outbox is empty. An event that makes its batch fail is set aside, and gets a later number when it does not any more. */
+/**
+ * One batch; null when the outbox is empty. An event that makes its batch fail is set aside, and
+ * gets a later number when it does not any more.
+ */
 const relayBatch = async (parts: RelayParts, client: pg.PoolClient): Promise<Batch | null> => {
   if (!(await hasWork(client))) return null;
   const first = async () => (await run<Subject>(client, oldestWaiting, []))[0] ?? null;
-  const { result } = await workBatch(client, { task, most: batch_max, work: (most) => relayEvents(parts, client, most), first });
+  const { result } = await workBatch(client, {
+    task,
+    most: batch_max,
+    work: (most) => relayEvents(parts, client, most),
+    first,
+  });
   return result;
 };
 
-/** Numbers up to so many events and makes their deliveries, in one transaction. A session that cannot roll back is lost, and the relay with it. */
-const relayEvents = async (parts: RelayParts, client: pg.PoolClient, most: number): Promise<Batch | null> => {
+/**
+ * Numbers up to so many events and makes their deliveries, in one transaction. A session that
+ * cannot roll back is lost, and the relay with it.
+ */
+const relayEvents = async (
+  parts: RelayParts,
+  client: pg.PoolClient,
+  most: number,
+): Promise<Batch | null> => {
   await client.query('begin');
   try {
     const rows = await run<NumberedRow>(client, numberOldest, [most]);
     const [first, last] = [rows[0], rows.at(-1)];
-    const lanes = first && last ? await parts.makeDeliveries(client, first.sequence, last.sequence) : [];
+    const lanes =
+      first && last ? await parts.makeDeliveries(client, first.sequence, last.sequence) : [];
     const events = rows.flatMap(streamed);
     await client.query('commit');
     return last ? { isFull: rows.length === most, last: last.sequence, lanes, events } : null;
@@ -154,11 +208,21 @@ const relayEvents = async (parts: RelayParts, client: pg.PoolClient, most: numbe
   }
 };
 
-/** Tells the queue and the bus. What cannot be told is logged and left: the facts are in PostgreSQL. */
-const tell = async (parts: RelayParts, lanes: readonly string[], stretch: StreamStretch): Promise<void> => {
-  const told = await Promise.allSettled([lanes.length > 0 ? parts.wake(lanes) : undefined, parts.bus.publish('events', stretch)]);
+/**
+ * Tells the queue and the bus. What cannot be told is logged and left: the facts are in PostgreSQL.
+ */
+const tell = async (
+  parts: RelayParts,
+  lanes: readonly string[],
+  stretch: StreamStretch,
+): Promise<void> => {
+  const told = await Promise.allSettled([
+    lanes.length > 0 ? parts.wake(lanes) : undefined,
+    parts.bus.publish('events', stretch),
+  ]);
   for (const result of told) {
-    if (result.status === 'rejected') parts.log.warn({ err: result.reason }, 'events were relayed, but not everybody was told');
+    if (result.status === 'rejected')
+      parts.log.warn({ err: result.reason }, 'events were relayed, but not everybody was told');
   }
 };
 
@@ -186,7 +250,9 @@ interface NumberedRow {
 
 /** The event as the stream tells it; nothing when it is not on the stream. */
 const streamed = ({ sequence, kind, payload, at, ...rest }: NumberedRow): StreamedEvent[] =>
-  kind === null ? [] : [{ ...rest, sequence: sequence.toString(), kind, payload: payload ?? {}, at: rfc3339(at) }];
+  kind === null
+    ? []
+    : [{ ...rest, sequence: sequence.toString(), kind, payload: payload ?? {}, at: rfc3339(at) }];
 
 // Where every event has reached its age and is gone, the sequence itself knows.
 const newestSequence = {
@@ -198,14 +264,18 @@ const newestSequence = {
 const task = 'relay';
 const inOutbox = `event.sequence is null and ${notSetAside(task, 'event.merchant_id', 'event.id::text')}`;
 
-const outboxHasRows = { name: 'relay.outboxHasRows', text: `select exists (select from event where ${inOutbox}) as waiting` };
+const outboxHasRows = {
+  name: 'relay.outboxHasRows',
+  text: `select exists (select from event where ${inOutbox}) as waiting`,
+};
 
 const oldestWaiting = {
   name: 'relay.oldestWaiting',
   text: `select merchant_id as "merchantId", id::text as "subjectId" from event where ${inOutbox} order by position limit 1`,
 };
 
-// The inner limit fixes the order before `nextval` is called, so the numbers ascend in the order of writing.
+// The inner limit fixes the order before `nextval` is called, so the numbers ascend in the order of
+// writing.
 const numberOldest = {
   name: 'relay.numberOldest',
   text: `

@@ -1,10 +1,18 @@
-/** Keeps BullMQ's job schedulers: one for each job with `every_ms`, however many processes work it. */
+/**
+ * Keeps BullMQ's job schedulers: one for each job with `every_ms`, however many processes work it.
+ */
 import type { StoredQueue } from './backend.ts';
 import type { Job, QueueName } from './run-job.ts';
 
-/** A store that lost its data also lost its schedules, and the sweeps that repair everything else run on them. */
+/**
+ * A store that lost its data also lost its schedules, and the sweeps that repair everything else
+ * run on them.
+ */
 const renewal_ms = 60_000;
-/** How often it is looked whether schedules are missing. A node of a cluster may come back empty before anybody has missed it. */
+/**
+ * How often it is looked whether schedules are missing. A node of a cluster may come back empty
+ * before anybody has missed it.
+ */
 const look_ms = 2_000;
 
 export interface Schedules {
@@ -13,13 +21,23 @@ export interface Schedules {
   close(): void;
 }
 
-/** Keeps the schedules of `jobs`: call `renew` at the start and when the store is back; it is repeated every minute, and when some are missing. */
-export const keepSchedules = (queues: Readonly<Record<QueueName, StoredQueue>>, jobs: readonly Job[]): Schedules => {
+/**
+ * Keeps the schedules of `jobs`: call `renew` at the start and when the store is back; it is
+ * repeated every minute, and when some are missing.
+ */
+export const keepSchedules = (
+  queues: Readonly<Record<QueueName, StoredQueue>>,
+  jobs: readonly Job[],
+): Schedules => {
   const renew = async (): Promise<void> => {
     for (const { name, queue, every_ms } of jobs) {
       if (every_ms === undefined) continue;
       // The next turn comes anyway: a run that threw is not tried again before it.
-      await queues[queue].upsertJobScheduler(name, { every: every_ms }, { name, opts: { attempts: 1 } });
+      await queues[queue].upsertJobScheduler(
+        name,
+        { every: every_ms },
+        { name, opts: { attempts: 1 } },
+      );
     }
   };
   const wanted = Map.groupBy(
@@ -27,7 +45,8 @@ export const keepSchedules = (queues: Readonly<Record<QueueName, StoredQueue>>, 
     ({ queue }) => queue,
   );
   const isLacking = async (): Promise<boolean> => {
-    for (const [queue, its] of wanted) if ((await queues[queue].getJobSchedulersCount()) < its.length) return true;
+    for (const [queue, its] of wanted)
+      if ((await queues[queue].getJobSchedulersCount()) < its.length) return true;
     return false;
   };
   let looking = false;

@@ -1,4 +1,7 @@
-/** A bell: one loop waits for it, anything may ring it. A ring while nobody waits is not lost: it ends the next wait at once. */
+/**
+ * A bell: one loop waits for it, anything may ring it. A ring while nobody waits is not lost: it
+ * ends the next wait at once.
+ */
 export class Bell {
   #rung = false;
   #end = (): void => {};

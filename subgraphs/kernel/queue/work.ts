@@ -1,6 +1,16 @@
-/** Works the jobs of one queue, and turns what a run came to into BullMQ's state: here and nowhere else. */
+/**
+ * Works the jobs of one queue, and turns what a run came to into BullMQ's state: here and nowhere
+ * else.
+ */
 import { setTimeout as delay } from 'node:timers/promises';
-import { type BackendFactory, DelayedError, type IQueueBackend, type Job as QueuedJob, UnrecoverableError, Worker } from 'bullmq';
+import {
+  type BackendFactory,
+  DelayedError,
+  type IQueueBackend,
+  type Job as QueuedJob,
+  UnrecoverableError,
+  Worker,
+} from 'bullmq';
 import type { Logger } from '../service/tracing/telemetry.ts';
 import { continued } from '../service/tracing/tracing.ts';
 import { type JobPayload, openReady } from './backend.ts';
@@ -27,7 +37,9 @@ const closePatience_ms = 1_000;
 const idlePoll_s = 5;
 const idlePollMax_s = 10;
 
-/** Connects, and then takes jobs. The worker is closed with `closeWorker`. Rejects as `openReady`. */
+/**
+ * Connects, and then takes jobs. The worker is closed with `closeWorker`. Rejects as `openReady`.
+ */
 export const openWorker = async (options: WorkerOptions): Promise<PatientWorker> => {
   const { queue, log, outage, concurrency, lock_ms } = options;
   const run = runOf(options);
@@ -49,7 +61,11 @@ export const openWorker = async (options: WorkerOptions): Promise<PatientWorker>
       options.factory,
     );
     worker.on('error', (error) => {
-      if (isAboutOneJob(error)) log.warn({ queue, err: error }, 'the end of a run could not be marked; the job may run again');
+      if (isAboutOneJob(error))
+        log.warn(
+          { queue, err: error },
+          'the end of a run could not be marked; the job may run again',
+        );
       else outage.began(error);
     });
     return worker.on('active', () => outage.ended());
@@ -60,15 +76,20 @@ export const openWorker = async (options: WorkerOptions): Promise<PatientWorker>
 };
 
 /**
- * Stops taking jobs and waits for those that run, until `deadline` fulfils: false when it had to give up. The locks of what still runs then run out, and
- * others take it.
+ * Stops taking jobs and waits for those that run, until `deadline` fulfils: false when it had to
+ * give up. The locks of what still runs then run out, and others take it.
  */
-export const closeWorker = async (worker: PatientWorker, deadline: Promise<unknown>): Promise<boolean> => {
-  // On a cluster BullMQ may connect anew in the middle of pausing, and wait for ever for an end of its connection: the end of the work is what counts.
+export const closeWorker = async (
+  worker: PatientWorker,
+  deadline: Promise<unknown>,
+): Promise<boolean> => {
+  // On a cluster BullMQ may connect anew in the middle of pausing, and wait for ever for an end of
+  // its connection: the end of the work is what counts.
   const ended = worker.ended.then(() => delay(closePatience_ms, undefined, { ref: false }));
   const paused = Promise.race([worker.pause(), ended]).then(() => true);
   const inTime = await Promise.race([paused, deadline.then(() => false)]);
-  // Forced, because a worker that has nothing more to wait for closes the same either way, and one that has lets go.
+  // Forced, because a worker that has nothing more to wait for closes the same either way, and one
+  // that has lets go.
   await Promise.race([worker.close(true), delay(closePatience_ms, undefined, { ref: false })]);
   return inTime;
 };
@@ -82,7 +103,9 @@ export class PatientWorker extends Worker<JobPayload, void, string, IQueueBacken
 
   /** Takes jobs until it is paused or closed. */
   begin(): void {
-    this.ended = this.run().catch((error: unknown) => this.emit('error', error instanceof Error ? error : new Error(String(error))));
+    this.ended = this.run().catch((error: unknown) =>
+      this.emit('error', error instanceof Error ? error : new Error(String(error))),
+    );
   }
 
   /** Runs a job, counted among those that run. */
@@ -101,13 +124,22 @@ export class PatientWorker extends Worker<JobPayload, void, string, IQueueBacken
     return this.#running < this.concurrency ? performance.now() - this.#heardAt_ms : 0;
   }
 
-  /** Without this, BullMQ's PostgreSQL backend may wait an hour for a notification that was sent while nobody listened. */
+  /**
+   * Without this, BullMQ's PostgreSQL backend may wait an hour for a notification that was sent
+   * while nobody listened.
+   */
   override get maximumBlockTimeout(): number {
     return idlePollMax_s;
   }
 
-  /** BullMQ asks a store that refuses (Redis out of memory or read-only) for the next job again at once, thousands of times a second. */
-  protected override async moveToActive(token: string, name?: string): Promise<QueuedJob<JobPayload, void>> {
+  /**
+   * BullMQ asks a store that refuses (Redis out of memory or read-only) for the next job again at
+   * once, thousands of times a second.
+   */
+  protected override async moveToActive(
+    token: string,
+    name?: string,
+  ): Promise<QueuedJob<JobPayload, void>> {
     try {
       const job = await super.moveToActive(token, name);
       this.#heardAt_ms = performance.now();
@@ -119,8 +151,12 @@ export class PatientWorker extends Worker<JobPayload, void, string, IQueueBacken
   }
 }
 
-/** BullMQ's own refusals carry a negative number as code: a lock that ran out, a job that is gone. */
-const isAboutOneJob = (error: Error): boolean => ('code' in error && typeof error.code === 'number') || error.message.startsWith('could not renew lock');
+/**
+ * BullMQ's own refusals carry a negative number as code: a lock that ran out, a job that is gone.
+ */
+const isAboutOneJob = (error: Error): boolean =>
+  ('code' in error && typeof error.code === 'number') ||
+  error.message.startsWith('could not renew lock');
 
 const runOf = ({ jobs, log }: WorkerOptions): ((queued: QueuedJob) => Promise<RunOutcome>) => {
   const byName = new Map(jobs.map((job) => [job.name, job]));
@@ -133,7 +169,8 @@ const runOf = ({ jobs, log }: WorkerOptions): ((queued: QueuedJob) => Promise<Ru
       return { outcome: 'threw' };
     }
     const start = { kind: 'consumer', name: `job ${job.name}` } as const;
-    if (!queued.repeatJobKey) return continued(queued.opts.telemetry?.metadata, start, () => runJob(job, queued.data, log));
+    if (!queued.repeatJobKey)
+      return continued(queued.opts.telemetry?.metadata, start, () => runJob(job, queued.data, log));
     // A turn that outlasts its interval must not fill the queue with itself.
     if (turnsNow.has(job.name)) return done;
     turnsNow.add(job.name);
@@ -141,7 +178,10 @@ const runOf = ({ jobs, log }: WorkerOptions): ((queued: QueuedJob) => Promise<Ru
   };
 };
 
-/** One turn of a schedule. A retry that comes later than the next turn is left to that: it would be a second chain of runs beside the schedule's own. */
+/**
+ * One turn of a schedule. A retry that comes later than the next turn is left to that: it would be
+ * a second chain of runs beside the schedule's own.
+ */
 const runTurn = async (job: Job, { opts }: QueuedJob, log: Logger): Promise<RunOutcome> => {
   const result = await runJob(job, null, log);
   const nextTurn_ms = (opts.timestamp ?? 0) + (opts.delay ?? 0) + (job.every_ms ?? Infinity);
@@ -149,7 +189,11 @@ const runTurn = async (job: Job, { opts }: QueuedJob, log: Logger): Promise<RunO
 };
 
 /** Error texts stay in our log: what is thrown at BullMQ is stored beside the job. */
-const settle = async (result: RunOutcome, queued: QueuedJob, token: string | undefined): Promise<void> => {
+const settle = async (
+  result: RunOutcome,
+  queued: QueuedJob,
+  token: string | undefined,
+): Promise<void> => {
   switch (result.outcome) {
     case 'done':
       return;

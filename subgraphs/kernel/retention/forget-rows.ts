@@ -1,6 +1,7 @@
 /**
- * Rows that go one by one: what is old in the default partitions, lines of registries, resolved alerts. Always few at a time, oldest first, passing over what somebody
- * is writing, so that nobody waits.
+ * Rows that go one by one: what is old in the default partitions, lines of registries, resolved
+ * alerts. Always few at a time, oldest first, passing over what somebody is writing, so that nobody
+ * waits.
  */
 import { inRealTime } from '../clock/due.ts';
 import { notSetAside, workBatch, type Subject } from '../database/set-aside.ts';
@@ -28,8 +29,14 @@ interface OldRows {
   readonly merchant?: string;
 }
 
-/** The statements that remove old rows of a table, oldest first, passing over those that somebody holds and those that were set aside. */
-export const forgotten = (table: string, { name, from, age, fits = 'true', subject, merchant = 'old.merchant_id' }: OldRows): Forgotten => {
+/**
+ * The statements that remove old rows of a table, oldest first, passing over those that somebody
+ * holds and those that were set aside.
+ */
+export const forgotten = (
+  table: string,
+  { name, from, age, fits = 'true', subject, merchant = 'old.merchant_id' }: OldRows,
+): Forgotten => {
   const task = `forget-${name}`;
   const rows = `from ${from} where ${age} < $1 and ${fits} and ${notSetAside(task, merchant, subject)} order by ${age}`;
   return {
@@ -39,27 +46,47 @@ export const forgotten = (table: string, { name, from, age, fits = 'true', subje
       text: `with forgotten as (delete from ${table} where ctid = any (array(select old.ctid ${rows} limit $2 for update of old skip locked)) returning 1)
         select count(*)::int as count from forgotten`,
     },
-    first: { name: `retention.${name}_first`, text: `select ${merchant} as "merchantId", ${subject} as "subjectId" ${rows} limit 1` },
+    first: {
+      name: `retention.${name}_first`,
+      text: `select ${merchant} as "merchantId", ${subject} as "subjectId" ${rows} limit 1`,
+    },
   };
 };
 
 const stray = (table: string, subject: string, fits: string): Forgotten => {
   const place = `partitions.${table}_default`;
-  return forgotten(place, { name: table, from: `${place} as old`, age: 'old.created_at', fits, subject });
+  return forgotten(place, {
+    name: table,
+    from: `${place} as old`,
+    age: 'old.created_at',
+    fits,
+    subject,
+  });
 };
 
 const keyed = (table: string, id: string): string =>
   `not exists (select from ${table} as first where first.merchant_id = old.merchant_id and first.id = old.${id} and first.created_at = old.created_at)`;
 
-/** What landed in a default partition: test clocks that stand far away, and months that began without a partition. In the order in which they are removed. */
+/**
+ * What landed in a default partition: test clocks that stand far away, and months that began
+ * without a partition. In the order in which they are removed.
+ */
 export const forgetStrays = {
   event: stray(
     'event',
     'old.id::text',
     `sequence is not null and (follower is null or sequence <= (select min(sequence) from follower_position)) and ${inRealTime('old')}`,
   ),
-  webhook_delivery: stray('webhook_delivery', 'old.id::text', `status <> 'pending' and ${keyed('event', 'event_id')}`),
-  webhook_attempt: stray('webhook_attempt', `old.delivery_id || '/' || old.number`, keyed('webhook_delivery', 'delivery_id')),
+  webhook_delivery: stray(
+    'webhook_delivery',
+    'old.id::text',
+    `status <> 'pending' and ${keyed('event', 'event_id')}`,
+  ),
+  webhook_attempt: stray(
+    'webhook_attempt',
+    `old.delivery_id || '/' || old.number`,
+    keyed('webhook_delivery', 'delivery_id'),
+  ),
 } as const;
 
 /** Alerts that somebody resolved. What is still wrong is found and raised again. */
@@ -86,7 +113,10 @@ const batchMost_rows = 1_000;
 /** And so many batches in one run: the next one goes on. */
 const batches_max = 200;
 
-/** Removes up to `most` rows that are older than `cutoff`, and sets aside what cannot be removed; gives how many went, and how many it could have been. */
+/**
+ * Removes up to `most` rows that are older than `cutoff`, and sets aside what cannot be removed;
+ * gives how many went, and how many it could have been.
+ */
 export const forgetBatch = (
   runner: Runner,
   { task, remove, first }: Forgotten,
@@ -96,12 +126,18 @@ export const forgetBatch = (
   workBatch(runner, {
     task,
     most,
-    work: async (some) => (await run<{ count: number }>(runner, remove, [cutoff, some]))[0]?.count ?? 0,
+    work: async (some) =>
+      (await run<{ count: number }>(runner, remove, [cutoff, some]))[0]?.count ?? 0,
     first: async () => (await run<Subject>(runner, first, [cutoff]))[0] ?? null,
   });
 
 /** Removes what is older than `cutoff`, a batch at a time; gives how many rows went. */
-export const forgetOlder = async (runner: Runner, rows: Forgotten, cutoff: Temporal.Instant, stopping: AbortSignal): Promise<number> => {
+export const forgetOlder = async (
+  runner: Runner,
+  rows: Forgotten,
+  cutoff: Temporal.Instant,
+  stopping: AbortSignal,
+): Promise<number> => {
   let removed = 0;
   for (let batch = 0; batch < batches_max && !stopping.aborted; batch += 1) {
     const { result, most } = await forgetBatch(runner, rows, cutoff, batchMost_rows);

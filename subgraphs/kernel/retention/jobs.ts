@@ -1,4 +1,7 @@
-/** The jobs that keep the partitions and remove what has reached its age (`kernel/rules/retention`). Late or twice, they do no harm. */
+/**
+ * The jobs that keep the partitions and remove what has reached its age (`kernel/rules/retention`).
+ * Late or twice, they do no harm.
+ */
 import type pg from 'pg';
 import { done, type Job } from '../queue/run-job.ts';
 import { alertsKept_days, registriesKept_days } from '../rules/retention.ts';
@@ -15,20 +18,39 @@ export interface RetentionJobs {
   readonly eventsKept_days: number;
 }
 
-const before = (now: Temporal.Instant, days: number): Temporal.Instant => now.subtract({ hours: days * 24 });
+const before = (now: Temporal.Instant, days: number): Temporal.Instant =>
+  now.subtract({ hours: days * 24 });
 
-/** Makes the months to come; removes events, deliveries and attempts that are old, in this order. */
-export const keepEvents = async ({ pool, now, stopping, eventsKept_days }: RetentionJobs): Promise<void> => {
+/**
+ * Makes the months to come; removes events, deliveries and attempts that are old, in this order.
+ */
+export const keepEvents = async ({
+  pool,
+  now,
+  stopping,
+  eventsKept_days,
+}: RetentionJobs): Promise<void> => {
   await makePartitions(pool, now());
   const cutoff = before(now(), eventsKept_days);
   await dropPartitions(pool, cutoff, (table, rows) => removedRows.inc({ table }, rows));
-  for (const table of partitionedTables) removedRows.inc({ table }, await forgetOlder(pool, forgetStrays[table], cutoff, stopping));
+  for (const table of partitionedTables)
+    removedRows.inc({ table }, await forgetOlder(pool, forgetStrays[table], cutoff, stopping));
 };
 
 /** Removes lines of registries and resolved alerts that are old. */
-export const forgetPapers = async ({ pool, now, stopping }: Omit<RetentionJobs, 'eventsKept_days'>): Promise<void> => {
-  removedRows.inc({ table: 'reconciliation_line' }, await forgetOlder(pool, forgetLines, before(now(), registriesKept_days), stopping));
-  removedRows.inc({ table: 'alert' }, await forgetOlder(pool, forgetAlerts, before(now(), alertsKept_days), stopping));
+export const forgetPapers = async ({
+  pool,
+  now,
+  stopping,
+}: Omit<RetentionJobs, 'eventsKept_days'>): Promise<void> => {
+  removedRows.inc(
+    { table: 'reconciliation_line' },
+    await forgetOlder(pool, forgetLines, before(now(), registriesKept_days), stopping),
+  );
+  removedRows.inc(
+    { table: 'alert' },
+    await forgetOlder(pool, forgetAlerts, before(now(), alertsKept_days), stopping),
+  );
 };
 
 /** The jobs of retention, for the worker. */

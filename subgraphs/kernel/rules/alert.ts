@@ -1,6 +1,7 @@
 /**
- * Alerts: what a person at the operator must look at. A closed list: a new kind needs a line here, in the check `alert_kind` and in the enum of the graph.
- * A fact happened once and stays resolved; a state that is found again after it was resolved is raised again.
+ * Alerts: what a person at the operator must look at. A closed list: a new kind needs a line here,
+ * in the check `alert_kind` and in the enum of the graph. A fact happened once and stays resolved;
+ * a state that is found again after it was resolved is raised again.
  */
 export const alertKinds = {
   /** The bank confirmed a payment that we had closed without success (decision D-33). */
@@ -17,7 +18,9 @@ export const alertKinds = {
   bank_echo_differs: 'fact',
   /** Money came that a merchant's balance has no room for: it stands in suspense. */
   balance_at_bound: 'fact',
-  /** A task of the background fails at something of one merchant and leaves it alone for a while. */
+  /**
+   * A task of the background fails at something of one merchant and leaves it alone for a while.
+   */
   work_set_aside: 'state',
 } as const satisfies Record<string, 'fact' | 'state'>;
 

@@ -1,6 +1,7 @@
 /**
- * Block lists. Decision D-40: blocked phones, card fingerprints, customer ids, account numbers and countries.
- * A card's or an account's number is never kept: the lists hold a keyed fingerprint of it, and people see its last 4 characters.
+ * Block lists. Decision D-40: blocked phones, card fingerprints, customer ids, account numbers and
+ * countries. A card's or an account's number is never kept: the lists hold a keyed fingerprint of
+ * it, and people see its last 4 characters.
  */
 import { createHmac } from 'node:crypto';
 import { isCardNumber } from './card.ts';
@@ -10,7 +11,9 @@ export type BlockKind = (typeof blockKinds)[number];
 
 /** What a list keeps of a value. */
 export interface BlockValue {
-  /** What is compared: a fingerprint of a card or an account, else the value in its one spelling. */
+  /**
+   * What is compared: a fingerprint of a card or an account, else the value in its one spelling.
+   */
   readonly value: string;
   /** What people may see of it. */
   readonly shown: string;
@@ -52,10 +55,16 @@ export const blockValueExpected: Readonly<Record<BlockKind, string>> = {
   country: 'an ISO 3166 code of two letters',
 };
 
-/** A value as the lists keep it; null when it is not one of its kind. `key` makes the fingerprints: without it a number cannot be guessed back. */
+/**
+ * A value as the lists keep it; null when it is not one of its kind. `key` makes the fingerprints:
+ * without it a number cannot be guessed back.
+ */
 export const blockValue = (key: Buffer, kind: BlockKind, text: string): BlockValue | null => {
   const value = spelled(kind, text);
   if (value === null) return null;
   if (kind !== 'card' && kind !== 'account') return { value, shown: value };
-  return { value: createHmac('sha256', key).update(`${kind}:${value}`).digest('hex'), shown: value.slice(-4) };
+  return {
+    value: createHmac('sha256', key).update(`${kind}:${value}`).digest('hex'),
+    shown: value.slice(-4),
+  };
 };

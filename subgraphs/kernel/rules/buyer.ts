@@ -1,4 +1,7 @@
-/** How a buyer pays: the methods of the hosted page, what the bank may ask for, and in test mode what was planned (decision D-30). */
+/**
+ * How a buyer pays: the methods of the hosted page, what the bank may ask for, and in test mode
+ * what was planned (decision D-30).
+ */
 
 /** Methods that a buyer pays with on the hosted page. */
 export const buyerMethods = ['sbp', 'cards', 'tpay', 'sberpay'] as const;
@@ -11,6 +14,16 @@ export const plannedOutcomes = ['succeeded', 'failed', 'requires_action', 'pendi
 /** What the simulator is planned to answer. */
 export type PlannedOutcome = (typeof plannedOutcomes)[number];
 
-export const plannedCallbacks = ['delayed', 'duplicate', 'reordered', 'contradictory', 'late', 'unanswered'] as const;
-/** How the simulator misbehaves when it tells its answer; without a plan it answers when it is asked. */
+export const plannedCallbacks = [
+  'delayed',
+  'duplicate',
+  'reordered',
+  'contradictory',
+  'late',
+  'unanswered',
+] as const;
+/**
+ * How the simulator misbehaves when it tells its answer; without a plan it answers when it is
+ * asked.
+ */
 export type PlannedCallbacks = (typeof plannedCallbacks)[number];

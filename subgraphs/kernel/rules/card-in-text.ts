@@ -14,15 +14,19 @@ const uuid = new RegExp(`^${uuidForm}$`, 'i');
 const uuidOrDigits = new RegExp(String.raw`${uuidForm}|(?<!\d)\d{4,}(?:[\s._:/-]\d{3,})*`, 'gi');
 const mayBeCard = /(?<!\d)(?:\d{13}|\d{4,}[\s._:/-]\d{3})/;
 
-/** A card number: 13 to 19 digits, from 2 to 6 on; in groups, of four digits and more, the last of three. */
+/**
+ * A card number: 13 to 19 digits, from 2 to 6 on; in groups, of four digits and more, the last of
+ * three.
+ */
 const least_digits = 13;
 const most_digits = 19;
 const leastOfGroup_digits = 4;
 const leastOfLast_digits = 3;
 
 /**
- * How many of the groups from a place on are a card number, as many as can be; 0: none is. A merchant
- * may have written a long text of nothing but digits, so most places are left by a look at a length.
+ * How many of the groups from a place on are a card number, as many as can be; 0: none is. A
+ * merchant may have written a long text of nothing but digits, so most places are left by a look at
+ * a length.
  */
 const lengthAt = (groups: readonly string[], from: number): number => {
   const first = groups[from] ?? '';
@@ -33,7 +37,8 @@ const lengthAt = (groups: readonly string[], from: number): number => {
     const group = groups[place] ?? '';
     if (place > from && group.length < leastOfLast_digits) break;
     digits += group;
-    if (digits.length >= least_digits && digits.length <= most_digits && isCardNumber(digits)) length = place - from + 1;
+    if (digits.length >= least_digits && digits.length <= most_digits && isCardNumber(digits))
+      length = place - from + 1;
     if (group.length < leastOfGroup_digits) break;
   }
   return length;
@@ -52,24 +57,38 @@ const maskRun = (run: string): string => {
   return masked;
 };
 
-/** Whether a text has a run of digits that is long enough for a card number. Cheaper than `maskCardNumbers`. */
+/**
+ * Whether a text has a run of digits that is long enough for a card number. Cheaper than
+ * `maskCardNumbers`.
+ */
 export const mayHoldCardNumber = (text: string): boolean => mayBeCard.test(text);
 
 /**
  * A text with every card number in it reduced to its last 4 digits. A merchant's free text may hold
- * one; where the text goes further than back to the merchant, it goes masked. One in twenty ordinary
- * numbers of 13 to 19 digits looks like a card's, and is masked, too.
+ * one; where the text goes further than back to the merchant, it goes masked. One in twenty
+ * ordinary numbers of 13 to 19 digits looks like a card's, and is masked, too.
  */
 export const maskCardNumbers = (text: string): string =>
-  mayHoldCardNumber(text) ? text.replaceAll(uuidOrDigits, (found) => (uuid.test(found) ? found : maskRun(found))) : text;
+  mayHoldCardNumber(text)
+    ? text.replaceAll(uuidOrDigits, (found) => (uuid.test(found) ? found : maskRun(found)))
+    : text;
 
 /** Whether a text holds a card number. */
 export const holdsCardNumber = (text: string): boolean => maskCardNumbers(text) !== text;
 
-/** A value with every text in it masked, names of fields, too. Numbers stay: a text cannot be one. */
+/**
+ * A value with every text in it masked, names of fields, too. Numbers stay: a text cannot be one.
+ */
 export const maskedDeeply = (value: unknown): unknown => {
   if (typeof value === 'string') return maskCardNumbers(value);
   if (Array.isArray(value)) return value.map(maskedDeeply);
-  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, held]) => [maskCardNumbers(name), maskedDeeply(held)]));
+  if (
+    typeof value !== 'object' ||
+    value === null ||
+    Object.getPrototypeOf(value) !== Object.prototype
+  )
+    return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, held]) => [maskCardNumbers(name), maskedDeeply(held)]),
+  );
 };

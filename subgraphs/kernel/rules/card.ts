@@ -1,4 +1,7 @@
-/** Card numbers and what stands beside them. Nothing here repeats what was typed: a message may be logged, a card may not (decisions D-06, D-51). */
+/**
+ * Card numbers and what stands beside them. Nothing here repeats what was typed: a message may be
+ * logged, a card may not (decisions D-06, D-51).
+ */
 
 const zero = '0'.charCodeAt(0);
 
@@ -13,7 +16,10 @@ export const isCardNumber = (digits: string): boolean => {
   return sum % 10 === 0;
 };
 
-/** Whether a card with this expiry (MM/YY) is good at a moment: it is through the last day of its month, wherever on earth that is still the day. */
+/**
+ * Whether a card with this expiry (MM/YY) is good at a moment: it is through the last day of its
+ * month, wherever on earth that is still the day.
+ */
 export const isGoodUntil = (expiry: string, now: Temporal.Instant): boolean => {
   const [, month, year] = /^(0[1-9]|1[0-2]) ?\/ ?(\d{2})$/.exec(expiry) ?? [];
   if (!month || !year) return false;
@@ -24,11 +30,19 @@ export const isGoodUntil = (expiry: string, now: Temporal.Instant): boolean => {
 };
 
 /** The name on a card as it was typed; null when none was. */
-export const holderOf = (card: { readonly holder: string } | null): string | null => card?.holder.trim() || null;
+export const holderOf = (card: { readonly holder: string } | null): string | null =>
+  card?.holder.trim() || null;
 
-/** What is wrong with a card, in words that name the field and repeat nothing of it; null when it can go to the bank. */
-export const cardMistake = (card: { readonly number: string; readonly expiry: string; readonly cvc: string }, now: Temporal.Instant): string | null => {
-  if (!isCardNumber(card.number.replaceAll(/[\s-]/g, ''))) return 'card.number: expected a valid card number';
+/**
+ * What is wrong with a card, in words that name the field and repeat nothing of it; null when it
+ * can go to the bank.
+ */
+export const cardMistake = (
+  card: { readonly number: string; readonly expiry: string; readonly cvc: string },
+  now: Temporal.Instant,
+): string | null => {
+  if (!isCardNumber(card.number.replaceAll(/[\s-]/g, '')))
+    return 'card.number: expected a valid card number';
   if (!isGoodUntil(card.expiry, now)) return 'card.expiry: expected MM/YY that is not past';
   if (!/^\d{3,4}$/.test(card.cvc)) return 'card.cvc: expected 3 or 4 digits';
   return null;

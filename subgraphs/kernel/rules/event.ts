@@ -1,13 +1,23 @@
 /**
- * Events. Contract "Events": webhook events are final facts, stream kinds include intermediate changes; two different lists. The graph's subscriptions
- * know one kind more than the contract's stream does: consoles follow subscriptions, too.
- * Payloads of the kinds: contract "Realtime stream" and decision D-77.
+ * Events. Contract "Events": webhook events are final facts, stream kinds include intermediate
+ * changes; two different lists. The graph's subscriptions know one kind more than the contract's
+ * stream does: consoles follow subscriptions, too. Payloads of the kinds: contract "Realtime
+ * stream" and decision D-77.
  */
 import type { AlertKind } from './alert.ts';
 import type { Mode } from './mode.ts';
 
-export const streamKinds = ['payment.created', 'payment.status_changed', 'payout.created', 'payout.status_changed', 'refund.created'] as const;
-/** The kinds of the graph's subscriptions: those of the contract's stream, and what a subscription comes to. */
+export const streamKinds = [
+  'payment.created',
+  'payment.status_changed',
+  'payout.created',
+  'payout.status_changed',
+  'refund.created',
+] as const;
+/**
+ * The kinds of the graph's subscriptions: those of the contract's stream, and what a subscription
+ * comes to.
+ */
 export const liveKinds = [...streamKinds, 'subscription.status_changed'] as const;
 export type LiveKind = (typeof liveKinds)[number];
 
@@ -22,7 +32,10 @@ export const webhookEvents = [
 ] as const;
 export type WebhookEvent = (typeof webhookEvents)[number];
 
-/** One event of the stream as the bus carries it and the stream tells it. `sequence` ascends in the order of the stream. */
+/**
+ * One event of the stream as the bus carries it and the stream tells it. `sequence` ascends in the
+ * order of the stream.
+ */
 export interface StreamedEvent {
   readonly sequence: string;
   readonly kind: LiveKind;
@@ -37,8 +50,9 @@ export interface StreamedEvent {
 }
 
 /**
- * A stretch of the stream: all its events behind the number `behind`, up to and with the number `last`. Who stands before `behind` has missed something.
- * Not every number is an event of the stream.
+ * A stretch of the stream: all its events behind the number `behind`, up to and with the number
+ * `last`. Who stands before `behind` has missed something. Not every number is an event of the
+ * stream.
  */
 export interface StreamStretch {
   readonly behind: string;
@@ -62,7 +76,10 @@ export interface ToldAlert {
 
 /** What goes over the bus: topic to message. Messages are hints; PostgreSQL holds the facts. */
 export interface BusMessages {
-  /** Events that have just been given their sequence numbers, in order; now and then without any, to tell where the stream stands. */
+  /**
+   * Events that have just been given their sequence numbers, in order; now and then without any, to
+   * tell where the stream stands.
+   */
   events: StreamStretch;
   /** The outbox has something: the relay need not wait for its next poll. */
   outbox: null;
@@ -72,7 +89,10 @@ export interface BusMessages {
   policies: null;
   /** A test clock was made or removed. */
   clocks: null;
-  /** A key has opened an event stream: its older ones end, in whatever process they are (decision D-75). */
+  /**
+   * A key has opened an event stream: its older ones end, in whatever process they are (decision
+   * D-75).
+   */
   streams: { readonly keyId: string; readonly streamId: string };
   /** Alerts that have just been raised. For operators alone. */
   alerts: readonly ToldAlert[];
@@ -83,5 +103,8 @@ export type BusTopic = keyof BusMessages;
 export interface Bus {
   publish<Topic extends BusTopic>(topic: Topic, message: BusMessages[Topic]): Promise<void>;
   /** Returns a function that ends the subscription. */
-  subscribe<Topic extends BusTopic>(topic: Topic, listener: (message: BusMessages[Topic]) => void): () => void;
+  subscribe<Topic extends BusTopic>(
+    topic: Topic,
+    listener: (message: BusMessages[Topic]) => void,
+  ): () => void;
 }

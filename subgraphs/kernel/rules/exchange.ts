@@ -1,4 +1,7 @@
-/** Amounts in USDT. Decision D-35: at the operator-set rate of the currency when the payment was created; null without a rate. */
+/**
+ * Amounts in USDT. Decision D-35: at the operator-set rate of the currency when the payment was
+ * created; null without a rate.
+ */
 
 /** Digits behind the point that a rate may have. */
 export const rateScale_digits = 12;
@@ -7,7 +10,10 @@ const usdtScale_digits = 6;
 
 const written = new RegExp(String.raw`^(\d{1,9})(?:\.(\d{1,${rateScale_digits}}))?$`);
 
-/** A rate (USDT for one unit of the currency, not of its minor unit) as an integer of 10^-12; null when it is not a decimal above 0. */
+/**
+ * A rate (USDT for one unit of the currency, not of its minor unit) as an integer of 10^-12; null
+ * when it is not a decimal above 0.
+ */
 export const exchangeRate = (text: string): bigint | null => {
   const [, whole, fraction = ''] = written.exec(text) ?? [];
   if (whole === undefined) return null;
@@ -26,7 +32,9 @@ const minorDigits = new Map<string, number>();
 const minorDigitsOf = (currency: string): number => {
   const known = minorDigits.get(currency);
   if (known !== undefined) return known;
-  const digits = new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
+  const digits =
+    new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions()
+      .maximumFractionDigits ?? 2;
   minorDigits.set(currency, digits);
   return digits;
 };

@@ -1,6 +1,6 @@
 /**
- * Money. Contract: amounts are integers in minor currency units; decision D-05: 1 to 2^53-1 on input, bigint inside.
- * An amount is never negative: direction belongs to the posting.
+ * Money. Contract: amounts are integers in minor currency units; decision D-05: 1 to 2^53-1 on
+ * input, bigint inside. An amount is never negative: direction belongs to the posting.
  */
 declare const unit: unique symbol;
 
@@ -10,7 +10,10 @@ export type MinorUnits = bigint & { readonly [unit]: 'minor units' };
 /** The largest amount that every JSON reader keeps exact: 2^53-1. */
 export const largestAmount = 9_007_199_254_740_991n;
 
-/** Brands an amount. Throws when it is negative or beyond 2^53-1: both are broken invariants, not bad input. */
+/**
+ * Brands an amount. Throws when it is negative or beyond 2^53-1: both are broken invariants, not
+ * bad input.
+ */
 export const minorUnits = (amount: bigint | number | string): MinorUnits => {
   const value = BigInt(amount);
   if (value < 0n || value > largestAmount) throw new RangeError(`not an amount of money: ${value}`);
@@ -21,4 +24,5 @@ export const minorUnits = (amount: bigint | number | string): MinorUnits => {
 export const plus = (a: MinorUnits, b: MinorUnits): MinorUnits => minorUnits(a + b);
 
 /** `amount` x `rate_bps` (hundredths of a percent), rounded half up. Decision D-36. */
-export const shareOf = (amount: MinorUnits, rate_bps: number): MinorUnits => minorUnits((amount * BigInt(rate_bps) + 5_000n) / 10_000n);
+export const shareOf = (amount: MinorUnits, rate_bps: number): MinorUnits =>
+  minorUnits((amount * BigInt(rate_bps) + 5_000n) / 10_000n);

@@ -1,4 +1,7 @@
-/** What the simulator will answer to an operation of some amount. Decision D-30: the amount's last two digits; payments, refunds, payouts and token charges alike. */
+/**
+ * What the simulator will answer to an operation of some amount. Decision D-30: the amount's last
+ * two digits; payments, refunds, payouts and token charges alike.
+ */
 import type { PlannedOutcome } from './buyer.ts';
 import type { FailureCode } from './failure-code.ts';
 
@@ -14,7 +17,10 @@ export interface TimedPlan extends Plan {
   readonly late: boolean;
 }
 
-const planned = (outcome: PlannedOutcome, failureCode: FailureCode | null = null): Plan => ({ outcome, failureCode });
+const planned = (outcome: PlannedOutcome, failureCode: FailureCode | null = null): Plan => ({
+  outcome,
+  failureCode,
+});
 
 const byAmount: Readonly<Record<string, Plan>> = {
   '1': planned('failed', 'do_not_honor'),
@@ -27,19 +33,32 @@ const byAmount: Readonly<Record<string, Plan>> = {
 };
 
 /** The plan that an amount stands for. */
-export const planOfAmount = (amount: bigint): Plan => byAmount[String(amount % 100n)] ?? planned('succeeded');
+export const planOfAmount = (amount: bigint): Plan =>
+  byAmount[String(amount % 100n)] ?? planned('succeeded');
 
-/** A plan as the bank is told of it: one that is pending and whose amount ends in 07 succeeds late. */
-export const timedPlan = (plan: Plan, amount: bigint): TimedPlan => ({ ...plan, late: amount % 100n === 7n });
+/**
+ * A plan as the bank is told of it: one that is pending and whose amount ends in 07 succeeds late.
+ */
+export const timedPlan = (plan: Plan, amount: bigint): TimedPlan => ({
+  ...plan,
+  late: amount % 100n === 7n,
+});
 
 /** What the simulator answers to an operation without a buyer, by its own amount alone. */
-export const timedPlanOfAmount = (amount: bigint): TimedPlan => timedPlan(planOfAmount(amount), amount);
+export const timedPlanOfAmount = (amount: bigint): TimedPlan =>
+  timedPlan(planOfAmount(amount), amount);
 
 /** How long what is planned to be late waits (decision D-30, amounts that end in 07). */
 export const lateAnswer_ms = 5_000;
 
-/** When the simulator decides an operation without a buyer: at once, late, or never. Without a plan it succeeds. */
-export const decidesAloneAt = (plan: TimedPlan | null, now: Temporal.Instant): Temporal.Instant | null => {
+/**
+ * When the simulator decides an operation without a buyer: at once, late, or never. Without a plan
+ * it succeeds.
+ */
+export const decidesAloneAt = (
+  plan: TimedPlan | null,
+  now: Temporal.Instant,
+): Temporal.Instant | null => {
   switch (plan?.outcome ?? 'succeeded') {
     case 'succeeded':
     case 'failed':

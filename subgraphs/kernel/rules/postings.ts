@@ -1,19 +1,40 @@
 /**
  * Accounting policy: the list of postings per business fact, in the words of an accountant.
- * Contract "Ledger entry" names the types; decision D-36 the fee. Every posting moves one amount from one account to another,
- * so the books balance by construction.
+ * Contract "Ledger entry" names the types; decision D-36 the fee. Every posting moves one amount
+ * from one account to another, so the books balance by construction.
  */
 import type { MinorUnits } from './money.ts';
 
-/** The accounts. `merchant` is per shop; the others are per merchant, since every account lives on its merchant's shard. */
-export const accounts = ['merchant', 'merchant_reserved', 'platform_fees', 'acquirer_clearing', 'payout_clearing', 'suspense'] as const;
+/**
+ * The accounts. `merchant` is per shop; the others are per merchant, since every account lives on
+ * its merchant's shard.
+ */
+export const accounts = [
+  'merchant',
+  'merchant_reserved',
+  'platform_fees',
+  'acquirer_clearing',
+  'payout_clearing',
+  'suspense',
+] as const;
 export type Account = (typeof accounts)[number];
 
 /** What merchants see: contract "Ledger entry". */
-export const ledgerTypes = ['payment', 'fee', 'refund', 'payout', 'payout_fee', 'settlement', 'adjustment'] as const;
+export const ledgerTypes = [
+  'payment',
+  'fee',
+  'refund',
+  'payout',
+  'payout_fee',
+  'settlement',
+  'adjustment',
+] as const;
 export type LedgerType = (typeof ledgerTypes)[number];
 
-/** Within what a merchant owns: money set aside for something that is not final, and given back when that failed. No row of the public ledger. */
+/**
+ * Within what a merchant owns: money set aside for something that is not final, and given back when
+ * that failed. No row of the public ledger.
+ */
 const reserveTypes = ['reserve', 'release'] as const;
 
 const postingTypes = [...ledgerTypes, ...reserveTypes] as const;
@@ -27,21 +48,34 @@ export interface Posting {
   readonly amount: MinorUnits;
 }
 
-const moved = (postings: readonly Posting[]): readonly Posting[] => postings.filter(({ amount }) => amount > 0n);
+const moved = (postings: readonly Posting[]): readonly Posting[] =>
+  postings.filter(({ amount }) => amount > 0n);
 
-/** The bank confirmed a payment: the acquirer owes us the amount, we owe it to the merchant less our fee. */
-export const paymentSucceeded = (payment: { amount: MinorUnits; fee: MinorUnits }): readonly Posting[] =>
+/**
+ * The bank confirmed a payment: the acquirer owes us the amount, we owe it to the merchant less our
+ * fee.
+ */
+export const paymentSucceeded = (payment: {
+  amount: MinorUnits;
+  fee: MinorUnits;
+}): readonly Posting[] =>
   moved([
     { type: 'payment', from: 'acquirer_clearing', to: 'merchant', amount: payment.amount },
     { type: 'fee', from: 'merchant', to: 'platform_fees', amount: payment.fee },
   ]);
 
-/** Decision D-37: a refund that the bank has not decided is set aside. The merchant still owns it, and cannot pay it out; the account may go below zero. */
+/**
+ * Decision D-37: a refund that the bank has not decided is set aside. The merchant still owns it,
+ * and cannot pay it out; the account may go below zero.
+ */
 export const refundOpened = (refund: { amount: MinorUnits }): readonly Posting[] => [
   { type: 'reserve', from: 'merchant', to: 'merchant_reserved', amount: refund.amount },
 ];
 
-/** The bank gave the buyer the money: the acquirer owes us that much less, and we the merchant. The payment's fee stays withheld (decision D-36). */
+/**
+ * The bank gave the buyer the money: the acquirer owes us that much less, and we the merchant. The
+ * payment's fee stays withheld (decision D-36).
+ */
 export const refundSucceeded = (refund: { amount: MinorUnits }): readonly Posting[] => [
   { type: 'refund', from: 'merchant_reserved', to: 'acquirer_clearing', amount: refund.amount },
 ];
@@ -52,8 +86,9 @@ export const refundFailed = (refund: { amount: MinorUnits }): readonly Posting[]
 ];
 
 /**
- * The bank refused to give back what came too late (decision D-33). It is not the merchant's, who may have sold the goods to somebody else: it leaves what
- * the merchant owns and stands in suspense until an operator has found whose it is.
+ * The bank refused to give back what came too late (decision D-33). It is not the merchant's, who
+ * may have sold the goods to somebody else: it leaves what the merchant owns and stands in suspense
+ * until an operator has found whose it is.
  */
 export const lateRefundFailed = (refund: { amount: MinorUnits }): readonly Posting[] => [
   { type: 'adjustment', from: 'merchant_reserved', to: 'suspense', amount: refund.amount },
@@ -63,6 +98,19 @@ export const lateRefundFailed = (refund: { amount: MinorUnits }): readonly Posti
 export const settlementRecorded = ({ amount }: { amount: MinorUnits }): readonly Posting[] =>
   moved([{ type: 'settlement', from: 'merchant', to: 'payout_clearing', amount }]);
 
-/** An operator corrected what we owe a merchant; what stands against it is explained elsewhere, hence suspense. */
-export const adjustmentRecorded = ({ amount, inFavour }: { amount: MinorUnits; inFavour: boolean }): readonly Posting[] =>
-  moved([inFavour ? { type: 'adjustment', from: 'suspense', to: 'merchant', amount } : { type: 'adjustment', from: 'merchant', to: 'suspense', amount }]);
+/**
+ * An operator corrected what we owe a merchant; what stands against it is explained elsewhere,
+ * hence suspense.
+ */
+export const adjustmentRecorded = ({
+  amount,
+  inFavour,
+}: {
+  amount: MinorUnits;
+  inFavour: boolean;
+}): readonly Posting[] =>
+  moved([
+    inFavour
+      ? { type: 'adjustment', from: 'suspense', to: 'merchant', amount }
+      : { type: 'adjustment', from: 'merchant', to: 'suspense', amount },
+  ]);

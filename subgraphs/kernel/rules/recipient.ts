@@ -1,4 +1,6 @@
-/** Who receives a payout, by the way that the money goes. Contract "Payouts": the three variants. */
+/**
+ * Who receives a payout, by the way that the money goes. Contract "Payouts": the three variants.
+ */
 
 /** To a phone by SBP. */
 export interface SbpRecipient {
@@ -10,7 +12,10 @@ export interface SbpRecipient {
   readonly fullName: string | null;
 }
 
-/** To a card. The number goes to the bank and is never stored, logged, queued or traced (decision D-51). */
+/**
+ * To a card. The number goes to the bank and is never stored, logged, queued or traced (decision
+ * D-51).
+ */
 export interface CardRecipient {
   readonly way: 'card';
   readonly cardNumber: string;

@@ -1,12 +1,20 @@
 /**
- * The words that payments and recurring billing share: what a payment of a saved method is for, and when a method can be saved.
- * Contract "Token" and "Subscription"; decisions D-63a and D-66.
+ * The words that payments and recurring billing share: what a payment of a saved method is for, and
+ * when a method can be saved. Contract "Token" and "Subscription"; decisions D-63a and D-66.
  */
 import { createHash } from 'node:crypto';
 import type { Mode } from './mode.ts';
 
-/** What a payment of a saved method is for: the first two bind the method with the buyer, the others charge it without. */
-const recurringKinds = ['token_bind', 'subscription_init', 'token_charge', 'subscription_charge'] as const;
+/**
+ * What a payment of a saved method is for: the first two bind the method with the buyer, the others
+ * charge it without.
+ */
+const recurringKinds = [
+  'token_bind',
+  'subscription_init',
+  'token_charge',
+  'subscription_charge',
+] as const;
 export type RecurringKind = (typeof recurringKinds)[number];
 
 /** Methods that can be saved and charged again. */
@@ -14,22 +22,27 @@ export const savableMethods = ['cards', 'sbp', 'tpay'] as const;
 export type SavableMethod = (typeof savableMethods)[number];
 
 /** Whether a payment of this kind saves the method that the buyer pays with. */
-export const isBinding = (kind: RecurringKind | null): boolean => kind === 'token_bind' || kind === 'subscription_init';
+export const isBinding = (kind: RecurringKind | null): boolean =>
+  kind === 'token_bind' || kind === 'subscription_init';
 
 /** Whether a payment of this kind is made from a saved method, without the buyer. */
-export const isCharge = (kind: RecurringKind | null): boolean => kind === 'token_charge' || kind === 'subscription_charge';
+export const isCharge = (kind: RecurringKind | null): boolean =>
+  kind === 'token_charge' || kind === 'subscription_charge';
 
 /** What a verification is made of: 1 RUB (contract "Token", decision D-66). */
 export const verificationAmount = 100n;
 
-/** A saved method as it is kept: the connector that has it, and the connector's own reference of it. */
+/**
+ * A saved method as it is kept: the connector that has it, and the connector's own reference of it.
+ */
 export interface SavedMethod {
   readonly connector: string;
   readonly reference: string;
 }
 
 /** A saved method as one text, `<connector>:<reference>`. */
-export const savedText = ({ connector, reference }: SavedMethod): string => `${connector}:${reference}`;
+export const savedText = ({ connector, reference }: SavedMethod): string =>
+  `${connector}:${reference}`;
 
 /** Reads what `savedText` wrote; null when it is none. */
 export const savedMethod = (text: string | null): SavedMethod | null => {
@@ -38,10 +51,15 @@ export const savedMethod = (text: string | null): SavedMethod | null => {
 };
 
 /**
- * The id of the payment that a key makes: the same for ever, so that the table's own key makes it once. It has the form of a UUIDv4, as the contract
- * says of ids, and tells nothing of the key. Keys of merchants live elsewhere and cannot collide with these.
+ * The id of the payment that a key makes: the same for ever, so that the table's own key makes it
+ * once. It has the form of a UUIDv4, as the contract says of ids, and tells nothing of the key.
+ * Keys of merchants live elsewhere and cannot collide with these.
  */
-export const recurringPaymentId = (merchantId: string, mode: Mode, idempotencyKey: string): string => {
+export const recurringPaymentId = (
+  merchantId: string,
+  mode: Mode,
+  idempotencyKey: string,
+): string => {
   const digest = createHash('sha256')
     .update(JSON.stringify(['recurring payment', merchantId.toLowerCase(), mode, idempotencyKey]))
     .digest();

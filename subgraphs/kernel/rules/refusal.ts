@@ -1,4 +1,7 @@
-/** Refusals: the closed list of contract "Errors" and decisions D-01 to D-06. A refusal is a value; a broken invariant throws. */
+/**
+ * Refusals: the closed list of contract "Errors" and decisions D-01 to D-06. A refusal is a value;
+ * a broken invariant throws.
+ */
 export const refusalCodes = [
   'bad_request',
   'unauthorized',
@@ -25,15 +28,25 @@ export const refusalCodes = [
 
 export type RefusalCode = (typeof refusalCodes)[number];
 
-/** The operation was refused and nothing was changed. The field names are those of the GraphQL type. */
+/**
+ * The operation was refused and nothing was changed. The field names are those of the GraphQL type.
+ */
 export interface Refused {
   readonly __typename: 'Refused';
   readonly code: RefusalCode;
   readonly message: string;
 }
 
-/** A refusal with a message that the caller can act on; never a card number or a secret (decision D-06). */
-export const refused = (code: RefusalCode, message: string): Refused => ({ __typename: 'Refused', code, message });
+/**
+ * A refusal with a message that the caller can act on; never a card number or a secret (decision
+ * D-06).
+ */
+export const refused = (code: RefusalCode, message: string): Refused => ({
+  __typename: 'Refused',
+  code,
+  message,
+});
 
 /** Tells a refusal from a result. */
-export const isRefused = (value: object): value is Refused => '__typename' in value && value.__typename === 'Refused';
+export const isRefused = (value: object): value is Refused =>
+  '__typename' in value && value.__typename === 'Refused';

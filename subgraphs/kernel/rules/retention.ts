@@ -1,9 +1,13 @@
 /**
- * What is kept how long: every table is in this list (a test compares it with the schema, and OPERATIONS.md with it). Decision D-23 settles idempotency keys, D-76
- * needs a day of events, and the retries of webhooks four; the rest is decided here. Money is never removed.
+ * What is kept how long: every table is in this list (a test compares it with the schema, and
+ * OPERATIONS.md with it). Decision D-23 settles idempotency keys, D-76 needs a day of events, and
+ * the retries of webhooks four; the rest is decided here. Money is never removed.
  */
 
-/** Days, and how what is older goes: whole months at once, or rows in batches. Or why a table loses nothing by its age. */
+/**
+ * Days, and how what is older goes: whole months at once, or rows in batches. Or why a table loses
+ * nothing by its age.
+ */
 export type Retention =
   | { readonly days: number; readonly by: 'months' | 'batches' }
   | { readonly kept: 'for ever' | 'while it is needed'; readonly why: string };

@@ -1,6 +1,7 @@
 /**
- * Routes to banks. Contract "Modes" and "Errors" (`route_not_configured`): in live mode a shop's routes decide, for each operation and method,
- * which connector serves it; in test mode the simulator always does.
+ * Routes to banks. Contract "Modes" and "Errors" (`route_not_configured`): in live mode a shop's
+ * routes decide, for each operation and method, which connector serves it; in test mode the
+ * simulator always does.
  */
 const bankOperations = ['payment', 'refund', 'payout', 'recurrent'] as const;
 export type BankOperation = (typeof bankOperations)[number];

@@ -1,6 +1,8 @@
 /**
- * The audit log: who did what in the cabinet and at the operator's desk, with the state before and after. Append-only: PostgreSQL itself refuses to change
- * or remove an entry. **Every mutation of the cabinet goes through `changeWithAudit`**, so that no change is without its entry and no entry without its change:
+ * The audit log: who did what in the cabinet and at the operator's desk, with the state before and
+ * after. Append-only: PostgreSQL itself refuses to change or remove an entry. **Every mutation of
+ * the cabinet goes through `changeWithAudit`**, so that no change is without its entry and no entry
+ * without its change:
  *
  * ```ts
  * shopRename: (_, { merchantId, shopId, name }, context) =>
@@ -36,7 +38,10 @@ export interface AuditedAction {
   readonly subject: { readonly kind: string; readonly id: string };
 }
 
-/** The part of an object's state that the change is about, in names that a person reads. Moments and amounts may be among the values. */
+/**
+ * The part of an object's state that the change is about, in names that a person reads. Moments and
+ * amounts may be among the values.
+ */
 export type AuditedState = Readonly<Record<string, unknown>> | null;
 
 /** What a change answers: the states for the log, and what the caller gets. */
@@ -49,10 +54,12 @@ export interface Audited<Result> {
 }
 
 /**
- * Runs `change` and writes its audit entry, in one transaction. All that the change writes goes through the `client` that it gets. When it refuses,
- * everything is rolled back, nothing is written, and the refusal is the answer; when it throws, likewise. Wake-ups and bus messages come after the answer.
- * A merchant that is not the caller's is refused with `not_found` before anything is done, and so is what concerns the platform to a cabinet user.
- * What looks like a secret of ours in `before` and `after` is written as `[secret]`, and a card number by its last 4 digits.
+ * Runs `change` and writes its audit entry, in one transaction. All that the change writes goes
+ * through the `client` that it gets. When it refuses, everything is rolled back, nothing is
+ * written, and the refusal is the answer; when it throws, likewise. Wake-ups and bus messages come
+ * after the answer. A merchant that is not the caller's is refused with `not_found` before anything
+ * is done, and so is what concerns the platform to a cabinet user. What looks like a secret of ours
+ * in `before` and `after` is written as `[secret]`, and a card number by its last 4 digits.
  */
 export const changeWithAudit = async <Result>(
   database: Pick<Database, 'pool'>,
@@ -61,7 +68,8 @@ export const changeWithAudit = async <Result>(
   change: (client: pg.PoolClient) => Promise<Audited<Result> | Refused>,
 ): Promise<Result | Refused> => {
   const merchantId = action.merchantId ?? platformMerchantId;
-  if (!isUuid(merchantId) || !mayReadMerchant(acting.principal, merchantId)) return refused('not_found', 'there is no such merchant');
+  if (!isUuid(merchantId) || !mayReadMerchant(acting.principal, merchantId))
+    return refused('not_found', 'there is no such merchant');
   try {
     return await inTransaction(database.pool, async (client) => {
       const changed = await change(client);
@@ -86,7 +94,9 @@ class RolledBack extends Error {
 }
 
 /** Who a caller is, for the record. */
-export const actorOf = (principal: Principal): { readonly actor: string; readonly role: string } => {
+export const actorOf = (
+  principal: Principal,
+): { readonly actor: string; readonly role: string } => {
   switch (principal.kind) {
     case 'operator':
       return { actor: principal.subject, role: principal.role };
@@ -101,13 +111,16 @@ export const actorOf = (principal: Principal): { readonly actor: string; readonl
 };
 
 /** Keys, webhook and signing secrets, sealed texts and digests, by their forms. */
-const secretForms = /\b(?:whs|thm)_[A-Za-z0-9]{16,}|\bsk_(?:test|live)_[A-Za-z0-9]{6}_[A-Za-z0-9_-]+|\bv1\.[0-9a-f]{8}\.[A-Za-z0-9_-]+|\b[0-9a-f]{64}\b/g;
+const secretForms =
+  /\b(?:whs|thm)_[A-Za-z0-9]{16,}|\bsk_(?:test|live)_[A-Za-z0-9]{6}_[A-Za-z0-9_-]+|\bv1\.[0-9a-f]{8}\.[A-Za-z0-9_-]+|\b[0-9a-f]{64}\b/g;
 
 const stateJson = (state: AuditedState): string | null =>
   state &&
   JSON.stringify(state, (_name, value: unknown) => {
     if (typeof value === 'bigint') return Number(value);
-    return typeof value === 'string' ? maskCardNumbers(value.replaceAll(secretForms, '[secret]')) : value;
+    return typeof value === 'string'
+      ? maskCardNumbers(value.replaceAll(secretForms, '[secret]'))
+      : value;
   });
 
 const insertEntry: Statement = {
@@ -116,7 +129,10 @@ const insertEntry: Statement = {
     values ($1, uuidv7(), $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
 };
 
-/** Writes an entry in the caller's own transaction, for what is recorded although nobody does it in the cabinet, such as a refund and its reason. */
+/**
+ * Writes an entry in the caller's own transaction, for what is recorded although nobody does it in
+ * the cabinet, such as a refund and its reason.
+ */
 export const writeEntry = async (
   client: pg.PoolClient,
   acting: Acting,
@@ -127,5 +143,15 @@ export const writeEntry = async (
   const { kind, id } = action.subject;
   const merchantId = action.merchantId ?? platformMerchantId;
   const states = [stateJson(before), stateJson(after)];
-  await run(client, insertEntry, [merchantId, acting.now(), actor, role, action.action, kind, id, ...states, acting.requestId]);
+  await run(client, insertEntry, [
+    merchantId,
+    acting.now(),
+    actor,
+    role,
+    action.action,
+    kind,
+    id,
+    ...states,
+    acting.requestId,
+  ]);
 };

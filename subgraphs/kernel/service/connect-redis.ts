@@ -5,7 +5,13 @@ export type RedisClient = Redis | Cluster;
 
 export interface RedisManners extends Pick<
   RedisOptions,
-  'connectTimeout' | 'keepAlive' | 'socketTimeout' | 'disconnectTimeout' | 'maxRetriesPerRequest' | 'enableOfflineQueue' | 'autoResendUnfulfilledCommands'
+  | 'connectTimeout'
+  | 'keepAlive'
+  | 'socketTimeout'
+  | 'disconnectTimeout'
+  | 'maxRetriesPerRequest'
+  | 'enableOfflineQueue'
+  | 'autoResendUnfulfilledCommands'
 > {
   /** How long to wait before the next try to connect, in milliseconds. */
   readonly retryStrategy: (attempts: number) => number;
@@ -13,12 +19,16 @@ export interface RedisManners extends Pick<
 
 /** How long a node may take to tell which node has which keys. */
 const slots_ms = 2_000;
-/** How often a command is tried while the node of its keys is looked for, or is away: then with pauses of 100 ms. */
+/**
+ * How often a command is tried while the node of its keys is looked for, or is away: then with
+ * pauses of 100 ms.
+ */
 const tries = { patient: 16, hasty: 5 } as const;
 
 /**
- * Connects to `REDIS_URL`: one address is a server; several, with commas between them, are nodes of a cluster, of which one must answer at the start.
- * User, password and TLS of the first address count for all nodes. Listen to `error`, or ioredis writes to the console.
+ * Connects to `REDIS_URL`: one address is a server; several, with commas between them, are nodes of
+ * a cluster, of which one must answer at the start. User, password and TLS of the first address
+ * count for all nodes. Listen to `error`, or ioredis writes to the console.
  */
 export const connectRedis = (url: string, manners: RedisManners): RedisClient => {
   const nodes = url.split(',').map((address) => new URL(address));

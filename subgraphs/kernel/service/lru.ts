@@ -6,11 +6,15 @@ interface Entry<Key, Value> {
   younger: Entry<Key, Value> | null;
 }
 
-/** A map of bounded size: what was not used for longest goes first. For things that can be made again. */
+/**
+ * A map of bounded size: what was not used for longest goes first. For things that can be made
+ * again.
+ */
 export class Lru<Key, Value> {
   readonly #entries = new Map<Key, Entry<Key, Value>>();
   readonly #most: number;
-  // Their order is kept beside the map: taking an entry out of a Map and putting it in again has the Map lay itself out anew from time to time.
+  // Their order is kept beside the map: taking an entry out of a Map and putting it in again has
+  // the Map lay itself out anew from time to time.
   #oldest: Entry<Key, Value> | null = null;
   #youngest: Entry<Key, Value> | null = null;
 

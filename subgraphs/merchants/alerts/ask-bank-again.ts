@@ -1,6 +1,8 @@
 /**
- * Has a bank asked again about what it is not asked about any more by itself: a live payment, refund or payout whose answer differed from what was ordered, or
- * a payment that it had not seen. Nothing is believed or moved here: the sweeps ask within a second, and the bank's answer is applied as every other one. Decision D-32.
+ * Has a bank asked again about what it is not asked about any more by itself: a live payment,
+ * refund or payout whose answer differed from what was ordered, or a payment that it had not seen.
+ * Nothing is believed or moved here: the sweeps ask within a second, and the bank's answer is
+ * applied as every other one. Decision D-32.
  */
 import type { BankSubject } from '../../../schema/generated/merchants.ts';
 import type pg from 'pg';
@@ -20,18 +22,26 @@ interface Asked {
   readonly askAt: Temporal.Instant | null;
 }
 
-/** A payment that ended unpaid, or that the bank had not seen, may have been paid after all (decision D-33); one whose buyer has not gone on is not at the bank yet. */
+/**
+ * A payment that ended unpaid, or that the bank had not seen, may have been paid after all
+ * (decision D-33); one whose buyer has not gone on is not at the bank yet.
+ */
 const openPayment = `status = 'processing' or captured_at is null and
   (status in ('expired', 'cancelled') and bank_ref is not null or status = 'expired' and processing_until is not null
     or status = 'failed' and bank_ref is null and connector is not null)`;
-const openOf: Readonly<Record<BankSubject, string>> = { payment: openPayment, refund: `status = 'pending'`, payout: `status = 'pending'` };
+const openOf: Readonly<Record<BankSubject, string>> = {
+  payment: openPayment,
+  refund: `status = 'pending'`,
+  payout: `status = 'pending'`,
+};
 
 const lockOf = (table: BankSubject): Statement => ({
   name: `${table}.lock_to_ask`,
   text: `select mode, status, ask_at as "askAt", (${openOf[table]}) as "isOpen" from ${table} where merchant_id = $1 and id = $2 for update`,
 });
 
-// What the bank has given no reference of may be on its way there just now: that is asked about at its own time.
+// What the bank has given no reference of may be on its way there just now: that is asked about at
+// its own time.
 const hurryOf = (table: BankSubject): Statement => ({
   name: `${table}.ask_again`,
   text: `update ${table} set ask_at = case when ask_at is null or bank_ref is not null then least(ask_at, $3) else ask_at end
@@ -39,7 +49,11 @@ const hurryOf = (table: BankSubject): Statement => ({
 });
 
 const subjects = ['payment', 'refund', 'payout'] as const satisfies readonly BankSubject[];
-const statements = subjects.map((subject) => ({ subject, lock: lockOf(subject), hurry: hurryOf(subject) }));
+const statements = subjects.map((subject) => ({
+  subject,
+  lock: lockOf(subject),
+  hurry: hurryOf(subject),
+}));
 
 /** When the bank is asked, and about what. */
 export interface BankAskedAgain {
@@ -51,11 +65,19 @@ export interface BankAskedAgain {
 
 /** Why the bank is not asked; null when it may know more. */
 const obstacle = (subject: BankSubject, { mode, status, isOpen }: Asked): Refused | null => {
-  if (mode === 'test') return refused('bad_request', `id: this ${subject} is in test mode, and no bank has it`);
-  return isOpen ? null : refused('not_pending', `the ${subject} is ${status}: there is nothing to ask the bank about`);
+  if (mode === 'test')
+    return refused('bad_request', `id: this ${subject} is in test mode, and no bank has it`);
+  return isOpen
+    ? null
+    : refused('not_pending', `the ${subject} is ${status}: there is nothing to ask the bank about`);
 };
 
-const askAgain = async (client: pg.PoolClient, merchantId: string, id: string, now: Temporal.Instant) => {
+const askAgain = async (
+  client: pg.PoolClient,
+  merchantId: string,
+  id: string,
+  now: Temporal.Instant,
+) => {
   for (const { subject, lock, hurry } of statements) {
     const [found] = await run<Asked>(client, lock, [merchantId, id]);
     if (!found) continue;
@@ -64,21 +86,29 @@ const askAgain = async (client: pg.PoolClient, merchantId: string, id: string, n
     const [hurried] = await run<{ askAt: Temporal.Instant }>(client, hurry, [merchantId, id, now]);
     if (!hurried) throw new Error(`the ${subject} ${id} was locked and is gone`);
     const { askAt } = hurried;
-    return { before: { subject, status: found.status, askAt: found.askAt }, after: { subject, askAt }, result: { merchantId, id, subject, askAt } };
+    return {
+      before: { subject, status: found.status, askAt: found.askAt },
+      after: { subject, askAt },
+      result: { merchantId, id, subject, askAt },
+    };
   }
   return refused('not_found', 'the merchant has no payment, refund or payout with this id');
 };
 
 /**
- * Asks the bank again, at once and as often as it is then planned. `id` is the payment's, the refund's or the payout's, as an alert's `subjectId`. Asking twice is
- * asking once. Refuses with `not_found`, `not_pending` when its end is known, and `bad_request` in test mode.
+ * Asks the bank again, at once and as often as it is then planned. `id` is the payment's, the
+ * refund's or the payout's, as an alert's `subjectId`. Asking twice is asking once. Refuses with
+ * `not_found`, `not_pending` when its end is known, and `bad_request` in test mode.
  */
 export const askBankAgain = async (
   database: Pick<Database, 'pool'>,
   acting: Acting,
   { merchantId, id }: { readonly merchantId: string; readonly id: string },
 ): Promise<BankAskedAgain | Refused> => {
-  if (!isUuid(id)) return refused('not_found', 'the merchant has no payment, refund or payout with this id');
+  if (!isUuid(id))
+    return refused('not_found', 'the merchant has no payment, refund or payout with this id');
   const action = { action: 'bank.ask_again', merchantId, subject: { kind: 'bank_operation', id } };
-  return changeWithAudit<BankAskedAgain>(database, acting, action, (client) => askAgain(client, merchantId, id, acting.now()));
+  return changeWithAudit<BankAskedAgain>(database, acting, action, (client) =>
+    askAgain(client, merchantId, id, acting.now()),
+  );
 };

@@ -1,4 +1,7 @@
-/** Alerts in the graph: the operators' list, what became of one, and what is done about those that a bank's answer raised. */
+/**
+ * Alerts in the graph: the operators' list, what became of one, and what is done about those that a
+ * bank's answer raised.
+ */
 import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
 import type { Alert } from '../../kernel/alerts/entities.ts';
 import { listAlerts } from '../../kernel/alerts/find-alerts.ts';
@@ -14,7 +17,8 @@ import { resolveAlert } from './resolve-alert.ts';
 export const alertQueries = ({ database: { pool } }: { readonly database: Database }) =>
   ({
     alerts: async (_, { merchantId, ...query }) => {
-      if (merchantId && !isUuid(merchantId)) throw refusal('not_found', 'there is no such merchant');
+      if (merchantId && !isUuid(merchantId))
+        throw refusal('not_found', 'there is no such merchant');
       return orThrow(await listAlerts(pool, { ...query, merchantId }));
     },
   }) satisfies QueryResolvers;
@@ -23,7 +27,11 @@ export const alertQueries = ({ database: { pool } }: { readonly database: Databa
 export const alertMutations = ({ database }: { readonly database: Database }) =>
   ({
     alertResolve: async (_, { merchantId, id, note }, context) => {
-      const resolved = await resolveAlert(database, context, { merchantId: merchantId ?? null, id, note });
+      const resolved = await resolveAlert(database, context, {
+        merchantId: merchantId ?? null,
+        id,
+        note,
+      });
       return isRefused(resolved) ? resolved : { ...resolved, __typename: 'Alert' };
     },
     bankAskAgain: async (_, operation, context) => {
@@ -34,5 +42,7 @@ export const alertMutations = ({ database }: { readonly database: Database }) =>
 
 /** What of an alert is told otherwise than it is stored. */
 export const alertFields = {
-  Alert: { merchantId: ({ merchantId }: Alert) => (merchantId === platformMerchantId ? null : merchantId) },
+  Alert: {
+    merchantId: ({ merchantId }: Alert) => (merchantId === platformMerchantId ? null : merchantId),
+  },
 };

@@ -2,20 +2,42 @@
 import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
 import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
 import { merchantOf } from '../../kernel/service/access/reach.ts';
-import { advanceClock, createClock, findClock, freezeClock, removeClock, resumeClock, type ClockVerbs, type ShownClock } from './test-clocks.ts';
+import {
+  advanceClock,
+  createClock,
+  findClock,
+  freezeClock,
+  removeClock,
+  resumeClock,
+  type ClockVerbs,
+  type ShownClock,
+} from './test-clocks.ts';
 
 const shown = (clock: ShownClock) => ({ ...clock, advancingTo: clock.targetAt });
-const clockOr = (clock: ShownClock | Refused) => (isRefused(clock) ? clock : { __typename: 'TestClock' as const, ...shown(clock) });
+const clockOr = (clock: ShownClock | Refused) =>
+  isRefused(clock) ? clock : { __typename: 'TestClock' as const, ...shown(clock) };
 
 /** The query of a shop's test clock. */
-export const clockQueries = ({ database: { pool }, realNow }: ClockVerbs): Pick<QueryResolvers, 'testClock'> => ({
+export const clockQueries = ({
+  database: { pool },
+  realNow,
+}: ClockVerbs): Pick<QueryResolvers, 'testClock'> => ({
   testClock: async (_, { merchantId, shopId }, { principal }) => {
-    const clock = await findClock(pool, { merchantId: merchantOf(principal, merchantId), shopId }, realNow());
+    const clock = await findClock(
+      pool,
+      { merchantId: merchantOf(principal, merchantId), shopId },
+      realNow(),
+    );
     return clock && shown(clock);
   },
 });
 
-type ClockMutation = 'testClockCreate' | 'testClockAdvance' | 'testClockFreeze' | 'testClockResume' | 'testClockRemove';
+type ClockMutation =
+  | 'testClockCreate'
+  | 'testClockAdvance'
+  | 'testClockFreeze'
+  | 'testClockResume'
+  | 'testClockRemove';
 
 /** The mutations of test clocks. Each leaves its audit entry. */
 export const clockMutations = (verbs: ClockVerbs): Pick<MutationResolvers, ClockMutation> => ({

@@ -1,7 +1,9 @@
 /**
- * Erasing personal data from what is final: masks, names, phones, addresses and the merchant's own texts about a buyer or a recipient. Amounts, moments, statuses,
- * references of the bank and every posting stay: the books do not know whom the money was of. Frozen webhook bodies are what the merchant was told, and go
- * with their month (`kernel/rules/retention`). What is not final is left: a bank or a buyer may still add to it.
+ * Erasing personal data from what is final: masks, names, phones, addresses and the merchant's own
+ * texts about a buyer or a recipient. Amounts, moments, statuses, references of the bank and every
+ * posting stay: the books do not know whom the money was of. Frozen webhook bodies are what the
+ * merchant was told, and go with their month (`kernel/rules/retention`). What is not final is left:
+ * a bank or a buyer may still add to it.
  */
 import { createHash } from 'node:crypto';
 import type { Database } from '../../kernel/database/orm.ts';
@@ -16,7 +18,10 @@ const erasedMost_rows = 1_000;
 
 export type ErasedSubject = 'customer' | 'payment' | 'payout';
 
-/** How many rows lost their data, how many were left since they are not final, and whether there are more. */
+/**
+ * How many rows lost their data, how many were left since they are not final, and whether there are
+ * more.
+ */
 export interface Erased {
   readonly payments: number;
   readonly payouts: number;
@@ -29,7 +34,8 @@ export interface Erased {
 const final = `status = any (array['succeeded', 'failed', 'expired', 'cancelled', 'refunded'])`;
 const oldest = `order by id limit ${erasedMost_rows} for update`;
 
-// The merchant's pairs about the buyer go by their names; the others stay in their order. The version grows, so that who decides on the row as it was decides again.
+// The merchant's pairs about the buyer go by their names; the others stay in their order. The
+// version grows, so that who decides on the row as it was decides again.
 const erasePayments = (whose: string): string => `chosen as (
       select merchant_id, id from payment where merchant_id = $1 and ${whose} and ${final} ${oldest}
     ), payments as (
@@ -75,32 +81,61 @@ const erasePayout: Statement = {
       (select count(*) from payout where merchant_id = $1 and id = $2::uuid and not ${final})::int as left`,
 };
 
-const statements = { customer: eraseCustomer, payment: erasePayment, payout: erasePayout } as const satisfies Record<ErasedSubject, Statement>;
+const statements = {
+  customer: eraseCustomer,
+  payment: erasePayment,
+  payout: erasePayout,
+} as const satisfies Record<ErasedSubject, Statement>;
 
-const erase = async (client: Runner, merchantId: string, subject: ErasedSubject, id: string): Promise<Erased> => {
+const erase = async (
+  client: Runner,
+  merchantId: string,
+  subject: ErasedSubject,
+  id: string,
+): Promise<Erased> => {
   const [row] = await run<Omit<Erased, 'hasMore'>>(client, statements[subject], [merchantId, id]);
   if (!row) throw new Error('a count has one row');
   return { ...row, hasMore: row.payments === erasedMost_rows };
 };
 
-/** A customer's reference is personal itself, and the log keeps it for ever: who has the reference can still find the entry. */
+/**
+ * A customer's reference is personal itself, and the log keeps it for ever: who has the reference
+ * can still find the entry.
+ */
 const inLog = (subject: ErasedSubject, id: string): string =>
-  subject === 'customer' ? createHash('sha256').update(id).digest('hex').slice(0, 16) : id.toLowerCase();
+  subject === 'customer'
+    ? createHash('sha256').update(id).digest('hex').slice(0, 16)
+    : id.toLowerCase();
 
 /**
- * Erases the personal data of a customer (by the merchant's reference, 1,000 payments in a call), of a payment or of a payout (by id). Repeatable: what was erased
- * stays so. Refuses with `not_found` what the merchant does not have, and with `bad_request` a reason that says nothing.
+ * Erases the personal data of a customer (by the merchant's reference, 1,000 payments in a call),
+ * of a payment or of a payout (by id). Repeatable: what was erased stays so. Refuses with
+ * `not_found` what the merchant does not have, and with `bad_request` a reason that says nothing.
  */
 export const erasePersonalData = async (
   database: Pick<Database, 'pool'>,
   acting: Acting,
-  { merchantId, subject, id, reason }: { readonly merchantId: string; readonly subject: ErasedSubject; readonly id: string; readonly reason: string },
+  {
+    merchantId,
+    subject,
+    id,
+    reason,
+  }: {
+    readonly merchantId: string;
+    readonly subject: ErasedSubject;
+    readonly id: string;
+    readonly reason: string;
+  },
 ): Promise<Erased | Refused> => {
   const mistake = reasonMistake(reason);
   if (mistake) return mistake;
   const none = refused('not_found', `there is no such ${subject}`);
   if (subject !== 'customer' && !isUuid(id)) return none;
-  const action = { action: 'personal_data.erase', merchantId, subject: { kind: subject, id: inLog(subject, id) } };
+  const action = {
+    action: 'personal_data.erase',
+    merchantId,
+    subject: { kind: subject, id: inLog(subject, id) },
+  };
   return changeWithAudit<Erased>(database, acting, action, async (client) => {
     const erased = await erase(client, merchantId, subject, id);
     const { hasMore, ...counts } = erased;

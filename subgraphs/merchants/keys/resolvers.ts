@@ -5,7 +5,14 @@ import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { Principal } from '../../kernel/service/access/principal.ts';
 import { oncePerCall } from '../../kernel/service/graph/per-call.ts';
 import { orThrow, refusal } from '../../kernel/service/access/reach.ts';
-import { issueAudited, listApiKeys, noteKeyUse, revokeApiKey, type KeyParts, type ShopKey } from './api-keys.ts';
+import {
+  issueAudited,
+  listApiKeys,
+  noteKeyUse,
+  revokeApiKey,
+  type KeyParts,
+  type ShopKey,
+} from './api-keys.ts';
 import { requireSignature, rotateSigningSecret, setAllowList } from '../shops/protect-shop.ts';
 import type { Keys } from '../../kernel/service/access/keys.ts';
 
@@ -20,10 +27,13 @@ interface KeysAsked {
 }
 
 /** Fields of a shop. */
-export const shopKeyFields = ({ database: { pool } }: KeyParts): Pick<ShopResolvers, 'allowList' | 'apiKeys' | 'requireBoundSignature'> => {
+export const shopKeyFields = ({
+  database: { pool },
+}: KeyParts): Pick<ShopResolvers, 'allowList' | 'apiKeys' | 'requireBoundSignature'> => {
   // A list of payments names the same shop again and again.
   const keysOf = oncePerCall(
-    ({ shop, page }: KeysAsked) => JSON.stringify([shop.merchantId, shop.shopId, page.first, page.after ?? null]),
+    ({ shop, page }: KeysAsked) =>
+      JSON.stringify([shop.merchantId, shop.shopId, page.first, page.after ?? null]),
     async ({ shop, page }) => orThrow(await listApiKeys(pool, shop, page)),
   );
   return {
@@ -41,19 +51,31 @@ export const shopKeyFields = ({ database: { pool } }: KeyParts): Pick<ShopResolv
 
 type KeyMutations = Pick<
   MutationResolvers,
-  'apiKeyIssue' | 'apiKeyRevoke' | 'apiKeyUseNote' | 'shopSignatureRequire' | 'shopSigningSecretRotate' | 'shopAllowListSet'
+  | 'apiKeyIssue'
+  | 'apiKeyRevoke'
+  | 'apiKeyUseNote'
+  | 'shopSignatureRequire'
+  | 'shopSigningSecretRotate'
+  | 'shopAllowListSet'
 >;
 
-const named = <Name extends string, Result extends object>(name: Name, result: Result | Refused): Refused | (Result & { readonly __typename: Name }) =>
+const named = <Name extends string, Result extends object>(
+  name: Name,
+  result: Result | Refused,
+): Refused | (Result & { readonly __typename: Name }) =>
   isRefused(result) ? result : { ...result, __typename: name };
 
 /** The mutations about keys, signatures and addresses. */
 export const keyMutations = (parts: KeyParts & { readonly vaultKey: Keys }): KeyMutations => ({
-  apiKeyIssue: async (_, input, context) => named('ApiKeyIssued', await issueAudited(parts, context, input)),
-  apiKeyRevoke: async (_, input, context) => named('ApiKey', await revokeApiKey(parts, context, input)),
+  apiKeyIssue: async (_, input, context) =>
+    named('ApiKeyIssued', await issueAudited(parts, context, input)),
+  apiKeyRevoke: async (_, input, context) =>
+    named('ApiKey', await revokeApiKey(parts, context, input)),
   apiKeyUseNote: (_, { used }, { now }) => noteKeyUse(parts.database.pool, used, now()),
   shopSignatureRequire: async (_, { required, bound, ...shop }, context) =>
     named('Shop', await requireSignature(parts, context, shop, { required, bound: bound ?? null })),
-  shopSigningSecretRotate: async (_, shop, context) => named('ShopSigningSecretRotated', await rotateSigningSecret(parts, context, shop)),
-  shopAllowListSet: async (_, { entries, ...shop }, context) => named('Shop', await setAllowList(parts, context, shop, entries)),
+  shopSigningSecretRotate: async (_, shop, context) =>
+    named('ShopSigningSecretRotated', await rotateSigningSecret(parts, context, shop)),
+  shopAllowListSet: async (_, { entries, ...shop }, context) =>
+    named('Shop', await setAllowList(parts, context, shop, entries)),
 });

@@ -1,6 +1,8 @@
 /**
- * The ledger as a file, part by part. Decision D-78: the JSON's fields in their order, RFC 4180. The database writes the text, some thousand rows at a time:
- * over half as fast as its COPY, where a program that makes an object of each row reaches a tenth. A part is a page by keyset: nothing is held between two.
+ * The ledger as a file, part by part. Decision D-78: the JSON's fields in their order, RFC 4180.
+ * The database writes the text, some thousand rows at a time: over half as fast as its COPY, where
+ * a program that makes an object of each row reaches a tenth. A part is a page by keyset: nothing
+ * is held between two.
  */
 import { cursorOf } from '../../kernel/database/keyset.ts';
 import { registryRange, withinRange, type Reach } from '../../kernel/database/registry.ts';
@@ -19,15 +21,19 @@ export interface LedgerFilePart {
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
 }
 
-// Of all fields only the description can hold what RFC 4180 puts in quotes. Looking for each character costs half of what a pattern does.
-const quoted = [`','`, `'"'`, `E'\\n'`, `E'\\r'`].map((character) => `strpos(description, ${character})`).join(' + ');
+// Of all fields only the description can hold what RFC 4180 puts in quotes. Looking for each
+// character costs half of what a pattern does.
+const quoted = [`','`, `'"'`, `E'\\n'`, `E'\\r'`]
+  .map((character) => `strpos(description, ${character})`)
+  .join(' + ');
 const description = `case when ${quoted} = 0 then description else '"' || replace(description, '"', '""') || '"' end`;
 const moment = `to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 const line = `id || ',' || type || ',' || ${signedAmount} || ',' || currency || ',' || ${description} || ',' || coalesce(payment_id::text, '') || ','
   || coalesce(payout_id::text, '') || ',' || ${moment}`;
 
-// One shop, one mode and one type or all: one range of an index, which needs no merging as the registry's arms do. The parameters are the registry's.
+// One shop, one mode and one type or all: one range of an index, which needs no merging as the
+// registry's arms do. The parameters are the registry's.
 const part = (ofType: boolean): Statement => ({
   name: ofType ? 'ledger_file_of_type' : 'ledger_file',
   text: `select count(*)::int as rows, coalesce(string_agg(line, E'\\r\\n') || E'\\r\\n', '') as text, (array_agg(id))[$7::int] as id, min(created_at) as "createdAt"
@@ -48,7 +54,10 @@ interface PartRow {
   readonly createdAt: Temporal.Instant | null;
 }
 
-/** One part for a key: up to `first` rows, at most 5,000. A part that is not full is the last. `bad_request` for a wrong size, cursor or day. */
+/**
+ * One part for a key: up to `first` rows, at most 5,000. A part that is not full is the last.
+ * `bad_request` for a wrong size, cursor or day.
+ */
 export const exportLedger = async (
   runner: Runner,
   { merchantId, shopId, mode }: Pick<KeyPrincipal, 'merchantId' | 'shopId' | 'mode'>,
@@ -57,9 +66,14 @@ export const exportLedger = async (
   const reach: Reach = { merchantId, shopIds: [shopId], modes: [mode] };
   const range = registryRange(ledgerTable, reach, ledgerRegistryQuery(query), partMost_rows);
   if (isRefused(range)) return range;
-  const [found] = await run<PartRow>(runner, range.filtered ? ofType : whole, range.values(range.size));
+  const [found] = await run<PartRow>(
+    runner,
+    range.filtered ? ofType : whole,
+    range.values(range.size),
+  );
   if (!found) throw new Error('an aggregate without a row');
   const { id, createdAt, text, rows } = found;
-  const endCursor = id !== null && createdAt !== null ? cursorOf({ id, createdAt }, range.bound) : null;
+  const endCursor =
+    id !== null && createdAt !== null ? cursorOf({ id, createdAt }, range.bound) : null;
   return { text, rows, pageInfo: { hasNextPage: endCursor !== null, endCursor } };
 };

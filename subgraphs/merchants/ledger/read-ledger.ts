@@ -1,5 +1,14 @@
-/** The ledger as merchants see it: movements on the merchant account of a shop, signed. Contract GET /v1/public/ledger. */
-import { registry, type Reach, type RegistryPage, type RegistryQuery, type RegistryTable } from '../../kernel/database/registry.ts';
+/**
+ * The ledger as merchants see it: movements on the merchant account of a shop, signed. Contract GET
+ * /v1/public/ledger.
+ */
+import {
+  registry,
+  type Reach,
+  type RegistryPage,
+  type RegistryQuery,
+  type RegistryTable,
+} from '../../kernel/database/registry.ts';
 import type { Runner } from '../../kernel/database/statement.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import type { Refused } from '../../kernel/rules/refusal.ts';
@@ -32,7 +41,9 @@ export const signedAmount = `case when to_account = 'merchant' then amount else 
 export const ledgerColumns = `merchant_id as "merchantId", id, shop_id as "shopId", posting.mode, type, ${signedAmount} as amount,
    currency, description, payment_id as "paymentId", payout_id as "payoutId", created_at as "createdAt"`;
 
-/** The postings that are movements: what is only set aside within the merchant's own money is none. */
+/**
+ * The postings that are movements: what is only set aside within the merchant's own money is none.
+ */
 export const ledgerTable: RegistryTable = {
   name: 'posting',
   filters: { type: ledgerTypes },
@@ -40,10 +51,20 @@ export const ledgerTable: RegistryTable = {
 };
 
 /** The registry's query behind one of the ledger. */
-export const ledgerRegistryQuery = ({ type, ...page }: LedgerQuery): RegistryQuery => ({ ...page, filters: { type: type ? [type] : null } });
+export const ledgerRegistryQuery = ({ type, ...page }: LedgerQuery): RegistryQuery => ({
+  ...page,
+  filters: { type: type ? [type] : null },
+});
 
 const listPostings = registry<LedgerRow>(ledgerTable, ledgerColumns);
 
-/** Movements of a shop, newest first, of one type when it is given. `bad_request` for a wrong limit, cursor or day. */
-export const listLedger = (runner: Runner, reach: Reach, query: LedgerQuery): Promise<RegistryPage<LedgerRow> | Refused> =>
+/**
+ * Movements of a shop, newest first, of one type when it is given. `bad_request` for a wrong limit,
+ * cursor or day.
+ */
+export const listLedger = (
+  runner: Runner,
+  reach: Reach,
+  query: LedgerQuery,
+): Promise<RegistryPage<LedgerRow> | Refused> =>
   listPostings(runner, reach, ledgerRegistryQuery(query));

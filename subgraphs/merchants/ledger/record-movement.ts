@@ -1,6 +1,7 @@
 /**
- * Settlements and adjustments: movements on a merchant's account that an operator books. A reference is booked once, however often and at however many
- * places at once it is sent. Contract "Ledger entry": a withholding is negative.
+ * Settlements and adjustments: movements on a merchant's account that an operator books. A
+ * reference is booked once, however often and at however many places at once it is sent. Contract
+ * "Ledger entry": a withholding is negative.
  */
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
@@ -11,7 +12,11 @@ import { isPlainText } from '../../kernel/rules/block.ts';
 import { isCurrency } from '../../kernel/rules/exchange.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import { largestAmount, minorUnits } from '../../kernel/rules/money.ts';
-import { adjustmentRecorded, settlementRecorded, type Posting } from '../../kernel/rules/postings.ts';
+import {
+  adjustmentRecorded,
+  settlementRecorded,
+  type Posting,
+} from '../../kernel/rules/postings.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { changeWithAudit, type Acting } from '../audit.ts';
 import { missing, reasonMistake, type PolicyParts } from '../policies/change-policy.ts';
@@ -38,7 +43,10 @@ export interface RecordedMovement {
   readonly repeated: boolean;
 }
 
-/** The source of the postings: the same for the same reference, so that the ledger itself refuses a second booking. */
+/**
+ * The source of the postings: the same for the same reference, so that the ledger itself refuses a
+ * second booking.
+ */
 const sourceIdOf = ({ kind, merchantId, reference }: Movement): string => {
   const digest = createHash('sha256')
     .update(JSON.stringify([kind, merchantId, reference]))
@@ -46,32 +54,62 @@ const sourceIdOf = ({ kind, merchantId, reference }: Movement): string => {
   return digest.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-8$3-8$4-$5');
 };
 
-const find: Statement = { name: 'movement.find', text: `select ${ledgerColumns} from posting where merchant_id = $1 and source_kind = $2 and source_id = $3` };
+const find: Statement = {
+  name: 'movement.find',
+  text: `select ${ledgerColumns} from posting where merchant_id = $1 and source_kind = $2 and source_id = $3`,
+};
 
 const mistakeIn = ({ amount, currency, reference }: Movement): string | null => {
-  if (amount === 0n || amount > largestAmount || -amount > largestAmount) return `amount: expected an integer up to 2^53-1 other than 0, got ${amount}`;
-  if (!isCurrency(currency)) return `currency: expected an ISO 4217 code such as RUB, got ${currency}`;
-  const fits = isPlainText(reference) && reference.trim() !== '' && reference.length <= referenceMax_chars;
-  return fits ? null : `reference: expected 1 to ${referenceMax_chars} characters, got ${reference.length}`;
+  if (amount === 0n || amount > largestAmount || -amount > largestAmount)
+    return `amount: expected an integer up to 2^53-1 other than 0, got ${amount}`;
+  if (!isCurrency(currency))
+    return `currency: expected an ISO 4217 code such as RUB, got ${currency}`;
+  const fits =
+    isPlainText(reference) && reference.trim() !== '' && reference.length <= referenceMax_chars;
+  return fits
+    ? null
+    : `reference: expected 1 to ${referenceMax_chars} characters, got ${reference.length}`;
 };
 
 const isSame = (entry: LedgerRow, { shopId, mode, currency, amount }: Movement): boolean =>
-  entry.shopId === shopId.toLowerCase() && entry.mode === mode && entry.currency === currency && entry.amount === amount;
+  entry.shopId === shopId.toLowerCase() &&
+  entry.mode === mode &&
+  entry.currency === currency &&
+  entry.amount === amount;
 
-const overdrawn = async (client: pg.PoolClient, { kind, merchantId, mode, currency, amount }: Movement): Promise<Refused | null> => {
+const overdrawn = async (
+  client: pg.PoolClient,
+  { kind, merchantId, mode, currency, amount }: Movement,
+): Promise<Refused | null> => {
   // An adjustment may take a balance below zero, as a refund may (decision D-37).
   if (kind === 'adjustment') return null;
   const available = await availableOf(client, merchantId, mode, currency);
-  return available + amount >= 0n ? null : refused('insufficient_balance', `the merchant has ${available} available, which is less than ${-amount}`);
+  return available + amount >= 0n
+    ? null
+    : refused(
+        'insufficient_balance',
+        `the merchant has ${available} available, which is less than ${-amount}`,
+      );
 };
 
-const beyondUpperBound = refused('bad_request', 'amount: the balance of the merchant or of the shop would pass 2^53-1');
-const beyondLowerBound = refused('insufficient_balance', 'the available balance of the merchant or of the shop would fall below -(2^53-1)');
+const beyondUpperBound = refused(
+  'bad_request',
+  'amount: the balance of the merchant or of the shop would pass 2^53-1',
+);
+const beyondLowerBound = refused(
+  'insufficient_balance',
+  'the available balance of the merchant or of the shop would fall below -(2^53-1)',
+);
 
-const record = async ({ database }: PolicyParts, acting: Acting, movement: Movement): Promise<RecordedMovement | Refused> => {
+const record = async (
+  { database }: PolicyParts,
+  acting: Acting,
+  movement: Movement,
+): Promise<RecordedMovement | Refused> => {
   const mistake = mistakeIn(movement);
   if (mistake) return refused('bad_request', mistake);
-  const { kind, merchantId, shopId, mode, currency, reference, description, amount, postings } = movement;
+  const { kind, merchantId, shopId, mode, currency, reference, description, amount, postings } =
+    movement;
   const sourceId = sourceIdOf(movement);
   const recording = changeWithAudit<RecordedMovement>(
     database,
@@ -83,11 +121,26 @@ const record = async ({ database }: PolicyParts, acting: Acting, movement: Movem
       await lockMerchant(client, merchantId);
       const after = { shopId, mode, currency, amount, reference, description };
       const [earlier] = await run<LedgerRow>(client, find, [merchantId, kind, sourceId]);
-      if (earlier && !isSame(earlier, movement)) return refused('idempotent_conflict', `reference: a different ${kind} was recorded under ${reference}`);
+      if (earlier && !isSame(earlier, movement))
+        return refused(
+          'idempotent_conflict',
+          `reference: a different ${kind} was recorded under ${reference}`,
+        );
       if (earlier) return { before: after, after, result: { entry: earlier, repeated: true } };
       const short = await overdrawn(client, movement);
       if (short) return short;
-      const source = { merchantId, shopId, mode, currency, sourceKind: kind, sourceId, paymentId: null, payoutId: null, description, at: acting.now() };
+      const source = {
+        merchantId,
+        shopId,
+        mode,
+        currency,
+        sourceKind: kind,
+        sourceId,
+        paymentId: null,
+        payoutId: null,
+        description,
+        at: acting.now(),
+      };
       await bookPostings(client, source, postings);
       const [entry] = await run<LedgerRow>(client, find, [merchantId, kind, sourceId]);
       if (!entry) throw new Error(`${kind} ${sourceId} was booked and is not in the ledger`);
@@ -105,18 +158,39 @@ const magnitude = (amount: bigint): bigint => {
 };
 
 /**
- * Books that a merchant was paid out `amount`. Refuses with `insufficient_balance` what is more than is available over all its shops, with
- * `idempotent_conflict` a reference of another settlement, with `not_found`, and with `bad_request`.
+ * Books that a merchant was paid out `amount`. Refuses with `insufficient_balance` what is more
+ * than is available over all its shops, with `idempotent_conflict` a reference of another
+ * settlement, with `not_found`, and with `bad_request`.
  */
-export const recordSettlement = (parts: PolicyParts, acting: Acting, input: Input): Promise<RecordedMovement | Refused> => {
+export const recordSettlement = (
+  parts: PolicyParts,
+  acting: Acting,
+  input: Input,
+): Promise<RecordedMovement | Refused> => {
   const postings = settlementRecorded({ amount: minorUnits(magnitude(input.amount)) });
-  return record(parts, acting, { ...input, kind: 'settlement', description: input.reference, amount: -input.amount, postings });
+  return record(parts, acting, {
+    ...input,
+    kind: 'settlement',
+    description: input.reference,
+    amount: -input.amount,
+    postings,
+  });
 };
 
-/** Corrects a merchant's balance by a signed amount, below zero if need be. Refuses as `recordSettlement` does, but for the balance, which only stays within 2^53-1. */
-export const recordAdjustment = async (parts: PolicyParts, acting: Acting, { reason, ...input }: Input & { readonly reason: string }) => {
+/**
+ * Corrects a merchant's balance by a signed amount, below zero if need be. Refuses as
+ * `recordSettlement` does, but for the balance, which only stays within 2^53-1.
+ */
+export const recordAdjustment = async (
+  parts: PolicyParts,
+  acting: Acting,
+  { reason, ...input }: Input & { readonly reason: string },
+) => {
   const mistake = reasonMistake(reason);
   if (mistake) return mistake;
-  const postings = adjustmentRecorded({ amount: minorUnits(magnitude(input.amount)), inFavour: input.amount > 0n });
+  const postings = adjustmentRecorded({
+    amount: minorUnits(magnitude(input.amount)),
+    inFavour: input.amount > 0n,
+  });
   return record(parts, acting, { ...input, kind: 'adjustment', description: reason, postings });
 };

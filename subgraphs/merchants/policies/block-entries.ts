@@ -1,7 +1,16 @@
-/** Block lists as operators and cabinet users keep them (decision D-40). A card's or an account's number goes no further than its fingerprint. */
+/**
+ * Block lists as operators and cabinet users keep them (decision D-40). A card's or an account's
+ * number goes no further than its fingerprint.
+ */
 import { randomUUID } from 'node:crypto';
 import { isUuid } from '../../kernel/database/load-by-key.ts';
-import { behindCursor, newestFirst, readPage, type Page, type PageQuery } from '../../kernel/database/page.ts';
+import {
+  behindCursor,
+  newestFirst,
+  readPage,
+  type Page,
+  type PageQuery,
+} from '../../kernel/database/page.ts';
 import { columns, run, type Runner, type Statement } from '../../kernel/database/statement.ts';
 import type { BlockEntry } from '../../kernel/policies/entities.ts';
 import { blockValue, blockValueExpected, type BlockKind } from '../../kernel/rules/block.ts';
@@ -29,26 +38,55 @@ const remove: Statement = {
 
 const told = ({ kind, shown, reason }: BlockEntryRow) => ({ kind, shown, reason });
 
-/** Blocks something for all merchants (`merchantId` null) or for one. Refuses with `not_found`, or a value that is none of its kind with `bad_request`. */
+/**
+ * Blocks something for all merchants (`merchantId` null) or for one. Refuses with `not_found`, or a
+ * value that is none of its kind with `bad_request`.
+ */
 export const addBlockEntry = async (
   parts: PolicyParts,
   acting: Acting,
-  input: { readonly merchantId: string | null; readonly kind: BlockKind; readonly value: string; readonly reason: string },
+  input: {
+    readonly merchantId: string | null;
+    readonly kind: BlockKind;
+    readonly value: string;
+    readonly reason: string;
+  },
 ): Promise<BlockEntryRow | Refused> => {
   const { merchantId, kind, reason } = input;
-  const [blocked, ...asBefore] = allKeys(parts.fingerprintKey).map((key) => blockValue(key, kind, input.value));
+  const [blocked, ...asBefore] = allKeys(parts.fingerprintKey).map((key) =>
+    blockValue(key, kind, input.value),
+  );
   if (!blocked) return refused('bad_request', `value: expected ${blockValueExpected[kind]}`);
   const mistake = reasonMistake(reason);
   if (mistake) return mistake;
   const id = randomUUID();
-  return changePolicy(parts, acting, { action: 'block_entry.add', merchantId, subject: { kind: 'block_entry', id } }, async (client) => {
-    const gone = merchantId === null ? null : await missing(client, merchantId, null);
-    if (gone) return gone;
-    const [before] = await run<BlockEntryRow>(client, known, [merchantId, kind, [blocked, ...asBefore].map((one) => one?.value)]);
-    const [entry] = before ? [before] : await run<BlockEntryRow>(client, insert, [id, merchantId, kind, blocked.value, blocked.shown, reason, acting.now()]);
-    if (!entry) throw new Error('an insert gave no row');
-    return { before: before ? told(before) : null, after: told(entry), result: entry };
-  });
+  return changePolicy(
+    parts,
+    acting,
+    { action: 'block_entry.add', merchantId, subject: { kind: 'block_entry', id } },
+    async (client) => {
+      const gone = merchantId === null ? null : await missing(client, merchantId, null);
+      if (gone) return gone;
+      const [before] = await run<BlockEntryRow>(client, known, [
+        merchantId,
+        kind,
+        [blocked, ...asBefore].map((one) => one?.value),
+      ]);
+      const [entry] = before
+        ? [before]
+        : await run<BlockEntryRow>(client, insert, [
+            id,
+            merchantId,
+            kind,
+            blocked.value,
+            blocked.shown,
+            reason,
+            acting.now(),
+          ]);
+      if (!entry) throw new Error('an insert gave no row');
+      return { before: before ? told(before) : null, after: told(entry), result: entry };
+    },
+  );
 };
 
 /** Takes something off the list of all merchants or of one. Refuses with `not_found`. */
@@ -59,10 +97,15 @@ export const removeBlockEntry = async (
 ): Promise<{ readonly id: string } | Refused> => {
   const gone = refused('not_found', 'there is no such entry on this list');
   if (!isUuid(id)) return gone;
-  return changePolicy(parts, acting, { action: 'block_entry.remove', merchantId, subject: { kind: 'block_entry', id } }, async (client) => {
-    const [entry] = await run<BlockEntryRow>(client, remove, [id, merchantId]);
-    return entry ? { before: told(entry), after: null, result: { id } } : gone;
-  });
+  return changePolicy(
+    parts,
+    acting,
+    { action: 'block_entry.remove', merchantId, subject: { kind: 'block_entry', id } },
+    async (client) => {
+      const [entry] = await run<BlockEntryRow>(client, remove, [id, merchantId]);
+      return entry ? { before: told(entry), after: null, result: { id } } : gone;
+    },
+  );
 };
 
 const list: Statement = {
@@ -74,5 +117,9 @@ const list: Statement = {
 /** The list of all merchants (`merchantId` null) or of one, newest first. */
 export const listBlockEntries = (
   runner: Runner,
-  { merchantId, kind, ...page }: PageQuery & { readonly merchantId: string | null; readonly kind: BlockKind | null },
+  {
+    merchantId,
+    kind,
+    ...page
+  }: PageQuery & { readonly merchantId: string | null; readonly kind: BlockKind | null },
 ): Promise<Page<BlockEntryRow> | Refused> => readPage(runner, list, [merchantId, kind], page);

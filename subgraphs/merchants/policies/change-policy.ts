@@ -1,4 +1,7 @@
-/** What every change of the operator's policies has in common: its audit entry, one change at a time, and that every process hears of it. */
+/**
+ * What every change of the operator's policies has in common: its audit entry, one change at a
+ * time, and that every process hears of it.
+ */
 import type pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { isUuid } from '../../kernel/database/load-by-key.ts';
@@ -19,7 +22,10 @@ export interface PolicyParts {
   readonly fingerprintKey: Keys;
 }
 
-/** Carries out a change with its audit entry, in one transaction, and tells every process of it. Refuses as the change does. */
+/**
+ * Carries out a change with its audit entry, in one transaction, and tells every process of it.
+ * Refuses as the change does.
+ */
 export const changePolicy = async <Result extends object>(
   { database, policies }: PolicyParts,
   acting: Acting,
@@ -34,7 +40,10 @@ export const changePolicy = async <Result extends object>(
   return changed;
 };
 
-/** Whose policies are read: the merchant's that is named, a cabinet user's own, or the platform's (null). */
+/**
+ * Whose policies are read: the merchant's that is named, a cabinet user's own, or the platform's
+ * (null).
+ */
 export const ownerOf = (principal: Principal, named: string | null | undefined): string | null => {
   const narrowed = principal.kind === 'operator' && principal.merchantId !== null;
   const owner = named || narrowed ? merchantOf(principal, named) : null;
@@ -42,27 +51,50 @@ export const ownerOf = (principal: Principal, named: string | null | undefined):
   return owner;
 };
 
-/** Whose policies are changed. A cabinet user's are its own; the audited change refuses a merchant that is not the caller's. */
-export const ownerToChange = (principal: Principal, named: string | null | undefined): string | null =>
-  named ?? (principal.kind === 'operator' ? principal.merchantId : null);
+/**
+ * Whose policies are changed. A cabinet user's are its own; the audited change refuses a merchant
+ * that is not the caller's.
+ */
+export const ownerToChange = (
+  principal: Principal,
+  named: string | null | undefined,
+): string | null => named ?? (principal.kind === 'operator' ? principal.merchantId : null);
 
 const owner: Statement = {
   name: 'policy.owner',
   text: `select 1 from merchant where id = $1::uuid and ($2::uuid is null or exists (select 1 from shop where merchant_id = $1 and id = $2))`,
 };
 
-/** `not_found` when there is no such merchant, or the shop that is named is not its own; null when there is. */
-export const missing = async (runner: Runner, merchantId: string, shopId: string | null): Promise<Refused | null> => {
-  const gone = refused('not_found', shopId === null ? 'there is no such merchant' : 'there is no such shop');
+/**
+ * `not_found` when there is no such merchant, or the shop that is named is not its own; null when
+ * there is.
+ */
+export const missing = async (
+  runner: Runner,
+  merchantId: string,
+  shopId: string | null,
+): Promise<Refused | null> => {
+  const gone = refused(
+    'not_found',
+    shopId === null ? 'there is no such merchant' : 'there is no such shop',
+  );
   if (!isUuid(merchantId) || (shopId !== null && !isUuid(shopId))) return gone;
   const found = await run(runner, owner, [merchantId, shopId]);
   return found.length > 0 ? null : gone;
 };
 
-/** The moment from which something holds: now when none is given; `bad_request` when it is past. Nothing is set retroactively (decision D-36). */
-export const beginning = (since: Temporal.Instant | null | undefined, now: Temporal.Instant): Temporal.Instant | Refused => {
+/**
+ * The moment from which something holds: now when none is given; `bad_request` when it is past.
+ * Nothing is set retroactively (decision D-36).
+ */
+export const beginning = (
+  since: Temporal.Instant | null | undefined,
+  now: Temporal.Instant,
+): Temporal.Instant | Refused => {
   const from = Temporal.Instant.fromEpochMilliseconds((since ?? now).epochMilliseconds);
-  return from.epochMilliseconds < now.epochMilliseconds ? refused('bad_request', `since: expected a moment that is not past, got ${rfc3339(from)}`) : from;
+  return from.epochMilliseconds < now.epochMilliseconds
+    ? refused('bad_request', `since: expected a moment that is not past, got ${rfc3339(from)}`)
+    : from;
 };
 
 const reasonMax_chars = 500;

@@ -1,4 +1,7 @@
-/** The resolvers of the operator's policies and of what finance books: from GraphQL to a verb, and back. */
+/**
+ * The resolvers of the operator's policies and of what finance books: from GraphQL to a verb, and
+ * back.
+ */
 import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
 import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
 import { isUuid } from '../../kernel/database/load-by-key.ts';
@@ -13,7 +16,9 @@ import { listRoutes, removeRoute, setRoute } from './set-route.ts';
 
 const named =
   <Name extends string>(__typename: Name) =>
-  <Result extends object>(result: Result | Refused): (Result & { readonly __typename: Name }) | Refused =>
+  <Result extends object>(
+    result: Result | Refused,
+  ): (Result & { readonly __typename: Name }) | Refused =>
     isRefused(result) ? result : { ...result, __typename };
 
 const removed = named('PolicyRemoved');
@@ -24,21 +29,44 @@ const shopNamed = (shopId: string | null | undefined): string | null => {
   return shopId ?? null;
 };
 
-type PolicyQuery = 'rateHistory' | 'bankRoutes' | 'blockEntries' | 'forbiddenPurposes' | 'exchangeRates';
+type PolicyQuery =
+  | 'rateHistory'
+  | 'bankRoutes'
+  | 'blockEntries'
+  | 'forbiddenPurposes'
+  | 'exchangeRates';
 
 /** The queries of the policies. */
-export const policyQueries = ({ database: { pool } }: PolicyParts): Pick<QueryResolvers, PolicyQuery> => ({
+export const policyQueries = ({
+  database: { pool },
+}: PolicyParts): Pick<QueryResolvers, PolicyQuery> => ({
   rateHistory: async (_, { merchantId, shopId, method, ...page }, { principal }) =>
-    orThrow(await listRates(pool, { ...page, merchantId: ownerOf(principal, merchantId), shopId: shopNamed(shopId), method: method ?? null })),
+    orThrow(
+      await listRates(pool, {
+        ...page,
+        merchantId: ownerOf(principal, merchantId),
+        shopId: shopNamed(shopId),
+        method: method ?? null,
+      }),
+    ),
   bankRoutes: async (_, { merchantId, shopId, ...page }, { principal }) => {
     const owner = ownerOf(principal, merchantId);
     if (owner === null) throw refusal('bad_request', 'merchantId: name the merchant');
-    return orThrow(await listRoutes(pool, { ...page, merchantId: owner, shopId: shopNamed(shopId) }));
+    return orThrow(
+      await listRoutes(pool, { ...page, merchantId: owner, shopId: shopNamed(shopId) }),
+    );
   },
   blockEntries: async (_, { merchantId, kind, ...page }, { principal }) =>
-    orThrow(await listBlockEntries(pool, { ...page, merchantId: ownerOf(principal, merchantId), kind: kind ?? null })),
+    orThrow(
+      await listBlockEntries(pool, {
+        ...page,
+        merchantId: ownerOf(principal, merchantId),
+        kind: kind ?? null,
+      }),
+    ),
   forbiddenPurposes: async (_, page) => orThrow(await listForbiddenPurposes(pool, page)),
-  exchangeRates: async (_, { currency, ...page }) => orThrow(await listExchangeRates(pool, { ...page, currency: currency ?? null })),
+  exchangeRates: async (_, { currency, ...page }) =>
+    orThrow(await listExchangeRates(pool, { ...page, currency: currency ?? null })),
 });
 
 type PolicyMutation =
@@ -56,15 +84,31 @@ type PolicyMutation =
 /** The mutations of the policies and of the ledger. Each leaves its audit entry. */
 export const policyMutations = (parts: PolicyParts): Pick<MutationResolvers, PolicyMutation> => ({
   rateSet: async (_, input, context) => named('RateRecord')(await setRate(parts, context, input)),
-  bankRouteSet: async (_, input, context) => named('BankRoute')(await setRoute(parts, context, input)),
+  bankRouteSet: async (_, input, context) =>
+    named('BankRoute')(await setRoute(parts, context, input)),
   bankRouteRemove: async (_, input, context) => removed(await removeRoute(parts, context, input)),
   blockEntryAdd: async (_, { merchantId, ...input }, context) =>
-    named('BlockEntry')(await addBlockEntry(parts, context, { ...input, merchantId: ownerToChange(context.principal, merchantId) })),
+    named('BlockEntry')(
+      await addBlockEntry(parts, context, {
+        ...input,
+        merchantId: ownerToChange(context.principal, merchantId),
+      }),
+    ),
   blockEntryRemove: async (_, { merchantId, id }, context) =>
-    removed(await removeBlockEntry(parts, context, { merchantId: ownerToChange(context.principal, merchantId), id })),
-  forbiddenPurposeAdd: async (_, input, context) => named('ForbiddenPurpose')(await forbidPurpose(parts, context, input)),
-  forbiddenPurposeRemove: async (_, { id }, context) => removed(await allowPurpose(parts, context, id)),
-  exchangeRateSet: async (_, input, context) => named('ExchangeRate')(await setExchangeRate(parts, context, input)),
-  settlementRecord: async (_, input, context) => recorded(await recordSettlement(parts, context, input)),
-  adjustmentRecord: async (_, input, context) => recorded(await recordAdjustment(parts, context, input)),
+    removed(
+      await removeBlockEntry(parts, context, {
+        merchantId: ownerToChange(context.principal, merchantId),
+        id,
+      }),
+    ),
+  forbiddenPurposeAdd: async (_, input, context) =>
+    named('ForbiddenPurpose')(await forbidPurpose(parts, context, input)),
+  forbiddenPurposeRemove: async (_, { id }, context) =>
+    removed(await allowPurpose(parts, context, id)),
+  exchangeRateSet: async (_, input, context) =>
+    named('ExchangeRate')(await setExchangeRate(parts, context, input)),
+  settlementRecord: async (_, input, context) =>
+    recorded(await recordSettlement(parts, context, input)),
+  adjustmentRecord: async (_, input, context) =>
+    recorded(await recordAdjustment(parts, context, input)),
 });

@@ -1,6 +1,15 @@
-/** Commission rates as operators set them. Decision D-36: platform, merchant, shop; per method; dated, never retroactive. */
+/**
+ * Commission rates as operators set them. Decision D-36: platform, merchant, shop; per method;
+ * dated, never retroactive.
+ */
 import { randomUUID } from 'node:crypto';
-import { behindCursor, newestFirst, readPage, type Page, type PageQuery } from '../../kernel/database/page.ts';
+import {
+  behindCursor,
+  newestFirst,
+  readPage,
+  type Page,
+  type PageQuery,
+} from '../../kernel/database/page.ts';
 import { columns, run, type Runner, type Statement } from '../../kernel/database/statement.ts';
 import { settableMethods, type SettableMethod } from '../../kernel/ledger/rate.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
@@ -40,12 +49,22 @@ export interface RateInput {
 
 const mistakeIn = ({ merchantId, shopId, method, rateBps }: RateInput): string | null => {
   if (shopId && !merchantId) return 'merchantId: a shop’s rate names its merchant, too';
-  if (!settableMethods.some((known) => known === method)) return `method: expected one of ${settableMethods.join(', ')}, got ${method}`;
-  return rateBps >= 0 && rateBps <= 10_000 ? null : `rateBps: expected an integer from 0 to 10,000, got ${rateBps}`;
+  if (!settableMethods.some((known) => known === method))
+    return `method: expected one of ${settableMethods.join(', ')}, got ${method}`;
+  return rateBps >= 0 && rateBps <= 10_000
+    ? null
+    : `rateBps: expected an integer from 0 to 10,000, got ${rateBps}`;
 };
 
-/** Sets a rate at the level that is named. Refuses with `not_found` or, for a wrong value or a moment that is past, `bad_request`. */
-export const setRate = async (parts: PolicyParts, acting: Acting, input: RateInput): Promise<RateRow | Refused> => {
+/**
+ * Sets a rate at the level that is named. Refuses with `not_found` or, for a wrong value or a
+ * moment that is past, `bad_request`.
+ */
+export const setRate = async (
+  parts: PolicyParts,
+  acting: Acting,
+  input: RateInput,
+): Promise<RateRow | Refused> => {
   const mistake = mistakeIn(input);
   if (mistake) return refused('bad_request', mistake);
   const now = acting.now();
@@ -53,18 +72,38 @@ export const setRate = async (parts: PolicyParts, acting: Acting, input: RateInp
   if (isRefused(since)) return since;
   const { merchantId = null, shopId = null, method, rateBps } = input;
   const id = randomUUID();
-  return changePolicy(parts, acting, { action: 'rate.set', merchantId, subject: { kind: 'rate', id } }, async (client) => {
-    const gone = merchantId === null ? null : await missing(client, merchantId, shopId);
-    if (gone) return gone;
-    const [last] = await run<RateRow>(client, before, [merchantId, shopId, method, since]);
-    if (last && Temporal.Instant.compare(last.since, since) === 0) {
-      if (last.since.epochMilliseconds <= now.epochMilliseconds) return refused('bad_request', 'since: a rate of this level begins at this moment already');
-      await run(client, remove, [last.id]);
-    }
-    const [rate] = await run<RateRow>(client, insert, [id, merchantId, shopId, method, rateBps, since]);
-    if (!rate) throw new Error('an insert gave no row');
-    return { before: last ? { rateBps: last.rateBps, since: last.since } : null, after: { shopId, method, rateBps, since }, result: rate };
-  });
+  return changePolicy(
+    parts,
+    acting,
+    { action: 'rate.set', merchantId, subject: { kind: 'rate', id } },
+    async (client) => {
+      const gone = merchantId === null ? null : await missing(client, merchantId, shopId);
+      if (gone) return gone;
+      const [last] = await run<RateRow>(client, before, [merchantId, shopId, method, since]);
+      if (last && Temporal.Instant.compare(last.since, since) === 0) {
+        if (last.since.epochMilliseconds <= now.epochMilliseconds)
+          return refused(
+            'bad_request',
+            'since: a rate of this level begins at this moment already',
+          );
+        await run(client, remove, [last.id]);
+      }
+      const [rate] = await run<RateRow>(client, insert, [
+        id,
+        merchantId,
+        shopId,
+        method,
+        rateBps,
+        since,
+      ]);
+      if (!rate) throw new Error('an insert gave no row');
+      return {
+        before: last ? { rateBps: last.rateBps, since: last.since } : null,
+        after: { shopId, method, rateBps, since },
+        result: rate,
+      };
+    },
+  );
 };
 
 const history: Statement = {
@@ -73,8 +112,21 @@ const history: Statement = {
     and ($5::uuid is null or shop_id = $5) and ($6::text is null or method = $6) ${newestFirst('since', 'id')}`,
 };
 
-/** Rates as they were set, latest beginning first: the platform's (`merchantId` null), a merchant's own and its shops', or one shop's. */
+/**
+ * Rates as they were set, latest beginning first: the platform's (`merchantId` null), a merchant's
+ * own and its shops', or one shop's.
+ */
 export const listRates = (
   runner: Runner,
-  { merchantId, shopId, method, ...page }: PageQuery & { readonly merchantId: string | null; readonly shopId: string | null; readonly method: string | null },
-): Promise<Page<RateRow> | Refused> => readPage(runner, history, [merchantId, shopId, method], page);
+  {
+    merchantId,
+    shopId,
+    method,
+    ...page
+  }: PageQuery & {
+    readonly merchantId: string | null;
+    readonly shopId: string | null;
+    readonly method: string | null;
+  },
+): Promise<Page<RateRow> | Refused> =>
+  readPage(runner, history, [merchantId, shopId, method], page);

@@ -1,6 +1,7 @@
 /**
- * Reconciliation's tables: runs, the lines of the acquirer's registries, and the differences that were found. A registry is of the platform and not of a
- * merchant; a difference is the merchant's whose operation it is about, and the zero merchant's when there is none.
+ * Reconciliation's tables: runs, the lines of the acquirer's registries, and the differences that
+ * were found. A registry is of the platform and not of a merchant; a difference is the merchant's
+ * whose operation it is about, and the zero merchant's when there is none.
  */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import type { RegistryKind, RegistryStatus } from '../../kernel/banks/settlement-bank.ts';
@@ -13,7 +14,13 @@ const moment = () => p.type(InstantType).$type<Temporal.Instant>();
 /** `open` takes lines, `ready` waits for the job that matches, `matched` is done. */
 export type RunStatus = 'open' | 'ready' | 'matched';
 
-export type DifferenceKind = 'amount_differs' | 'currency_differs' | 'status_differs' | 'missing_here' | 'missing_at_bank' | 'duplicate';
+export type DifferenceKind =
+  | 'amount_differs'
+  | 'currency_differs'
+  | 'status_differs'
+  | 'missing_here'
+  | 'missing_at_bank'
+  | 'duplicate';
 
 export const ReconciliationRunEntity = defineEntity({
   name: 'ReconciliationRun',
@@ -40,7 +47,10 @@ export const ReconciliationRunEntity = defineEntity({
     { name: 'reconciliation_run_ready', properties: ['createdAt'], where: "status = 'ready'" },
   ],
   checks: [
-    { name: 'reconciliation_run_status', expression: "status = any (array['open'::text, 'ready'::text, 'matched'::text])" },
+    {
+      name: 'reconciliation_run_status',
+      expression: "status = any (array['open'::text, 'ready'::text, 'matched'::text])",
+    },
     { name: 'reconciliation_run_span', expression: 'since < until' },
   ],
 });
@@ -75,7 +85,13 @@ const ReconciliationLineEntity = defineEntity({
     /** Our operation; null until it was matched, and when there is none. */
     matchedId: p.uuid().nullable(),
   },
-  indexes: [{ name: 'reconciliation_line_matched', properties: ['matchedId'], where: 'matched_id is not null' }],
+  indexes: [
+    {
+      name: 'reconciliation_line_matched',
+      properties: ['matchedId'],
+      where: 'matched_id is not null',
+    },
+  ],
 });
 
 export const ReconciliationDifferenceEntity = defineEntity({
@@ -107,9 +123,18 @@ export const ReconciliationDifferenceEntity = defineEntity({
       expression:
         "kind = any (array['amount_differs'::text, 'currency_differs'::text, 'status_differs'::text, 'missing_here'::text, 'missing_at_bank'::text, 'duplicate'::text])",
     },
-    { name: 'reconciliation_difference_resolved', expression: '(resolved_at is null) = (resolved_by is null) and (resolved_at is null) = (note is null)' },
+    {
+      name: 'reconciliation_difference_resolved',
+      expression:
+        '(resolved_at is null) = (resolved_by is null) and (resolved_at is null) = (note is null)',
+    },
   ],
 });
 export type ReconciliationDifference = Row<InferEntity<typeof ReconciliationDifferenceEntity>>;
 
-export const reconciliationEntities = [ReconciliationRunEntity, ReconciliationPartEntity, ReconciliationLineEntity, ReconciliationDifferenceEntity];
+export const reconciliationEntities = [
+  ReconciliationRunEntity,
+  ReconciliationPartEntity,
+  ReconciliationLineEntity,
+  ReconciliationDifferenceEntity,
+];

@@ -1,4 +1,7 @@
-/** Reconciliation in the background: what was uploaded is matched, and yesterday's registry is fetched from the banks that give one. */
+/**
+ * Reconciliation in the background: what was uploaded is matched, and yesterday's registry is
+ * fetched from the banks that give one.
+ */
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import type { RegistryBank } from '../../kernel/banks/settlement-bank.ts';
@@ -20,8 +23,14 @@ const matchEvery_ms = 2_000;
 /** Fetching a registry that is there already costs one statement. */
 const fetchEvery_ms = 600_000;
 
-const lockOpen: Statement = { name: 'reconciliation.lock_open', text: `select 1 from reconciliation_run where id = $1 and status = 'open' for update` };
-const makeReady: Statement = { name: 'reconciliation.fetched', text: `update reconciliation_run set status = 'ready' where id = $1` };
+const lockOpen: Statement = {
+  name: 'reconciliation.lock_open',
+  text: `select 1 from reconciliation_run where id = $1 and status = 'open' for update`,
+};
+const makeReady: Statement = {
+  name: 'reconciliation.fetched',
+  text: `update reconciliation_run set status = 'ready' where id = $1`,
+};
 const isKnown: Statement = {
   name: 'reconciliation.is_known',
   text: `select 1 from reconciliation_run where connector = $1 and mode = $2 and reference = $3 and status <> 'open'`,
@@ -31,12 +40,27 @@ const isKnown: Statement = {
 const yesterdayOf = ({ connector, mode }: RegistryBank, now: Temporal.Instant): RegistryName => {
   const today = now.toZonedDateTimeISO('UTC').startOfDay();
   const day = today.subtract({ days: 1 });
-  return { connector, mode, reference: `fetched ${day.toPlainDate().toString()}`, since: day.toInstant(), until: today.toInstant() };
+  return {
+    connector,
+    mode,
+    reference: `fetched ${day.toPlainDate().toString()}`,
+    since: day.toInstant(),
+    until: today.toInstant(),
+  };
 };
 
-/** Fetches a registry into a run that is ready to be matched, in one transaction: a bank that fails half way leaves nothing. False when it was there. */
-export const fetchRegistry = async (pool: pg.Pool, bank: RegistryBank, name: RegistryName, now: Temporal.Instant): Promise<boolean> => {
-  if ((await run(pool, isKnown, [name.connector, name.mode, name.reference])).length > 0) return false;
+/**
+ * Fetches a registry into a run that is ready to be matched, in one transaction: a bank that fails
+ * half way leaves nothing. False when it was there.
+ */
+export const fetchRegistry = async (
+  pool: pg.Pool,
+  bank: RegistryBank,
+  name: RegistryName,
+  now: Temporal.Instant,
+): Promise<boolean> => {
+  if ((await run(pool, isKnown, [name.connector, name.mode, name.reference])).length > 0)
+    return false;
   return inTransaction(pool, async (client) => {
     const opened = await openRun(client, name, 'reconciliation', now);
     if (!opened || (await run(client, lockOpen, [opened.id])).length === 0) return false;
@@ -54,7 +78,13 @@ export const fetchRegistry = async (pool: pg.Pool, bank: RegistryBank, name: Reg
 };
 
 /** The jobs of reconciliation. */
-export const reconciliationJobs = ({ pool, now, log, stopping, registries }: ReconciliationParts): readonly Job[] => [
+export const reconciliationJobs = ({
+  pool,
+  now,
+  log,
+  stopping,
+  registries,
+}: ReconciliationParts): readonly Job[] => [
   {
     name: 'match-registries',
     queue: 'schedules',
@@ -79,7 +109,10 @@ export const reconciliationJobs = ({ pool, now, log, stopping, registries }: Rec
         try {
           await fetchRegistry(pool, bank, yesterdayOf(bank, now()), now());
         } catch (error) {
-          log.error({ connector: bank.connector, err: error }, 'a registry could not be fetched; the others are');
+          log.error(
+            { connector: bank.connector, err: error },
+            'a registry could not be fetched; the others are',
+          );
         }
       }
       return done;

@@ -1,13 +1,30 @@
 /** Reconciliation as operators see it: the runs, their differences, and what became of one. */
-import { behindCursor, newestFirst, readPage, type Page, type PageQuery } from '../../kernel/database/page.ts';
+import {
+  behindCursor,
+  newestFirst,
+  readPage,
+  type Page,
+  type PageQuery,
+} from '../../kernel/database/page.ts';
 import { isUuid } from '../../kernel/database/load-by-key.ts';
 import type { Database } from '../../kernel/database/orm.ts';
-import { columns, propertyNames, run, type Runner, type Statement } from '../../kernel/database/statement.ts';
+import {
+  columns,
+  propertyNames,
+  run,
+  type Runner,
+  type Statement,
+} from '../../kernel/database/statement.ts';
 import { platformMerchantId } from '../../kernel/rules/platform.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { actorOf, changeWithAudit, type Acting } from '../../kernel/service/audit.ts';
 import { reasonMistake } from '../policies/change-policy.ts';
-import { ReconciliationDifferenceEntity, type DifferenceKind, type ReconciliationDifference, type ReconciliationRun } from './entities.ts';
+import {
+  ReconciliationDifferenceEntity,
+  type DifferenceKind,
+  type ReconciliationDifference,
+  type ReconciliationRun,
+} from './entities.ts';
 import { runColumns } from './upload-report.ts';
 
 const differenceColumns = columns(propertyNames(ReconciliationDifferenceEntity));
@@ -22,7 +39,8 @@ const runsPage: Statement = {
 export const listRuns = (
   runner: Runner,
   { connector, ...page }: PageQuery & { readonly connector?: string | null | undefined },
-): Promise<Page<ReconciliationRun> | Refused> => readPage(runner, runsPage, [connector ?? null], page);
+): Promise<Page<ReconciliationRun> | Refused> =>
+  readPage(runner, runsPage, [connector ?? null], page);
 
 export type DifferenceRow = ReconciliationDifference & { readonly createdAt: Temporal.Instant };
 
@@ -42,7 +60,10 @@ export interface DifferenceQuery extends PageQuery {
 }
 
 /** A page of differences, the last found first; `bad_request` for a wrong size, cursor or id. */
-export const listDifferences = async (runner: Runner, query: DifferenceQuery): Promise<Page<DifferenceRow> | Refused> => {
+export const listDifferences = async (
+  runner: Runner,
+  query: DifferenceQuery,
+): Promise<Page<DifferenceRow> | Refused> => {
   const { runId = null, kind = null, resolved = null, merchantId = null } = query;
   for (const [field, id] of Object.entries({ runId, merchantId })) {
     if (id !== null && !isUuid(id)) return refused('bad_request', `${field}: expected a UUID`);
@@ -59,28 +80,48 @@ const resolve: Statement = {
   text: `update reconciliation_difference set resolved_at = $3, resolved_by = $4, note = $5 where merchant_id = $1 and id = $2 returning ${differenceColumns}`,
 };
 
-const told = ({ kind, operation, operationId, resolvedAt, note }: ReconciliationDifference) => ({ kind, operation, operationId, resolvedAt, note });
+const told = ({ kind, operation, operationId, resolvedAt, note }: ReconciliationDifference) => ({
+  kind,
+  operation,
+  operationId,
+  resolvedAt,
+  note,
+});
 
 /**
- * Says what became of a difference; `merchantId` null: one that is no merchant's. Refuses with `not_found`, and with `bad_request` a note that says nothing
- * and a difference that was resolved before.
+ * Says what became of a difference; `merchantId` null: one that is no merchant's. Refuses with
+ * `not_found`, and with `bad_request` a note that says nothing and a difference that was resolved
+ * before.
  */
 export const resolveDifference = async (
   database: Pick<Database, 'pool'>,
   acting: Acting,
-  { merchantId, id, note }: { readonly merchantId: string | null; readonly id: string; readonly note: string },
+  {
+    merchantId,
+    id,
+    note,
+  }: { readonly merchantId: string | null; readonly id: string; readonly note: string },
 ): Promise<ReconciliationDifference | Refused> => {
   const none = refused('not_found', 'there is no such difference');
   if (!isUuid(id)) return none;
   const mistake = reasonMistake(note);
   if (mistake) return mistake;
   const key = [merchantId ?? platformMerchantId, id];
-  const action = { action: 'reconciliation_difference.resolve', merchantId, subject: { kind: 'reconciliation_difference', id } };
+  const action = {
+    action: 'reconciliation_difference.resolve',
+    merchantId,
+    subject: { kind: 'reconciliation_difference', id },
+  };
   return changeWithAudit<ReconciliationDifference>(database, acting, action, async (client) => {
     const [before] = await run<ReconciliationDifference>(client, lock, key);
     if (!before) return none;
     if (before.resolvedAt) return refused('bad_request', 'id: the difference is resolved already');
-    const [after] = await run<ReconciliationDifference>(client, resolve, [...key, acting.now(), actorOf(acting.principal).actor, note]);
+    const [after] = await run<ReconciliationDifference>(client, resolve, [
+      ...key,
+      acting.now(),
+      actorOf(acting.principal).actor,
+      note,
+    ]);
     return after ? { before: told(before), after: told(after), result: after } : none;
   });
 };

@@ -1,6 +1,8 @@
 /**
- * Matching a registry with our operations: in the database, in a few statements however many lines there are. A line is ours by our operation's id, or by the
- * bank's reference when it has no id. What succeeded here and is in no registry of the bank is missing there, unless it is too young to be in one.
+ * Matching a registry with our operations: in the database, in a few statements however many lines
+ * there are. A line is ours by our operation's id, or by the bank's reference when it has no id.
+ * What succeeded here and is in no registry of the bank is missing there, unless it is too young to
+ * be in one.
  */
 import type pg from 'pg';
 import { raiseAlert } from '../../kernel/alerts/raise-alert.ts';
@@ -12,10 +14,16 @@ import { runColumns } from './upload-report.ts';
 
 /** What succeeded less than this ago may come in the bank's next registry. */
 const youngest_h = 24;
-/** How far before a registry's span what is missing at the bank is looked for: late registries, and what was too young the last time. */
+/**
+ * How far before a registry's span what is missing at the bank is looked for: late registries, and
+ * what was too young the last time.
+ */
 const lookBack_d = 31;
 
-/** Our operations at a bank: parameters are the mode and the connector. A voided verification moved no money and is in no registry. */
+/**
+ * Our operations at a bank: parameters are the mode and the connector. A voided verification moved
+ * no money and is in no registry.
+ */
 const ours = (mode: string, connector: string): string => `
   select 'payment' as kind, merchant_id, shop_id, id, bank_ref, amount, currency, captured_at as succeeded_at,
     case when captured_at is not null then 'succeeded' when status in ('pending', 'processing') then 'pending' else 'failed' end as status
@@ -93,7 +101,12 @@ const finish: Statement = {
   text: `update reconciliation_run set status = 'matched', matched = $2, differences = $3, matched_at = $4 where id = $1 returning ${runColumns}`,
 };
 
-const alertOf = (client: pg.PoolClient, { id, connector, mode, reference }: ReconciliationRun, differences: number, at: Temporal.Instant) =>
+const alertOf = (
+  client: pg.PoolClient,
+  { id, connector, mode, reference }: ReconciliationRun,
+  differences: number,
+  at: Temporal.Instant,
+) =>
   raiseAlert(client, {
     kind: 'reconciliation_difference',
     merchantId: null,
@@ -104,15 +117,25 @@ const alertOf = (client: pg.PoolClient, { id, connector, mode, reference }: Reco
     at,
   });
 
-const earliest = (one: Temporal.Instant, other: Temporal.Instant): Temporal.Instant => (Temporal.Instant.compare(one, other) <= 0 ? one : other);
+const earliest = (one: Temporal.Instant, other: Temporal.Instant): Temporal.Instant =>
+  Temporal.Instant.compare(one, other) <= 0 ? one : other;
 
 /**
- * Matches the oldest run that is ready, in one transaction, and alerts when it has differences; null when none is ready. A crash leaves it ready. A run that cannot
- * be matched is set aside, and the next one is matched.
+ * Matches the oldest run that is ready, in one transaction, and alerts when it has differences;
+ * null when none is ready. A crash leaves it ready. A run that cannot be matched is set aside, and
+ * the next one is matched.
  */
-export const matchNext = async (pool: pg.Pool, now: Temporal.Instant): Promise<ReconciliationRun | null> => {
+export const matchNext = async (
+  pool: pg.Pool,
+  now: Temporal.Instant,
+): Promise<ReconciliationRun | null> => {
   const first = async () => (await run<Subject>(pool, oldestReady, []))[0] ?? null;
-  const { result } = await workBatch(pool, { task, most: 1, work: () => matchOldest(pool, now), first });
+  const { result } = await workBatch(pool, {
+    task,
+    most: 1,
+    work: () => matchOldest(pool, now),
+    first,
+  });
   return result;
 };
 
@@ -121,14 +144,33 @@ const matchOldest = (pool: pg.Pool, now: Temporal.Instant): Promise<Reconciliati
     const [ready] = await run<ReconciliationRun>(client, takeReady, []);
     if (!ready) return null;
     const { id, mode, connector, since, until } = ready;
-    // What was just written has no statistics: the planner would take a registry for a few lines, and read all our operations for each of them.
+    // What was just written has no statistics: the planner would take a registry for a few lines,
+    // and read all our operations for each of them.
     await client.query('set local enable_nestloop = off');
-    const [compared] = await run<{ matched: number; found: number }>(client, compare, [id, mode, connector, platformMerchantId, now]);
+    const [compared] = await run<{ matched: number; found: number }>(client, compare, [
+      id,
+      mode,
+      connector,
+      platformMerchantId,
+      now,
+    ]);
     const oldEnough = earliest(until, now.subtract({ hours: youngest_h }));
     const from = since.subtract({ hours: lookBack_d * 24 });
-    const [lacking] = await run<{ found: number }>(client, missing, [id, mode, connector, now, oldEnough, from]);
+    const [lacking] = await run<{ found: number }>(client, missing, [
+      id,
+      mode,
+      connector,
+      now,
+      oldEnough,
+      from,
+    ]);
     const differences = (compared?.found ?? 0) + (lacking?.found ?? 0);
     if (differences > 0) await alertOf(client, ready, differences, now);
-    const [matched] = await run<ReconciliationRun>(client, finish, [id, compared?.matched ?? 0, differences, now]);
+    const [matched] = await run<ReconciliationRun>(client, finish, [
+      id,
+      compared?.matched ?? 0,
+      differences,
+      now,
+    ]);
     return matched ?? null;
   });

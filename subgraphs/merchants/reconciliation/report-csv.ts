@@ -1,5 +1,12 @@
-/** A registry as an operator uploads it: CSV with a header, one line for each operation. Nothing of it is guessed: a text with a mistake is refused whole, line by line. */
-import { registryKinds, registryStatuses, type RegistryLine } from '../../kernel/banks/settlement-bank.ts';
+/**
+ * A registry as an operator uploads it: CSV with a header, one line for each operation. Nothing of
+ * it is guessed: a text with a mistake is refused whole, line by line.
+ */
+import {
+  registryKinds,
+  registryStatuses,
+  type RegistryLine,
+} from '../../kernel/banks/settlement-bank.ts';
 import { isUuid } from '../../kernel/database/load-by-key.ts';
 import { isCurrency } from '../../kernel/rules/exchange.ts';
 import { largestAmount } from '../../kernel/rules/money.ts';
@@ -14,7 +21,8 @@ export interface LineMistake {
 
 const referenceMax_chars = 255;
 
-const amountOf = (text: string): bigint | null => (/^\d{1,16}$/.test(text) && BigInt(text) <= largestAmount ? BigInt(text) : null);
+const amountOf = (text: string): bigint | null =>
+  /^\d{1,16}$/.test(text) && BigInt(text) <= largestAmount ? BigInt(text) : null;
 
 const momentOf = (text: string): Temporal.Instant | null => {
   try {
@@ -27,10 +35,20 @@ const momentOf = (text: string): Temporal.Instant | null => {
 /** The line, or what is wrong with it in words. */
 const readLine = (text: string): RegistryLine | string => {
   const fields = text.split(',');
-  const [reference = '', operation = '', kindText, amountText = '', currency = '', statusText, atText = '', feeText = ''] = fields;
+  const [
+    reference = '',
+    operation = '',
+    kindText,
+    amountText = '',
+    currency = '',
+    statusText,
+    atText = '',
+    feeText = '',
+  ] = fields;
   if (fields.length !== 8) return `expected 8 fields, got ${fields.length}`;
   if (text.includes('"')) return 'expected fields without quotes';
-  if (reference === '' || reference.length > referenceMax_chars) return `reference: expected 1 to ${referenceMax_chars} characters`;
+  if (reference === '' || reference.length > referenceMax_chars)
+    return `reference: expected 1 to ${referenceMax_chars} characters`;
   if (operation !== '' && !isUuid(operation)) return 'operation_id: expected a UUID or nothing';
   const kind = registryKinds.find((known) => known === kindText);
   if (!kind) return `kind: expected ${registryKinds.join(', ')}`;
@@ -43,13 +61,25 @@ const readLine = (text: string): RegistryLine | string => {
   if (!at) return 'at: expected a moment of RFC 3339';
   const fee = feeText === '' ? null : amountOf(feeText);
   if (feeText !== '' && fee === null) return 'fee: expected minor units or nothing';
-  return { reference, operationId: operation === '' ? null : operation.toLowerCase(), kind, amount, currency, status, at, fee };
+  return {
+    reference,
+    operationId: operation === '' ? null : operation.toLowerCase(),
+    kind,
+    amount,
+    currency,
+    status,
+    at,
+    fee,
+  };
 };
 
 /** Reads a registry's text; all mistakes with their line numbers, the header being line 1. */
-export const readRegistry = (csv: string): { readonly lines: readonly RegistryLine[]; readonly mistakes: readonly LineMistake[] } => {
+export const readRegistry = (
+  csv: string,
+): { readonly lines: readonly RegistryLine[]; readonly mistakes: readonly LineMistake[] } => {
   const [header = '', ...texts] = csv.replace(/^\u{feff}/u, '').split(/\r?\n/);
-  if (header !== registryHeader) return { lines: [], mistakes: [{ line: 1, message: `expected the header ${registryHeader}` }] };
+  if (header !== registryHeader)
+    return { lines: [], mistakes: [{ line: 1, message: `expected the header ${registryHeader}` }] };
   const lines: RegistryLine[] = [];
   const mistakes: LineMistake[] = [];
   for (const [index, text] of texts.entries()) {

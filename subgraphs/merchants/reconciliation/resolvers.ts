@@ -12,7 +12,8 @@ interface Parts {
   readonly database: Pick<Database, 'pool'>;
 }
 
-const named = (result: ReconciliationRun | Refused) => (isRefused(result) ? result : { ...result, __typename: 'ReconciliationRun' as const });
+const named = (result: ReconciliationRun | Refused) =>
+  isRefused(result) ? result : { ...result, __typename: 'ReconciliationRun' as const };
 
 /** The queries of reconciliation. */
 export const reconciliationQueries = ({ database: { pool } }: Parts) =>
@@ -24,18 +25,27 @@ export const reconciliationQueries = ({ database: { pool } }: Parts) =>
 /** The mutations of reconciliation; each leaves its audit entry. */
 export const reconciliationMutations = ({ database }: Parts) =>
   ({
-    reconciliationOpen: async (_, name, context) => named(await openReconciliation(database, context, name)),
-    reconciliationPartAdd: async (_, part, context) => named(await addRegistryPart(database, context, part)),
-    reconciliationMatch: async (_, { runId }, context) => named(await matchReconciliation(database, context, runId)),
+    reconciliationOpen: async (_, name, context) =>
+      named(await openReconciliation(database, context, name)),
+    reconciliationPartAdd: async (_, part, context) =>
+      named(await addRegistryPart(database, context, part)),
+    reconciliationMatch: async (_, { runId }, context) =>
+      named(await matchReconciliation(database, context, runId)),
     reconciliationDifferenceResolve: async (_, { merchantId, ...input }, context) => {
-      const resolved = await resolveDifference(database, context, { ...input, merchantId: merchantId ?? null });
-      return isRefused(resolved) ? resolved : { ...resolved, __typename: 'ReconciliationDifference' };
+      const resolved = await resolveDifference(database, context, {
+        ...input,
+        merchantId: merchantId ?? null,
+      });
+      return isRefused(resolved)
+        ? resolved
+        : { ...resolved, __typename: 'ReconciliationDifference' };
     },
   }) satisfies MutationResolvers;
 
 /** What of a difference is told otherwise than it is stored. */
 export const reconciliationFields = {
   ReconciliationDifference: {
-    merchantId: ({ merchantId }: ReconciliationDifference) => (merchantId === platformMerchantId ? null : merchantId),
+    merchantId: ({ merchantId }: ReconciliationDifference) =>
+      merchantId === platformMerchantId ? null : merchantId,
   },
 };

@@ -1,10 +1,19 @@
-/** Bringing in an acquirer's registry: a run is opened, takes the lines part by part, and is given to the job that matches. Each step may be repeated. */
+/**
+ * Bringing in an acquirer's registry: a run is opened, takes the lines part by part, and is given
+ * to the job that matches. Each step may be repeated.
+ */
 import { createHash, randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import type { RegistryLine } from '../../kernel/banks/settlement-bank.ts';
 import { isUuid } from '../../kernel/database/load-by-key.ts';
 import type { Database } from '../../kernel/database/orm.ts';
-import { columns, propertyNames, run, type Runner, type Statement } from '../../kernel/database/statement.ts';
+import {
+  columns,
+  propertyNames,
+  run,
+  type Runner,
+  type Statement,
+} from '../../kernel/database/statement.ts';
 import { isPlainText } from '../../kernel/rules/block.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
@@ -35,9 +44,18 @@ const byName: Statement = {
   name: 'reconciliation.by_name',
   text: `select ${runColumns} from reconciliation_run where connector = $1 and mode = $2 and reference = $3`,
 };
-const lock: Statement = { name: 'reconciliation.lock', text: `select ${runColumns} from reconciliation_run where id = $1 for update` };
-const readPart: Statement = { name: 'reconciliation.part', text: 'select digest from reconciliation_part where run_id = $1 and part = $2' };
-const addPart: Statement = { name: 'reconciliation.add_part', text: 'insert into reconciliation_part (run_id, part, digest) values ($1, $2, $3)' };
+const lock: Statement = {
+  name: 'reconciliation.lock',
+  text: `select ${runColumns} from reconciliation_run where id = $1 for update`,
+};
+const readPart: Statement = {
+  name: 'reconciliation.part',
+  text: 'select digest from reconciliation_part where run_id = $1 and part = $2',
+};
+const addPart: Statement = {
+  name: 'reconciliation.add_part',
+  text: 'insert into reconciliation_part (run_id, part, digest) values ($1, $2, $3)',
+};
 const addLines: Statement = {
   name: 'reconciliation.add_lines',
   text: `with added as (insert into reconciliation_line (run_id, part, line, reference, operation_id, kind, amount, currency, status, at, fee)
@@ -45,19 +63,41 @@ const addLines: Statement = {
       returning 1)
     update reconciliation_run set lines = lines + (select count(*) from added) where id = $1 returning ${runColumns}`,
 };
-const makeReady: Statement = { name: 'reconciliation.ready', text: `update reconciliation_run set status = 'ready' where id = $1 returning ${runColumns}` };
-
-const nameMistake = ({ connector, reference, since, until }: RegistryName): Refused | null => {
-  const fits = (text: string): boolean => isPlainText(text) && text.trim() !== '' && text.length <= referenceMax_chars;
-  if (!fits(connector)) return refused('bad_request', `connector: expected 1 to ${referenceMax_chars} characters`);
-  if (!fits(reference)) return refused('bad_request', `reference: expected 1 to ${referenceMax_chars} characters`);
-  return Temporal.Instant.compare(since, until) < 0 ? null : refused('bad_request', 'until: expected a moment after since');
+const makeReady: Statement = {
+  name: 'reconciliation.ready',
+  text: `update reconciliation_run set status = 'ready' where id = $1 returning ${runColumns}`,
 };
 
-const told = ({ connector, mode, reference, status, lines }: ReconciliationRun) => ({ connector, mode, reference, status, lines });
+const nameMistake = ({ connector, reference, since, until }: RegistryName): Refused | null => {
+  const fits = (text: string): boolean =>
+    isPlainText(text) && text.trim() !== '' && text.length <= referenceMax_chars;
+  if (!fits(connector))
+    return refused('bad_request', `connector: expected 1 to ${referenceMax_chars} characters`);
+  if (!fits(reference))
+    return refused('bad_request', `reference: expected 1 to ${referenceMax_chars} characters`);
+  return Temporal.Instant.compare(since, until) < 0
+    ? null
+    : refused('bad_request', 'until: expected a moment after since');
+};
 
-/** Opens a run, or gives the one that is there under the same connector, mode and reference. Null when there is none although it was opened. */
-export const openRun = async (runner: Runner, name: RegistryName, by: string, now: Temporal.Instant): Promise<ReconciliationRun | null> => {
+const told = ({ connector, mode, reference, status, lines }: ReconciliationRun) => ({
+  connector,
+  mode,
+  reference,
+  status,
+  lines,
+});
+
+/**
+ * Opens a run, or gives the one that is there under the same connector, mode and reference. Null
+ * when there is none although it was opened.
+ */
+export const openRun = async (
+  runner: Runner,
+  name: RegistryName,
+  by: string,
+  now: Temporal.Instant,
+): Promise<ReconciliationRun | null> => {
   const { connector, mode, reference, since, until } = name;
   await run(runner, open, [randomUUID(), connector, mode, reference, since, until, now, by]);
   const [found] = await run<ReconciliationRun>(runner, byName, [connector, mode, reference]);
@@ -65,7 +105,13 @@ export const openRun = async (runner: Runner, name: RegistryName, by: string, no
 };
 
 /** Stores a part's lines once; gives the run, or null when this very part is there already. */
-export const storePart = async (client: pg.PoolClient, runId: string, part: number, digest: string, lines: readonly RegistryLine[]) => {
+export const storePart = async (
+  client: pg.PoolClient,
+  runId: string,
+  part: number,
+  digest: string,
+  lines: readonly RegistryLine[],
+) => {
   await run(client, addPart, [runId, part, digest]);
   const of = <Value>(value: (line: RegistryLine) => Value): Value[] => lines.map(value);
   const values = [
@@ -85,16 +131,33 @@ export const storePart = async (client: pg.PoolClient, runId: string, part: numb
 
 type Uploading = Pick<Database, 'pool'>;
 
-/** Opens a run for a registry. Its reference, such as the file's digest, is its idempotency key. Refuses with `bad_request` and `idempotent_conflict`. */
-export const openReconciliation = (database: Uploading, acting: Acting, name: RegistryName): Promise<ReconciliationRun | Refused> => {
-  const action = { action: 'reconciliation.open', merchantId: null, subject: { kind: 'registry', id: `${name.connector}/${name.reference}` } };
+/**
+ * Opens a run for a registry. Its reference, such as the file's digest, is its idempotency key.
+ * Refuses with `bad_request` and `idempotent_conflict`.
+ */
+export const openReconciliation = (
+  database: Uploading,
+  acting: Acting,
+  name: RegistryName,
+): Promise<ReconciliationRun | Refused> => {
+  const action = {
+    action: 'reconciliation.open',
+    merchantId: null,
+    subject: { kind: 'registry', id: `${name.connector}/${name.reference}` },
+  };
   return changeWithAudit<ReconciliationRun>(database, acting, action, async (client) => {
     const mistake = nameMistake(name);
     if (mistake) return mistake;
     const opened = await openRun(client, name, actorOf(acting.principal).actor, acting.now());
     if (!opened) throw new Error('a run was opened and is not there');
-    const same = Temporal.Instant.compare(opened.since, name.since) === 0 && Temporal.Instant.compare(opened.until, name.until) === 0;
-    if (!same) return refused('idempotent_conflict', 'reference: a registry of another span was opened under it');
+    const same =
+      Temporal.Instant.compare(opened.since, name.since) === 0 &&
+      Temporal.Instant.compare(opened.until, name.until) === 0;
+    if (!same)
+      return refused(
+        'idempotent_conflict',
+        'reference: a registry of another span was opened under it',
+      );
     return { before: null, after: { ...told(opened), runId: opened.id }, result: opened };
   });
 };
@@ -105,42 +168,81 @@ const changeRun = async (
   database: Uploading,
   acting: Acting,
   { action, id }: { readonly action: string; readonly id: string },
-  change: (client: pg.PoolClient, before: ReconciliationRun) => Promise<ReconciliationRun | Refused>,
+  change: (
+    client: pg.PoolClient,
+    before: ReconciliationRun,
+  ) => Promise<ReconciliationRun | Refused>,
 ): Promise<ReconciliationRun | Refused> => {
   if (!isUuid(id)) return none;
-  return changeWithAudit<ReconciliationRun>(database, acting, { action, merchantId: null, subject: { kind: 'reconciliation', id } }, async (client) => {
-    const [before] = await run<ReconciliationRun>(client, lock, [id]);
-    if (!before) return none;
-    const after = await change(client, before);
-    return '__typename' in after ? after : { before: told(before), after: told(after), result: after };
-  });
+  return changeWithAudit<ReconciliationRun>(
+    database,
+    acting,
+    { action, merchantId: null, subject: { kind: 'reconciliation', id } },
+    async (client) => {
+      const [before] = await run<ReconciliationRun>(client, lock, [id]);
+      if (!before) return none;
+      const after = await change(client, before);
+      return '__typename' in after
+        ? after
+        : { before: told(before), after: told(after), result: after };
+    },
+  );
 };
 
 /**
- * Adds a part of the registry to an open run: all its lines, or none when one of them has a mistake. The same part again changes nothing; another text under its
- * number is refused with `idempotent_conflict`, mistakes and a run that is closed with `bad_request`.
+ * Adds a part of the registry to an open run: all its lines, or none when one of them has a
+ * mistake. The same part again changes nothing; another text under its number is refused with
+ * `idempotent_conflict`, mistakes and a run that is closed with `bad_request`.
  */
 export const addRegistryPart = (
   database: Uploading,
   acting: Acting,
   { runId, part, csv }: { readonly runId: string; readonly part: number; readonly csv: string },
 ): Promise<ReconciliationRun | Refused> =>
-  changeRun(database, acting, { action: 'reconciliation.add', id: runId }, async (client, before) => {
-    const digest = createHash('sha256').update(csv).digest('hex');
-    const [known] = await run<{ digest: string }>(client, readPart, [runId, part]);
-    if (known) return known.digest === digest ? before : refused('idempotent_conflict', `part: another text is there as part ${part}`);
-    if (before.status !== 'open') return refused('bad_request', 'runId: the run takes no more lines');
-    const { lines, mistakes } = readRegistry(csv);
-    const shown = mistakes.slice(0, mistakesTold_max).map(({ line, message }) => `line ${line}: ${message}`);
-    if (shown.length > 0) return refused('bad_request', `csv: lines with mistakes: ${mistakes.length}; ${shown.join('; ')}`);
-    if (lines.length === 0) return refused('bad_request', 'csv: expected lines, got the header alone');
-    return (await storePart(client, runId, part, digest, lines)) ?? none;
-  });
+  changeRun(
+    database,
+    acting,
+    { action: 'reconciliation.add', id: runId },
+    async (client, before) => {
+      const digest = createHash('sha256').update(csv).digest('hex');
+      const [known] = await run<{ digest: string }>(client, readPart, [runId, part]);
+      if (known)
+        return known.digest === digest
+          ? before
+          : refused('idempotent_conflict', `part: another text is there as part ${part}`);
+      if (before.status !== 'open')
+        return refused('bad_request', 'runId: the run takes no more lines');
+      const { lines, mistakes } = readRegistry(csv);
+      const shown = mistakes
+        .slice(0, mistakesTold_max)
+        .map(({ line, message }) => `line ${line}: ${message}`);
+      if (shown.length > 0)
+        return refused(
+          'bad_request',
+          `csv: lines with mistakes: ${mistakes.length}; ${shown.join('; ')}`,
+        );
+      if (lines.length === 0)
+        return refused('bad_request', 'csv: expected lines, got the header alone');
+      return (await storePart(client, runId, part, digest, lines)) ?? none;
+    },
+  );
 
-/** Closes a run to more lines and gives it to the job that matches, which takes it within seconds. A run that was given already stays as it is. */
-export const matchReconciliation = (database: Uploading, acting: Acting, runId: string): Promise<ReconciliationRun | Refused> =>
-  changeRun(database, acting, { action: 'reconciliation.match', id: runId }, async (client, before) => {
-    if (before.status !== 'open') return before;
-    const [after] = await run<ReconciliationRun>(client, makeReady, [runId]);
-    return after ?? none;
-  });
+/**
+ * Closes a run to more lines and gives it to the job that matches, which takes it within seconds. A
+ * run that was given already stays as it is.
+ */
+export const matchReconciliation = (
+  database: Uploading,
+  acting: Acting,
+  runId: string,
+): Promise<ReconciliationRun | Refused> =>
+  changeRun(
+    database,
+    acting,
+    { action: 'reconciliation.match', id: runId },
+    async (client, before) => {
+      if (before.status !== 'open') return before;
+      const [after] = await run<ReconciliationRun>(client, makeReady, [runId]);
+      return after ?? none;
+    },
+  );

@@ -1,4 +1,7 @@
-/** What may be set in the cabinet. Contract "Webhook endpoint" and "Webhooks"; decision D-73: an overlap of at most 24 hours. */
+/**
+ * What may be set in the cabinet. Contract "Webhook endpoint" and "Webhooks"; decision D-73: an
+ * overlap of at most 24 hours.
+ */
 import type { SignatureFormat } from '../webhooks/rules.ts';
 
 const name_max_chars = 200;
@@ -6,17 +9,29 @@ export const shopsPerMerchant_max = 500;
 export const endpointsPerShop_max = 20;
 const secretOverlap_max_h = 24;
 
-/** What is wrong with the name of a merchant, a shop or a terminal, in words that begin with `field`; null when nothing is. */
+/**
+ * What is wrong with the name of a merchant, a shop or a terminal, in words that begin with
+ * `field`; null when nothing is.
+ */
 export const nameMistake = (field: string, name: string): string | null => {
   if (name.trim() === '') return `${field}: must not be empty`;
-  return name.length > name_max_chars ? `${field}: must have at most ${name_max_chars} characters, got ${name.length}` : null;
+  return name.length > name_max_chars
+    ? `${field}: must have at most ${name_max_chars} characters, got ${name.length}`
+    : null;
 };
 
-/** What is wrong with the overlap of a rotation; null when nothing is. The legacy header has room for one signature, so that nothing can overlap in it. */
+/**
+ * What is wrong with the overlap of a rotation; null when nothing is. The legacy header has room
+ * for one signature, so that nothing can overlap in it.
+ */
 export const overlapMistake = (hours: number, signature: SignatureFormat): string | null => {
-  if (hours < 0 || hours > secretOverlap_max_h) return `overlapHours: expected an integer from 0 to ${secretOverlap_max_h}, got ${hours}`;
-  return hours > 0 && signature === 'legacy' ? 'overlapHours: the legacy signature cannot carry two signatures; rotate without an overlap' : null;
+  if (hours < 0 || hours > secretOverlap_max_h)
+    return `overlapHours: expected an integer from 0 to ${secretOverlap_max_h}, got ${hours}`;
+  return hours > 0 && signature === 'legacy'
+    ? 'overlapHours: the legacy signature cannot carry two signatures; rotate without an overlap'
+    : null;
 };
 
 /** Until when the secret before the rotation signs too; null when it stops at once. */
-export const overlapEnd = (now: Temporal.Instant, hours: number): Temporal.Instant | null => (hours === 0 ? null : now.add({ hours }));
+export const overlapEnd = (now: Temporal.Instant, hours: number): Temporal.Instant | null =>
+  hours === 0 ? null : now.add({ hours });

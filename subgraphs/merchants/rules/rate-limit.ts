@@ -1,4 +1,7 @@
-/** How fast a merchant may call. Decision D-08: 50 requests a second with bursts of 100, unless an operator says otherwise. */
+/**
+ * How fast a merchant may call. Decision D-08: 50 requests a second with bursts of 100, unless an
+ * operator says otherwise.
+ */
 
 /** `burst` requests at once, `perSecond` in the long run. */
 export interface RateLimit {
@@ -20,14 +23,20 @@ export interface StoredRateLimit {
 
 /** The limit that holds for a merchant. */
 export const rateLimitOf = ({ ratePerSecond, rateBurst }: StoredRateLimit): RateLimit =>
-  ratePerSecond === null || rateBurst === null ? defaultRateLimit : { perSecond: ratePerSecond, burst: rateBurst };
+  ratePerSecond === null || rateBurst === null
+    ? defaultRateLimit
+    : { perSecond: ratePerSecond, burst: rateBurst };
 
 const isWithin = (value: number, most: number): boolean => value >= 1 && value <= most;
 
 /** What is wrong with limits that an operator asks for, in words; null when nothing is. */
 export const rateLimitMistake = ({ ratePerSecond, rateBurst }: StoredRateLimit): string | null => {
   if (ratePerSecond === null && rateBurst === null) return null;
-  if (ratePerSecond === null || rateBurst === null) return 'perSecond and burst: expected both, or neither for the default';
-  if (!isWithin(ratePerSecond, ratePerSecond_max)) return `perSecond: expected an integer from 1 to ${ratePerSecond_max}, got ${ratePerSecond}`;
-  return isWithin(rateBurst, rateBurst_max) ? null : `burst: expected an integer from 1 to ${rateBurst_max}, got ${rateBurst}`;
+  if (ratePerSecond === null || rateBurst === null)
+    return 'perSecond and burst: expected both, or neither for the default';
+  if (!isWithin(ratePerSecond, ratePerSecond_max))
+    return `perSecond: expected an integer from 1 to ${ratePerSecond_max}, got ${ratePerSecond}`;
+  return isWithin(rateBurst, rateBurst_max)
+    ? null
+    : `burst: expected an integer from 1 to ${rateBurst_max}, got ${rateBurst}`;
 };

@@ -1,6 +1,8 @@
 /**
- * What protects a shop beside its keys. Contract "Authentication" 4, 6 and 7: the addresses that may call, the switch for request signatures, and the
- * secret that they are made with (`thm_...`), which has nothing to do with those of webhooks. Changes hold in every process at once: bus topic `keys`.
+ * What protects a shop beside its keys. Contract "Authentication" 4, 6 and 7: the addresses that
+ * may call, the switch for request signatures, and the secret that they are made with (`thm_...`),
+ * which has nothing to do with those of webhooks. Changes hold in every process at once: bus topic
+ * `keys`.
  */
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
@@ -19,18 +21,27 @@ import type { Keys } from '../../kernel/service/access/keys.ts';
 const allowList_max = 200;
 
 const shopColumns = columns(propertyNames(ShopEntity));
-const lockShop: Statement = { name: 'shop.lock', text: `select ${shopColumns} from shop where merchant_id = $1 and id = $2 for update` };
+const lockShop: Statement = {
+  name: 'shop.lock',
+  text: `select ${shopColumns} from shop where merchant_id = $1 and id = $2 for update`,
+};
 const protectShop: Statement = {
   name: 'shop.protect',
   text: `update shop set require_signature = $3, signing_secret_sealed = $4, allow_list = $5, require_bound_signature = $6
     where merchant_id = $1 and id = $2 returning ${shopColumns}`,
 };
 
-type Protection = Pick<Shop, 'requireSignature' | 'requireBoundSignature' | 'signingSecretSealed' | 'allowList'>;
+type Protection = Pick<
+  Shop,
+  'requireSignature' | 'requireBoundSignature' | 'signingSecretSealed' | 'allowList'
+>;
 
 const noShop = refused('not_found', 'there is no such shop');
 
-/** Changes a shop's protection: `decide` sees it as it is and says what shall be different, or refuses. */
+/**
+ * Changes a shop's protection: `decide` sees it as it is and says what shall be different, or
+ * refuses.
+ */
 const changeProtection = async (
   { database, bus }: KeyParts,
   acting: Acting,
@@ -43,17 +54,37 @@ const changeProtection = async (
     if (!before) return noShop;
     const decided = decide(before);
     if (isRefused(decided)) return decided;
-    const { requireSignature, requireBoundSignature, signingSecretSealed, allowList } = { ...before, ...decided };
-    const values = [merchantId, shopId, requireSignature, signingSecretSealed, allowList, requireBoundSignature];
+    const { requireSignature, requireBoundSignature, signingSecretSealed, allowList } = {
+      ...before,
+      ...decided,
+    };
+    const values = [
+      merchantId,
+      shopId,
+      requireSignature,
+      signingSecretSealed,
+      allowList,
+      requireBoundSignature,
+    ];
     const [after = before] = await run<Shop>(client, protectShop, values);
     return { before: stateOf(before), after: stateOf(after), result: after };
   };
-  const changed = await changeWithAudit(database, acting, { action: `shop.${verb}`, merchantId, subject: { kind: 'shop', id: shopId } }, change);
+  const changed = await changeWithAudit(
+    database,
+    acting,
+    { action: `shop.${verb}`, merchantId, subject: { kind: 'shop', id: shopId } },
+    change,
+  );
   if (!isRefused(changed)) await bus.publish('keys', { merchantId });
   return changed;
 };
 
-const stateOf = ({ requireSignature, requireBoundSignature, signingSecretSealed, allowList }: Shop) => ({
+const stateOf = ({
+  requireSignature,
+  requireBoundSignature,
+  signingSecretSealed,
+  allowList,
+}: Shop) => ({
   requireSignature,
   requireBoundSignature: requireBoundSignature ?? false,
   signingSecret: signingSecretSealed === null ? null : '[secret]',
@@ -67,45 +98,95 @@ export interface SignatureDemand {
   readonly bound: boolean | null;
 }
 
-const notRequired = refused('bad_request', 'bound: signatures of whole requests can only be demanded where signatures are required');
-const noSecret = refused('bad_request', 'required: the shop has no signing secret yet; make one with shopSigningSecretRotate');
+const notRequired = refused(
+  'bad_request',
+  'bound: signatures of whole requests can only be demanded where signatures are required',
+);
+const noSecret = refused(
+  'bad_request',
+  'required: the shop has no signing secret yet; make one with shopSigningSecretRotate',
+);
 
-/** Turns the demand for request signatures on or off. Refuses with `not_found`, or with `bad_request` while there is no secret to sign with. */
-export const requireSignature = (parts: KeyParts, acting: Acting, shop: ShopKey, { required, bound }: SignatureDemand): Promise<Shop | Refused> =>
-  changeProtection(parts, acting, { shop, verb: 'signature_require' }, ({ signingSecretSealed, requireBoundSignature: before }) => {
-    if (required && signingSecretSealed === null) return noSecret;
-    if (bound && !required) return notRequired;
-    return { requireSignature: required, requireBoundSignature: required && (bound ?? before ?? false) };
-  });
+/**
+ * Turns the demand for request signatures on or off. Refuses with `not_found`, or with
+ * `bad_request` while there is no secret to sign with.
+ */
+export const requireSignature = (
+  parts: KeyParts,
+  acting: Acting,
+  shop: ShopKey,
+  { required, bound }: SignatureDemand,
+): Promise<Shop | Refused> =>
+  changeProtection(
+    parts,
+    acting,
+    { shop, verb: 'signature_require' },
+    ({ signingSecretSealed, requireBoundSignature: before }) => {
+      if (required && signingSecretSealed === null) return noSecret;
+      if (bound && !required) return notRequired;
+      return {
+        requireSignature: required,
+        requireBoundSignature: required && (bound ?? before ?? false),
+      };
+    },
+  );
 
-/** Gives the shop a new signing secret, or its first one; the old one stops at once. The secret is in the answer and nowhere else in clear. */
+/**
+ * Gives the shop a new signing secret, or its first one; the old one stops at once. The secret is
+ * in the answer and nowhere else in clear.
+ */
 export const rotateSigningSecret = async (
   parts: KeyParts & { readonly vaultKey: Keys },
   acting: Acting,
   shop: ShopKey,
 ): Promise<{ readonly shop: Shop; readonly secret: string } | Refused> => {
   const secret = makeSigningSecret(randomBytes(32));
-  const rotated = await changeProtection(parts, acting, { shop, verb: 'signing_secret_rotate' }, () => ({ signingSecretSealed: seal(parts.vaultKey, secret) }));
+  const rotated = await changeProtection(
+    parts,
+    acting,
+    { shop, verb: 'signing_secret_rotate' },
+    () => ({ signingSecretSealed: seal(parts.vaultKey, secret) }),
+  );
   return isRefused(rotated) ? rotated : { shop: rotated, secret };
 };
 
 /** The entries as they are kept, each once; or what is wrong with the first wrong one. */
 const readEntries = (entries: readonly string[]): readonly string[] | Refused => {
-  if (entries.length > allowList_max) return refused('bad_request', `entries: expected at most ${allowList_max}, got ${entries.length}`);
+  if (entries.length > allowList_max)
+    return refused(
+      'bad_request',
+      `entries: expected at most ${allowList_max}, got ${entries.length}`,
+    );
   const read: string[] = [];
   for (const [index, entry] of entries.entries()) {
     const known = readAddressEntry(entry);
     if (known === null) {
-      const expected = 'expected an IPv4 or IPv6 address, or a block of them such as 192.0.2.0/24 or 2001:db8::/32';
-      return refused('bad_request', `entries[${index}]: ${expected}, got ${JSON.stringify(entry.slice(0, 64))}`);
+      const expected =
+        'expected an IPv4 or IPv6 address, or a block of them such as 192.0.2.0/24 or 2001:db8::/32';
+      return refused(
+        'bad_request',
+        `entries[${index}]: ${expected}, got ${JSON.stringify(entry.slice(0, 64))}`,
+      );
     }
     read.push(known);
   }
   return [...new Set(read)];
 };
 
-/** Says from where the shop's keys may be used; without entries from everywhere. Refuses with `not_found`, or `bad_request` naming the wrong entry. */
-export const setAllowList = async (parts: KeyParts, acting: Acting, shop: ShopKey, entries: readonly string[]): Promise<Shop | Refused> => {
+/**
+ * Says from where the shop's keys may be used; without entries from everywhere. Refuses with
+ * `not_found`, or `bad_request` naming the wrong entry.
+ */
+export const setAllowList = async (
+  parts: KeyParts,
+  acting: Acting,
+  shop: ShopKey,
+  entries: readonly string[],
+): Promise<Shop | Refused> => {
   const read = readEntries(entries);
-  return isRefused(read) ? read : changeProtection(parts, acting, { shop, verb: 'allow_list_set' }, () => ({ allowList: [...read] }));
+  return isRefused(read)
+    ? read
+    : changeProtection(parts, acting, { shop, verb: 'allow_list_set' }, () => ({
+        allowList: [...read],
+      }));
 };

@@ -1,6 +1,7 @@
 /**
- * Merchants' own accounts at acquirers, as operators set them. A secret is sealed as it arrives and is never shown again; the audit log has the account alone.
- * The settings hold from the next call to the acquirer on, in every process.
+ * Merchants' own accounts at acquirers, as operators set them. A secret is sealed as it arrives and
+ * is never shown again; the audit log has the account alone. The settings hold from the next call
+ * to the acquirer on, in every process.
  */
 import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
 import type { AccountPurpose } from '../../kernel/banks/bank-accounts.ts';
@@ -20,11 +21,16 @@ export interface BankAccountParts {
   readonly vaultKey: Keys;
 }
 
-const accountColumns = columns(propertyNames(BankAccountEntity).filter((name) => name !== 'secretSealed'));
+const accountColumns = columns(
+  propertyNames(BankAccountEntity).filter((name) => name !== 'secretSealed'),
+);
 
 type ShownAccount = Omit<BankAccount, 'secretSealed'>;
 
-const lockMerchant: Statement = { name: 'bank_account.lock', text: 'select 1 from merchant where id = $1 for update' };
+const lockMerchant: Statement = {
+  name: 'bank_account.lock',
+  text: 'select 1 from merchant where id = $1 for update',
+};
 const findActive: Statement = {
   name: 'bank_account.active',
   text: `select ${accountColumns} from bank_account where merchant_id = $1 and connector = $2 and purpose = $3 and active`,
@@ -54,48 +60,108 @@ type AccountInput = AccountKey & { readonly account: string; readonly secret: st
 
 const told = ({ connector, purpose, account }: ShownAccount) => ({ connector, purpose, account });
 
-const subjectOf = ({ connector, purpose }: AccountKey) => ({ kind: 'bank_account', id: `${connector}/${purpose}` });
+const subjectOf = ({ connector, purpose }: AccountKey) => ({
+  kind: 'bank_account',
+  id: `${connector}/${purpose}`,
+});
 
 const mistakeIn = ({ connector, account, secret }: AccountInput): string | null => {
-  if (!/^[a-z][a-z0-9_-]{1,39}$/.test(connector)) return 'connector: expected the name of a connector, such as yookassa';
-  if (!/^[!-9;-~]{1,64}$/.test(account)) return 'account: expected 1 to 64 printable characters without spaces and colons';
-  return /^[!-~]{8,256}$/.test(secret) ? null : 'secret: expected 8 to 256 printable characters without spaces';
+  if (!/^[a-z][a-z0-9_-]{1,39}$/.test(connector))
+    return 'connector: expected the name of a connector, such as yookassa';
+  if (!/^[!-9;-~]{1,64}$/.test(account))
+    return 'account: expected 1 to 64 printable characters without spaces and colons';
+  return /^[!-~]{8,256}$/.test(secret)
+    ? null
+    : 'secret: expected 8 to 256 printable characters without spaces';
 };
 
-/** Sets the account, or replaces its secret; another one that was in force is retired. Refuses with `not_found` or `bad_request`. */
-const setAccount = async ({ database, vaultKey }: BankAccountParts, acting: Acting, input: AccountInput): Promise<ShownAccount | Refused> => {
+/**
+ * Sets the account, or replaces its secret; another one that was in force is retired. Refuses with
+ * `not_found` or `bad_request`.
+ */
+const setAccount = async (
+  { database, vaultKey }: BankAccountParts,
+  acting: Acting,
+  input: AccountInput,
+): Promise<ShownAccount | Refused> => {
   const mistake = mistakeIn(input);
   if (mistake) return refused('bad_request', mistake);
   const { merchantId, connector, purpose, account, secret } = input;
-  return changeWithAudit(database, acting, { action: 'bank_account.set', merchantId, subject: subjectOf(input) }, async (client) => {
-    const gone = await missing(client, merchantId, null);
-    if (gone) return gone;
-    await run(client, lockMerchant, [merchantId]);
-    const [before] = await run<ShownAccount>(client, findActive, [merchantId, connector, purpose]);
-    if (before && before.account !== account) await run(client, retire, [merchantId, connector, purpose, acting.now()]);
-    const [after] = await run<ShownAccount>(client, upsert, [merchantId, connector, purpose, account, seal(vaultKey, secret), acting.now()]);
-    if (!after) throw new Error('an upsert gave no row');
-    return { before: before ? told(before) : null, after: { ...told(after), secret: 'replaced' }, result: after };
-  });
+  return changeWithAudit(
+    database,
+    acting,
+    { action: 'bank_account.set', merchantId, subject: subjectOf(input) },
+    async (client) => {
+      const gone = await missing(client, merchantId, null);
+      if (gone) return gone;
+      await run(client, lockMerchant, [merchantId]);
+      const [before] = await run<ShownAccount>(client, findActive, [
+        merchantId,
+        connector,
+        purpose,
+      ]);
+      if (before && before.account !== account)
+        await run(client, retire, [merchantId, connector, purpose, acting.now()]);
+      const [after] = await run<ShownAccount>(client, upsert, [
+        merchantId,
+        connector,
+        purpose,
+        account,
+        seal(vaultKey, secret),
+        acting.now(),
+      ]);
+      if (!after) throw new Error('an upsert gave no row');
+      return {
+        before: before ? told(before) : null,
+        after: { ...told(after), secret: 'replaced' },
+        result: after,
+      };
+    },
+  );
 };
 
-/** Takes the account in force out of use; the platform's serves the merchant then. Refuses with `not_found`. */
-const removeAccount = ({ database }: BankAccountParts, acting: Acting, key: AccountKey): Promise<ShownAccount | Refused> =>
-  changeWithAudit(database, acting, { action: 'bank_account.remove', merchantId: key.merchantId, subject: subjectOf(key) }, async (client) => {
-    await run(client, lockMerchant, [key.merchantId]);
-    const [removed] = await run<ShownAccount>(client, retire, [key.merchantId, key.connector, key.purpose, acting.now()]);
-    return removed ? { before: told(removed), after: null, result: removed } : refused('not_found', 'there is no such account in force');
-  });
+/**
+ * Takes the account in force out of use; the platform's serves the merchant then. Refuses with
+ * `not_found`.
+ */
+const removeAccount = (
+  { database }: BankAccountParts,
+  acting: Acting,
+  key: AccountKey,
+): Promise<ShownAccount | Refused> =>
+  changeWithAudit(
+    database,
+    acting,
+    { action: 'bank_account.remove', merchantId: key.merchantId, subject: subjectOf(key) },
+    async (client) => {
+      await run(client, lockMerchant, [key.merchantId]);
+      const [removed] = await run<ShownAccount>(client, retire, [
+        key.merchantId,
+        key.connector,
+        key.purpose,
+        acting.now(),
+      ]);
+      return removed
+        ? { before: told(removed), after: null, result: removed }
+        : refused('not_found', 'there is no such account in force');
+    },
+  );
 
-const named = (account: ShownAccount | Refused) => (isRefused(account) ? account : { __typename: 'BankAccount' as const, ...account });
+const named = (account: ShownAccount | Refused) =>
+  isRefused(account) ? account : { __typename: 'BankAccount' as const, ...account };
 
 /** The query about accounts at acquirers. */
-export const bankAccountQueries = ({ database }: BankAccountParts): Pick<QueryResolvers, 'bankAccounts'> => ({
-  bankAccounts: (_, { merchantId }, { principal }) => run<ShownAccount>(database.pool, list, [merchantOf(principal, merchantId)]),
+export const bankAccountQueries = ({
+  database,
+}: BankAccountParts): Pick<QueryResolvers, 'bankAccounts'> => ({
+  bankAccounts: (_, { merchantId }, { principal }) =>
+    run<ShownAccount>(database.pool, list, [merchantOf(principal, merchantId)]),
 });
 
 /** The mutations about accounts at acquirers. Each leaves its audit entry. */
-export const bankAccountMutations = (parts: BankAccountParts): Pick<MutationResolvers, 'bankAccountSet' | 'bankAccountRemove'> => ({
+export const bankAccountMutations = (
+  parts: BankAccountParts,
+): Pick<MutationResolvers, 'bankAccountSet' | 'bankAccountRemove'> => ({
   bankAccountSet: async (_, input, context) => named(await setAccount(parts, context, input)),
   bankAccountRemove: async (_, key, context) => named(await removeAccount(parts, context, key)),
 });

@@ -1,8 +1,9 @@
 /**
  * Claiming deliveries: which of those that are due become this process's, and until when.
  *
- * A claimed row is leased: whoever claimed it may die, and when the lease is over it is due again under the same event id. The lease's end is also
- * the proof of ownership when the result is stored. Leases run on the database's clock, retries on the delivery's own.
+ * A claimed row is leased: whoever claimed it may die, and when the lease is over it is due again
+ * under the same event id. The lease's end is also the proof of ownership when the result is
+ * stored. Leases run on the database's clock, retries on the delivery's own.
  */
 import type pg from 'pg';
 import type { Timeline } from '../../kernel/clock/due.ts';
@@ -59,26 +60,49 @@ export interface Asking {
 }
 
 /**
- * Claims due deliveries of lanes, each named once, oldest first: at most `most` of each, and at most so many that a lane never has more than its share in
- * flight, whoever claimed them. The lanes' locks come first and the claim in a statement of its own, so that it sees what the last holders claimed.
+ * Claims due deliveries of lanes, each named once, oldest first: at most `most` of each, and at
+ * most so many that a lane never has more than its share in flight, whoever claimed them. The
+ * lanes' locks come first and the claim in a statement of its own, so that it sees what the last
+ * holders claimed.
  */
-export const claimDeliveries = (parts: ClaimParts, asking: readonly Asking[]): Promise<readonly ClaimedDelivery[]> =>
+export const claimDeliveries = (
+  parts: ClaimParts,
+  asking: readonly Asking[],
+): Promise<readonly ClaimedDelivery[]> =>
   inTransaction(parts.pool, async (client) => {
     const lanes = asking.map(({ lane }) => lane);
     const most = asking.map((asked) => asked.most);
     await run(client, lockLanes, [lanes]);
-    const rows = await run<ClaimedRow>(client, claimDue, [lanes, parts.now(), most, webhooksInFlightPerLane_max, leaseOf(parts)]);
+    const rows = await run<ClaimedRow>(client, claimDue, [
+      lanes,
+      parts.now(),
+      most,
+      webhooksInFlightPerLane_max,
+      leaseOf(parts),
+    ]);
     return rows.map(claimed);
   });
 
 /** Claims due deliveries of one lane. One that makes the claim fail is set aside. */
-export const claimLane = async (parts: ClaimParts, { lane, most }: Asking): Promise<readonly ClaimedDelivery[]> => {
-  const first = async () => (await run<Subject>(parts.pool, firstDue, [lane, parts.now()]))[0] ?? null;
-  const { result } = await workBatch(parts.pool, { task, most, work: (some) => claimDeliveries(parts, [{ lane, most: some }]), first });
+export const claimLane = async (
+  parts: ClaimParts,
+  { lane, most }: Asking,
+): Promise<readonly ClaimedDelivery[]> => {
+  const first = async () =>
+    (await run<Subject>(parts.pool, firstDue, [lane, parts.now()]))[0] ?? null;
+  const { result } = await workBatch(parts.pool, {
+    task,
+    most,
+    work: (some) => claimDeliveries(parts, [{ lane, most: some }]),
+    first,
+  });
   return result;
 };
 
-/** Claims deliveries that are due by the test clock of a shop, oldest first: at most as many as a lane may have in flight. One that makes it fail is set aside. */
+/**
+ * Claims deliveries that are due by the test clock of a shop, oldest first: at most as many as a
+ * lane may have in flight. One that makes it fail is set aside.
+ */
 export const claimDeliveriesOf = async (
   parts: Omit<ClaimParts, 'now'>,
   now: Temporal.Instant,
@@ -86,20 +110,43 @@ export const claimDeliveriesOf = async (
 ): Promise<readonly ClaimedDelivery[]> => {
   const { merchantId, shopId } = shop;
   const claimSome = (most: number): Promise<ClaimedRow[]> =>
-    run<ClaimedRow>(parts.pool, claimDueOfShop, [shopId, now, most, webhooksInFlightPerLane_max, leaseOf(parts), merchantId]);
-  const first = async () => (await run<Subject>(parts.pool, firstDueOfShop, [shopId, now, merchantId]))[0] ?? null;
-  const { result } = await workBatch(parts.pool, { task, most: webhooksInFlightPerLane_max, work: claimSome, first });
+    run<ClaimedRow>(parts.pool, claimDueOfShop, [
+      shopId,
+      now,
+      most,
+      webhooksInFlightPerLane_max,
+      leaseOf(parts),
+      merchantId,
+    ]);
+  const first = async () =>
+    (await run<Subject>(parts.pool, firstDueOfShop, [shopId, now, merchantId]))[0] ?? null;
+  const { result } = await workBatch(parts.pool, {
+    task,
+    most: webhooksInFlightPerLane_max,
+    work: claimSome,
+    first,
+  });
   return result.map(claimed);
 };
 
-/** Has a delivery left alone for a while: what its attempt came to could not be stored, and it would be sent again at the end of its lease. */
-export const setDeliveryAside = (pool: pg.Pool, { merchantId, id }: Pick<ClaimedDelivery, 'merchantId' | 'id'>, error: unknown): Promise<void> =>
-  setAside(pool, task, { merchantId, subjectId: id }, error);
+/**
+ * Has a delivery left alone for a while: what its attempt came to could not be stored, and it would
+ * be sent again at the end of its lease.
+ */
+export const setDeliveryAside = (
+  pool: pg.Pool,
+  { merchantId, id }: Pick<ClaimedDelivery, 'merchantId' | 'id'>,
+  error: unknown,
+): Promise<void> => setAside(pool, task, { merchantId, subjectId: id }, error);
 
-const leaseOf = ({ limits: { deadline_ms, leaseMargin_ms } }: Pick<ClaimParts, 'limits'>): number => deadline_ms + leaseMargin_ms;
+const leaseOf = ({ limits: { deadline_ms, leaseMargin_ms } }: Pick<ClaimParts, 'limits'>): number =>
+  deadline_ms + leaseMargin_ms;
 
 /** Lanes that have a delivery which is due by the real time and nobody's. */
-export const findDueLanes = async ({ pool, now }: Pick<ClaimParts, 'pool' | 'now'>): Promise<readonly string[]> => {
+export const findDueLanes = async ({
+  pool,
+  now,
+}: Pick<ClaimParts, 'pool' | 'now'>): Promise<readonly string[]> => {
   const rows = await run<{ lane: string }>(pool, dueLanes, [now()]);
   return rows.map(({ lane }) => lane);
 };
@@ -111,13 +158,23 @@ interface ClaimedRow extends Omit<ClaimedDelivery, 'message'> {
   readonly signature: SignatureFormat | null;
 }
 
-const claimed = ({ body, secretSealed, previousSealed, signature, ...row }: ClaimedRow): ClaimedDelivery => ({
+const claimed = ({
+  body,
+  secretSealed,
+  previousSealed,
+  signature,
+  ...row
+}: ClaimedRow): ClaimedDelivery => ({
   ...row,
-  message: body !== null && secretSealed !== null ? { body, secretSealed, previousSealed, signature: signature ?? 'v2' } : null,
+  message:
+    body !== null && secretSealed !== null
+      ? { body, secretSealed, previousSealed, signature: signature ?? 'v2' }
+      : null,
 });
 
-// In one order, so that two processes never wait for each other. A claim that a crash of PostgreSQL loses is made again, so nobody waits for the disk; and
-// the claim's plan does not depend on its values, but would be made anew for each of them.
+// In one order, so that two processes never wait for each other. A claim that a crash of PostgreSQL
+// loses is made again, so nobody waits for the disk; and the claim's plan does not depend on its
+// values, but would be made anew for each of them.
 const lockLanes = {
   name: 'webhook.lockLanes',
   text: `
@@ -129,11 +186,13 @@ const lockLanes = {
 
 /** The task under which deliveries are set aside. */
 const task = 'deliver-webhooks';
-const notAside = (delivery: string): string => notSetAside(task, `${delivery}.merchant_id`, `${delivery}.id::text`);
+const notAside = (delivery: string): string =>
+  notSetAside(task, `${delivery}.merchant_id`, `${delivery}.id::text`);
 
-// The inner limit is a constant, else the planner expects a tenth of the lane to be taken and sorts all of it.
-// An endpoint's address, secret and format are those of now, so that a correction and a rotation reach what is still on its way. A payment's own
-// address is signed as the shop's oldest active endpoint is, or else with the shop's own secret (decision D-71).
+// The inner limit is a constant, else the planner expects a tenth of the lane to be taken and sorts
+// all of it. An endpoint's address, secret and format are those of now, so that a correction and a
+// rotation reach what is still on its way. A payment's own address is signed as the shop's oldest
+// active endpoint is, or else with the shop's own secret (decision D-71).
 const claim = (asking: string, whose: string, inFlight: string): string => `
     with due as materialized (
       select oldest.merchant_id, oldest.id, oldest.created_at from ${asking} cross join lateral (
@@ -170,7 +229,8 @@ const claim = (asking: string, whose: string, inFlight: string): string => `
       limit 1
     ) as signing on true`;
 
-// A shop with a test clock has its own time, and its own claim. A case is not made a join: the event is looked at only where there is a clock.
+// A shop with a test clock has its own time, and its own claim. A case is not made a join: the
+// event is looked at only where there is a clock.
 const byTestClock = (delivery: string): string => `case
   when exists (select from test_clock where test_clock.merchant_id = ${delivery}.merchant_id and test_clock.shop_id = ${delivery}.shop_id)
   then exists (select from event where event.merchant_id = ${delivery}.merchant_id and event.id = ${delivery}.event_id and event.mode = 'test')
@@ -179,20 +239,37 @@ const ofLane = 'lane = asking.lane';
 const ofShop = 'merchant_id = $6 and shop_id = $1';
 const claimDue = {
   name: 'webhook.claimDue',
-  text: claim('unnest($1::text[], $3::int[]) as asking (lane, most)', `${ofLane} and not ${byTestClock('webhook_delivery')}`, ofLane),
+  text: claim(
+    'unnest($1::text[], $3::int[]) as asking (lane, most)',
+    `${ofLane} and not ${byTestClock('webhook_delivery')}`,
+    ofLane,
+  ),
 };
 const claimDueOfShop = {
   name: 'webhook.claimDueOfShop',
-  text: claim('(select $3::int as most) as asking', `${ofShop} and ${byTestClock('webhook_delivery')}`, ofShop),
+  text: claim(
+    '(select $3::int as most) as asking',
+    `${ofShop} and ${byTestClock('webhook_delivery')}`,
+    ofShop,
+  ),
 };
 
-const firstDueIn = (whose: string): string => `select merchant_id as "merchantId", id::text as "subjectId" from webhook_delivery
+const firstDueIn = (
+  whose: string,
+): string => `select merchant_id as "merchantId", id::text as "subjectId" from webhook_delivery
   where ${whose} and status = 'pending' and next_attempt_at <= $2 and (lease_until is null or lease_until <= statement_timestamp())
     and ${notAside('webhook_delivery')} order by next_attempt_at limit 1`;
-const firstDue = { name: 'webhook.firstDue', text: firstDueIn(`lane = $1 and not ${byTestClock('webhook_delivery')}`) };
-const firstDueOfShop = { name: 'webhook.firstDueOfShop', text: firstDueIn(`merchant_id = $3 and shop_id = $1 and ${byTestClock('webhook_delivery')}`) };
+const firstDue = {
+  name: 'webhook.firstDue',
+  text: firstDueIn(`lane = $1 and not ${byTestClock('webhook_delivery')}`),
+};
+const firstDueOfShop = {
+  name: 'webhook.firstDueOfShop',
+  text: firstDueIn(`merchant_id = $3 and shop_id = $1 and ${byTestClock('webhook_delivery')}`),
+};
 
-// Steps from lane to lane along the index: a lane with a million rows that are due costs as much as one with a single row.
+// Steps from lane to lane along the index: a lane with a million rows that are due costs as much as
+// one with a single row.
 const dueLanes = {
   name: 'webhook.dueLanes',
   text: `

@@ -1,6 +1,7 @@
 /**
- * Delivering webhooks: send what has been claimed (`claim-deliveries.ts`), store what came of it. A lane is what is isolated from what: an endpoint, or the
- * origin of a payment's own address. Contract "Webhooks"; decisions D-70 to D-72.
+ * Delivering webhooks: send what has been claimed (`claim-deliveries.ts`), store what came of it. A
+ * lane is what is isolated from what: an endpoint, or the origin of a payment's own address.
+ * Contract "Webhooks"; decisions D-70 to D-72.
  */
 import type { Dispatcher } from 'undici';
 import { isPassing } from '../../kernel/database/set-aside.ts';
@@ -8,16 +9,35 @@ import { inTraceOf } from '../../kernel/database/subject-trace.ts';
 import { type Logger, webhookAttempts } from '../../kernel/service/tracing/telemetry.ts';
 import { tracing, type Span } from '../../kernel/service/tracing/tracing.ts';
 import { unseal } from '../../kernel/service/access/vault.ts';
-import { setDeliveryAside, type ClaimedDelivery, type ClaimParts, type DeliveryLimits, type Message } from './claim-deliveries.ts';
+import {
+  setDeliveryAside,
+  type ClaimedDelivery,
+  type ClaimParts,
+  type DeliveryLimits,
+  type Message,
+} from './claim-deliveries.ts';
 import { type Answer, postWebhook } from './post-webhook.ts';
-import { afterAttempt, type AfterAttempt, type Attempted, sign, webhookDeadline_ms, webhookLeaseMargin_ms } from './rules.ts';
+import {
+  afterAttempt,
+  type AfterAttempt,
+  type Attempted,
+  sign,
+  webhookDeadline_ms,
+  webhookLeaseMargin_ms,
+} from './rules.ts';
 import type { StoreAttempt } from './store-attempts.ts';
 import type { Keys } from '../../kernel/service/access/keys.ts';
 
-export const deliveryLimits: DeliveryLimits = { deadline_ms: webhookDeadline_ms, leaseMargin_ms: webhookLeaseMargin_ms };
+export const deliveryLimits: DeliveryLimits = {
+  deadline_ms: webhookDeadline_ms,
+  leaseMargin_ms: webhookLeaseMargin_ms,
+};
 
 export interface DeliveryParts extends Omit<ClaimParts, 'now'> {
-  /** The clock that retries follow: read when an attempt begins and again when it has ended, which is what its retry is counted from. */
+  /**
+   * The clock that retries follow: read when an attempt begins and again when it has ended, which
+   * is what its retry is counted from.
+   */
   readonly now: () => Temporal.Instant | Promise<Temporal.Instant>;
   /** `openAttemptStore`. */
   readonly storeAttempt: StoreAttempt;
@@ -28,14 +48,25 @@ export interface DeliveryParts extends Omit<ClaimParts, 'now'> {
   readonly log: Logger;
 }
 
-/** Sends one claimed delivery and stores what came of it. Never rejects: what could not be stored is due again when the lease is over. */
+/**
+ * Sends one claimed delivery and stores what came of it. Never rejects: what could not be stored is
+ * due again when the lease is over.
+ */
 export const attemptDelivery = (parts: DeliveryParts, delivery: ClaimedDelivery): Promise<void> => {
   if (!tracing()) return attempt(parts, delivery, null);
-  const start = { kind: 'client', name: 'webhook', values: { 'psp.event_id': delivery.eventId, 'psp.attempt': delivery.attempts + 1 } } as const;
+  const start = {
+    kind: 'client',
+    name: 'webhook',
+    values: { 'psp.event_id': delivery.eventId, 'psp.attempt': delivery.attempts + 1 },
+  } as const;
   return inTraceOf(parts.pool, delivery, start, (span) => attempt(parts, delivery, span));
 };
 
-const attempt = async (parts: DeliveryParts, delivery: ClaimedDelivery, span: Span | null): Promise<void> => {
+const attempt = async (
+  parts: DeliveryParts,
+  delivery: ClaimedDelivery,
+  span: Span | null,
+): Promise<void> => {
   const { id: deliveryId, eventId, merchantId } = delivery;
   const { log } = parts;
   const about = { deliveryId, eventId, merchantId };
@@ -45,16 +76,29 @@ const attempt = async (parts: DeliveryParts, delivery: ClaimedDelivery, span: Sp
     if (answer.status === null) span?.fail('no_answer');
     else span?.note({ 'http.response.status_code': answer.status });
     const endedAt = await parts.now();
-    const next = afterAttempt(attempted, delivery.attempts - delivery.attemptsBefore + 1, endedAt, Math.random());
+    const next = afterAttempt(
+      attempted,
+      delivery.attempts - delivery.attemptsBefore + 1,
+      endedAt,
+      Math.random(),
+    );
     const stored = await store(parts, delivery, { at, endedAt, answer, next });
     webhookAttempts.inc({ result: next.status === 'pending' ? 'retry' : next.status });
-    if (!stored) log.warn(about, 'a webhook was sent, but its lease was over before the result was stored');
-    else if (next.status === 'failed') log.warn({ ...about, status: answer.status, why: answer.error }, 'a webhook failed for good');
-    else log.debug({ ...about, status: answer.status, why: answer.error, next: next.status }, 'a webhook was attempted');
+    if (!stored)
+      log.warn(about, 'a webhook was sent, but its lease was over before the result was stored');
+    else if (next.status === 'failed')
+      log.warn({ ...about, status: answer.status, why: answer.error }, 'a webhook failed for good');
+    else
+      log.debug(
+        { ...about, status: answer.status, why: answer.error, next: next.status },
+        'a webhook was attempted',
+      );
   } catch (error) {
     log.error({ ...about, err: error }, 'the result of a webhook could not be stored');
     if (!isPassing(error))
-      await setDeliveryAside(parts.pool, delivery, error).catch((further: unknown) => log.error({ ...about, err: further }, 'nor set aside'));
+      await setDeliveryAside(parts.pool, delivery, error).catch((further: unknown) =>
+        log.error({ ...about, err: further }, 'nor set aside'),
+      );
   }
 };
 
@@ -63,19 +107,43 @@ export const notSent = 'not sent: the endpoint is disabled or deleted';
 
 const unsent = (error: string): Answer => ({ status: null, error, head: null, duration_ms: 0 });
 
-const send = async (parts: DeliveryParts, { url, eventId, message }: ClaimedDelivery): Promise<{ attempted: Attempted; answer: Answer }> => {
+const send = async (
+  parts: DeliveryParts,
+  { url, eventId, message }: ClaimedDelivery,
+): Promise<{ attempted: Attempted; answer: Answer }> => {
   if (!message) return { attempted: { kind: 'pointless' }, answer: unsent(notSent) };
   const headers = headersOf(parts, eventId, message);
-  if (!headers) return { attempted: { kind: 'no_answer' }, answer: unsent('not sent: the secret cannot be read') };
-  const answer = await postWebhook(parts.targets, { url, headers, body: message.body, deadline_ms: parts.limits.deadline_ms });
-  return { attempted: answer.status === null ? { kind: 'no_answer' } : { kind: 'answered', status: answer.status }, answer };
+  if (!headers)
+    return {
+      attempted: { kind: 'no_answer' },
+      answer: unsent('not sent: the secret cannot be read'),
+    };
+  const answer = await postWebhook(parts.targets, {
+    url,
+    headers,
+    body: message.body,
+    deadline_ms: parts.limits.deadline_ms,
+  });
+  return {
+    attempted:
+      answer.status === null ? { kind: 'no_answer' } : { kind: 'answered', status: answer.status },
+    answer,
+  };
 };
 
-/** Contract "Webhooks", request headers. The timestamp is the real one, whatever clock the retries follow: the receiver compares it with its own. */
-const headersOf = (parts: DeliveryParts, eventId: string, message: Message): Record<string, string> | null => {
+/**
+ * Contract "Webhooks", request headers. The timestamp is the real one, whatever clock the retries
+ * follow: the receiver compares it with its own.
+ */
+const headersOf = (
+  parts: DeliveryParts,
+  eventId: string,
+  message: Message,
+): Record<string, string> | null => {
   try {
     const current = unseal(parts.vaultKey, message.secretSealed);
-    const previous = message.previousSealed === null ? null : unseal(parts.vaultKey, message.previousSealed);
+    const previous =
+      message.previousSealed === null ? null : unseal(parts.vaultKey, message.previousSealed);
     return {
       'Content-Type': 'application/json',
       'User-Agent': 'psp-webhook/1.0',
@@ -96,7 +164,11 @@ interface Attempt {
 }
 
 /** Whether it was stored: not when the lease was over and the delivery somebody else's. */
-const store = (parts: DeliveryParts, delivery: ClaimedDelivery, { at, endedAt, answer, next }: Attempt): Promise<boolean> =>
+const store = (
+  parts: DeliveryParts,
+  delivery: ClaimedDelivery,
+  { at, endedAt, answer, next }: Attempt,
+): Promise<boolean> =>
   parts.storeAttempt({
     merchantId: delivery.merchantId,
     deliveryId: delivery.id,

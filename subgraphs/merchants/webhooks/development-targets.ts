@@ -1,6 +1,8 @@
 /**
- * Whether webhooks may go to http and to loopback: as the switch says, or by itself while the service is a developer's, that is while its public address is http
- * on loopback and live mode is on for no merchant. An installation that others reach must not call the machine that it runs on for a merchant.
+ * Whether webhooks may go to http and to loopback: as the switch says, or by itself while the
+ * service is a developer's, that is while its public address is http on loopback and live mode is
+ * on for no merchant. An installation that others reach must not call the machine that it runs on
+ * for a merchant.
  */
 import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
 import type { Bus } from '../../kernel/rules/event.ts';
@@ -9,7 +11,10 @@ import type { Config } from '../../kernel/service/config/config.ts';
 /** A change is heard over the bus, which may lose it. */
 const lookAgain_ms = 5_000;
 
-const someoneLive: Statement = { name: 'merchant.someone_live', text: 'select exists (select from merchant where live_enabled) as "isLive"' };
+const someoneLive: Statement = {
+  name: 'merchant.someone_live',
+  text: 'select exists (select from merchant where live_enabled) as "isLive"',
+};
 
 /** Whether an address is http on loopback. */
 export const isLocalAddress = (url: string): boolean => {
@@ -31,8 +36,14 @@ export interface DevelopmentTargets {
 }
 
 /** Opens the switch. While nobody can say whether a merchant is live, nothing is allowed. */
-export const openDevelopmentTargets = async ({ setting, publicUrl, pool, bus }: DevelopmentTargetsParts): Promise<DevelopmentTargets> => {
-  if (setting !== 'development' || !isLocalAddress(publicUrl)) return { areAllowed: () => setting === 'allow', close: () => {} };
+export const openDevelopmentTargets = async ({
+  setting,
+  publicUrl,
+  pool,
+  bus,
+}: DevelopmentTargetsParts): Promise<DevelopmentTargets> => {
+  if (setting !== 'development' || !isLocalAddress(publicUrl))
+    return { areAllowed: () => setting === 'allow', close: () => {} };
   let allowed = false;
   let looks = 0;
   const look = async (): Promise<void> => {

@@ -1,6 +1,7 @@
 /**
- * The jobs that deliver webhooks. `deliver-webhooks` works one lane until nothing in it is due; `sweep-webhooks` wakes the lanes that have something
- * due, so that retries happen and losing every queue loses nothing. Jobs only wake: what is due is in the table.
+ * The jobs that deliver webhooks. `deliver-webhooks` works one lane until nothing in it is due;
+ * `sweep-webhooks` wakes the lanes that have something due, so that retries happen and losing every
+ * queue loses nothing. Jobs only wake: what is due is in the table.
  */
 import { Bell } from '../../kernel/queue/wake-signal.ts';
 import type { Queues } from '../../kernel/queue/queues.ts';
@@ -16,18 +17,23 @@ export const deliverJob = 'deliver-webhooks';
 export const sweepJob = 'sweep-webhooks';
 
 /**
- * Tells the workers that these lanes have new deliveries. One job each time: a lane whose job is running hears of what has come since, instead of
- * finding it at its next look (measured: p99 40 ms instead of 1 s).
+ * Tells the workers that these lanes have new deliveries. One job each time: a lane whose job is
+ * running hears of what has come since, instead of finding it at its next look (measured: p99 40 ms
+ * instead of 1 s).
  */
 export const wakeLanes = async (queues: Queues, lanes: readonly string[]): Promise<void> => {
   await Promise.all(lanes.map((lane) => queues.add(deliverJob, { lane })));
 };
 
-export interface WebhookJobsParts extends Omit<DeliveryParts, 'targets' | 'limits' | 'storeAttempt' | 'now'>, TargetSwitch {
+export interface WebhookJobsParts
+  extends Omit<DeliveryParts, 'targets' | 'limits' | 'storeAttempt' | 'now'>, TargetSwitch {
   readonly now: () => Temporal.Instant;
   /** Adds a `deliver-webhooks` job for each lane that has none. */
   readonly wake: (lanes: readonly string[]) => Promise<void>;
-  /** When it is aborted nothing more is claimed, so that running jobs end with the attempts that they have begun. */
+  /**
+   * When it is aborted nothing more is claimed, so that running jobs end with the attempts that
+   * they have begun.
+   */
   readonly stopping: AbortSignal;
   /** For tests that cannot wait for the real ones. */
   readonly limits?: DeliveryParts['limits'];
@@ -47,14 +53,30 @@ interface LanePayload {
 }
 
 const parseLane = (payload: unknown): LanePayload => {
-  if (typeof payload === 'object' && payload !== null && 'lane' in payload && typeof payload.lane === 'string') return { lane: payload.lane };
+  if (
+    typeof payload === 'object' &&
+    payload !== null &&
+    'lane' in payload &&
+    typeof payload.lane === 'string'
+  )
+    return { lane: payload.lane };
   throw new Error('expected {lane}');
 };
 
 /** The jobs of webhook delivery, for `Queues.work`. Both run on the queue `webhooks`. */
-export const webhookJobs = ({ privateTargets, wake, stopping, ...given }: WebhookJobsParts): Job[] => {
+export const webhookJobs = ({
+  privateTargets,
+  wake,
+  stopping,
+  ...given
+}: WebhookJobsParts): Job[] => {
   const storeAttempt = openAttemptStore(given.pool);
-  const parts: DeliveryParts & ClaimParts = { ...given, storeAttempt, targets: openTargets({ privateTargets }), limits: given.limits ?? deliveryLimits };
+  const parts: DeliveryParts & ClaimParts = {
+    ...given,
+    storeAttempt,
+    targets: openTargets({ privateTargets }),
+    limits: given.limits ?? deliveryLimits,
+  };
   const claim = openClaims(parts);
   const bells = new Map<string, Bell>();
   const deliver: Job<LanePayload> = {
@@ -81,10 +103,14 @@ export const webhookJobs = ({ privateTargets, wake, stopping, ...given }: Webhoo
 };
 
 /**
- * Delivers what is due in the lane until nothing is. One run per lane and process: another wake-up only makes the running one look again, so that a
- * receiver that hangs never holds more than one of the queue's places.
+ * Delivers what is due in the lane until nothing is. One run per lane and process: another wake-up
+ * only makes the running one look again, so that a receiver that hangs never holds more than one of
+ * the queue's places.
  */
-const deliverLane = async ({ parts, claim, bells, stopping }: Lanes, lane: string): Promise<void> => {
+const deliverLane = async (
+  { parts, claim, bells, stopping }: Lanes,
+  lane: string,
+): Promise<void> => {
   const running = bells.get(lane);
   if (running) return running.ring();
   const bell = new Bell();
@@ -102,7 +128,8 @@ const deliverLane = async ({ parts, claim, bells, stopping }: Lanes, lane: strin
         inFlight.add(attempt);
       }
       if (inFlight.size === 0 && !bell.rung) return;
-      // Rings: an attempt ended, or a wake-up came. Without either, a retry may have become due meanwhile.
+      // Rings: an attempt ended, or a wake-up came. Without either, a retry may have become due
+      // meanwhile.
       await bell.wait(webhookSweep_ms);
     }
   } finally {

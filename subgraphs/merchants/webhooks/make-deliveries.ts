@@ -1,15 +1,20 @@
 /**
- * From events to deliveries. Contract "Webhooks": events of one shop go to that shop's endpoints whose filter is empty or holds the event;
- * a payment's own `webhook_url` replaces them.
+ * From events to deliveries. Contract "Webhooks": events of one shop go to that shop's endpoints
+ * whose filter is empty or holds the event; a payment's own `webhook_url` replaces them.
  */
 import type pg from 'pg';
 import { run } from '../../kernel/database/statement.ts';
 
 /**
- * Makes the deliveries of the events numbered `fromSequence` to `toSequence`, inclusive, in the caller's transaction. An event that already has its
- * delivery to a lane gets no second one. Gives the lanes that have something new: an endpoint's id, or the origin of a payment's own address.
+ * Makes the deliveries of the events numbered `fromSequence` to `toSequence`, inclusive, in the
+ * caller's transaction. An event that already has its delivery to a lane gets no second one. Gives
+ * the lanes that have something new: an endpoint's id, or the origin of a payment's own address.
  */
-export const makeDeliveries = async (client: pg.PoolClient, fromSequence: bigint, toSequence: bigint): Promise<readonly string[]> => {
+export const makeDeliveries = async (
+  client: pg.PoolClient,
+  fromSequence: bigint,
+  toSequence: bigint,
+): Promise<readonly string[]> => {
   const rows = await run<{ lane: string }>(client, insertDeliveries, [fromSequence, toSequence]);
   return rows.map(({ lane }) => lane);
 };

@@ -1,5 +1,14 @@
-/** The claiming of one process: its lanes claim together, since a claim is a transaction, however much it takes. */
-import { claimDeliveries, claimLane, type Asking, type ClaimedDelivery, type ClaimParts } from './claim-deliveries.ts';
+/**
+ * The claiming of one process: its lanes claim together, since a claim is a transaction, however
+ * much it takes.
+ */
+import {
+  claimDeliveries,
+  claimLane,
+  type Asking,
+  type ClaimedDelivery,
+  type ClaimParts,
+} from './claim-deliveries.ts';
 
 /** Claims due deliveries of one lane, at most so many. */
 export type ClaimLane = (lane: string, most: number) => Promise<readonly ClaimedDelivery[]>;
@@ -12,7 +21,10 @@ interface Waiting extends Asking {
 const claimPause_ms = 5;
 const lanesPerClaim_max = 100;
 
-/** Opens the claiming of one process: lanes that ask at nearly the same time are served by one transaction. A lane that asks alone does not wait. */
+/**
+ * Opens the claiming of one process: lanes that ask at nearly the same time are served by one
+ * transaction. A lane that asks alone does not wait.
+ */
 export const openClaims = (parts: ClaimParts): ClaimLane => {
   let waiting: Waiting[] = [];
   let isClaiming = false;
@@ -26,7 +38,11 @@ export const openClaims = (parts: ClaimParts): ClaimLane => {
       for (const { lane, answer } of served) answer.resolve(claimed.get(lane) ?? []);
     } catch {
       // One lane must not hold up those that happened to ask with it.
-      await Promise.all(served.map(({ answer, ...asking }) => claimLane(parts, asking).then(answer.resolve, answer.reject)));
+      await Promise.all(
+        served.map(({ answer, ...asking }) =>
+          claimLane(parts, asking).then(answer.resolve, answer.reject),
+        ),
+      );
     }
     isClaiming = false;
     if (waiting.length > 0) begin();

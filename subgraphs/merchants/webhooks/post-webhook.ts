@@ -1,4 +1,7 @@
-/** One POST to a receiver. Contract "Webhooks": success is decided by the status; the answer's body is only kept for the merchant to read. */
+/**
+ * One POST to a receiver. Contract "Webhooks": success is decided by the status; the answer's body
+ * is only kept for the merchant to read.
+ */
 import type { Dispatcher } from 'undici';
 import { webhookAnswerKept_max_chars, webhookAnswerRead_max_bytes } from './rules.ts';
 
@@ -21,19 +24,33 @@ export interface Post {
   readonly deadline_ms: number;
 }
 
-/** Sends it. Never throws: what went wrong is the answer's `error`. A status that came in time counts, whatever happens to the body after it. */
+/**
+ * Sends it. Never throws: what went wrong is the answer's `error`. A status that came in time
+ * counts, whatever happens to the body after it.
+ */
 export const postWebhook = (targets: Dispatcher, post: Post): Promise<Answer> =>
   new Promise((resolve) => {
     const exchange = new Exchange(post.deadline_ms, resolve);
     try {
       const { origin, pathname, search } = new URL(post.url);
-      targets.dispatch({ origin, path: `${pathname}${search}`, method: 'POST', headers: post.headers, body: post.body }, exchange);
+      targets.dispatch(
+        {
+          origin,
+          path: `${pathname}${search}`,
+          method: 'POST',
+          headers: post.headers,
+          body: post.body,
+        },
+        exchange,
+      );
     } catch (error) {
       exchange.fail(error);
     }
   });
 
-/** One request and its answer, as undici tells of them: no stream is made of a body of a few bytes. */
+/**
+ * One request and its answer, as undici tells of them: no stream is made of a body of a few bytes.
+ */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #started_ms = performance.now();
   readonly #deadline_ms: number;
@@ -48,7 +65,10 @@ class Exchange implements Dispatcher.DispatchHandler {
   constructor(deadline_ms: number, resolve: (answer: Answer) => void) {
     this.#deadline_ms = deadline_ms;
     this.#resolve = resolve;
-    this.#timer = setTimeout(() => this.#drop(new DOMException('the deadline is over', 'TimeoutError')), deadline_ms);
+    this.#timer = setTimeout(
+      () => this.#drop(new DOMException('the deadline is over', 'TimeoutError')),
+      deadline_ms,
+    );
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -93,13 +113,23 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#isOver = true;
     clearTimeout(this.#timer);
     const head = error === null ? keptOf(this.#chunks) : null;
-    this.#resolve({ status: this.#status, error, head, duration_ms: Math.round(performance.now() - this.#started_ms) });
+    this.#resolve({
+      status: this.#status,
+      error,
+      head,
+      duration_ms: Math.round(performance.now() - this.#started_ms),
+    });
   }
 }
 
 /** What is kept of a body. PostgreSQL's text cannot hold a zero. */
 const keptOf = (chunks: readonly Buffer[]): string =>
-  chunks.length === 0 ? '' : Buffer.concat(chunks).toString('utf8').replaceAll('\0', '').slice(0, webhookAnswerKept_max_chars);
+  chunks.length === 0
+    ? ''
+    : Buffer.concat(chunks)
+        .toString('utf8')
+        .replaceAll('\0', '')
+        .slice(0, webhookAnswerKept_max_chars);
 
 const inWords = (error: unknown, deadline_ms: number): string => {
   if (!(error instanceof Error)) return 'unknown error';

@@ -1,6 +1,7 @@
 /**
- * Resending webhooks from the cabinet. Contract "Webhooks": after the last retry an event can be resent by hand. Decision D-72: the same bytes and id, a
- * fresh `t` and signature. A resend begins the schedule of retries anew; the numbers of the attempts go on.
+ * Resending webhooks from the cabinet. Contract "Webhooks": after the last retry an event can be
+ * resent by hand. Decision D-72: the same bytes and id, a fresh `t` and signature. A resend begins
+ * the schedule of retries anew; the numbers of the attempts go on.
  */
 import { isUuid } from '../../kernel/database/load-by-key.ts';
 import type { Database } from '../../kernel/database/orm.ts';
@@ -52,13 +53,21 @@ const makeBatchDue: Statement = {
     )
     select created_at as "createdAt", id, lane from resent order by created_at, id`,
 };
-const merchantExists: Statement = { name: 'resend.merchant_exists', text: 'select id from merchant where id = $1' };
+const merchantExists: Statement = {
+  name: 'resend.merchant_exists',
+  text: 'select id from merchant where id = $1',
+};
 
-const told = ({ status, attempts, eventId }: WebhookDelivery) => ({ status, attempts, eventId: `evt_${eventId}` });
+const told = ({ status, attempts, eventId }: WebhookDelivery) => ({
+  status,
+  attempts,
+  eventId: `evt_${eventId}`,
+});
 
 /**
- * Sends one event to its address again, whatever became of it before. Refuses with `not_found` when the delivery, its event or its endpoint is no
- * longer there, and with `bad_request` while the endpoint is disabled.
+ * Sends one event to its address again, whatever became of it before. Refuses with `not_found` when
+ * the delivery, its event or its endpoint is no longer there, and with `bad_request` while the
+ * endpoint is disabled.
  */
 export const resendDelivery = async (
   { database, wakeLanes }: ResendParts,
@@ -67,9 +76,17 @@ export const resendDelivery = async (
 ): Promise<WebhookDelivery | Refused> => {
   const none = refused('not_found', 'there is no such webhook delivery');
   if (!isUuid(id)) return none;
-  const action = { action: 'webhook_delivery.resend', merchantId, subject: { kind: 'webhook_delivery', id } };
+  const action = {
+    action: 'webhook_delivery.resend',
+    merchantId,
+    subject: { kind: 'webhook_delivery', id },
+  };
   const resent = await changeWithAudit(database, acting, action, async (client) => {
-    const [before] = await run<WebhookDelivery & { readonly kept: boolean; readonly on: boolean }>(client, lockDelivery, [merchantId, id]);
+    const [before] = await run<WebhookDelivery & { readonly kept: boolean; readonly on: boolean }>(
+      client,
+      lockDelivery,
+      [merchantId, id],
+    );
     if (!before) return none;
     if (!before.kept) return refused('not_found', 'the event is no longer kept');
     if (!before.on) return refused('not_found', 'its webhook endpoint is disabled or deleted');
@@ -94,16 +111,22 @@ interface Resent {
 }
 
 /**
- * Sends all failed deliveries again, oldest first, in batches of their own transaction and audit entry: at most 10,000 in one call, `hasMore` tells
- * whether to call again. Those whose endpoint is disabled or deleted stay failed. Refuses with `not_found` without the merchant.
+ * Sends all failed deliveries again, oldest first, in batches of their own transaction and audit
+ * entry: at most 10,000 in one call, `hasMore` tells whether to call again. Those whose endpoint is
+ * disabled or deleted stay failed. Refuses with `not_found` without the merchant.
  */
 export const resendFailed = async (
   { database, wakeLanes }: ResendParts,
   acting: Acting,
   { merchantId, since, endpointId = null }: FailedSince,
 ): Promise<{ readonly count: number; readonly hasMore: boolean } | Refused> => {
-  if (endpointId !== null && !isUuid(endpointId)) return refused('not_found', 'there is no such webhook endpoint');
-  const action = { action: 'webhook_deliveries.resend_failed', merchantId, subject: { kind: 'merchant', id: merchantId } };
+  if (endpointId !== null && !isUuid(endpointId))
+    return refused('not_found', 'there is no such webhook endpoint');
+  const action = {
+    action: 'webhook_deliveries.resend_failed',
+    merchantId,
+    subject: { kind: 'merchant', id: merchantId },
+  };
   let count = 0;
   let last: Resent | undefined;
   for (let batch = 0; batch < resendBatches_max; batch += 1) {
@@ -111,7 +134,13 @@ export const resendFailed = async (
     const resent = await changeWithAudit(database, acting, action, async (client) => {
       const [merchant] = await run(client, merchantExists, [merchantId]);
       if (!merchant) return refused('not_found', 'there is no such merchant');
-      const rows = await run<Resent>(client, makeBatchDue, [merchantId, since, endpointId, ...position, acting.now()]);
+      const rows = await run<Resent>(client, makeBatchDue, [
+        merchantId,
+        since,
+        endpointId,
+        ...position,
+        acting.now(),
+      ]);
       return { before: null, after: { since, endpointId, resent: rows.length }, result: rows };
     });
     if (isRefused(resent)) return resent;

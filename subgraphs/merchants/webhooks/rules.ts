@@ -1,23 +1,34 @@
 /**
- * Webhooks: signatures, deadlines and the schedule of retries.
- * Contract "Webhooks"; decisions D-70 (which signature), D-72 (the body's bytes are frozen: each attempt has a fresh `t` and signature), D-73 (while a
- * rotation overlaps, both secrets sign).
+ * Webhooks: signatures, deadlines and the schedule of retries. Contract "Webhooks"; decisions D-70
+ * (which signature), D-72 (the body's bytes are frozen: each attempt has a fresh `t` and
+ * signature), D-73 (while a rotation overlaps, both secrets sign).
  */
 import { createHmac } from 'node:crypto';
 
 /** From the start of an attempt to its answer, connecting included. */
 export const webhookDeadline_ms = 15_000;
-/** How much longer than the deadline a claimed delivery is nobody else's: time to store the result. */
+/**
+ * How much longer than the deadline a claimed delivery is nobody else's: time to store the result.
+ */
 export const webhookLeaseMargin_ms = 15_000;
-/** At most so many attempts at once in one lane, over all processes, so that one dead receiver delays nobody else. */
+/**
+ * At most so many attempts at once in one lane, over all processes, so that one dead receiver
+ * delays nobody else.
+ */
 export const webhooksInFlightPerLane_max = 10;
-/** So much of an answer's body is read, so that the connection may be used again; the rest is dropped with the connection. */
+/**
+ * So much of an answer's body is read, so that the connection may be used again; the rest is
+ * dropped with the connection.
+ */
 export const webhookAnswerRead_max_bytes = 16_384;
 /** So much of what was read is kept with the attempt. */
 export const webhookAnswerKept_max_chars = 1_024;
 /** Sockets to one origin of one process. */
 export const webhookSocketsPerOrigin_max = 256;
-/** How often the deliveries that are due are looked for: the precision of the retries, and what makes up for lost wake-ups. */
+/**
+ * How often the deliveries that are due are looked for: the precision of the retries, and what
+ * makes up for lost wake-ups.
+ */
 export const webhookSweep_ms = 1_000;
 export const webhookUrl_max_chars = 2_048;
 
@@ -26,8 +37,20 @@ const minute_ms = 60 * second_ms;
 const hour_ms = 60 * minute_ms;
 
 /** The wait before each retry; after the last one fails, delivery stops. */
-export const webhookRetryDelays_ms = [10 * second_ms, minute_ms, 5 * minute_ms, 30 * minute_ms, 2 * hour_ms, 6 * hour_ms, 24 * hour_ms, 48 * hour_ms] as const;
-/** Retries are spread upward by at most this share of the wait, so that those that failed together do not come back together. */
+export const webhookRetryDelays_ms = [
+  10 * second_ms,
+  minute_ms,
+  5 * minute_ms,
+  30 * minute_ms,
+  2 * hour_ms,
+  6 * hour_ms,
+  24 * hour_ms,
+  48 * hour_ms,
+] as const;
+/**
+ * Retries are spread upward by at most this share of the wait, so that those that failed together
+ * do not come back together.
+ */
 const webhookRetryJitter_share = 0.1;
 
 const signatureFormats = ['v2', 'legacy', 'stripe'] as const;
@@ -40,7 +63,8 @@ export interface SignatureHeaders {
   readonly 'X-PSP-Timestamp'?: string;
 }
 
-const hmac = (secret: string, text: string): string => createHmac('sha256', secret).update(text, 'utf8').digest('hex');
+const hmac = (secret: string, text: string): string =>
+  createHmac('sha256', secret).update(text, 'utf8').digest('hex');
 
 /** The secrets that sign: whole `whs_...` texts. */
 export interface SigningSecrets {
@@ -50,19 +74,28 @@ export interface SigningSecrets {
 }
 
 /**
- * Signs a body. `body` is exactly what is sent, `at` the moment of the attempt.
- * v2: `v1` over the raw body, `v2` over `<t>.<raw body>`. stripe: both over `<t>.<raw body>`, so that Stripe's own verifier accepts it.
- * A previous secret adds a second `v1` and `v2` behind the current one's, as Stripe does: a receiver accepts any that fits. The legacy header has
- * room for one signature, the current one's.
+ * Signs a body. `body` is exactly what is sent, `at` the moment of the attempt. v2: `v1` over the
+ * raw body, `v2` over `<t>.<raw body>`. stripe: both over `<t>.<raw body>`, so that Stripe's own
+ * verifier accepts it. A previous secret adds a second `v1` and `v2` behind the current one's, as
+ * Stripe does: a receiver accepts any that fits. The legacy header has room for one signature, the
+ * current one's.
  */
-export const sign = ({ current, previous }: SigningSecrets, body: string, at: Temporal.Instant, format: SignatureFormat): SignatureHeaders => {
+export const sign = (
+  { current, previous }: SigningSecrets,
+  body: string,
+  at: Temporal.Instant,
+  format: SignatureFormat,
+): SignatureHeaders => {
   if (format === 'legacy') return { 'X-PSP-Signature': `sha256=${hmac(current, body)}` };
   const timestamp = Math.floor(at.epochMilliseconds / second_ms).toString();
   const signatures = [current, ...(previous === null ? [] : [previous])].map((secret) => {
     const overBoth = hmac(secret, `${timestamp}.${body}`);
     return `v1=${format === 'stripe' ? overBoth : hmac(secret, body)},v2=${overBoth}`;
   });
-  return { 'X-PSP-Signature': `t=${timestamp},${signatures.join(',')}`, 'X-PSP-Timestamp': timestamp };
+  return {
+    'X-PSP-Signature': `t=${timestamp},${signatures.join(',')}`,
+    'X-PSP-Timestamp': timestamp,
+  };
 };
 
 /** What an attempt came to. */
@@ -78,13 +111,20 @@ export type AfterAttempt =
   | { readonly status: 'pending'; readonly nextAttemptAt: Temporal.Instant }
   | { readonly status: 'failed' };
 
-const isSuccess = (attempted: Attempted): boolean => attempted.kind === 'answered' && attempted.status >= 200 && attempted.status <= 299;
+const isSuccess = (attempted: Attempted): boolean =>
+  attempted.kind === 'answered' && attempted.status >= 200 && attempted.status <= 299;
 
 /**
- * Decides what follows an attempt that ended at `now`. `attempts` counts it and those since the delivery was made or resent; `chance` (0 to 1) chooses the jitter.
- * Success is any 2xx; a redirect is not followed, so it is a failure.
+ * Decides what follows an attempt that ended at `now`. `attempts` counts it and those since the
+ * delivery was made or resent; `chance` (0 to 1) chooses the jitter. Success is any 2xx; a redirect
+ * is not followed, so it is a failure.
  */
-export const afterAttempt = (attempted: Attempted, attempts: number, now: Temporal.Instant, chance: number): AfterAttempt => {
+export const afterAttempt = (
+  attempted: Attempted,
+  attempts: number,
+  now: Temporal.Instant,
+  chance: number,
+): AfterAttempt => {
   if (isSuccess(attempted)) return { status: 'delivered' };
   const delay_ms = webhookRetryDelays_ms[attempts - 1];
   if (attempted.kind === 'pointless' || delay_ms === undefined) return { status: 'failed' };

@@ -1,6 +1,7 @@
 /**
- * Stores what attempts came to. Those that end at the same moment share one statement: with many fast receivers that is most of what a delivery costs the
- * database. Whose lease is over stores nothing: the delivery is somebody else's.
+ * Stores what attempts came to. Those that end at the same moment share one statement: with many
+ * fast receivers that is most of what a delivery costs the database. Whose lease is over stores
+ * nothing: the delivery is somebody else's.
  */
 import type pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
@@ -24,7 +25,9 @@ export interface AttemptResult {
   readonly answerHead: string | null;
 }
 
-/** Stores one result; gives whether the lease still held. Rejects when the database did not take it. */
+/**
+ * Stores one result; gives whether the lease still held. Rejects when the database did not take it.
+ */
 export type StoreAttempt = (result: AttemptResult) => Promise<boolean>;
 
 const batch_max = 200;
@@ -36,7 +39,10 @@ interface Waiting {
   readonly stored: PromiseWithResolvers<boolean>;
 }
 
-/** Opens the store of one process. Results are gathered for two milliseconds, and while a statement is under way. */
+/**
+ * Opens the store of one process. Results are gathered for two milliseconds, and while a statement
+ * is under way.
+ */
 export const openAttemptStore = (pool: pg.Pool): StoreAttempt => {
   let waiting: Waiting[] = [];
   let isFlushing = false;
@@ -52,7 +58,11 @@ export const openAttemptStore = (pool: pg.Pool): StoreAttempt => {
         for (const { result, stored } of batch) stored.resolve(held.has(result.deliveryId));
       } catch {
         // One result that cannot be stored must not have the others sent again.
-        await Promise.all(batch.map(({ result, stored }) => storeBatch(pool, [result]).then((held) => stored.resolve(held.size > 0), stored.reject)));
+        await Promise.all(
+          batch.map(({ result, stored }) =>
+            storeBatch(pool, [result]).then((held) => stored.resolve(held.size > 0), stored.reject),
+          ),
+        );
       }
     }
     isFlushing = false;
@@ -70,8 +80,12 @@ export const openAttemptStore = (pool: pg.Pool): StoreAttempt => {
 
 const textOf = (moment: Temporal.Instant | null): string | null => moment && rfc3339(moment);
 
-const storeBatch = async (pool: pg.Pool, results: readonly AttemptResult[]): Promise<ReadonlySet<string>> => {
-  const column = <Value>(valueOf: (result: AttemptResult) => Value): readonly Value[] => results.map(valueOf);
+const storeBatch = async (
+  pool: pg.Pool,
+  results: readonly AttemptResult[],
+): Promise<ReadonlySet<string>> => {
+  const column = <Value>(valueOf: (result: AttemptResult) => Value): readonly Value[] =>
+    results.map(valueOf);
   const rows = await run<{ deliveryId: string }>(pool, storeAttempts, [
     column(({ merchantId }) => merchantId),
     column(({ deliveryId }) => deliveryId),

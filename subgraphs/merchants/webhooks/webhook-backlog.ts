@@ -1,4 +1,7 @@
-/** How far webhooks are behind, for the metrics: what waits for its relay, what is undelivered, and how old the oldest of it is. */
+/**
+ * How far webhooks are behind, for the metrics: what waits for its relay, what is undelivered, and
+ * how old the oldest of it is.
+ */
 import { Gauge } from 'prom-client';
 import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
 import { metrics } from '../../kernel/service/tracing/telemetry.ts';
@@ -6,7 +9,10 @@ import { metrics } from '../../kernel/service/tracing/telemetry.ts';
 export interface WebhookBacklog {
   /** Events that have no deliveries yet. */
   readonly unrelayed: number;
-  /** Deliveries that are due and have not been tried: more than a moment's worth means that the workers do not keep up. */
+  /**
+   * Deliveries that are due and have not been tried: more than a moment's worth means that the
+   * workers do not keep up.
+   */
   readonly untried: number;
   /** Deliveries that were tried in vain and wait for a retry. */
   readonly retrying: number;
@@ -37,9 +43,10 @@ const readWebhookBacklog = async (runner: Runner): Promise<WebhookBacklog> => {
 };
 
 /**
- * Adds the gauges `webhook_backlog` (by `state`: unrelayed, untried, retrying) and `webhook_oldest_undelivered_seconds` to the metrics of this process.
- * They are read when they are scraped, so every process that has them tells the same: take the maximum over processes. While the database is away they
- * keep what they told last. Gives what takes them off again.
+ * Adds the gauges `webhook_backlog` (by `state`: unrelayed, untried, retrying) and
+ * `webhook_oldest_undelivered_seconds` to the metrics of this process. They are read when they are
+ * scraped, so every process that has them tells the same: take the maximum over processes. While
+ * the database is away they keep what they told last. Gives what takes them off again.
  */
 export const watchWebhookBacklog = (runner: Runner): (() => void) => {
   let reading: Promise<WebhookBacklog | null> | null = null;
@@ -55,7 +62,8 @@ export const watchWebhookBacklog = (runner: Runner): (() => void) => {
     registers: [metrics],
     async collect() {
       const seen = await look();
-      for (const state of seen ? (['unrelayed', 'untried', 'retrying'] as const) : []) waiting.set({ state }, seen?.[state] ?? 0);
+      for (const state of seen ? (['unrelayed', 'untried', 'retrying'] as const) : [])
+        waiting.set({ state }, seen?.[state] ?? 0);
     },
   });
   const oldest = new Gauge({
@@ -67,5 +75,8 @@ export const watchWebhookBacklog = (runner: Runner): (() => void) => {
       if (seen) oldest.set(seen.oldest_s);
     },
   });
-  return () => ['webhook_backlog', 'webhook_oldest_undelivered_seconds'].forEach((name) => metrics.removeSingleMetric(name));
+  return () =>
+    ['webhook_backlog', 'webhook_oldest_undelivered_seconds'].forEach((name) =>
+      metrics.removeSingleMetric(name),
+    );
 };

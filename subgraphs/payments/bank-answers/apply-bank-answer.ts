@@ -1,7 +1,8 @@
 /**
- * Applies a bank's answer to a payment, whatever brought it: the call itself, a callback, a poll, an operator.
- * Contract "States and transitions: Payment"; decision D-32: an unknown answer changes no state; decision D-33: a success that comes too late is returned;
- * decision D-36: the fee is taken on success. This is the only code that makes a payment succeed or fail.
+ * Applies a bank's answer to a payment, whatever brought it: the call itself, a callback, a poll,
+ * an operator. Contract "States and transitions: Payment"; decision D-32: an unknown answer changes
+ * no state; decision D-33: a success that comes too late is returned; decision D-36: the fee is
+ * taken on success. This is the only code that makes a payment succeed or fail.
  */
 import { raiseAlert } from '../../kernel/alerts/raise-alert.ts';
 import type { Database } from '../../kernel/database/orm.ts';
@@ -18,35 +19,68 @@ import { applyWithinBound, heldDecision } from './keep-bound.ts';
 import { isVoided, verified } from '../recurring/verification.ts';
 import { returnLatePayment } from '../refunds/return-late-payment.ts';
 import { isLastOrder, nextQuestionAboutAbsent, orderState } from '../rules/order.ts';
-import { endedUnpaid, isPaid, nextQuestionAfterEnd, paymentMove, type PaymentStatus } from '../rules/payment.ts';
+import {
+  endedUnpaid,
+  isPaid,
+  nextQuestionAfterEnd,
+  paymentMove,
+  type PaymentStatus,
+} from '../rules/payment.ts';
 import type { PaymentInHand, PaymentKey, PaymentPatch } from '../store-payment.ts';
 
 /** How long we wait before asking again a bank that gave no answer. */
 const askAgain_s = 10;
 
-/** A final answer about a payment that is final already: nothing moves, and the bank need not be asked again. */
-const settled = ({ askAt }: Payment): Decision => (askAt === null ? 'unchanged' : { patch: { askAt: null }, postings: [], events: () => [] });
+/**
+ * A final answer about a payment that is final already: nothing moves, and the bank need not be
+ * asked again.
+ */
+const settled = ({ askAt }: Payment): Decision =>
+  askAt === null ? 'unchanged' : { patch: { askAt: null }, postings: [], events: () => [] };
 
-/** The status from which a success counts: an order that was registered and is paid has had its session, whether the buyer came by our page or not. */
+/**
+ * The status from which a success counts: an order that was registered and is paid has had its
+ * session, whether the buyer came by our page or not.
+ */
 const begun = ({ status, bankRef }: Payment): PaymentStatus =>
-  status === 'pending' && bankRef !== null ? (paymentMove(status, 'session_opened') ?? status) : status;
+  status === 'pending' && bankRef !== null
+    ? (paymentMove(status, 'session_opened') ?? status)
+    : status;
 
-const approve = ({ payment, rateBps }: PaymentInHand, answer: Approval, now: Temporal.Instant): Decision => {
+const approve = (
+  { payment, rateBps }: PaymentInHand,
+  answer: Approval,
+  now: Temporal.Instant,
+): Decision => {
   const status = paymentMove(begun(payment), 'bank_approved');
-  // What comes too late is still to be booked: until then the question stays open, so that a crash in between does not lose it.
-  if (!status) return payment.capturedAt === null && !isVoided(payment) ? 'unchanged' : settled(payment);
+  // What comes too late is still to be booked: until then the question stays open, so that a crash
+  // in between does not lose it.
+  if (!status)
+    return payment.capturedAt === null && !isVoided(payment) ? 'unchanged' : settled(payment);
   if (payment.verification) return verified(payment, answer, now);
   const amount = minorUnits(payment.amount);
   const fee = feeOf(payment.mode, amount, rateBps);
   return {
-    patch: { ...approvalPatch(payment, answer, now), status, fee, feeRateBps: rateBps, finalizedAt: now },
+    patch: {
+      ...approvalPatch(payment, answer, now),
+      status,
+      fee,
+      feeRateBps: rateBps,
+      finalizedAt: now,
+    },
     postings: paymentSucceeded({ amount, fee }),
     events: (after) => statusEvents(after, [], now),
   };
 };
 
 /** A refusal by the bank: the payment's end, or nothing when it has ended. */
-export const decline = (payment: Payment, connector: string, failureCode: FailureCode, bankCode: string, now: Temporal.Instant): Decision => {
+export const decline = (
+  payment: Payment,
+  connector: string,
+  failureCode: FailureCode,
+  bankCode: string,
+  now: Temporal.Instant,
+): Decision => {
   const status = paymentMove(payment.status, 'bank_declined');
   if (!status) return settled(payment);
   return {
@@ -57,42 +91,67 @@ export const decline = (payment: Payment, connector: string, failureCode: Failur
       askAt: null,
       step: null,
       stepUrl: null,
-      metadata: { ...payment.metadata, failure_code: failureCode, bank_failure_code: `${connector}:${bankCode}` },
+      metadata: {
+        ...payment.metadata,
+        failure_code: failureCode,
+        bank_failure_code: `${connector}:${bankCode}`,
+      },
     },
     postings: [],
     events: (after) => statusEvents(after, [], now),
   };
 };
 
-/** The answer to the order was lost: the buyer, who still waits on the page, goes on with what the bank tells now. */
+/**
+ * The answer to the order was lost: the buyer, who still waits on the page, goes on with what the
+ * bank tells now.
+ */
 const foundPatch = (payment: Payment, session: FoundSession | undefined): PaymentPatch => {
   const isAbsent = orderState(payment) === 'absent';
   // A late order has arrived after all: the bank has it, and its buyer waits for the end.
   if (!session) return isAbsent ? { step: 'wait' as const } : {};
   if (!isAbsent && (payment.step !== 'wait' || payment.stepUrl !== null)) return {};
   const { reference, step, stepUrl } = session;
-  return { bankRef: reference, step, stepUrl, metadata: { ...payment.metadata, ...bankRefMetadata(payment, reference) } };
+  return {
+    bankRef: reference,
+    step,
+    stepUrl,
+    metadata: { ...payment.metadata, ...bankRefMetadata(payment, reference) },
+  };
 };
 
-/** Not final. What ended here meanwhile is asked about for a day more, so that money which comes too late is found and returned. */
-const wait = ({ payment }: PaymentInHand, askAt: Temporal.Instant | null, now: Temporal.Instant, found: PaymentPatch = {}): Decision => {
+/**
+ * Not final. What ended here meanwhile is asked about for a day more, so that money which comes too
+ * late is found and returned.
+ */
+const wait = (
+  { payment }: PaymentInHand,
+  askAt: Temporal.Instant | null,
+  now: Temporal.Instant,
+  found: PaymentPatch = {},
+): Decision => {
   const next = { postings: [], events: () => [] };
   if (payment.status === 'processing') return { patch: { askAt, ...found }, ...next };
-  if (!endedUnpaid(payment.status) || payment.askAt === null || payment.finalizedAt === null) return 'unchanged';
+  if (!endedUnpaid(payment.status) || payment.askAt === null || payment.finalizedAt === null)
+    return 'unchanged';
   return { patch: { askAt: nextQuestionAfterEnd(payment.finalizedAt, now) }, ...next };
 };
 
 /**
- * The bank has not seen the order, so nothing was paid: the order is given again, by the buyer or by
- * `order-again`, for as long as the session lasts. Of an order that the bank had before, it means
- * nothing.
+ * The bank has not seen the order, so nothing was paid: the order is given again, by the buyer or
+ * by `order-again`, for as long as the session lasts. Of an order that the bank had before, it
+ * means nothing.
  */
 const unseen = (inHand: PaymentInHand, now: Temporal.Instant): Decision => {
   const { payment } = inHand;
   switch (orderState(payment)) {
     case 'absent':
     case 'unanswered':
-      return { patch: { step: null, stepUrl: null, askAt: nextQuestionAboutAbsent(payment, now) }, postings: [], events: () => [] };
+      return {
+        patch: { step: null, stepUrl: null, askAt: nextQuestionAboutAbsent(payment, now) },
+        postings: [],
+        events: () => [],
+      };
     case 'standing':
       return wait(inHand, now.add({ seconds: askAgain_s }), now);
     case null:
@@ -100,9 +159,15 @@ const unseen = (inHand: PaymentInHand, now: Temporal.Instant): Decision => {
   }
 };
 
-const decide = (inHand: PaymentInHand, connector: string, answer: BankAnswer, now: Temporal.Instant): Decision => {
+const decide = (
+  inHand: PaymentInHand,
+  connector: string,
+  answer: BankAnswer,
+  now: Temporal.Instant,
+): Decision => {
   if (answer.kind === 'approved') return approve(inHand, answer, now);
-  // An order that was registered and has ended there ends no link: a buyer who comes now gets a new one.
+  // An order that was registered and has ended there ends no link: a buyer who comes now gets a new
+  // one.
   if (inHand.payment.status === 'pending') return 'unchanged';
   switch (answer.kind) {
     case 'declined':
@@ -116,7 +181,10 @@ const decide = (inHand: PaymentInHand, connector: string, answer: BankAnswer, no
   }
 };
 
-/** The merchant was told that it is paid, and the bank says now that it is not: nothing moves by itself, a person must ask the bank. */
+/**
+ * The merchant was told that it is paid, and the bank says now that it is not: nothing moves by
+ * itself, a person must ask the bank.
+ */
 const alertOfContradiction = (
   database: Database,
   { merchantId, shopId, mode, id, publicId, status }: Payment,
@@ -125,42 +193,85 @@ const alertOfContradiction = (
   at: Temporal.Instant,
 ): Promise<boolean> => {
   const detail = `${connector} refused ${publicId} (${bankCode}) after it had approved it; the payment stays ${status}`;
-  return raiseAlert(database.pool, { kind: 'bank_answer_contradicts', merchantId, shopId, mode, subjectId: id, detail, at });
+  return raiseAlert(database.pool, {
+    kind: 'bank_answer_contradicts',
+    merchantId,
+    shopId,
+    mode,
+    subjectId: id,
+    detail,
+    at,
+  });
 };
 
-/** What the answer to an order is worth once another order was given: that one may have arrived, whatever became of the first. */
-const worthOf = (answer: BankAnswer, { orderedAt }: Payment, order: Temporal.Instant | null): BankAnswer => {
+/**
+ * What the answer to an order is worth once another order was given: that one may have arrived,
+ * whatever became of the first.
+ */
+const worthOf = (
+  answer: BankAnswer,
+  { orderedAt }: Payment,
+  order: Temporal.Instant | null,
+): BankAnswer => {
   const isSuperseded = order !== null && !isLastOrder(orderedAt, order);
-  return isSuperseded && (answer.kind === 'declined' || answer.kind === 'unseen') ? { kind: 'unknown' } : answer;
+  return isSuperseded && (answer.kind === 'declined' || answer.kind === 'unseen')
+    ? { kind: 'unknown' }
+    : answer;
 };
 
 const apply = async (
   database: Database,
   key: PaymentKey,
-  { connector, told, order }: { readonly connector: string; readonly told: BankAnswer; readonly order: Temporal.Instant | null },
+  {
+    connector,
+    told,
+    order,
+  }: {
+    readonly connector: string;
+    readonly told: BankAnswer;
+    readonly order: Temporal.Instant | null;
+  },
   now: Temporal.Instant,
 ): Promise<Payment | Refused> => {
   let answer = told;
-  const payment = await applyWithinBound(database, key, { connector, answer: told, now }, (applied, isHeld) =>
-    changePayment(database, key, now, (inHand) => {
-      answer = worthOf(applied, inHand.payment, order);
-      const decision = decide(inHand, connector, answer, now);
-      return isHeld ? heldDecision(decision) : decision;
-    }),
+  const payment = await applyWithinBound(
+    database,
+    key,
+    { connector, answer: told, now },
+    (applied, isHeld) =>
+      changePayment(database, key, now, (inHand) => {
+        answer = worthOf(applied, inHand.payment, order);
+        const decision = decide(inHand, connector, answer, now);
+        return isHeld ? heldDecision(decision) : decision;
+      }),
   );
   if (isRefused(payment)) return payment;
-  if (answer.kind === 'approved' && endedUnpaid(payment.status) && !isVoided(payment)) return returnLatePayment(database, key, connector, answer, now);
-  if (answer.kind === 'declined' && isPaid(payment.status)) await alertOfContradiction(database, payment, connector, answer.bankCode, now);
+  if (answer.kind === 'approved' && endedUnpaid(payment.status) && !isVoided(payment))
+    return returnLatePayment(database, key, connector, answer, now);
+  if (answer.kind === 'declined' && isPaid(payment.status))
+    await alertOfContradiction(database, payment, connector, answer.bankCode, now);
   return payment;
 };
 
 /**
- * Applies the answer; the payment as it is afterwards. A final answer for a payment that is final already changes nothing, except that the money of a
- * success after another end is returned (D-33).
+ * Applies the answer; the payment as it is afterwards. A final answer for a payment that is final
+ * already changes nothing, except that the money of a success after another end is returned (D-33).
  */
-export const applyBankAnswer = (database: Database, key: PaymentKey, connector: string, told: BankAnswer, now: Temporal.Instant): Promise<Payment | Refused> =>
-  apply(database, key, { connector, told, order: null }, now);
+export const applyBankAnswer = (
+  database: Database,
+  key: PaymentKey,
+  connector: string,
+  told: BankAnswer,
+  now: Temporal.Instant,
+): Promise<Payment | Refused> => apply(database, key, { connector, told, order: null }, now);
 
-/** Applies the answer to the order that was given at `now`: another one may have been given since. */
-export const applyOrderAnswer = (database: Database, key: PaymentKey, connector: string, told: BankAnswer, now: Temporal.Instant): Promise<Payment | Refused> =>
-  apply(database, key, { connector, told, order: now }, now);
+/**
+ * Applies the answer to the order that was given at `now`: another one may have been given since.
+ */
+export const applyOrderAnswer = (
+  database: Database,
+  key: PaymentKey,
+  connector: string,
+  told: BankAnswer,
+  now: Temporal.Instant,
+): Promise<Payment | Refused> => apply(database, key, { connector, told, order: now }, now);

@@ -7,8 +7,15 @@ import type { PaymentPatch } from '../store-payment.ts';
 /** A bank's word that the buyer has paid. */
 export type Approval = BankAnswer & { readonly kind: 'approved' };
 
-/** The columns that an approval fills: when the money came, the bank's references, who paid. Live payments show the bank's id in `metadata.bank_ref`. */
-export const approvalPatch = (payment: Payment, { reference, rrn, traits, savedReference }: Approval, now: Temporal.Instant) =>
+/**
+ * The columns that an approval fills: when the money came, the bank's references, who paid. Live
+ * payments show the bank's id in `metadata.bank_ref`.
+ */
+export const approvalPatch = (
+  payment: Payment,
+  { reference, rrn, traits, savedReference }: Approval,
+  now: Temporal.Instant,
+) =>
   ({
     capturedAt: now,
     askAt: null,
@@ -26,7 +33,10 @@ export const approvalPatch = (payment: Payment, { reference, rrn, traits, savedR
   }) satisfies PaymentPatch;
 
 /** Contract "Reserved metadata keys": `bank_ref` in live mode. */
-export const bankRefMetadata = ({ mode }: Pick<Payment, 'mode'>, reference: string): Record<string, string> => (mode === 'live' ? { bank_ref: reference } : {});
+export const bankRefMetadata = (
+  { mode }: Pick<Payment, 'mode'>,
+  reference: string,
+): Record<string, string> => (mode === 'live' ? { bank_ref: reference } : {});
 
 /** The method that a binding saved, with the connector that has it. */
 const savedBy = ({ kind, connector }: Payment, reference: string | undefined): string | null =>

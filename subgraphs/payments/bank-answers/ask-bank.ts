@@ -1,4 +1,7 @@
-/** Asks the bank what became of a payment, and applies the answer. Decision D-32: asked again until the answer is final, for a while also after its session expired. */
+/**
+ * Asks the bank what became of a payment, and applies the answer. Decision D-32: asked again until
+ * the answer is final, for a while also after its session expired.
+ */
 import type { Bank, BankAnswer, PaymentQuestion } from '../../kernel/banks/bank.ts';
 import type { Banks } from '../../kernel/banks/route.ts';
 import { dueOn, type Timeline } from '../../kernel/clock/due.ts';
@@ -16,28 +19,58 @@ import { isUnderWay, orderState } from '../rules/order.ts';
 import { endedUnpaid, sessionLength_min, sessionTtl_min } from '../rules/payment.ts';
 import { findPayment, type PaymentKey } from '../store-payment.ts';
 
-/** Why the bank is asked: somebody says that something has happened or needs to know, or a moment has come that was planned earlier. */
+/**
+ * Why the bank is asked: somebody says that something has happened or needs to know, or a moment
+ * has come that was planned earlier.
+ */
 export type Occasion = 'told' | 'planned';
 
 /**
- * Whether the bank may know more of a payment than we do: a session that is open, an order that was registered before the buyer went on, one that expired before the bank had said how it ended, or one that the
- * bank had not seen when it was asked: about that one it may tell at any time.
+ * Whether the bank may know more of a payment than we do: a session that is open, an order that was
+ * registered before the buyer went on, one that expired before the bank had said how it ended, or
+ * one that the bank had not seen when it was asked: about that one it may tell at any time.
  */
-const isOpenQuestion = ({ mode, status, bankRef, processingUntil, capturedAt, askAt }: Payment, occasion: Occasion): boolean => {
+const isOpenQuestion = (
+  { mode, status, bankRef, processingUntil, capturedAt, askAt }: Payment,
+  occasion: Occasion,
+): boolean => {
   if (status === 'processing') return true;
   if (capturedAt !== null) return false;
   if (mode === 'live' && bankRef !== null && status !== 'failed') return true;
   if (status === 'expired') return processingUntil !== null;
-  return status === 'failed' && (askAt !== null || (mode === 'live' && occasion === 'told' && bankRef === null));
+  return (
+    status === 'failed' &&
+    (askAt !== null || (mode === 'live' && occasion === 'told' && bankRef === null))
+  );
 };
 
-/** A charge of a saved method is ordered again until its time is over, and only asked about from then on: an order would take the buyer's money too late. */
-const isOrderedAgain = ({ status, kind, processingUntil }: Payment, now: Temporal.Instant): boolean =>
-  isCharge(kind) && status === 'processing' && processingUntil !== null && Temporal.Instant.compare(now, processingUntil) < 0;
+/**
+ * A charge of a saved method is ordered again until its time is over, and only asked about from
+ * then on: an order would take the buyer's money too late.
+ */
+const isOrderedAgain = (
+  { status, kind, processingUntil }: Payment,
+  now: Temporal.Instant,
+): boolean =>
+  isCharge(kind) &&
+  status === 'processing' &&
+  processingUntil !== null &&
+  Temporal.Instant.compare(now, processingUntil) < 0;
 
-/** The question to the bank, with what was ordered. A session is ordered when its time begins, a charge until its time ends. */
+/**
+ * The question to the bank, with what was ordered. A session is ordered when its time begins, a
+ * charge until its time ends.
+ */
 const questionAbout = (payment: Payment, bank: Bank, now: Temporal.Instant): PaymentQuestion => {
-  const { merchantId, id: operationId, amount, currency, bankRef: reference, processingUntil, createdAt } = payment;
+  const {
+    merchantId,
+    id: operationId,
+    amount,
+    currency,
+    bankRef: reference,
+    processingUntil,
+    createdAt,
+  } = payment;
   const minutes = isCharge(payment.kind) ? sessionTtl_min : sessionLength_min(bank.sessionTtl_min);
   const orderedAt = processingUntil?.subtract({ minutes }) ?? createdAt;
   return {
@@ -52,38 +85,77 @@ const questionAbout = (payment: Payment, bank: Bank, now: Temporal.Instant): Pay
     method: isCharge(payment.kind) ? null : buyerMethod(pageMethod(payment)),
     voided: isVoided(payment),
     saves: isBinding(payment.kind),
-    awaitsStep: orderState(payment) === 'absent' || (payment.status === 'processing' && payment.step === 'wait' && payment.stepUrl === null),
+    awaitsStep:
+      orderState(payment) === 'absent' ||
+      (payment.status === 'processing' && payment.step === 'wait' && payment.stepUrl === null),
     now,
   };
 };
 
-/** What the bank says: to a charge's order, to a question, or to the end of an order whose payment has ended here, where the bank can end one. */
-const answerOf = async (bank: Bank, payment: Payment, now: Temporal.Instant): Promise<BankAnswer> => {
+/**
+ * What the bank says: to a charge's order, to a question, or to the end of an order whose payment
+ * has ended here, where the bank can end one.
+ */
+const answerOf = async (
+  bank: Bank,
+  payment: Payment,
+  now: Temporal.Instant,
+): Promise<BankAnswer> => {
   if (isOrderedAgain(payment, now)) return orderCharge(bank, payment, false, now);
   const question = questionAbout(payment, bank, now);
   if (endedUnpaid(payment.status) && bank.cancelOrder) return bank.cancelOrder(question);
   const answer = await bank.ask(question);
-  return answer.kind === 'unseen' && payment.status === 'processing' && isUnderWay(payment.orderedAt, now) ? { kind: 'unknown' } : answer;
+  return answer.kind === 'unseen' &&
+    payment.status === 'processing' &&
+    isUnderWay(payment.orderedAt, now)
+    ? { kind: 'unknown' }
+    : answer;
 };
 
-/** The bank has told something else than was ordered since the question was planned: a person looks into it. */
-const isStopped = ({ mode, status, askAt }: Payment): boolean => mode === 'live' && status === 'processing' && askAt === null;
+/**
+ * The bank has told something else than was ordered since the question was planned: a person looks
+ * into it.
+ */
+const isStopped = ({ mode, status, askAt }: Payment): boolean =>
+  mode === 'live' && status === 'processing' && askAt === null;
 
-/** Asks about one payment; the payment as it is afterwards. One that was never at the bank, or whose end is known, is left as it is. */
-export const askBank = (database: Database, banks: Banks, key: PaymentKey, now: Temporal.Instant, occasion: Occasion = 'told'): Promise<Payment | Refused> => {
+/**
+ * Asks about one payment; the payment as it is afterwards. One that was never at the bank, or whose
+ * end is known, is left as it is.
+ */
+export const askBank = (
+  database: Database,
+  banks: Banks,
+  key: PaymentKey,
+  now: Temporal.Instant,
+  occasion: Occasion = 'told',
+): Promise<Payment | Refused> => {
   const { merchantId, paymentId: subjectId } = key;
-  return inTraceOf(database.pool, { merchantId, subjectId }, { kind: 'internal', name: 'ask bank' }, () => askAndApply(database, banks, key, now, occasion));
+  return inTraceOf(
+    database.pool,
+    { merchantId, subjectId },
+    { kind: 'internal', name: 'ask bank' },
+    () => askAndApply(database, banks, key, now, occasion),
+  );
 };
 
-const askAndApply = async (database: Database, banks: Banks, key: PaymentKey, now: Temporal.Instant, occasion: Occasion): Promise<Payment | Refused> => {
+const askAndApply = async (
+  database: Database,
+  banks: Banks,
+  key: PaymentKey,
+  now: Temporal.Instant,
+  occasion: Occasion,
+): Promise<Payment | Refused> => {
   const found = await findPayment(database.pool, key, now);
   if (!found) return refused('not_found', 'there is no such payment');
   const { payment } = found;
-  if (!isOpenQuestion(payment, occasion) || (occasion === 'planned' && isStopped(payment))) return payment;
+  if (!isOpenQuestion(payment, occasion) || (occasion === 'planned' && isStopped(payment)))
+    return payment;
   const bank = banks.holding(payment);
   if (isRefused(bank)) return bank;
   const answer = await answerOf(bank, payment, now);
-  // An order whose buyer has not gone on yet may end at the bank, which says nothing of the link here; that it is paid counts.
+  // An order whose buyer has not gone on yet may end at the bank, which says nothing of the link
+  // here; that it is paid counts.
   if (payment.status === 'pending' && answer.kind !== 'approved') return payment;
   return applyBankAnswer(database, key, bank.connector, answer, now);
 };
@@ -97,5 +169,9 @@ export const paymentAsks = dueOn<PaymentKey>({
 });
 
 /** Payments that the bank should be asked about by now, longest due first. */
-export const findAsksDue = (database: Database, now: Temporal.Instant, most: number, timeline: Timeline = null): Promise<PaymentKey[]> =>
-  paymentAsks.due(database.pool, timeline, now, most);
+export const findAsksDue = (
+  database: Database,
+  now: Temporal.Instant,
+  most: number,
+  timeline: Timeline = null,
+): Promise<PaymentKey[]> => paymentAsks.due(database.pool, timeline, now, most);

@@ -1,6 +1,8 @@
 /**
- * What becomes of a success that the merchant's balance has no room for (`kernel/ledger/bound`). The simulated bank turns it down, and so does its own record. An
- * acquirer has the buyer's money already: the payment succeeds, and what is the merchant's of it stands in suspense, with an alert, until an operator has made room.
+ * What becomes of a success that the merchant's balance has no room for (`kernel/ledger/bound`).
+ * The simulated bank turns it down, and so does its own record. An acquirer has the buyer's money
+ * already: the payment succeeds, and what is the merchant's of it stands in suspense, with an
+ * alert, until an operator has made room.
  */
 import { raiseAlert } from '../../kernel/alerts/raise-alert.ts';
 import type { BankAnswer } from '../../kernel/banks/bank.ts';
@@ -18,20 +20,45 @@ import type { PaymentChange, PaymentKey } from '../store-payment.ts';
 const turnedDownAs = 'limit_exceeded';
 
 /** The adjustment that takes what the postings of a success give the merchant into suspense. */
-const heldBack = (postings: PaymentChange['postings']): NonNullable<PaymentChange['adjustment']> => {
-  const amount = postings.reduce((sum, { from, to, amount: moved }) => sum + (to === 'merchant' ? moved : 0n) - (from === 'merchant' ? moved : 0n), 0n);
-  return { postings: adjustmentRecorded({ amount: minorUnits(amount), inFavour: false }), description: 'Held: the balance would pass its limit of 2^53-1' };
+const heldBack = (
+  postings: PaymentChange['postings'],
+): NonNullable<PaymentChange['adjustment']> => {
+  const amount = postings.reduce(
+    (sum, { from, to, amount: moved }) =>
+      sum + (to === 'merchant' ? moved : 0n) - (from === 'merchant' ? moved : 0n),
+    0n,
+  );
+  return {
+    postings: adjustmentRecorded({ amount: minorUnits(amount), inFavour: false }),
+    description: 'Held: the balance would pass its limit of 2^53-1',
+  };
 };
 
 /** The same change with the merchant's part in suspense. */
-export const intoSuspense = (change: PaymentChange): PaymentChange => ({ ...change, adjustment: heldBack(change.postings) });
+export const intoSuspense = (change: PaymentChange): PaymentChange => ({
+  ...change,
+  adjustment: heldBack(change.postings),
+});
 
-/** The same for a decision. One that gives the money back in the same statement needs no room of its own and is left as it is. */
+/**
+ * The same for a decision. One that gives the money back in the same statement needs no room of its
+ * own and is left as it is.
+ */
 export const heldDecision = (decision: Decision): Decision =>
-  decision === 'unchanged' || isRefused(decision) || decision.refund ? decision : intoSuspense(decision);
+  decision === 'unchanged' || isRefused(decision) || decision.refund
+    ? decision
+    : intoSuspense(decision);
 
-/** Tells operators what is held, before it is: an alert without its money is found to be none, money without its alert by nobody. */
-export const alertOfHeld = (database: Database, { merchantId, paymentId }: PaymentKey, connector: string, at: Temporal.Instant): Promise<boolean> =>
+/**
+ * Tells operators what is held, before it is: an alert without its money is found to be none, money
+ * without its alert by nobody.
+ */
+export const alertOfHeld = (
+  database: Database,
+  { merchantId, paymentId }: PaymentKey,
+  connector: string,
+  at: Temporal.Instant,
+): Promise<boolean> =>
   raiseAlert(database.pool, {
     kind: 'balance_at_bound',
     merchantId,
@@ -43,13 +70,17 @@ export const alertOfHeld = (database: Database, { merchantId, paymentId }: Payme
   });
 
 /**
- * Applies a bank's answer by `apply`, which is given the answer and whether the merchant's part is held in suspense; a success beyond the bound is applied a second
- * time as what becomes of it.
+ * Applies a bank's answer by `apply`, which is given the answer and whether the merchant's part is
+ * held in suspense; a success beyond the bound is applied a second time as what becomes of it.
  */
 export const applyWithinBound = async (
   database: Database,
   key: PaymentKey,
-  { connector, answer, now }: { readonly connector: string; readonly answer: BankAnswer; readonly now: Temporal.Instant },
+  {
+    connector,
+    answer,
+    now,
+  }: { readonly connector: string; readonly answer: BankAnswer; readonly now: Temporal.Instant },
   apply: (answer: BankAnswer, isHeld: boolean) => Promise<Payment | Refused>,
 ): Promise<Payment | Refused> => {
   try {
@@ -58,7 +89,11 @@ export const applyWithinBound = async (
     if (!isBeyondBound(error) || answer.kind !== 'approved') throw error;
   }
   if (connector === simulatorConnector) {
-    await declineSimulated(database.pool, { merchantId: key.merchantId, operationId: key.paymentId, failureCode: turnedDownAs });
+    await declineSimulated(database.pool, {
+      merchantId: key.merchantId,
+      operationId: key.paymentId,
+      failureCode: turnedDownAs,
+    });
     return apply({ kind: 'declined', failureCode: turnedDownAs, bankCode: turnedDownAs }, false);
   }
   await alertOfHeld(database, key, connector, now);

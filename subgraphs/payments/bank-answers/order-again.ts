@@ -1,9 +1,9 @@
 /**
- * Gives an order again that its bank surely has not seen, or whose answer was lost: the process died
- * between the move to `processing` and the bank's answer. Decision D-32: the same operation under the
- * same key, so that the bank has one, whichever of the orders arrives. The buyer's next press gives
- * it, with the card if one is needed; the sweep gives what needs nothing of the buyer. It stays with
- * the bank that has the payment: an earlier order may still arrive there.
+ * Gives an order again that its bank surely has not seen, or whose answer was lost: the process
+ * died between the move to `processing` and the bank's answer. Decision D-32: the same operation
+ * under the same key, so that the bank has one, whichever of the orders arrives. The buyer's next
+ * press gives it, with the card if one is needed; the sweep gives what needs nothing of the buyer.
+ * It stays with the bank that has the payment: an earlier order may still arrive there.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Bank, Card, SessionAnswer } from '../../kernel/banks/bank.ts';
@@ -21,15 +21,29 @@ import { askBank, findAsksDue, paymentAsks, type Occasion } from './ask-bank.ts'
 import { changePayment } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
 import { buyerMethod, pageMethod } from '../checkout/rules.ts';
-import { isTimeToOrder, orderMost_s, orderState, patienceLeft_ms, type OrderState } from '../rules/order.ts';
+import {
+  isTimeToOrder,
+  orderMost_s,
+  orderState,
+  patienceLeft_ms,
+  type OrderState,
+} from '../rules/order.ts';
 import { recordSession, sessionOrder, type SessionRequest } from '../checkout/session-order.ts';
 import { findPayment, subjectOfPayment, type PaymentKey } from '../store-payment.ts';
 
 /** How often the row is read while an order may still be under way. */
 const look_ms = 200;
 
-/** What is wrong with the card of a payment by a method at a bank; null when nothing is, or when none is needed. */
-export const cardFlaw = (bank: Bank, method: BuyerMethod, card: Card | null, now: Temporal.Instant): string | null => {
+/**
+ * What is wrong with the card of a payment by a method at a bank; null when nothing is, or when
+ * none is needed.
+ */
+export const cardFlaw = (
+  bank: Bank,
+  method: BuyerMethod,
+  card: Card | null,
+  now: Temporal.Instant,
+): string | null => {
   if (method !== 'cards' || bank.cardsOn !== 'our_page') return null;
   if (!card) return 'card: required when paying by card';
   const isUnnamed = bank.asksHolder && holderOf(card) === null;
@@ -38,16 +52,23 @@ export const cardFlaw = (bank: Bank, method: BuyerMethod, card: Card | null, now
   return cardMistake(card, now) ?? (isUnnamed ? 'card.holder: required by this bank' : null);
 };
 
-const notPending = ({ status }: Payment): Refused => refused('not_pending', `the payment is ${status}`);
+const notPending = ({ status }: Payment): Refused =>
+  refused('not_pending', `the payment is ${status}`);
 
 /** The payment once its last order is answered, or has had the time to be. */
-const afterLastOrder = async ({ pool }: Database, key: PaymentKey, now: Temporal.Instant): Promise<Payment | Refused> => {
+const afterLastOrder = async (
+  { pool }: Database,
+  key: PaymentKey,
+  now: Temporal.Instant,
+): Promise<Payment | Refused> => {
   const begun_ms = performance.now();
   for (;;) {
     const found = await findPayment(pool, key, now);
     if (!found) return refused('not_found', 'there is no such payment');
     const { payment } = found;
-    const isAwaited = orderState(payment) === 'unanswered' && performance.now() - begun_ms < patienceLeft_ms(payment.orderedAt, now);
+    const isAwaited =
+      orderState(payment) === 'unanswered' &&
+      performance.now() - begun_ms < patienceLeft_ms(payment.orderedAt, now);
     if (!isAwaited) return payment;
     await delay(look_ms);
   }
@@ -61,19 +82,38 @@ interface Again {
   readonly request: SessionRequest;
 }
 
-/** Takes the order in hand, unless somebody has written the payment since. Before the bank is called. */
-const claim = (database: Database, before: Payment, { bank, state, request }: Again): Promise<Payment | Refused> =>
+/**
+ * Takes the order in hand, unless somebody has written the payment since. Before the bank is
+ * called.
+ */
+const claim = (
+  database: Database,
+  before: Payment,
+  { bank, state, request }: Again,
+): Promise<Payment | Refused> =>
   changePayment(database, request.key, request.now, ({ payment }) => {
     const { now, card } = request;
     if (payment.version !== before.version) return notPending(payment);
     const askAt = now.add({ seconds: orderMost_s });
     // Without an answer the first card may be the one that the bank has.
-    const holder = bank.cardsOn === 'our_page' && state === 'absent' ? { customerCardHolder: holderOf(card) } : {};
-    return { patch: { ...holder, step: 'wait', askAt, orderedAt: now }, postings: [], events: () => [] };
+    const holder =
+      bank.cardsOn === 'our_page' && state === 'absent'
+        ? { customerCardHolder: holderOf(card) }
+        : {};
+    return {
+      patch: { ...holder, step: 'wait', askAt, orderedAt: now },
+      postings: [],
+      events: () => [],
+    };
   });
 
-/** What an answer says of all orders together: what is refused now may have been accepted before. */
-const together = (state: OrderState, answer: SessionAnswer): Exclude<SessionAnswer, { kind: 'unaccepted' }> | { kind: 'unseen' } => {
+/**
+ * What an answer says of all orders together: what is refused now may have been accepted before.
+ */
+const together = (
+  state: OrderState,
+  answer: SessionAnswer,
+): Exclude<SessionAnswer, { kind: 'unaccepted' }> | { kind: 'unseen' } => {
   const isFirst = state === 'absent';
   switch (answer.kind) {
     case 'unaccepted':
@@ -87,22 +127,37 @@ const together = (state: OrderState, answer: SessionAnswer): Exclude<SessionAnsw
   }
 };
 
-const giveOrder = async (database: Database, before: Payment, again: Again): Promise<Payment | Refused> => {
+const giveOrder = async (
+  database: Database,
+  before: Payment,
+  again: Again,
+): Promise<Payment | Refused> => {
   const { bank, method, state, request } = again;
   const { key, pageUrl, now } = request;
   const claimed = await claim(database, before, again);
   if (isRefused(claimed)) return claimed;
   const card = bank.cardsOn === 'our_page' ? request.card : null;
-  const answer = together(state, await bank.openSession(sessionOrder(claimed, { method, card, pageUrl, now })));
+  const answer = together(
+    state,
+    await bank.openSession(sessionOrder(claimed, { method, card, pageUrl, now })),
+  );
   if (answer.kind === 'opened') return recordSession(database, key, answer, now);
   return applyOrderAnswer(database, key, bank.connector, answer, now);
 };
 
-/** The bank that has the payment, and the buyer's method there; a refusal when no order may be given any more. */
-const servedBy = async (banks: Banks, payment: Payment, now: Temporal.Instant): Promise<Pick<Again, 'bank' | 'method'> | Refused> => {
+/**
+ * The bank that has the payment, and the buyer's method there; a refusal when no order may be given
+ * any more.
+ */
+const servedBy = async (
+  banks: Banks,
+  payment: Payment,
+  now: Temporal.Instant,
+): Promise<Pick<Again, 'bank' | 'method'> | Refused> => {
   const method = buyerMethod(pageMethod(payment));
   if (!method) return notPending(payment);
-  if (!isTimeToOrder(payment.processingUntil, now)) return refused('not_pending', 'the session is about to end');
+  if (!isTimeToOrder(payment.processingUntil, now))
+    return refused('not_pending', 'the session is about to end');
   const bank = banks.holding(payment);
   const barred = await banks.barred(payment);
   if (isRefused(bank)) return bank;
@@ -111,12 +166,16 @@ const servedBy = async (banks: Banks, payment: Payment, now: Temporal.Instant): 
 };
 
 /**
- * The buyer presses again. Waits a moment for an order that is under way. Refuses with `not_pending`
- * when the bank has the order or the session is about to end, `bad_request` (the card), `aml_blocked`
- * and `live_not_enabled`.
+ * The buyer presses again. Waits a moment for an order that is under way. Refuses with
+ * `not_pending` when the bank has the order or the session is about to end, `bad_request` (the
+ * card), `aml_blocked` and `live_not_enabled`.
  */
 export const orderAgain = async (
-  { database, banks, policies }: { readonly database: Database; readonly banks: Banks; readonly policies: PolicyLists },
+  {
+    database,
+    banks,
+    policies,
+  }: { readonly database: Database; readonly banks: Banks; readonly policies: PolicyLists },
   request: SessionRequest,
 ): Promise<Payment | Refused> => {
   const { key, card, now } = request;
@@ -128,7 +187,8 @@ export const orderAgain = async (
   if (isRefused(served)) return served;
   const flaw = cardFlaw(served.bank, served.method, card, now);
   if (flaw) return refused('bad_request', flaw);
-  if (card && policies.isBlocked(payment.merchantId, 'card', card.number)) return refused('aml_blocked', 'this card is not accepted');
+  if (card && policies.isBlocked(payment.merchantId, 'card', card.number))
+    return refused('aml_blocked', 'this card is not accepted');
   return giveOrder(database, payment, { ...served, state, request });
 };
 
@@ -141,8 +201,9 @@ export interface OrderingParts {
 }
 
 /**
- * Asks the bank about a payment, and gives its order again when the bank has not seen it and nothing
- * is needed of the buyer; the payment as it is afterwards. An order that waits for a card stays so.
+ * Asks the bank about a payment, and gives its order again when the bank has not seen it and
+ * nothing is needed of the buyer; the payment as it is afterwards. An order that waits for a card
+ * stays so.
  */
 export const askOrOrder = async (
   { database, banks, pageUrl }: OrderingParts,
@@ -161,11 +222,23 @@ export const askOrOrder = async (
 const sweepMost = 500;
 const questionsAtOnce = 32;
 
-/** Asks about the payments that are due, or orders them again, the longest due first; gives how many. Rejects at the end with what failed. */
-export const askDue = async (ordering: OrderingParts, clock: () => Temporal.Instant, timeline: Timeline = null): Promise<number> => {
+/**
+ * Asks about the payments that are due, or orders them again, the longest due first; gives how
+ * many. Rejects at the end with what failed.
+ */
+export const askDue = async (
+  ordering: OrderingParts,
+  clock: () => Temporal.Instant,
+  timeline: Timeline = null,
+): Promise<number> => {
   const { database } = ordering;
   const due = await findAsksDue(database, clock(), sweepMost, timeline);
   const work = (key: PaymentKey) => askOrOrder(ordering, key, clock());
-  await eachAlone(database.pool, { task: paymentAsks.task, most: questionsAtOnce, subjectOf: subjectOfPayment }, due, work);
+  await eachAlone(
+    database.pool,
+    { task: paymentAsks.task, most: questionsAtOnce, subjectOf: subjectOfPayment },
+    due,
+    work,
+  );
   return due.length;
 };

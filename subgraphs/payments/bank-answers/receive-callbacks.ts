@@ -1,4 +1,6 @@
-/** Hears what the simulated bank tells by itself, and applies it as every other answer of a bank. */
+/**
+ * Hears what the simulated bank tells by itself, and applies it as every other answer of a bank.
+ */
 import type { Banks } from '../../kernel/banks/route.ts';
 import type { PlannedCallback } from '../../kernel/banks/simulator/callbacks.ts';
 import type { Timeline } from '../../kernel/clock/due.ts';
@@ -9,8 +11,16 @@ import { applyBankAnswer } from './apply-bank-answer.ts';
 const sweepMost = 500;
 const paymentsAtOnce = 16;
 
-/** Those of one payment, in their order. One that was applied and not marked as heard is applied again: every answer may come twice. */
-const hearOne = async (database: Database, banks: Banks, callbacks: readonly PlannedCallback[], now: Temporal.Instant): Promise<void> => {
+/**
+ * Those of one payment, in their order. One that was applied and not marked as heard is applied
+ * again: every answer may come twice.
+ */
+const hearOne = async (
+  database: Database,
+  banks: Banks,
+  callbacks: readonly PlannedCallback[],
+  now: Temporal.Instant,
+): Promise<void> => {
   const { simulator } = banks;
   for (const callback of callbacks) {
     const key = { merchantId: callback.merchantId, paymentId: callback.operationId };
@@ -20,11 +30,27 @@ const hearOne = async (database: Database, banks: Banks, callbacks: readonly Pla
 };
 
 /** Hears all callbacks that have arrived on a timeline; gives how many. */
-export const hearCallbacks = async (database: Database, banks: Banks, now: Temporal.Instant, timeline: Timeline = null): Promise<number> => {
+export const hearCallbacks = async (
+  database: Database,
+  banks: Banks,
+  now: Temporal.Instant,
+  timeline: Timeline = null,
+): Promise<number> => {
   const due = await banks.simulator.callbacks.due(timeline, now, sweepMost);
-  const byPayment = Map.groupBy(due, ({ merchantId, operationId }) => `${merchantId}/${operationId}`);
+  const byPayment = Map.groupBy(
+    due,
+    ({ merchantId, operationId }) => `${merchantId}/${operationId}`,
+  );
   const { task } = banks.simulator.callbacks;
-  const subjectOf = ([name]: readonly [string, unknown]) => ({ merchantId: name.slice(0, name.indexOf('/')), subjectId: name.slice(name.indexOf('/') + 1) });
-  await eachAlone(database.pool, { task, most: paymentsAtOnce, subjectOf }, [...byPayment], ([, callbacks]) => hearOne(database, banks, callbacks, now));
+  const subjectOf = ([name]: readonly [string, unknown]) => ({
+    merchantId: name.slice(0, name.indexOf('/')),
+    subjectId: name.slice(name.indexOf('/') + 1),
+  });
+  await eachAlone(
+    database.pool,
+    { task, most: paymentsAtOnce, subjectOf },
+    [...byPayment],
+    ([, callbacks]) => hearOne(database, banks, callbacks, now),
+  );
   return due.length;
 };

@@ -1,6 +1,8 @@
 /**
- * Asks the bank when a live payment is read or operated on while its end, or that of one of its refunds, is not known (decision D-32). A reader waits for
- * a moment only; an answer that comes later is applied when it comes. Somebody who reads without pause does not make us ask without pause.
+ * Asks the bank when a live payment is read or operated on while its end, or that of one of its
+ * refunds, is not known (decision D-32). A reader waits for a moment only; an answer that comes
+ * later is applied when it comes. Somebody who reads without pause does not make us ask without
+ * pause.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Banks } from '../../kernel/banks/route.ts';
@@ -23,7 +25,10 @@ export interface RefreshingParts {
 
 /** How long a reader waits for the bank. */
 const patience_ms = 1_500;
-/** How soon the bank is asked again about the same payment because somebody reads it, in this process. */
+/**
+ * How soon the bank is asked again about the same payment because somebody reads it, in this
+ * process.
+ */
 const pause_ms = 3_000;
 const remembered = 10_000;
 /** No order to a bank takes as long. */
@@ -31,24 +36,40 @@ const orderEnds_s = 30;
 
 /** One that the bank has, or whose order must have ended by now. */
 const isAsked = ({ status, bankRef, createdAt }: Refund, now: Temporal.Instant): boolean =>
-  status === 'pending' && (bankRef !== null || Temporal.Instant.compare(createdAt.add({ seconds: orderEnds_s }), now) <= 0);
+  status === 'pending' &&
+  (bankRef !== null || Temporal.Instant.compare(createdAt.add({ seconds: orderEnds_s }), now) <= 0);
 
-/** What was stopped, because the bank told something else than was ordered, is left to the person who was told. */
+/**
+ * What was stopped, because the bank told something else than was ordered, is left to the person
+ * who was told.
+ */
 const isOpen = ({ status, askAt }: Payment): boolean => status === 'processing' && askAt !== null;
 
-const askAbout = async ({ database, banks }: RefreshingParts, payment: Payment, now: Temporal.Instant): Promise<boolean> => {
+const askAbout = async (
+  { database, banks }: RefreshingParts,
+  payment: Payment,
+  now: Temporal.Instant,
+): Promise<boolean> => {
   const { merchantId, id: paymentId } = payment;
   if (isOpen(payment)) {
     await askBank(database, banks, { merchantId, paymentId }, now);
     return true;
   }
-  const pending = mayHaveRefunds(payment) ? (await findRefunds(database.pool, [payment])).filter((refund) => isAsked(refund, now)) : [];
-  for (const { id: refundId } of pending) await sendRefund(database, banks, { merchantId, refundId }, now);
+  const pending = mayHaveRefunds(payment)
+    ? (await findRefunds(database.pool, [payment])).filter((refund) => isAsked(refund, now))
+    : [];
+  for (const { id: refundId } of pending)
+    await sendRefund(database, banks, { merchantId, refundId }, now);
   return pending.length > 0;
 };
 
-/** Opens it for this process: gives the payment as it is once the bank was asked, or as it was when there is nothing to ask. */
-export const openRefresh = (parts: RefreshingParts): ((payment: Payment, now: Temporal.Instant) => Promise<Payment>) => {
+/**
+ * Opens it for this process: gives the payment as it is once the bank was asked, or as it was when
+ * there is nothing to ask.
+ */
+export const openRefresh = (
+  parts: RefreshingParts,
+): ((payment: Payment, now: Temporal.Instant) => Promise<Payment>) => {
   const askedAt_ms = new Lru<string, number>(remembered);
   return async (payment, now) => {
     if (payment.mode !== 'live' || !(isOpen(payment) || mayHaveRefunds(payment))) return payment;
@@ -57,7 +78,10 @@ export const openRefresh = (parts: RefreshingParts): ((payment: Payment, now: Te
     // What goes wrong with a question is an answer that is missing: the schedules ask again.
     const asking = askAbout(parts, payment, now).catch(() => false);
     const patience = new AbortController();
-    const asked = await Promise.race([asking, delay(patience_ms, true, { signal: patience.signal }).catch(() => true)]);
+    const asked = await Promise.race([
+      asking,
+      delay(patience_ms, true, { signal: patience.signal }).catch(() => true),
+    ]);
     patience.abort();
     if (!asked) return payment;
     parts.wakeRelay();
@@ -65,9 +89,15 @@ export const openRefresh = (parts: RefreshingParts): ((payment: Payment, now: Te
   };
 };
 
-/** Asks the bank about a live payment that is to be refunded before its end is known here: it may have been paid a moment ago. */
+/**
+ * Asks the bank about a live payment that is to be refunded before its end is known here: it may
+ * have been paid a moment ago.
+ */
 export const settleBefore = async (
-  { database, refresh }: Pick<RefreshingParts, 'database'> & { readonly refresh: ReturnType<typeof openRefresh> },
+  {
+    database,
+    refresh,
+  }: Pick<RefreshingParts, 'database'> & { readonly refresh: ReturnType<typeof openRefresh> },
   { merchantId, mode }: Pick<KeyPrincipal, 'merchantId' | 'mode'>,
   paymentId: string,
   now: Temporal.Instant,

@@ -16,7 +16,13 @@ import { endedUnpaid, isFinal, returnTo } from '../rules/payment.ts';
 const cardBank = async (payment: Payment, banks: Banks): Promise<Bank | Refused> => {
   const { merchantId, shopId, mode, kind, status } = payment;
   if (status !== 'pending') return banks.holding(payment);
-  return banks.route({ merchantId, shopId, mode, operation: isBinding(kind) ? 'recurrent' : 'payment', method: 'cards' });
+  return banks.route({
+    merchantId,
+    shopId,
+    mode,
+    operation: isBinding(kind) ? 'recurrent' : 'payment',
+    method: 'cards',
+  });
 };
 
 /**
@@ -43,25 +49,39 @@ const receiptOf = (payment: Payment) => {
 };
 
 /** Scheme and host of an address. */
-const siteOf = (address: string | null): string | null => (address && URL.parse(address)?.origin) || null;
+const siteOf = (address: string | null): string | null =>
+  (address && URL.parse(address)?.origin) || null;
 
-/** Contract "Refund": the reason is shown to the buyer on the receipt. To whom a method was only proved, nothing was sold and nothing given back. */
+/**
+ * Contract "Refund": the reason is shown to the buyer on the receipt. To whom a method was only
+ * proved, nothing was sold and nothing given back.
+ */
 const refundsShown = ({ verification }: Payment, refunds: readonly Refund[]) =>
   verification
     ? []
     : refunds.flatMap(({ amount, reason, status, createdAt, completedAt }) =>
-        status === 'failed' ? [] : [{ amount: minorUnits(amount), reason, status, at: completedAt ?? createdAt }],
+        status === 'failed'
+          ? []
+          : [{ amount: minorUnits(amount), reason, status, at: completedAt ?? createdAt }],
       );
 
 /** The view without the time, which is its caller's. */
-export type CheckoutView = Omit<Checkout, 'now' | 'clockStands'> & { readonly __typename: 'Checkout' };
+export type CheckoutView = Omit<Checkout, 'now' | 'clockStands'> & {
+  readonly __typename: 'Checkout';
+};
 
 /** Makes the view, with the refunds of the payment. In test mode the tester sees the plan. */
-export const checkoutView = async (payment: Payment, refunds: readonly Refund[], banks: Banks): Promise<CheckoutView> => {
+export const checkoutView = async (
+  payment: Payment,
+  refunds: readonly Refund[],
+  banks: Banks,
+): Promise<CheckoutView> => {
   const test = payment.mode === 'test';
   const method = pageMethod(payment);
-  // A verification that was given back has done what the buyer came for: to the buyer it has succeeded.
-  const status = payment.verification && payment.status === 'refunded' ? 'succeeded' : payment.status;
+  // A verification that was given back has done what the buyer came for: to the buyer it has
+  // succeeded.
+  const status =
+    payment.verification && payment.status === 'refunded' ? 'succeeded' : payment.status;
   return {
     __typename: 'Checkout',
     paymentId: payment.id,
@@ -79,7 +99,10 @@ export const checkoutView = async (payment: Payment, refunds: readonly Refund[],
     step: payment.step,
     stepUrl: payment.stepUrl,
     failureCode: payment.failureCode,
-    returnTo: payment.returnUrl !== null && isFinal(status) ? returnTo(payment.returnUrl, payment.id, status) : null,
+    returnTo:
+      payment.returnUrl !== null && isFinal(status)
+        ? returnTo(payment.returnUrl, payment.id, status)
+        : null,
     plannedOutcome: test ? payment.plannedOutcome : null,
     plannedFailureCode: test ? payment.plannedFailureCode : null,
     saves: isBinding(payment.kind),

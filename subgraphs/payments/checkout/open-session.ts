@@ -1,7 +1,8 @@
 /**
- * The buyer goes on to the bank: opens the bank session, pending to processing. Contract "States and transitions", decisions D-31 and D-34.
- * The move is written before the bank is called, so that a crash in between leaves a payment that is asked about, never one that the bank
- * may be paid for behind our back. The card goes straight to the bank and is kept nowhere.
+ * The buyer goes on to the bank: opens the bank session, pending to processing. Contract "States
+ * and transitions", decisions D-31 and D-34. The move is written before the bank is called, so that
+ * a crash in between leaves a payment that is asked about, never one that the bank may be paid for
+ * behind our back. The card goes straight to the bank and is kept nowhere.
  */
 import type { Bank, Card, SessionOrder } from '../../kernel/banks/bank.ts';
 import type { Banks, Candidates } from '../../kernel/banks/route.ts';
@@ -22,50 +23,105 @@ import { recordSession, sessionOrder, type SessionRequest } from './session-orde
 import { findPayment, type PaymentKey } from '../store-payment.ts';
 
 /** When a session that is opened now at a bank ends. */
-const endAt = ({ sessionTtl_min }: Bank, { expiresAt }: Pick<Payment, 'expiresAt'>, now: Temporal.Instant): Temporal.Instant =>
-  sessionEnd(now, expiresAt, sessionTtl_min);
+const endAt = (
+  { sessionTtl_min }: Bank,
+  { expiresAt }: Pick<Payment, 'expiresAt'>,
+  now: Temporal.Instant,
+): Temporal.Instant => sessionEnd(now, expiresAt, sessionTtl_min);
 
-const begin = (database: Database, bank: Bank, method: BuyerMethod, { key, card, now }: SessionRequest): Promise<Payment | Refused> =>
+const begin = (
+  database: Database,
+  bank: Bank,
+  method: BuyerMethod,
+  { key, card, now }: SessionRequest,
+): Promise<Payment | Refused> =>
   changePayment(database, key, now, ({ payment }) => {
     const status = paymentMove(payment.status, 'session_opened');
     if (!status) return refused('not_pending', `the payment is ${payment.status}`);
-    if (Temporal.Instant.compare(payment.expiresAt, now) <= 0) return refused('not_pending', 'the payment link has expired');
-    if (pageMethod(payment) !== method) return refused('bad_request', `the method of this payment is ${payment.method}`);
+    if (Temporal.Instant.compare(payment.expiresAt, now) <= 0)
+      return refused('not_pending', 'the payment link has expired');
+    if (pageMethod(payment) !== method)
+      return refused('bad_request', `the method of this payment is ${payment.method}`);
     const flaw = cardFlaw(bank, method, card, now);
     if (flaw) return refused('bad_request', flaw);
     const askAt = now.add({ seconds: orderMost_s });
-    const moved = payment.bankRef !== null && payment.connector !== bank.connector ? unregistered(payment) : {};
-    const serving = { bankName: bank.bankName, connector: bank.connector, processingUntil: endAt(bank, payment, now) };
-    // Banks do not repeat the holder, and their word that the buyer has paid may come before the answer that is recorded.
+    const moved =
+      payment.bankRef !== null && payment.connector !== bank.connector ? unregistered(payment) : {};
+    const serving = {
+      bankName: bank.bankName,
+      connector: bank.connector,
+      processingUntil: endAt(bank, payment, now),
+    };
+    // Banks do not repeat the holder, and their word that the buyer has paid may come before the
+    // answer that is recorded.
     const customerCardHolder = bank.cardsOn === 'our_page' ? holderOf(card) : null;
     return {
-      patch: { ...moved, ...serving, status, step: 'wait', askAt, orderedAt: now, customerCardHolder },
+      patch: {
+        ...moved,
+        ...serving,
+        status,
+        step: 'wait',
+        askAt,
+        orderedAt: now,
+        customerCardHolder,
+      },
       postings: [],
       events: (after) => statusEvents(after, [], now),
     };
   });
 
-/** Another bank serves than the one that the order was registered with: that one's reference, whose address nobody was told, is forgotten. */
+/**
+ * Another bank serves than the one that the order was registered with: that one's reference, whose
+ * address nobody was told, is forgotten.
+ */
 const unregistered = ({ metadata }: Payment) => ({
   bankRef: null,
   metadata: Object.fromEntries(Object.entries(metadata).filter(([name]) => name !== 'bank_ref')),
 });
 
-/** The next bank takes the place of one that surely did not accept the order. Written before it is called, as the first one is; a payment that ended meanwhile stays. */
-const passOn = (database: Database, key: PaymentKey, from: Bank, to: Bank, { askAt, now }: { askAt: Temporal.Instant; now: Temporal.Instant }) =>
+/**
+ * The next bank takes the place of one that surely did not accept the order. Written before it is
+ * called, as the first one is; a payment that ended meanwhile stays.
+ */
+const passOn = (
+  database: Database,
+  key: PaymentKey,
+  from: Bank,
+  to: Bank,
+  { askAt, now }: { askAt: Temporal.Instant; now: Temporal.Instant },
+) =>
   changePayment(database, key, now, ({ payment }) => {
     const isStill = payment.connector === from.connector && isLastOrder(payment.orderedAt, now);
-    if (payment.status !== 'processing' || !isStill || payment.stepUrl !== null || payment.capturedAt !== null)
+    if (
+      payment.status !== 'processing' ||
+      !isStill ||
+      payment.stepUrl !== null ||
+      payment.capturedAt !== null
+    )
       return refused('not_pending', 'the session has ended, or was ordered again');
-    const bank = { bankName: to.bankName, connector: to.connector, processingUntil: endAt(to, payment, now) };
-    return { patch: { ...bank, askAt, orderedAt: now, ...unregistered(payment) }, postings: [], events: () => [] };
+    const bank = {
+      bankName: to.bankName,
+      connector: to.connector,
+      processingUntil: endAt(to, payment, now),
+    };
+    return {
+      patch: { ...bank, askAt, orderedAt: now, ...unregistered(payment) },
+      postings: [],
+      events: () => [],
+    };
   });
 
 /**
- * Orders the session at the bank that the row names, and at the next one only when that bank surely did not accept it: an order whose result is unknown stays
- * where it is. Gives the last answer, and whose it is.
+ * Orders the session at the bank that the row names, and at the next one only when that bank surely
+ * did not accept it: an order whose result is unknown stays where it is. Gives the last answer, and
+ * whose it is.
  */
-const orderSession = async (database: Database, key: PaymentKey, [first, ...others]: Candidates, order: SessionOrder) => {
+const orderSession = async (
+  database: Database,
+  key: PaymentKey,
+  [first, ...others]: Candidates,
+  order: SessionOrder,
+) => {
   let bank = first;
   let answer = await bank.openSession(order);
   for (const [index, next] of others.entries()) {
@@ -75,7 +131,11 @@ const orderSession = async (database: Database, key: PaymentKey, [first, ...othe
     const passed = await passOn(database, key, bank, next, { askAt, now: order.now });
     if (isRefused(passed)) break;
     bank = next;
-    answer = await bank.openSession({ ...order, sessionUntil: passed.processingUntil ?? order.sessionUntil, reference: null });
+    answer = await bank.openSession({
+      ...order,
+      sessionUntil: passed.processingUntil ?? order.sessionUntil,
+      reference: null,
+    });
   }
   return { bank, answer: answer.kind === 'unaccepted' ? answer.otherwise : answer };
 };
@@ -86,26 +146,54 @@ const orderSession = async (database: Database, key: PaymentKey, [first, ...othe
  */
 const alike = ([first, ...others]: Candidates, card: Card | null): Candidates => {
   const named = card === null || holderOf(card) !== null;
-  return [first, ...others.filter(({ cardsOn, asksHolder }) => cardsOn === first.cardsOn && (named || !asksHolder))];
+  return [
+    first,
+    ...others.filter(
+      ({ cardsOn, asksHolder }) => cardsOn === first.cardsOn && (named || !asksHolder),
+    ),
+  ];
 };
 
-/** Opens the session; refuses with `not_pending`, `bad_request`, `aml_blocked` (a card on a block list, decision D-40), `method_unsupported` or `route_not_configured`. A bank without an answer leaves it processing (D-32). */
-export const openSession = async (database: Database, banks: Banks, policies: PolicyLists, request: SessionRequest): Promise<Payment | Refused> => {
+/**
+ * Opens the session; refuses with `not_pending`, `bad_request`, `aml_blocked` (a card on a block
+ * list, decision D-40), `method_unsupported` or `route_not_configured`. A bank without an answer
+ * leaves it processing (D-32).
+ */
+export const openSession = async (
+  database: Database,
+  banks: Banks,
+  policies: PolicyLists,
+  request: SessionRequest,
+): Promise<Payment | Refused> => {
   const { key, card, pageUrl, now } = request;
   const found = await findPayment(database.pool, key, now);
   if (!found) return refused('not_found', 'there is no such payment');
-  if (found.payment.status === 'processing') return orderAgain({ database, banks, policies }, request);
-  if (found.payment.status !== 'pending') return refused('not_pending', `the payment is ${found.payment.status}`);
+  if (found.payment.status === 'processing')
+    return orderAgain({ database, banks, policies }, request);
+  if (found.payment.status !== 'pending')
+    return refused('not_pending', `the payment is ${found.payment.status}`);
   const method = buyerMethod(pageMethod(found.payment));
   if (!method) return refused('bad_request', 'choose a payment method first');
   const { merchantId, shopId, mode } = found.payment;
-  if (method === 'cards' && card && policies.isBlocked(merchantId, 'card', card.number)) return refused('aml_blocked', 'this card is not accepted');
-  const serving = await banks.candidates({ merchantId, shopId, mode, operation: isBinding(found.payment.kind) ? 'recurrent' : 'payment', method });
+  if (method === 'cards' && card && policies.isBlocked(merchantId, 'card', card.number))
+    return refused('aml_blocked', 'this card is not accepted');
+  const serving = await banks.candidates({
+    merchantId,
+    shopId,
+    mode,
+    operation: isBinding(found.payment.kind) ? 'recurrent' : 'payment',
+    method,
+  });
   if (isRefused(serving)) return serving;
   const candidates = alike(serving, card);
   const payment = await begin(database, candidates[0], method, request);
   if (isRefused(payment)) return payment;
-  const order = sessionOrder(payment, { method, card: candidates[0].cardsOn === 'our_page' ? card : null, pageUrl, now });
+  const order = sessionOrder(payment, {
+    method,
+    card: candidates[0].cardsOn === 'our_page' ? card : null,
+    pageUrl,
+    now,
+  });
   const { bank, answer } = await orderSession(database, key, candidates, order);
   switch (answer.kind) {
     case 'opened':

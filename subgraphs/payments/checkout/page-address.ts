@@ -10,6 +10,11 @@ export interface PageParts {
   readonly pageSecret: Keys;
 }
 
-/** Joined, for the reason that `rfc3339` has: one text in parts slows the writing of the whole answer. */
-export const pageAddress = ({ publicUrl, pageSecret }: PageParts, { merchantId, paymentId }: PaymentKey): string =>
-  [publicUrl, 'pay', signPageToken(pageSecret, { merchantId, paymentId })].join('/');
+/**
+ * Joined, for the reason that `rfc3339` has: one text in parts slows the writing of the whole
+ * answer.
+ */
+export const pageAddress = (
+  { publicUrl, pageSecret }: PageParts,
+  { merchantId, paymentId }: PaymentKey,
+): string => [publicUrl, 'pay', signPageToken(pageSecret, { merchantId, paymentId })].join('/');

@@ -1,4 +1,7 @@
-/** What happens on the hosted page before the bank: the buyer chooses a method, a tester plans another outcome. Both only while the payment is pending. */
+/**
+ * What happens on the hosted page before the bank: the buyer chooses a method, a tester plans
+ * another outcome. Both only while the payment is pending.
+ */
 import type { BuyerMethod, PlannedOutcome } from '../../kernel/rules/buyer.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
@@ -7,12 +10,22 @@ import { changePayment } from '../change-payment.ts';
 import { planMetadata, planOf } from '../rules/plan.ts';
 import type { PaymentKey } from '../store-payment.ts';
 
-/** Fixes the method of a payment created with `any`. No webhook, no event (contract). Choosing the same again is fine. */
-export const chooseMethod = (database: Database, key: PaymentKey, method: BuyerMethod, now: Temporal.Instant): Promise<Payment | Refused> =>
+/**
+ * Fixes the method of a payment created with `any`. No webhook, no event (contract). Choosing the
+ * same again is fine.
+ */
+export const chooseMethod = (
+  database: Database,
+  key: PaymentKey,
+  method: BuyerMethod,
+  now: Temporal.Instant,
+): Promise<Payment | Refused> =>
   changePayment(database, key, now, ({ payment }) => {
-    if (payment.status !== 'pending') return refused('not_pending', `the payment is ${payment.status}`);
+    if (payment.status !== 'pending')
+      return refused('not_pending', `the payment is ${payment.status}`);
     if (payment.method === method) return 'unchanged';
-    if (payment.method !== 'any') return refused('bad_request', `the method of this payment is ${payment.method}`);
+    if (payment.method !== 'any')
+      return refused('bad_request', `the method of this payment is ${payment.method}`);
     return { patch: { method }, postings: [], events: () => [] };
   });
 
@@ -26,11 +39,16 @@ export const planOutcome = (
 ): Promise<Payment | Refused> =>
   changePayment(database, key, now, ({ payment }) => {
     if (payment.mode !== 'test') return refused('bad_request', 'only a test payment has a plan');
-    if (payment.status !== 'pending') return refused('not_pending', `the payment is ${payment.status}`);
+    if (payment.status !== 'pending')
+      return refused('not_pending', `the payment is ${payment.status}`);
     const plan = planOf(outcome, code);
     const { simulator_failure_code: _, ...metadata } = payment.metadata;
     return {
-      patch: { plannedOutcome: plan.outcome, plannedFailureCode: plan.failureCode, metadata: { ...metadata, ...planMetadata(plan) } },
+      patch: {
+        plannedOutcome: plan.outcome,
+        plannedFailureCode: plan.failureCode,
+        metadata: { ...metadata, ...planMetadata(plan) },
+      },
       postings: [],
       events: () => [],
     };

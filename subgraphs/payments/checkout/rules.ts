@@ -1,20 +1,39 @@
-/** What the hosted page offers. Contract "States and transitions": while the method is `any` the buyer chooses; decision D-30: a tester may re-plan. */
+/**
+ * What the hosted page offers. Contract "States and transitions": while the method is `any` the
+ * buyer chooses; decision D-30: a tester may re-plan.
+ */
 import { buyerMethods, type BuyerMethod } from '../../kernel/rules/buyer.ts';
 import type { RecurringKind } from '../../kernel/rules/recurring.ts';
 import type { PaymentMethod } from '../rules/payment.ts';
 
-/** The method as one that a buyer pays with; null for `any` (not chosen yet) and `recurrent` (no buyer). */
-export const buyerMethod = (method: PaymentMethod): BuyerMethod | null => buyerMethods.find((candidate) => candidate === method) ?? null;
+/**
+ * The method as one that a buyer pays with; null for `any` (not chosen yet) and `recurrent` (no
+ * buyer).
+ */
+export const buyerMethod = (method: PaymentMethod): BuyerMethod | null =>
+  buyerMethods.find((candidate) => candidate === method) ?? null;
 
 /**
- * The method as the page has it. The contract lets a merchant create a `recurrent` payment: its buyer pays by card, while the payment keeps its method
- * and that method's rate. One of a saved method has no buyer.
+ * The method as the page has it. The contract lets a merchant create a `recurrent` payment: its
+ * buyer pays by card, while the payment keeps its method and that method's rate. One of a saved
+ * method has no buyer.
  */
-export const pageMethod = ({ method, kind }: { readonly method: PaymentMethod; readonly kind: RecurringKind | null }): PaymentMethod =>
-  method === 'recurrent' && kind === null ? 'cards' : method;
+export const pageMethod = ({
+  method,
+  kind,
+}: {
+  readonly method: PaymentMethod;
+  readonly kind: RecurringKind | null;
+}): PaymentMethod => (method === 'recurrent' && kind === null ? 'cards' : method);
 
-/** What the buyer may choose from: all that the bank takes while the method is `any`, else the one that is fixed. */
-export const choices = (method: PaymentMethod, offered: readonly BuyerMethod[]): readonly BuyerMethod[] => {
+/**
+ * What the buyer may choose from: all that the bank takes while the method is `any`, else the one
+ * that is fixed.
+ */
+export const choices = (
+  method: PaymentMethod,
+  offered: readonly BuyerMethod[],
+): readonly BuyerMethod[] => {
   const fixed = buyerMethod(method);
   if (fixed) return [fixed];
   return method === 'any' ? offered : [];

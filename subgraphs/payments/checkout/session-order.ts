@@ -1,6 +1,6 @@
 /**
- * The order of a session as a bank is given it, and what is kept of the bank's answer. Decisions D-31
- * and D-34. The same payment makes the same order, whoever gives it and however often.
+ * The order of a session as a bank is given it, and what is kept of the bank's answer. Decisions
+ * D-31 and D-34. The same payment makes the same order, whoever gives it and however often.
  */
 import type { Card, SessionAnswer, SessionOrder } from '../../kernel/banks/bank.ts';
 import type { Database } from '../../kernel/database/orm.ts';
@@ -24,8 +24,21 @@ export interface SessionRequest {
 }
 
 /** The order of a payment that is processing. */
-export const sessionOrder = (payment: Payment, by: Pick<SessionRequest, 'card' | 'pageUrl' | 'now'> & { readonly method: BuyerMethod }): SessionOrder => {
-  const { merchantId, shopId, id, amount, currency, metadata, kind, plannedOutcome, processingUntil } = payment;
+export const sessionOrder = (
+  payment: Payment,
+  by: Pick<SessionRequest, 'card' | 'pageUrl' | 'now'> & { readonly method: BuyerMethod },
+): SessionOrder => {
+  const {
+    merchantId,
+    shopId,
+    id,
+    amount,
+    currency,
+    metadata,
+    kind,
+    plannedOutcome,
+    processingUntil,
+  } = payment;
   if (processingUntil === null) throw new Error(`payment ${id} has no session`);
   return {
     ...(isBinding(kind) ? { save: { verification: payment.verification } } : {}),
@@ -35,7 +48,9 @@ export const sessionOrder = (payment: Payment, by: Pick<SessionRequest, 'card' |
     operationId: id,
     amount: minorUnits(amount),
     currency,
-    planned: plannedOutcome && timedPlan({ outcome: plannedOutcome, failureCode: payment.plannedFailureCode }, amount),
+    planned:
+      plannedOutcome &&
+      timedPlan({ outcome: plannedOutcome, failureCode: payment.plannedFailureCode }, amount),
     callbacks: payment.mode === 'test' ? callbacksOf(metadata) : null,
     sessionUntil: processingUntil,
     reference: payment.bankRef,

@@ -1,4 +1,7 @@
-/** Orders a charge of a saved method, or asks what became of it: the order under the payment's id is also the question (decision D-32). */
+/**
+ * Orders a charge of a saved method, or asks what became of it: the order under the payment's id is
+ * also the question (decision D-32).
+ */
 import type { Bank } from '../../kernel/banks/bank.ts';
 import type { ChargeAnswer } from '../../kernel/banks/token-bank.ts';
 import { minorUnits } from '../../kernel/rules/money.ts';
@@ -6,11 +9,30 @@ import { savedMethod } from '../../kernel/rules/recurring.ts';
 import type { Payment } from '../entities.ts';
 import { timedPlan } from '../rules/plan.ts';
 
-/** What the bank says of the charge now. `isFirst`: it was made a moment ago, and nobody has ordered it yet. Nothing is applied. */
-export const orderCharge = async (bank: Bank, payment: Payment, isFirst: boolean, now: Temporal.Instant): Promise<ChargeAnswer> => {
+/**
+ * What the bank says of the charge now. `isFirst`: it was made a moment ago, and nobody has ordered
+ * it yet. Nothing is applied.
+ */
+export const orderCharge = async (
+  bank: Bank,
+  payment: Payment,
+  isFirst: boolean,
+  now: Temporal.Instant,
+): Promise<ChargeAnswer> => {
   const saved = savedMethod(payment.savedReference);
   if (!saved) throw new Error(`charge ${payment.id} has no saved method`);
   const { merchantId, id: operationId, currency, plannedOutcome, plannedFailureCode } = payment;
-  const planned = plannedOutcome && timedPlan({ outcome: plannedOutcome, failureCode: plannedFailureCode }, payment.amount);
-  return bank.charge({ merchantId, operationId, amount: minorUnits(payment.amount), currency, savedReference: saved.reference, planned, isFirst, now });
+  const planned =
+    plannedOutcome &&
+    timedPlan({ outcome: plannedOutcome, failureCode: plannedFailureCode }, payment.amount);
+  return bank.charge({
+    merchantId,
+    operationId,
+    amount: minorUnits(payment.amount),
+    currency,
+    savedReference: saved.reference,
+    planned,
+    isFirst,
+    now,
+  });
 };

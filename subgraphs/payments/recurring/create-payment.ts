@@ -1,7 +1,8 @@
 /**
- * Makes payments of saved methods: bindings, which the buyer completes on the hosted page, and charges, which the bank is asked for at once. The payment's
- * id follows from the key, so that the statement makes it once whoever asks and however often; a charge is written before the bank is called, and is asked
- * about by its own order until the bank has decided (decision D-32).
+ * Makes payments of saved methods: bindings, which the buyer completes on the hosted page, and
+ * charges, which the bank is asked for at once. The payment's id follows from the key, so that the
+ * statement makes it once whoever asks and however often; a charge is written before the bank is
+ * called, and is asked about by its own order until the bank has decided (decision D-32).
  */
 import { randomUUID } from 'node:crypto';
 import type { Bank } from '../../kernel/banks/bank.ts';
@@ -49,7 +50,15 @@ const sessionOf = (terms: RecurringTerms, bank: Bank, now: Temporal.Instant) =>
         processingUntil: terms.expiresAt,
         askAt: now.add({ seconds: lostCharge_s }),
       }
-    : { status: 'pending', method: terms.by.binds, savedReference: null, connector: null, bankName: null, processingUntil: null, askAt: null };
+    : {
+        status: 'pending',
+        method: terms.by.binds,
+        savedReference: null,
+        connector: null,
+        bankName: null,
+        processingUntil: null,
+        askAt: null,
+      };
 
 const insert = async (
   database: Database,
@@ -89,22 +98,48 @@ const insert = async (
     session.askAt,
     randomUUID(),
   ]);
-  if (payment) await rememberTrace(database.pool, { merchantId: input.merchantId, subjectId: payment.id });
+  if (payment)
+    await rememberTrace(database.pool, { merchantId: input.merchantId, subjectId: payment.id });
   return payment ?? null;
 };
 
 /** The bank that binds, or the one that has what is charged, whatever the routes say by then. */
-const bankFor = async (banks: Banks, { merchantId, shopId, mode }: RecurringInput, { by }: RecurringTerms): Promise<Bank | Refused> => {
-  if ('charges' in by) return (await banks.barred({ merchantId, mode })) ?? banks.holding({ mode, connector: by.charges.connector });
+const bankFor = async (
+  banks: Banks,
+  { merchantId, shopId, mode }: RecurringInput,
+  { by }: RecurringTerms,
+): Promise<Bank | Refused> => {
+  if ('charges' in by)
+    return (
+      (await banks.barred({ merchantId, mode })) ??
+      banks.holding({ mode, connector: by.charges.connector })
+    );
   return banks.route({ merchantId, shopId, mode, operation: 'recurrent', method: by.binds });
 };
 
-/** What an earlier call with the same key made; null when there is nothing, a conflict when it asked for something else. */
-const earlier = async (database: Database, input: RecurringInput, { id }: RecurringTerms, now: Temporal.Instant): Promise<Payment | Refused | null> => {
-  const found = await findPayment(database.pool, { merchantId: input.merchantId, paymentId: id }, now);
+/**
+ * What an earlier call with the same key made; null when there is nothing, a conflict when it asked
+ * for something else.
+ */
+const earlier = async (
+  database: Database,
+  input: RecurringInput,
+  { id }: RecurringTerms,
+  now: Temporal.Instant,
+): Promise<Payment | Refused | null> => {
+  const found = await findPayment(
+    database.pool,
+    { merchantId: input.merchantId, paymentId: id },
+    now,
+  );
   if (!found) return null;
   const { kind, amount, currency, tokenId, shopId } = found.payment;
-  const same = kind === input.kind && amount === input.amount && currency === input.currency && tokenId === input.tokenId && shopId === input.shopId;
+  const same =
+    kind === input.kind &&
+    amount === input.amount &&
+    currency === input.currency &&
+    tokenId === input.tokenId &&
+    shopId === input.shopId;
   return same ? found.payment : refused('idempotent_conflict', 'this key made a different payment');
 };
 
@@ -115,9 +150,11 @@ export interface RecurringMade {
 }
 
 /**
- * Makes the payment, or finds the one that an earlier call with the same key made; gives it as it is then. A new charge has been ordered at the bank.
- * Refuses with `bad_request`, `route_not_configured`, `method_unsupported`, `aml_blocked`, `forbidden_purpose`, `not_found` (the shop), or
- * `idempotent_conflict`; nothing was made then. What exists is found before anything is refused.
+ * Makes the payment, or finds the one that an earlier call with the same key made; gives it as it
+ * is then. A new charge has been ordered at the bank. Refuses with `bad_request`,
+ * `route_not_configured`, `method_unsupported`, `aml_blocked`, `forbidden_purpose`, `not_found`
+ * (the shop), or `idempotent_conflict`; nothing was made then. What exists is found before anything
+ * is refused.
  */
 export const createRecurringPayment = async (
   database: Database,
@@ -129,15 +166,29 @@ export const createRecurringPayment = async (
   const terms = recurringTerms(input, now);
   if (isRefused(terms)) return terms;
   const bank = await bankFor(banks, input, terms);
-  const bar = isRefused(bank) ? bank : barred(policies, input, { description: input.description ?? null, metadata: terms.metadata });
+  const bar = isRefused(bank)
+    ? bank
+    : barred(policies, input, { description: input.description ?? null, metadata: terms.metadata });
   const amountUsdt = policies.inUsdt(terms.amount, input.currency, now);
-  const made = isRefused(bank) || bar ? null : await insert(database, input, { ...terms, amountUsdt }, bank, now);
+  const made =
+    isRefused(bank) || bar
+      ? null
+      : await insert(database, input, { ...terms, amountUsdt }, bank, now);
   if (!made || isRefused(bank)) {
-    const found = (await earlier(database, input, terms, now)) ?? bar ?? refused('not_found', 'there is no such shop');
+    const found =
+      (await earlier(database, input, terms, now)) ??
+      bar ??
+      refused('not_found', 'there is no such shop');
     return isRefused(found) ? found : { payment: found, replayed: true };
   }
   if (!('charges' in terms.by)) return { payment: made, replayed: false };
   const answer = await orderCharge(bank, made, true, now);
-  const charged = await applyBankAnswer(database, { merchantId: made.merchantId, paymentId: made.id }, bank.connector, answer, now);
+  const charged = await applyBankAnswer(
+    database,
+    { merchantId: made.merchantId, paymentId: made.id },
+    bank.connector,
+    answer,
+    now,
+  );
   return isRefused(charged) ? charged : { payment: charged, replayed: false };
 };

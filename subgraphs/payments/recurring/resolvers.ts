@@ -1,5 +1,12 @@
-/** How recurring billing asks payments: from GraphQL to a verb, and back. The access table lets only the service itself in. */
-import type { MutationResolvers, QueryResolvers, RecurringPaymentResolvers } from '../../../schema/generated/payments.ts';
+/**
+ * How recurring billing asks payments: from GraphQL to a verb, and back. The access table lets only
+ * the service itself in.
+ */
+import type {
+  MutationResolvers,
+  QueryResolvers,
+  RecurringPaymentResolvers,
+} from '../../../schema/generated/payments.ts';
 import { isUuid } from '../../kernel/database/load-by-key.ts';
 import { isBinding } from '../../kernel/rules/recurring.ts';
 import { isRefused, refused } from '../../kernel/rules/refusal.ts';
@@ -19,39 +26,65 @@ const answer = (
   { publicUrl, pageSecret }: PaymentsParts,
   made: Payment,
   replayed: boolean,
-): { readonly __typename: 'RecurringPaymentAsked'; payment: RecurringPayment; payUrl: string | null; replayed: boolean } => {
+): {
+  readonly __typename: 'RecurringPaymentAsked';
+  payment: RecurringPayment;
+  payUrl: string | null;
+  replayed: boolean;
+} => {
   const payment = asRecurring(made);
   if (!payment) throw new Error(`payment ${made.id} is of no saved method`);
   const { merchantId, id: paymentId, kind } = payment;
-  const payUrl = isBinding(kind) ? `${publicUrl}/pay/${signPageToken(pageSecret, { merchantId, paymentId })}` : null;
+  const payUrl = isBinding(kind)
+    ? `${publicUrl}/pay/${signPageToken(pageSecret, { merchantId, paymentId })}`
+    : null;
   return { __typename: 'RecurringPaymentAsked', payment, payUrl, replayed };
 };
 
 /** The card's fields, as the payment has them. */
-export const recurringFields: Pick<RecurringPaymentResolvers, 'cardBrand' | 'cardMask' | 'cardHolder'> = {
+export const recurringFields: Pick<
+  RecurringPaymentResolvers,
+  'cardBrand' | 'cardMask' | 'cardHolder'
+> = {
   cardBrand: ({ customerCardBrand }) => customerCardBrand,
   cardMask: ({ customerCardMask }) => customerCardMask,
   cardHolder: ({ customerCardHolder }) => customerCardHolder,
 };
 
 /** The query behind which recurring billing reads its payments. */
-export const recurringQueries = ({ database }: PaymentsParts): Pick<QueryResolvers, 'recurringPayments'> => ({
-  recurringPayments: async (_, { references }) => (await loadPayments(database.pool, references)).map(asRecurring),
+export const recurringQueries = ({
+  database,
+}: PaymentsParts): Pick<QueryResolvers, 'recurringPayments'> => ({
+  recurringPayments: async (_, { references }) =>
+    (await loadPayments(database.pool, references)).map(asRecurring),
 });
 
 /** The mutations by which recurring billing has payments made and cancelled. */
-export const recurringMutations = (parts: PaymentsParts): Pick<MutationResolvers, 'recurringPaymentCreate' | 'recurringPaymentCancel'> => ({
+export const recurringMutations = (
+  parts: PaymentsParts,
+): Pick<MutationResolvers, 'recurringPaymentCreate' | 'recurringPaymentCancel'> => ({
   recurringPaymentCreate: async (_, { input }) => {
     const { database, banks, policies, clocks, wakeRelay, askLater } = parts;
-    if (![input.merchantId, input.shopId, input.tokenId].every(isUuid)) return refused('not_found', 'there is no such shop');
+    if (![input.merchantId, input.shopId, input.tokenId].every(isUuid))
+      return refused('not_found', 'there is no such shop');
     const { merchantId, shopId, mode } = input;
     const now = await clocks.timeOf({ kind: 'shop', merchantId, shopId, mode });
-    const made = await createRecurringPayment(database, banks, await policies.current(), input, now);
+    const made = await createRecurringPayment(
+      database,
+      banks,
+      await policies.current(),
+      input,
+      now,
+    );
     if (isRefused(made)) return made;
     const { payment, replayed } = made;
     if (!replayed) wakeRelay();
     const { id: paymentId, askAt } = payment;
-    if (!replayed && askAt) askLater({ merchantId, paymentId }, Math.max(0, askAt.epochMilliseconds - now.epochMilliseconds));
+    if (!replayed && askAt)
+      askLater(
+        { merchantId, paymentId },
+        Math.max(0, askAt.epochMilliseconds - now.epochMilliseconds),
+      );
     return answer(parts, payment, replayed);
   },
   recurringPaymentCancel: async (_, { reference }) => {

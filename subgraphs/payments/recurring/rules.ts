@@ -1,6 +1,7 @@
 /**
- * Payments of saved methods: what is asked for, checked and with its defaults. Contract "Token", "Subscription"; decisions D-30 (outcomes by amount),
- * D-63a (a charge's method is `recurrent`), D-66 (verifications).
+ * Payments of saved methods: what is asked for, checked and with its defaults. Contract "Token",
+ * "Subscription"; decisions D-30 (outcomes by amount), D-63a (a charge's method is `recurrent`),
+ * D-66 (verifications).
  */
 import { isCurrency } from '../../kernel/rules/exchange.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
@@ -59,12 +60,15 @@ export interface RecurringTerms {
 
 const mistakeIn = (input: RecurringInput): string | null => {
   const { idempotencyKey, amount, currency, verification, kind, ttlMinutes } = input;
-  if (idempotencyKey.length < 1 || idempotencyKey.length > keyMax_chars) return `idempotencyKey: expected 1 to ${keyMax_chars} characters`;
+  if (idempotencyKey.length < 1 || idempotencyKey.length > keyMax_chars)
+    return `idempotencyKey: expected 1 to ${keyMax_chars} characters`;
   if (amount < 1n) return `amount: expected an integer from 1 to 2^53-1, got ${amount}`;
-  if (!isCurrency(currency)) return `currency: expected an ISO 4217 code such as RUB, got ${currency}`;
+  if (!isCurrency(currency))
+    return `currency: expected an ISO 4217 code such as RUB, got ${currency}`;
   if (verification && (!isBinding(kind) || amount !== verificationAmount))
     return `verification: expected a binding of ${verificationAmount}, got ${kind} of ${amount}`;
-  if (ttlMinutes && (ttlMinutes < 1 || ttlMinutes > linkTtlMax_min)) return `ttlMinutes: expected an integer from 1 to ${linkTtlMax_min}, got ${ttlMinutes}`;
+  if (ttlMinutes && (ttlMinutes < 1 || ttlMinutes > linkTtlMax_min))
+    return `ttlMinutes: expected an integer from 1 to ${linkTtlMax_min}, got ${ttlMinutes}`;
   return null;
 };
 
@@ -77,17 +81,26 @@ const byOf = ({ kind, method, savedReference }: RecurringInput): RecurringTerms[
   return binds ? { binds } : `method: expected ${savableMethods.join(', ')}, got ${method}`;
 };
 
-/** Contract "States and transitions: Token": a card is bound with 3-D Secure, so that what would succeed by itself is confirmed at the bank first. */
+/**
+ * Contract "States and transitions: Token": a card is bound with 3-D Secure, so that what would
+ * succeed by itself is confirmed at the bank first.
+ */
 const planOfRecurring = ({ amount, kind, method }: RecurringInput): Plan => {
   const plan = planFor(amount, {});
-  return isBinding(kind) && method === 'cards' && plan.outcome === 'succeeded' ? { outcome: 'requires_action', failureCode: null } : plan;
+  return isBinding(kind) && method === 'cards' && plan.outcome === 'succeeded'
+    ? { outcome: 'requires_action', failureCode: null }
+    : plan;
 };
 
 /**
- * The terms of a payment, or `bad_request`. Its metadata tell which token or subscription it belongs to, beside the contract's reserved keys. A charge has
- * no link: its end is that of the bank's session.
+ * The terms of a payment, or `bad_request`. Its metadata tell which token or subscription it
+ * belongs to, beside the contract's reserved keys. A charge has no link: its end is that of the
+ * bank's session.
  */
-export const recurringTerms = (input: RecurringInput, now: Temporal.Instant): RecurringTerms | Refused => {
+export const recurringTerms = (
+  input: RecurringInput,
+  now: Temporal.Instant,
+): RecurringTerms | Refused => {
   const by = byOf(input);
   const mistake = mistakeIn(input) ?? (typeof by === 'string' ? by : null);
   if (mistake !== null || typeof by === 'string') return refused('bad_request', mistake ?? '');
@@ -98,7 +111,9 @@ export const recurringTerms = (input: RecurringInput, now: Temporal.Instant): Re
     id,
     amount: minorUnits(input.amount),
     orderId: input.orderId ?? defaultOrderId(id, now),
-    expiresAt: now.add({ minutes: 'charges' in by ? sessionTtl_min : (input.ttlMinutes ?? linkTtlDefault_min) }),
+    expiresAt: now.add({
+      minutes: 'charges' in by ? sessionTtl_min : (input.ttlMinutes ?? linkTtlDefault_min),
+    }),
     plan,
     by,
     metadata: {

@@ -1,7 +1,9 @@
 /**
- * A payment that only proved the method. Decision D-66: a card is authorised and voided at the bank, any other method is charged and given back. The buyer
- * has no less money and the merchant no more, and everything says so: the payment succeeds without a fee and is given back in the same statement. A voided
- * authorisation moved no money, so that nothing is booked; what was charged is booked both ways, like any payment and its refund.
+ * A payment that only proved the method. Decision D-66: a card is authorised and voided at the
+ * bank, any other method is charged and given back. The buyer has no less money and the merchant no
+ * more, and everything says so: the payment succeeds without a fee and is given back in the same
+ * statement. A voided authorisation moved no money, so that nothing is booked; what was charged is
+ * booked both ways, like any payment and its refund.
  */
 import { randomUUID } from 'node:crypto';
 import { minorUnits } from '../../kernel/rules/money.ts';
@@ -13,22 +15,49 @@ import { newRefund } from '../refunds/new-refund.ts';
 import { refundCreated } from '../refunds/events.ts';
 import type { PaymentChange } from '../store-payment.ts';
 
-/** Whether an approval of this payment has moved no money: the bank gave the authorisation up again. */
-export const isVoided = ({ verification, method }: Pick<Payment, 'verification' | 'method'>): boolean => verification && method === 'cards';
+/**
+ * Whether an approval of this payment has moved no money: the bank gave the authorisation up again.
+ */
+export const isVoided = ({
+  verification,
+  method,
+}: Pick<Payment, 'verification' | 'method'>): boolean => verification && method === 'cards';
 
 const returnOf = (payment: Payment, now: Temporal.Instant): Refund => {
   const base = { id: randomUUID(), amount: payment.amount };
-  if (!isVoided(payment)) return newRefund(payment, { ...base, reason: 'The verification is given back', askAt: now }, now);
-  const voided = newRefund(payment, { ...base, reason: 'The verification was voided', askAt: null }, now);
+  if (!isVoided(payment))
+    return newRefund(
+      payment,
+      { ...base, reason: 'The verification is given back', askAt: now },
+      now,
+    );
+  const voided = newRefund(
+    payment,
+    { ...base, reason: 'The verification was voided', askAt: null },
+    now,
+  );
   return { ...voided, status: 'succeeded', completedAt: now };
 };
 
-/** What the bank's approval of a verification changes: the payment succeeds, and what was proved with goes back. */
-export const verified = (payment: Payment, answer: Approval, now: Temporal.Instant): PaymentChange => {
+/**
+ * What the bank's approval of a verification changes: the payment succeeds, and what was proved
+ * with goes back.
+ */
+export const verified = (
+  payment: Payment,
+  answer: Approval,
+  now: Temporal.Instant,
+): PaymentChange => {
   const amount = minorUnits(payment.amount);
   const nothing = minorUnits(0n);
   const refund = returnOf(payment, now);
-  const succeeded = { ...approvalPatch(payment, answer, now), status: 'succeeded', fee: nothing, feeRateBps: 0, finalizedAt: now } as const;
+  const succeeded = {
+    ...approvalPatch(payment, answer, now),
+    status: 'succeeded',
+    fee: nothing,
+    feeRateBps: 0,
+    finalizedAt: now,
+  } as const;
   const before = { ...payment, ...succeeded };
   if (!isVoided(payment)) {
     return {
@@ -41,7 +70,11 @@ export const verified = (payment: Payment, answer: Approval, now: Temporal.Insta
   return {
     patch: { ...succeeded, status: 'refunded', amountRefunded: amount },
     postings: [],
-    events: (after) => [...statusEvents(before, [], now), refundCreated(refund, now), ...statusEvents(after, [refund], now)],
+    events: (after) => [
+      ...statusEvents(before, [], now),
+      refundCreated(refund, now),
+      ...statusEvents(after, [refund], now),
+    ],
     refund: { row: refund, postings: [] },
   };
 };

@@ -1,7 +1,9 @@
 /**
- * Applies a bank's answer to a refund, whatever brought it. Contract "States and transitions": a successful refund is told by payment.refunded, with the
- * payment as it is at that moment; when the successful sum reaches the amount the payment is refunded; a failed refund leaves the payment as it is.
- * Decision D-32: an unknown answer changes no state; decision D-33: the refund of what came too late leaves the payment's status alone. This is the only code that ends a refund.
+ * Applies a bank's answer to a refund, whatever brought it. Contract "States and transitions": a
+ * successful refund is told by payment.refunded, with the payment as it is at that moment; when the
+ * successful sum reaches the amount the payment is refunded; a failed refund leaves the payment as
+ * it is. Decision D-32: an unknown answer changes no state; decision D-33: the refund of what came
+ * too late leaves the payment's status alone. This is the only code that ends a refund.
  */
 import type pg from 'pg';
 import { raiseAlert } from '../../kernel/alerts/raise-alert.ts';
@@ -11,7 +13,12 @@ import type { OutboxEvent } from '../../kernel/database/outbox.ts';
 import { inTransaction } from '../../kernel/database/statement.ts';
 import type { FailureCode } from '../../kernel/rules/failure-code.ts';
 import { minorUnits } from '../../kernel/rules/money.ts';
-import { lateRefundFailed, refundFailed, refundSucceeded, type Posting } from '../../kernel/rules/postings.ts';
+import {
+  lateRefundFailed,
+  refundFailed,
+  refundSucceeded,
+  type Posting,
+} from '../../kernel/rules/postings.ts';
 import type { Payment, Refund } from '../entities.ts';
 import { lockPayment, storeLocked, type LockedPayment } from '../lock-payment.ts';
 import { refundedEvents } from './events.ts';
@@ -30,39 +37,68 @@ interface RefundChange {
   readonly events?: (payment: Payment) => readonly OutboxEvent[];
 }
 
-/** What a payment is once `amount` more of it was given back. One whose money came too late stays what it was (decision D-33). */
+/**
+ * What a payment is once `amount` more of it was given back. One whose money came too late stays
+ * what it was (decision D-33).
+ */
 const statusAfter = (payment: Payment, amount: bigint): PaymentStatus => {
   if (endedUnpaid(payment.status) || !isLastOf(payment, amount)) return payment.status;
   const status = paymentMove(payment.status, 'fully_refunded');
-  if (!status) throw new Error(`payment ${payment.id} is ${payment.status} and a refund of it succeeded`);
+  if (!status)
+    throw new Error(`payment ${payment.id} is ${payment.status} and a refund of it succeeded`);
   return status;
 };
 
-const approve = ({ payment, refunds }: LockedPayment, before: Refund, reference: string, now: Temporal.Instant): RefundChange | null => {
+const approve = (
+  { payment, refunds }: LockedPayment,
+  before: Refund,
+  reference: string,
+  now: Temporal.Instant,
+): RefundChange | null => {
   const status = refundMove(before.status, 'bank_approved');
   if (!status) return null;
   const row: Refund = { ...before, status, bankRef: reference, completedAt: now, askAt: null };
   const after = refunds.map((other) => (other.id === row.id ? row : other));
   return {
     row,
-    payment: { status: statusAfter(payment, row.amount), amountRefunded: payment.amountRefunded + row.amount },
+    payment: {
+      status: statusAfter(payment, row.amount),
+      amountRefunded: payment.amountRefunded + row.amount,
+    },
     postings: refundSucceeded({ amount: minorUnits(row.amount) }),
     events: (refunded) => refundedEvents(refunded, after, now),
   };
 };
 
-const decline = ({ payment }: LockedPayment, before: Refund, failReason: FailureCode, now: Temporal.Instant): RefundChange | null => {
+const decline = (
+  { payment }: LockedPayment,
+  before: Refund,
+  failReason: FailureCode,
+  now: Temporal.Instant,
+): RefundChange | null => {
   const status = refundMove(before.status, 'bank_declined');
   if (!status) return null;
   const failed = endedUnpaid(payment.status) ? lateRefundFailed : refundFailed;
-  return { row: { ...before, status, failReason, completedAt: now, askAt: null }, postings: failed({ amount: minorUnits(before.amount) }) };
+  return {
+    row: { ...before, status, failReason, completedAt: now, askAt: null },
+    postings: failed({ amount: minorUnits(before.amount) }),
+  };
 };
 
-const wait = (before: Refund, bankRef: string | null, askAt: Temporal.Instant | null): RefundChange | null =>
+const wait = (
+  before: Refund,
+  bankRef: string | null,
+  askAt: Temporal.Instant | null,
+): RefundChange | null =>
   before.status === 'pending' ? { row: { ...before, bankRef, askAt }, postings: [] } : null;
 
 /** What the answer changes; null when there is nothing to do. */
-const decide = (locked: LockedPayment, refund: Refund, answer: RefundAnswer, now: Temporal.Instant): RefundChange | null => {
+const decide = (
+  locked: LockedPayment,
+  refund: Refund,
+  answer: RefundAnswer,
+  now: Temporal.Instant,
+): RefundChange | null => {
   switch (answer.kind) {
     case 'approved':
       return approve(locked, refund, answer.reference, now);
@@ -75,8 +111,16 @@ const decide = (locked: LockedPayment, refund: Refund, answer: RefundAnswer, now
   }
 };
 
-/** The bank keeps what came too late: nobody owns it until a person has found out more (decision D-33). */
-const alertOfStuckMoney = (client: pg.PoolClient, { shopId, mode, publicId }: Payment, { merchantId, id, failReason }: Refund, at: Temporal.Instant) =>
+/**
+ * The bank keeps what came too late: nobody owns it until a person has found out more (decision
+ * D-33).
+ */
+const alertOfStuckMoney = (
+  client: pg.PoolClient,
+  { shopId, mode, publicId }: Payment,
+  { merchantId, id, failReason }: Refund,
+  at: Temporal.Instant,
+) =>
   raiseAlert(client, {
     kind: 'late_success',
     merchantId,
@@ -87,7 +131,10 @@ const alertOfStuckMoney = (client: pg.PoolClient, { shopId, mode, publicId }: Pa
     at,
   });
 
-/** Applies the answer; the refund as it is afterwards. A final answer for a refund that is final already changes nothing. */
+/**
+ * Applies the answer; the refund as it is afterwards. A final answer for a refund that is final
+ * already changes nothing.
+ */
 export const applyRefundAnswer = (
   database: Database,
   { merchantId, paymentId, id }: Pick<Refund, 'merchantId' | 'paymentId' | 'id'>,
@@ -101,7 +148,13 @@ export const applyRefundAnswer = (
     const change = decide(locked, refund, answer, now);
     if (!change) return refund;
     const { row, postings, payment: patch = {}, events = () => [] } = change;
-    if (row.status === 'failed' && endedUnpaid(locked.payment.status)) await alertOfStuckMoney(client, locked.payment, row, now);
-    await storeLocked(client, locked, { patch, postings: [], events, refund: { row, postings } }, now);
+    if (row.status === 'failed' && endedUnpaid(locked.payment.status))
+      await alertOfStuckMoney(client, locked.payment, row, now);
+    await storeLocked(
+      client,
+      locked,
+      { patch, postings: [], events, refund: { row, postings } },
+      now,
+    );
     return row;
   });

@@ -1,24 +1,44 @@
-/** What refunds tell. Decision D-77 and contract "Webhooks": one payment.refunded for each refund that succeeded, with the payment as it is at that moment. */
+/**
+ * What refunds tell. Decision D-77 and contract "Webhooks": one payment.refunded for each refund
+ * that succeeded, with the payment as it is at that moment.
+ */
 import type { OutboxEvent } from '../../kernel/database/outbox.ts';
 import { statusEvents } from '../change-payment.ts';
 import type { Payment, Refund } from '../entities.ts';
 import { publicPayment } from '../payment-view.ts';
 
 /** A refund was made: the stream hears of it (decision D-77). */
-export const refundCreated = ({ merchantId, shopId, mode, id, paymentId, amount, status }: Refund, at: Temporal.Instant): OutboxEvent => ({
+export const refundCreated = (
+  { merchantId, shopId, mode, id, paymentId, amount, status }: Refund,
+  at: Temporal.Instant,
+): OutboxEvent => ({
   merchantId,
   shopId,
   mode,
   subjectId: id,
-  stream: { kind: 'refund.created', payload: { id, payment_id: paymentId, amount: Number(amount), status } },
+  stream: {
+    kind: 'refund.created',
+    payload: { id, payment_id: paymentId, amount: Number(amount), status },
+  },
   webhook: null,
   at,
 });
 
-/** A refund succeeded: the payment's webhook; when it was the last of the payment, its new status is told with it. */
-export const refundedEvents = (payment: Payment, refunds: readonly Refund[], at: Temporal.Instant): readonly OutboxEvent[] => {
+/**
+ * A refund succeeded: the payment's webhook; when it was the last of the payment, its new status is
+ * told with it.
+ */
+export const refundedEvents = (
+  payment: Payment,
+  refunds: readonly Refund[],
+  at: Temporal.Instant,
+): readonly OutboxEvent[] => {
   if (payment.status === 'refunded') return statusEvents(payment, refunds, at);
   const { merchantId, shopId, mode, id, webhookUrl } = payment;
-  const webhook = { event: 'payment.refunded', data: publicPayment(payment, refunds), url: webhookUrl } as const;
+  const webhook = {
+    event: 'payment.refunded',
+    data: publicPayment(payment, refunds),
+    url: webhookUrl,
+  } as const;
   return [{ merchantId, shopId, mode, subjectId: id, stream: null, webhook, at }];
 };

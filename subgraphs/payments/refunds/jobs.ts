@@ -1,4 +1,7 @@
-/** What refunds need in the background: the sweep finds every one that is due, the wake-up only makes it prompt. */
+/**
+ * What refunds need in the background: the sweep finds every one that is due, the wake-up only
+ * makes it prompt.
+ */
 import type { Timekeeper } from '../../kernel/clock/keep-clocks.ts';
 import { done, type Job } from '../../kernel/queue/run-job.ts';
 import type { PaymentJobs } from '../jobs.ts';
@@ -8,25 +11,49 @@ import { refundAsks, sendDueRefunds, sendRefund, type RefundKey } from './send-r
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const parseKey = (payload: unknown): RefundKey => {
-  if (typeof payload === 'object' && payload !== null && 'merchantId' in payload && 'refundId' in payload) {
+  if (
+    typeof payload === 'object' &&
+    payload !== null &&
+    'merchantId' in payload &&
+    'refundId' in payload
+  ) {
     const { merchantId, refundId } = payload;
-    if (typeof merchantId === 'string' && typeof refundId === 'string' && uuid.test(merchantId) && uuid.test(refundId)) return { merchantId, refundId };
+    if (
+      typeof merchantId === 'string' &&
+      typeof refundId === 'string' &&
+      uuid.test(merchantId) &&
+      uuid.test(refundId)
+    )
+      return { merchantId, refundId };
   }
   throw new TypeError('expected a merchantId and a refundId');
 };
 
-/** The job that orders one refund at the bank, or asks about it: enqueued when an answer is expected at a known time. */
+/**
+ * The job that orders one refund at the bank, or asks about it: enqueued when an answer is expected
+ * at a known time.
+ */
 export const sendRefundJob = 'send-refund';
 
 /** The jobs of refunds. */
-export const refundJobs = ({ database, banks, clocks, now }: Omit<PaymentJobs, 'stopping' | keyof PageParts>): readonly Job[] => [
+export const refundJobs = ({
+  database,
+  banks,
+  clocks,
+  now,
+}: Omit<PaymentJobs, 'stopping' | keyof PageParts>): readonly Job[] => [
   {
     name: sendRefundJob,
     queue: 'bank',
     parse: parseKey,
     run: async (payload) => {
       const key = parseKey(payload);
-      await sendRefund(database, banks, key, await clocks.timeOf({ kind: 'refund', merchantId: key.merchantId, id: key.refundId }));
+      await sendRefund(
+        database,
+        banks,
+        key,
+        await clocks.timeOf({ kind: 'refund', merchantId: key.merchantId, id: key.refundId }),
+      );
       return done;
     },
   },
@@ -43,7 +70,10 @@ export const refundJobs = ({ database, banks, clocks, now }: Omit<PaymentJobs, '
 ];
 
 /** How refunds follow a shop's test clock. */
-export const refundKeeper = ({ database, banks }: Pick<PaymentJobs, 'database' | 'banks'>): Timekeeper => ({
+export const refundKeeper = ({
+  database,
+  banks,
+}: Pick<PaymentJobs, 'database' | 'banks'>): Timekeeper => ({
   next: (shop, now) => refundAsks.next(database.pool, shop, now),
   work: (shop, now) => sendDueRefunds(database, banks, () => now, shop),
 });

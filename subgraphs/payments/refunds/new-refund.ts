@@ -3,7 +3,23 @@ import type { Payment, Refund } from '../entities.ts';
 
 /** A new refund of the payment, of `amount` minor units; the bank is asked about it at `askAt`. */
 export const newRefund = (
-  { merchantId, id: paymentId, shopId, mode }: Pick<Payment, 'merchantId' | 'id' | 'shopId' | 'mode'>,
+  {
+    merchantId,
+    id: paymentId,
+    shopId,
+    mode,
+  }: Pick<Payment, 'merchantId' | 'id' | 'shopId' | 'mode'>,
   asked: Pick<Refund, 'id' | 'amount' | 'reason' | 'askAt'>,
   now: Temporal.Instant,
-): Refund => ({ merchantId, paymentId, shopId, mode, ...asked, status: 'pending', failReason: null, createdAt: now, completedAt: null, bankRef: null });
+): Refund => ({
+  merchantId,
+  paymentId,
+  shopId,
+  mode,
+  ...asked,
+  status: 'pending',
+  failReason: null,
+  createdAt: now,
+  completedAt: null,
+  bankRef: null,
+});

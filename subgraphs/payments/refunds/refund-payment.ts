@@ -1,7 +1,8 @@
 /**
- * Refunds a payment. Contract POST /v1/public/payments/{id}/refund; decisions D-20 to D-24, D-37, D-77.
- * The refund is written, and its money reserved, before the bank is called: a crash in between leaves a pending refund, whose order is repeated under the
- * same id, so that the bank makes one refund of it.
+ * Refunds a payment. Contract POST /v1/public/payments/{id}/refund; decisions D-20 to D-24, D-37,
+ * D-77. The refund is written, and its money reserved, before the bank is called: a crash in
+ * between leaves a pending refund, whose order is repeated under the same id, so that the bank
+ * makes one refund of it.
  */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
@@ -33,7 +34,10 @@ export interface RefundRequest {
   readonly reason: string | null;
   /** For the audit log. */
   readonly requestId?: string;
-  readonly idempotency?: { readonly key: string; readonly fingerprint?: string | null | undefined } | null | undefined;
+  readonly idempotency?:
+    | { readonly key: string; readonly fingerprint?: string | null | undefined }
+    | null
+    | undefined;
 }
 
 export interface CreatedRefund {
@@ -42,29 +46,57 @@ export interface CreatedRefund {
   readonly replayed: boolean;
 }
 
-const beyondBound = refused('insufficient_balance', 'the refund would take the available balance below -(2^53-1)');
+const beyondBound = refused(
+  'insufficient_balance',
+  'the refund would take the available balance below -(2^53-1)',
+);
 
-type Opening = RefundRequest & { readonly id: string; readonly key: KeyPrincipal; readonly now: Temporal.Instant };
+type Opening = RefundRequest & {
+  readonly id: string;
+  readonly key: KeyPrincipal;
+  readonly now: Temporal.Instant;
+};
 
-const openRefund = async (client: pg.PoolClient, banks: Banks, { id, key, paymentId, now, ...asked }: Opening): Promise<Refund | Refused> => {
+const openRefund = async (
+  client: pg.PoolClient,
+  banks: Banks,
+  { id, key, paymentId, now, ...asked }: Opening,
+): Promise<Refund | Refused> => {
   const locked = await lockPayment(client, { merchantId: key.merchantId, paymentId }, now);
   const { shopId, mode } = key;
-  if (!locked || locked.payment.shopId !== shopId || locked.payment.mode !== mode) return refused('not_found', 'there is no such payment');
+  if (!locked || locked.payment.shopId !== shopId || locked.payment.mode !== mode)
+    return refused('not_found', 'there is no such payment');
   const agreed = refundAmount(locked.payment, locked.refunds, asked.amount);
   if (isRefused(agreed)) return agreed;
   const bank = banks.holding(locked.payment);
   if (isRefused(bank)) return bank;
-  const refund = newRefund(locked.payment, { id, amount: agreed.amount, reason: asked.reason, askAt: now.add({ seconds: lostRefund_s }) }, now);
+  const refund = newRefund(
+    locked.payment,
+    { id, amount: agreed.amount, reason: asked.reason, askAt: now.add({ seconds: lostRefund_s }) },
+    now,
+  );
   const opened = { row: refund, postings: refundOpened(agreed) };
-  await storeLocked(client, locked, { patch: {}, postings: [], events: () => [refundCreated(refund, now)], refund: opened }, now);
-  await recordRefund(client, { principal: key, requestId: asked.requestId ?? '', now: () => now }, locked.payment, refund);
+  await storeLocked(
+    client,
+    locked,
+    { patch: {}, postings: [], events: () => [refundCreated(refund, now)], refund: opened },
+    now,
+  );
+  await recordRefund(
+    client,
+    { principal: key, requestId: asked.requestId ?? '', now: () => now },
+    locked.payment,
+    refund,
+  );
   return refund;
 };
 
 /**
- * Creates a refund of a payment of the key's shop and orders it at the bank, or finds the one that an earlier call with the same idempotency key created.
- * Gives it as it is then: final when the bank decided at once, else pending. Refuses with `not_found`, `bad_request`, `payment_not_succeeded`,
- * `already_refunded`, `amount_exceeds_remainder`, `insufficient_balance` (of a balance at its lower bound), `route_not_configured`, or about the key.
+ * Creates a refund of a payment of the key's shop and orders it at the bank, or finds the one that
+ * an earlier call with the same idempotency key created. Gives it as it is then: final when the
+ * bank decided at once, else pending. Refuses with `not_found`, `bad_request`,
+ * `payment_not_succeeded`, `already_refunded`, `amount_exceeds_remainder`, `insufficient_balance`
+ * (of a balance at its lower bound), `route_not_configured`, or about the key.
  */
 export const refundPayment = async (
   database: Database,
@@ -81,12 +113,18 @@ export const refundPayment = async (
   if (mistake) return refused('bad_request', mistake);
   const { merchantId } = key;
   const id = randomUUID();
-  const find = async (earlier: string): Promise<Refund | null> => (await loadRefunds(database.pool, [{ merchantId, id: earlier }]))[0] ?? null;
-  const making = createOnce(database.pool, { caller: key, claim, find, resourceId: id, at: now }, (client) =>
-    openRefund(client, banks, { ...request, id, key, now }),
+  const find = async (earlier: string): Promise<Refund | null> =>
+    (await loadRefunds(database.pool, [{ merchantId, id: earlier }]))[0] ?? null;
+  const making = createOnce(
+    database.pool,
+    { caller: key, claim, find, resourceId: id, at: now },
+    (client) => openRefund(client, banks, { ...request, id, key, now }),
   );
   const created = await withinBound(making, beyondBound);
   if (isRefused(created)) return created;
   if (created.replayed) return { refund: created.made, replayed: true };
-  return { refund: (await sendRefund(database, banks, { merchantId, refundId: id }, now)) ?? created.made, replayed: false };
+  return {
+    refund: (await sendRefund(database, banks, { merchantId, refundId: id }, now)) ?? created.made,
+    replayed: false,
+  };
 };

@@ -1,7 +1,9 @@
 /**
- * Returns the money of a payment that succeeded at the bank after it had ended here. Decision D-33: the state table has no such move, so the payment keeps
- * its status; what came in and what goes back are both booked, and an automatic refund is ordered. The same holds for a bank that contradicts its refusal.
- * The refund is written with the answer and sent by the jobs of refunds under its own id, so that a crash anywhere leaves one refund at the bank.
+ * Returns the money of a payment that succeeded at the bank after it had ended here. Decision D-33:
+ * the state table has no such move, so the payment keeps its status; what came in and what goes
+ * back are both booked, and an automatic refund is ordered. The same holds for a bank that
+ * contradicts its refusal. The refund is written with the answer and sent by the jobs of refunds
+ * under its own id, so that a crash anywhere leaves one refund at the bank.
  */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
@@ -27,20 +29,39 @@ const automaticRefund = (payment: Payment, now: Temporal.Instant): Refund => {
   return newRefund(payment, { id: randomUUID(), amount: payment.amount, reason, askAt: now }, now);
 };
 
-/** What came in is set aside for the way back in the same breath, so that it is never available. No fee is taken: nothing was sold. */
-const lateSuccess = (payment: Payment, refund: Refund, connector: string, answer: Approval, now: Temporal.Instant): PaymentChange => {
+/**
+ * What came in is set aside for the way back in the same breath, so that it is never available. No
+ * fee is taken: nothing was sold.
+ */
+const lateSuccess = (
+  payment: Payment,
+  refund: Refund,
+  connector: string,
+  answer: Approval,
+  now: Temporal.Instant,
+): PaymentChange => {
   const amount = minorUnits(payment.amount);
   const patch = approvalPatch(payment, answer, now);
   return {
-    // A link that was cancelled before any session of ours has no connector yet: the refund goes to the bank that told.
-    patch: { ...patch, connector: payment.connector ?? connector, metadata: { ...patch.metadata, late_success: 'true' } },
+    // A link that was cancelled before any session of ours has no connector yet: the refund goes to
+    // the bank that told.
+    patch: {
+      ...patch,
+      connector: payment.connector ?? connector,
+      metadata: { ...patch.metadata, late_success: 'true' },
+    },
     postings: paymentSucceeded({ amount, fee: minorUnits(0n) }),
     events: () => [refundCreated(refund, now)],
     refund: { row: refund, postings: refundOpened({ amount }) },
   };
 };
 
-const alertOf = (client: pg.PoolClient, { merchantId, shopId, mode, id, publicId, status }: Payment, connector: string, at: Temporal.Instant) =>
+const alertOf = (
+  client: pg.PoolClient,
+  { merchantId, shopId, mode, id, publicId, status }: Payment,
+  connector: string,
+  at: Temporal.Instant,
+) =>
   raiseAlert(client, {
     kind: 'late_success',
     merchantId,
@@ -58,14 +79,32 @@ interface LatePayment {
   readonly now: Temporal.Instant;
 }
 
-/** The late success of a merchant whose balance has no room for it: booked, and held in suspense. Its money is given back by hand. */
+/**
+ * The late success of a merchant whose balance has no room for it: booked, and held in suspense.
+ * Its money is given back by hand.
+ */
 const heldSuccess = (payment: Payment, { connector, answer, now }: LatePayment): PaymentChange => {
-  const { refund: _, ...change } = lateSuccess(payment, automaticRefund(payment, now), connector, answer, now);
+  const { refund: _, ...change } = lateSuccess(
+    payment,
+    automaticRefund(payment, now),
+    connector,
+    answer,
+    now,
+  );
   return intoSuspense({ ...change, events: () => [] });
 };
 
-/** Books the late success once, however often it is told; the payment as it is afterwards. A payment that had not ended unpaid is left as it is. */
-export const returnLatePayment = async (database: Database, key: PaymentKey, connector: string, answer: Approval, now: Temporal.Instant): Promise<Payment> => {
+/**
+ * Books the late success once, however often it is told; the payment as it is afterwards. A payment
+ * that had not ended unpaid is left as it is.
+ */
+export const returnLatePayment = async (
+  database: Database,
+  key: PaymentKey,
+  connector: string,
+  answer: Approval,
+  now: Temporal.Instant,
+): Promise<Payment> => {
   const late = { key, connector, answer, now };
   try {
     return await returnLate(database, late);
@@ -77,14 +116,20 @@ export const returnLatePayment = async (database: Database, key: PaymentKey, con
     const locked = await lockPayment(client, key, now);
     if (!locked) throw new Error(`there is no payment ${key.paymentId}`);
     const { payment } = locked;
-    return isToReturn(payment) ? storeLocked(client, locked, heldSuccess(payment, late), now) : payment;
+    return isToReturn(payment)
+      ? storeLocked(client, locked, heldSuccess(payment, late), now)
+      : payment;
   });
 };
 
 // Money that came is marked by its moment: it has been booked and is on its way back.
-const isToReturn = ({ status, capturedAt }: Payment): boolean => endedUnpaid(status) && capturedAt === null;
+const isToReturn = ({ status, capturedAt }: Payment): boolean =>
+  endedUnpaid(status) && capturedAt === null;
 
-const returnLate = (database: Database, { key, connector, answer, now }: LatePayment): Promise<Payment> =>
+const returnLate = (
+  database: Database,
+  { key, connector, answer, now }: LatePayment,
+): Promise<Payment> =>
   inTransaction(database.pool, async (client) => {
     const locked = await lockPayment(client, key, now);
     if (!locked) throw new Error(`there is no payment ${key.paymentId}`);
@@ -92,6 +137,15 @@ const returnLate = (database: Database, { key, connector, answer, now }: LatePay
     if (!isToReturn(payment)) return payment;
     const refund = automaticRefund(payment, now);
     await alertOf(client, payment, connector, now);
-    await recordRefund(client, { principal: { kind: 'service', name: 'payments' }, requestId: `bank ${connector}`, now: () => now }, payment, refund);
+    await recordRefund(
+      client,
+      {
+        principal: { kind: 'service', name: 'payments' },
+        requestId: `bank ${connector}`,
+        now: () => now,
+      },
+      payment,
+      refund,
+    );
     return storeLocked(client, locked, lateSuccess(payment, refund, connector, answer, now), now);
   });

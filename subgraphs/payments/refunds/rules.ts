@@ -1,6 +1,7 @@
 /**
- * Refunds. Contract "States and transitions: Refund" and POST /v1/public/payments/{id}/refund: only a succeeded payment, never more than its amount.
- * Decision D-37: a pending refund counts against the remainder; the merchant's balance does not matter.
+ * Refunds. Contract "States and transitions: Refund" and POST /v1/public/payments/{id}/refund: only
+ * a succeeded payment, never more than its amount. Decision D-37: a pending refund counts against
+ * the remainder; the merchant's balance does not matter.
  */
 import { minorUnits, type MinorUnits } from '../../kernel/rules/money.ts';
 import { move } from '../../kernel/rules/moves.ts';
@@ -30,32 +31,59 @@ interface Refundable {
   readonly amountRefunded: bigint;
 }
 
-/** Whether a payment may have refunds, pending ones included: money that never came is not given back, and what came too late is (decision D-33). */
-export const mayHaveRefunds = ({ capturedAt }: { readonly capturedAt: Temporal.Instant | null }): boolean => capturedAt !== null;
+/**
+ * Whether a payment may have refunds, pending ones included: money that never came is not given
+ * back, and what came too late is (decision D-33).
+ */
+export const mayHaveRefunds = ({
+  capturedAt,
+}: {
+  readonly capturedAt: Temporal.Instant | null;
+}): boolean => capturedAt !== null;
 
 /** What may still be given back: the amount less what was refunded and what is being refunded. */
-const remainderOf = (payment: Refundable, refunds: readonly { readonly status: RefundStatus; readonly amount: bigint }[]): bigint => {
-  const pending = refunds.reduce((sum, { status, amount }) => (status === 'pending' ? sum + amount : sum), 0n);
+const remainderOf = (
+  payment: Refundable,
+  refunds: readonly { readonly status: RefundStatus; readonly amount: bigint }[],
+): bigint => {
+  const pending = refunds.reduce(
+    (sum, { status, amount }) => (status === 'pending' ? sum + amount : sum),
+    0n,
+  );
   return payment.amount - payment.amountRefunded - pending;
 };
 
 /**
- * The amount of a new refund: what was asked for, or the whole remainder when that is null or 0. Refuses with `already_refunded`,
- * `payment_not_succeeded`, or `amount_exceeds_remainder`, also when pending refunds leave nothing.
+ * The amount of a new refund: what was asked for, or the whole remainder when that is null or 0.
+ * Refuses with `already_refunded`, `payment_not_succeeded`, or `amount_exceeds_remainder`, also
+ * when pending refunds leave nothing.
  */
 export const refundAmount = (
   payment: Refundable,
   refunds: readonly { readonly status: RefundStatus; readonly amount: bigint }[],
   asked: bigint | null,
 ): { readonly amount: MinorUnits } | Refused => {
-  if (payment.status === 'refunded') return refused('already_refunded', 'the payment is already refunded in full');
-  if (payment.status !== 'succeeded') return refused('payment_not_succeeded', `the payment is ${payment.status}; only a succeeded payment can be refunded`);
+  if (payment.status === 'refunded')
+    return refused('already_refunded', 'the payment is already refunded in full');
+  if (payment.status !== 'succeeded')
+    return refused(
+      'payment_not_succeeded',
+      `the payment is ${payment.status}; only a succeeded payment can be refunded`,
+    );
   const remainder = remainderOf(payment, refunds);
   const amount = asked || remainder;
-  if (remainder === 0n) return refused('amount_exceeds_remainder', 'nothing is left to refund: pending refunds take the whole remainder');
+  if (remainder === 0n)
+    return refused(
+      'amount_exceeds_remainder',
+      'nothing is left to refund: pending refunds take the whole remainder',
+    );
   if (amount >= 1n && amount <= remainder) return { amount: minorUnits(amount) };
-  return refused('amount_exceeds_remainder', `amount: expected at most ${remainder}, which is what is left to refund, got ${amount}`);
+  return refused(
+    'amount_exceeds_remainder',
+    `amount: expected at most ${remainder}, which is what is left to refund, got ${amount}`,
+  );
 };
 
 /** Whether a refund of `amount` that succeeds gives back the last of the payment. */
-export const isLastOf = (payment: Refundable, amount: bigint): boolean => payment.amountRefunded + amount === payment.amount;
+export const isLastOf = (payment: Refundable, amount: bigint): boolean =>
+  payment.amountRefunded + amount === payment.amount;

@@ -1,6 +1,7 @@
 /**
- * Orders a pending refund at the bank, or asks what became of it, and applies the answer. Decision D-32: repeated under the refund's id, which is the bank's
- * idempotency key, until the answer is final.
+ * Orders a pending refund at the bank, or asks what became of it, and applies the answer. Decision
+ * D-32: repeated under the refund's id, which is the bank's idempotency key, until the answer is
+ * final.
  */
 import type { RefundAnswer } from '../../kernel/banks/bank.ts';
 import type { Banks } from '../../kernel/banks/route.ts';
@@ -20,7 +21,12 @@ export interface RefundKey {
   readonly refundId: string;
 }
 
-const order = async (banks: Banks, payment: Payment, refund: Refund, now: Temporal.Instant): Promise<RefundAnswer> => {
+const order = async (
+  banks: Banks,
+  payment: Payment,
+  refund: Refund,
+  now: Temporal.Instant,
+): Promise<RefundAnswer> => {
   const bank = banks.holding(payment);
   // A connector that this installation lost tells nothing: the refund waits for it.
   if (isRefused(bank)) return { kind: 'unknown' };
@@ -36,13 +42,31 @@ const order = async (banks: Banks, payment: Payment, refund: Refund, now: Tempor
   });
 };
 
-/** The refund as it is afterwards; null when there is none. Anything but a pending one is left as it is. */
-export const sendRefund = (database: Database, banks: Banks, key: RefundKey, now: Temporal.Instant): Promise<Refund | null> => {
+/**
+ * The refund as it is afterwards; null when there is none. Anything but a pending one is left as it
+ * is.
+ */
+export const sendRefund = (
+  database: Database,
+  banks: Banks,
+  key: RefundKey,
+  now: Temporal.Instant,
+): Promise<Refund | null> => {
   const { merchantId, refundId: subjectId } = key;
-  return inTraceOf(database.pool, { merchantId, subjectId }, { kind: 'internal', name: 'send refund' }, () => sendAndApply(database, banks, key, now));
+  return inTraceOf(
+    database.pool,
+    { merchantId, subjectId },
+    { kind: 'internal', name: 'send refund' },
+    () => sendAndApply(database, banks, key, now),
+  );
 };
 
-const sendAndApply = async (database: Database, banks: Banks, { merchantId, refundId }: RefundKey, now: Temporal.Instant): Promise<Refund | null> => {
+const sendAndApply = async (
+  database: Database,
+  banks: Banks,
+  { merchantId, refundId }: RefundKey,
+  now: Temporal.Instant,
+): Promise<Refund | null> => {
   const [refund] = await loadRefunds(database.pool, [{ merchantId, id: refundId }]);
   if (refund?.status !== 'pending') return refund ?? null;
   const [payment] = await loadPayments(database.pool, [{ merchantId, id: refund.paymentId }]);
@@ -51,19 +75,41 @@ const sendAndApply = async (database: Database, banks: Banks, { merchantId, refu
 };
 
 /** Refunds that the bank is to be asked about at a known moment. */
-export const refundAsks = dueOn<RefundKey>({ name: 'refund_asks', table: 'refund', at: 'ask_at', columns: 'merchant_id as "merchantId", id as "refundId"' });
+export const refundAsks = dueOn<RefundKey>({
+  name: 'refund_asks',
+  table: 'refund',
+  at: 'ask_at',
+  columns: 'merchant_id as "merchantId", id as "refundId"',
+});
 
 /** Refunds that the bank should be asked about by now, longest due first. */
-export const findRefundsDue = (database: Database, now: Temporal.Instant, most: number, timeline: Timeline = null): Promise<RefundKey[]> =>
-  refundAsks.due(database.pool, timeline, now, most);
+export const findRefundsDue = (
+  database: Database,
+  now: Temporal.Instant,
+  most: number,
+  timeline: Timeline = null,
+): Promise<RefundKey[]> => refundAsks.due(database.pool, timeline, now, most);
 
 const sweepMost = 500;
 const ordersAtOnce = 16;
 const subjectOf = ({ merchantId, refundId }: RefundKey) => ({ merchantId, subjectId: refundId });
 
-/** Orders the refunds that are due, or asks about them, the longest due first; gives how many. Rejects at the end with what failed. */
-export const sendDueRefunds = async (database: Database, banks: Banks, clock: () => Temporal.Instant, timeline: Timeline = null): Promise<number> => {
+/**
+ * Orders the refunds that are due, or asks about them, the longest due first; gives how many.
+ * Rejects at the end with what failed.
+ */
+export const sendDueRefunds = async (
+  database: Database,
+  banks: Banks,
+  clock: () => Temporal.Instant,
+  timeline: Timeline = null,
+): Promise<number> => {
   const due = await findRefundsDue(database, clock(), sweepMost, timeline);
-  await eachAlone(database.pool, { task: refundAsks.task, most: ordersAtOnce, subjectOf }, due, (key) => sendRefund(database, banks, key, clock()));
+  await eachAlone(
+    database.pool,
+    { task: refundAsks.task, most: ordersAtOnce, subjectOf },
+    due,
+    (key) => sendRefund(database, banks, key, clock()),
+  );
   return due.length;
 };

@@ -1,4 +1,7 @@
-/** What a new payment is. Contract "Create-payment input" and "Reserved metadata keys"; decision D-30 for the plan. */
+/**
+ * What a new payment is. Contract "Create-payment input" and "Reserved metadata keys"; decision
+ * D-30 for the plan.
+ */
 import { isCurrency } from '../../kernel/rules/exchange.ts';
 import { minorUnits, type MinorUnits } from '../../kernel/rules/money.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
@@ -49,69 +52,123 @@ export interface PaymentTerms {
 
 type Absent = null | undefined;
 
-/** Counted as people count: a character outside the basic plane is one, although it takes two code units. */
+/**
+ * Counted as people count: a character outside the basic plane is one, although it takes two code
+ * units.
+ */
 const charactersOf = (text: string): number => Array.from(text).length;
 
-/** What is wrong with a text that may be absent, in words that name the field; null when nothing is. PostgreSQL holds neither U+0000 nor half characters. */
-export const textMistake = (name: string, text: string | Absent, least: number, most_chars: number): string | null => {
+/**
+ * What is wrong with a text that may be absent, in words that name the field; null when nothing is.
+ * PostgreSQL holds neither U+0000 nor half characters.
+ */
+export const textMistake = (
+  name: string,
+  text: string | Absent,
+  least: number,
+  most_chars: number,
+): string | null => {
   if (text === null || text === undefined) return null;
-  if (!text.isWellFormed() || text.includes('\0')) return `${name}: expected a text without U+0000 and without halves of surrogate pairs`;
+  if (!text.isWellFormed() || text.includes('\0'))
+    return `${name}: expected a text without U+0000 and without halves of surrogate pairs`;
   if (text.length >= least && text.length <= most_chars) return null;
   const came = charactersOf(text);
-  return came >= least && came <= most_chars ? null : `${name}: expected ${least} to ${most_chars} characters, got ${came}`;
+  return came >= least && came <= most_chars
+    ? null
+    : `${name}: expected ${least} to ${most_chars} characters, got ${came}`;
 };
 
 /** REST callers were told by the description already; callers of the graph are told here. */
-const textMistakeIn = ({ orderId, customerId, description, returnUrl, webhookUrl }: PaymentInput): string | null =>
+const textMistakeIn = ({
+  orderId,
+  customerId,
+  description,
+  returnUrl,
+  webhookUrl,
+}: PaymentInput): string | null =>
   textMistake('order_id', orderId, 1, orderIdMax_chars) ??
   textMistake('customer_id', customerId, 1, customerIdMax_chars) ??
   textMistake('description', description, 0, descriptionMax_chars) ??
   textMistake('return_url', returnUrl, 1, urlMax_chars) ??
   textMistake('webhook_url', webhookUrl, 1, urlMax_chars);
 
-/** Names are repeated in messages when they are plain words: what looks like a number may be that of a card (decision D-06). */
-const valueName = (name: string): string => (/^[A-Za-z_.-]{1,64}$/.test(name) ? `metadata.${name}` : 'a value in metadata');
+/**
+ * Names are repeated in messages when they are plain words: what looks like a number may be that of
+ * a card (decision D-06).
+ */
+const valueName = (name: string): string =>
+  /^[A-Za-z_.-]{1,64}$/.test(name) ? `metadata.${name}` : 'a value in metadata';
 
 const metadataMistakeIn = (metadata: PaymentInput['metadata']): string | null => {
   const pairs = Object.entries(metadata ?? {});
-  if (pairs.length > metadataMax_pairs) return `metadata: expected up to ${metadataMax_pairs} pairs, got ${pairs.length}`;
+  if (pairs.length > metadataMax_pairs)
+    return `metadata: expected up to ${metadataMax_pairs} pairs, got ${pairs.length}`;
   for (const [name, value] of pairs) {
-    const mistake = textMistake('a name in metadata', name, 1, metadataNameMax_chars) ?? textMistake(valueName(name), value, 0, metadataValueMax_chars);
+    const mistake =
+      textMistake('a name in metadata', name, 1, metadataNameMax_chars) ??
+      textMistake(valueName(name), value, 0, metadataValueMax_chars);
     if (mistake) return mistake;
   }
   return null;
 };
 
 const returnUrlMistake = (address: string | Absent): string | null =>
-  typeof address !== 'string' || URL.parse(address)?.protocol === 'https:' ? null : 'return_url: expected an address that starts with https://';
+  typeof address !== 'string' || URL.parse(address)?.protocol === 'https:'
+    ? null
+    : 'return_url: expected an address that starts with https://';
 
-/** Decision D-74: https only for live. A user name would not be sent, so that it is refused here as it is for endpoints. */
+/**
+ * Decision D-74: https only for live. A user name would not be sent, so that it is refused here as
+ * it is for endpoints.
+ */
 const webhookUrlMistake = (address: string | Absent, mode: Mode): string | null => {
   if (typeof address !== 'string') return null;
   const url = URL.parse(address);
-  if (url?.protocol !== 'https:' && (url?.protocol !== 'http:' || mode === 'live')) return 'webhook_url: expected an address that starts with https://';
-  return url.username === '' && url.password === '' ? null : 'webhook_url: expected an address without a user name and a password';
+  if (url?.protocol !== 'https:' && (url?.protocol !== 'http:' || mode === 'live'))
+    return 'webhook_url: expected an address that starts with https://';
+  return url.username === '' && url.password === ''
+    ? null
+    : 'webhook_url: expected an address without a user name and a password';
 };
 
 const mistakeIn = (input: PaymentInput, mode: Mode): string | null => {
   const { amount, currency, returnUrl, webhookUrl, ttlMinutes, metadata } = input;
   if (amount < 1n) return `amount: expected an integer from 1 to 2^53-1, got ${amount}`;
-  if (typeof currency === 'string' && !isCurrency(currency)) return `currency: expected an ISO 4217 code such as RUB, got ${currency}`;
-  if (ttlMinutes !== null && ttlMinutes !== undefined && (ttlMinutes < 1 || ttlMinutes > linkTtlMax_min)) {
+  if (typeof currency === 'string' && !isCurrency(currency))
+    return `currency: expected an ISO 4217 code such as RUB, got ${currency}`;
+  if (
+    ttlMinutes !== null &&
+    ttlMinutes !== undefined &&
+    (ttlMinutes < 1 || ttlMinutes > linkTtlMax_min)
+  ) {
     return `ttl_minutes: expected an integer from 1 to ${linkTtlMax_min}, got ${ttlMinutes}`;
   }
-  return textMistakeIn(input) ?? returnUrlMistake(returnUrl) ?? webhookUrlMistake(webhookUrl, mode) ?? metadataMistakeIn(metadata);
+  return (
+    textMistakeIn(input) ??
+    returnUrlMistake(returnUrl) ??
+    webhookUrlMistake(webhookUrl, mode) ??
+    metadataMistakeIn(metadata)
+  );
 };
 
 /**
- * The order id of a payment that came without one: `ord_<timestamp>` (contract). Many payments are made in one millisecond, so that the digits go on with six
- * of the payment's own id, as a finer clock would have them.
+ * The order id of a payment that came without one: `ord_<timestamp>` (contract). Many payments are
+ * made in one millisecond, so that the digits go on with six of the payment's own id, as a finer
+ * clock would have them.
  */
 export const defaultOrderId = (id: string, now: Temporal.Instant): string =>
   `ord_${now.epochMilliseconds}${String(Number.parseInt(id.slice(0, 8), 16) % 1_000_000).padStart(6, '0')}`;
 
-/** The terms of a new payment `id`, or `bad_request` naming the field, what was expected and what came (decision D-06). */
-export const paymentTerms = (input: PaymentInput, mode: Mode, id: string, now: Temporal.Instant): PaymentTerms | Refused => {
+/**
+ * The terms of a new payment `id`, or `bad_request` naming the field, what was expected and what
+ * came (decision D-06).
+ */
+export const paymentTerms = (
+  input: PaymentInput,
+  mode: Mode,
+  id: string,
+  now: Temporal.Instant,
+): PaymentTerms | Refused => {
   const mistake = mistakeIn(input, mode);
   if (mistake) return refused('bad_request', mistake);
   const plan = mode === 'test' ? planFor(input.amount, input.metadata ?? {}) : null;

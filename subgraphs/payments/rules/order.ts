@@ -35,7 +35,9 @@ export interface OrderedPayment {
   readonly askAt: Temporal.Instant | null;
 }
 
-/** The order's state; null for a payment that is not processing, and for a charge without a buyer. */
+/**
+ * The order's state; null for a payment that is not processing, and for a charge without a buyer.
+ */
 export const orderState = (payment: OrderedPayment): OrderState | null => {
   const { status, kind, step, stepUrl, bankRef, askAt } = payment;
   if (status !== 'processing' || isCharge(kind)) return null;
@@ -46,22 +48,34 @@ export const orderState = (payment: OrderedPayment): OrderState | null => {
 };
 
 /** Whether an order that is given now can still be paid within the session. */
-export const isTimeToOrder = (processingUntil: Temporal.Instant | null, now: Temporal.Instant): boolean =>
-  processingUntil !== null && Temporal.Instant.compare(now.add({ seconds: orderMost_s }), processingUntil) < 0;
+export const isTimeToOrder = (
+  processingUntil: Temporal.Instant | null,
+  now: Temporal.Instant,
+): boolean =>
+  processingUntil !== null &&
+  Temporal.Instant.compare(now.add({ seconds: orderMost_s }), processingUntil) < 0;
 
 /** Whether the order of a moment is the last one that was given. */
-export const isLastOrder = (orderedAt: Temporal.Instant | null, at: Temporal.Instant): boolean => orderedAt?.epochMilliseconds === at.epochMilliseconds;
+export const isLastOrder = (orderedAt: Temporal.Instant | null, at: Temporal.Instant): boolean =>
+  orderedAt?.epochMilliseconds === at.epochMilliseconds;
 
 /** Whether the last order may still be on its way, so that "not seen" means nothing yet. */
 export const isUnderWay = (orderedAt: Temporal.Instant | null, now: Temporal.Instant): boolean =>
   orderedAt !== null && Temporal.Instant.compare(now, orderedAt.add({ seconds: orderMost_s })) < 0;
 
 /** How long the buyer's next press waits for the answer to the last order, in milliseconds. */
-export const patienceLeft_ms = (orderedAt: Temporal.Instant | null, now: Temporal.Instant): number => {
-  const passed_ms = orderedAt === null ? orderPatience_ms : now.epochMilliseconds - orderedAt.epochMilliseconds;
+export const patienceLeft_ms = (
+  orderedAt: Temporal.Instant | null,
+  now: Temporal.Instant,
+): number => {
+  const passed_ms =
+    orderedAt === null ? orderPatience_ms : now.epochMilliseconds - orderedAt.epochMilliseconds;
   return Math.max(0, orderPatience_ms - Math.max(0, passed_ms));
 };
 
 /** When the bank is asked next about an order that it has not seen. */
-export const nextQuestionAboutAbsent = (payment: Pick<OrderedPayment, 'kind' | 'method'>, now: Temporal.Instant): Temporal.Instant =>
+export const nextQuestionAboutAbsent = (
+  payment: Pick<OrderedPayment, 'kind' | 'method'>,
+  now: Temporal.Instant,
+): Temporal.Instant =>
   now.add({ seconds: pageMethod(payment) === 'cards' ? absentCardAgain_s : absentAgain_s });

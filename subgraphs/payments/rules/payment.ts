@@ -1,15 +1,23 @@
 /**
- * A payment's life. Contract "States and transitions: Payment"; decisions D-31 (when the bank session opens; an
- * acquirer may refuse the order as the payment is created), D-33 (a success
- * that comes too late moves nothing), D-34 (session TTL).
- * The table decides every status; nothing else does.
+ * A payment's life. Contract "States and transitions: Payment"; decisions D-31 (when the bank
+ * session opens; an acquirer may refuse the order as the payment is created), D-33 (a success that
+ * comes too late moves nothing), D-34 (session TTL). The table decides every status; nothing else
+ * does.
  */
 import type { Mode } from '../../kernel/rules/mode.ts';
 import { move } from '../../kernel/rules/moves.ts';
 import type { Moves } from '../../kernel/rules/moves.ts';
 import type { WebhookEvent } from '../../kernel/rules/event.ts';
 
-export const paymentStatuses = ['pending', 'processing', 'succeeded', 'failed', 'expired', 'cancelled', 'refunded'] as const;
+export const paymentStatuses = [
+  'pending',
+  'processing',
+  'succeeded',
+  'failed',
+  'expired',
+  'cancelled',
+  'refunded',
+] as const;
 export type PaymentStatus = (typeof paymentStatuses)[number];
 
 export const paymentMethods = ['sbp', 'cards', 'tpay', 'sberpay', 'recurrent', 'any'] as const;
@@ -25,7 +33,12 @@ export type PaymentTrigger =
   | 'fully_refunded';
 
 const paymentMoves = {
-  pending: { session_opened: 'processing', bank_declined: 'failed', link_elapsed: 'expired', merchant_cancelled: 'cancelled' },
+  pending: {
+    session_opened: 'processing',
+    bank_declined: 'failed',
+    link_elapsed: 'expired',
+    merchant_cancelled: 'cancelled',
+  },
   processing: { bank_approved: 'succeeded', bank_declined: 'failed', session_elapsed: 'expired' },
   succeeded: { fully_refunded: 'refunded' },
   failed: {},
@@ -35,23 +48,43 @@ const paymentMoves = {
 } as const satisfies Record<PaymentStatus, Partial<Record<PaymentTrigger, PaymentStatus>>>;
 
 /** Where a trigger leads; undefined when the table has no such move. */
-export const paymentMove = (from: PaymentStatus, trigger: PaymentTrigger): PaymentStatus | undefined =>
-  move<PaymentStatus, PaymentTrigger>(paymentMoves satisfies Moves<PaymentStatus, PaymentTrigger>, from, trigger);
+export const paymentMove = (
+  from: PaymentStatus,
+  trigger: PaymentTrigger,
+): PaymentStatus | undefined =>
+  move<PaymentStatus, PaymentTrigger>(
+    paymentMoves satisfies Moves<PaymentStatus, PaymentTrigger>,
+    from,
+    trigger,
+  );
 
 /** Whether money can no longer arrive: what a buyer's return and the webhooks wait for. */
-export const isFinal = (status: PaymentStatus): boolean => status !== 'pending' && status !== 'processing';
-
-/** Whether the payment ended without money: a success that the bank reports afterwards comes too late, and its money goes back (decision D-33). */
-export const endedUnpaid = (status: PaymentStatus): boolean => status === 'failed' || status === 'expired' || status === 'cancelled';
+export const isFinal = (status: PaymentStatus): boolean =>
+  status !== 'pending' && status !== 'processing';
 
 /**
- * Whether a success came too late and its money goes back (decision D-33). Told from the payment's own
- * history: the metadata key `late_success` may be the merchant's.
+ * Whether the payment ended without money: a success that the bank reports afterwards comes too
+ * late, and its money goes back (decision D-33).
  */
-export const isLateSuccess = ({ status, capturedAt }: { readonly status: PaymentStatus; readonly capturedAt: Temporal.Instant | null }): boolean =>
-  endedUnpaid(status) && capturedAt !== null;
+export const endedUnpaid = (status: PaymentStatus): boolean =>
+  status === 'failed' || status === 'expired' || status === 'cancelled';
 
-/** The metadata as people at a console see it: a merchant's own `late_success` could be taken for ours. */
+/**
+ * Whether a success came too late and its money goes back (decision D-33). Told from the payment's
+ * own history: the metadata key `late_success` may be the merchant's.
+ */
+export const isLateSuccess = ({
+  status,
+  capturedAt,
+}: {
+  readonly status: PaymentStatus;
+  readonly capturedAt: Temporal.Instant | null;
+}): boolean => endedUnpaid(status) && capturedAt !== null;
+
+/**
+ * The metadata as people at a console see it: a merchant's own `late_success` could be taken for
+ * ours.
+ */
 export const consoleMetadata = ({
   metadata,
   ...payment
@@ -60,23 +93,44 @@ export const consoleMetadata = ({
   readonly status: PaymentStatus;
   readonly capturedAt: Temporal.Instant | null;
 }): Readonly<Record<string, string>> =>
-  isLateSuccess(payment) ? metadata : Object.fromEntries(Object.entries(metadata).filter(([name]) => name !== 'late_success'));
+  isLateSuccess(payment)
+    ? metadata
+    : Object.fromEntries(Object.entries(metadata).filter(([name]) => name !== 'late_success'));
 
 /** Whether the buyer's money came, whatever became of it since. */
-export const isPaid = (status: PaymentStatus): boolean => status === 'succeeded' || status === 'refunded';
+export const isPaid = (status: PaymentStatus): boolean =>
+  status === 'succeeded' || status === 'refunded';
 
-/** How long after a payment's end the bank is asked again whether it succeeded after all (decisions D-32 and D-33). */
+/**
+ * How long after a payment's end the bank is asked again whether it succeeded after all (decisions
+ * D-32 and D-33).
+ */
 const questionsAfterEnd_min = [1, 10, 60, 360, 1_440];
 
-/** When the bank is asked next about a payment that ended without its final answer; null: it has had a day to say so. */
-export const nextQuestionAfterEnd = (endedAt: Temporal.Instant, now: Temporal.Instant): Temporal.Instant | null =>
-  questionsAfterEnd_min.map((minutes) => endedAt.add({ minutes })).find((at) => Temporal.Instant.compare(at, now) > 0) ?? null;
+/**
+ * When the bank is asked next about a payment that ended without its final answer; null: it has had
+ * a day to say so.
+ */
+export const nextQuestionAfterEnd = (
+  endedAt: Temporal.Instant,
+  now: Temporal.Instant,
+): Temporal.Instant | null =>
+  questionsAfterEnd_min
+    .map((minutes) => endedAt.add({ minutes }))
+    .find((at) => Temporal.Instant.compare(at, now) > 0) ?? null;
 
-/** When the bank is asked about a payment that ended before its buyer went on: at once where an order was registered, so that it is ended or watched there, too. */
-export const registeredAsk = ({ mode, bankRef }: { readonly mode: Mode; readonly bankRef: string | null }, now: Temporal.Instant): Temporal.Instant | null =>
-  mode === 'live' && bankRef !== null ? now : null;
+/**
+ * When the bank is asked about a payment that ended before its buyer went on: at once where an
+ * order was registered, so that it is ended or watched there, too.
+ */
+export const registeredAsk = (
+  { mode, bankRef }: { readonly mode: Mode; readonly bankRef: string | null },
+  now: Temporal.Instant,
+): Temporal.Instant | null => (mode === 'live' && bankRef !== null ? now : null);
 
-/** The webhook of a status that was just reached; null for intermediate ones (contract "Webhooks"). */
+/**
+ * The webhook of a status that was just reached; null for intermediate ones (contract "Webhooks").
+ */
 export const webhookOf = (status: PaymentStatus): WebhookEvent | null => {
   switch (status) {
     case 'pending':
@@ -101,14 +155,24 @@ export const sessionTtl_min = 20;
 /** How long a session lasts at a bank where it may live `most_min` at the most. */
 export const sessionLength_min = (most_min: number): number => Math.min(sessionTtl_min, most_min);
 
-/** When a session opened now at such a bank ends: never past the link's own end plus one session (decision D-34). */
-export const sessionEnd = (now: Temporal.Instant, linkEnd: Temporal.Instant, most_min: number): Temporal.Instant => {
+/**
+ * When a session opened now at such a bank ends: never past the link's own end plus one session
+ * (decision D-34).
+ */
+export const sessionEnd = (
+  now: Temporal.Instant,
+  linkEnd: Temporal.Instant,
+  most_min: number,
+): Temporal.Instant => {
   const minutes = sessionLength_min(most_min);
   const [end, latest] = [now.add({ minutes }), linkEnd.add({ minutes })];
   return Temporal.Instant.compare(end, latest) <= 0 ? end : latest;
 };
 
-/** The merchant's address with payment_id and status added, whatever was there kept, a fragment last (contract "Buyer return", decision D-39). */
+/**
+ * The merchant's address with payment_id and status added, whatever was there kept, a fragment last
+ * (contract "Buyer return", decision D-39).
+ */
 export const returnTo = (returnUrl: string, paymentId: string, status: PaymentStatus): string => {
   const [address = '', ...fragment] = returnUrl.split('#');
   const added = `${address.includes('?') ? '&' : '?'}payment_id=${paymentId}&status=${status}`;

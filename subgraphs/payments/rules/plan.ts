@@ -1,11 +1,22 @@
-/** What the simulator will answer to a payment. Decision D-30: a valid metadata hint, else the amount's last two digits. */
-import { plannedCallbacks, plannedOutcomes, type PlannedCallbacks, type PlannedOutcome } from '../../kernel/rules/buyer.ts';
+/**
+ * What the simulator will answer to a payment. Decision D-30: a valid metadata hint, else the
+ * amount's last two digits.
+ */
+import {
+  plannedCallbacks,
+  plannedOutcomes,
+  type PlannedCallbacks,
+  type PlannedOutcome,
+} from '../../kernel/rules/buyer.ts';
 import { isFailureCode } from '../../kernel/rules/failure-code.ts';
 import { planOfAmount, type Plan } from '../../kernel/rules/plan.ts';
 
 export { timedPlan } from '../../kernel/rules/plan.ts';
 
-/** The plan that an outcome and an optional code make; a failure without a valid code is `do_not_honor`. */
+/**
+ * The plan that an outcome and an optional code make; a failure without a valid code is
+ * `do_not_honor`.
+ */
 export const planOf = (outcome: PlannedOutcome, code: string | null | undefined): Plan => {
   if (outcome !== 'failed') return { outcome, failureCode: null };
   return { outcome, failureCode: code && isFailureCode(code) ? code : 'do_not_honor' };
@@ -19,8 +30,13 @@ export const planFor = (amount: bigint, metadata: Readonly<Record<string, string
 
 /** The reserved metadata keys of a plan (contract "Reserved metadata keys"). */
 export const planMetadata = (plan: Plan): Record<string, string> =>
-  plan.failureCode ? { simulator_outcome: plan.outcome, simulator_failure_code: plan.failureCode } : { simulator_outcome: plan.outcome };
+  plan.failureCode
+    ? { simulator_outcome: plan.outcome, simulator_failure_code: plan.failureCode }
+    : { simulator_outcome: plan.outcome };
 
-/** How the simulator tells its answer, by the metadata key `simulator_callbacks`; null: it is asked. What is no such word plans nothing. */
+/**
+ * How the simulator tells its answer, by the metadata key `simulator_callbacks`; null: it is asked.
+ * What is no such word plans nothing.
+ */
 export const callbacksOf = (metadata: Readonly<Record<string, string>>): PlannedCallbacks | null =>
   plannedCallbacks.find((planned) => planned === metadata['simulator_callbacks']) ?? null;

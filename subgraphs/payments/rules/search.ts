@@ -1,4 +1,7 @@
-/** What a search over payments may ask for. Malformed values are refused rather than found nothing for. */
+/**
+ * What a search over payments may ask for. Malformed values are refused rather than found nothing
+ * for.
+ */
 import type { PaymentStatus } from './payment.ts';
 
 /** What is searched for; null or absent: anything. */
@@ -29,7 +32,10 @@ const shapes = {
   cardMask: [/^\d{4}$/, 'the last 4 digits of a card'],
 } as const satisfies Partial<Record<keyof PaymentSearch, readonly [RegExp, string]>>;
 
-/** Whether something is asked for that has an index of its own, or lies in the span that one may walk through. */
+/**
+ * Whether something is asked for that has an index of its own, or lies in the span that one may
+ * walk through.
+ */
 export const isExact = ({ id, publicId, orderId, customerId, rrn }: PaymentSearch): boolean =>
   [id, publicId, orderId, customerId, rrn].some((value) => value !== null && value !== undefined);
 
@@ -38,9 +44,11 @@ export const searchMistake = (search: PaymentSearch): string | null => {
   for (const name of ['id', 'publicId', 'orderId', 'customerId', 'rrn', 'cardMask'] as const) {
     const value = search[name];
     const [shape, expected] = shapes[name];
-    if (value !== null && value !== undefined && !shape.test(value)) return `search.${name}: expected ${expected}`;
+    if (value !== null && value !== undefined && !shape.test(value))
+      return `search.${name}: expected ${expected}`;
   }
   const { amount, status } = search;
-  if (amount !== null && amount !== undefined && amount < 1n) return `search.amount: expected an integer from 1 to 2^53-1, got ${amount}`;
+  if (amount !== null && amount !== undefined && amount < 1n)
+    return `search.amount: expected an integer from 1 to 2^53-1, got ${amount}`;
   return status?.length === 0 ? 'search.status: expected at least one status' : null;
 };

@@ -1,6 +1,7 @@
 /**
- * What a new payout is. Contract POST /v1/public/payouts: three variants, each with its own fields. Decision D-06: a refusal names the field and what was
- * expected, and never repeats what came: it may be a card or an account. D-51: a card's number passes the Luhn check.
+ * What a new payout is. Contract POST /v1/public/payouts: three variants, each with its own fields.
+ * Decision D-06: a refusal names the field and what was expected, and never repeats what came: it
+ * may be a card or an account. D-51: a card's number passes the Luhn check.
  */
 import { isPlainText } from '../../kernel/rules/block.ts';
 import { isCardNumber } from '../../kernel/rules/card.ts';
@@ -48,38 +49,86 @@ interface Field {
 }
 
 const digits = (pattern: RegExp) => (text: string) => pattern.test(text);
-const needed = (method: PayoutMethod): Pick<Field, 'requiredBy' | 'allowedBy'> => ({ requiredBy: [method], allowedBy: [method] });
+const needed = (method: PayoutMethod): Pick<Field, 'requiredBy' | 'allowedBy'> => ({
+  requiredBy: [method],
+  allowedBy: [method],
+});
 
 const fields: Readonly<Record<FieldName, Field>> = {
-  phone: { written: 'phone', fits: digits(/^\+7[0-9]{10}$/), expected: '+7 and 10 digits', ...needed('payouts_sbp') },
-  bankId: { written: 'bank_id', fits: digits(/^[0-9]{12}$/), expected: '12 digits', ...needed('payouts_sbp') },
+  phone: {
+    written: 'phone',
+    fits: digits(/^\+7[0-9]{10}$/),
+    expected: '+7 and 10 digits',
+    ...needed('payouts_sbp'),
+  },
+  bankId: {
+    written: 'bank_id',
+    fits: digits(/^[0-9]{12}$/),
+    expected: '12 digits',
+    ...needed('payouts_sbp'),
+  },
   cardPan: {
     written: 'card_pan',
     fits: (text) => /^[0-9]{16,18}$/.test(text) && isCardNumber(text),
     expected: '16 to 18 digits of a valid card number',
     ...needed('payouts_card'),
   },
-  accountNumber: { written: 'account_number', fits: digits(/^[0-9]{20}$/), expected: '20 digits', ...needed('payouts_account') },
-  bik: { written: 'bik', fits: digits(/^[0-9]{9}$/), expected: '9 digits', ...needed('payouts_account') },
-  inn: { written: 'inn', fits: digits(/^([0-9]{10}|[0-9]{12})$/), expected: '10 or 12 digits', requiredBy: [], allowedBy: ['payouts_account'] },
+  accountNumber: {
+    written: 'account_number',
+    fits: digits(/^[0-9]{20}$/),
+    expected: '20 digits',
+    ...needed('payouts_account'),
+  },
+  bik: {
+    written: 'bik',
+    fits: digits(/^[0-9]{9}$/),
+    expected: '9 digits',
+    ...needed('payouts_account'),
+  },
+  inn: {
+    written: 'inn',
+    fits: digits(/^([0-9]{10}|[0-9]{12})$/),
+    expected: '10 or 12 digits',
+    requiredBy: [],
+    allowedBy: ['payouts_account'],
+  },
 };
 
-const fieldMistake = (method: PayoutMethod, { written, fits, expected, requiredBy, allowedBy }: Field, text: string | null): string | null => {
-  if (text === null) return requiredBy.includes(method) ? `${written}: required, expected ${expected}, got nothing` : null;
+const fieldMistake = (
+  method: PayoutMethod,
+  { written, fits, expected, requiredBy, allowedBy }: Field,
+  text: string | null,
+): string | null => {
+  if (text === null)
+    return requiredBy.includes(method)
+      ? `${written}: required, expected ${expected}, got nothing`
+      : null;
   if (!allowedBy.includes(method)) return `${written}: not a field of ${method}`;
-  return fits(text) ? null : `${written}: expected ${expected}, got a string of ${text.length} characters`;
+  return fits(text)
+    ? null
+    : `${written}: expected ${expected}, got a string of ${text.length} characters`;
 };
 
 const mistakeIn = (method: PayoutMethod, input: PayoutInput): string | null => {
   const { amount, currency, fullName } = input;
-  if (amount < 1n) return `amount: required, expected an integer from 1 to ${largestAmount}, got nothing above 0`;
-  if (amount > largestAmount) return `amount: expected an integer from 1 to ${largestAmount}, got ${amount}`;
-  if ((currency ?? payoutCurrency) !== payoutCurrency) return `currency: payouts are made in ${payoutCurrency}, got another currency`;
-  if (typeof fullName === 'string' && (fullName === '' || fullName.length > nameMax_chars || !isPlainText(fullName))) {
+  if (amount < 1n)
+    return `amount: required, expected an integer from 1 to ${largestAmount}, got nothing above 0`;
+  if (amount > largestAmount)
+    return `amount: expected an integer from 1 to ${largestAmount}, got ${amount}`;
+  if ((currency ?? payoutCurrency) !== payoutCurrency)
+    return `currency: payouts are made in ${payoutCurrency}, got another currency`;
+  if (
+    typeof fullName === 'string' &&
+    (fullName === '' || fullName.length > nameMax_chars || !isPlainText(fullName))
+  ) {
     return `full_name: expected 1 to ${nameMax_chars} characters, got ${fullName.length}`;
   }
   const names: readonly FieldName[] = ['phone', 'bankId', 'cardPan', 'accountNumber', 'bik', 'inn'];
-  return names.map((name) => fieldMistake(method, fields[name], input[name] ?? null)).find((mistake) => mistake !== null) ?? null;
+  return (
+    names
+      .map((name) => fieldMistake(method, fields[name], input[name] ?? null))
+      .find((mistake) => mistake !== null) ?? null
+  );
 };
 
 const recipientOf = (method: PayoutMethod, input: PayoutInput): Recipient => {
@@ -90,15 +139,29 @@ const recipientOf = (method: PayoutMethod, input: PayoutInput): Recipient => {
     case 'payouts_card':
       return { way: 'card', cardNumber: input.cardPan ?? '', fullName };
     case 'payouts_account':
-      return { way: 'account', accountNumber: input.accountNumber ?? '', bik: input.bik ?? '', inn: input.inn ?? null, fullName };
+      return {
+        way: 'account',
+        accountNumber: input.accountNumber ?? '',
+        bik: input.bik ?? '',
+        inn: input.inn ?? null,
+        fullName,
+      };
   }
 };
 
-/** The terms of a payout by a method, or `bad_request`. An account's check digit is not looked at: the contract takes any 20 digits. */
+/**
+ * The terms of a payout by a method, or `bad_request`. An account's check digit is not looked at:
+ * the contract takes any 20 digits.
+ */
 export const payoutTerms = (method: PayoutMethod, input: PayoutInput): PayoutTerms | Refused => {
   const mistake = mistakeIn(method, input);
   if (mistake !== null) return refused('bad_request', mistake);
-  return { method, amount: minorUnits(input.amount), currency: payoutCurrency, recipient: recipientOf(method, input) };
+  return {
+    method,
+    amount: minorUnits(input.amount),
+    currency: payoutCurrency,
+    recipient: recipientOf(method, input),
+  };
 };
 
 /** What is set aside for a payout: its amount, and the fee at the rate in basis points. */
@@ -114,10 +177,15 @@ export interface Covered {
 }
 
 /**
- * Decision D-50: what is reserved for each of several payouts out of what is available, in their order; null for one that what is left does not cover.
- * The fee, at a rate in basis points, is withheld on top of the amount.
+ * Decision D-50: what is reserved for each of several payouts out of what is available, in their
+ * order; null for one that what is left does not cover. The fee, at a rate in basis points, is
+ * withheld on top of the amount.
  */
-export const reserveEach = (available: bigint, rate_bps: number, payouts: readonly Covered[]): readonly (Reservation | null)[] => {
+export const reserveEach = (
+  available: bigint,
+  rate_bps: number,
+  payouts: readonly Covered[],
+): readonly (Reservation | null)[] => {
   let left = available;
   return payouts.map(({ amount, kept }) => {
     const fee = shareOf(amount, rate_bps);

@@ -1,6 +1,7 @@
 /**
- * A payout's life. Contract "States and transitions: Payout": created as pending; the bank's final answer moves it to succeeded or failed, each with a webhook.
- * Decision D-32: a bank that did not answer changes nothing. D-53: a payout that could not be routed is failed with `bank_unknown`.
+ * A payout's life. Contract "States and transitions: Payout": created as pending; the bank's final
+ * answer moves it to succeeded or failed, each with a webhook. Decision D-32: a bank that did not
+ * answer changes nothing. D-53: a payout that could not be routed is failed with `bank_unknown`.
  */
 import type { WebhookEvent } from '../../kernel/rules/event.ts';
 import { move } from '../../kernel/rules/moves.ts';
@@ -37,14 +38,19 @@ export const webhookOf = (status: PayoutStatus): WebhookEvent | null => {
 };
 
 /** How the money of each method goes, in the words of routes and banks. */
-export const wayOf: Readonly<Record<PayoutMethod, Recipient['way']>> = { payouts_sbp: 'sbp', payouts_card: 'card', payouts_account: 'account' };
+export const wayOf: Readonly<Record<PayoutMethod, Recipient['way']>> = {
+  payouts_sbp: 'sbp',
+  payouts_card: 'card',
+  payouts_account: 'account',
+};
 
 /** How long the bank may take to answer one order: the process gives up then, and asks later. */
 export const callDeadline_s = 20;
 
 /**
- * When the bank is asked about a card payout whose answer did not come. The number is gone by then, so that the order cannot be repeated; it is so much later
- * than any call may last that an order which the bank has not seen by then was never sent.
+ * When the bank is asked about a card payout whose answer did not come. The number is gone by then,
+ * so that the order cannot be repeated; it is so much later than any call may last that an order
+ * which the bank has not seen by then was never sent.
  */
 export const lostCard_s = 60;
 
@@ -54,7 +60,10 @@ export const lease_s = 30;
 const askAgainLeast_s = 10;
 const askAgainMost_s = 600;
 
-/** When a bank that gave no answer is tried again: after half of the payout's age, at least 10 seconds and at most 10 minutes. */
+/**
+ * When a bank that gave no answer is tried again: after half of the payout's age, at least 10
+ * seconds and at most 10 minutes.
+ */
 export const nextTry = (madeAt: Temporal.Instant, now: Temporal.Instant): Temporal.Instant => {
   const half_s = Math.floor((now.epochMilliseconds - madeAt.epochMilliseconds) / 2_000);
   return now.add({ seconds: Math.min(askAgainMost_s, Math.max(askAgainLeast_s, half_s)) });

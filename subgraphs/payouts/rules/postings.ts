@@ -1,6 +1,7 @@
 /**
- * What a payout does to the books. Decision D-50: the amount and its fee are set aside when it is made, and given back when it fails. Contract "Ledger entry":
- * `payout` and `payout_fee` are what merchants see of one that succeeded.
+ * What a payout does to the books. Decision D-50: the amount and its fee are set aside when it is
+ * made, and given back when it fails. Contract "Ledger entry": `payout` and `payout_fee` are what
+ * merchants see of one that succeeded.
  */
 import { plus, type MinorUnits } from '../../kernel/rules/money.ts';
 import type { Posting } from '../../kernel/rules/postings.ts';
@@ -19,7 +20,9 @@ export const payoutOpened = ({ amount, fee }: Amounts): readonly Posting[] => [
 /** The bank paid it: we owe the merchant so much less, and have earned the fee. */
 export const payoutSucceeded = ({ amount, fee }: Amounts): readonly Posting[] => [
   { type: 'payout', from: 'merchant_reserved', to: 'payout_clearing', amount },
-  ...(fee > 0n ? [{ type: 'payout_fee', from: 'merchant_reserved', to: 'platform_fees', amount: fee } as const] : []),
+  ...(fee > 0n
+    ? [{ type: 'payout_fee', from: 'merchant_reserved', to: 'platform_fees', amount: fee } as const]
+    : []),
 ];
 
 /** The bank refused it: what was set aside is the merchant's again. */
@@ -35,8 +38,16 @@ interface Addressed {
   readonly recipientCardMask: string | null;
 }
 
-/** What the ledger says of a payout: the way, and the last 4 digits of whom it goes to. A payout has no public number as a payment has. */
-export const payoutDescription = ({ method, recipientPhone, recipientAccount, recipientCardMask }: Addressed): string => {
+/**
+ * What the ledger says of a payout: the way, and the last 4 digits of whom it goes to. A payout has
+ * no public number as a payment has.
+ */
+export const payoutDescription = ({
+  method,
+  recipientPhone,
+  recipientAccount,
+  recipientCardMask,
+}: Addressed): string => {
   switch (method) {
     case 'payouts_sbp':
       return `SBP *${recipientPhone?.slice(-4) ?? ''}`;

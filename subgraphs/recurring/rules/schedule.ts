@@ -1,6 +1,8 @@
 /**
- * When a subscription is charged. Contract "Subscription": every `interval_count` of a `period`; decision D-61: the n-th date is counted from the first,
- * `anchor + n x interval`, clamped to the month's last day, never from the date before it: 31 January, 28 February, 31 March. Calendar days are those of UTC.
+ * When a subscription is charged. Contract "Subscription": every `interval_count` of a `period`;
+ * decision D-61: the n-th date is counted from the first, `anchor + n x interval`, clamped to the
+ * month's last day, never from the date before it: 31 January, 28 February, 31 March. Calendar days
+ * are those of UTC.
  */
 export const schedulePeriods = ['day', 'week', 'month', 'year'] as const;
 export type SchedulePeriod = (typeof schedulePeriods)[number];
@@ -18,7 +20,8 @@ const projectedDates = 12;
 /** RFC 3339 has four digits for a year. */
 const lastYear = 9_999;
 
-const inUtc = (moment: Temporal.Instant): Temporal.ZonedDateTime => moment.toZonedDateTimeISO('UTC');
+const inUtc = (moment: Temporal.Instant): Temporal.ZonedDateTime =>
+  moment.toZonedDateTimeISO('UTC');
 
 const steps = (period: SchedulePeriod, count: number): Temporal.DurationLike => {
   switch (period) {
@@ -33,17 +36,32 @@ const steps = (period: SchedulePeriod, count: number): Temporal.DurationLike => 
   }
 };
 
-/** The date with the number `index`, from 0: period `index + 1` begins then and ends when the next one begins. */
-export const dateOf = ({ anchor, period, intervalCount }: Schedule, index: number): Temporal.Instant =>
+/**
+ * The date with the number `index`, from 0: period `index + 1` begins then and ends when the next
+ * one begins.
+ */
+export const dateOf = (
+  { anchor, period, intervalCount }: Schedule,
+  index: number,
+): Temporal.Instant =>
   inUtc(anchor)
     .add(steps(period, index * intervalCount), { overflow: 'constrain' })
     .toInstant();
 
 /** Up to `count` dates from `index` on, fewer when they would leave the calendar of RFC 3339. */
-export const datesFrom = (schedule: Schedule, index: number, count: number = projectedDates): readonly Temporal.Instant[] =>
-  Array.from({ length: count }, (_, place) => dateOf(schedule, index + place)).filter((date) => inUtc(date).year <= lastYear);
+export const datesFrom = (
+  schedule: Schedule,
+  index: number,
+  count: number = projectedDates,
+): readonly Temporal.Instant[] =>
+  Array.from({ length: count }, (_, place) => dateOf(schedule, index + place)).filter(
+    (date) => inUtc(date).year <= lastYear,
+  );
 
-/** How many whole units lie between the anchor and a moment after it; clamped days may make it one too few. */
+/**
+ * How many whole units lie between the anchor and a moment after it; clamped days may make it one
+ * too few.
+ */
 const unitsUntil = ({ anchor, period }: Schedule, moment: Temporal.Instant): number => {
   const [from, to] = [inUtc(anchor), inUtc(moment)];
   switch (period) {

@@ -1,4 +1,7 @@
-/** What a merchant may ask of a new subscription. Contract POST /v1/public/subscriptions; decision D-60: tpay has no trial, since its first payment is a charge. */
+/**
+ * What a merchant may ask of a new subscription. Contract POST /v1/public/subscriptions; decision
+ * D-60: tpay has no trial, since its first payment is a charge.
+ */
 import { savableMethods, type SavableMethod } from '../../kernel/rules/recurring.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { schedulePeriods, type SchedulePeriod } from './schedule.ts';
@@ -37,15 +40,30 @@ export interface SubscriptionTerms {
 }
 
 const textMistake = (field: string, text: string | null, most_chars: number): string | null =>
-  text === null || isText(text, most_chars) ? null : `${field}: expected 1 to ${most_chars} characters, got ${text.length}`;
+  text === null || isText(text, most_chars)
+    ? null
+    : `${field}: expected 1 to ${most_chars} characters, got ${text.length}`;
 
 const countMistake = (field: string, count: number, least: number, most: number): string | null =>
-  count >= least && count <= most ? null : `${field}: expected an integer from ${least} to ${most}, got ${count}`;
+  count >= least && count <= most
+    ? null
+    : `${field}: expected an integer from ${least} to ${most}, got ${count}`;
 
-const mistakeIn = ({ amount, customerRef, customerEmail, customerPhone, planName, method, intervalCount, trialDays }: SubscriptionTerms): string | null => {
+const mistakeIn = ({
+  amount,
+  customerRef,
+  customerEmail,
+  customerPhone,
+  planName,
+  method,
+  intervalCount,
+  trialDays,
+}: SubscriptionTerms): string | null => {
   if (amount < 1n) return `amount: expected an integer from 1 to 2^53-1, got ${amount}`;
-  if (customerEmail !== null && !/^[^@\s]+@[^@\s]+$/.test(customerEmail)) return 'customer_email: expected an address such as buyer@example.com';
-  if (method === 'tpay' && trialDays > 0) return `trial_days: tpay has no trial, its first payment is charged at once; expected 0, got ${trialDays}`;
+  if (customerEmail !== null && !/^[^@\s]+@[^@\s]+$/.test(customerEmail))
+    return 'customer_email: expected an address such as buyer@example.com';
+  if (method === 'tpay' && trialDays > 0)
+    return `trial_days: tpay has no trial, its first payment is charged at once; expected 0, got ${trialDays}`;
   return (
     textMistake('customer_ref', customerRef, customerRefMax_chars) ??
     textMistake('customer_email', customerEmail, customerEmailMax_chars) ??
@@ -56,7 +74,10 @@ const mistakeIn = ({ amount, customerRef, customerEmail, customerPhone, planName
   );
 };
 
-/** The terms of a new subscription, or `bad_request` naming the field, what was expected and what came (decision D-06). */
+/**
+ * The terms of a new subscription, or `bad_request` naming the field, what was expected and what
+ * came (decision D-06).
+ */
 export const subscriptionTerms = (input: SubscriptionInput): SubscriptionTerms | Refused => {
   const terms: SubscriptionTerms = {
     amount: input.amount,

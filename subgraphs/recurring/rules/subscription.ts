@@ -1,9 +1,11 @@
 /**
- * A subscription's life. Contract "States and transitions: Subscription"; decisions D-62 (retries), D-63 (pause), D-64 (cancelling), D-65 (one charge a
- * period), D-66 (what the first payment is), D-67 (a binding that never comes). The table decides every status; nothing else does.
+ * A subscription's life. Contract "States and transitions: Subscription"; decisions D-62 (retries),
+ * D-63 (pause), D-64 (cancelling), D-65 (one charge a period), D-66 (what the first payment is),
+ * D-67 (a binding that never comes). The table decides every status; nothing else does.
  *
- * Periods are numbered from 1; period 0 is the trial, whose charge is the verification. A subscription is charged for one period at a time: the next
- * one waits until the charge of the one before is settled, and is made up for then.
+ * Periods are numbered from 1; period 0 is the trial, whose charge is the verification. A
+ * subscription is charged for one period at a time: the next one waits until the charge of the one
+ * before is settled, and is made up for then.
  */
 import { failureCodes, type FailureCode } from '../../kernel/rules/failure-code.ts';
 import { move, type Moves } from '../../kernel/rules/moves.ts';
@@ -54,11 +56,19 @@ const subscriptionMoves = {
 } as const satisfies Moves<SubscriptionStatus, SubscriptionTrigger>;
 
 /** Where a trigger leads; undefined when the table has no such move. */
-const subscriptionMove = (from: SubscriptionStatus, trigger: SubscriptionTrigger): SubscriptionStatus | undefined =>
+const subscriptionMove = (
+  from: SubscriptionStatus,
+  trigger: SubscriptionTrigger,
+): SubscriptionStatus | undefined =>
   move<SubscriptionStatus, SubscriptionTrigger>(subscriptionMoves, from, trigger);
 
 /** Why a subscription ended, when the merchant did not say: the words of `cancel_reason`. */
-export type EndReason = 'payment_failed' | 'token_cancelled' | 'binding_expired' | 'binding_failed' | 'binding_cancelled';
+export type EndReason =
+  | 'payment_failed'
+  | 'token_cancelled'
+  | 'binding_expired'
+  | 'binding_failed'
+  | 'binding_cancelled';
 
 /** What a decision needs to know of a subscription. */
 export interface Standing {
@@ -83,7 +93,10 @@ export interface StandingPatch {
   readonly failures?: number;
   /** When the next period begins; null while nothing is scheduled. */
   readonly nextChargeAt?: Temporal.Instant | null;
-  /** When the sweep has something to do here: a charge or a retry; null while one is under way, and when there is none to come. */
+  /**
+   * When the sweep has something to do here: a charge or a retry; null while one is under way, and
+   * when there is none to come.
+   */
   readonly dueAt?: Temporal.Instant | null;
   readonly lastChargeAt?: Temporal.Instant;
   readonly pausedAt?: Temporal.Instant | null;
@@ -108,8 +121,9 @@ const moved = (status: SubscriptionStatus, trigger: SubscriptionTrigger): Subscr
 };
 
 /**
- * The method was bound by a payment that succeeded at `at`. Decision D-66: without a trial that was the charge of the first period; with one the
- * first charge comes when the trial is over, `trial_days` of 24 hours after the binding.
+ * The method was bound by a payment that succeeded at `at`. Decision D-66: without a trial that was
+ * the charge of the first period; with one the first charge comes when the trial is over,
+ * `trial_days` of 24 hours after the binding.
  */
 export const activated = (standing: Standing, at: Temporal.Instant): StandingPatch => {
   const { status, trialDays, period, intervalCount } = standing;
@@ -117,7 +131,14 @@ export const activated = (standing: Standing, at: Temporal.Instant): StandingPat
   const anchorAt = onTrial ? at.add({ hours: trialDays * day_h }) : at;
   const periods = onTrial ? 0 : 1;
   const nextChargeAt = dateOf({ anchor: anchorAt, period, intervalCount }, periods);
-  return { status: moved(status, 'bound'), anchorAt, periods, nextChargeAt, dueAt: nextChargeAt, ...(onTrial ? {} : { lastChargeAt: at }) };
+  return {
+    status: moved(status, 'bound'),
+    anchorAt,
+    periods,
+    nextChargeAt,
+    dueAt: nextChargeAt,
+    ...(onTrial ? {} : { lastChargeAt: at }),
+  };
 };
 
 /** The charge that is due: which period it is for, and which attempt it is. */
@@ -126,22 +147,49 @@ export interface DueCharge {
   readonly attempt: number;
 }
 
-/** What is due: the retry of a period whose charge failed, else the charge of the next period. With what beginning it changes. */
-export const begun = (standing: Standing): { readonly charge: DueCharge; readonly patch: StandingPatch } => {
+/**
+ * What is due: the retry of a period whose charge failed, else the charge of the next period. With
+ * what beginning it changes.
+ */
+export const begun = (
+  standing: Standing,
+): { readonly charge: DueCharge; readonly patch: StandingPatch } => {
   const { periods, failures } = standing;
-  if (failures > 0) return { charge: { period: periods, attempt: failures + 1 }, patch: { dueAt: null } };
+  if (failures > 0)
+    return { charge: { period: periods, attempt: failures + 1 }, patch: { dueAt: null } };
   const next = periods + 1;
-  return { charge: { period: next, attempt: 1 }, patch: { periods: next, nextChargeAt: dateOf(scheduleOf(standing), next), dueAt: null } };
+  return {
+    charge: { period: next, attempt: 1 },
+    patch: { periods: next, nextChargeAt: dateOf(scheduleOf(standing), next), dueAt: null },
+  };
 };
 
-/** How a charge ended; `dropped`: the merchant cancelled the payment, and the period is not charged. */
-export type ChargeEnd = { readonly kind: 'succeeded' } | { readonly kind: 'failed'; readonly failureCode: FailureCode | null } | { readonly kind: 'dropped' };
+/**
+ * How a charge ended; `dropped`: the merchant cancelled the payment, and the period is not charged.
+ */
+export type ChargeEnd =
+  | { readonly kind: 'succeeded' }
+  | { readonly kind: 'failed'; readonly failureCode: FailureCode | null }
+  | { readonly kind: 'dropped' };
 
 /** What payments tells of a charge's payment. */
-export type PaymentStatus = 'pending' | 'processing' | 'succeeded' | 'failed' | 'expired' | 'cancelled' | 'refunded';
+export type PaymentStatus =
+  | 'pending'
+  | 'processing'
+  | 'succeeded'
+  | 'failed'
+  | 'expired'
+  | 'cancelled'
+  | 'refunded';
 
-/** What a payment's status means for its charge; null while it is not final. One that expired brought no money: it counts as failed. */
-export const chargeEnd = (status: PaymentStatus, failureCode: FailureCode | null): ChargeEnd | null => {
+/**
+ * What a payment's status means for its charge; null while it is not final. One that expired
+ * brought no money: it counts as failed.
+ */
+export const chargeEnd = (
+  status: PaymentStatus,
+  failureCode: FailureCode | null,
+): ChargeEnd | null => {
   switch (status) {
     case 'pending':
     case 'processing':
@@ -172,10 +220,14 @@ export const ended = (
   cancelReason: reason,
 });
 
-/** A soft failure: another attempt after one day, then after three; the third in a row ends the subscription (decision D-62). */
+/**
+ * A soft failure: another attempt after one day, then after three; the third in a row ends the
+ * subscription (decision D-62).
+ */
 const failedOnce = (standing: Standing, at: Temporal.Instant): StandingPatch => {
   const delay_days = retryAfter_days[standing.failures];
-  if (delay_days === undefined) return ended(standing, 'charging_ended', at, 'payment_failed' satisfies EndReason);
+  if (delay_days === undefined)
+    return ended(standing, 'charging_ended', at, 'payment_failed' satisfies EndReason);
   return {
     status: moved(standing.status, 'charge_failed'),
     failures: standing.failures + 1,
@@ -184,10 +236,16 @@ const failedOnce = (standing: Standing, at: Temporal.Instant): StandingPatch => 
 };
 
 /**
- * What the end of a charge changes, `at` being the moment when its payment became final. A hard decline ends the subscription at once, whichever
- * charge it was. A failure in a pause, or of a period that a pause has left behind, is not tried again.
+ * What the end of a charge changes, `at` being the moment when its payment became final. A hard
+ * decline ends the subscription at once, whichever charge it was. A failure in a pause, or of a
+ * period that a pause has left behind, is not tried again.
  */
-export const settled = (standing: Standing, { period }: Pick<DueCharge, 'period'>, end: ChargeEnd, at: Temporal.Instant): StandingPatch => {
+export const settled = (
+  standing: Standing,
+  { period }: Pick<DueCharge, 'period'>,
+  end: ChargeEnd,
+  at: Temporal.Instant,
+): StandingPatch => {
   const { status, nextChargeAt } = standing;
   if (status === 'cancelled') return end.kind === 'succeeded' ? { lastChargeAt: at } : {};
   const onSchedule = { failures: 0, dueAt: status === 'paused' ? null : nextChargeAt };
@@ -198,42 +256,74 @@ export const settled = (standing: Standing, { period }: Pick<DueCharge, 'period'
       return { status: moved(status, 'charge_dropped'), ...onSchedule };
     case 'failed': {
       const isHard = end.failureCode !== null && failureCodes[end.failureCode] === 'hard';
-      if (isHard) return ended(standing, 'charging_ended', at, 'payment_failed' satisfies EndReason);
-      return status === 'paused' || period !== standing.periods ? onSchedule : failedOnce(standing, at);
+      if (isHard)
+        return ended(standing, 'charging_ended', at, 'payment_failed' satisfies EndReason);
+      return status === 'paused' || period !== standing.periods
+        ? onSchedule
+        : failedOnce(standing, at);
     }
   }
 };
 
-/** A pause: nothing is scheduled, and a retry that was coming does not come (decision D-63). Null when the status allows no pause. */
+/**
+ * A pause: nothing is scheduled, and a retry that was coming does not come (decision D-63). Null
+ * when the status allows no pause.
+ */
 export const paused = ({ status }: Standing, at: Temporal.Instant): StandingPatch | null => {
   const to = subscriptionMove(status, 'paused');
   return to ? { status: to, pausedAt: at, failures: 0, nextChargeAt: null, dueAt: null } : null;
 };
 
 /**
- * The end of a pause: dates that passed meanwhile are not charged afterwards (decision D-63), the next one is the first that is still to come.
- * `isCharging`: a charge from before the pause is still without an answer; the next one waits for it (decision D-65). Null when nothing was paused.
+ * The end of a pause: dates that passed meanwhile are not charged afterwards (decision D-63), the
+ * next one is the first that is still to come. `isCharging`: a charge from before the pause is
+ * still without an answer; the next one waits for it (decision D-65). Null when nothing was paused.
  */
-export const resumed = (standing: Standing, isCharging: boolean, at: Temporal.Instant): StandingPatch | null => {
+export const resumed = (
+  standing: Standing,
+  isCharging: boolean,
+  at: Temporal.Instant,
+): StandingPatch | null => {
   const to = subscriptionMove(standing.status, 'resumed');
   if (!to) return null;
   const schedule = scheduleOf(standing);
   const periods = Math.max(standing.periods, firstIndexAfter(schedule, at));
   const nextChargeAt = dateOf(schedule, periods);
-  return { status: to, pausedAt: null, periods, failures: 0, nextChargeAt, dueAt: isCharging ? null : nextChargeAt };
+  return {
+    status: to,
+    pausedAt: null,
+    periods,
+    failures: 0,
+    nextChargeAt,
+    dueAt: isCharging ? null : nextChargeAt,
+  };
 };
 
 /**
- * What the end of the binding payment changes. Decisions D-64 and D-67: without a bound method there is nothing to charge, and the subscription is
- * cancelled with its binding, whether that expired, failed or was cancelled.
+ * What the end of the binding payment changes. Decisions D-64 and D-67: without a bound method
+ * there is nothing to charge, and the subscription is cancelled with its binding, whether that
+ * expired, failed or was cancelled.
  */
-export const bindingSettled = (standing: Standing, status: PaymentStatus, at: Temporal.Instant): StandingPatch => {
+export const bindingSettled = (
+  standing: Standing,
+  status: PaymentStatus,
+  at: Temporal.Instant,
+): StandingPatch => {
   const isPaid = status === 'succeeded' || status === 'refunded';
-  // Cancelled by the merchant while the buyer was paying: what was paid for the first period stays paid.
-  if (standing.status !== 'pending') return isPaid && standing.trialDays === 0 ? { lastChargeAt: at } : {};
+  // Cancelled by the merchant while the buyer was paying: what was paid for the first period stays
+  // paid.
+  if (standing.status !== 'pending')
+    return isPaid && standing.trialDays === 0 ? { lastChargeAt: at } : {};
   if (isPaid) return activated(standing, at);
-  const reasons = { expired: 'binding_expired', cancelled: 'binding_cancelled', failed: 'binding_failed' } as const satisfies Partial<
-    Record<PaymentStatus, EndReason>
-  >;
-  return ended(standing, 'binding_ended', at, status === 'expired' || status === 'cancelled' ? reasons[status] : reasons.failed);
+  const reasons = {
+    expired: 'binding_expired',
+    cancelled: 'binding_cancelled',
+    failed: 'binding_failed',
+  } as const satisfies Partial<Record<PaymentStatus, EndReason>>;
+  return ended(
+    standing,
+    'binding_ended',
+    at,
+    status === 'expired' || status === 'cancelled' ? reasons[status] : reasons.failed,
+  );
 };

@@ -1,10 +1,15 @@
 /**
- * A token's life. Contract "States and transitions: Token"; decisions D-63b (cancelling twice), D-64 (cancelling while pending). A binding that ends
- * without a saved method ends the token too: nobody could confirm it any more.
+ * A token's life. Contract "States and transitions: Token"; decisions D-63b (cancelling twice),
+ * D-64 (cancelling while pending). A binding that ends without a saved method ends the token too:
+ * nobody could confirm it any more.
  */
 import { move, type Moves } from '../../kernel/rules/moves.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
-import { savableMethods, verificationAmount, type SavableMethod } from '../../kernel/rules/recurring.ts';
+import {
+  savableMethods,
+  verificationAmount,
+  type SavableMethod,
+} from '../../kernel/rules/recurring.ts';
 
 const tokenStatuses = ['pending', 'active', 'cancelled'] as const;
 export type TokenStatus = (typeof tokenStatuses)[number];
@@ -19,7 +24,11 @@ const tokenMoves = {
 
 /** Where a trigger leads; undefined when the table has no such move. */
 export const tokenMove = (from: TokenStatus, trigger: TokenTrigger): TokenStatus | undefined =>
-  move<TokenStatus, TokenTrigger>(tokenMoves satisfies Moves<TokenStatus, TokenTrigger>, from, trigger);
+  move<TokenStatus, TokenTrigger>(
+    tokenMoves satisfies Moves<TokenStatus, TokenTrigger>,
+    from,
+    trigger,
+  );
 
 export const customerRefMax_chars = 255;
 export const customerEmailMax_chars = 254;
@@ -43,31 +52,53 @@ export interface TokenTerms {
   readonly method: SavableMethod;
   /** Of the binding payment, minor units. */
   readonly amount: bigint;
-  /** Cards are verified with 1 RUB that is not charged; the others are bound by the first charge. */
+  /**
+   * Cards are verified with 1 RUB that is not charged; the others are bound by the first charge.
+   */
   readonly verification: boolean;
   readonly customerEmail: string | null;
   readonly returnUrl: string | null;
 }
 
-/** Whether a text can be stored and told: of some length, without what PostgreSQL and UTF-8 do not take. */
+/**
+ * Whether a text can be stored and told: of some length, without what PostgreSQL and UTF-8 do not
+ * take.
+ */
 export const isText = (text: string, most_chars: number): boolean =>
   text.length >= 1 && text.length <= most_chars && text.isWellFormed() && !text.includes('\0');
 
-const mistakeIn = ({ customerRef, method, amount, customerEmail, returnUrl }: TokenInput): string | null => {
-  if (!isText(customerRef, customerRefMax_chars)) return `customer_ref: expected 1 to ${customerRefMax_chars} characters, got ${customerRef.length}`;
-  if (customerEmail && (!isText(customerEmail, customerEmailMax_chars) || !/^[^@\s]+@[^@\s]+$/.test(customerEmail))) {
+const mistakeIn = ({
+  customerRef,
+  method,
+  amount,
+  customerEmail,
+  returnUrl,
+}: TokenInput): string | null => {
+  if (!isText(customerRef, customerRefMax_chars))
+    return `customer_ref: expected 1 to ${customerRefMax_chars} characters, got ${customerRef.length}`;
+  if (
+    customerEmail &&
+    (!isText(customerEmail, customerEmailMax_chars) || !/^[^@\s]+@[^@\s]+$/.test(customerEmail))
+  ) {
     return 'customer_email: expected an address such as buyer@example.com';
   }
-  if (returnUrl && (returnUrl.length > returnUrlMax_chars || URL.parse(returnUrl)?.protocol !== 'https:')) {
+  if (
+    returnUrl &&
+    (returnUrl.length > returnUrlMax_chars || URL.parse(returnUrl)?.protocol !== 'https:')
+  ) {
     return 'return_url: expected an address that starts with https://';
   }
   // The amount of a card's binding is ignored, whatever it is.
   if ((method ?? 'cards') === 'cards') return null;
-  if (amount === null || amount === undefined) return `amount: required for ${method}, which is bound by a first charge`;
+  if (amount === null || amount === undefined)
+    return `amount: required for ${method}, which is bound by a first charge`;
   return amount < 1n ? `amount: expected an integer from 1 to 2^53-1, got ${amount}` : null;
 };
 
-/** The terms of a new token, or `bad_request` naming the field, what was expected and what came (decision D-06). */
+/**
+ * The terms of a new token, or `bad_request` naming the field, what was expected and what came
+ * (decision D-06).
+ */
 export const tokenTerms = (input: TokenInput): TokenTerms | Refused => {
   const mistake = mistakeIn(input);
   if (mistake) return refused('bad_request', mistake);
@@ -92,10 +123,15 @@ export interface ChargeTerms {
 
 /** What is wrong with a charge; null when nothing is. */
 export const chargeMistake = ({ amount, orderId, description }: ChargeTerms): Refused | null => {
-  if (amount < 1n) return refused('bad_request', `amount: expected an integer from 1 to 2^53-1, got ${amount}`);
-  if (orderId !== null && !isText(orderId, orderIdMax_chars)) return refused('bad_request', `order_id: expected 1 to ${orderIdMax_chars} characters`);
+  if (amount < 1n)
+    return refused('bad_request', `amount: expected an integer from 1 to 2^53-1, got ${amount}`);
+  if (orderId !== null && !isText(orderId, orderIdMax_chars))
+    return refused('bad_request', `order_id: expected 1 to ${orderIdMax_chars} characters`);
   if (description && !isText(description, descriptionMax_chars)) {
-    return refused('bad_request', `description: expected up to ${descriptionMax_chars} characters, got ${description.length}`);
+    return refused(
+      'bad_request',
+      `description: expected up to ${descriptionMax_chars} characters, got ${description.length}`,
+    );
   }
   return null;
 };

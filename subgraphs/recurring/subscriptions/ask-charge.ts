@@ -1,4 +1,7 @@
-/** What payments is asked for on behalf of a charge. The same charge asks for the same payment, whenever and by whomever it is asked, and there is only one. */
+/**
+ * What payments is asked for on behalf of a charge. The same charge asks for the same payment,
+ * whenever and by whomever it is asked, and there is only one.
+ */
 import { recurringPaymentId, verificationAmount } from '../../kernel/rules/recurring.ts';
 import type { Refused } from '../../kernel/rules/refusal.ts';
 import type { AskedBinding, AskedPayment, Payments, RecurringPayment } from '../ask-payments.ts';
@@ -7,36 +10,90 @@ import type { Token } from '../tokens/entities.ts';
 import type { ChargePayment } from './settle-charges.ts';
 import type { Subscription, SubscriptionCharge } from './entities.ts';
 
-type ChargeKey = Pick<SubscriptionCharge, 'merchantId' | 'mode' | 'subscriptionId' | 'period' | 'attempt'>;
+type ChargeKey = Pick<
+  SubscriptionCharge,
+  'merchantId' | 'mode' | 'subscriptionId' | 'period' | 'attempt'
+>;
 
-const keyOf = ({ subscriptionId, period, attempt }: ChargeKey): string => `subscription/${subscriptionId}/${period}/${attempt}`;
+const keyOf = ({ subscriptionId, period, attempt }: ChargeKey): string =>
+  `subscription/${subscriptionId}/${period}/${attempt}`;
 
 /** The payment that a scheduled charge makes, known before it is made. */
-export const paymentOf = (charge: ChargeKey): string => recurringPaymentId(charge.merchantId, charge.mode, keyOf(charge));
+export const paymentOf = (charge: ChargeKey): string =>
+  recurringPaymentId(charge.merchantId, charge.mode, keyOf(charge));
 
-/** What the first payment is of: with a trial 1 RUB that only proves the method, without one the first period (decision D-66). */
-export const firstAmount = ({ trialDays, amount }: Pick<Subscription, 'trialDays' | 'amount'>): bigint => (trialDays > 0 ? verificationAmount : amount);
+/**
+ * What the first payment is of: with a trial 1 RUB that only proves the method, without one the
+ * first period (decision D-66).
+ */
+export const firstAmount = ({
+  trialDays,
+  amount,
+}: Pick<Subscription, 'trialDays' | 'amount'>): bigint =>
+  trialDays > 0 ? verificationAmount : amount;
 
-/** Asks for the payment that binds the subscription's method, or finds it. Refuses and rejects as `startBinding`. */
-export const bindSubscription = (payments: Payments, subscription: Subscription, token: Token, requestId?: string): Promise<AskedBinding | Refused> => {
+/**
+ * Asks for the payment that binds the subscription's method, or finds it. Refuses and rejects as
+ * `startBinding`.
+ */
+export const bindSubscription = (
+  payments: Payments,
+  subscription: Subscription,
+  token: Token,
+  requestId?: string,
+): Promise<AskedBinding | Refused> => {
   const { id: subscriptionId, currency, trialDays } = subscription;
-  const binding = { kind: 'subscription_init', amount: firstAmount(subscription), currency, verification: trialDays > 0, subscriptionId } as const;
-  return startBinding({ payments }, token, { ...binding, returnUrl: null, description: null }, requestId);
+  const binding = {
+    kind: 'subscription_init',
+    amount: firstAmount(subscription),
+    currency,
+    verification: trialDays > 0,
+    subscriptionId,
+  } as const;
+  return startBinding(
+    { payments },
+    token,
+    { ...binding, returnUrl: null, description: null },
+    requestId,
+  );
 };
 
 /** Asks for the payment of any charge of a subscription. */
-export const askCharge = (payments: Payments, charge: SubscriptionCharge, subscription: Subscription, token: Token): Promise<AskedPayment | Refused> => {
+export const askCharge = (
+  payments: Payments,
+  charge: SubscriptionCharge,
+  subscription: Subscription,
+  token: Token,
+): Promise<AskedPayment | Refused> => {
   if (charge.kind === 'subscription_init') return bindSubscription(payments, subscription, token);
   const { merchantId, shopId, mode, amount, currency, subscriptionId } = charge;
   const { savedReference, customerRef, id: tokenId } = token;
-  if (savedReference === null) throw new Error(`token ${tokenId} was never bound, and subscription ${subscriptionId} is charged`);
+  if (savedReference === null)
+    throw new Error(
+      `token ${tokenId} was never bound, and subscription ${subscriptionId} is charged`,
+    );
   const idempotencyKey = keyOf(charge);
   const whose = { merchantId, shopId, mode, tokenId, subscriptionId, customerRef, savedReference };
-  return payments.askCharge({ ...whose, kind: 'subscription_charge', idempotencyKey, amount, currency, orderId: null, description: null });
+  return payments.askCharge({
+    ...whose,
+    kind: 'subscription_charge',
+    idempotencyKey,
+    amount,
+    currency,
+    orderId: null,
+    description: null,
+  });
 };
 
 /** Where a payment stands, for its charge: since when it is captured, else final. */
-export const standingOf = ({ id, status, failureCode, capturedAt, finalizedAt, createdAt }: RecurringPayment): ChargePayment => ({
+export const standingOf = ({
+  id,
+  status,
+  failureCode,
+  capturedAt,
+  finalizedAt,
+  createdAt,
+}: RecurringPayment): ChargePayment => ({
   id,
   status,
   failureCode,

@@ -1,6 +1,7 @@
 /**
- * Cancels a subscription in any state. Contract POST /v1/public/subscriptions/{id}/cancel: future charges stop, payments already made stay; decisions D-63b
- * (cancelling twice is no mistake) and D-64 (a pending one takes its binding payment with it).
+ * Cancels a subscription in any state. Contract POST /v1/public/subscriptions/{id}/cancel: future
+ * charges stop, payments already made stay; decisions D-63b (cancelling twice is no mistake) and
+ * D-64 (a pending one takes its binding payment with it).
  */
 import type pg from 'pg';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
@@ -21,39 +22,67 @@ const openBinding = (charges: readonly SubscriptionCharge[]): SubscriptionCharge
 const cancelled = (
   subscription: Subscription,
   charges: readonly SubscriptionCharge[],
-  { reason, isUnmade, now }: { readonly reason: string | null; readonly isUnmade: boolean; readonly now: Temporal.Instant },
+  {
+    reason,
+    isUnmade,
+    now,
+  }: { readonly reason: string | null; readonly isUnmade: boolean; readonly now: Temporal.Instant },
 ): Omit<SubscriptionChange, 'before'> | 'unchanged' => {
   if (subscription.status === 'cancelled') {
-    // Its binding payment, cancelled a moment ago, may have told first: the merchant's own reason stands.
-    const toldFirst = subscription.cancelReason === ('binding_cancelled' satisfies EndReason) && reason !== null;
+    // Its binding payment, cancelled a moment ago, may have told first: the merchant's own reason
+    // stands.
+    const toldFirst =
+      subscription.cancelReason === ('binding_cancelled' satisfies EndReason) && reason !== null;
     return toldFirst ? { patch: { cancelReason: reason }, at: now } : 'unchanged';
   }
   const patch = ended(subscription, 'cancelled', now, reason);
   const binding = openBinding(charges);
-  return binding && isUnmade ? { patch, charge: { ...binding, status: 'cancelled', askAt: null, settledAt: now }, at: now } : { patch, at: now };
+  return binding && isUnmade
+    ? { patch, charge: { ...binding, status: 'cancelled', askAt: null, settledAt: now }, at: now }
+    : { patch, at: now };
 };
 
 /**
- * Cancels a subscription of the key's merchant and mode; `not_found` when there is none. The binding payment is cancelled first: a crash then leaves a
- * subscription that its payment's event cancels. One whose buyer has gone on to the bank cannot be cancelled any more, and is paid or not.
+ * Cancels a subscription of the key's merchant and mode; `not_found` when there is none. The
+ * binding payment is cancelled first: a crash then leaves a subscription that its payment's event
+ * cancels. One whose buyer has gone on to the bank cannot be cancelled any more, and is paid or
+ * not.
  */
 export const cancelSubscription = async (
-  { pool, payments }: { readonly pool: pg.Pool; readonly payments: Pick<Payments, 'cancelBinding'> },
+  {
+    pool,
+    payments,
+  }: { readonly pool: pg.Pool; readonly payments: Pick<Payments, 'cancelBinding'> },
   key: Pick<KeyPrincipal, 'merchantId' | 'mode'>,
-  { id, reason, requestId }: { readonly id: string; readonly reason: string | null; readonly requestId: string },
+  {
+    id,
+    reason,
+    requestId,
+  }: { readonly id: string; readonly reason: string | null; readonly requestId: string },
   now: Temporal.Instant,
 ): Promise<Subscription | Refused> => {
-  if (reason !== null && (reason.length > reasonMax_chars || !reason.isWellFormed() || reason.includes('\0'))) {
-    return refused('bad_request', `reason: expected up to ${reasonMax_chars} characters, got ${reason.length}`);
+  if (
+    reason !== null &&
+    (reason.length > reasonMax_chars || !reason.isWellFormed() || reason.includes('\0'))
+  ) {
+    return refused(
+      'bad_request',
+      `reason: expected up to ${reasonMax_chars} characters, got ${reason.length}`,
+    );
   }
   const [found] = await loadSubscriptions(pool, [{ merchantId: key.merchantId, id }]);
   if (found?.mode !== key.mode) return refused('not_found', 'there is no such subscription');
   const { merchantId } = found;
   const [charges = []] = await findCharges(pool, [found]);
   const paymentId = openBinding(charges)?.paymentId;
-  const asked = paymentId ? await payments.cancelBinding({ merchantId, id: paymentId }, requestId) : null;
+  const asked = paymentId
+    ? await payments.cancelBinding({ merchantId, id: paymentId }, requestId)
+    : null;
   const refusal = asked && isRefused(asked) ? asked.code : null;
-  if (refusal && refusal !== 'not_pending' && refusal !== 'not_found') throw new Error(`payment ${paymentId} was not cancelled: ${refusal}`);
+  if (refusal && refusal !== 'not_pending' && refusal !== 'not_found')
+    throw new Error(`payment ${paymentId} was not cancelled: ${refusal}`);
   const how = { reason, isUnmade: refusal === 'not_found', now };
-  return changeSubscription(pool, { merchantId, subscriptionId: found.id }, (subscription, known) => cancelled(subscription, known, how));
+  return changeSubscription(pool, { merchantId, subscriptionId: found.id }, (subscription, known) =>
+    cancelled(subscription, known, how),
+  );
 };

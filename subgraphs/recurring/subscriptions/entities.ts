@@ -1,4 +1,7 @@
-/** Subscriptions and their charges. The subgraph owns no money: a charge names the payment that moved it. */
+/**
+ * Subscriptions and their charges. The subgraph owns no money: a charge names the payment that
+ * moved it.
+ */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { InstantType } from '../../kernel/database/instant.ts';
 import type { Row } from '../../kernel/database/statement.ts';
@@ -15,7 +18,9 @@ export const SubscriptionEntity = defineEntity({
   properties: {
     merchantId: p.uuid().primary(),
     id: p.uuid().primary(),
-    /** Grows with every write: a decision holds for the row that it was made from, or is made again. */
+    /**
+     * Grows with every write: a decision holds for the row that it was made from, or is made again.
+     */
     version: p.integer(),
     shopId: p.uuid(),
     mode: p.text().$type<Mode>(),
@@ -38,7 +43,10 @@ export const SubscriptionEntity = defineEntity({
     periods: p.integer(),
     /** Failed charges in a row. */
     failures: p.integer(),
-    /** When the sweep has something to charge here; null while a charge is under way and when none is to come. */
+    /**
+     * When the sweep has something to charge here; null while a charge is under way and when none
+     * is to come.
+     */
     dueAt: moment().nullable(),
     nextChargeAt: moment().nullable(),
     lastChargeAt: moment().nullable(),
@@ -55,16 +63,23 @@ export const SubscriptionEntity = defineEntity({
     { name: 'subscription_amount', expression: 'amount >= 1 and amount <= 9007199254740991' },
     {
       name: 'subscription_status',
-      expression: "status = any (array['pending'::text, 'active'::text, 'past_due'::text, 'paused'::text, 'cancelled'::text])",
+      expression:
+        "status = any (array['pending'::text, 'active'::text, 'past_due'::text, 'paused'::text, 'cancelled'::text])",
     },
     // What is not bound, paused or cancelled is never charged, whatever a program does.
-    { name: 'subscription_due_status', expression: "due_at is null or anchor_at is not null and status = any (array['active'::text, 'past_due'::text])" },
+    {
+      name: 'subscription_due_status',
+      expression:
+        "due_at is null or anchor_at is not null and status = any (array['active'::text, 'past_due'::text])",
+    },
     { name: 'subscription_counts', expression: 'periods >= 0 and failures >= 0 and failures <= 2' },
   ],
 });
 export type Subscription = Row<InferEntity<typeof SubscriptionEntity>>;
 
-/** open: its payment is not final, or not made yet. cancelled: the merchant cancelled the payment. */
+/**
+ * open: its payment is not final, or not made yet. cancelled: the merchant cancelled the payment.
+ */
 export type ChargeStatus = 'open' | 'succeeded' | 'failed' | 'cancelled';
 
 export const SubscriptionChargeEntity = defineEntity({
@@ -83,7 +98,10 @@ export const SubscriptionChargeEntity = defineEntity({
     amount: p.bigint(),
     currency: p.text(),
     status: p.text().$type<ChargeStatus>(),
-    /** The payment, by the id that it will have once payments made it; null when payments refused to. */
+    /**
+     * The payment, by the id that it will have once payments made it; null when payments refused
+     * to.
+     */
     paymentId: p.uuid().nullable(),
     failureCode: p.text().$type<FailureCode>().nullable(),
     /** When payments is asked to make the payment; null once it is known. */
@@ -100,13 +118,27 @@ export const SubscriptionChargeEntity = defineEntity({
     },
   ],
   indexes: [
-    { name: 'subscription_charge_payment', properties: ['merchantId', 'paymentId'], where: 'payment_id is not null' },
+    {
+      name: 'subscription_charge_payment',
+      properties: ['merchantId', 'paymentId'],
+      where: 'payment_id is not null',
+    },
     { name: 'subscription_charge_ask', properties: ['askAt'], where: 'ask_at is not null' },
   ],
   checks: [
-    { name: 'subscription_charge_amount', expression: 'amount >= 1 and amount <= 9007199254740991' },
-    { name: 'subscription_charge_status', expression: "status = any (array['open'::text, 'succeeded'::text, 'failed'::text, 'cancelled'::text])" },
-    { name: 'subscription_charge_settled', expression: "(status = 'open'::text) = (settled_at is null)" },
+    {
+      name: 'subscription_charge_amount',
+      expression: 'amount >= 1 and amount <= 9007199254740991',
+    },
+    {
+      name: 'subscription_charge_status',
+      expression:
+        "status = any (array['open'::text, 'succeeded'::text, 'failed'::text, 'cancelled'::text])",
+    },
+    {
+      name: 'subscription_charge_settled',
+      expression: "(status = 'open'::text) = (settled_at is null)",
+    },
   ],
 });
 export type SubscriptionCharge = Row<InferEntity<typeof SubscriptionChargeEntity>>;

@@ -1,27 +1,59 @@
-/** Reading subscriptions and their charges. Decision D-03c: they are the merchant's, whatever the shop of the key; D-38: of the key's mode. */
+/**
+ * Reading subscriptions and their charges. Decision D-03c: they are the merchant's, whatever the
+ * shop of the key; D-38: of the key's mode.
+ */
 import { loadByKey } from '../../kernel/database/load-by-key.ts';
 import { readPage, type Page, type PageQuery } from '../../kernel/database/page.ts';
-import { columns, propertyNames, run, type Runner, type Statement } from '../../kernel/database/statement.ts';
+import {
+  columns,
+  propertyNames,
+  run,
+  type Runner,
+  type Statement,
+} from '../../kernel/database/statement.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import type { Refused } from '../../kernel/rules/refusal.ts';
 import { listOfModes, recurringPage_max, wholeList } from '../list-pages.ts';
 import { datesFrom } from '../rules/schedule.ts';
 import { scheduleOf } from '../rules/subscription.ts';
-import { SubscriptionChargeEntity, SubscriptionEntity, type Subscription, type SubscriptionCharge } from './entities.ts';
+import {
+  SubscriptionChargeEntity,
+  SubscriptionEntity,
+  type Subscription,
+  type SubscriptionCharge,
+} from './entities.ts';
 
 export const subscriptionNames = propertyNames(SubscriptionEntity);
 export const chargeNames = propertyNames(SubscriptionChargeEntity);
 
-export const loadSubscriptions = loadByKey<Subscription>('subscription', columns(subscriptionNames));
+export const loadSubscriptions = loadByKey<Subscription>(
+  'subscription',
+  columns(subscriptionNames),
+);
 
 const subscriptionsOf = listOfModes('subscriptions', 'subscription', columns(subscriptionNames));
 
-/** A page of the merchant's subscriptions in these modes, newest first; `bad_request` for a wrong size or cursor. */
-export const pageOfSubscriptions = (runner: Runner, merchantId: string, modes: readonly Mode[], page: PageQuery): Promise<Page<Subscription> | Refused> =>
+/**
+ * A page of the merchant's subscriptions in these modes, newest first; `bad_request` for a wrong
+ * size or cursor.
+ */
+export const pageOfSubscriptions = (
+  runner: Runner,
+  merchantId: string,
+  modes: readonly Mode[],
+  page: PageQuery,
+): Promise<Page<Subscription> | Refused> =>
   readPage(runner, subscriptionsOf, [merchantId, modes], page, recurringPage_max);
 
-/** All of the merchant's subscriptions in these modes, newest first; `bad_request` when there are more than a list may hold. */
-export const findSubscriptions = (runner: Runner, merchantId: string, modes: readonly Mode[]): Promise<Subscription[] | Refused> =>
+/**
+ * All of the merchant's subscriptions in these modes, newest first; `bad_request` when there are
+ * more than a list may hold.
+ */
+export const findSubscriptions = (
+  runner: Runner,
+  merchantId: string,
+  modes: readonly Mode[],
+): Promise<Subscription[] | Refused> =>
   wholeList('billingSubscriptions', (page) => pageOfSubscriptions(runner, merchantId, modes, page));
 
 const chargesOf: Statement = {
@@ -31,12 +63,23 @@ const chargesOf: Statement = {
 };
 
 /** The charges of each subscription, oldest first, in the order of the subscriptions. */
-export const findCharges = async (runner: Runner, subscriptions: readonly Pick<Subscription, 'merchantId' | 'id'>[]): Promise<SubscriptionCharge[][]> => {
-  const keys = [subscriptions.map(({ merchantId }) => merchantId), subscriptions.map(({ id }) => id)];
-  const found = Map.groupBy(await run<SubscriptionCharge>(runner, chargesOf, keys), ({ subscriptionId }) => subscriptionId);
+export const findCharges = async (
+  runner: Runner,
+  subscriptions: readonly Pick<Subscription, 'merchantId' | 'id'>[],
+): Promise<SubscriptionCharge[][]> => {
+  const keys = [
+    subscriptions.map(({ merchantId }) => merchantId),
+    subscriptions.map(({ id }) => id),
+  ];
+  const found = Map.groupBy(
+    await run<SubscriptionCharge>(runner, chargesOf, keys),
+    ({ subscriptionId }) => subscriptionId,
+  );
   return subscriptions.map(({ id }) => found.get(id) ?? []);
 };
 
 /** Contract, schedule: the next dates of an active or past due subscription, else none. */
 export const upcomingDates = (subscription: Subscription): readonly Temporal.Instant[] =>
-  subscription.status === 'active' || subscription.status === 'past_due' ? datesFrom(scheduleOf(subscription), subscription.periods) : [];
+  subscription.status === 'active' || subscription.status === 'past_due'
+    ? datesFrom(scheduleOf(subscription), subscription.periods)
+    : [];

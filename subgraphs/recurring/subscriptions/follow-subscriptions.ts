@@ -1,4 +1,7 @@
-/** What the events of payments mean for subscriptions: bindings that came to something or ended, charges whose bank has decided. */
+/**
+ * What the events of payments mean for subscriptions: bindings that came to something or ended,
+ * charges whose bank has decided.
+ */
 import { columns, run, type Statement } from '../../kernel/database/statement.ts';
 import { standingOf } from './ask-charge.ts';
 import { chargeNames } from './find-subscriptions.ts';
@@ -11,12 +14,18 @@ const find: Statement = {
   text: `select ${columns(chargeNames)} from subscription_charge where (merchant_id, payment_id) in (select * from unnest($1::uuid[], $2::uuid[]))`,
 };
 
-/** Settles the charges whose payments have become final, and with the first one activates or cancels the subscription. Told the same again, it does nothing. */
+/**
+ * Settles the charges whose payments have become final, and with the first one activates or cancels
+ * the subscription. Told the same again, it does nothing.
+ */
 export const followSubscriptions: OnPaymentsMoved = async (client, payments) => {
   const told = payments.filter(({ subscriptionId }) => subscriptionId !== null);
   if (told.length === 0) return;
   const byId = new Map(told.map((payment) => [payment.id, payment]));
-  const charges = await run<SubscriptionCharge>(client, find, [told.map(({ merchantId }) => merchantId), told.map(({ id }) => id)]);
+  const charges = await run<SubscriptionCharge>(client, find, [
+    told.map(({ merchantId }) => merchantId),
+    told.map(({ id }) => id),
+  ]);
   const news = charges.flatMap((charge): ChargeNews[] => {
     const payment = byId.get(charge.paymentId ?? '');
     return payment ? [{ charge, payment: standingOf(payment) }] : [];

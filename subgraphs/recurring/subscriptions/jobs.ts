@@ -1,4 +1,7 @@
-/** What subscriptions do in the background. The sweep finds everything by itself; the schedule only wakes it. */
+/**
+ * What subscriptions do in the background. The sweep finds everything by itself; the schedule only
+ * wakes it.
+ */
 import type { Timekeeper } from '../../kernel/clock/keep-clocks.ts';
 import { run, type Statement } from '../../kernel/database/statement.ts';
 import { done, type Job } from '../../kernel/queue/run-job.ts';

@@ -1,4 +1,7 @@
-/** Pausing and resuming by a person, in the operators' or the cabinet's graph (decision D-63). Both leave an entry in the audit log. */
+/**
+ * Pausing and resuming by a person, in the operators' or the cabinet's graph (decision D-63). Both
+ * leave an entry in the audit log.
+ */
 import { isUuid } from '../../kernel/database/load-by-key.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
@@ -12,11 +15,17 @@ export interface PauseRequest {
   readonly merchantId: string;
   readonly id: string;
   readonly reason: string | null;
-  /** The moment it is for the subscription, whose shop may have a clock of its own; the log has the real one. */
+  /**
+   * The moment it is for the subscription, whose shop may have a clock of its own; the log has the
+   * real one.
+   */
   readonly at: Temporal.Instant;
 }
 
-type Decide = (subscription: Subscription, charges: readonly SubscriptionCharge[]) => StandingPatch | Refused | 'unchanged';
+type Decide = (
+  subscription: Subscription,
+  charges: readonly SubscriptionCharge[],
+) => StandingPatch | Refused | 'unchanged';
 
 const change = (
   database: Pick<Database, 'pool'>,
@@ -26,34 +35,77 @@ const change = (
   decide: Decide,
 ): Promise<Subscription | Refused> => {
   if (!isUuid(id)) return Promise.resolve(refused('not_found', 'there is no such subscription'));
-  return changeWithAudit(database, acting, { action, merchantId, subject: { kind: 'subscription', id } }, async (client) => {
-    let before: Subscription | null = null;
-    const result = await changeSubscription(client, { merchantId, subscriptionId: id }, (subscription, charges) => {
-      before = subscription;
-      const patch = decide(subscription, charges);
-      return patch === 'unchanged' || isRefused(patch) ? patch : { patch, at };
-    });
-    if (isRefused(result)) return result;
-    const state = (subscription: Subscription | null) => subscription && { status: subscription.status, next_charge_at: subscription.nextChargeAt };
-    return { before: state(before), after: { ...state(result), ...(reason === null ? {} : { reason }) }, result };
-  });
+  return changeWithAudit(
+    database,
+    acting,
+    { action, merchantId, subject: { kind: 'subscription', id } },
+    async (client) => {
+      let before: Subscription | null = null;
+      const result = await changeSubscription(
+        client,
+        { merchantId, subscriptionId: id },
+        (subscription, charges) => {
+          before = subscription;
+          const patch = decide(subscription, charges);
+          return patch === 'unchanged' || isRefused(patch) ? patch : { patch, at };
+        },
+      );
+      if (isRefused(result)) return result;
+      const state = (subscription: Subscription | null) =>
+        subscription && { status: subscription.status, next_charge_at: subscription.nextChargeAt };
+      return {
+        before: state(before),
+        after: { ...state(result), ...(reason === null ? {} : { reason }) },
+        result,
+      };
+    },
+  );
 };
 
-/** Pauses a subscription; gives it as it is then. Refuses with `not_found`, and with `bad_request` one that is pending or cancelled. */
-export const pauseSubscription = (database: Pick<Database, 'pool'>, acting: Acting, request: PauseRequest): Promise<Subscription | Refused> =>
+/**
+ * Pauses a subscription; gives it as it is then. Refuses with `not_found`, and with `bad_request`
+ * one that is pending or cancelled.
+ */
+export const pauseSubscription = (
+  database: Pick<Database, 'pool'>,
+  acting: Acting,
+  request: PauseRequest,
+): Promise<Subscription | Refused> =>
   change(database, acting, 'subscription.pause', request, (subscription) => {
     if (subscription.status === 'paused') return 'unchanged';
     return (
-      paused(subscription, request.at) ?? refused('bad_request', `only an active or past due subscription can be paused; this one is ${subscription.status}`)
+      paused(subscription, request.at) ??
+      refused(
+        'bad_request',
+        `only an active or past due subscription can be paused; this one is ${subscription.status}`,
+      )
     );
   });
 
-/** Ends a pause; gives the subscription as it is then. Refuses with `not_found`, and with `bad_request` one that is pending or cancelled. */
-export const resumeSubscription = (database: Pick<Database, 'pool'>, acting: Acting, request: Omit<PauseRequest, 'reason'>): Promise<Subscription | Refused> =>
-  change(database, acting, 'subscription.resume', { ...request, reason: null }, (subscription, charges) => {
-    if (subscription.status === 'active' || subscription.status === 'past_due') return 'unchanged';
-    const isCharging = charges.some(({ status }) => status === 'open');
-    return (
-      resumed(subscription, isCharging, request.at) ?? refused('bad_request', `only a paused subscription can be resumed; this one is ${subscription.status}`)
-    );
-  });
+/**
+ * Ends a pause; gives the subscription as it is then. Refuses with `not_found`, and with
+ * `bad_request` one that is pending or cancelled.
+ */
+export const resumeSubscription = (
+  database: Pick<Database, 'pool'>,
+  acting: Acting,
+  request: Omit<PauseRequest, 'reason'>,
+): Promise<Subscription | Refused> =>
+  change(
+    database,
+    acting,
+    'subscription.resume',
+    { ...request, reason: null },
+    (subscription, charges) => {
+      if (subscription.status === 'active' || subscription.status === 'past_due')
+        return 'unchanged';
+      const isCharging = charges.some(({ status }) => status === 'open');
+      return (
+        resumed(subscription, isCharging, request.at) ??
+        refused(
+          'bad_request',
+          `only a paused subscription can be resumed; this one is ${subscription.status}`,
+        )
+      );
+    },
+  );

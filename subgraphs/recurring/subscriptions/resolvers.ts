@@ -1,5 +1,10 @@
 /** Resolvers of subscriptions: from GraphQL to a verb, and back. */
-import type { BillingSubscriptionResolvers, MutationResolvers, QueryResolvers, SubscriptionChargeResolvers } from '../../../schema/generated/recurring.ts';
+import type {
+  BillingSubscriptionResolvers,
+  MutationResolvers,
+  QueryResolvers,
+  SubscriptionChargeResolvers,
+} from '../../../schema/generated/recurring.ts';
 import type { TestClocks } from '../../kernel/clock/test-clocks.ts';
 import { isUuid } from '../../kernel/database/load-by-key.ts';
 import type { Policies } from '../../kernel/policies/policies.ts';
@@ -13,7 +18,13 @@ import type { TokenParts } from '../tokens/bind-token.ts';
 import { cancelSubscription } from './cancel-subscription.ts';
 import type { Token } from '../tokens/entities.ts';
 import { loadTokens } from '../find-recurring.ts';
-import { findCharges, findSubscriptions, loadSubscriptions, pageOfSubscriptions, upcomingDates } from './find-subscriptions.ts';
+import {
+  findCharges,
+  findSubscriptions,
+  loadSubscriptions,
+  pageOfSubscriptions,
+  upcomingDates,
+} from './find-subscriptions.ts';
 import { pauseSubscription, resumeSubscription } from './pause-subscription.ts';
 import { startSubscription } from './start-subscription.ts';
 import type { Subscription, SubscriptionCharge } from './entities.ts';
@@ -24,7 +35,9 @@ export interface SubscriptionParts extends TokenParts {
 }
 
 /** Fields of a subscription that are other rows. */
-export const subscriptionFields = ({ database: { pool } }: SubscriptionParts): BillingSubscriptionResolvers => {
+export const subscriptionFields = ({
+  database: { pool },
+}: SubscriptionParts): BillingSubscriptionResolvers => {
   const tokenOf = perCall<Subscription, Token>(async (subscriptions) => {
     const tokens = await loadTokens(
       pool,
@@ -35,7 +48,9 @@ export const subscriptionFields = ({ database: { pool } }: SubscriptionParts): B
       return token;
     });
   });
-  const chargesOf = perCall<Subscription, SubscriptionCharge[]>((subscriptions) => findCharges(pool, subscriptions));
+  const chargesOf = perCall<Subscription, SubscriptionCharge[]>((subscriptions) =>
+    findCharges(pool, subscriptions),
+  );
   return {
     shop: ({ merchantId, shopId }) => ({ merchantId, id: shopId }),
     token: (subscription, _, context) => tokenOf(context).load(subscription),
@@ -45,56 +60,101 @@ export const subscriptionFields = ({ database: { pool } }: SubscriptionParts): B
   };
 };
 
-/** Whether a caller that may read a subscription may also read its payments: a key only those of its own shop (decision D-03c). */
-const isOwn = (principal: Principal, shopId: string): boolean => principal.kind !== 'key' || principal.shopId === shopId;
+/**
+ * Whether a caller that may read a subscription may also read its payments: a key only those of its
+ * own shop (decision D-03c).
+ */
+const isOwn = (principal: Principal, shopId: string): boolean =>
+  principal.kind !== 'key' || principal.shopId === shopId;
 
 /** Fields of a charge that are other subgraphs' objects. */
 export const subscriptionChargeFields: SubscriptionChargeResolvers = {
-  payment: ({ merchantId, shopId, paymentId }, _, { principal }) => (paymentId !== null && isOwn(principal, shopId) ? { merchantId, id: paymentId } : null),
+  payment: ({ merchantId, shopId, paymentId }, _, { principal }) =>
+    paymentId !== null && isOwn(principal, shopId) ? { merchantId, id: paymentId } : null,
 };
 
 /** The modes that a caller may read: a key its own, an operator both. */
 const modesOf = (principal: Principal) => (principal.kind === 'key' ? [principal.mode] : modes);
 
-type Queries = Pick<QueryResolvers, 'billingSubscription' | 'billingSubscriptions' | 'billingSubscriptionsConnection'>;
+type Queries = Pick<
+  QueryResolvers,
+  'billingSubscription' | 'billingSubscriptions' | 'billingSubscriptionsConnection'
+>;
 
 /** The queries of subscriptions. */
 export const subscriptionQueries = ({ database: { pool } }: SubscriptionParts): Queries => ({
   billingSubscription: async (_, { id, merchantId }, { principal }) => {
-    const [subscription] = await loadSubscriptions(pool, [{ merchantId: merchantOf(principal, merchantId), id }]);
+    const [subscription] = await loadSubscriptions(pool, [
+      { merchantId: merchantOf(principal, merchantId), id },
+    ]);
     return subscription && modesOf(principal).includes(subscription.mode) ? subscription : null;
   },
   billingSubscriptions: async (_, { merchantId }, { principal }) =>
     orThrow(await findSubscriptions(pool, merchantOf(principal, merchantId), modesOf(principal))),
   billingSubscriptionsConnection: async (_, { merchantId, ...page }, { principal }) =>
-    orThrow(await pageOfSubscriptions(pool, merchantOf(principal, merchantId), modesOf(principal), page)),
+    orThrow(
+      await pageOfSubscriptions(pool, merchantOf(principal, merchantId), modesOf(principal), page),
+    ),
 });
 
-const answer = <Name extends string>(__typename: Name, result: Subscription | Refused) => (isRefused(result) ? result : { __typename, subscription: result });
+const answer = <Name extends string>(__typename: Name, result: Subscription | Refused) =>
+  isRefused(result) ? result : { __typename, subscription: result };
 
-type Mutations = Pick<MutationResolvers, 'subscriptionCreate' | 'subscriptionCancel' | 'subscriptionPause' | 'subscriptionResume'>;
+type Mutations = Pick<
+  MutationResolvers,
+  'subscriptionCreate' | 'subscriptionCancel' | 'subscriptionPause' | 'subscriptionResume'
+>;
 
 /** The mutations of subscriptions. */
-export const subscriptionMutations = ({ database, payments, policies, clocks }: SubscriptionParts): Mutations => ({
+export const subscriptionMutations = ({
+  database,
+  payments,
+  policies,
+  clocks,
+}: SubscriptionParts): Mutations => ({
   subscriptionCreate: async (_, { input, idempotency }, { principal, now, requestId }) => {
     const parts = { pool: database.pool, payments, policies: await policies.current() };
-    const started = await startSubscription(parts, keyOf(principal), { input, idempotency, requestId }, now());
+    const started = await startSubscription(
+      parts,
+      keyOf(principal),
+      { input, idempotency, requestId },
+      now(),
+    );
     if (isRefused(started)) return started;
     const { replayed, ...rest } = started;
     return { __typename: 'SubscriptionCreated', ...rest, idempotent: replayed };
   },
   subscriptionCancel: async (_, { id, reason }, { principal, now, requestId }) => {
     const request = { id, reason: reason ?? null, requestId };
-    return answer('SubscriptionCancelled', await cancelSubscription({ pool: database.pool, payments }, keyOf(principal), request, now()));
+    return answer(
+      'SubscriptionCancelled',
+      await cancelSubscription({ pool: database.pool, payments }, keyOf(principal), request, now()),
+    );
   },
   subscriptionPause: async (_, { merchantId, id, reason }, context) =>
-    answer('SubscriptionPaused', await pauseSubscription(database, context, { ...(await timed(clocks, context, merchantId, id)), reason: reason ?? null })),
+    answer(
+      'SubscriptionPaused',
+      await pauseSubscription(database, context, {
+        ...(await timed(clocks, context, merchantId, id)),
+        reason: reason ?? null,
+      }),
+    ),
   subscriptionResume: async (_, { merchantId, id }, context) =>
-    answer('SubscriptionResumed', await resumeSubscription(database, context, await timed(clocks, context, merchantId, id))),
+    answer(
+      'SubscriptionResumed',
+      await resumeSubscription(database, context, await timed(clocks, context, merchantId, id)),
+    ),
 });
 
-/** A subscription, and the moment it is for it: a person has the real time, its shop may have a clock. */
+/**
+ * A subscription, and the moment it is for it: a person has the real time, its shop may have a
+ * clock.
+ */
 const timed = async (clocks: TestClocks, { now }: Acting, merchantId: string, id: string) => {
   const isKnown = isUuid(merchantId) && isUuid(id);
-  return { merchantId, id, at: isKnown ? await clocks.timeOf({ kind: 'subscription', merchantId, id }) : now() };
+  return {
+    merchantId,
+    id,
+    at: isKnown ? await clocks.timeOf({ kind: 'subscription', merchantId, id }) : now(),
+  };
 };

@@ -1,6 +1,7 @@
 /**
- * Brings what became of charges' payments to their subscriptions, whoever tells it: the answer of payments when it was asked, or a payment's event. A charge
- * is settled once: the second teller finds it settled.
+ * Brings what became of charges' payments to their subscriptions, whoever tells it: the answer of
+ * payments when it was asked, or a payment's event. A charge is settled once: the second teller
+ * finds it settled.
  */
 import { columns, run, type Runner, type Statement } from '../../kernel/database/statement.ts';
 import type { FailureCode } from '../../kernel/rules/failure-code.ts';
@@ -25,16 +26,39 @@ export interface ChargeNews {
   readonly payment: ChargePayment;
 }
 
-const statusOf = { succeeded: 'succeeded', failed: 'failed', dropped: 'cancelled' } as const satisfies Record<string, ChargeStatus>;
+const statusOf = {
+  succeeded: 'succeeded',
+  failed: 'failed',
+  dropped: 'cancelled',
+} as const satisfies Record<string, ChargeStatus>;
 
 /** What the news changes; null when there is nothing new in it. */
-const changeOf = (before: Subscription, charge: SubscriptionCharge, payment: ChargePayment): SubscriptionChange | null => {
+const changeOf = (
+  before: Subscription,
+  charge: SubscriptionCharge,
+  payment: ChargePayment,
+): SubscriptionChange | null => {
   const end = chargeEnd(payment.status, payment.failureCode);
   if (charge.status !== 'open' || end === null) return null;
   const { id, at } = payment;
-  const patch = charge.kind === 'subscription_init' ? bindingSettled(before, payment.status, at) : settled(before, charge, end, at);
+  const patch =
+    charge.kind === 'subscription_init'
+      ? bindingSettled(before, payment.status, at)
+      : settled(before, charge, end, at);
   const failureCode = end.kind === 'failed' ? end.failureCode : null;
-  return { before, patch, charge: { ...charge, status: statusOf[end.kind], paymentId: id, failureCode, askAt: null, settledAt: at }, at };
+  return {
+    before,
+    patch,
+    charge: {
+      ...charge,
+      status: statusOf[end.kind],
+      paymentId: id,
+      failureCode,
+      askAt: null,
+      settledAt: at,
+    },
+    at,
+  };
 };
 
 const load: Statement = {
@@ -43,15 +67,22 @@ const load: Statement = {
     join subscription_charge as charge using (merchant_id, subscription_id, period, attempt)`,
 };
 
-const nameOf = ({ subscriptionId, period, attempt }: SubscriptionCharge): string => `${subscriptionId}/${period}/${attempt}`;
+const nameOf = ({ subscriptionId, period, attempt }: SubscriptionCharge): string =>
+  `${subscriptionId}/${period}/${attempt}`;
 
 const racesMost = 20;
 
-/** Settles charges whose payments are final, several in one statement; news of payments that are not final is passed over. */
+/**
+ * Settles charges whose payments are final, several in one statement; news of payments that are not
+ * final is passed over.
+ */
 export const settleCharges = async (runner: Runner, news: readonly ChargeNews[]): Promise<void> => {
   let left = news;
   for (let race = 0; left.length > 0; race += 1) {
-    if (race === racesMost) throw new Error(`the subscriptions of ${left.length} charges were written by others ${racesMost} times in a row`);
+    if (race === racesMost)
+      throw new Error(
+        `the subscriptions of ${left.length} charges were written by others ${racesMost} times in a row`,
+      );
     const told = left.map(({ charge }) => charge);
     // The subscriptions first: what is settled after this read has grown their versions.
     const subscriptions = await loadSubscriptions(
@@ -71,7 +102,9 @@ export const settleCharges = async (runner: Runner, news: readonly ChargeNews[])
       return change ? [change] : [];
     });
     const stored = await storeSubscriptions(runner, changes);
-    const lost = new Set(changes.filter(({ before }) => !stored.has(before.id)).map(({ before }) => before.id));
+    const lost = new Set(
+      changes.filter(({ before }) => !stored.has(before.id)).map(({ before }) => before.id),
+    );
     left = left.filter(({ charge }) => lost.has(charge.subscriptionId));
   }
 };

@@ -1,7 +1,8 @@
 /**
- * Starts a subscription: the subscription with its token and its first charge in one transaction, then the binding payment, which payments makes under the
- * charge's own key. A crash in between leaves a subscription that the same call completes when it is repeated, and the sweep of charges when it is not.
- * Contract POST /v1/public/subscriptions.
+ * Starts a subscription: the subscription with its token and its first charge in one transaction,
+ * then the binding payment, which payments makes under the charge's own key. A crash in between
+ * leaves a subscription that the same call completes when it is repeated, and the sweep of charges
+ * when it is not. Contract POST /v1/public/subscriptions.
  */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
@@ -17,7 +18,11 @@ import { leaseFrom } from './charge-due.ts';
 import type { Token } from '../tokens/entities.ts';
 import { loadTokens } from '../find-recurring.ts';
 import { chargeNames, loadSubscriptions, subscriptionNames } from './find-subscriptions.ts';
-import { subscriptionTerms, type SubscriptionInput, type SubscriptionTerms } from '../rules/start.ts';
+import {
+  subscriptionTerms,
+  type SubscriptionInput,
+  type SubscriptionTerms,
+} from '../rules/start.ts';
 import { noteAsked } from './store-subscription.ts';
 import { insertToken } from '../tokens/store-token.ts';
 import type { Subscription, SubscriptionCharge } from './entities.ts';
@@ -30,7 +35,10 @@ export interface StartingParts {
 
 export interface StartRequest {
   readonly input: SubscriptionInput;
-  readonly idempotency?: { readonly key: string; readonly fingerprint?: string | null | undefined } | null | undefined;
+  readonly idempotency?:
+    | { readonly key: string; readonly fingerprint?: string | null | undefined }
+    | null
+    | undefined;
   readonly requestId: string;
 }
 
@@ -53,7 +61,12 @@ const insert: Statement = {
 /** Contract: charges are made in RUB. */
 const currency = 'RUB';
 
-const newSubscription = (key: KeyPrincipal, id: string, terms: SubscriptionTerms, token: Token): Subscription => ({
+const newSubscription = (
+  key: KeyPrincipal,
+  id: string,
+  terms: SubscriptionTerms,
+  token: Token,
+): Subscription => ({
   merchantId: key.merchantId,
   id,
   version: 1,
@@ -75,7 +88,10 @@ const newSubscription = (key: KeyPrincipal, id: string, terms: SubscriptionTerms
   createdAt: token.createdAt,
 });
 
-/** The first charge: of the first period, or the verification that begins a trial, which is no period (decision D-66). */
+/**
+ * The first charge: of the first period, or the verification that begins a trial, which is no
+ * period (decision D-66).
+ */
 const firstCharge = (subscription: Subscription, token: Token): SubscriptionCharge => {
   const { merchantId, id, shopId, mode, trialDays, createdAt } = subscription;
   return {
@@ -98,7 +114,13 @@ const firstCharge = (subscription: Subscription, token: Token): SubscriptionChar
 };
 
 /** Writes a new subscription with its token and its first charge. */
-const insertNew = async (client: pg.PoolClient, key: KeyPrincipal, id: string, terms: SubscriptionTerms, now: Temporal.Instant): Promise<Subscription> => {
+const insertNew = async (
+  client: pg.PoolClient,
+  key: KeyPrincipal,
+  id: string,
+  terms: SubscriptionTerms,
+  now: Temporal.Instant,
+): Promise<Subscription> => {
   const { merchantId, shopId, mode } = key;
   const { customerRef, customerEmail, method } = terms;
   const token = pendingToken({ merchantId, shopId, mode, customerRef, customerEmail, method }, now);
@@ -118,16 +140,27 @@ const forget: Statement = {
     delete from token where merchant_id = $1 and id in (select token_id from gone)`,
 };
 
-/** Decision D-40: whom the operator's lists refuse; null when nothing stands against the customer. */
-const barred = (policies: PolicyLists, { merchantId }: KeyPrincipal, { customerRef, customerPhone }: SubscriptionTerms): Refused | null => {
+/**
+ * Decision D-40: whom the operator's lists refuse; null when nothing stands against the customer.
+ */
+const barred = (
+  policies: PolicyLists,
+  { merchantId }: KeyPrincipal,
+  { customerRef, customerPhone }: SubscriptionTerms,
+): Refused | null => {
   const isBlocked =
-    policies.isBlocked(merchantId, 'customer', customerRef) || (customerPhone !== null && policies.isBlocked(merchantId, 'phone', customerPhone));
-  return isBlocked ? refused('aml_blocked', 'subscriptions of this customer are not accepted') : null;
+    policies.isBlocked(merchantId, 'customer', customerRef) ||
+    (customerPhone !== null && policies.isBlocked(merchantId, 'phone', customerPhone));
+  return isBlocked
+    ? refused('aml_blocked', 'subscriptions of this customer are not accepted')
+    : null;
 };
 
 /**
- * Starts a subscription of the key's shop, or finds the one that an earlier call with the same idempotency key started, and completes it. Refuses with
- * `bad_request`, `aml_blocked`, `route_not_configured`, `method_unsupported`, and with `idempotent_conflict` or `idempotent_in_progress`.
+ * Starts a subscription of the key's shop, or finds the one that an earlier call with the same
+ * idempotency key started, and completes it. Refuses with `bad_request`, `aml_blocked`,
+ * `route_not_configured`, `method_unsupported`, and with `idempotent_conflict` or
+ * `idempotent_in_progress`.
  */
 export const startSubscription = async (
   parts: StartingParts,
@@ -141,7 +174,8 @@ export const startSubscription = async (
   if (isRefused(terms)) return terms;
   const { pool, payments, policies } = parts;
   const resourceId = randomUUID();
-  const find = async (id: string): Promise<Subscription | null> => (await loadSubscriptions(pool, [{ merchantId: key.merchantId, id }]))[0] ?? null;
+  const find = async (id: string): Promise<Subscription | null> =>
+    (await loadSubscriptions(pool, [{ merchantId: key.merchantId, id }]))[0] ?? null;
   const created = await createOnce(
     pool,
     { caller: key, claim, find, resourceId, at: now },
@@ -151,11 +185,14 @@ export const startSubscription = async (
   );
   if (isRefused(created)) return created;
   const { made: subscription, replayed } = created;
-  const [token] = await loadTokens(pool, [{ merchantId: key.merchantId, id: subscription.tokenId }]);
+  const [token] = await loadTokens(pool, [
+    { merchantId: key.merchantId, id: subscription.tokenId },
+  ]);
   if (!token) throw new Error(`subscription ${subscription.id} has no token`);
   const asked = await bindSubscription(payments, subscription, token, requestId);
   if (isRefused(asked)) {
-    // What payments refuse was never started: nothing of it stays, and the key is free again (decision D-22).
+    // What payments refuse was never started: nothing of it stays, and the key is free again
+    // (decision D-22).
     await run(pool, forget, [key.merchantId, subscription.id]);
     await releaseKey(pool, key, claim, subscription.id);
     return asked;

@@ -1,14 +1,28 @@
 /**
- * How subscriptions and their charges are written. `storeSubscriptions` is the only writer of an existing subscription: one statement moves as many as it is
- * given, each with the charge that the same fact begins or settles and the event of a new status, and leaves out those that somebody else has written since they were read (their
- * version has grown). Rows are locked in the order of their keys, so that two of these never wait for each other.
+ * How subscriptions and their charges are written. `storeSubscriptions` is the only writer of an
+ * existing subscription: one statement moves as many as it is given, each with the charge that the
+ * same fact begins or settles and the event of a new status, and leaves out those that somebody
+ * else has written since they were read (their version has grown). Rows are locked in the order of
+ * their keys, so that two of these never wait for each other.
  */
 import type pg from 'pg';
 import { dueOn, type Timeline } from '../../kernel/clock/due.ts';
 import { eventRow, insertEvents, type OutboxEvent } from '../../kernel/database/outbox.ts';
-import { columnNames, columns, rowJson, run, type Runner, type Statement } from '../../kernel/database/statement.ts';
+import {
+  columnNames,
+  columns,
+  rowJson,
+  run,
+  type Runner,
+  type Statement,
+} from '../../kernel/database/statement.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
-import { chargeNames, findCharges, loadSubscriptions, subscriptionNames } from './find-subscriptions.ts';
+import {
+  chargeNames,
+  findCharges,
+  loadSubscriptions,
+  subscriptionNames,
+} from './find-subscriptions.ts';
 import type { StandingPatch } from '../rules/subscription.ts';
 import type { Subscription, SubscriptionCharge } from './entities.ts';
 
@@ -40,7 +54,9 @@ const mutable = [
   'cancelReason',
 ] as const satisfies readonly (keyof StandingPatch & keyof Subscription)[];
 
-const assigned = [...mutable, 'version'].map((name) => `${columnNames([name])} = given.${columnNames([name])}`);
+const assigned = [...mutable, 'version'].map(
+  (name) => `${columnNames([name])} = given.${columnNames([name])}`,
+);
 
 const store: Statement = {
   name: 'subscriptions_store',
@@ -60,15 +76,37 @@ const store: Statement = {
 };
 
 /** What a new status tells: live consoles alone; merchants hear of the charges' payments. */
-const statusEvents = ({ before: { merchantId, shopId, mode, id, status: from }, patch: { status = from }, at }: SubscriptionChange): readonly OutboxEvent[] => {
+const statusEvents = ({
+  before: { merchantId, shopId, mode, id, status: from },
+  patch: { status = from },
+  at,
+}: SubscriptionChange): readonly OutboxEvent[] => {
   if (status === from) return [];
-  return [{ merchantId, shopId, mode, subjectId: id, stream: { kind: 'subscription.status_changed', payload: { id, status } }, webhook: null, at }];
+  return [
+    {
+      merchantId,
+      shopId,
+      mode,
+      subjectId: id,
+      stream: { kind: 'subscription.status_changed', payload: { id, status } },
+      webhook: null,
+      at,
+    },
+  ];
 };
 
-/** Writes the changes whose subscriptions are still as they were read; gives the ids of those. Nothing has happened to the others. */
-export const storeSubscriptions = async (runner: Runner, changes: readonly SubscriptionChange[]): Promise<ReadonlySet<string>> => {
+/**
+ * Writes the changes whose subscriptions are still as they were read; gives the ids of those.
+ * Nothing has happened to the others.
+ */
+export const storeSubscriptions = async (
+  runner: Runner,
+  changes: readonly SubscriptionChange[],
+): Promise<ReadonlySet<string>> => {
   if (changes.length === 0) return new Set();
-  const after = changes.map(({ before, patch }) => rowJson(subscriptionNames, { ...before, ...patch, version: before.version + 1 }));
+  const after = changes.map(({ before, patch }) =>
+    rowJson(subscriptionNames, { ...before, ...patch, version: before.version + 1 }),
+  );
   const charges = changes.flatMap(({ charge }) => (charge ? [rowJson(chargeNames, charge)] : []));
   const stored = await run<{ id: string }>(runner, store, [
     JSON.stringify(after),
@@ -81,16 +119,21 @@ export const storeSubscriptions = async (runner: Runner, changes: readonly Subsc
 const racesMost = 20;
 
 /**
- * Changes one subscription: reads it with its charges, lets a rule decide, writes the decision; again when somebody else wrote it in between. Gives it as
- * it is then, or the refusal; `unchanged` when there is nothing to do.
+ * Changes one subscription: reads it with its charges, lets a rule decide, writes the decision;
+ * again when somebody else wrote it in between. Gives it as it is then, or the refusal; `unchanged`
+ * when there is nothing to do.
  */
 export const changeSubscription = async (
   runner: Runner,
   { merchantId, subscriptionId }: SubscriptionKey,
-  decide: (subscription: Subscription, charges: readonly SubscriptionCharge[]) => Omit<SubscriptionChange, 'before'> | Refused | 'unchanged',
+  decide: (
+    subscription: Subscription,
+    charges: readonly SubscriptionCharge[],
+  ) => Omit<SubscriptionChange, 'before'> | Refused | 'unchanged',
 ): Promise<Subscription | Refused> => {
   for (let race = 0; race < racesMost; race += 1) {
-    // The subscription first: a charge that was settled after this read has grown the version, and the decision is made again.
+    // The subscription first: a charge that was settled after this read has grown the version, and
+    // the decision is made again.
     const [before] = await loadSubscriptions(runner, [{ merchantId, id: subscriptionId }]);
     if (!before) return refused('not_found', 'there is no such subscription');
     const [charges = []] = await findCharges(runner, [before]);
@@ -100,7 +143,9 @@ export const changeSubscription = async (
     const stored = await storeSubscriptions(runner, [{ before, ...change }]);
     if (stored.size > 0) return { ...before, ...change.patch, version: before.version + 1 };
   }
-  throw new Error(`subscription ${subscriptionId} was written by others ${racesMost} times in a row`);
+  throw new Error(
+    `subscription ${subscriptionId} was written by others ${racesMost} times in a row`,
+  );
 };
 
 const note: Statement = {
@@ -111,8 +156,14 @@ const note: Statement = {
       and subscription_charge.period = noted.period and subscription_charge.attempt = noted.attempt and ask_at is not null`,
 };
 
-/** The payments of these charges exist: payments need not be asked for them any more, the events of the payments tell the rest. */
-export const noteAsked = async (runner: Runner, charges: readonly SubscriptionCharge[]): Promise<void> => {
+/**
+ * The payments of these charges exist: payments need not be asked for them any more, the events of
+ * the payments tell the rest.
+ */
+export const noteAsked = async (
+  runner: Runner,
+  charges: readonly SubscriptionCharge[],
+): Promise<void> => {
   if (charges.length === 0) return;
   await run(runner, note, keysOf(charges));
 };
@@ -125,7 +176,10 @@ const keysOf = (charges: readonly SubscriptionCharge[]): readonly unknown[] => [
   charges.map(({ attempt }) => attempt),
 ];
 
-/** Subscriptions that wait to be charged. They are locked until the end of the caller's transaction; what others hold is left to them. */
+/**
+ * Subscriptions that wait to be charged. They are locked until the end of the caller's transaction;
+ * what others hold is left to them.
+ */
 export const dueSubscriptions = dueOn<Subscription>({
   name: 'subscriptions',
   table: 'subscription',
@@ -154,19 +208,40 @@ const lease: Statement = {
       and subscription_charge.period = leased.period and subscription_charge.attempt = leased.attempt`,
 };
 
-/** Takes up to `most` charges whose payments are to be asked for, in the caller's transaction: they are found again at `until`. */
+/**
+ * Takes up to `most` charges whose payments are to be asked for, in the caller's transaction: they
+ * are found again at `until`.
+ */
 export const takeAsks = async (
   client: pg.PoolClient,
   timeline: Timeline,
-  { now, until, most }: { readonly now: Temporal.Instant; readonly until: Temporal.Instant; readonly most: number },
+  {
+    now,
+    until,
+    most,
+  }: { readonly now: Temporal.Instant; readonly until: Temporal.Instant; readonly most: number },
 ): Promise<readonly SubscriptionCharge[]> => {
   const taken = await dueAsks.due(client, timeline, now, most);
   if (taken.length > 0) await run(client, lease, [...keysOf(taken), until]);
   return taken;
 };
 
-/** When recurring billing has something to do next for a shop in test mode, after a moment; null when nothing is to come. */
-export const nextDueOfShop = async (runner: Runner, shop: NonNullable<Timeline>, after: Temporal.Instant): Promise<Temporal.Instant | null> => {
-  const [charge, ask] = await Promise.all([dueSubscriptions.next(runner, shop, after), dueAsks.next(runner, shop, after)]);
-  return charge && ask ? (Temporal.Instant.compare(charge, ask) <= 0 ? charge : ask) : (charge ?? ask);
+/**
+ * When recurring billing has something to do next for a shop in test mode, after a moment; null
+ * when nothing is to come.
+ */
+export const nextDueOfShop = async (
+  runner: Runner,
+  shop: NonNullable<Timeline>,
+  after: Temporal.Instant,
+): Promise<Temporal.Instant | null> => {
+  const [charge, ask] = await Promise.all([
+    dueSubscriptions.next(runner, shop, after),
+    dueAsks.next(runner, shop, after),
+  ]);
+  return charge && ask
+    ? Temporal.Instant.compare(charge, ask) <= 0
+      ? charge
+      : ask
+    : (charge ?? ask);
 };

@@ -1,7 +1,8 @@
 /**
- * Binds a payment method. Contract POST /v1/public/tokens; decisions D-20 to D-24, D-40 (payments checks), D-66. The token is written first, then payments is
- * asked for the payment that binds it, whose id follows from the token's: a crash in between leaves a pending token, whose creation is completed when it is
- * repeated under its key, and ended by a sweep when it is not (jobs.ts).
+ * Binds a payment method. Contract POST /v1/public/tokens; decisions D-20 to D-24, D-40 (payments
+ * checks), D-66. The token is written first, then payments is asked for the payment that binds it,
+ * whose id follows from the token's: a crash in between leaves a pending token, whose creation is
+ * completed when it is repeated under its key, and ended by a sweep when it is not (jobs.ts).
  */
 import { randomUUID } from 'node:crypto';
 import { claimOf, createOnce, releaseKey } from '../../kernel/database/idempotency.ts';
@@ -25,8 +26,8 @@ export interface TokenParts {
 const bindingKey = (tokenId: string): string => `bind/${tokenId}`;
 
 /**
- * A new token, pending; write it with `insertToken` and begin its binding with `startBinding`. A subscription makes one too: whose method it saves is the
- * merchant's token like any other.
+ * A new token, pending; write it with `insertToken` and begin its binding with `startBinding`. A
+ * subscription makes one too: whose method it saves is the merchant's token like any other.
  */
 export const pendingToken = (
   of: {
@@ -55,15 +56,36 @@ export const pendingToken = (
 };
 
 /** What a token is bound by: the payment's kind, amount (minor units) and what the buyer sees. */
-export type BindingOf = Pick<BindingRequest, 'kind' | 'amount' | 'currency' | 'verification' | 'subscriptionId' | 'returnUrl' | 'description'>;
+export type BindingOf = Pick<
+  BindingRequest,
+  'kind' | 'amount' | 'currency' | 'verification' | 'subscriptionId' | 'returnUrl' | 'description'
+>;
 
 /**
- * Asks payments for the payment that binds a token, or finds it: safe to repeat. Refuses with `route_not_configured`, `method_unsupported` or `aml_blocked`;
- * nothing was made then. Rejects when payments did not answer. What comes of it is told by the payment's events.
+ * Asks payments for the payment that binds a token, or finds it: safe to repeat. Refuses with
+ * `route_not_configured`, `method_unsupported` or `aml_blocked`; nothing was made then. Rejects
+ * when payments did not answer. What comes of it is told by the payment's events.
  */
-export const startBinding = ({ payments }: Pick<TokenParts, 'payments'>, token: Token, of: BindingOf, requestId?: string): Promise<AskedBinding | Refused> => {
+export const startBinding = (
+  { payments }: Pick<TokenParts, 'payments'>,
+  token: Token,
+  of: BindingOf,
+  requestId?: string,
+): Promise<AskedBinding | Refused> => {
   const { merchantId, shopId, mode, customerRef, method, id: tokenId } = token;
-  return payments.askBinding({ ...of, merchantId, shopId, mode, customerRef, method, tokenId, idempotencyKey: bindingKey(tokenId) }, requestId);
+  return payments.askBinding(
+    {
+      ...of,
+      merchantId,
+      shopId,
+      mode,
+      customerRef,
+      method,
+      tokenId,
+      idempotencyKey: bindingKey(tokenId),
+    },
+    requestId,
+  );
 };
 
 export interface CreatedToken {
@@ -76,10 +98,16 @@ export interface CreatedToken {
 
 interface TokenRequest {
   readonly input: TokenInput;
-  readonly idempotency?: { readonly key: string; readonly fingerprint?: string | null | undefined } | null | undefined;
+  readonly idempotency?:
+    | { readonly key: string; readonly fingerprint?: string | null | undefined }
+    | null
+    | undefined;
 }
 
-/** Creates a token and its binding, or finds those that an earlier call with the same key created. Refuses as `startBinding`, with `bad_request`, or about the key. */
+/**
+ * Creates a token and its binding, or finds those that an earlier call with the same key created.
+ * Refuses as `startBinding`, with `bad_request`, or about the key.
+ */
 export const createToken = async (
   parts: TokenParts,
   key: KeyPrincipal,
@@ -93,15 +121,28 @@ export const createToken = async (
   const { pool } = parts.database;
   const { merchantId, shopId, mode } = key;
   const token = pendingToken({ merchantId, shopId, mode, ...terms }, now);
-  const find = async (id: string): Promise<Token | null> => (await loadTokens(pool, [{ merchantId, id }]))[0] ?? null;
-  const created = await createOnce(pool, { caller: key, claim, find, resourceId: token.id, at: now }, async (client) => {
-    await insertToken(client, token);
-    return token;
-  });
+  const find = async (id: string): Promise<Token | null> =>
+    (await loadTokens(pool, [{ merchantId, id }]))[0] ?? null;
+  const created = await createOnce(
+    pool,
+    { caller: key, claim, find, resourceId: token.id, at: now },
+    async (client) => {
+      await insertToken(client, token);
+      return token;
+    },
+  );
   if (isRefused(created)) return created;
   const { made, replayed } = created;
   const { amount, verification, returnUrl } = terms;
-  const binding = { kind: 'token_bind', amount, currency: 'RUB', verification, subscriptionId: null, returnUrl, description: null } as const;
+  const binding = {
+    kind: 'token_bind',
+    amount,
+    currency: 'RUB',
+    verification,
+    subscriptionId: null,
+    returnUrl,
+    description: null,
+  } as const;
   const bound = await startBinding(parts, made, binding, requestId);
   if (!isRefused(bound)) return { token: made, payUrl: bound.payUrl, replayed };
   await removeToken(pool, made);

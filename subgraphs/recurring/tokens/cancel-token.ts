@@ -1,7 +1,9 @@
 /**
- * Revokes a token. Contract POST /v1/public/tokens/{id}/cancel; decisions D-63b (again is fine) and D-64 (a pending token's binding payment is cancelled with
- * it). The payment is cancelled first: a crash in between leaves a cancelled payment, whose event ends the token. A buyer who is at the bank already may
- * still pay; the token is never charged then, and what was paid stays the merchant's, as all payments already made do.
+ * Revokes a token. Contract POST /v1/public/tokens/{id}/cancel; decisions D-63b (again is fine) and
+ * D-64 (a pending token's binding payment is cancelled with it). The payment is cancelled first: a
+ * crash in between leaves a cancelled payment, whose event ends the token. A buyer who is at the
+ * bank already may still pay; the token is never charged then, and what was paid stays the
+ * merchant's, as all payments already made do.
  */
 import { isUuid } from '../../kernel/database/load-by-key.ts';
 import { inTransaction } from '../../kernel/database/statement.ts';
@@ -15,7 +17,10 @@ import { lockTokens, storeTokens } from './store-token.ts';
 
 const noToken = refused('not_found', 'there is no such token');
 
-/** Cancels a token of the merchant in the mode; gives it as it is then. Refuses with `not_found`. Rejects when payments did not answer. */
+/**
+ * Cancels a token of the merchant in the mode; gives it as it is then. Refuses with `not_found`.
+ * Rejects when payments did not answer.
+ */
 export const cancelToken = async (
   { database: { pool }, payments }: TokenParts,
   { merchantId, mode }: Pick<KeyPrincipal, 'merchantId' | 'mode'>,
@@ -26,7 +31,8 @@ export const cancelToken = async (
   const [found] = await loadTokens(pool, [{ merchantId, id }]);
   if (found?.mode !== mode) return noToken;
   // Refused when there is nothing to cancel any more: then the token alone is.
-  if (found.status === 'pending' && found.bindingPaymentId) await payments.cancelBinding({ merchantId, id: found.bindingPaymentId }, requestId);
+  if (found.status === 'pending' && found.bindingPaymentId)
+    await payments.cancelBinding({ merchantId, id: found.bindingPaymentId }, requestId);
   return inTransaction(pool, async (client) => {
     const [token] = await lockTokens(client, [{ merchantId, id }]);
     if (!token) return noToken;

@@ -1,6 +1,7 @@
 /**
- * Charges a saved method without the buyer. Contract POST /v1/public/tokens/{id}/charge; decisions D-20 to D-24, D-63a. The key is claimed for the charge's
- * own id before payments is asked, and the payment follows from that id: fifty equal calls at once, or one after a crash, are one charge.
+ * Charges a saved method without the buyer. Contract POST /v1/public/tokens/{id}/charge; decisions
+ * D-20 to D-24, D-63a. The key is claimed for the charge's own id before payments is asked, and the
+ * payment follows from that id: fifty equal calls at once, or one after a crash, are one charge.
  */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
@@ -18,10 +19,15 @@ import { noteTokenCharge, shareToken } from './store-token.ts';
 
 interface TokenChargeRequest extends ChargeTerms {
   readonly tokenId: string;
-  readonly idempotency?: { readonly key: string; readonly fingerprint?: string | null | undefined } | null | undefined;
+  readonly idempotency?:
+    | { readonly key: string; readonly fingerprint?: string | null | undefined }
+    | null
+    | undefined;
 }
 
-/** A charge that may be asked for: its own id, and the token as it was when the charge was agreed. */
+/**
+ * A charge that may be asked for: its own id, and the token as it was when the charge was agreed.
+ */
 interface AgreedCharge {
   readonly chargeId: string;
   readonly token: Token;
@@ -34,10 +40,19 @@ export interface ChargedToken {
 }
 
 const noToken = refused('not_found', 'there is no such token');
-const notActive = ({ status }: Token): Refused => refused('token_not_active', `the token is ${status}; only an active token can be charged`);
+const notActive = ({ status }: Token): Refused =>
+  refused('token_not_active', `the token is ${status}; only an active token can be charged`);
 
-/** Agrees to a charge while the token cannot be cancelled: a cancellation that was answered lets no later charge through. */
-const agree = async (client: pg.PoolClient, { merchantId, mode }: KeyPrincipal, tokenId: string, chargeId: string): Promise<AgreedCharge | Refused> => {
+/**
+ * Agrees to a charge while the token cannot be cancelled: a cancellation that was answered lets no
+ * later charge through.
+ */
+const agree = async (
+  client: pg.PoolClient,
+  { merchantId, mode }: KeyPrincipal,
+  tokenId: string,
+  chargeId: string,
+): Promise<AgreedCharge | Refused> => {
   const token = await shareToken(client, { merchantId, id: tokenId });
   if (token?.mode !== mode) return noToken;
   return token.status === 'active' ? { chargeId, token } : notActive(token);
@@ -46,23 +61,51 @@ const agree = async (client: pg.PoolClient, { merchantId, mode }: KeyPrincipal, 
 /** The key under which payments makes the payment of a charge. */
 const paymentKey = (chargeId: string): string => `charge/${chargeId}`;
 
-/** The token is the merchant's, and the payment that of the shop whose key charges (decision D-03c): its registry shows it, and its endpoints hear of it. */
-const ask = async ({ payments }: TokenParts, { shopId }: KeyPrincipal, { chargeId, token }: AgreedCharge, terms: ChargeTerms, requestId: string) => {
+/**
+ * The token is the merchant's, and the payment that of the shop whose key charges (decision D-03c):
+ * its registry shows it, and its endpoints hear of it.
+ */
+const ask = async (
+  { payments }: TokenParts,
+  { shopId }: KeyPrincipal,
+  { chargeId, token }: AgreedCharge,
+  terms: ChargeTerms,
+  requestId: string,
+) => {
   const { merchantId, mode, customerRef, savedReference, id: tokenId } = token;
   if (savedReference === null) throw new Error(`token ${tokenId} is active without a saved method`);
   const { amount, orderId, description } = terms;
   const whose = { merchantId, shopId, mode, customerRef, tokenId, subscriptionId: null };
-  const what = { kind: 'token_charge', amount, currency: 'RUB', savedReference, orderId, description } as const;
+  const what = {
+    kind: 'token_charge',
+    amount,
+    currency: 'RUB',
+    savedReference,
+    orderId,
+    description,
+  } as const;
   return payments.askCharge({ ...whose, ...what, idempotencyKey: paymentKey(chargeId) }, requestId);
 };
 
-/** The payment of a charge that was agreed before its token was cancelled; null when payments was never asked. */
-const madeBefore = async ({ payments }: TokenParts, { chargeId, token: { merchantId, mode } }: AgreedCharge): Promise<RecurringPayment | null> =>
-  (await payments.read([{ merchantId, id: recurringPaymentId(merchantId, mode, paymentKey(chargeId)) }]))[0] ?? null;
+/**
+ * The payment of a charge that was agreed before its token was cancelled; null when payments was
+ * never asked.
+ */
+const madeBefore = async (
+  { payments }: TokenParts,
+  { chargeId, token: { merchantId, mode } }: AgreedCharge,
+): Promise<RecurringPayment | null> =>
+  (
+    await payments.read([
+      { merchantId, id: recurringPaymentId(merchantId, mode, paymentKey(chargeId)) },
+    ])
+  )[0] ?? null;
 
 /**
- * Charges an active token of the key's merchant and mode, or finds the charge that an earlier call with the same key made. Refuses with `bad_request`,
- * `not_found`, `token_not_active`, `forbidden_purpose`, `aml_blocked`, `route_not_configured`, or about the key. A charge that the bank declined is a payment.
+ * Charges an active token of the key's merchant and mode, or finds the charge that an earlier call
+ * with the same key made. Refuses with `bad_request`, `not_found`, `token_not_active`,
+ * `forbidden_purpose`, `aml_blocked`, `route_not_configured`, or about the key. A charge that the
+ * bank declined is a payment.
  */
 export const chargeToken = async (
   parts: TokenParts,
@@ -80,7 +123,11 @@ export const chargeToken = async (
     const [token] = await loadTokens(pool, [{ merchantId: key.merchantId, id: tokenId }]);
     return token ? { chargeId, token } : null;
   };
-  const agreed = await createOnce(pool, { caller: key, claim, find, resourceId: newId, at: now }, (client) => agree(client, key, tokenId, newId));
+  const agreed = await createOnce(
+    pool,
+    { caller: key, claim, find, resourceId: newId, at: now },
+    (client) => agree(client, key, tokenId, newId),
+  );
   if (isRefused(agreed)) return agreed;
   const { made: charge, replayed } = agreed;
   if (charge.token.status !== 'active') {
@@ -93,7 +140,9 @@ export const chargeToken = async (
     return asked;
   }
   const { payment } = asked;
-  // The payment's event tells the token as well (settle-tokens); whoever has the answer shall find the token charged already.
-  if (payment.status === 'succeeded' && payment.capturedAt) await noteTokenCharge(pool, charge.token, payment.capturedAt);
+  // The payment's event tells the token as well (settle-tokens); whoever has the answer shall find
+  // the token charged already.
+  if (payment.status === 'succeeded' && payment.capturedAt)
+    await noteTokenCharge(pool, charge.token, payment.capturedAt);
   return { payment, replayed };
 };

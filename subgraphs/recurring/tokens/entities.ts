@@ -1,4 +1,7 @@
-/** Tables of the recurring subgraph: tokens here, subscriptions in `subscription-entities`. It owns no money: its payments live in the payments subgraph. */
+/**
+ * Tables of the recurring subgraph: tokens here, subscriptions in `subscription-entities`. It owns
+ * no money: its payments live in the payments subgraph.
+ */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { InstantType } from '../../kernel/database/instant.ts';
 import type { Row } from '../../kernel/database/statement.ts';
@@ -37,7 +40,10 @@ export const TokenEntity = defineEntity({
     { name: 'token_pending', properties: ['createdAt'], where: "status = 'pending'" },
   ],
   checks: [
-    { name: 'token_status', expression: "status = any (array['pending'::text, 'active'::text, 'cancelled'::text])" },
+    {
+      name: 'token_status',
+      expression: "status = any (array['pending'::text, 'active'::text, 'cancelled'::text])",
+    },
     { name: 'token_active', expression: "status <> 'active'::text or saved_reference is not null" },
   ],
 });

@@ -1,5 +1,9 @@
 /** Resolvers of tokens: from GraphQL to a verb, and back. */
-import type { MutationResolvers, QueryResolvers, TokenResolvers } from '../../../schema/generated/recurring.ts';
+import type {
+  MutationResolvers,
+  QueryResolvers,
+  TokenResolvers,
+} from '../../../schema/generated/recurring.ts';
 import { modes, type Mode } from '../../kernel/rules/mode.ts';
 import { isRefused } from '../../kernel/rules/refusal.ts';
 import type { Principal } from '../../kernel/service/access/principal.ts';
@@ -14,39 +18,70 @@ export const tokenFields: Pick<TokenResolvers, 'shop' | 'bindingPayment'> = {
   shop: ({ merchantId, shopId }) => ({ merchantId, id: shopId }),
   // Tokens are the merchant's, payments the shop's (decision D-03c).
   bindingPayment: ({ merchantId, shopId, bindingPaymentId }, _, { principal }) =>
-    bindingPaymentId && (principal.kind !== 'key' || principal.shopId === shopId) ? { merchantId, id: bindingPaymentId } : null,
+    bindingPaymentId && (principal.kind !== 'key' || principal.shopId === shopId)
+      ? { merchantId, id: bindingPaymentId }
+      : null,
 };
 
 /** The modes that a caller may read: a key its own, an operator both. */
-const modesOf = (principal: Principal): readonly Mode[] => (principal.kind === 'key' ? [principal.mode] : modes);
+const modesOf = (principal: Principal): readonly Mode[] =>
+  principal.kind === 'key' ? [principal.mode] : modes;
 
-const queryOf = (principal: Principal, merchantId: string | null | undefined, customerRef: string | null | undefined): TokensQuery => ({
+const queryOf = (
+  principal: Principal,
+  merchantId: string | null | undefined,
+  customerRef: string | null | undefined,
+): TokensQuery => ({
   merchantId: merchantOf(principal, merchantId),
   modes: modesOf(principal),
   customerRef: customerRef ?? null,
 });
 
 /** The queries of tokens. */
-export const tokenQueries = ({ database: { pool } }: TokenParts): Pick<QueryResolvers, 'tokens' | 'tokensConnection'> => ({
-  tokens: async (_, { customerRef, merchantId }, { principal }) => orThrow(await findTokens(pool, queryOf(principal, merchantId, customerRef))),
+export const tokenQueries = ({
+  database: { pool },
+}: TokenParts): Pick<QueryResolvers, 'tokens' | 'tokensConnection'> => ({
+  tokens: async (_, { customerRef, merchantId }, { principal }) =>
+    orThrow(await findTokens(pool, queryOf(principal, merchantId, customerRef))),
   tokensConnection: async (_, { customerRef, merchantId, ...page }, { principal }) =>
     orThrow(await pageOfTokens(pool, queryOf(principal, merchantId, customerRef), page)),
 });
 
 /** The mutations of tokens. */
-export const tokenMutations = (parts: TokenParts): Pick<MutationResolvers, 'tokenCreate' | 'tokenCharge' | 'tokenCancel'> => ({
+export const tokenMutations = (
+  parts: TokenParts,
+): Pick<MutationResolvers, 'tokenCreate' | 'tokenCharge' | 'tokenCancel'> => ({
   tokenCreate: async (_, { input, idempotency }, { principal, now, requestId }) => {
-    const created = await createToken(parts, keyOf(principal), { input, idempotency }, { now: now(), requestId });
+    const created = await createToken(
+      parts,
+      keyOf(principal),
+      { input, idempotency },
+      { now: now(), requestId },
+    );
     if (isRefused(created)) return created;
     const { token, payUrl, replayed } = created;
     return { __typename: 'TokenCreated', token, payUrl, idempotent: replayed };
   },
-  tokenCharge: async (_, { id, amount, orderId, description, idempotency }, { principal, now, requestId }) => {
-    const request = { tokenId: id, amount, orderId: orderId ?? null, description: description ?? null, idempotency };
+  tokenCharge: async (
+    _,
+    { id, amount, orderId, description, idempotency },
+    { principal, now, requestId },
+  ) => {
+    const request = {
+      tokenId: id,
+      amount,
+      orderId: orderId ?? null,
+      description: description ?? null,
+      idempotency,
+    };
     const charged = await chargeToken(parts, keyOf(principal), request, { now: now(), requestId });
     if (isRefused(charged)) return charged;
     const { merchantId, id: paymentId } = charged.payment;
-    return { __typename: 'TokenCharged', payment: { merchantId, id: paymentId }, idempotent: charged.replayed };
+    return {
+      __typename: 'TokenCharged',
+      payment: { merchantId, id: paymentId },
+      idempotent: charged.replayed,
+    };
   },
   tokenCancel: async (_, { id }, { principal, requestId }) => {
     const token = await cancelToken(parts, keyOf(principal), id, requestId);

@@ -1,6 +1,7 @@
 /**
- * What the payments of tokens come to. Contract "States and transitions: Token": a binding that succeeded makes its token active, unless the merchant has
- * cancelled it meanwhile; one that ended without money ends it. A charge that succeeded is the token's last one.
+ * What the payments of tokens come to. Contract "States and transitions: Token": a binding that
+ * succeeded makes its token active, unless the merchant has cancelled it meanwhile; one that ended
+ * without money ends it. A charge that succeeded is the token's last one.
  */
 import { isBinding } from '../../kernel/rules/recurring.ts';
 import type { RecurringPayment } from '../ask-payments.ts';
@@ -9,14 +10,27 @@ import type { OnPaymentsMoved } from '../follow-payments.ts';
 import { tokenMove } from '../rules/token.ts';
 import { lockTokens, storeTokens } from './store-token.ts';
 
-const later = (one: Temporal.Instant | null, other: Temporal.Instant | null): Temporal.Instant | null =>
+const later = (
+  one: Temporal.Instant | null,
+  other: Temporal.Instant | null,
+): Temporal.Instant | null =>
   one && other ? (Temporal.Instant.compare(one, other) >= 0 ? one : other) : (one ?? other);
 
-const bound = (token: Token, { savedReference, cardBrand, cardMask, cardHolder }: RecurringPayment): Token => {
+const bound = (
+  token: Token,
+  { savedReference, cardBrand, cardMask, cardHolder }: RecurringPayment,
+): Token => {
   // A bank that took the money and saved nothing leaves nothing to charge.
   const status = tokenMove(token.status, savedReference === null ? 'binding_ended' : 'bound');
   if (!status) return token;
-  return { ...token, status, savedReference, cardBrand, cardMask: cardMask?.slice(-4) ?? null, cardHolder };
+  return {
+    ...token,
+    status,
+    savedReference,
+    cardBrand,
+    cardMask: cardMask?.slice(-4) ?? null,
+    cardHolder,
+  };
 };
 
 const afterPayment = (token: Token, payment: RecurringPayment): Token => {
@@ -27,7 +41,9 @@ const afterPayment = (token: Token, payment: RecurringPayment): Token => {
     // What was verified with is given back, and a charge that was refunded was a charge.
     case 'succeeded':
     case 'refunded':
-      return isBinding(payment.kind) ? bound(token, payment) : { ...token, lastChargedAt: later(token.lastChargedAt, payment.capturedAt) };
+      return isBinding(payment.kind)
+        ? bound(token, payment)
+        : { ...token, lastChargedAt: later(token.lastChargedAt, payment.capturedAt) };
     case 'failed':
     case 'expired':
     case 'cancelled': {
@@ -40,11 +56,18 @@ const afterPayment = (token: Token, payment: RecurringPayment): Token => {
 /** Brings home what the payments of tokens came to. Told the same again, it changes nothing. */
 export const settleTokens: OnPaymentsMoved = async (client, payments) => {
   const byToken = Map.groupBy(payments, ({ merchantId, tokenId }) => `${merchantId}/${tokenId}`);
-  const keys = [...byToken.values()].flatMap(([first]) => (first ? [{ merchantId: first.merchantId, id: first.tokenId }] : []));
+  const keys = [...byToken.values()].flatMap(([first]) =>
+    first ? [{ merchantId: first.merchantId, id: first.tokenId }] : [],
+  );
   const tokens = await lockTokens(client, keys);
   const changed = tokens.flatMap((token) => {
-    const after = (byToken.get(`${token.merchantId}/${token.id}`) ?? []).reduce(afterPayment, token);
-    return after.status === token.status && after.lastChargedAt === token.lastChargedAt ? [] : [after];
+    const after = (byToken.get(`${token.merchantId}/${token.id}`) ?? []).reduce(
+      afterPayment,
+      token,
+    );
+    return after.status === token.status && after.lastChargedAt === token.lastChargedAt
+      ? []
+      : [after];
   });
   await storeTokens(client, changed);
 };

@@ -1,6 +1,16 @@
-/** How tokens are written. A move reads them under their rows' locks, taken in the order of their keys, so that two of these never wait for each other. */
+/**
+ * How tokens are written. A move reads them under their rows' locks, taken in the order of their
+ * keys, so that two of these never wait for each other.
+ */
 import type pg from 'pg';
-import { columns, propertyNames, rowJson, run, type Runner, type Statement } from '../../kernel/database/statement.ts';
+import {
+  columns,
+  propertyNames,
+  rowJson,
+  run,
+  type Runner,
+  type Statement,
+} from '../../kernel/database/statement.ts';
 import { TokenEntity, type Token } from './entities.ts';
 
 const names = propertyNames(TokenEntity);
@@ -10,7 +20,10 @@ export interface TokenKey {
   readonly id: string;
 }
 
-const insert: Statement = { name: 'token_insert', text: 'insert into token select * from jsonb_populate_recordset(null::token, $1::jsonb)' };
+const insert: Statement = {
+  name: 'token_insert',
+  text: 'insert into token select * from jsonb_populate_recordset(null::token, $1::jsonb)',
+};
 
 /** Writes a new token. */
 export const insertToken = async (runner: Runner, token: Token): Promise<void> => {
@@ -22,7 +35,9 @@ const lock: Statement = {
   text: `select ${columns(names)} from token where (merchant_id, id) in (select * from unnest($1::uuid[], $2::uuid[])) order by merchant_id, id for update`,
 };
 
-/** The tokens of these keys that there are, which nobody else can change until the transaction ends. */
+/**
+ * The tokens of these keys that there are, which nobody else can change until the transaction ends.
+ */
 export const lockTokens = (client: pg.PoolClient, keys: readonly TokenKey[]): Promise<Token[]> =>
   run(client, lock, [keys.map(({ merchantId }) => merchantId), keys.map(({ id }) => id)]);
 
@@ -31,9 +46,14 @@ const share: Statement = {
   text: `select ${columns(names)} from token where merchant_id = $1 and id = $2 for share`,
 };
 
-/** A token that nobody can change until the transaction ends, others may share it; null when there is none. */
-export const shareToken = async (client: pg.PoolClient, { merchantId, id }: TokenKey): Promise<Token | null> =>
-  (await run<Token>(client, share, [merchantId, id]))[0] ?? null;
+/**
+ * A token that nobody can change until the transaction ends, others may share it; null when there
+ * is none.
+ */
+export const shareToken = async (
+  client: pg.PoolClient,
+  { merchantId, id }: TokenKey,
+): Promise<Token | null> => (await run<Token>(client, share, [merchantId, id]))[0] ?? null;
 
 const store: Statement = {
   name: 'token_store',
@@ -42,9 +62,16 @@ const store: Statement = {
     from jsonb_populate_recordset(null::token, $1::jsonb) as given where token.merchant_id = given.merchant_id and token.id = given.id`,
 };
 
-/** Writes locked tokens as they become: status, card, saved method and last charge; nothing else of them changes. */
-export const storeTokens = async (client: pg.PoolClient, tokens: readonly Token[]): Promise<void> => {
-  if (tokens.length > 0) await run(client, store, [JSON.stringify(tokens.map((token) => rowJson(names, token)))]);
+/**
+ * Writes locked tokens as they become: status, card, saved method and last charge; nothing else of
+ * them changes.
+ */
+export const storeTokens = async (
+  client: pg.PoolClient,
+  tokens: readonly Token[],
+): Promise<void> => {
+  if (tokens.length > 0)
+    await run(client, store, [JSON.stringify(tokens.map((token) => rowJson(names, token)))]);
 };
 
 const noteCharge: Statement = {
@@ -53,11 +80,18 @@ const noteCharge: Statement = {
 };
 
 /** Writes when a token was last charged, unless a later charge has been written. */
-export const noteTokenCharge = async (runner: Runner, { merchantId, id }: TokenKey, at: Temporal.Instant): Promise<void> => {
+export const noteTokenCharge = async (
+  runner: Runner,
+  { merchantId, id }: TokenKey,
+  at: Temporal.Instant,
+): Promise<void> => {
   await run(runner, noteCharge, [merchantId, id, at]);
 };
 
-const remove: Statement = { name: 'token_remove', text: `delete from token where merchant_id = $1 and id = $2 and status = 'pending'` };
+const remove: Statement = {
+  name: 'token_remove',
+  text: `delete from token where merchant_id = $1 and id = $2 and status = 'pending'`,
+};
 
 /** Removes a token that nobody was told of: payments refused to bind it. */
 export const removeToken = async (runner: Runner, { merchantId, id }: TokenKey): Promise<void> => {

@@ -1,4 +1,7 @@
-/** T-Bank's API: a message in, its answer out. What is asked must be signed and as `tbank.yaml` describes it; so must what is answered. */
+/**
+ * T-Bank's API: a message in, its answer out. What is asked must be signed and as `tbank.yaml`
+ * describes it; so must what is answered.
+ */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,18 +12,31 @@ import { codeOf, type BookedOrder, type TBankBooks } from './books.ts';
 import { cancelPart, isOpen, pay, type TellStatus } from './settle.ts';
 
 const ajv = new Ajv2020({ strict: false, allErrors: true });
-ajv.addSchema({ ...parse(readFileSync(join(import.meta.dirname, 'tbank.yaml'), 'utf8')), $id: 'tbank' });
+ajv.addSchema({
+  ...parse(readFileSync(join(import.meta.dirname, 'tbank.yaml'), 'utf8')),
+  $id: 'tbank',
+});
 
 /** What of a value is not as described, in words; null when it is. */
 export const mistakeIn = (name: string, value: unknown): string | null => {
   const check = ajv.getSchema(`tbank#/$defs/${name}`);
   if (!check) throw new Error(`${name} is not described`);
-  return check(value) ? null : (check.errors ?? []).map(({ instancePath, message }) => `${name}${instancePath} ${message ?? ''}`).join('; ');
+  return check(value)
+    ? null
+    : (check.errors ?? [])
+        .map(({ instancePath, message }) => `${name}${instancePath} ${message ?? ''}`)
+        .join('; ');
 };
 
 /** The signature as the bank describes it, computed independently of the connector. */
-export const signatureOf = (message: Readonly<Record<string, unknown>>, password: string): string => {
-  const names = [...Object.keys(message).filter((name) => name !== 'Token' && typeof message[name] !== 'object'), 'Password'];
+export const signatureOf = (
+  message: Readonly<Record<string, unknown>>,
+  password: string,
+): string => {
+  const names = [
+    ...Object.keys(message).filter((name) => name !== 'Token' && typeof message[name] !== 'object'),
+    'Password',
+  ];
   names.sort((one, other) => (one < other ? -1 : 1));
   return createHash('sha256')
     .update(names.map((name) => (name === 'Password' ? password : String(message[name]))).join(''))
@@ -41,7 +57,10 @@ export const refusal = (code: string, message: string, more: object = {}): ApiRe
   body: { Success: false, ErrorCode: code, Message: message, ...more },
 });
 
-const answered = (body: object): ApiResponse => ({ status: 200, body: { Success: true, ErrorCode: '0', ...body } });
+const answered = (body: object): ApiResponse => ({
+  status: 200,
+  body: { Success: true, ErrorCode: '0', ...body },
+});
 
 const view = ({ terminal }: TBankParts, { id, orderId, status, amount }: BookedOrder) => ({
   TerminalKey: terminal,
@@ -80,22 +99,34 @@ const getQr = (parts: TBankParts, payment: BookedOrder): ApiResponse => {
 };
 
 const charge = (parts: TBankParts, payment: BookedOrder, rebillId: string): ApiResponse => {
-  if (payment.status !== 'NEW') return refusal('8', 'The payment is in another state', view(parts, payment));
-  if (!parts.books.cards.some((card) => card.rebillId === rebillId)) return refusal('3012', 'The card is not saved');
+  if (payment.status !== 'NEW')
+    return refusal('8', 'The payment is in another state', view(parts, payment));
+  if (!parts.books.cards.some((card) => card.rebillId === rebillId))
+    return refusal('3012', 'The card is not saved');
   // What takes its time is under way, and cannot be charged again.
   payment.status = 'FORM_SHOWED';
   pay(parts.books, payment, 'charge', parts.tell);
   const charged = view(parts, payment);
-  return charged.Status === 'REJECTED' ? refusal(payment.errorCode, 'Refused', charged) : answered(charged);
+  return charged.Status === 'REJECTED'
+    ? refusal(payment.errorCode, 'Refused', charged)
+    : answered(charged);
 };
 
 const cancel = (parts: TBankParts, payment: BookedOrder, asked: any): ApiResponse => {
   const key: string | null = payment.route === 'sbp' ? null : (asked.ExternalRequestId ?? null);
-  const wasDone = key !== null && (payment.status === 'REVERSED' || parts.books.cancels.some((one) => one.key === key && one.paymentId === payment.id));
+  const wasDone =
+    key !== null &&
+    (payment.status === 'REVERSED' ||
+      parts.books.cancels.some((one) => one.key === key && one.paymentId === payment.id));
   const amount: number = asked.Amount ?? payment.amount;
-  if (!wasDone && !cancelPart(parts.books, payment, amount, key, parts.tell)) return refusal(codeOf(amount) === null ? '8' : '3028', 'It cannot be cancelled');
+  if (!wasDone && !cancelPart(parts.books, payment, amount, key, parts.tell))
+    return refusal(codeOf(amount) === null ? '8' : '3028', 'It cannot be cancelled');
   const { Amount, ...told } = view(parts, payment);
-  return answered({ ...told, OriginalAmount: Amount, NewAmount: payment.status === 'CANCELED' ? 0 : Amount - payment.refunded });
+  return answered({
+    ...told,
+    OriginalAmount: Amount,
+    NewAmount: payment.status === 'CANCELED' ? 0 : Amount - payment.refunded,
+  });
 };
 
 const checkOrder = ({ books, terminal }: TBankParts, orderId: string): ApiResponse => {
@@ -107,21 +138,40 @@ const checkOrder = ({ books, terminal }: TBankParts, orderId: string): ApiRespon
     Status: status,
     Success: status !== 'REJECTED',
     ErrorCode: errorCode,
-    ...(paidBy === null ? {} : route === 'sbp' ? { SbpPaymentId: `B${id.padStart(31, '0')}` } : { RRN: `6${id.padStart(11, '0')}` }),
+    ...(paidBy === null
+      ? {}
+      : route === 'sbp'
+        ? { SbpPaymentId: `B${id.padStart(31, '0')}` }
+        : { RRN: `6${id.padStart(11, '0')}` }),
   }));
   return answered({ TerminalKey: terminal, OrderId: orderId, Payments: shown });
 };
 
 const getCardList = ({ books }: TBankParts, customer: string): ApiResponse => {
   const cards = books.cards.filter((card) => card.customer === customer);
-  if (!cards.length && ![...books.payments.values()].some((payment) => payment.customer === customer)) return refusal('7', 'There is no such customer');
+  if (
+    !cards.length &&
+    ![...books.payments.values()].some((payment) => payment.customer === customer)
+  )
+    return refusal('7', 'There is no such customer');
   return {
     status: 200,
-    body: cards.map(({ rebillId, pan }) => ({ CardId: rebillId, Pan: pan, Status: 'A', RebillId: rebillId, CardType: 0, ExpDate: '1230' })),
+    body: cards.map(({ rebillId, pan }) => ({
+      CardId: rebillId,
+      Pan: pan,
+      Status: 'A',
+      RebillId: rebillId,
+      CardType: 0,
+      ExpDate: '1230',
+    })),
   };
 };
 
-const ofPayment = (parts: TBankParts, asked: any, run: (payment: BookedOrder) => ApiResponse): ApiResponse => {
+const ofPayment = (
+  parts: TBankParts,
+  asked: any,
+  run: (payment: BookedOrder) => ApiResponse,
+): ApiResponse => {
   const payment = parts.books.payments.get(asked.PaymentId);
   return payment ? run(payment) : refusal('9999', 'There is no such payment');
 };
@@ -129,7 +179,8 @@ const ofPayment = (parts: TBankParts, asked: any, run: (payment: BookedOrder) =>
 const methods: Readonly<Record<string, (parts: TBankParts, asked: any) => ApiResponse>> = {
   Init: init,
   GetQr: (parts, asked) => ofPayment(parts, asked, (payment) => getQr(parts, payment)),
-  Charge: (parts, asked) => ofPayment(parts, asked, (payment) => charge(parts, payment, asked.RebillId)),
+  Charge: (parts, asked) =>
+    ofPayment(parts, asked, (payment) => charge(parts, payment, asked.RebillId)),
   Cancel: (parts, asked) => ofPayment(parts, asked, (payment) => cancel(parts, payment, asked)),
   CheckOrder: (parts, asked) => checkOrder(parts, asked.OrderId),
   GetCardList: (parts, asked) => getCardList(parts, asked.CustomerKey),
@@ -155,5 +206,12 @@ export const openLink = ({ books, base }: TBankParts, id: string): ApiResponse =
   const payment = books.payments.get(id);
   if (!payment || !isOpen(payment)) return refusal('9999', 'There is no such payment');
   payment.route = 'tpay';
-  return { status: 200, body: { Success: true, ErrorCode: '0', Params: { RedirectUrl: `${base}/pay/${id}`, WebQR: `${base}/pay/${id}` } } };
+  return {
+    status: 200,
+    body: {
+      Success: true,
+      ErrorCode: '0',
+      Params: { RedirectUrl: `${base}/pay/${id}`, WebQR: `${base}/pay/${id}` },
+    },
+  };
 };

@@ -1,4 +1,7 @@
-/** The emulated T-Bank's own books: payments of orders, their refunds, customers' cards. Kept in memory. */
+/**
+ * The emulated T-Bank's own books: payments of orders, their refunds, customers' cards. Kept in
+ * memory.
+ */
 export type TBankStatus =
   | 'NEW'
   | 'FORM_SHOWED'
@@ -63,11 +66,20 @@ export class TBankBooks {
   }
 }
 
-/** What the last two digits of an amount stand for, as with the simulator: an error code; null: it succeeds. */
+/**
+ * What the last two digits of an amount stand for, as with the simulator: an error code; null: it
+ * succeeds.
+ */
 export const codeOf = (amount: number): string | null => {
-  const codes: Readonly<Record<string, string>> = { '01': '1005', '02': '1051', '03': '1054', '04': '1059' };
+  const codes: Readonly<Record<string, string>> = {
+    '01': '1005',
+    '02': '1051',
+    '03': '1054',
+    '04': '1059',
+  };
   return codes[String(amount).slice(-2)] ?? null;
 };
 
 /** Whether an amount waits for ever (`06`) or for a while (`07`). */
-export const waitOf = (amount: number): 'never' | 'late' | null => (amount % 100 === 6 ? 'never' : amount % 100 === 7 ? 'late' : null);
+export const waitOf = (amount: number): 'never' | 'late' | null =>
+  amount % 100 === 6 ? 'never' : amount % 100 === 7 ? 'late' : null;

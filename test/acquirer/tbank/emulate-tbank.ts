@@ -1,4 +1,7 @@
-/** T-Bank's internet acquiring emulated: the part of its API that the connector uses, and its payment page. */
+/**
+ * T-Bank's internet acquiring emulated: the part of its API that the connector uses, and its
+ * payment page.
+ */
 import { randomUUID } from 'node:crypto';
 import { answerCall, type Dialect } from '../answer-call.ts';
 import type { ApiResponse } from '../api.ts';
@@ -16,17 +19,27 @@ export interface TBankSettings {
 }
 
 const changed = (answer: ApiResponse, change: (body: any) => object): ApiResponse =>
-  answer.body.Success === true ? { status: answer.status, body: { ...answer.body, ...change(answer.body) } } : answer;
+  answer.body.Success === true
+    ? { status: answer.status, body: { ...answer.body, ...change(answer.body) } }
+    : answer;
 
 /** How T-Bank's API fails. */
 const dialect: Dialect = {
-  tooMany: () => ({ status: 429, body: { Success: false, ErrorCode: '119', Message: 'Too many requests' } }),
+  tooMany: () => ({
+    status: 429,
+    body: { Success: false, ErrorCode: '119', Message: 'Too many requests' },
+  }),
   broken: (what) => ({ status: 500, body: { Message: what } }),
-  confused: (answer) => changed(answer, (body) => (body.OrderId === undefined ? {} : { OrderId: randomUUID() })),
+  confused: (answer) =>
+    changed(answer, (body) => (body.OrderId === undefined ? {} : { OrderId: randomUUID() })),
   falsified: (answer) =>
     changed(answer, ({ Amount, Payments }) => ({
       ...(Amount === undefined ? {} : { Amount: Amount + 1 }),
-      ...(Payments === undefined ? {} : { Payments: Payments.map((payment: any) => ({ ...payment, Amount: payment.Amount + 1 })) }),
+      ...(Payments === undefined
+        ? {}
+        : {
+            Payments: Payments.map((payment: any) => ({ ...payment, Amount: payment.Amount + 1 })),
+          }),
     })),
 };
 
@@ -48,11 +61,17 @@ const shownOf = ({ id, route, amount, status, returnUrl, createdAt }: BookedOrde
   last4: route === 'card' ? '0004' : null,
   returnUrl,
   createdAt,
-  hint: route === 'card' ? 'Здесь покупатель вводит карту; эмулятор платит всегда одной и той же.' : null,
+  hint:
+    route === 'card'
+      ? 'Здесь покупатель вводит карту; эмулятор платит всегда одной и той же.'
+      : null,
 });
 
 /** What merchants are told of a payment, signed. */
-const notificationOf = ({ books, terminal, password }: TBankParts, { id, orderId, status, amount, errorCode, customer }: BookedOrder): object => {
+const notificationOf = (
+  { books, terminal, password }: TBankParts,
+  { id, orderId, status, amount, errorCode, customer }: BookedOrder,
+): object => {
   const card = books.cards.find((each) => each.customer === customer);
   const told = {
     TerminalKey: terminal,
@@ -68,7 +87,10 @@ const notificationOf = ({ books, terminal, password }: TBankParts, { id, orderId
 };
 
 /** Opens it. */
-export const emulateTBank = ({ terminal, password }: TBankSettings, { base, faults, habits, violations }: Surroundings): Emulated => {
+export const emulateTBank = (
+  { terminal, password }: TBankSettings,
+  { base, faults, habits, violations }: Surroundings,
+): Emulated => {
   const books = new TBankBooks();
   const notify = openCallbacks(faults, (status, text) => status === 200 && text === 'OK');
   const tell: TellStatus = (payment) => {
@@ -83,14 +105,17 @@ export const emulateTBank = ({ terminal, password }: TBankSettings, { base, faul
     const made = method === 'Init' ? books.payments.get(done.body.PaymentId) : undefined;
     const { confirmAfter_ms } = habits();
     // One without a page to return to has no buyer: it is charged.
-    if (made?.returnUrl && confirmAfter_ms !== null) setTimeout(() => pay(books, made, 'buyer', tell), confirmAfter_ms).unref();
+    if (made?.returnUrl && confirmAfter_ms !== null)
+      setTimeout(() => pay(books, made, 'buyer', tell), confirmAfter_ms).unref();
     return done;
   };
   return {
     call: (request, response, url, text) => {
       const [, , method = '', , id = ''] = url.pathname.split('/');
       const fault = faults.ofCall(request.method ?? 'GET', url.pathname);
-      return answerCall(dialect, fault, response, () => (method === 'TinkoffPay' ? openLink(parts, id) : answer(method, text)));
+      return answerCall(dialect, fault, response, () =>
+        method === 'TinkoffPay' ? openLink(parts, id) : answer(method, text),
+      );
     },
     shown: (id) => {
       const payment = books.payments.get(id);
@@ -102,6 +127,10 @@ export const emulateTBank = ({ terminal, password }: TBankSettings, { base, faul
       if (decision === 'pay') pay(books, payment, 'buyer', tell);
       else refuse(payment, tell);
     },
-    books: () => ({ payments: [...books.payments.values()], cancels: books.cancels, cards: books.cards }),
+    books: () => ({
+      payments: [...books.payments.values()],
+      cancels: books.cancels,
+      cards: books.cards,
+    }),
   };
 };

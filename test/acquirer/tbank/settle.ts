@@ -1,4 +1,7 @@
-/** What becomes of payments and refunds at the emulated T-Bank; each step that merchants are told of is told. */
+/**
+ * What becomes of payments and refunds at the emulated T-Bank; each step that merchants are told of
+ * is told.
+ */
 import { codeOf, waitOf, type BookedCancel, type BookedOrder, type TBankBooks } from './books.ts';
 
 /** Tells the merchant of a payment's new status. */
@@ -9,7 +12,8 @@ const late_ms = 1_500;
 const sbpRefund_ms = 300;
 
 /** Whether a buyer can still pay it. */
-export const isOpen = ({ status }: BookedOrder): boolean => status === 'NEW' || status === 'FORM_SHOWED';
+export const isOpen = ({ status }: BookedOrder): boolean =>
+  status === 'NEW' || status === 'FORM_SHOWED';
 
 const reject = (payment: BookedOrder, errorCode: string, tell: TellStatus): void => {
   payment.status = 'REJECTED';
@@ -22,7 +26,12 @@ const expire = (payment: BookedOrder, tell: TellStatus): void => {
   tell(payment);
 };
 
-const succeed = (books: TBankBooks, payment: BookedOrder, by: 'buyer' | 'charge', tell: TellStatus): void => {
+const succeed = (
+  books: TBankBooks,
+  payment: BookedOrder,
+  by: 'buyer' | 'charge',
+  tell: TellStatus,
+): void => {
   if (!isOpen(payment)) return;
   payment.paidBy = by;
   if (payment.customer !== null && payment.route === 'card') {
@@ -33,8 +42,16 @@ const succeed = (books: TBankBooks, payment: BookedOrder, by: 'buyer' | 'charge'
   tell(payment);
 };
 
-/** The payment is paid, or its amount has another fate. One that has ended, or whose time is over, stays as it is. */
-export const pay = (books: TBankBooks, payment: BookedOrder, by: 'buyer' | 'charge', tell: TellStatus): void => {
+/**
+ * The payment is paid, or its amount has another fate. One that has ended, or whose time is over,
+ * stays as it is.
+ */
+export const pay = (
+  books: TBankBooks,
+  payment: BookedOrder,
+  by: 'buyer' | 'charge',
+  tell: TellStatus,
+): void => {
   if (!isOpen(payment)) return;
   if (payment.dueAt && payment.dueAt < new Date()) return expire(payment, tell);
   const code = codeOf(payment.amount);
@@ -63,17 +80,34 @@ const endBySbp = (payment: BookedOrder, cancel: BookedCancel, tell: TellStatus):
   tell(payment);
 };
 
-/** Cancels a payment that nobody has begun to pay, or gives its money back, at once by card, later by SBP; false when it is refused. */
-export const cancelPart = (books: TBankBooks, payment: BookedOrder, amount: number, key: string | null, tell: TellStatus): boolean => {
+/**
+ * Cancels a payment that nobody has begun to pay, or gives its money back, at once by card, later
+ * by SBP; false when it is refused.
+ */
+export const cancelPart = (
+  books: TBankBooks,
+  payment: BookedOrder,
+  amount: number,
+  key: string | null,
+  tell: TellStatus,
+): boolean => {
   if (payment.status === 'AUTHORIZED' || payment.status === 'NEW') {
     payment.status = payment.status === 'NEW' ? 'CANCELED' : 'REVERSED';
     tell(payment);
     return true;
   }
-  const under = books.cancels.filter(({ paymentId, status }) => paymentId === payment.id && status === 'pending').reduce((sum, each) => sum + each.amount, 0);
+  const under = books.cancels
+    .filter(({ paymentId, status }) => paymentId === payment.id && status === 'pending')
+    .reduce((sum, each) => sum + each.amount, 0);
   const isPaid = ['CONFIRMED', 'PARTIAL_REFUNDED', 'ASYNC_REFUNDING'].includes(payment.status);
   if (!isPaid || amount < 1 || amount > payment.amount - payment.refunded - under) return false;
-  const cancel: BookedCancel = { paymentId: payment.id, orderId: payment.orderId, amount, key, status: 'pending' };
+  const cancel: BookedCancel = {
+    paymentId: payment.id,
+    orderId: payment.orderId,
+    amount,
+    key,
+    status: 'pending',
+  };
   if (payment.route !== 'sbp' && codeOf(amount) !== null) return false;
   books.cancels.push(cancel);
   if (payment.route !== 'sbp') {
@@ -82,6 +116,9 @@ export const cancelPart = (books: TBankBooks, payment: BookedOrder, amount: numb
   }
   payment.status = 'ASYNC_REFUNDING';
   if (waitOf(amount) === 'never') return true;
-  setTimeout(() => endBySbp(payment, cancel, tell), waitOf(amount) === 'late' ? late_ms : sbpRefund_ms).unref();
+  setTimeout(
+    () => endBySbp(payment, cancel, tell),
+    waitOf(amount) === 'late' ? late_ms : sbpRefund_ms,
+  ).unref();
   return true;
 };

@@ -10,6 +10,7 @@ export const serveListener = (server: Server): void => {
   server.keepAliveTimeout = 60_000;
   server.listen(0, '127.0.0.1', () => {
     const address = server.address();
-    if (address !== null && typeof address === 'object') process.send?.(`http://127.0.0.1:${address.port}`);
+    if (address !== null && typeof address === 'object')
+      process.send?.(`http://127.0.0.1:${address.port}`);
   });
 };

@@ -1,4 +1,7 @@
-/** The ledger as a file: one million rows over REST against PostgreSQL's own COPY of the same rows, and the memory that the service needs for it. */
+/**
+ * The ledger as a file: one million rows over REST against PostgreSQL's own COPY of the same rows,
+ * and the memory that the service needs for it.
+ */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
@@ -22,7 +25,9 @@ const copyOf = ({ merchant }: World): string =>
 /** Milliseconds that psql takes for COPY, which is written to nowhere. */
 const timeCopy = async (world: World): Promise<number> => {
   const began_ms = performance.now();
-  const psql = spawn('psql', ['-q', world.databaseUrl, '-c', copyOf(world)], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const psql = spawn('psql', ['-q', world.databaseUrl, '-c', copyOf(world)], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   const [code] = await once(psql, 'exit');
   if (code !== 0) throw new Error(`psql ended with ${String(code)}`);
   return performance.now() - began_ms;
@@ -42,7 +47,9 @@ const download = async ({ merchant, service }: World): Promise<Download> => {
     if (now_MiB !== null && now_MiB > (most_MiB ?? 0)) most_MiB = now_MiB;
   }, look_ms);
   const began_ms = performance.now();
-  const request = get(`${service.url}/v1/public/ledger?format=csv`, { headers: { authorization: `Bearer ${merchant.key}` } });
+  const request = get(`${service.url}/v1/public/ledger?format=csv`, {
+    headers: { authorization: `Bearer ${merchant.key}` },
+  });
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   let bytes = 0;
   response.on('data', (chunk: Buffer) => (bytes += chunk.length));
@@ -51,17 +58,32 @@ const download = async ({ merchant, service }: World): Promise<Download> => {
   return { took_ms: performance.now() - began_ms, bytes, most_MiB };
 };
 
-/** Bytes of the lines of so many rows: everything in them but amounts has one length, and the bench's amounts have few. */
+/**
+ * Bytes of the lines of so many rows: everything in them but amounts has one length, and the
+ * bench's amounts have few.
+ */
 const leastBytes = (rows: number): number => rows * 120;
 
 /** Fills the ledger of the world's merchant until it has so many rows. */
-const fillLedger = async (world: World, rows: number, progress: (text: string) => void): Promise<number> => {
+const fillLedger = async (
+  world: World,
+  rows: number,
+  progress: (text: string) => void,
+): Promise<number> => {
   const pool = new Pool({ connectionString: world.databaseUrl, max: 1 });
   try {
     await pool.query('truncate payment, posting');
     // Nineteen of twenty payments have two rows each.
-    await fillPayments(pool, { merchantId: world.merchant.id, shopId: world.merchant.shopId }, 'test', Math.ceil(rows / 1.89), progress);
-    const { rows: counted } = await pool.query<{ count: number }>('select count(*)::int as count from posting');
+    await fillPayments(
+      pool,
+      { merchantId: world.merchant.id, shopId: world.merchant.shopId },
+      'test',
+      Math.ceil(rows / 1.89),
+      progress,
+    );
+    const { rows: counted } = await pool.query<{ count: number }>(
+      'select count(*)::int as count from posting',
+    );
     return counted[0]?.count ?? 0;
   } finally {
     await pool.end();
@@ -74,7 +96,16 @@ export const csvRows = async (world: World, { plan, progress }: Bench): Promise<
   const what = `${said}, speed`;
   const aim = { least: 0.5 };
   if (spawnSync('psql', ['--version']).status !== 0) {
-    return [{ what, against: 'COPY to stdout', ratio: null, aim, rounds: 0, figures: 'skipped: there is no psql in PATH' }];
+    return [
+      {
+        what,
+        against: 'COPY to stdout',
+        ratio: null,
+        aim,
+        rounds: 0,
+        figures: 'skipped: there is no psql in PATH',
+      },
+    ];
   }
   const rows = await fillLedger(world, plan.csvRows, (text) => progress(`csv: ${text}`));
   const copies: number[] = [];
@@ -85,14 +116,23 @@ export const csvRows = async (world: World, { plan, progress }: Bench): Promise<
     copies.push(await timeCopy(world));
     downloads.push(await download(world));
   }
-  if (downloads.some(({ bytes }) => bytes < leastBytes(rows))) throw new Error('a file was not whole');
+  if (downloads.some(({ bytes }) => bytes < leastBytes(rows)))
+    throw new Error('a file was not whole');
   const times = downloads.slice(1).map(({ took_ms }) => took_ms);
   const ratios = copies.map((copy_ms, round) => copy_ms / (times[round] ?? Number.NaN));
-  const speed = (times: readonly number[]): string => `${(Math.round(rows / median(times)) * 1_000).toLocaleString('en')} rows/s`;
+  const speed = (times: readonly number[]): string =>
+    `${(Math.round(rows / median(times)) * 1_000).toLocaleString('en')} rows/s`;
   const looks = downloads.map(({ most_MiB }) => most_MiB).filter((look) => look !== null);
   const most = before_MiB === null || looks.length === 0 ? null : Math.max(...looks) - before_MiB;
   return [
-    { what, against: 'COPY to stdout', ratio: median(ratios), aim, rounds: ratios.length, figures: `${speed(times)} to ${speed(copies)}` },
+    {
+      what,
+      against: 'COPY to stdout',
+      ratio: median(ratios),
+      aim,
+      rounds: ratios.length,
+      figures: `${speed(times)} to ${speed(copies)}`,
+    },
     {
       what: `${said}, extra memory (${memoryMost_MiB} MiB over it)`,
       against: 'before it',

@@ -1,4 +1,7 @@
-/** Create and read over PostgreSQL: the REST route against a bare handler that runs the same statements, and against pgbench. */
+/**
+ * Create and read over PostgreSQL: the REST route against a bare handler that runs the same
+ * statements, and against pgbench.
+ */
 import assert from 'node:assert/strict';
 import { createRequest, paymentBody, readRequest } from '../payment-requests.ts';
 import { hasPgbench, pgbenchSubject } from '../pgbench.ts';
@@ -11,21 +14,37 @@ import type { World } from '../world.ts';
 /** What differs from one new payment to the next. */
 const ownFields: readonly string[] = ['id', 'public_id', 'created_at', 'expires_at', 'payment_url'];
 
-const without = (fields: Readonly<Record<string, unknown>>): object => Object.fromEntries(Object.entries(fields).filter(([name]) => !ownFields.includes(name)));
+const without = (fields: Readonly<Record<string, unknown>>): object =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => !ownFields.includes(name)));
 
 /** The rest of it. */
-const sameFields = (created: { readonly payment: Record<string, unknown> }): object => ({ ...without(created), payment: without(created.payment) });
+const sameFields = (created: { readonly payment: Record<string, unknown> }): object => ({
+  ...without(created),
+  payment: without(created.payment),
+});
 
 /** A baseline that does less is no baseline: both must give the same answers. */
 const holdEqual = async ({ merchant, service, bare }: World): Promise<void> => {
   const created = await merchant.call('POST', '/payments', paymentBody);
   const headers = { authorization: `Bearer ${merchant.key}` };
   const path = `/v1/public/payments/${String(created.body.payment.id)}`;
-  const [ours, theirs] = await Promise.all([service.url, bare.url].map(async (url) => (await fetch(`${url}${path}`, { headers })).json()));
+  const [ours, theirs] = await Promise.all(
+    [service.url, bare.url].map(async (url) => (await fetch(`${url}${path}`, { headers })).json()),
+  );
   assert.deepEqual(theirs, ours, 'the baseline reads another payment');
-  const request = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(paymentBody) };
-  const answer = (await (await fetch(`${bare.url}/v1/public/payments`, request)).json()) as { payment: Record<string, unknown> };
-  assert.deepEqual(sameFields(answer), sameFields(created.body), 'the baseline creates another payment');
+  const request = {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(paymentBody),
+  };
+  const answer = (await (await fetch(`${bare.url}/v1/public/payments`, request)).json()) as {
+    payment: Record<string, unknown>;
+  };
+  assert.deepEqual(
+    sameFields(answer),
+    sameFields(created.body),
+    'the baseline creates another payment',
+  );
 };
 
 const readIds_max = 500;
@@ -34,7 +53,9 @@ const readIds_max = 500;
 const paymentIds = async ({ merchant }: World): Promise<readonly string[]> => {
   const ids: string[] = [];
   for (let i = 0; i < readIds_max; i += 20) {
-    const created = await Promise.all(Array.from({ length: 20 }, () => merchant.call('POST', '/payments', paymentBody)));
+    const created = await Promise.all(
+      Array.from({ length: 20 }, () => merchant.call('POST', '/payments', paymentBody)),
+    );
     ids.push(...created.map((answer) => String(answer.body.payment.id)));
   }
   return ids;
@@ -51,13 +72,39 @@ export const createRows = async (world: World, bench: Bench): Promise<readonly R
   const route = serverSubject({ name: 'REST route', ...service, requests, postgres }, bench.load);
   const shop = { merchantId: merchant.id, shopId: merchant.shopId };
   const sent = await createStatement(shop);
-  const database = hasPgbench() ? pgbenchSubject(sent, freshIds(sent, shop), databaseUrl, directory, postgres) : null;
+  const database = hasPgbench()
+    ? pgbenchSubject(sent, freshIds(sent, shop), databaseUrl, directory, postgres)
+    : null;
   const subjects = [baseline, route, ...(database ? [database] : [])];
   const { many, one } = await measureBoth(subjects, bench, 'create');
-  const rows = comparisonRows({ what: 'create', subject: route, baseline, aim: { least: 0.9 } }, many, one, connections);
+  const rows = comparisonRows(
+    { what: 'create', subject: route, baseline, aim: { least: 0.9 } },
+    many,
+    one,
+    connections,
+  );
   const what = 'create';
-  if (database) return [...rows, ...comparisonRows({ what, subject: route, baseline: database, aim: null }, many, one, connections)];
-  return [...rows, { what, against: 'pgbench, same SQL', ratio: null, aim: null, rounds: 0, figures: 'skipped: there is no pgbench in PATH' }];
+  if (database)
+    return [
+      ...rows,
+      ...comparisonRows(
+        { what, subject: route, baseline: database, aim: null },
+        many,
+        one,
+        connections,
+      ),
+    ];
+  return [
+    ...rows,
+    {
+      what,
+      against: 'pgbench, same SQL',
+      ratio: null,
+      aim: null,
+      rounds: 0,
+      figures: 'skipped: there is no pgbench in PATH',
+    },
+  ];
 };
 
 /** Reading payments by id. */
@@ -68,5 +115,10 @@ export const readRows = async (world: World, bench: Bench): Promise<readonly Row
   const baseline = serverSubject({ name: bareName, ...bare, requests, postgres }, bench.load);
   const route = serverSubject({ name: 'REST route', ...service, requests, postgres }, bench.load);
   const { many, one } = await measureBoth([baseline, route], bench, 'read');
-  return comparisonRows({ what: 'read', subject: route, baseline, aim: { least: 0.85 } }, many, one, connections);
+  return comparisonRows(
+    { what: 'read', subject: route, baseline, aim: { least: 0.85 } },
+    many,
+    one,
+    connections,
+  );
 };

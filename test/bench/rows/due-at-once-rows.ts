@@ -1,6 +1,7 @@
 /**
- * Very many subscriptions that are due at the same moment: whether they are charged at a flat rate, each once, and what another merchant waits for a webhook
- * meanwhile, which the same worker delivers. Issue: they "drain steadily without starving other work".
+ * Very many subscriptions that are due at the same moment: whether they are charged at a flat rate,
+ * each once, and what another merchant waits for a webhook meanwhile, which the same worker
+ * delivers. Issue: they "drain steadily without starving other work".
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'pg';
@@ -8,7 +9,13 @@ import type { Bench } from '../plan.ts';
 import { saying } from '../progress.ts';
 import type { Row } from '../report.ts';
 import { median } from '../rounds.ts';
-import { addToken, countCharged, fillSubscriptions, makeDue, startChargingWorker } from '../subscriptions-in-table.ts';
+import {
+  addToken,
+  countCharged,
+  fillSubscriptions,
+  makeDue,
+  startChargingWorker,
+} from '../subscriptions-in-table.ts';
 import { openReceiver } from '../webhook-receiver.ts';
 import { busyMerchant, type World } from '../world.ts';
 
@@ -18,7 +25,10 @@ const pause_ms = 250;
 const poll_ms = 1_000;
 const quietProbes = 20;
 
-/** A merchant who cancels a payment every now and then; `waits` has the milliseconds until the webhook of each had come. */
+/**
+ * A merchant who cancels a payment every now and then; `waits` has the milliseconds until the
+ * webhook of each had come.
+ */
 const openProbe = async (world: World, stack: AsyncDisposableStack) => {
   const merchant = await busyMerchant(world.service);
   const arrivals = new Map<string, () => void>();
@@ -39,7 +49,10 @@ const openProbe = async (world: World, stack: AsyncDisposableStack) => {
 };
 
 /** Probes one after the other until `isOver`. */
-const probeUntil = async (probe: () => Promise<number>, isOver: (done: number) => boolean): Promise<readonly number[]> => {
+const probeUntil = async (
+  probe: () => Promise<number>,
+  isOver: (done: number) => boolean,
+): Promise<readonly number[]> => {
   const waits: number[] = [];
   while (!isOver(waits.length)) {
     waits.push(await probe());
@@ -54,9 +67,17 @@ interface Drained {
   readonly lastToFirst: number;
 }
 
-/** What the charges themselves say of their pace. Throws when a subscription was charged twice, or not. */
+/**
+ * What the charges themselves say of their pace. Throws when a subscription was charged twice, or
+ * not.
+ */
 const readDrained = async (pool: Pool, due: number, began_ms: number): Promise<Drained> => {
-  const { rows } = await pool.query<{ charges: number; subscriptions: number; payments: number; at: number[] }>(
+  const { rows } = await pool.query<{
+    charges: number;
+    subscriptions: number;
+    payments: number;
+    at: number[];
+  }>(
     `select count(*)::int as charges, count(distinct subscription_id)::int as subscriptions, count(distinct payment_id)::int as payments,
       percentile_disc(array[0, 0.2, 0.8, 1]) within group (order by extract(epoch from settled_at)::float8) as at from subscription_charge`,
   );
@@ -65,7 +86,10 @@ const readDrained = async (pool: Pool, due: number, began_ms: number): Promise<D
     throw new Error(`${due} subscriptions were due and came to ${JSON.stringify(found)}`);
   }
   const [first = 0, fifth = 0, fourFifths = 0, last = 0] = found.at;
-  return { took_ms: performance.now() - began_ms, lastToFirst: (fifth - first) / (last - fourFifths) };
+  return {
+    took_ms: performance.now() - began_ms,
+    lastToFirst: (fifth - first) / (last - fourFifths),
+  };
 };
 
 const drain = async (pool: Pool, due: number, progress: Bench['progress']): Promise<Drained> => {
@@ -79,12 +103,17 @@ const drain = async (pool: Pool, due: number, progress: Bench['progress']): Prom
 };
 
 /** The rows. */
-export const dueAtOnceRows = async (world: World, { plan, progress }: Bench): Promise<readonly Row[]> => {
+export const dueAtOnceRows = async (
+  world: World,
+  { plan, progress }: Bench,
+): Promise<readonly Row[]> => {
   await using stack = new AsyncDisposableStack();
   const pool = new Pool({ connectionString: world.databaseUrl, max: 2 });
   stack.defer(() => pool.end());
   const due = plan.dueAtOnce;
-  await fillSubscriptions(pool, world, await addToken(pool, world), due, (text) => progress(`due: ${text}`));
+  await fillSubscriptions(pool, world, await addToken(pool, world), due, (text) =>
+    progress(`due: ${text}`),
+  );
   await startChargingWorker(world, stack);
   const probe = await openProbe(world, stack);
   const before = await saying(

@@ -1,4 +1,7 @@
-/** Webhooks on both queues: how soon one comes, how many a second, and whether a large backlog is drained at a flat rate. */
+/**
+ * Webhooks on both queues: how soon one comes, how many a second, and whether a large backlog is
+ * drained at a flat rate.
+ */
 import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -17,7 +20,11 @@ import { saying } from '../progress.ts';
 import type { Row } from '../report.ts';
 import { currentKey } from '../../../subgraphs/kernel/service/access/keys.ts';
 
-const body = JSON.stringify({ id: 'evt_bench', event: 'payment.succeeded', data: { description: 'x'.repeat(900) } });
+const body = JSON.stringify({
+  id: 'evt_bench',
+  event: 'payment.succeeded',
+  data: { description: 'x'.repeat(900) },
+});
 
 type Arrivals = readonly (readonly [eventId: string, at_ms: number])[];
 
@@ -26,7 +33,8 @@ const endpoints = 20;
 const perSecond = 100;
 
 /** The value that this share of the values does not exceed. */
-const quantile = (values: readonly number[], share: number): number => values.toSorted((a, b) => a - b)[Math.ceil(values.length * share) - 1] ?? Number.NaN;
+const quantile = (values: readonly number[], share: number): number =>
+  values.toSorted((a, b) => a - b)[Math.ceil(values.length * share) - 1] ?? Number.NaN;
 
 const startReceiver = async (stack: AsyncDisposableStack) => {
   const child = fork(join(import.meta.dirname, '../servers/receiver.ts'));
@@ -41,7 +49,10 @@ const startReceiver = async (stack: AsyncDisposableStack) => {
   return { url, until };
 };
 
-/** Writes so many events of the shops in one statement: what business transactions would have written one by one. */
+/**
+ * Writes so many events of the shops in one statement: what business transactions would have
+ * written one by one.
+ */
 const writeMany = async ({ pool }: Stage, shops: readonly Shop[], count: number): Promise<void> => {
   const ids = shops.map(({ shopId }) => shopId);
   await pool.query(
@@ -55,7 +66,13 @@ const writeMany = async ({ pool }: Stage, shops: readonly Shop[], count: number)
 type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
 /** Milliseconds from the commit of each event to its arrival, at a steady rate of events. */
-const latencies = async ({ pool }: Stage, shops: readonly Shop[], receiver: Receiver, wake: () => void, seconds: number): Promise<readonly number[]> => {
+const latencies = async (
+  { pool }: Stage,
+  shops: readonly Shop[],
+  receiver: Receiver,
+  wake: () => void,
+  seconds: number,
+): Promise<readonly number[]> => {
   const committed = new Map<string, number>();
   const began_ms = performance.now();
   for (let index = 0; index < seconds * perSecond; index += 1) {
@@ -71,17 +88,37 @@ const latencies = async ({ pool }: Stage, shops: readonly Shop[], receiver: Rece
 };
 
 /** How many came a second, over all and over the last fifth against the first. */
-const rateOf = (arrivals: Arrivals): { readonly perSecond: number; readonly lastToFirst: number } => {
+const rateOf = (
+  arrivals: Arrivals,
+): { readonly perSecond: number; readonly lastToFirst: number } => {
   const at = arrivals.map(([, at_ms]) => at_ms).toSorted((a, b) => a - b);
   const fifth = Math.floor(at.length / 5);
-  const span = (from: number, to: number): number => (at[to] ?? Number.NaN) - (at[from] ?? Number.NaN);
-  return { perSecond: (at.length * 1_000) / span(0, at.length - 1), lastToFirst: span(0, fifth) / span(at.length - 1 - fifth, at.length - 1) };
+  const span = (from: number, to: number): number =>
+    (at[to] ?? Number.NaN) - (at[from] ?? Number.NaN);
+  return {
+    perSecond: (at.length * 1_000) / span(0, at.length - 1),
+    lastToFirst: span(0, fifth) / span(at.length - 1 - fifth, at.length - 1),
+  };
 };
 
-/** What the bare loop does a second, and the CPU time that each post costs it, its start included. */
-const postBare = async (url: string, count: number): Promise<{ readonly perSecond: number; readonly each_us: number }> => {
-  const env = { ...process.env, URL: url, BODY: body, COUNT: String(count), ABREAST: String(endpoints * 10) };
-  const [[took_ms, cpu_us]] = (await once(fork(join(import.meta.dirname, '../servers/bare-posts.ts'), { env }), 'message')) as [[number, number]];
+/**
+ * What the bare loop does a second, and the CPU time that each post costs it, its start included.
+ */
+const postBare = async (
+  url: string,
+  count: number,
+): Promise<{ readonly perSecond: number; readonly each_us: number }> => {
+  const env = {
+    ...process.env,
+    URL: url,
+    BODY: body,
+    COUNT: String(count),
+    ABREAST: String(endpoints * 10),
+  };
+  const [[took_ms, cpu_us]] = (await once(
+    fork(join(import.meta.dirname, '../servers/bare-posts.ts'), { env }),
+    'message',
+  )) as [[number, number]];
   return { perSecond: (count * 1_000) / took_ms, each_us: cpu_us / count };
 };
 
@@ -95,7 +132,10 @@ const sayLeft = async ({ pool }: Stage, say: (left: string) => void): Promise<vo
 
 type Queue = 'PostgreSQL' | 'Redis';
 
-/** A database with shops and endpoints, the receiver behind them, and a way to start the service's worker on it. */
+/**
+ * A database with shops and endpoints, the receiver behind them, and a way to start the service's
+ * worker on it.
+ */
 const openDelivery = async (queue: Queue, stack: AsyncDisposableStack) => {
   const secretKey = Buffer.from(randomBytes(32));
   const stage = await openStage(Buffer.from(currentKey(deriveSecrets(secretKey).vault)));
@@ -125,13 +165,18 @@ const openDelivery = async (queue: Queue, stack: AsyncDisposableStack) => {
   return { stage, receiver, shops, startWorker, wake: () => void bus.publish('outbox', null) };
 };
 
-/** The rows on one queue: a worker process of the service, a receiver process, and this process, which only writes events. */
+/**
+ * The rows on one queue: a worker process of the service, a receiver process, and this process,
+ * which only writes events.
+ */
 const webhookRows = async (queue: Queue, { plan, progress }: Bench): Promise<readonly Row[]> => {
   await using stack = new AsyncDisposableStack();
   progress(`webhooks on ${queue}: starting`);
   const { stage, receiver, shops, startWorker, wake } = await openDelivery(queue, stack);
   const bareLoop = async () => {
-    const posted = await saying(postBare(receiver.url, plan.bareWebhooks), () => progress(`webhooks on ${queue}: the bare loop`));
+    const posted = await saying(postBare(receiver.url, plan.bareWebhooks), () =>
+      progress(`webhooks on ${queue}: the bare loop`),
+    );
     await receiver.until(plan.bareWebhooks);
     return posted;
   };
@@ -141,17 +186,39 @@ const webhookRows = async (queue: Queue, { plan, progress }: Bench): Promise<rea
   progress(`webhooks on ${queue}: a backlog of ${backlog}`);
   await writeMany(stage, shops, backlog);
   const cpu = await startWorker();
-  const drained = rateOf(await saying(receiver.until(backlog), () => sayLeft(stage, (left) => progress(`webhooks on ${queue}: ${left} are left`))));
+  const drained = rateOf(
+    await saying(receiver.until(backlog), () =>
+      sayLeft(stage, (left) => progress(`webhooks on ${queue}: ${left} are left`)),
+    ),
+  );
   const used_us = cpu();
   // Before and after: whatever else the machine did in between, it did to both.
   const after = await bareLoop();
-  const bare = { perSecond: (before.perSecond + after.perSecond) / 2, each_us: (before.each_us + after.each_us) / 2 };
+  const bare = {
+    perSecond: (before.perSecond + after.perSecond) / 2,
+    each_us: (before.each_us + after.each_us) / 2,
+  };
 
   progress(`webhooks on ${queue}: ${perSecond} events a second`);
-  const taken = await saying(latencies(stage, shops, receiver, wake, plan.eventSeconds), () => progress(`webhooks on ${queue}: events and their webhooks`));
+  const taken = await saying(latencies(stage, shops, receiver, wake, plan.eventSeconds), () =>
+    progress(`webhooks on ${queue}: events and their webhooks`),
+  );
   const ms = (share: number): string => `${quantile(taken, share).toFixed(0)} ms`;
-  const row = (what: string, against: string, ratio: number | null, least: number | null, figures: string): Row => {
-    return { what: `${what}, ${queue}`, against, ratio, aim: least === null ? null : { least }, rounds: 1, figures };
+  const row = (
+    what: string,
+    against: string,
+    ratio: number | null,
+    least: number | null,
+    figures: string,
+  ): Row => {
+    return {
+      what: `${what}, ${queue}`,
+      against,
+      ratio,
+      aim: least === null ? null : { least },
+      rounds: 1,
+      figures,
+    };
   };
   const rate = `${drained.perSecond.toFixed(0)}/s`;
   const cpuOfEach = `CPU each ${used_us === null ? '?' : (used_us / backlog).toFixed(0)} us to ${bare.each_us.toFixed(0)} us`;
@@ -163,13 +230,26 @@ const webhookRows = async (queue: Queue, { plan, progress }: Bench): Promise<rea
       queue === 'Redis' ? 0.5 : null,
       `${rate} to ${bare.perSecond.toFixed(0)}/s; ${cpuOfEach}`,
     ),
-    row(`backlog of ${backlog}, last fifth to first`, 'its own beginning', drained.lastToFirst, 0.8, rate),
-    row('commit to receiver', '-', null, null, `at ${perSecond}/s: half within ${ms(0.5)}, 99 % within ${ms(0.99)}`),
+    row(
+      `backlog of ${backlog}, last fifth to first`,
+      'its own beginning',
+      drained.lastToFirst,
+      0.8,
+      rate,
+    ),
+    row(
+      'commit to receiver',
+      '-',
+      null,
+      null,
+      `at ${perSecond}/s: half within ${ms(0.5)}, 99 % within ${ms(0.99)}`,
+    ),
   ];
 };
 
 /** The rows on the PostgreSQL queue. */
-export const webhooksOnPostgres = (bench: Bench): Promise<readonly Row[]> => webhookRows('PostgreSQL', bench);
+export const webhooksOnPostgres = (bench: Bench): Promise<readonly Row[]> =>
+  webhookRows('PostgreSQL', bench);
 
 /** The rows on Redis; none without a redis-server, which the progress says. */
 export const webhooksOnRedis = async (bench: Bench): Promise<readonly Row[]> => {

@@ -1,6 +1,7 @@
 /**
- * What a socket and a stream cost the process that holds them: of few and of many, before events and after them, and again when all had left; and how soon one
- * event has reached every one. The same is then done to a bare server of the same libraries.
+ * What a socket and a stream cost the process that holds them: of few and of many, before events
+ * and after them, and again when all had left; and how soon one event has reached every one. The
+ * same is then done to a bare server of the same libraries.
  */
 import { holdReaders, startEdge, type openers, type Readers } from '../live-readers.ts';
 import type { Bench } from '../plan.ts';
@@ -8,19 +9,27 @@ import { saying } from '../progress.ts';
 import type { Row } from '../report.ts';
 import { median } from '../rounds.ts';
 
-/** Memory is flat when many, later and newly opened ones cost at most 1.25 times what the first did. */
+/**
+ * Memory is flat when many, later and newly opened ones cost at most 1.25 times what the first did.
+ */
 const flatLeast = 0.8;
 const events = 7;
 
 type Kind = keyof typeof openers;
 
 interface Cost {
-  /** Resident bytes of each of the many; the others are bytes of what is alive, which say it more exactly. */
+  /**
+   * Resident bytes of each of the many; the others are bytes of what is alive, which say it more
+   * exactly.
+   */
   readonly resident: number;
   /** Of each of the few, and of each that came until there were many. */
   readonly first: number;
   readonly further: number;
-  /** Of each of the many after they have heard events, and after all have left and as many have come again. */
+  /**
+   * Of each of the many after they have heard events, and after all have left and as many have come
+   * again.
+   */
   readonly later: number;
   readonly again: number;
   /** Milliseconds until all have heard an event: few, and many. */
@@ -35,13 +44,22 @@ const timeEvents = async (readers: Readers): Promise<readonly number[]> => {
   return times.slice(1);
 };
 
-/** One server through all steps. Each has the machine's sockets to itself: both at once would be more than a process may have open. */
-const costOf = async (kind: Kind, program: string, [few, many]: readonly [number, number], progress: Bench['progress']): Promise<Cost> => {
+/**
+ * One server through all steps. Each has the machine's sockets to itself: both at once would be
+ * more than a process may have open.
+ */
+const costOf = async (
+  kind: Kind,
+  program: string,
+  [few, many]: readonly [number, number],
+  progress: Bench['progress'],
+): Promise<Cost> => {
   await using stack = new AsyncDisposableStack();
   progress(`starting ${program}`);
   const edge = await startEdge(program, kind === 'streams' ? many : 0, stack);
   const readers = holdReaders(kind, edge, stack);
-  const step = <Result>(said: string, work: Promise<Result>): Promise<Result> => saying(work, () => progress(`${said}, ${readers.count()} are open`));
+  const step = <Result>(said: string, work: Promise<Result>): Promise<Result> =>
+    saying(work, () => progress(`${said}, ${readers.count()} are open`));
   const fill = (count: number): Promise<void> => step(`opening ${count}`, readers.openUntil(count));
   const empty = await edge.memory();
   await fill(few);
@@ -68,11 +86,22 @@ const costOf = async (kind: Kind, program: string, [few, many]: readonly [number
 
 const KiB = (bytes: number): string => `${(bytes / 1_024).toFixed(1)} KiB`;
 
-const rowsOf = (kind: Kind, [few, many]: readonly [number, number], ours: Cost, bare: Cost): readonly Row[] => {
+const rowsOf = (
+  kind: Kind,
+  [few, many]: readonly [number, number],
+  ours: Cost,
+  bare: Cost,
+): readonly Row[] => {
   const n = (count: number): string => count.toLocaleString('en');
   const [one, against] = kind === 'sockets' ? ['socket', 'bare ws'] : ['stream', 'bare http'];
   const flat = { least: flatLeast };
-  const row = (what: string, than: string, ratio: number, aim: Row['aim'], figures: string): Row => {
+  const row = (
+    what: string,
+    than: string,
+    ratio: number,
+    aim: Row['aim'],
+    figures: string,
+  ): Row => {
     return { what, against: than, ratio, aim, rounds: 1, figures };
   };
   const toAll = (count: number, mine: readonly number[], its: readonly number[]): Row => ({
@@ -100,12 +129,22 @@ const rowsOf = (kind: Kind, [few, many]: readonly [number, number], ours: Cost, 
       flat,
       `${KiB(ours.further)} to ${KiB(ours.first)}`,
     ),
-    row(`the same, when all had left and come again`, 'before they left', ours.later / ours.again, flat, `alive: ${KiB(ours.again)} to ${KiB(ours.later)}`),
+    row(
+      `the same, when all had left and come again`,
+      'before they left',
+      ours.later / ours.again,
+      flat,
+      `alive: ${KiB(ours.again)} to ${KiB(ours.later)}`,
+    ),
   ];
 };
 
-const rowsOfKind = async (kind: Kind, { plan: { sockets }, progress }: Bench): Promise<readonly Row[]> => {
-  const cost = (program: string): Promise<Cost> => costOf(kind, program, sockets, (text) => progress(`${kind}: ${text}`));
+const rowsOfKind = async (
+  kind: Kind,
+  { plan: { sockets }, progress }: Bench,
+): Promise<readonly Row[]> => {
+  const cost = (program: string): Promise<Cost> =>
+    costOf(kind, program, sockets, (text) => progress(`${kind}: ${text}`));
   return rowsOf(kind, sockets, await cost('live-edge.ts'), await cost('bare-live.ts'));
 };
 

@@ -1,6 +1,7 @@
 /**
- * Payouts created per second against pgbench doing the same statements in the same transaction, for one merchant, whose payouts stand in line at its row, and
- * for a hundred; and a batch of 1,000 against 1,000 single calls.
+ * Payouts created per second against pgbench doing the same statements in the same transaction, for
+ * one merchant, whose payouts stand in line at its row, and for a hundred; and a batch of 1,000
+ * against 1,000 single calls.
  */
 import pg from 'pg';
 import { foldBalances } from '../../../subgraphs/kernel/ledger/fold.ts';
@@ -18,22 +19,35 @@ const batch_items = 1_000;
 /** No test pays out more than this. */
 const funds = 1_000_000_000_000;
 
-const headers = (key: string): Readonly<Record<string, string>> => ({ authorization: `Bearer ${key}`, accept: '*/*', 'user-agent': 'bench' });
+const headers = (key: string): Readonly<Record<string, string>> => ({
+  authorization: `Bearer ${key}`,
+  accept: '*/*',
+  'user-agent': 'bench',
+});
 
 /** Gives a merchant of a service money to pay out. */
 export const fund = async (url: string, merchant: Merchant): Promise<Merchant> => {
   const mutation = `mutation ($m: ID!, $s: ID!, $a: SignedMinorUnits!) { adjustmentRecord(merchantId: $m, shopId: $s, mode: test, amount: $a,
     reason: "bench", reference: "bench") { __typename ... on Refused { message } } }`;
-  const { adjustmentRecord } = await askGraph({ graph: url }, mutation, { m: merchant.id, s: merchant.shopId, a: funds });
+  const { adjustmentRecord } = await askGraph({ graph: url }, mutation, {
+    m: merchant.id,
+    s: merchant.shopId,
+    a: funds,
+  });
   if (adjustmentRecord.__typename === 'Refused') throw new Error(adjustmentRecord.message);
   return merchant;
 };
 
-/** The worker's fold, which this world lacks: without it every payout would read the deltas of all before it. */
+/**
+ * The worker's fold, which this world lacks: without it every payout would read the deltas of all
+ * before it.
+ */
 const keepFolding = (pool: pg.Pool): (() => Promise<void>) => {
   const stopping = new AbortController();
   const folding = (async () => {
-    while (!stopping.signal.aborted) if ((await foldBalances(pool)) === 0) await new Promise((resolve) => setTimeout(resolve, 250));
+    while (!stopping.signal.aborted)
+      if ((await foldBalances(pool)) === 0)
+        await new Promise((resolve) => setTimeout(resolve, 250));
   })();
   return async () => {
     stopping.abort();
@@ -47,13 +61,37 @@ const createRowsOf = async (
   { service, databaseUrl, directory, postgres }: World,
   bench: Bench,
 ): Promise<readonly Row[]> => {
-  const requests = merchants.map(({ key }) => requestText('POST', '/v1/public/payouts', headers(key), payoutBody));
+  const requests = merchants.map(({ key }) =>
+    requestText('POST', '/v1/public/payouts', headers(key), payoutBody),
+  );
   const route = serverSubject({ name: 'REST route', ...service, requests, postgres }, bench.load);
-  if (!hasPgbench()) return [{ what, against: 'pgbench, same SQL', ratio: null, aim: null, rounds: 0, figures: 'skipped: there is no pgbench in PATH' }];
-  const texts = await Promise.all(merchants.map(({ id: merchantId, shopId }) => payoutScript({ merchantId, shopId })));
-  const baseline = scriptsSubject({ texts, variables: [], name: `payout-of-${merchants.length}` }, databaseUrl, directory, postgres);
+  if (!hasPgbench())
+    return [
+      {
+        what,
+        against: 'pgbench, same SQL',
+        ratio: null,
+        aim: null,
+        rounds: 0,
+        figures: 'skipped: there is no pgbench in PATH',
+      },
+    ];
+  const texts = await Promise.all(
+    merchants.map(({ id: merchantId, shopId }) => payoutScript({ merchantId, shopId })),
+  );
+  const baseline = scriptsSubject(
+    { texts, variables: [], name: `payout-of-${merchants.length}` },
+    databaseUrl,
+    directory,
+    postgres,
+  );
   const { many: busy, one } = await measureBoth([baseline, route], bench, what);
-  return comparisonRows({ what, subject: route, baseline, aim: { least: 0.5 } }, busy, one, connections);
+  return comparisonRows(
+    { what, subject: route, baseline, aim: { least: 0.5 } },
+    busy,
+    one,
+    connections,
+  );
 };
 
 /** A batch as a subject: its payouts per second. */
@@ -74,21 +112,39 @@ const batchSubject = ({ service, postgres }: World, { key }: Merchant): Subject 
     });
     const elapsed_ms = performance.now() - began_ms;
     const perItem_us = (elapsed_ms * 1_000) / result.answered;
-    return { perSecond: (result.answered * 1_000) / elapsed_ms, p50_us: perItem_us, server_us: null, postgres_us: each_us[0] ?? null };
+    return {
+      perSecond: (result.answered * 1_000) / elapsed_ms,
+      p50_us: perItem_us,
+      server_us: null,
+      postgres_us: each_us[0] ?? null,
+    };
   },
 });
 
-const batchRows = async (world: World, merchant: Merchant, { plan, load, progress }: Bench): Promise<readonly Row[]> => {
+const batchRows = async (
+  world: World,
+  merchant: Merchant,
+  { plan, load, progress }: Bench,
+): Promise<readonly Row[]> => {
   const { service, postgres } = world;
   const requests = [requestText('POST', '/v1/public/payouts', headers(merchant.key), payoutBody)];
-  const single = serverSubject({ name: '1,000 single calls', ...service, requests, postgres }, load);
+  const single = serverSubject(
+    { name: '1,000 single calls', ...service, requests, postgres },
+    load,
+  );
   const batch = batchSubject(world, merchant);
   const rows: Row[] = [];
   for (const abreast of [1, connections]) {
-    const limited: Subject = { name: single.name, measure: (round) => single.measure({ ...round, duration_ms: 60_000, requests_max: batch_items }) };
+    const limited: Subject = {
+      name: single.name,
+      measure: (round) =>
+        single.measure({ ...round, duration_ms: 60_000, requests_max: batch_items }),
+    };
     const rounds = Math.min(plan.many.rounds, 5);
-    const samples = await measureInRounds([limited, batch], { connections: abreast, duration_ms: 0, rounds, warmUp: null }, (text) =>
-      progress(`batch: ${text}`),
+    const samples = await measureInRounds(
+      [limited, batch],
+      { connections: abreast, duration_ms: 0, rounds, warmUp: null },
+      (text) => progress(`batch: ${text}`),
     );
     const [singles = [], batches = []] = [samples.get(limited), samples.get(batch)];
     const perSecond = (sample: Sample): number => sample.perSecond;
@@ -110,7 +166,8 @@ export const payoutRows = async (world: World, bench: Bench): Promise<readonly R
   const many = bench.plan.merchants;
   bench.progress(`payouts: making ${many} merchants`);
   const merchants: Merchant[] = [await fund(service.url, merchant)];
-  while (merchants.length < many) merchants.push(await fund(service.url, await busyMerchant(service)));
+  while (merchants.length < many)
+    merchants.push(await fund(service.url, await busyMerchant(service)));
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 1 });
   const stopFolding = keepFolding(pool);
   try {

@@ -1,6 +1,7 @@
 /**
- * Subscriptions that are due at the same moment, charged by the worker, against token charges made one by one over REST; the same among few subscriptions
- * and among very many; and what a look for what is due costs when nothing is.
+ * Subscriptions that are due at the same moment, charged by the worker, against token charges made
+ * one by one over REST; the same among few subscriptions and among very many; and what a look for
+ * what is due costs when nothing is.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'pg';
@@ -11,7 +12,13 @@ import type { Bench } from '../plan.ts';
 import { saying } from '../progress.ts';
 import type { Row } from '../report.ts';
 import { withClocks } from '../subject.ts';
-import { addToken, countCharged, fillSubscriptions, makeDue, startChargingWorker } from '../subscriptions-in-table.ts';
+import {
+  addToken,
+  countCharged,
+  fillSubscriptions,
+  makeDue,
+  startChargingWorker,
+} from '../subscriptions-in-table.ts';
 import type { World } from '../world.ts';
 
 /** Issue: charges by the schedule over charges one by one, at least. */
@@ -28,12 +35,16 @@ interface Pace {
   readonly each_us: readonly (number | null)[];
 }
 
-const cpuText = ({ each_us }: Pace): string => each_us.map((cpu_us) => cpu_us?.toFixed(0) ?? '?').join(' + ');
+const cpuText = ({ each_us }: Pace): string =>
+  each_us.map((cpu_us) => cpu_us?.toFixed(0) ?? '?').join(' + ');
 
 /** Makes so many subscriptions due and waits until each is charged. */
 const drain = async (pool: Pool, due: number, clocks: readonly CpuClock[]): Promise<Pace> => {
   await makeDue(pool, due);
-  const { result, each_us } = await withClocks(clocks, async () => ({ answered: due, perSecond: await untilCharged(pool, due) }));
+  const { result, each_us } = await withClocks(clocks, async () => ({
+    answered: due,
+    perSecond: await untilCharged(pool, due),
+  }));
   return { perSecond: result.perSecond, each_us };
 };
 
@@ -47,14 +58,37 @@ const untilCharged = async (pool: Pool, due: number): Promise<number> => {
 };
 
 /** Charges a token over REST, each charge after the answer to the one before. */
-const oneByOne = async ({ merchant, service, postgres }: World, token: string, charges: number, { load }: Bench): Promise<Pace> => {
-  const requests = [requestText('POST', `/v1/public/tokens/${token}/charge`, { authorization: `Bearer ${merchant.key}` }, { amount: 10_000 })];
-  const plan = { url: service.url, requests, connections: 1, duration_ms: patience_ms, requests_max: charges };
-  const { result, each_us } = await withClocks([cpuOfProcess(service.pid), postgres], () => load.run(plan));
+const oneByOne = async (
+  { merchant, service, postgres }: World,
+  token: string,
+  charges: number,
+  { load }: Bench,
+): Promise<Pace> => {
+  const requests = [
+    requestText(
+      'POST',
+      `/v1/public/tokens/${token}/charge`,
+      { authorization: `Bearer ${merchant.key}` },
+      { amount: 10_000 },
+    ),
+  ];
+  const plan = {
+    url: service.url,
+    requests,
+    connections: 1,
+    duration_ms: patience_ms,
+    requests_max: charges,
+  };
+  const { result, each_us } = await withClocks([cpuOfProcess(service.pid), postgres], () =>
+    load.run(plan),
+  );
   return { perSecond: (result.answered * 1_000) / result.elapsed_ms, each_us };
 };
 
-/** Microseconds that one look for what is due takes when nothing is: that of the least disturbed tenth, once the plans are kept. */
+/**
+ * Microseconds that one look for what is due takes when nothing is: that of the least disturbed
+ * tenth, once the plans are kept.
+ */
 const emptyLook_us = async (pool: Pool): Promise<number> => {
   const took: number[] = [];
   for (let look = 0; look < looks * 2; look += 1) {
@@ -70,12 +104,21 @@ interface Measured extends Pace {
 }
 
 /** Measures among so many subscriptions, with a worker that is there for it alone. */
-const among = async (world: World, pool: Pool, token: string, rows: number, { plan, progress }: Bench): Promise<Measured> => {
+const among = async (
+  world: World,
+  pool: Pool,
+  token: string,
+  rows: number,
+  { plan, progress }: Bench,
+): Promise<Measured> => {
   await using stack = new AsyncDisposableStack();
   await fillSubscriptions(pool, world, token, rows, (text) => progress(`recurring: ${text}`));
   const look_us = await emptyLook_us(pool);
   const clocks = [await startChargingWorker(world, stack), world.postgres];
-  const charge = (due: number): Promise<Pace> => saying(drain(pool, due, clocks), () => progress(`recurring: charging ${due} of ${rows.toLocaleString('en')}`));
+  const charge = (due: number): Promise<Pace> =>
+    saying(drain(pool, due, clocks), () =>
+      progress(`recurring: charging ${due} of ${rows.toLocaleString('en')}`),
+    );
   await charge(Math.ceil(plan.dueSubscriptions / 5));
   return { ...(await charge(plan.dueSubscriptions)), look_us };
 };

@@ -1,6 +1,7 @@
 /**
- * Pages of registries and of the ledger in a large database against the same pages in a small one, both on one server: first, deep and filtered ones. The
- * verbs are called as the resolvers call them, so that what REST adds to both does not hide what the database does.
+ * Pages of registries and of the ledger in a large database against the same pages in a small one,
+ * both on one server: first, deep and filtered ones. The verbs are called as the resolvers call
+ * them, so that what REST adds to both does not hide what the database does.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,11 +10,26 @@ import { Client } from 'pg';
 import { startEmbeddedPostgres } from '../../../subgraphs/kernel/database/embedded-postgres.ts';
 import { cursorOf } from '../../../subgraphs/kernel/database/keyset.ts';
 import { migrate, openDatabase, type Database } from '../../../subgraphs/kernel/database/orm.ts';
-import { registryRange, type Reach, type RegistryPage, type RegistryQuery, type RegistryTable } from '../../../subgraphs/kernel/database/registry.ts';
+import {
+  registryRange,
+  type Reach,
+  type RegistryPage,
+  type RegistryQuery,
+  type RegistryTable,
+} from '../../../subgraphs/kernel/database/registry.ts';
 import { isRefused, type Refused } from '../../../subgraphs/kernel/rules/refusal.ts';
-import { ledgerRegistryQuery, ledgerTable, listLedger, type LedgerQuery } from '../../../subgraphs/merchants/ledger/read-ledger.ts';
+import {
+  ledgerRegistryQuery,
+  ledgerTable,
+  listLedger,
+  type LedgerQuery,
+} from '../../../subgraphs/merchants/ledger/read-ledger.ts';
 import { entities } from '../../../subgraphs/open-subgraphs.ts';
-import { listPayments, listRefunds, paymentTable } from '../../../subgraphs/payments/find-payments.ts';
+import {
+  listPayments,
+  listRefunds,
+  paymentTable,
+} from '../../../subgraphs/payments/find-payments.ts';
 import { refundStatuses } from '../../../subgraphs/payments/refunds/rules.ts';
 import { listPayouts } from '../../../subgraphs/payouts/find-payouts.ts';
 import { payoutMethods, payoutStatuses } from '../../../subgraphs/payouts/rules/payout.ts';
@@ -23,14 +39,19 @@ import type { Row } from '../report.ts';
 import { median } from '../rounds.ts';
 import type { BenchShop } from '../sent-statement.ts';
 
-/** Issue: so many payments in the small one, and at most so many times its latency in the large one. */
+/**
+ * Issue: so many payments in the small one, and at most so many times its latency in the large one.
+ */
 const smallPayments = 10_000;
 const slowerMost = 1.3;
 const page_rows = 50;
 /** Places in the depth of a registry at which deep pages begin. */
 const depths = 20;
 
-const shop: BenchShop = { merchantId: 'b0000000-0000-4000-8000-000000000001', shopId: 'b0000000-0000-4000-8000-000000000002' };
+const shop: BenchShop = {
+  merchantId: 'b0000000-0000-4000-8000-000000000001',
+  shopId: 'b0000000-0000-4000-8000-000000000002',
+};
 const reach: Reach = { merchantId: shop.merchantId, shopIds: [shop.shopId], modes: ['live'] };
 
 /** One kind of page. */
@@ -41,7 +62,10 @@ interface Kind {
   readonly table: RegistryTable;
   readonly query: RegistryQuery;
   /** Reads the page behind a cursor; without one the first. */
-  readonly read: (database: Database, after: string | null) => Promise<RegistryPage<object> | Refused>;
+  readonly read: (
+    database: Database,
+    after: string | null,
+  ) => Promise<RegistryPage<object> | Refused>;
 }
 
 const ofPayments = (what: string, deep: boolean, query: Omit<RegistryQuery, 'first'>): Kind => ({
@@ -61,15 +85,28 @@ const ofLedger = (what: string, deep: boolean, query: Omit<LedgerQuery, 'first'>
 });
 
 const refundTable: RegistryTable = { name: 'refund', filters: { status: refundStatuses } };
-const payoutTable: RegistryTable = { name: 'payout', filters: { status: payoutStatuses, method: payoutMethods } };
+const payoutTable: RegistryTable = {
+  name: 'payout',
+  filters: { status: payoutStatuses, method: payoutMethods },
+};
 
 /** Of refunds and payouts, which are a tenth as many. */
-const ofOthers = (name: 'refunds' | 'payouts', what: string, deep: boolean, query: Omit<RegistryQuery, 'first'>): Kind => ({
+const ofOthers = (
+  name: 'refunds' | 'payouts',
+  what: string,
+  deep: boolean,
+  query: Omit<RegistryQuery, 'first'>,
+): Kind => ({
   what: `${name}, ${what}`,
   deep,
   table: name === 'refunds' ? refundTable : payoutTable,
   query: { first: page_rows, ...query },
-  read: ({ pool }, after) => (name === 'refunds' ? listRefunds : listPayouts)(pool, reach, { first: page_rows, ...query, after }),
+  read: ({ pool }, after) =>
+    (name === 'refunds' ? listRefunds : listPayouts)(pool, reach, {
+      first: page_rows,
+      ...query,
+      after,
+    }),
 });
 
 const someDays = { from: '2026-02-01', to: '2026-06-30' };
@@ -78,7 +115,10 @@ const kinds: readonly Kind[] = [
   ofPayments('deep page', true, { filters: {} }),
   ofPayments('rare status', false, { filters: { status: ['cancelled'] } }),
   ofPayments('rare status, deep', true, { filters: { status: ['cancelled'] } }),
-  ofPayments('three statuses, some days', false, { filters: { status: ['cancelled', 'failed', 'expired'] }, ...someDays }),
+  ofPayments('three statuses, some days', false, {
+    filters: { status: ['cancelled', 'failed', 'expired'] },
+    ...someDays,
+  }),
   ofLedger('first page', false, {}),
   ofLedger('deep page', true, {}),
   ofLedger('rare type, deep', true, { type: 'adjustment' }),
@@ -87,7 +127,10 @@ const kinds: readonly Kind[] = [
   ofOthers('refunds', 'rare status, deep', true, { filters: { status: ['failed'] } }),
   ofOthers('payouts', 'deep page', true, { filters: {} }),
   ofOthers('payouts', 'rare status, deep', true, { filters: { status: ['failed'] } }),
-  ofOthers('payouts', 'one method, some days', false, { filters: { method: ['payouts_card'] }, ...someDays }),
+  ofOthers('payouts', 'one method, some days', false, {
+    filters: { method: ['payouts_card'] },
+    ...someDays,
+  }),
 ];
 
 const orThrow = <Found extends object>(found: Found | Refused): Found => {
@@ -100,11 +143,20 @@ const cursorsOf = ({ deep, table, query }: Kind): readonly (string | null)[] => 
   if (!deep) return [null];
   const { bound } = orThrow(registryRange(table, reach, query));
   const start = Temporal.Instant.from(`${firstDay}T00:00:00Z`);
-  return Array.from({ length: depths }, (_, index) => cursorOf({ createdAt: start.add({ hours: 24 * (50 + 10 * index) }), id: shop.merchantId }, bound));
+  return Array.from({ length: depths }, (_, index) =>
+    cursorOf(
+      { createdAt: start.add({ hours: 24 * (50 + 10 * index) }), id: shop.merchantId },
+      bound,
+    ),
+  );
 };
 
 /** Milliseconds that a page takes; a page that is not full would be another work. */
-const timeOf = async (database: Database, { read, what }: Kind, cursor: string | null): Promise<number> => {
+const timeOf = async (
+  database: Database,
+  { read, what }: Kind,
+  cursor: string | null,
+): Promise<number> => {
   const began_ms = performance.now();
   const { nodes } = orThrow(await read(database, cursor));
   const took_ms = performance.now() - began_ms;
@@ -147,7 +199,11 @@ const openEmpty = async (serverUrl: string, name: string): Promise<Database> => 
   await admin.connect();
   await admin.query(`create database ${name}`);
   await admin.end();
-  return openDatabase({ url: Object.assign(new URL(serverUrl), { pathname: `/${name}` }).href, entities, pool: 2 });
+  return openDatabase({
+    url: Object.assign(new URL(serverUrl), { pathname: `/${name}` }).href,
+    entities,
+    pool: 2,
+  });
 };
 
 /** The rows: one for each kind of page. */
@@ -162,12 +218,17 @@ export const registryRows = async ({ plan, progress }: Bench): Promise<readonly 
     const database = await openEmpty(server.url, name);
     stack.defer(() => database.close());
     await migrate(database);
-    await fillPayments(database.pool, shop, 'live', count, (text) => progress(`registry: ${name}: ${text}`));
+    await fillPayments(database.pool, shop, 'live', count, (text) =>
+      progress(`registry: ${name}: ${text}`),
+    );
     progress(`registry: ${name}: refunds and payouts`);
     await fillRefundsAndPayouts(database.pool, shop, 'live', Math.ceil(count / 10));
     return database;
   };
-  const sizes: Sizes = { small: await open('small', smallPayments), large: await open('large', plan.registryPayments) };
+  const sizes: Sizes = {
+    small: await open('small', smallPayments),
+    large: await open('large', plan.registryPayments),
+  };
   const rows: Row[] = [];
   for (const kind of kinds) {
     progress(`registry: ${kind.what}`);

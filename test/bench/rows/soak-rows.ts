@@ -1,7 +1,8 @@
 /**
- * The whole service under everything at once, for as long as `--minutes=` says: payments and payouts are created, payments, registry pages, ledger and balance
- * read, webhooks delivered, a stream listened to, at a steady rate that the machine can do. Whether waiting time and memory of every process stay what they
- * were. In one process (`soak`), and in one for each role (`fleet`).
+ * The whole service under everything at once, for as long as `--minutes=` says: payments and
+ * payouts are created, payments, registry pages, ledger and balance read, webhooks delivered, a
+ * stream listened to, at a steady rate that the machine can do. Whether waiting time and memory of
+ * every process stay what they were. In one process (`soak`), and in one for each role (`fleet`).
  */
 import { findOutsidePrograms } from '../../support/outside-programs.ts';
 import type { Size } from '../../support/service.ts';
@@ -12,7 +13,9 @@ import { median } from '../rounds.ts';
 import { openSoakStage, type SoakStage } from '../soak-stage.ts';
 import { memoryByName } from '../watched-memory.ts';
 
-/** Tenths of the time. The first is left out of the comparisons: programs are compiled as they run. */
+/**
+ * Tenths of the time. The first is left out of the comparisons: programs are compiled as they run.
+ */
 const looks = 10;
 const soakConnections = 8;
 /** Of what the machine can do at the beginning. */
@@ -34,28 +37,40 @@ interface Look {
   readonly webhooks: number;
 }
 
-const lookOf = (results: readonly LoadResult[], memories: readonly ReadonlyMap<string, number>[], webhooks: number): Look => {
+const lookOf = (
+  results: readonly LoadResult[],
+  memories: readonly ReadonlyMap<string, number>[],
+  webhooks: number,
+): Look => {
   const answered = results.reduce((sum, result) => sum + result.answered, 0);
   const elapsed_ms = results.reduce((sum, result) => sum + result.elapsed_ms, 0);
-  const least = (name: string): number => Math.min(...memories.map((memory) => memory.get(name) ?? Infinity));
+  const least = (name: string): number =>
+    Math.min(...memories.map((memory) => memory.get(name) ?? Infinity));
   return {
     perSecond: (answered * 1_000) / elapsed_ms,
     p50_us: median(results.map(({ p50_us }) => p50_us)),
     p99_us: median(results.map(({ p99_us }) => p99_us)),
-    each_us: (results[0]?.each_us ?? []).map((_, index) => median(results.map(({ each_us }) => each_us[index] ?? Number.NaN))),
+    each_us: (results[0]?.each_us ?? []).map((_, index) =>
+      median(results.map(({ each_us }) => each_us[index] ?? Number.NaN)),
+    ),
     least_MiB: new Map([...(memories[0]?.keys() ?? [])].map((name) => [name, least(name)])),
     webhooks: (webhooks * 1_000) / elapsed_ms,
   };
 };
 
 const ms = (time_us: number): string => `${(time_us / 1_000).toFixed(1)} ms`;
-const memoryText = (memory: ReadonlyMap<string, number>): string => Array.from(memory, ([name, held]) => `${name} ${held.toFixed(0)}`).join(', ');
+const memoryText = (memory: ReadonlyMap<string, number>): string =>
+  Array.from(memory, ([name, held]) => `${name} ${held.toFixed(0)}`).join(', ');
 
 const lookText = ({ perSecond, p50_us, p99_us, least_MiB, webhooks }: Look): string =>
   `${perSecond.toFixed(0)}/s, half within ${ms(p50_us)}, 99 % within ${ms(p99_us)}; ${webhooks.toFixed(0)} webhooks/s; MiB: ${memoryText(least_MiB)}`;
 
 /** Sends everything for the whole time, and looks. */
-const soak = async ({ url, requests, processes, heard }: SoakStage, { plan, load }: Bench, say: (text: string) => void): Promise<readonly Look[]> => {
+const soak = async (
+  { url, requests, processes, heard }: SoakStage,
+  { plan, load }: Bench,
+  say: (text: string) => void,
+): Promise<readonly Look[]> => {
   const texts = Object.values(requests);
   const total_ms = plan.soakMinutes * 60_000;
   const send = (duration_ms: number, perSecond_max?: number): Promise<LoadResult> =>
@@ -71,7 +86,9 @@ const soak = async ({ url, requests, processes, heard }: SoakStage, { plan, load
   await send(trial_ms);
   const { answered, elapsed_ms } = await send(trial_ms);
   const rate = Math.max(soakConnections, share * ((answered * 1_000) / elapsed_ms));
-  say(`${rate.toFixed(0)} requests a second from now on, of ${((answered * 1_000) / elapsed_ms).toFixed(0)} that it can do`);
+  say(
+    `${rate.toFixed(0)} requests a second from now on, of ${((answered * 1_000) / elapsed_ms).toFixed(0)} that it can do`,
+  );
   const seen: Look[] = [];
   const slices = Math.max(1, Math.round(total_ms / looks / slice_ms));
   for (let look = 1; look <= looks; look += 1) {
@@ -80,7 +97,8 @@ const soak = async ({ url, requests, processes, heard }: SoakStage, { plan, load
     for (let slice = 1; slice <= slices; slice += 1) {
       results.push(await send(total_ms / looks / slices, rate));
       memories.push(memoryByName(processes));
-      if (slice < slices && slice % 6 === 0) say(`${look} of ${looks}, ${heard.webhooks} webhooks, ${heard.events} events`);
+      if (slice < slices && slice % 6 === 0)
+        say(`${look} of ${looks}, ${heard.webhooks} webhooks, ${heard.events} events`);
     }
     const found = lookOf(results, memories, heard.webhooks - before);
     seen.push(found);
@@ -92,13 +110,15 @@ const soak = async ({ url, requests, processes, heard }: SoakStage, { plan, load
 type Figure = (look: Look) => number;
 
 /** The middle of a figure over some of the tenths. */
-const over = (seen: readonly Look[], from: number, to: number, figure: Figure): number => median(seen.slice(from, to).map(figure));
+const over = (seen: readonly Look[], from: number, to: number, figure: Figure): number =>
+  median(seen.slice(from, to).map(figure));
 
 const memoryRows = (title: string, seen: readonly Look[], minutes: number): readonly Row[] =>
   [...(seen[0]?.least_MiB.keys() ?? [])].map((name) => {
     const held: Figure = ({ least_MiB }) => least_MiB.get(name) ?? Number.NaN;
     const [middle, end] = [over(seen, 4, 6, held), over(seen, 8, 10, held)];
-    // PostgreSQL fills the buffers that it was given, and Redis holds what waits: their sizes are set elsewhere.
+    // PostgreSQL fills the buffers that it was given, and Redis holds what waits: their sizes are
+    // set elsewhere.
     const isStore = name === 'PostgreSQL' || name === 'Redis';
     const perHour = ((end - middle) / (minutes * 0.4)) * 60;
     const breath_MiB = Math.max(breathLeast_MiB, middle * breathShare);
@@ -113,8 +133,19 @@ const memoryRows = (title: string, seen: readonly Look[], minutes: number): read
     };
   });
 
-const rowsOf = (title: string, seen: readonly Look[], { requests, heard }: SoakStage, minutes: number): readonly Row[] => {
-  const row = (what: string, figure: Figure, isCost: boolean, least: number | null, figures: string): Row => {
+const rowsOf = (
+  title: string,
+  seen: readonly Look[],
+  { requests, heard }: SoakStage,
+  minutes: number,
+): readonly Row[] => {
+  const row = (
+    what: string,
+    figure: Figure,
+    isCost: boolean,
+    least: number | null,
+    figures: string,
+  ): Row => {
     const [early, late] = [over(seen, 1, 4, figure), over(seen, 7, 10, figure)];
     return {
       what: `${title}, ${what}`,
@@ -125,11 +156,18 @@ const rowsOf = (title: string, seen: readonly Look[], { requests, heard }: SoakS
       figures,
     };
   };
-  const byTenths = (figure: Figure, digits: number): string => seen.map((look) => figure(look).toFixed(digits)).join(', ');
+  const byTenths = (figure: Figure, digits: number): string =>
+    seen.map((look) => figure(look).toFixed(digits)).join(', ');
   const half: Figure = ({ p50_us }) => p50_us / 1_000;
   const nearlyAll: Figure = ({ p99_us }) => p99_us / 1_000;
   return [
-    row('requests a second', ({ perSecond }) => perSecond, false, flatWaiting, `by tenths: ${byTenths(({ perSecond }) => perSecond, 0)}`),
+    row(
+      'requests a second',
+      ({ perSecond }) => perSecond,
+      false,
+      flatWaiting,
+      `by tenths: ${byTenths(({ perSecond }) => perSecond, 0)}`,
+    ),
     row('waiting, half', half, true, flatWaiting, `ms by tenths: ${byTenths(half, 1)}`),
     row('waiting, 99 %', nearlyAll, true, null, `ms by tenths: ${byTenths(nearlyAll, 0)}`),
     ...Object.keys(requests).map((name, index) => {
@@ -154,11 +192,17 @@ const soakOf = async (name: string, size: Size, bench: Bench): Promise<readonly 
   say('starting the whole service');
   const service = await openSoakStage(size, stack);
   const { soakMinutes } = bench.plan;
-  return rowsOf(`${name} of ${soakMinutes} min`, await soak(service, bench, say), service, soakMinutes);
+  return rowsOf(
+    `${name} of ${soakMinutes} min`,
+    await soak(service, bench, say),
+    service,
+    soakMinutes,
+  );
 };
 
 /** The rows of the service in one process. */
 export const soakRows = (bench: Bench): Promise<readonly Row[]> => soakOf('soak', 'one', bench);
 
 /** The rows of the service with a process for each role, on Redis. */
-export const fleetSoakRows = (bench: Bench): Promise<readonly Row[]> => soakOf('fleet', 'separate', bench);
+export const fleetSoakRows = (bench: Bench): Promise<readonly Row[]> =>
+  soakOf('fleet', 'separate', bench);

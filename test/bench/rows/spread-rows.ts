@@ -1,6 +1,8 @@
 /**
- * The verbs themselves at 16 connections: creating against pgbench with the same statement, and payments that are created and succeed, all of one merchant
- * against the same over a hundred merchants: what one merchant's payments wait for at each other. Deltas are folded meanwhile, as the worker does.
+ * The verbs themselves at 16 connections: creating against pgbench with the same statement, and
+ * payments that are created and succeed, all of one merchant against the same over a hundred
+ * merchants: what one merchant's payments wait for at each other. Deltas are folded meanwhile, as
+ * the worker does.
  */
 import { setInterval } from 'node:timers';
 import { openDatabase, type Database } from '../../../subgraphs/kernel/database/orm.ts';
@@ -19,19 +21,40 @@ import { verbSubject } from '../verb-subject.ts';
 import type { World } from '../world.ts';
 
 const fold_ms = 1_000;
-const traits = { cardBrand: null, cardMask: null, cardHolder: null, phoneMask: null, payerBank: null };
+const traits = {
+  cardBrand: null,
+  cardMask: null,
+  cardHolder: null,
+  phoneMask: null,
+  payerBank: null,
+};
 
 /** The key of a shop. */
-export const keyOf = (shop: BenchShop): KeyPrincipal => ({ kind: 'key', keyId: shop.shopId, ...shop, mode: 'test', scopes: [] });
+export const keyOf = (shop: BenchShop): KeyPrincipal => ({
+  kind: 'key',
+  keyId: shop.shopId,
+  ...shop,
+  mode: 'test',
+  scopes: [],
+});
 
 /** Creates a payment of a key's shop; gives its id. */
 export const create = async (database: Database, key: KeyPrincipal): Promise<string> => {
-  const created = await createPayment(database, noPolicies, key, { input: { amount: 10_000n, method: 'sbp' } }, Temporal.Now.instant());
+  const created = await createPayment(
+    database,
+    noPolicies,
+    key,
+    { input: { amount: 10_000n, method: 'sbp' } },
+    Temporal.Now.instant(),
+  );
   if (isRefused(created)) throw new Error(created.message);
   return created.payment.id;
 };
 
-/** The session's opening is another matter: here the payment only is where the bank's answer finds it. */
+/**
+ * The session's opening is another matter: here the payment only is where the bank's answer finds
+ * it.
+ */
 export const toProcessing = `update payment set status = 'processing', processing_until = created_at + interval '20 minutes', version = version + 1 where merchant_id = $1 and id = $2`;
 
 /** The simulated bank's word that a payment is paid. */
@@ -39,13 +62,27 @@ export const approved = { kind: 'approved', reference: 'bench', rrn: null, trait
 
 const createAndSucceed = async (database: Database, key: KeyPrincipal): Promise<void> => {
   const paymentId = await create(database, key);
-  await database.pool.query({ name: 'bench_process', text: toProcessing, values: [key.merchantId, paymentId] });
-  const paid = await applyBankAnswer(database, { merchantId: key.merchantId, paymentId }, 'simulator', approved, Temporal.Now.instant());
+  await database.pool.query({
+    name: 'bench_process',
+    text: toProcessing,
+    values: [key.merchantId, paymentId],
+  });
+  const paid = await applyBankAnswer(
+    database,
+    { merchantId: key.merchantId, paymentId },
+    'simulator',
+    approved,
+    Temporal.Now.instant(),
+  );
   if (isRefused(paid) || paid.status !== 'succeeded') throw new Error('a payment did not succeed');
 };
 
 /** Copies of the merchant's shop, each of a merchant of its own. */
-const copyShop = async (database: Database, { merchantId, shopId }: BenchShop, merchants: number): Promise<readonly BenchShop[]> => {
+const copyShop = async (
+  database: Database,
+  { merchantId, shopId }: BenchShop,
+  merchants: number,
+): Promise<readonly BenchShop[]> => {
   const { rows } = await database.pool.query<BenchShop>(
     `insert into shop select copy.* from shop cross join generate_series(1, $3::int) as n cross join lateral jsonb_populate_record(shop,
         jsonb_build_object('merchant_id', gen_random_uuid(), 'id', gen_random_uuid(), 'number', n)) as copy
@@ -65,13 +102,29 @@ export const spreadRows = async (world: World, bench: Bench): Promise<readonly R
   const creating = verbSubject('create', world, [keyOf(shop)], (key) => create(database, key));
   const statement = await createStatement(shop);
   if (hasPgbench()) {
-    const baseline = pgbenchSubject(statement, freshIds(statement, shop), world.databaseUrl, world.directory, world.postgres);
+    const baseline = pgbenchSubject(
+      statement,
+      freshIds(statement, shop),
+      world.databaseUrl,
+      world.directory,
+      world.postgres,
+    );
     const { many, one } = await measureBoth([creating, baseline], bench, 'create without REST');
-    rows.push(...comparisonRows({ what: 'create without REST', subject: creating, baseline, aim: { least: 0.6 } }, many, one, connections).slice(0, 1));
+    rows.push(
+      ...comparisonRows(
+        { what: 'create without REST', subject: creating, baseline, aim: { least: 0.6 } },
+        many,
+        one,
+        connections,
+      ).slice(0, 1),
+    );
   }
   const shops = await copyShop(database, shop, bench.plan.merchants);
   let folding = Promise.resolve(0);
-  const timer = setInterval(() => (folding = folding.then(() => foldBalances(database.pool))), fold_ms);
+  const timer = setInterval(
+    () => (folding = folding.then(() => foldBalances(database.pool))),
+    fold_ms,
+  );
   stack.defer(async () => void (await folding));
   stack.defer(() => clearInterval(timer));
   const life = (key: KeyPrincipal): Promise<void> => createAndSucceed(database, key);
@@ -79,5 +132,13 @@ export const spreadRows = async (world: World, bench: Bench): Promise<readonly R
   const spread = verbSubject(`${shops.length} merchants`, world, shops.map(keyOf), life);
   const { many, one } = await measureBoth([spread, busy], bench, 'spread');
   const what = 'create and succeed, all of one merchant';
-  return [...rows, ...comparisonRows({ what, subject: busy, baseline: spread, aim: { least: 0.8 } }, many, one, connections).slice(0, 1)];
+  return [
+    ...rows,
+    ...comparisonRows(
+      { what, subject: busy, baseline: spread, aim: { least: 0.8 } },
+      many,
+      one,
+      connections,
+    ).slice(0, 1),
+  ];
 };

@@ -1,4 +1,7 @@
-/** Time from `npm start` until it is ready, on no data (cold) and on its own (warm), beside that of the embedded PostgreSQL alone. */
+/**
+ * Time from `npm start` until it is ready, on no data (cold) and on its own (warm), beside that of
+ * the embedded PostgreSQL alone.
+ */
 import { fork, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -14,7 +17,9 @@ const root = join(import.meta.dirname, '../../..');
 const patience_ms = 60_000;
 const look_ms = 10;
 
-type Start = (dataDir: string) => Promise<{ readonly child: ChildProcess; readonly ready: Promise<unknown> }>;
+type Start = (
+  dataDir: string,
+) => Promise<{ readonly child: ChildProcess; readonly ready: Promise<unknown> }>;
 
 const isReady = async (url: string): Promise<boolean> => {
   const answer = await fetch(url).catch(() => null);
@@ -29,7 +34,8 @@ const startService: Start = async (dataDir) => {
   const ready = async (): Promise<void> => {
     const deadline = performance.now() + patience_ms;
     while (!(await isReady(`http://127.0.0.1:${port}/readyz`))) {
-      if (performance.now() > deadline || child.exitCode !== null) throw new Error('npm start did not come to be ready');
+      if (performance.now() > deadline || child.exitCode !== null)
+        throw new Error('npm start did not come to be ready');
       await sleep(look_ms);
     }
   };
@@ -37,7 +43,9 @@ const startService: Start = async (dataDir) => {
 };
 
 const startPostgres: Start = async (dataDir) => {
-  const child = fork(join(import.meta.dirname, '../servers', 'postgres-alone.ts'), { env: { ...process.env, DATA_DIR: dataDir } });
+  const child = fork(join(import.meta.dirname, '../servers', 'postgres-alone.ts'), {
+    env: { ...process.env, DATA_DIR: dataDir },
+  });
   return { child, ready: once(child, 'message') };
 };
 
@@ -76,14 +84,24 @@ export const startRows = async ({ plan, progress }: Bench): Promise<readonly Row
   const rounds: (readonly (readonly number[])[])[] = [];
   for (let round = 0; round < plan.starts; round += 1) {
     progress(`start: round ${round + 1} of ${plan.starts}`);
-    const times = await timeRound(round % 2 === 0 ? [startService, startPostgres] : [startPostgres, startService]);
+    const times = await timeRound(
+      round % 2 === 0 ? [startService, startPostgres] : [startPostgres, startService],
+    );
     rounds.push(round % 2 === 0 ? times : times.toReversed());
   }
   return kinds.map((kind, index) => {
-    const times = (starter: number): readonly number[] => rounds.map((round) => round[starter]?.[index] ?? Number.NaN);
+    const times = (starter: number): readonly number[] =>
+      rounds.map((round) => round[starter]?.[index] ?? Number.NaN);
     const [service, postgres] = [times(0), times(1)];
     const ratio = median(service.map((time, round) => (postgres[round] ?? Number.NaN) / time));
     const figures = `${median(service).toFixed(0)} ms to ${median(postgres).toFixed(0)} ms`;
-    return { what: `npm start to ready, ${kind}`, against: 'embedded PostgreSQL alone', ratio, aim: null, rounds: plan.starts, figures };
+    return {
+      what: `npm start to ready, ${kind}`,
+      against: 'embedded PostgreSQL alone',
+      ratio,
+      aim: null,
+      rounds: plan.starts,
+      figures,
+    };
   });
 };

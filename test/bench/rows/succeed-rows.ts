@@ -1,6 +1,7 @@
 /**
- * Payments that succeed, at 16 connections: the verb that applies a bank's answer against pgbench with the very same statements, caught on their way to the
- * database. Each round of either has as many payments as the other's, made beforehand, and afterwards all of them must have succeeded.
+ * Payments that succeed, at 16 connections: the verb that applies a bank's answer against pgbench
+ * with the very same statements, caught on their way to the database. Each round of either has as
+ * many payments as the other's, made beforehand, and afterwards all of them must have succeeded.
  */
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
@@ -23,7 +24,8 @@ const leastRatio = 0.6;
 
 /** The n-th of the payments that are there to succeed. */
 const idOf = (n: number): string => `b0000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
-const idInSql = (n: string): string => `('b0000000-0000-4000-8000-' || lpad((${n})::text, 12, '0'))`;
+const idInSql = (n: string): string =>
+  `('b0000000-0000-4000-8000-' || lpad((${n})::text, 12, '0'))`;
 
 /** Makes `count` payments that wait for the bank's word, as copies of one. */
 const fill = async (database: Database, world: World, count: number): Promise<PaymentInHand> => {
@@ -37,13 +39,20 @@ const fill = async (database: Database, world: World, count: number): Promise<Pa
     [merchantId, paymentId, count],
   );
   await database.pool.query('vacuum (analyze) payment');
-  const inHand = await findPayment(database.pool, { merchantId, paymentId: idOf(0) }, Temporal.Now.instant());
+  const inHand = await findPayment(
+    database.pool,
+    { merchantId, paymentId: idOf(0) },
+    Temporal.Now.instant(),
+  );
   if (!inHand) throw new Error('the payments are not there');
   return inHand;
 };
 
 /** What the verb sends for one payment, which is answered as the database would. */
-const catchStatements = async ({ payment, rateBps }: PaymentInHand): Promise<readonly SentStatement[]> => {
+const catchStatements = async ({
+  payment,
+  rateBps,
+}: PaymentInHand): Promise<readonly SentStatement[]> => {
   const sent: SentStatement[] = [];
   const pool = {
     query: async (statement: SentStatement) => {
@@ -59,16 +68,30 @@ const catchStatements = async ({ payment, rateBps }: PaymentInHand): Promise<rea
   return sent;
 };
 
-/** The script of one success. Each connection of pgbench counts its own payments; `first` is where those of a run begin, `share` how many each connection has. */
+/**
+ * The script of one success. Each connection of pgbench counts its own payments; `first` is where
+ * those of a run begin, `share` how many each connection has.
+ */
 const scriptOf = async (inHand: PaymentInHand): Promise<string> => {
   const { id, merchantId, shopId, terminalId } = inHand.payment;
   const replacing = { [id]: idInSql(':n') };
-  const statements = (await catchStatements(inHand)).map((statement) => statementText(statement, [merchantId, shopId, terminalId], replacing));
-  return ['\\set done :done + 1', '\\set n :first + :client_id * :share + :done - 1', ...statements.map((text) => `${text};`)].join('\n');
+  const statements = (await catchStatements(inHand)).map((statement) =>
+    statementText(statement, [merchantId, shopId, terminalId], replacing),
+  );
+  return [
+    '\\set done :done + 1',
+    '\\set n :first + :client_id * :share + :done - 1',
+    ...statements.map((text) => `${text};`),
+  ].join('\n');
 };
 
 /** How many payments have succeeded from one on. */
-const succeeded = async (pool: Pool, world: World, first: number, count: number): Promise<number> => {
+const succeeded = async (
+  pool: Pool,
+  world: World,
+  first: number,
+  count: number,
+): Promise<number> => {
   const { rows } = await pool.query<{ count: number }>(
     `select count(*)::int as count from payment where merchant_id = $1 and id >= $2 and id < $3 and status = 'succeeded'`,
     [world.merchant.id, idOf(first), idOf(first + count)],
@@ -77,7 +100,12 @@ const succeeded = async (pool: Pool, world: World, first: number, count: number)
 };
 
 /** Both as subjects that take their payments from the same stock. */
-const openSubjects = (database: Database, world: World, script: string, counts: readonly [many: number, one: number]) => {
+const openSubjects = (
+  database: Database,
+  world: World,
+  script: string,
+  counts: readonly [many: number, one: number],
+) => {
   let next = 0;
   const stocked = (name: string, measure: (first: number) => Subject): Subject => ({
     name,
@@ -85,24 +113,45 @@ const openSubjects = (database: Database, world: World, script: string, counts: 
       const count = load.connections === 1 ? counts[1] : counts[0];
       const first = next;
       next += count;
-      const sample = await measure(first).measure({ ...load, duration_ms: Number.MAX_SAFE_INTEGER, requests_max: count });
+      const sample = await measure(first).measure({
+        ...load,
+        duration_ms: Number.MAX_SAFE_INTEGER,
+        requests_max: count,
+      });
       const paid = await succeeded(database.pool, world, first, count);
       if (paid !== count) throw new Error(`${name}: ${paid} of ${count} payments succeeded`);
       return sample;
     },
   });
   const verb = stocked('payments that succeed', (first) => {
-    const keys = Array.from({ length: counts[0] }, (_, index) => ({ merchantId: world.merchant.id, paymentId: idOf(first + index) }));
-    return verbSubject('', world, keys, (key) => applyBankAnswer(database, key, 'simulator', approved, Temporal.Now.instant()));
+    const keys = Array.from({ length: counts[0] }, (_, index) => ({
+      merchantId: world.merchant.id,
+      paymentId: idOf(first + index),
+    }));
+    return verbSubject('', world, keys, (key) =>
+      applyBankAnswer(database, key, 'simulator', approved, Temporal.Now.instant()),
+    );
   });
   const pgbench = stocked('pgbench', (first) => {
-    const variables = (share: number): readonly string[] => ['-D', 'done=0', '-D', `first=${first}`, '-D', `share=${share}`];
+    const variables = (share: number): readonly string[] => [
+      '-D',
+      'done=0',
+      '-D',
+      `first=${first}`,
+      '-D',
+      `share=${share}`,
+    ];
     const scripts = { texts: [script], name: `succeed-${randomUUID()}`, counted: true };
     return {
       name: '',
       measure: (load) => {
         const share = Math.ceil((load.requests_max ?? 0) / load.connections);
-        return scriptsSubject({ ...scripts, variables: variables(share) }, world.databaseUrl, world.directory, world.postgres).measure(load);
+        return scriptsSubject(
+          { ...scripts, variables: variables(share) },
+          world.databaseUrl,
+          world.directory,
+          world.postgres,
+        ).measure(load);
       },
     };
   });
@@ -110,9 +159,22 @@ const openSubjects = (database: Database, world: World, script: string, counts: 
 };
 
 /** The rows. */
-export const succeedRows = async (world: World, { plan, progress }: Bench): Promise<readonly Row[]> => {
+export const succeedRows = async (
+  world: World,
+  { plan, progress }: Bench,
+): Promise<readonly Row[]> => {
   const what = 'succeed without REST';
-  if (!hasPgbench()) return [{ what, against: 'pgbench', ratio: null, aim: { least: leastRatio }, rounds: 0, figures: 'skipped: there is no pgbench in PATH' }];
+  if (!hasPgbench())
+    return [
+      {
+        what,
+        against: 'pgbench',
+        ratio: null,
+        aim: { least: leastRatio },
+        rounds: 0,
+        figures: 'skipped: there is no pgbench in PATH',
+      },
+    ];
   await using stack = new AsyncDisposableStack();
   const database = await openDatabase({ url: world.databaseUrl, entities, pool: connections });
   stack.defer(() => database.close());
@@ -123,7 +185,16 @@ export const succeedRows = async (world: World, { plan, progress }: Bench): Prom
   const { verb, pgbench } = openSubjects(database, world, await scriptOf(inHand), counts);
   const say = (text: string): void => progress(`succeed: ${text}`);
   const subjects = [verb, pgbench];
-  const many = await measureInRounds(subjects, { ...plan.many, warmUp: { duration_ms: 0, requests_max: counts[0] } }, say);
+  const many = await measureInRounds(
+    subjects,
+    { ...plan.many, warmUp: { duration_ms: 0, requests_max: counts[0] } },
+    say,
+  );
   const one = await measureInRounds(subjects, plan.one, say);
-  return comparisonRows({ what, subject: verb, baseline: pgbench, aim: { least: leastRatio } }, many, one, connections);
+  return comparisonRows(
+    { what, subject: verb, baseline: pgbench, aim: { least: leastRatio } },
+    many,
+    one,
+    connections,
+  );
 };

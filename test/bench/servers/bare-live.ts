@@ -1,4 +1,7 @@
-/** The baseline of the live side: sockets of ws and answers of http that nobody asks who they are, each held and told the same text. */
+/**
+ * The baseline of the live side: sockets of ws and answers of http that nobody asks who they are,
+ * each held and told the same text.
+ */
 import type { ServerResponse } from 'node:http';
 import fastify from 'fastify';
 import { WebSocketServer, type WebSocket } from 'ws';

@@ -1,17 +1,31 @@
-/** The baseline over PostgreSQL: the same statements under the same names, on a pool of the same size, the same JSON. Takes DATABASE_URL, POOL, MERCHANT, SHOP. */
+/**
+ * The baseline over PostgreSQL: the same statements under the same names, on a pool of the same
+ * size, the same JSON. Takes DATABASE_URL, POOL, MERCHANT, SHOP.
+ */
 import pg from 'pg';
 import { paymentJson, type PaymentFieldsFragment } from '../../../schema/wire.ts';
 import { serve } from '../child-server.ts';
 import { createStatement, fillOf, readStatement, type CreateFields } from '../sent-statement.ts';
 import { openBareRoutes } from './bare-routes.ts';
 
-const { DATABASE_URL: connectionString, POOL, MERCHANT: merchantId = '', SHOP: shopId = '' } = process.env;
+const {
+  DATABASE_URL: connectionString,
+  POOL,
+  MERCHANT: merchantId = '',
+  SHOP: shopId = '',
+} = process.env;
 const pool = new pg.Pool({ connectionString, max: Number(POOL), min: 0 });
-const [create, read] = await Promise.all([createStatement({ merchantId, shopId }), readStatement()]);
+const [create, read] = await Promise.all([
+  createStatement({ merchantId, shopId }),
+  readStatement(),
+]);
 const valuesOf = fillOf(create, { merchantId, shopId });
 
 /** Rows as pg gives them: whole numbers of eight bytes as texts, moments as Date. */
-type PaymentRow = Omit<PaymentFieldsFragment, 'amount' | 'amountRefunded' | 'fee' | 'net' | 'refunds'> & {
+type PaymentRow = Omit<
+  PaymentFieldsFragment,
+  'amount' | 'amountRefunded' | 'fee' | 'net' | 'refunds'
+> & {
   readonly amount: string;
   readonly amountRefunded: string;
   readonly fee: string | null;
@@ -30,7 +44,13 @@ const json = (row: PaymentRow): object =>
   });
 
 const createPayment = async (body: CreateFields): Promise<object> => {
-  const [row] = (await pool.query<PaymentRow>({ name: create.name, text: create.text, values: valuesOf(body, new Date()) })).rows;
+  const [row] = (
+    await pool.query<PaymentRow>({
+      name: create.name,
+      text: create.text,
+      values: valuesOf(body, new Date()),
+    })
+  ).rows;
   if (!row) throw new Error('no payment was created');
   return {
     payment: json(row),
@@ -46,7 +66,9 @@ const createPayment = async (body: CreateFields): Promise<object> => {
 };
 
 const readPayment = async (id: string): Promise<object> => {
-  const [row] = (await pool.query<PaymentRow>({ name: read.name, text: read.text, values: [merchantId, id] })).rows;
+  const [row] = (
+    await pool.query<PaymentRow>({ name: read.name, text: read.text, values: [merchantId, id] })
+  ).rows;
   if (!row) throw new Error('there is no such payment');
   return json(row);
 };

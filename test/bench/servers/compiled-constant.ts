@@ -1,4 +1,7 @@
-/** The compiled operations behind bare routes, over constant subgraphs: the graph's own cost, the edge's checks apart. With SUBGRAPHS they are in another process there. */
+/**
+ * The compiled operations behind bare routes, over constant subgraphs: the graph's own cost, the
+ * edge's checks apart. With SUBGRAPHS they are in another process there.
+ */
 import { remoteExecutor } from '../../../gateway/remote-subgraph.ts';
 import { readContract } from '../../../rest-facade/read-contract.ts';
 import { routes, type Route } from '../../../rest-facade/routes.ts';
@@ -10,7 +13,13 @@ import { constantExecutor, openConstantGraph, principal, silent } from './consta
 
 const { SUBGRAPHS } = process.env;
 const supergraph = await openConstantGraph((name) =>
-  SUBGRAPHS ? remoteExecutor(`${SUBGRAPHS}${subgraphPath(name)}`, { shared: Buffer.alloc(32, 7), service: null }, silent) : constantExecutor(name),
+  SUBGRAPHS
+    ? remoteExecutor(
+        `${SUBGRAPHS}${subgraphPath(name)}`,
+        { shared: Buffer.alloc(32, 7), service: null },
+        silent,
+      )
+    : constantExecutor(name),
 );
 const call = { principal, requestId: 'bench' };
 
@@ -20,7 +29,10 @@ const runOf = (name: 'CreatePayment' | 'GetPayment') => {
   const operation = supergraph.operation(name);
   return async (request: { id: string; body: object }): Promise<object> => {
     // As in the facade: the row ties request, variables and data to its operation.
-    const { data } = await operation.run(route.variables({ query: {}, idempotency: null, ...request } as never) as never, call);
+    const { data } = await operation.run(
+      route.variables({ query: {}, idempotency: null, ...request } as never) as never,
+      call,
+    );
     const outcome = route.answer(data as never);
     if (outcome === null || !('body' in outcome)) throw new Error(`${name} was refused`);
     return outcome.body;
@@ -30,4 +42,9 @@ const runOf = (name: 'CreatePayment' | 'GetPayment') => {
 const create = runOf('CreatePayment');
 const read = runOf('GetPayment');
 const { shape } = compileBody(readContract().operations.get('CreatePayment')?.body?.schema ?? null);
-await serve(openBareRoutes({ create: (body) => create({ id: '', body: shape(body) }), read: (id) => read({ id, body: {} }) }));
+await serve(
+  openBareRoutes({
+    create: (body) => create({ id: '', body: shape(body) }),
+    read: (id) => read({ id, body: {} }),
+  }),
+);

@@ -1,25 +1,52 @@
-/** The real schema and the real gateway over subgraphs that always answer the same payment: what remains is the cost of the graph itself. */
+/**
+ * The real schema and the real gateway over subgraphs that always answer the same payment: what
+ * remains is the cost of the graph itself.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Kind, type GraphQLSchema } from 'graphql';
 import { readSubgraphSdl, subgraphNames, type SubgraphName } from '../../../schema/sources.ts';
 import type { ApiKeyHolder } from '../../../gateway/callers/authenticate.ts';
 import { openSupergraph, type Supergraph } from '../../../gateway/supergraph.ts';
-import { resolvableEntities, type EntityLoader } from '../../../subgraphs/kernel/service/entities.ts';
+import {
+  resolvableEntities,
+  type EntityLoader,
+} from '../../../subgraphs/kernel/service/entities.ts';
 import { localExecutor } from '../../../subgraphs/kernel/service/graph/local-executor.ts';
-import { scopes, type Call, type KeyPrincipal } from '../../../subgraphs/kernel/service/access/principal.ts';
-import { buildSubgraph, type SubgraphContext, type SubgraphExecutor } from '../../../subgraphs/kernel/service/graph/subgraph.ts';
+import {
+  scopes,
+  type Call,
+  type KeyPrincipal,
+} from '../../../subgraphs/kernel/service/access/principal.ts';
+import {
+  buildSubgraph,
+  type SubgraphContext,
+  type SubgraphExecutor,
+} from '../../../subgraphs/kernel/service/graph/subgraph.ts';
 import { openLog } from '../../../subgraphs/kernel/service/tracing/telemetry.ts';
 import type { Payment } from '../../../subgraphs/payments/entities.ts';
 import { publicPayment } from '../../../subgraphs/payments/payment-view.ts';
 
 export const silent = openLog({ logLevel: 'silent' }, 'bench');
-export const supergraphSdl = readFileSync(join(import.meta.dirname, '../../../schema/supergraph.graphql'), 'utf8');
+export const supergraphSdl = readFileSync(
+  join(import.meta.dirname, '../../../schema/supergraph.graphql'),
+  'utf8',
+);
 
-const [merchantId, shopId] = ['6f1c2d50-0b7e-4f57-9c6a-6a1d3a1b0001', '6f1c2d50-0b7e-4f57-9c6a-6a1d3a1b0002'];
+const [merchantId, shopId] = [
+  '6f1c2d50-0b7e-4f57-9c6a-6a1d3a1b0001',
+  '6f1c2d50-0b7e-4f57-9c6a-6a1d3a1b0002',
+];
 
 /** Who calls. */
-export const principal: KeyPrincipal = { kind: 'key', keyId: shopId, merchantId, shopId, mode: 'test', scopes };
+export const principal: KeyPrincipal = {
+  kind: 'key',
+  keyId: shopId,
+  merchantId,
+  shopId,
+  mode: 'test',
+  scopes,
+};
 
 /** The row that every answer is about. */
 const payment: Payment = {
@@ -100,10 +127,19 @@ const holder: ApiKeyHolder = {
   rateLimit: { perSecond: 1_000_000, burst: 1_000_000 },
 };
 
-const created = { __typename: 'PaymentCreated', payment, paymentUrl, mode: 'test', idempotent: false, simulator: 'succeeded' };
+const created = {
+  __typename: 'PaymentCreated',
+  payment,
+  paymentUrl,
+  mode: 'test',
+  idempotent: false,
+  simulator: 'succeeded',
+};
 /** A page of payments of a few shops. */
 export const listed = { payments: 50, shops: 5 } as const;
-const shopIds = Array.from({ length: listed.shops }, (_, index) => shopId.replace(/02$/, `a${index}`));
+const shopIds = Array.from({ length: listed.shops }, (_, index) =>
+  shopId.replace(/02$/, `a${index}`),
+);
 const page = Array.from({ length: listed.payments }, (_, index) => ({
   ...payment,
   id: `${payment.id.slice(0, -2)}${index + 10}`,
@@ -134,26 +170,50 @@ const resolverOf = (field: string) => async (): Promise<object> => {
 export const constantSchema = (name: SubgraphName): GraphQLSchema => {
   const sdl = readSubgraphSdl(name);
   const rootFields = sdl.definitions.flatMap((definition) =>
-    definition.kind === Kind.OBJECT_TYPE_DEFINITION && ['Query', 'Mutation'].includes(definition.name.value)
-      ? [[definition.name.value, Object.fromEntries((definition.fields ?? []).map((field) => [field.name.value, resolverOf(field.name.value)]))]]
+    definition.kind === Kind.OBJECT_TYPE_DEFINITION &&
+    ['Query', 'Mutation'].includes(definition.name.value)
+      ? [
+          [
+            definition.name.value,
+            Object.fromEntries(
+              (definition.fields ?? []).map((field) => [
+                field.name.value,
+                resolverOf(field.name.value),
+              ]),
+            ),
+          ],
+        ]
       : [],
   );
   const shop = (of: Payment): object => ({ merchantId, id: of.shopId });
-  const own = name === 'payments' ? { Payment: { refunds: async () => [], net: () => null, shop } } : {};
-  const loaderOf = (type: string): EntityLoader => (type === 'Shop' ? async (references) => references.map(({ id }) => shopOf(id)) : async () => []);
-  const entities = Object.fromEntries(resolvableEntities(sdl).map((type) => [type, loaderOf(type)]));
-  return buildSubgraph({ name, resolvers: { ...Object.fromEntries(rootFields), ...own }, entities });
+  const own =
+    name === 'payments' ? { Payment: { refunds: async () => [], net: () => null, shop } } : {};
+  const loaderOf = (type: string): EntityLoader =>
+    type === 'Shop' ? async (references) => references.map(({ id }) => shopOf(id)) : async () => [];
+  const entities = Object.fromEntries(
+    resolvableEntities(sdl).map((type) => [type, loaderOf(type)]),
+  );
+  return buildSubgraph({
+    name,
+    resolvers: { ...Object.fromEntries(rootFields), ...own },
+    entities,
+  });
 };
 
 // Nothing here is in a database.
 const contextOf = (call: Call): SubgraphContext => ({ ...call, now: () => payment.createdAt });
 
 /** Such a subgraph in this process. */
-export const constantExecutor = (name: SubgraphName): SubgraphExecutor => localExecutor(constantSchema(name), contextOf, silent);
+export const constantExecutor = (name: SubgraphName): SubgraphExecutor =>
+  localExecutor(constantSchema(name), contextOf, silent);
 
 /** The supergraph over such subgraphs, or over others. */
-export const openConstantGraph = (executorOf: (name: SubgraphName) => SubgraphExecutor = constantExecutor): Promise<Supergraph> => {
+export const openConstantGraph = (
+  executorOf: (name: SubgraphName) => SubgraphExecutor = constantExecutor,
+): Promise<Supergraph> => {
   // Every name is there: the list is that of the type.
-  const executors = Object.fromEntries(subgraphNames.map((name) => [name, executorOf(name)])) as Record<SubgraphName, SubgraphExecutor>;
+  const executors = Object.fromEntries(
+    subgraphNames.map((name) => [name, executorOf(name)]),
+  ) as Record<SubgraphName, SubgraphExecutor>;
   return openSupergraph({ supergraphSdl, executors, log: silent });
 };

@@ -1,10 +1,16 @@
-/** The constant subgraphs over HTTP, for every gateway alike: who says nothing of itself is the key that is measured. Our own edge says who asks, and is believed. */
+/**
+ * The constant subgraphs over HTTP, for every gateway alike: who says nothing of itself is the key
+ * that is measured. Our own edge says who asks, and is believed.
+ */
 import fastify from 'fastify';
 import { parse } from 'graphql';
 import { subgraphNames } from '../../../schema/sources.ts';
 import { subgraphPath } from '../../../subgraphs/kernel/service/graph/serve-subgraph.ts';
 import type { PreparedDocument } from '../../../subgraphs/kernel/service/graph/subgraph.ts';
-import { principalHeader, principalReader } from '../../../subgraphs/kernel/service/access/principal-header.ts';
+import {
+  principalHeader,
+  principalReader,
+} from '../../../subgraphs/kernel/service/access/principal-header.ts';
 import { serve } from '../child-server.ts';
 import { constantExecutor, principal as keyPrincipal } from './constant-graph.ts';
 

@@ -11,7 +11,18 @@ import { openConstantGraph, silent } from './constant-graph.ts';
 
 const supergraph = await openConstantGraph();
 const app = openHttp({ config: { publicUrl: null }, log: silent, ready: async () => true });
-const authenticator = openAuthenticator({ ...authenticatorParts, supergraph, bus: localBus(), operatorToken: null });
+const authenticator = openAuthenticator({
+  ...authenticatorParts,
+  supergraph,
+  bus: localBus(),
+  operatorToken: null,
+});
 const limiter = limitBy(openBucketsInMemory(), openAddressOf([]));
-await registerRestFacade(app, { supergraph, authenticator, limiter, openStream: () => null, log: silent });
+await registerRestFacade(app, {
+  supergraph,
+  authenticator,
+  limiter,
+  openStream: () => null,
+  log: silent,
+});
 await serve(app);

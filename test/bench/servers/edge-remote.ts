@@ -17,14 +17,29 @@ import { openConstantGraph, silent } from './constant-graph.ts';
 
 const { SUBGRAPHS = '' } = process.env;
 const supergraph = await openConstantGraph((name) =>
-  remoteExecutor(`${SUBGRAPHS}${subgraphPath(name)}`, { shared: Buffer.alloc(32, 7), service: null }, silent),
+  remoteExecutor(
+    `${SUBGRAPHS}${subgraphPath(name)}`,
+    { shared: Buffer.alloc(32, 7), service: null },
+    silent,
+  ),
 );
 const bus = localBus();
-const authenticator = openAuthenticator({ ...authenticatorParts, supergraph, bus, operatorToken: null });
+const authenticator = openAuthenticator({
+  ...authenticatorParts,
+  supergraph,
+  bus,
+  operatorToken: null,
+});
 const limiter = limitBy(openBucketsInMemory(), openAddressOf([]));
 const liveEvents = openLiveEvents({ bus, readEventsAfter: storedEvents(supergraph), log: silent });
 const liveSubscriptions = openLiveSubscriptions({ supergraph, liveEvents, log: silent });
 const app = openHttp({ config: { publicUrl: null }, log: silent, ready: async () => true });
 await registerGateway(app, { supergraph, authenticator, limiter, liveSubscriptions, log: silent });
-await registerRestFacade(app, { supergraph, authenticator, limiter, openStream: () => null, log: silent });
+await registerRestFacade(app, {
+  supergraph,
+  authenticator,
+  limiter,
+  openStream: () => null,
+  log: silent,
+});
 await serve(app);

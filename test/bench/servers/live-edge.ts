@@ -1,4 +1,7 @@
-/** The live side of the edge over a world in memory: `/graphql` and the stream, with READERS keys of one shop. It is asked for memory and for events as `answerQuestions` says. */
+/**
+ * The live side of the edge over a world in memory: `/graphql` and the stream, with READERS keys of
+ * one shop. It is asked for memory and for events as `answerQuestions` says.
+ */
 import { openEventStream } from '../../../rest-facade/event-stream.ts';
 import { registerGateway } from '../../../gateway/graphql/server.ts';
 import { registerRestFacade } from '../../../rest-facade/server.ts';
@@ -13,7 +16,11 @@ const parts = await openParts({ socketsPerCaller: Number.MAX_SAFE_INTEGER });
 const { world } = parts;
 const holder = world.holderOf(testKey);
 for (let index = 0; index < readers; index += 1) {
-  world.setKey(readerKey(index), { ...holder, keyId: `key-of-reader-${index}`, rateLimit: { perSecond: 1_000_000, burst: 1_000_000 } });
+  world.setKey(readerKey(index), {
+    ...holder,
+    keyId: `key-of-reader-${index}`,
+    rateLimit: { perSecond: 1_000_000, burst: 1_000_000 },
+  });
 }
 const app = openHttp({ config: { publicUrl: null }, log: silent, ready: async () => true });
 await registerGateway(app, parts);

@@ -1,4 +1,7 @@
-/** Stock Apollo over subgraphs in another process at SUBGRAPHS: Apollo Server, ApolloGateway and its RemoteGraphQLDataSource, as anybody would run it. */
+/**
+ * Stock Apollo over subgraphs in another process at SUBGRAPHS: Apollo Server, ApolloGateway and its
+ * RemoteGraphQLDataSource, as anybody would run it.
+ */
 import { ApolloGateway, RemoteGraphQLDataSource } from '@apollo/gateway';
 import { ApolloServer, HeaderMap } from '@apollo/server';
 import fastify from 'fastify';
@@ -11,15 +14,22 @@ const { SUBGRAPHS = '' } = process.env;
 const gateway = new ApolloGateway({
   supergraphSdl,
   logger: silent,
-  buildService: ({ name }) => new RemoteGraphQLDataSource({ url: `${SUBGRAPHS}${subgraphPath(name as SubgraphName)}` }),
+  buildService: ({ name }) =>
+    new RemoteGraphQLDataSource({ url: `${SUBGRAPHS}${subgraphPath(name as SubgraphName)}` }),
 });
-const apollo = new ApolloServer({ gateway, logger: silent, includeStacktraceInErrorResponses: false, stopOnTerminationSignals: false });
+const apollo = new ApolloServer({
+  gateway,
+  logger: silent,
+  includeStacktraceInErrorResponses: false,
+  stopOnTerminationSignals: false,
+});
 await apollo.start();
 
 const app = fastify();
 app.post('/graphql', async (request, reply) => {
   const headers = new HeaderMap();
-  for (const [name, value] of Object.entries(request.headers)) if (typeof value === 'string') headers.set(name, value);
+  for (const [name, value] of Object.entries(request.headers))
+    if (typeof value === 'string') headers.set(name, value);
   const answer = await apollo.executeHTTPGraphQLRequest({
     httpGraphQLRequest: { method: 'POST', headers, search: '', body: request.body },
     context: async () => ({}),

@@ -1,7 +1,13 @@
-/** The embedded PostgreSQL and nothing else, in DATA_DIR: what a start costs before the service begins. */
+/**
+ * The embedded PostgreSQL and nothing else, in DATA_DIR: what a start costs before the service
+ * begins.
+ */
 import { startEmbeddedPostgres } from '../../../subgraphs/kernel/database/embedded-postgres.ts';
 
-const database = await startEmbeddedPostgres({ dataDir: process.env['DATA_DIR'] ?? '', progress: () => {} });
+const database = await startEmbeddedPostgres({
+  dataDir: process.env['DATA_DIR'] ?? '',
+  progress: () => {},
+});
 const stop = (): void => {
   database.stop().then(
     () => process.exit(0),

@@ -1,4 +1,7 @@
-/** A merchant's receiver that answers at once. Told a number, it says when that many requests have come, and when each came: Unix milliseconds by event id. */
+/**
+ * A merchant's receiver that answers at once. Told a number, it says when that many requests have
+ * come, and when each came: Unix milliseconds by event id.
+ */
 import { createServer } from 'node:http';
 
 let arrivals: [eventId: string, at_ms: number][] = [];
@@ -14,7 +17,10 @@ const report = (): void => {
 const server = createServer((request, response) => {
   request.resume().on('end', () => {
     response.end();
-    arrivals.push([String(request.headers['x-psp-event-id']), performance.timeOrigin + performance.now()]);
+    arrivals.push([
+      String(request.headers['x-psp-event-id']),
+      performance.timeOrigin + performance.now(),
+    ]);
     report();
   });
 });
@@ -26,5 +32,6 @@ process.on('message', (count) => {
 process.once('disconnect', () => process.exit(0));
 server.listen(0, '127.0.0.1', () => {
   const address = server.address();
-  if (address !== null && typeof address === 'object') process.send?.(`http://127.0.0.1:${address.port}`);
+  if (address !== null && typeof address === 'object')
+    process.send?.(`http://127.0.0.1:${address.port}`);
 });

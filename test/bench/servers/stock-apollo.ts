@@ -1,4 +1,7 @@
-/** The same operations as anybody would serve them: Apollo Server, ApolloGateway and its LocalGraphQLDataSource, a document with each request. */
+/**
+ * The same operations as anybody would serve them: Apollo Server, ApolloGateway and its
+ * LocalGraphQLDataSource, a document with each request.
+ */
 import { ApolloGateway, LocalGraphQLDataSource } from '@apollo/gateway';
 import { ApolloServer, HeaderMap } from '@apollo/server';
 import fastify from 'fastify';
@@ -6,7 +9,9 @@ import { subgraphNames } from '../../../schema/sources.ts';
 import { serve } from '../child-server.ts';
 import { constantSchema, principal, silent, supergraphSdl } from './constant-graph.ts';
 
-const sources = new Map<string, LocalGraphQLDataSource>(subgraphNames.map((name) => [name, new LocalGraphQLDataSource(constantSchema(name))]));
+const sources = new Map<string, LocalGraphQLDataSource>(
+  subgraphNames.map((name) => [name, new LocalGraphQLDataSource(constantSchema(name))]),
+);
 const gateway = new ApolloGateway({
   supergraphSdl,
   logger: silent,
@@ -16,13 +21,19 @@ const gateway = new ApolloGateway({
     return source;
   },
 });
-const apollo = new ApolloServer({ gateway, logger: silent, includeStacktraceInErrorResponses: false, stopOnTerminationSignals: false });
+const apollo = new ApolloServer({
+  gateway,
+  logger: silent,
+  includeStacktraceInErrorResponses: false,
+  stopOnTerminationSignals: false,
+});
 await apollo.start();
 
 const app = fastify();
 app.post('/graphql', async (request, reply) => {
   const headers = new HeaderMap();
-  for (const [name, value] of Object.entries(request.headers)) if (typeof value === 'string') headers.set(name, value);
+  for (const [name, value] of Object.entries(request.headers))
+    if (typeof value === 'string') headers.set(name, value);
   const {
     status,
     headers: sent,

@@ -1,6 +1,12 @@
 /** A shop on the client that hey-api made. It prints what it saw. */
 import { client } from './hey-api/client.gen.ts';
-import { cancelPayment, createPayment, createPayout, listPayments, streamEvents } from './hey-api/index.ts';
+import {
+  cancelPayment,
+  createPayment,
+  createPayout,
+  listPayments,
+  streamEvents,
+} from './hey-api/index.ts';
 import type { ErrorCode, LiveEvent } from './hey-api/index.ts';
 
 const { BASE_URL: baseUrl = '', API_KEY: key = '' } = process.env;
@@ -34,7 +40,9 @@ const created = await createPayment({ body: { amount: 10_000 } });
 const id = created.data?.payment.id ?? '';
 await cancelPayment({ path: { id } });
 const listed = await listPayments({ query: { status: ['pending', 'cancelled'], limit: 200 } });
-const refused = await createPayout({ body: { amount: 100, phone: '+79161234567', bank_id: '100000000111' } });
+const refused = await createPayout({
+  body: { amount: 100, phone: '+79161234567', bank_id: '100000000111' },
+});
 const code: ErrorCode | undefined = refused.error?.error.code;
 await following;
 leaving.abort();

@@ -9,7 +9,11 @@ const client = createClient<paths>({ baseUrl, headers: { authorization: `Bearer 
 
 /** The least that each body needs: what has a default may be left out. */
 const payment: Schemas['PaymentCreate'] = { amount: 10_000 };
-const payout: Schemas['PayoutCreate'] = { amount: 100, phone: '+79161234567', bank_id: '100000000111' };
+const payout: Schemas['PayoutCreate'] = {
+  amount: 100,
+  phone: '+79161234567',
+  bank_id: '100000000111',
+};
 const batch: Schemas['PayoutBatchCreate'] = { method: 'payouts_sbp', items: [payout] };
 const subscription: Schemas['SubscriptionCreate'] = { amount: 100, customer_ref: 'c-1' };
 const token: Schemas['TokenCreate'] = { customer_ref: 'c-1' };
@@ -67,6 +71,10 @@ console.log(
     batch: batched.data?.results[0]?.code,
     period: subscribed.data?.subscription.period,
     token: bound.data?.card.method,
-    event: describe({ kind: 'payment.status_changed', payload: { id, status: 'cancelled' }, at: '' }),
+    event: describe({
+      kind: 'payment.status_changed',
+      payload: { id, status: 'cancelled' },
+      at: '',
+    }),
   }),
 );

@@ -4,7 +4,10 @@ import { once } from 'node:events';
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { verifyLegacyWebhook, verifyWebhook } from '../../../rest-facade/webhook-guide/verify-webhook.ts';
+import {
+  verifyLegacyWebhook,
+  verifyWebhook,
+} from '../../../rest-facade/webhook-guide/verify-webhook.ts';
 
 /** A delivery, or something made out of one, before a verifier. */
 export interface Case {
@@ -29,7 +32,12 @@ export interface Program {
 const guide = join(import.meta.dirname, '../../../rest-facade/webhook-guide');
 const here = (name: string): string => join(import.meta.dirname, name);
 
-const run = async (command: string, args: readonly string[], cases: readonly Case[], cwd = guide): Promise<readonly boolean[]> => {
+const run = async (
+  command: string,
+  args: readonly string[],
+  cases: readonly Case[],
+  cwd = guide,
+): Promise<readonly boolean[]> => {
   const child = spawn(command, args, { cwd, stdio: ['pipe', 'pipe', 'inherit'] });
   let said = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
@@ -39,20 +47,29 @@ const run = async (command: string, args: readonly string[], cases: readonly Cas
   return JSON.parse(said);
 };
 
-const isFound = (command: string, versionArgument: string): boolean => spawnSync(command, [versionArgument]).status === 0;
+const isFound = (command: string, versionArgument: string): boolean =>
+  spawnSync(command, [versionArgument]).status === 0;
 
 const typeScript: Program = {
   language: 'TypeScript',
   check: async (cases) =>
     cases.map(({ body, header, secret, legacy, now_s }) => {
       const bytes = Buffer.from(body, 'base64');
-      return legacy ? verifyLegacyWebhook(bytes, header, secret) : verifyWebhook(bytes, header, secret, undefined, now_s);
+      return legacy
+        ? verifyLegacyWebhook(bytes, header, secret)
+        : verifyWebhook(bytes, header, secret, undefined, now_s);
     }),
 };
 
-const python: Program = { language: 'Python', check: (cases) => run('python3', [here('check.py'), guide], cases) };
+const python: Program = {
+  language: 'Python',
+  check: (cases) => run('python3', [here('check.py'), guide], cases),
+};
 
-const php: Program = { language: 'PHP', check: (cases) => run('php', [here('check.php'), guide], cases) };
+const php: Program = {
+  language: 'PHP',
+  check: (cases) => run('php', [here('check.php'), guide], cases),
+};
 
 const go: Program = {
   language: 'Go',
@@ -71,7 +88,14 @@ const go: Program = {
 };
 
 /** TypeScript and Python always; PHP and Go where their runtime is on the machine. */
-export const programs: readonly Program[] = [typeScript, python, ...(isFound('php', '--version') ? [php] : []), ...(isFound('go', 'version') ? [go] : [])];
+export const programs: readonly Program[] = [
+  typeScript,
+  python,
+  ...(isFound('php', '--version') ? [php] : []),
+  ...(isFound('go', 'version') ? [go] : []),
+];
 
 /** Languages whose runtime is not on this machine. */
-export const notHere: readonly string[] = ['PHP', 'Go'].filter((language) => !programs.some((program) => program.language === language));
+export const notHere: readonly string[] = ['PHP', 'Go'].filter(
+  (language) => !programs.some((program) => program.language === language),
+);

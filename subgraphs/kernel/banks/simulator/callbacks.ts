@@ -1,6 +1,7 @@
 /**
- * What the simulated bank tells by itself. Like any bank it may tell late, twice, in the wrong order, or the contrary of what it told before; which of these
- * a payment meets is planned by its metadata key `simulator_callbacks`. Without a plan it tells nothing and is asked.
+ * What the simulated bank tells by itself. Like any bank it may tell late, twice, in the wrong
+ * order, or the contrary of what it told before; which of these a payment meets is planned by its
+ * metadata key `simulator_callbacks`. Without a plan it tells nothing and is asked.
  */
 import type pg from 'pg';
 import { dueOn, type Timeline } from '../../clock/due.ts';
@@ -13,7 +14,9 @@ import type { SessionOrder } from '../bank.ts';
 type CallbackKind = SimulatorCallback['kind'];
 
 /** The callbacks of a plan, with how long after the decision each of them comes. */
-const plans: Readonly<Record<PlannedCallbacks, readonly { readonly kind: CallbackKind; readonly after_ms: number }[]>> = {
+const plans: Readonly<
+  Record<PlannedCallbacks, readonly { readonly kind: CallbackKind; readonly after_ms: number }[]>
+> = {
   delayed: [{ kind: 'decision', after_ms: 30_000 }],
   duplicate: [0, 1_000, 2_000].map((after_ms) => ({ kind: 'decision', after_ms })),
   // What it told first arrives last.
@@ -31,11 +34,21 @@ const plans: Readonly<Record<PlannedCallbacks, readonly { readonly kind: Callbac
 
 /** How long after the session's end the bank decides what is planned as late. */
 const lateDecision_ms = 5_000;
-/** How long a bank that is planned as unanswered answers no question: longer than we wait before the first. */
+/**
+ * How long a bank that is planned as unanswered answers no question: longer than we wait before the
+ * first.
+ */
 const silence_ms = 15_000;
 
-/** When the bank decides, given when it would decide without a plan of callbacks; null: it never does. */
-export const decidesAt = (planned: PlannedCallbacks | null, usual: Temporal.Instant | null, order: SessionOrder): Temporal.Instant | null => {
+/**
+ * When the bank decides, given when it would decide without a plan of callbacks; null: it never
+ * does.
+ */
+export const decidesAt = (
+  planned: PlannedCallbacks | null,
+  usual: Temporal.Instant | null,
+  order: SessionOrder,
+): Temporal.Instant | null => {
   if (usual === null || planned === null) return usual;
   switch (planned) {
     case 'late':
@@ -52,7 +65,10 @@ export const decidesAt = (planned: PlannedCallbacks | null, usual: Temporal.Inst
 };
 
 /** Until when the bank answers nothing, the order itself included; null: it answers. */
-export const silentUntil = (planned: PlannedCallbacks | null, now: Temporal.Instant): Temporal.Instant | null =>
+export const silentUntil = (
+  planned: PlannedCallbacks | null,
+  now: Temporal.Instant,
+): Temporal.Instant | null =>
   planned === 'unanswered' ? now.add({ milliseconds: silence_ms }) : null;
 
 const plan: Statement = {
@@ -63,15 +79,25 @@ const plan: Statement = {
 };
 
 /** Plans the callbacks of an operation that is decided at `decided`. */
-export const planCallbacks = async (runner: Runner, order: SessionOrder, planned: PlannedCallbacks, decided: Temporal.Instant): Promise<void> => {
+export const planCallbacks = async (
+  runner: Runner,
+  order: SessionOrder,
+  planned: PlannedCallbacks,
+  decided: Temporal.Instant,
+): Promise<void> => {
   const callbacks = plans[planned];
   const kinds = callbacks.map(({ kind }) => kind);
-  const moments = callbacks.map(({ after_ms }) => decided.add({ milliseconds: after_ms }).toString());
+  const moments = callbacks.map(({ after_ms }) =>
+    decided.add({ milliseconds: after_ms }).toString(),
+  );
   await run(runner, plan, [order.merchantId, order.operationId, order.shopId, kinds, moments]);
 };
 
 /** A callback on its way. */
-export type PlannedCallback = Pick<SimulatorCallback, 'merchantId' | 'operationId' | 'number' | 'kind'>;
+export type PlannedCallback = Pick<
+  SimulatorCallback,
+  'merchantId' | 'operationId' | 'number' | 'kind'
+>;
 
 const waiting = dueOn<PlannedCallback>({
   name: 'simulator_callbacks',
@@ -93,7 +119,9 @@ export interface Callbacks {
   due(timeline: Timeline, now: Temporal.Instant, most: number): Promise<readonly PlannedCallback[]>;
   /** When the next of a shop with a test clock arrives. */
   next(shop: NonNullable<Timeline>, now: Temporal.Instant): Promise<Temporal.Instant | null>;
-  /** It was heard. One that is not is told again: banks repeat themselves until they are answered. */
+  /**
+   * It was heard. One that is not is told again: banks repeat themselves until they are answered.
+   */
   heard(callback: PlannedCallback): Promise<void>;
 }
 

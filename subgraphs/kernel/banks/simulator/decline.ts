@@ -1,4 +1,7 @@
-/** The simulated bank turning down what it had let pass: the limit that it meets is one of the merchant's balance, which only the booking sees. */
+/**
+ * The simulated bank turning down what it had let pass: the limit that it meets is one of the
+ * merchant's balance, which only the booking sees.
+ */
 import type { FailureCode } from '../../rules/failure-code.ts';
 import { run, type Runner, type Statement } from '../../database/statement.ts';
 
@@ -13,7 +16,15 @@ const decline: Statement = {
 /** Has the bank answer from now on that it declined the operation. */
 export const declineSimulated = async (
   runner: Runner,
-  { merchantId, operationId, failureCode }: { readonly merchantId: string; readonly operationId: string; readonly failureCode: FailureCode },
+  {
+    merchantId,
+    operationId,
+    failureCode,
+  }: {
+    readonly merchantId: string;
+    readonly operationId: string;
+    readonly failureCode: FailureCode;
+  },
 ): Promise<void> => {
   await run(runner, decline, [merchantId, operationId, failureCode]);
 };

@@ -1,6 +1,6 @@
 /**
- * The simulated bank's payouts. Decision D-30: the amount's last two digits decide; and some recipients have a fate of their own, whatever the amount
- * (TEST.md beside this file).
+ * The simulated bank's payouts. Decision D-30: the amount's last two digits decide; and some
+ * recipients have a fate of their own, whatever the amount (TEST.md beside this file).
  */
 import { run, type Runner, type Statement } from '../../database/statement.ts';
 import type { FailureCode } from '../../rules/failure-code.ts';
@@ -9,7 +9,10 @@ import { decidesAloneAt } from '../../rules/plan.ts';
 import type { Recipient } from '../../rules/recipient.ts';
 import type { PayoutAnswer, PayoutBank, PayoutQuestion, RecipientVerdict } from '../payout-bank.ts';
 
-/** A recipient whose order is not answered: it has arrived, and is found when the bank is asked; or it was lost on the way, and the bank never saw it. */
+/**
+ * A recipient whose order is not answered: it has arrived, and is found when the bank is asked; or
+ * it was lost on the way, and the bank never saw it.
+ */
 type Silence = 'answer_lost' | 'order_lost';
 
 const silences: Readonly<Record<string, Silence>> = {
@@ -58,7 +61,8 @@ const silenceOf = (recipient: Recipient): Silence | null => {
   }
 };
 
-// A repeated order finds the first. One that is being taken at this very moment is not seen yet: then there is no row, and no answer.
+// A repeated order finds the first. One that is being taken at this very moment is not seen yet:
+// then there is no row, and no answer.
 const take: Statement = {
   name: 'simulator_take_payout',
   text: `with taken as (insert into simulator_operation (merchant_id, operation_id, reference, outcome, failure_code, answer_at, created_at)
@@ -81,15 +85,20 @@ interface Taken {
 
 const answerOf = (taken: Taken, now: Temporal.Instant): PayoutAnswer => {
   const { reference, outcome, failureCode, answerAt: at } = taken;
-  if (at === null || Temporal.Instant.compare(at, now) > 0) return { kind: 'pending', reference, askAt: at };
-  return outcome === 'failed' ? { kind: 'declined', failureCode: failureCode ?? 'do_not_honor', reference } : { kind: 'approved', reference };
+  if (at === null || Temporal.Instant.compare(at, now) > 0)
+    return { kind: 'pending', reference, askAt: at };
+  return outcome === 'failed'
+    ? { kind: 'declined', failureCode: failureCode ?? 'do_not_honor', reference }
+    : { kind: 'approved', reference };
 };
 
 /** The payouts of the simulator on our own database. */
 export const simulatorPayouts = (pool: Runner): PayoutBank => ({
   payoutWays: ['sbp', 'card', 'account'],
 
-  listSbpBanks: async () => [{ memberId: '100000009999', name: 'Банк-симулятор', nameEn: 'Simulator Bank' }],
+  listSbpBanks: async () => [
+    { memberId: '100000009999', name: 'Банк-симулятор', nameEn: 'Simulator Bank' },
+  ],
 
   checkRecipient: async (recipient) => verdictOf(recipient),
 

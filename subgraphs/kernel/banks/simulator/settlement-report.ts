@@ -1,13 +1,20 @@
 /**
- * The simulated bank's registry. Its own records say what it did and how that ended; what an operation was worth it reads where it was ordered. Tests plant
- * mistakes in it, as a real acquirer's registry has them.
+ * The simulated bank's registry. Its own records say what it did and how that ended; what an
+ * operation was worth it reads where it was ordered. Tests plant mistakes in it, as a real
+ * acquirer's registry has them.
  */
 import { run, type Runner, type Statement } from '../../database/statement.ts';
 import type { RegistryBank, RegistryLine } from '../settlement-bank.ts';
 
-/** What is wrong with the registry: an operation's line with another amount or status, none, or two; or a line of something that never was. */
+/**
+ * What is wrong with the registry: an operation's line with another amount or status, none, or two;
+ * or a line of something that never was.
+ */
 export type PlantedMistake =
-  | { readonly mistake: 'amount' | 'status' | 'currency' | 'missing' | 'duplicate'; readonly operationId: string }
+  | {
+      readonly mistake: 'amount' | 'status' | 'currency' | 'missing' | 'duplicate';
+      readonly operationId: string;
+    }
   | { readonly mistake: 'extra'; readonly line: RegistryLine };
 
 const page_rows = 5_000;
@@ -29,15 +36,23 @@ const page: Statement = {
     order by done.merchant_id, done.operation_id limit $5`,
 };
 
-const written = (line: RegistryLine, mistakes: readonly PlantedMistake[]): readonly RegistryLine[] => {
-  const mine = mistakes.filter((planted) => planted.mistake !== 'extra' && planted.operationId === line.operationId);
+const written = (
+  line: RegistryLine,
+  mistakes: readonly PlantedMistake[],
+): readonly RegistryLine[] => {
+  const mine = mistakes.filter(
+    (planted) => planted.mistake !== 'extra' && planted.operationId === line.operationId,
+  );
   return mine.reduce<readonly RegistryLine[]>(
     (lines, { mistake }) => {
       switch (mistake) {
         case 'amount':
           return lines.map((one) => ({ ...one, amount: one.amount + 100n }));
         case 'status':
-          return lines.map((one) => ({ ...one, status: one.status === 'failed' ? 'succeeded' : 'failed' }));
+          return lines.map((one) => ({
+            ...one,
+            status: one.status === 'failed' ? 'succeeded' : 'failed',
+          }));
         case 'currency':
           return lines.map((one) => ({ ...one, currency: 'USD' }));
         case 'missing':
@@ -55,7 +70,10 @@ const written = (line: RegistryLine, mistakes: readonly PlantedMistake[]): reado
 type PageLine = RegistryLine & { readonly merchantId: string; readonly operationId: string };
 
 /** The simulator's registry, with mistakes in it when they are planted. */
-export const simulatorRegistry = (runner: Runner, mistakes: readonly PlantedMistake[] = []): RegistryBank => ({
+export const simulatorRegistry = (
+  runner: Runner,
+  mistakes: readonly PlantedMistake[] = [],
+): RegistryBank => ({
   connector: 'simulator',
   mode: 'test',
   async *registry({ since, until }) {

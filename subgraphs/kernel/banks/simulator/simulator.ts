@@ -1,22 +1,45 @@
 /**
- * The bank behind `sk_test_` keys. It keeps its own records, answers late as a bank does, and repeats its answer for a repeated order.
- * Decision D-30: the planned outcome decides. Contract "Modes": no real bank is called.
+ * The bank behind `sk_test_` keys. It keeps its own records, answers late as a bank does, and
+ * repeats its answer for a repeated order. Decision D-30: the planned outcome decides. Contract
+ * "Modes": no real bank is called.
  */
 import type pg from 'pg';
 import type { Database } from '../../database/orm.ts';
 import { inTransaction, run, type Statement } from '../../database/statement.ts';
-import type { Bank, BankAnswer, Card, PayerTraits, PlannedAnswer, Question, RefundAnswer, SessionAnswer, SessionOrder } from '../bank.ts';
+import type {
+  Bank,
+  BankAnswer,
+  Card,
+  PayerTraits,
+  PlannedAnswer,
+  Question,
+  RefundAnswer,
+  SessionAnswer,
+  SessionOrder,
+} from '../bank.ts';
 import type { BankStep, BuyerMethod } from '../../rules/buyer.ts';
 import { holderOf } from '../../rules/card.ts';
 import { decidesAloneAt, lateAnswer_ms } from '../../rules/plan.ts';
 import type { SimulatorOperation } from '../entities.ts';
-import { decidesAt, openCallbacks, planCallbacks, silentUntil, type Callbacks, type PlannedCallback } from './callbacks.ts';
+import {
+  decidesAt,
+  openCallbacks,
+  planCallbacks,
+  silentUntil,
+  type Callbacks,
+  type PlannedCallback,
+} from './callbacks.ts';
 import { simulatorConnector } from './decline.ts';
 import { simulatorSaved, simulatorTokens } from './tokens.ts';
 import { simulatorPayouts } from './payouts.ts';
 
 /** How long the simulated bank takes to decide once the buyer has gone on. */
-const answerDelay_ms: Record<BuyerMethod, number> = { cards: 1_000, sbp: 4_000, tpay: 3_000, sberpay: 3_000 };
+const answerDelay_ms: Record<BuyerMethod, number> = {
+  cards: 1_000,
+  sbp: 4_000,
+  tpay: 3_000,
+  sberpay: 3_000,
+};
 
 const open: Statement = {
   name: 'simulator_open',
@@ -30,7 +53,8 @@ const find: Statement = {
       silent_until as "silentUntil" from simulator_operation where merchant_id = $1 and operation_id = $2`,
 };
 
-// The first confirmation decides; an operation that would answer by itself answers now; one planned as pending never does.
+// The first confirmation decides; an operation that would answer by itself answers now; one planned
+// as pending never does.
 const confirm: Statement = {
   name: 'simulator_confirm',
   text: `update simulator_operation set answer_at = $3,
@@ -47,17 +71,25 @@ const brands: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** What may be kept of a card: its brand, the last 4 digits and the holder. */
-const cardTraits = (card: Card | null): Pick<PayerTraits, 'cardBrand' | 'cardMask' | 'cardHolder'> => {
+const cardTraits = (
+  card: Card | null,
+): Pick<PayerTraits, 'cardBrand' | 'cardMask' | 'cardHolder'> => {
   if (!card) return { cardBrand: null, cardMask: null, cardHolder: null };
   const digits = card.number.replaceAll(/\D/g, '');
   const brand = brands.find(([pattern]) => pattern.test(digits))?.[1] ?? null;
-  return { cardBrand: brand, cardMask: `**** **** **** ${digits.slice(-4)}`, cardHolder: holderOf(card) };
+  return {
+    cardBrand: brand,
+    cardMask: `**** **** **** ${digits.slice(-4)}`,
+    cardHolder: holderOf(card),
+  };
 };
 
 const stepOf = (order: SessionOrder): { step: BankStep; stepUrl: string | null } => {
   switch (order.method) {
     case 'cards':
-      return order.planned?.outcome === 'requires_action' ? { step: 'three_d_secure', stepUrl: `${order.pageUrl}/bank` } : { step: 'wait', stepUrl: null };
+      return order.planned?.outcome === 'requires_action'
+        ? { step: 'three_d_secure', stepUrl: `${order.pageUrl}/bank` }
+        : { step: 'wait', stepUrl: null };
     case 'sbp':
       return { step: 'qr', stepUrl: `${order.pageUrl}/bank` };
     case 'tpay':
@@ -66,7 +98,17 @@ const stepOf = (order: SessionOrder): { step: BankStep; stepUrl: string | null }
   }
 };
 
-type Found = Pick<SimulatorOperation, 'reference' | 'outcome' | 'failureCode' | 'answerAt' | 'cardBrand' | 'cardMask' | 'cardHolder' | 'silentUntil'>;
+type Found = Pick<
+  SimulatorOperation,
+  | 'reference'
+  | 'outcome'
+  | 'failureCode'
+  | 'answerAt'
+  | 'cardBrand'
+  | 'cardMask'
+  | 'cardHolder'
+  | 'silentUntil'
+>;
 
 const approved = (operation: Found, operationId: string): BankAnswer => {
   const number = BigInt(`0x${operationId.slice(0, 8)}`);
@@ -80,14 +122,22 @@ const approved = (operation: Found, operationId: string): BankAnswer => {
       cardBrand: operation.cardBrand,
       cardMask: operation.cardMask,
       cardHolder: operation.cardHolder,
-      phoneMask: byPhone ? `+7 *** ***-${String(number % 100n).padStart(2, '0')}-${String((number / 100n) % 100n).padStart(2, '0')}` : null,
+      phoneMask: byPhone
+        ? `+7 *** ***-${String(number % 100n).padStart(2, '0')}-${String((number / 100n) % 100n).padStart(2, '0')}`
+        : null,
       payerBank: byPhone ? 'Simulator Bank' : null,
     },
   };
 };
 
-/** When the simulated bank decides a payment by itself; null: it waits for the buyer, or never answers (decision D-30). */
-const sessionAnswerAt = ({ outcome, late }: PlannedAnswer, { method, now }: SessionOrder): Temporal.Instant | null => {
+/**
+ * When the simulated bank decides a payment by itself; null: it waits for the buyer, or never
+ * answers (decision D-30).
+ */
+const sessionAnswerAt = (
+  { outcome, late }: PlannedAnswer,
+  { method, now }: SessionOrder,
+): Temporal.Instant | null => {
   const wait_ms = answerDelay_ms[method];
   switch (outcome) {
     case 'succeeded':
@@ -108,7 +158,10 @@ const decision = (operation: Found, operationId: string, isApproved: boolean): B
 };
 
 /** What a callback says of an operation. */
-const callbackAnswer = (operation: Found | undefined, { operationId, kind }: PlannedCallback): BankAnswer => {
+const callbackAnswer = (
+  operation: Found | undefined,
+  { operationId, kind }: PlannedCallback,
+): BankAnswer => {
   if (!operation) return { kind: 'unknown' };
   switch (kind) {
     case 'pending':
@@ -120,8 +173,12 @@ const callbackAnswer = (operation: Found | undefined, { operationId, kind }: Pla
   }
 };
 
-const refundAnswer = ({ reference, outcome, failureCode, answerAt }: Found, now: Temporal.Instant): RefundAnswer => {
-  if (answerAt === null || Temporal.Instant.compare(answerAt, now) > 0) return { kind: 'pending', reference, askAt: answerAt };
+const refundAnswer = (
+  { reference, outcome, failureCode, answerAt }: Found,
+  now: Temporal.Instant,
+): RefundAnswer => {
+  if (answerAt === null || Temporal.Instant.compare(answerAt, now) > 0)
+    return { kind: 'pending', reference, askAt: answerAt };
   if (outcome !== 'failed') return { kind: 'approved', reference };
   const code = failureCode ?? 'refund_rejected';
   return { kind: 'declined', failureCode: code, bankCode: code };
@@ -130,7 +187,10 @@ const refundAnswer = ({ reference, outcome, failureCode, answerAt }: Found, now:
 export interface Simulator extends Bank {
   /** It knows its own orders: the operation's id is enough. */
   ask(question: Question): Promise<BankAnswer>;
-  /** What a buyer does at the bank: confirms (or refuses) now. False when there is nothing to confirm any more. */
+  /**
+   * What a buyer does at the bank: confirms (or refuses) now. False when there is nothing to
+   * confirm any more.
+   */
   confirm(question: Question, approve: boolean): Promise<boolean>;
   /** What it tells by itself, as planned. */
   readonly callbacks: Callbacks;
@@ -146,7 +206,19 @@ const openSession = async (pool: pg.Pool, order: SessionOrder): Promise<SessionA
   const reference = `sim_${order.operationId}`;
   const { cardBrand, cardMask, cardHolder } = cardTraits(order.card);
   const { merchantId, operationId, now } = order;
-  const values = [merchantId, operationId, reference, planned.outcome, planned.failureCode, decided, cardBrand, cardMask, cardHolder, now, silence];
+  const values = [
+    merchantId,
+    operationId,
+    reference,
+    planned.outcome,
+    planned.failureCode,
+    decided,
+    cardBrand,
+    cardMask,
+    cardHolder,
+    now,
+    silence,
+  ];
   if (!callbacks || !decided) await run(pool, open, values);
   else {
     // Together: a bank that is killed in between must not forget what it was going to tell.
@@ -156,7 +228,13 @@ const openSession = async (pool: pg.Pool, order: SessionOrder): Promise<SessionA
     });
   }
   if (silence) return { kind: 'unknown' };
-  return { kind: 'opened', reference, ...stepOf(order), traits: { cardBrand, cardMask }, askAt: callbacks ? null : decided };
+  return {
+    kind: 'opened',
+    reference,
+    ...stepOf(order),
+    traits: { cardBrand, cardMask },
+    askAt: callbacks ? null : decided,
+  };
 };
 
 /** The simulator on our own database. */
@@ -171,7 +249,10 @@ export const openSimulator = (database: Pick<Database, 'pool'>): Simulator => ({
   callbacks: openCallbacks(database.pool),
 
   async tell(callback): Promise<BankAnswer> {
-    const [operation] = await run<Found>(database.pool, find, [callback.merchantId, callback.operationId]);
+    const [operation] = await run<Found>(database.pool, find, [
+      callback.merchantId,
+      callback.operationId,
+    ]);
     return callbackAnswer(operation, callback);
   },
 
@@ -180,16 +261,28 @@ export const openSimulator = (database: Pick<Database, 'pool'>): Simulator => ({
   async ask({ merchantId, operationId, now }): Promise<BankAnswer> {
     const [operation] = await run<Found>(database.pool, find, [merchantId, operationId]);
     if (!operation) return { kind: 'unseen' };
-    if (operation.silentUntil && Temporal.Instant.compare(operation.silentUntil, now) > 0) return { kind: 'unknown' };
+    if (operation.silentUntil && Temporal.Instant.compare(operation.silentUntil, now) > 0)
+      return { kind: 'unknown' };
     if (operation.answerAt === null) return { kind: 'pending', askAt: null };
-    if (Temporal.Instant.compare(operation.answerAt, now) > 0) return { kind: 'pending', askAt: operation.answerAt };
+    if (Temporal.Instant.compare(operation.answerAt, now) > 0)
+      return { kind: 'pending', askAt: operation.answerAt };
     return decision(operation, operationId, operation.outcome !== 'failed');
   },
 
   async refund({ merchantId, operationId, planned, now }): Promise<RefundAnswer> {
     const { outcome, failureCode } = planned ?? { outcome: 'succeeded', failureCode: null };
     const noCard = [null, null, null];
-    await run(database.pool, open, [merchantId, operationId, `sim_${operationId}`, outcome, failureCode, decidesAloneAt(planned, now), ...noCard, now, null]);
+    await run(database.pool, open, [
+      merchantId,
+      operationId,
+      `sim_${operationId}`,
+      outcome,
+      failureCode,
+      decidesAloneAt(planned, now),
+      ...noCard,
+      now,
+      null,
+    ]);
     const [operation] = await run<Found>(database.pool, find, [merchantId, operationId]);
     return operation ? refundAnswer(operation, now) : { kind: 'unknown' };
   },

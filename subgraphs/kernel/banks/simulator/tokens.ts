@@ -1,6 +1,7 @@
 /**
- * Saved methods at the simulated bank. A method is its binding's own operation: it can be charged once that has succeeded. Decision D-30: the amount of a
- * charge decides its outcome; nobody is there to act, so that what would require an action stays pending.
+ * Saved methods at the simulated bank. A method is its binding's own operation: it can be charged
+ * once that has succeeded. Decision D-30: the amount of a charge decides its outcome; nobody is
+ * there to act, so that what would require an action stays pending.
  */
 import type { Database } from '../../database/orm.ts';
 import { columns, run, type Statement } from '../../database/statement.ts';
@@ -37,14 +38,23 @@ const find: Statement = {
   text: `select ${columns(seen)} from simulator_operation where merchant_id = $1 and operation_id = $2`,
 };
 
-const answered = ({ cardBrand, cardMask, cardHolder, ...ordered }: Ordered, { operationId, now }: ChargeOrder): ChargeAnswer => {
-  if (ordered.answerAt === null || Temporal.Instant.compare(ordered.answerAt, now) > 0) return { kind: 'pending', askAt: ordered.answerAt };
+const answered = (
+  { cardBrand, cardMask, cardHolder, ...ordered }: Ordered,
+  { operationId, now }: ChargeOrder,
+): ChargeAnswer => {
+  if (ordered.answerAt === null || Temporal.Instant.compare(ordered.answerAt, now) > 0)
+    return { kind: 'pending', askAt: ordered.answerAt };
   if (ordered.outcome === 'failed') {
     const failureCode = ordered.failureCode ?? 'do_not_honor';
     return { kind: 'declined', failureCode, bankCode: failureCode };
   }
   const rrn = String(BigInt(`0x${operationId.slice(0, 8)}`)).padStart(12, '0');
-  return { kind: 'approved', reference: ordered.reference, rrn, traits: { cardBrand, cardMask, cardHolder, phoneMask: null, payerBank: null } };
+  return {
+    kind: 'approved',
+    reference: ordered.reference,
+    rrn,
+    traits: { cardBrand, cardMask, cardHolder, phoneMask: null, payerBank: null },
+  };
 };
 
 /** The saved methods of the simulator on our own database. */
@@ -54,9 +64,25 @@ export const simulatorTokens = (database: Pick<Database, 'pool'>): TokenBank => 
     const { merchantId, operationId, savedReference, planned, now } = charge;
     const boundId = savedReference.startsWith(prefix) ? savedReference.slice(prefix.length) : null;
     const outcome = planned?.outcome ?? 'succeeded';
-    const values = [merchantId, operationId, boundId, outcome, planned?.failureCode ?? null, decidesAloneAt(planned, now), now];
+    const values = [
+      merchantId,
+      operationId,
+      boundId,
+      outcome,
+      planned?.failureCode ?? null,
+      decidesAloneAt(planned, now),
+      now,
+    ];
     const [made] = await run<Ordered>(database.pool, order, values);
-    const [ordered] = made ? [made] : await run<Ordered>(database.pool, find, [merchantId, operationId]);
-    return ordered ? answered(ordered, charge) : { kind: 'declined', failureCode: 'authorization_revoked', bankCode: 'authorization_revoked' };
+    const [ordered] = made
+      ? [made]
+      : await run<Ordered>(database.pool, find, [merchantId, operationId]);
+    return ordered
+      ? answered(ordered, charge)
+      : {
+          kind: 'declined',
+          failureCode: 'authorization_revoked',
+          bankCode: 'authorization_revoked',
+        };
   },
 });

@@ -1,7 +1,9 @@
 /**
- * Charges of saved cards at T-Bank: `Init`, then `Charge` of what it made. Neither has an idempotency key, but one payment is charged once at most. So whoever orders a
- * charge makes a payment only when its order has none, and then charges the first one of the order: two who order it at the same time both read the list after
- * their own `Init`, see the same first one, and the second `Charge` of it is refused. Decision D-32.
+ * Charges of saved cards at T-Bank: `Init`, then `Charge` of what it made. Neither has an
+ * idempotency key, but one payment is charged once at most. So whoever orders a charge makes a
+ * payment only when its order has none, and then charges the first one of the order: two who order
+ * it at the same time both read the list after their own `Init`, see the same first one, and the
+ * second `Charge` of it is refused. Decision D-32.
  */
 import type { ChargeAnswer, ChargeOrder, TokenBank } from '../token-bank.ts';
 import { failureOf, paymentFailure } from './failures.ts';
@@ -13,7 +15,13 @@ const askEvery_s = 15;
 const unknown = { kind: 'unknown' } as const;
 /** It waits, and is not asked about by itself any more: a person has been told. */
 const stopped = { kind: 'pending', askAt: null } as const;
-const noTraits = { cardBrand: null, cardMask: null, cardHolder: null, phoneMask: null, payerBank: null };
+const noTraits = {
+  cardBrand: null,
+  cardMask: null,
+  cardHolder: null,
+  phoneMask: null,
+  payerBank: null,
+};
 
 /** It is in another state than one in which it can be charged. */
 const wrongState = '8';
@@ -24,7 +32,11 @@ const standing = (order: ChargeOrder, payment: WirePayment): ChargeAnswer => {
       return { kind: 'approved', reference: payment.id, rrn: payment.rrn, traits: noTraits };
     case 'failed':
     case 'given_up':
-      return { kind: 'declined', failureCode: paymentFailure(payment), bankCode: payment.errorCode === '0' ? payment.status : payment.errorCode };
+      return {
+        kind: 'declined',
+        failureCode: paymentFailure(payment),
+        bankCode: payment.errorCode === '0' ? payment.status : payment.errorCode,
+      };
     case 'open':
     case 'held':
       return { kind: 'pending', askAt: order.now.add({ seconds: askEvery_s }) };
@@ -32,35 +44,60 @@ const standing = (order: ChargeOrder, payment: WirePayment): ChargeAnswer => {
 };
 
 /** Charges a payment that nobody has charged yet. */
-const chargeFirst = async (calls: PaymentCalls, order: ChargeOrder, first: WirePayment): Promise<ChargeAnswer> => {
+const chargeFirst = async (
+  calls: PaymentCalls,
+  order: ChargeOrder,
+  first: WirePayment,
+): Promise<ChargeAnswer> => {
   const params = { PaymentId: first.id, RebillId: order.savedReference };
   const answer = await calls.client.call({ method: 'Charge', params, repeatable: true });
-  if (answer.kind === 'refused' && answer.code !== wrongState) return { kind: 'declined', failureCode: failureOf(answer.code), bankCode: answer.code };
-  // A call that was repeated, or that somebody else made first, finds it charged: the list says how.
-  const charged = answer.kind === 'answered' ? readPayment(answer.body) : (await paymentsOf(calls, order.operationId))?.find(({ id }) => id === first.id);
+  if (answer.kind === 'refused' && answer.code !== wrongState)
+    return { kind: 'declined', failureCode: failureOf(answer.code), bankCode: answer.code };
+  // A call that was repeated, or that somebody else made first, finds it charged: the list says
+  // how.
+  const charged =
+    answer.kind === 'answered'
+      ? readPayment(answer.body)
+      : (await paymentsOf(calls, order.operationId))?.find(({ id }) => id === first.id);
   if (!charged || charged.status === 'NEW') return unknown;
   return (await isOrdered(calls, order, charged)) ? standing(order, charged) : stopped;
 };
 
 /** The first payment of an order, made now when there is none. */
-const firstOf = async (calls: PaymentCalls, order: ChargeOrder): Promise<WirePayment | ChargeAnswer> => {
+const firstOf = async (
+  calls: PaymentCalls,
+  order: ChargeOrder,
+): Promise<WirePayment | ChargeAnswer> => {
   const known = await paymentsOf(calls, order.operationId);
   if (!known) return unknown;
   if (known[0]) return known[0];
-  const params = { Amount: Number(order.amount), OrderId: order.operationId, PayType: 'O', NotificationURL: calls.callbackUrl(order.merchantId) };
+  const params = {
+    Amount: Number(order.amount),
+    OrderId: order.operationId,
+    PayType: 'O',
+    NotificationURL: calls.callbackUrl(order.merchantId),
+  };
   const made = await calls.client.call({ method: 'Init', params, repeatable: true });
-  if (made.kind === 'refused') return { kind: 'declined', failureCode: failureOf(made.code), bankCode: made.code };
+  if (made.kind === 'refused')
+    return { kind: 'declined', failureCode: failureOf(made.code), bankCode: made.code };
   if (made.kind !== 'answered') return unknown;
   return (await paymentsOf(calls, order.operationId))?.[0] ?? unknown;
 };
 
 const charge = async (calls: PaymentCalls, order: ChargeOrder): Promise<ChargeAnswer> => {
-  if (order.currency !== 'RUB') return { kind: 'declined', failureCode: 'method_unavailable', bankCode: 'currency' };
+  if (order.currency !== 'RUB')
+    return { kind: 'declined', failureCode: 'method_unavailable', bankCode: 'currency' };
   const first = await firstOf(calls, order);
   if ('kind' in first) return first;
   if (!(await isOrdered(calls, order, first))) return stopped;
   return first.status === 'NEW' ? chargeFirst(calls, order, first) : standing(order, first);
 };
 
-/** The part of the port that charges saved methods. Only cards are saved: an account of SBP is bound by another way there. */
-export const tbankCharges = (calls: PaymentCalls): TokenBank => ({ savable: ['cards'], charge: (order) => charge(calls, order) });
+/**
+ * The part of the port that charges saved methods. Only cards are saved: an account of SBP is bound
+ * by another way there.
+ */
+export const tbankCharges = (calls: PaymentCalls): TokenBank => ({
+  savable: ['cards'],
+  charge: (order) => charge(calls, order),
+});

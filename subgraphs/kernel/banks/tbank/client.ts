@@ -1,6 +1,8 @@
 /**
- * Calls to T-Bank's API over HTTP: one pool of kept connections, a signature in every message, deadlines. It has no idempotency keys: a call is repeated only
- * where it does nothing twice. Decision D-32: whatever may have reached the bank and has no clear answer is `unknown`. Nothing that is sent or received is logged.
+ * Calls to T-Bank's API over HTTP: one pool of kept connections, a signature in every message,
+ * deadlines. It has no idempotency keys: a call is repeated only where it does nothing twice.
+ * Decision D-32: whatever may have reached the bank and has no clear answer is `unknown`. Nothing
+ * that is sent or received is logged.
  */
 import { isRecord, openBankAddress, parsed, unsentBecause } from '../bank-http.ts';
 import type { Breaker } from '../breaker.ts';
@@ -41,7 +43,8 @@ const read = (status: number, body: unknown): ApiAnswer => {
   if (status === 401 || status === 403) return { kind: 'unaccepted', code: String(status) };
   // A list is the answer of GetCardList.
   if (status === 200 && Array.isArray(body)) return { kind: 'answered', body };
-  if (status !== 200 || !isRecord(body) || typeof body['Success'] !== 'boolean') return { kind: 'unknown' };
+  if (status !== 200 || !isRecord(body) || typeof body['Success'] !== 'boolean')
+    return { kind: 'unknown' };
   if (body['Success']) return { kind: 'answered', body };
   const { ErrorCode: told } = body;
   const code = typeof told === 'string' || typeof told === 'number' ? String(told) : 'unknown';
@@ -49,7 +52,10 @@ const read = (status: number, body: unknown): ApiAnswer => {
 };
 
 /** Opens the client; nothing is called until it is asked to. */
-export const openClient = ({ url, terminal, password, attempt_ms }: TBankConfig, breaker: Breaker): Client => {
+export const openClient = (
+  { url, terminal, password, attempt_ms }: TBankConfig,
+  breaker: Breaker,
+): Client => {
   const { pool, base } = openBankAddress(url);
 
   const attempt = async (path: string, params: Params | null): Promise<ApiAnswer> => {
@@ -58,7 +64,13 @@ export const openClient = ({ url, terminal, password, attempt_ms }: TBankConfig,
     const request = {
       path: `${base}${path}`,
       signal: AbortSignal.timeout(attempt_ms),
-      ...(message ? { method: 'POST', headers, body: JSON.stringify({ ...message, Token: tokenOf(message, password) }) } : { method: 'GET' }),
+      ...(message
+        ? {
+            method: 'POST',
+            headers,
+            body: JSON.stringify({ ...message, Token: tokenOf(message, password) }),
+          }
+        : { method: 'GET' }),
     };
     try {
       const response = await pool.request(request);

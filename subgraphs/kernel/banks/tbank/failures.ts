@@ -1,4 +1,7 @@
-/** T-Bank's codes in the words of the contract (failure-codes.md, decision D-41). What is not listed is `unknown_bank_code`. */
+/**
+ * T-Bank's codes in the words of the contract (failure-codes.md, decision D-41). What is not listed
+ * is `unknown_bank_code`.
+ */
 import { isFailureCode, type FailureCode } from '../../rules/failure-code.ts';
 import type { WirePayment } from './wire.ts';
 
@@ -27,7 +30,9 @@ const codesOf: Readonly<Partial<Record<FailureCode, readonly string[]>>> = {
   method_unavailable: ['1099'],
 };
 
-const meaning: ReadonlyMap<string, string> = new Map(Object.entries(codesOf).flatMap(([failure, codes]) => codes.map((code) => [code, failure])));
+const meaning: ReadonlyMap<string, string> = new Map(
+  Object.entries(codesOf).flatMap(([failure, codes]) => codes.map((code) => [code, failure])),
+);
 
 /** Why the bank refused, by its code. */
 export const failureOf = (code: string): FailureCode => {

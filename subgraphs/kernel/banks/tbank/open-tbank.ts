@@ -1,4 +1,7 @@
-/** The connector to T-Bank's internet acquiring (EACQ), behind the port of every acquirer. It has no payouts: its payouts are a product and an API of their own. */
+/**
+ * The connector to T-Bank's internet acquiring (EACQ), behind the port of every acquirer. It has no
+ * payouts: its payouts are a product and an API of their own.
+ */
 import type { Runner } from '../../database/statement.ts';
 import type { Bank } from '../bank.ts';
 import { openBreaker, watchBreaker } from '../breaker.ts';
@@ -18,13 +21,21 @@ const connector = 'tbank';
 
 const unknown = { kind: 'unknown' } as const;
 
-/** Opens the connector; nothing is called until it is asked to. `publicUrl` is where the bank reaches us; alerts are raised on `pool`. */
+/**
+ * Opens the connector; nothing is called until it is asked to. `publicUrl` is where the bank
+ * reaches us; alerts are raised on `pool`.
+ */
 export const openTBank = (config: TBankConfig, publicUrl: string, pool: Runner): TBank => {
   const bankName = 'T-Bank';
   const breaker = openBreaker();
   const client = openClient(config, breaker);
   const stopWatching = watchBreaker(connector, breaker);
-  const calls = { client, pool, checkEcho: openCheckEcho(pool, bankName), callbackUrl: (merchantId: string) => `${publicUrl}/callbacks/tbank/${merchantId}` };
+  const calls = {
+    client,
+    pool,
+    checkEcho: openCheckEcho(pool, bankName),
+    callbackUrl: (merchantId: string) => `${publicUrl}/callbacks/tbank/${merchantId}`,
+  };
   return {
     connector,
     bankName,

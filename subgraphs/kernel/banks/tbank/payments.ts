@@ -1,14 +1,33 @@
 /**
- * Payments at T-Bank: by SBP (a QR code), T-Pay (its link) and cards (its own payment page: a card's number never comes to us). Decisions D-32, D-33.
- * `Init` moves no money and is not idempotent: an order whose answer was lost is given again, and what nobody got an address of can be paid by nobody. What became
- * of an order is asked by our own id, with `CheckOrder`, which tells of all that was made for it.
+ * Payments at T-Bank: by SBP (a QR code), T-Pay (its link) and cards (its own payment page: a
+ * card's number never comes to us). Decisions D-32, D-33. `Init` moves no money and is not
+ * idempotent: an order whose answer was lost is given again, and what nobody got an address of can
+ * be paid by nobody. What became of an order is asked by our own id, with `CheckOrder`, which tells
+ * of all that was made for it.
  */
-import type { Bank, BankAnswer, PayerTraits, PaymentQuestion, SessionAnswer, SessionOrder } from '../bank.ts';
+import type {
+  Bank,
+  BankAnswer,
+  PayerTraits,
+  PaymentQuestion,
+  SessionAnswer,
+  SessionOrder,
+} from '../bank.ts';
 import type { BuyerMethod } from '../../rules/buyer.ts';
 import type { CheckEcho, Ordered } from '../check-echo.ts';
 import type { ApiAnswer, Client } from './client.ts';
 import { failureOf, paymentFailure } from './failures.ts';
-import { isSameAmount, meaningOf, readCards, readLink, readOrder, readPayment, readPaymentUrl, readQr, type WirePayment } from './wire.ts';
+import {
+  isSameAmount,
+  meaningOf,
+  readCards,
+  readLink,
+  readOrder,
+  readPayment,
+  readPaymentUrl,
+  readQr,
+  type WirePayment,
+} from './wire.ts';
 
 export interface PaymentCalls {
   readonly client: Client;
@@ -30,7 +49,11 @@ const unknown = { kind: 'unknown' } as const;
 const stopped = { kind: 'pending', askAt: null } as const;
 
 /** Whether a payment of an order is the one that was ordered. */
-export const isOrdered = ({ checkEcho }: Pick<PaymentCalls, 'checkEcho'>, ordered: Ordered, { id, orderId, amount }: WirePayment): Promise<boolean> =>
+export const isOrdered = (
+  { checkEcho }: Pick<PaymentCalls, 'checkEcho'>,
+  ordered: Ordered,
+  { id, orderId, amount }: WirePayment,
+): Promise<boolean> =>
   checkEcho(ordered, {
     id,
     operationId: orderId,
@@ -38,22 +61,39 @@ export const isOrdered = ({ checkEcho }: Pick<PaymentCalls, 'checkEcho'>, ordere
     isSame: isSameAmount(amount, ordered.amount, ordered.currency),
   });
 
-/** Which of an order's payments tells what became of it: one with money, else one that may still have some, else the last. */
+/**
+ * Which of an order's payments tells what became of it: one with money, else one that may still
+ * have some, else the last.
+ */
 export const telling = (payments: readonly WirePayment[]): WirePayment | undefined => {
   const rank = { paid: 0, held: 1, given_up: 2, open: 3, failed: 4 } as const;
-  return payments.toSorted((one, other) => rank[meaningOf(one.status)] - rank[meaningOf(other.status)] || Number(other.id) - Number(one.id))[0];
+  return payments.toSorted(
+    (one, other) =>
+      rank[meaningOf(one.status)] - rank[meaningOf(other.status)] ||
+      Number(other.id) - Number(one.id),
+  )[0];
 };
 
-/** The payments of an operation; null when they cannot be read. An order that is not known has none. */
-export const paymentsOf = async ({ client }: Pick<PaymentCalls, 'client'>, operationId: string): Promise<readonly WirePayment[] | null> => {
-  const answer = await client.call({ method: 'CheckOrder', params: { OrderId: operationId }, repeatable: true });
+/**
+ * The payments of an operation; null when they cannot be read. An order that is not known has none.
+ */
+export const paymentsOf = async (
+  { client }: Pick<PaymentCalls, 'client'>,
+  operationId: string,
+): Promise<readonly WirePayment[] | null> => {
+  const answer = await client.call({
+    method: 'CheckOrder',
+    params: { OrderId: operationId },
+    repeatable: true,
+  });
   // 255: there is no such order.
   if (answer.kind === 'refused' && answer.code === '255') return [];
   return answer.kind === 'answered' ? readOrder(answer.body) : null;
 };
 
 /** Whether a payment proves a card, and is only to be authorised. */
-const isVoided = ({ save, method }: Pick<SessionOrder, 'save' | 'method'>): boolean => save?.verification === true && method === 'cards';
+const isVoided = ({ save, method }: Pick<SessionOrder, 'save' | 'method'>): boolean =>
+  save?.verification === true && method === 'cards';
 
 /** Bank time, which it reads with an offset. */
 const dueDate = (order: SessionOrder): string => {
@@ -76,15 +116,31 @@ const initParams = (order: SessionOrder, { callbackUrl }: PaymentCalls) => ({
 });
 
 /** Where the buyer pays; null when the bank does not say. */
-const stepOf = async ({ client }: PaymentCalls, method: BuyerMethod, { id }: Pick<WirePayment, 'id'>, init: unknown) => {
-  const readable = (answer: ApiAnswer): unknown => (answer.kind === 'answered' ? answer.body : null);
+const stepOf = async (
+  { client }: PaymentCalls,
+  method: BuyerMethod,
+  { id }: Pick<WirePayment, 'id'>,
+  init: unknown,
+) => {
+  const readable = (answer: ApiAnswer): unknown =>
+    answer.kind === 'answered' ? answer.body : null;
   switch (method) {
     case 'sbp': {
-      const url = readQr(readable(await client.call({ method: 'GetQr', params: { PaymentId: id, DataType: 'PAYLOAD' }, repeatable: true })));
+      const url = readQr(
+        readable(
+          await client.call({
+            method: 'GetQr',
+            params: { PaymentId: id, DataType: 'PAYLOAD' },
+            repeatable: true,
+          }),
+        ),
+      );
       return url === null ? null : { step: 'qr' as const, stepUrl: url };
     }
     case 'tpay': {
-      const url = readLink(readable(await client.read(`/TinkoffPay/transactions/${id}/versions/2.0/link`)));
+      const url = readLink(
+        readable(await client.read(`/TinkoffPay/transactions/${id}/versions/2.0/link`)),
+      );
       return url === null ? null : { step: 'redirect' as const, stepUrl: url };
     }
     case 'cards': {
@@ -96,19 +152,39 @@ const stepOf = async ({ client }: PaymentCalls, method: BuyerMethod, { id }: Pic
   }
 };
 
-const declinedBy = (code: string) => ({ kind: 'declined', failureCode: failureOf(code), bankCode: code }) as const;
+const declinedBy = (code: string) =>
+  ({ kind: 'declined', failureCode: failureOf(code), bankCode: code }) as const;
 
-const opened = (order: SessionOrder, reference: string, step: Pick<SessionAnswer & { kind: 'opened' }, 'step' | 'stepUrl'>): SessionAnswer => {
+const opened = (
+  order: SessionOrder,
+  reference: string,
+  step: Pick<SessionAnswer & { kind: 'opened' }, 'step' | 'stepUrl'>,
+): SessionAnswer => {
   const traits = { cardBrand: null, cardMask: null };
-  return { kind: 'opened', reference, ...step, traits, askAt: order.now.add({ seconds: askEvery_s }) };
+  return {
+    kind: 'opened',
+    reference,
+    ...step,
+    traits,
+    askAt: order.now.add({ seconds: askEvery_s }),
+  };
 };
 
 const openSession = async (calls: PaymentCalls, order: SessionOrder): Promise<SessionAnswer> => {
-  if (order.currency !== 'RUB') return { kind: 'declined', failureCode: 'method_unavailable', bankCode: 'currency' };
-  const registered = order.reference === null ? null : await stepOf(calls, order.method, { id: order.reference }, null);
+  if (order.currency !== 'RUB')
+    return { kind: 'declined', failureCode: 'method_unavailable', bankCode: 'currency' };
+  const registered =
+    order.reference === null
+      ? null
+      : await stepOf(calls, order.method, { id: order.reference }, null);
   if (order.reference !== null && registered) return opened(order, order.reference, registered);
-  // None was registered, or it does not tell where to go on any more: then nobody knows its address.
-  const answer = await calls.client.call({ method: 'Init', params: initParams(order, calls), repeatable: true });
+  // None was registered, or it does not tell where to go on any more: then nobody knows its
+  // address.
+  const answer = await calls.client.call({
+    method: 'Init',
+    params: initParams(order, calls),
+    repeatable: true,
+  });
   if (answer.kind === 'unaccepted') return { kind: 'unaccepted', otherwise: unknown };
   if (answer.kind === 'refused') return declinedBy(answer.code);
   const payment = answer.kind === 'answered' ? readPayment(answer.body) : null;
@@ -120,32 +196,71 @@ const openSession = async (calls: PaymentCalls, order: SessionOrder): Promise<Se
   return step ? opened(order, payment.id, step) : unknown;
 };
 
-const noTraits: PayerTraits = { cardBrand: null, cardMask: null, cardHolder: null, phoneMask: null, payerBank: null };
+const noTraits: PayerTraits = {
+  cardBrand: null,
+  cardMask: null,
+  cardHolder: null,
+  phoneMask: null,
+  payerBank: null,
+};
 
-const brands: Readonly<Record<string, string>> = { '2': 'Mir', '4': 'Visa', '5': 'MasterCard', '6': 'UnionPay' };
+const brands: Readonly<Record<string, string>> = {
+  '2': 'Mir',
+  '4': 'Visa',
+  '5': 'MasterCard',
+  '6': 'UnionPay',
+};
 
-/** The approval; with the card that was saved, where the operation was to save one. Without an answer on that it is unknown: a binding without its card is none. */
-const approved = async ({ client }: PaymentCalls, { saves }: PaymentQuestion, { id, orderId, rrn, sbpId }: WirePayment): Promise<BankAnswer> => {
+/**
+ * The approval; with the card that was saved, where the operation was to save one. Without an
+ * answer on that it is unknown: a binding without its card is none.
+ */
+const approved = async (
+  { client }: PaymentCalls,
+  { saves }: PaymentQuestion,
+  { id, orderId, rrn, sbpId }: WirePayment,
+): Promise<BankAnswer> => {
   const base = { kind: 'approved', reference: id, rrn: rrn ?? sbpId, traits: noTraits } as const;
   if (!saves) return base;
-  const answer = await client.call({ method: 'GetCardList', params: { CustomerKey: orderId }, repeatable: true });
+  const answer = await client.call({
+    method: 'GetCardList',
+    params: { CustomerKey: orderId },
+    repeatable: true,
+  });
   const cards = answer.kind === 'answered' ? readCards(answer.body) : null;
   if (!cards) return unknown;
   const [card] = cards;
   if (!card) return base;
-  const traits = { ...noTraits, cardBrand: brands[card.pan[0] ?? ''] ?? null, cardMask: `**** **** **** ${card.pan.slice(-4)}` };
+  const traits = {
+    ...noTraits,
+    cardBrand: brands[card.pan[0] ?? ''] ?? null,
+    cardMask: `**** **** **** ${card.pan.slice(-4)}`,
+  };
   return { ...base, traits, savedReference: card.rebillId };
 };
 
-/** The card was authorised: the authorisation is given up, and the card is proved when that is certain. Giving up what was given up is refused. */
-const voidAuthorisation = async (calls: PaymentCalls, asked: PaymentQuestion, payment: WirePayment): Promise<BankAnswer> => {
+/**
+ * The card was authorised: the authorisation is given up, and the card is proved when that is
+ * certain. Giving up what was given up is refused.
+ */
+const voidAuthorisation = async (
+  calls: PaymentCalls,
+  asked: PaymentQuestion,
+  payment: WirePayment,
+): Promise<BankAnswer> => {
   const params = { PaymentId: payment.id, ExternalRequestId: `${payment.orderId}-void` };
   const answer = await calls.client.call({ method: 'Cancel', params, repeatable: true });
   const after = answer.kind === 'answered' ? readPayment(answer.body) : null;
-  return after && meaningOf(after.status) === 'given_up' ? approved(calls, asked, payment) : unknown;
+  return after && meaningOf(after.status) === 'given_up'
+    ? approved(calls, asked, payment)
+    : unknown;
 };
 
-const settle = async (calls: PaymentCalls, asked: PaymentQuestion, payment: WirePayment): Promise<BankAnswer> => {
+const settle = async (
+  calls: PaymentCalls,
+  asked: PaymentQuestion,
+  payment: WirePayment,
+): Promise<BankAnswer> => {
   if (!(await isOrdered(calls, asked, payment))) return stopped;
   const waiting = { kind: 'pending', askAt: asked.now.add({ seconds: askEvery_s }) } as const;
   switch (meaningOf(payment.status)) {
@@ -154,23 +269,49 @@ const settle = async (calls: PaymentCalls, asked: PaymentQuestion, payment: Wire
     case 'held':
       return asked.voided ? voidAuthorisation(calls, asked, payment) : waiting;
     case 'given_up':
-      return asked.voided ? approved(calls, asked, payment) : { kind: 'declined', failureCode: 'generic_decline', bankCode: payment.status };
+      return asked.voided
+        ? approved(calls, asked, payment)
+        : { kind: 'declined', failureCode: 'generic_decline', bankCode: payment.status };
     case 'open':
       return waiting;
     case 'failed':
-      return { kind: 'declined', failureCode: paymentFailure(payment), bankCode: payment.errorCode === '0' ? payment.status : payment.errorCode };
+      return {
+        kind: 'declined',
+        failureCode: paymentFailure(payment),
+        bankCode: payment.errorCode === '0' ? payment.status : payment.errorCode,
+      };
   }
 };
 
-/** Whether nobody has got the address of anything that was made for an order, and nobody has begun to charge it: nothing will come of it by itself. */
-const isUntouched = ({ reference, awaitsStep }: PaymentQuestion, payments: readonly WirePayment[]): boolean =>
+/**
+ * Whether nobody has got the address of anything that was made for an order, and nobody has begun
+ * to charge it: nothing will come of it by itself.
+ */
+const isUntouched = (
+  { reference, awaitsStep }: PaymentQuestion,
+  payments: readonly WirePayment[],
+): boolean =>
   (reference === null || awaitsStep) && payments.every(({ status }) => status === 'NEW');
 
-/** Where the buyer goes on, for an order whose answer was lost. Null: the bank does not tell it again, as it is with cards. */
-const sessionOf = async (calls: PaymentCalls, asked: PaymentQuestion, method: BuyerMethod, payment: WirePayment): Promise<BankAnswer | null> => {
+/**
+ * Where the buyer goes on, for an order whose answer was lost. Null: the bank does not tell it
+ * again, as it is with cards.
+ */
+const sessionOf = async (
+  calls: PaymentCalls,
+  asked: PaymentQuestion,
+  method: BuyerMethod,
+  payment: WirePayment,
+): Promise<BankAnswer | null> => {
   if (!(await isOrdered(calls, asked, payment))) return stopped;
   const step = await stepOf(calls, method, payment, null);
-  return step && { kind: 'pending', askAt: asked.now.add({ seconds: askEvery_s }), session: { reference: payment.id, ...step } };
+  return (
+    step && {
+      kind: 'pending',
+      askAt: asked.now.add({ seconds: askEvery_s }),
+      session: { reference: payment.id, ...step },
+    }
+  );
 };
 
 const ask = async (calls: PaymentCalls, asked: PaymentQuestion): Promise<BankAnswer> => {
@@ -178,14 +319,21 @@ const ask = async (calls: PaymentCalls, asked: PaymentQuestion): Promise<BankAns
   if (!payments) return unknown;
   const payment = telling(payments);
   if (payment && !isUntouched(asked, payments)) return settle(calls, asked, payment);
-  const found = payment && asked.method ? await sessionOf(calls, asked, asked.method, payment) : null;
+  const found =
+    payment && asked.method ? await sessionOf(calls, asked, asked.method, payment) : null;
   if (found) return found;
-  return Temporal.Instant.compare(asked.lastOrderedAt.add({ seconds: arrivesWithin_s }), asked.now) < 0 ? { kind: 'unseen' } : unknown;
+  return Temporal.Instant.compare(
+    asked.lastOrderedAt.add({ seconds: arrivesWithin_s }),
+    asked.now,
+  ) < 0
+    ? { kind: 'unseen' }
+    : unknown;
 };
 
 /**
- * Ends what was made for an order, as far as nobody has begun to pay it. `Cancel` gives money back that came in between: then the payment is told as paid, and its
- * refund finds that all of it went back.
+ * Ends what was made for an order, as far as nobody has begun to pay it. `Cancel` gives money back
+ * that came in between: then the payment is told as paid, and its refund finds that all of it went
+ * back.
  */
 const cancelOrder = async (calls: PaymentCalls, asked: PaymentQuestion): Promise<BankAnswer> => {
   const payments = await paymentsOf(calls, asked.operationId);
@@ -193,14 +341,18 @@ const cancelOrder = async (calls: PaymentCalls, asked: PaymentQuestion): Promise
   if (!payments || !payment || meaningOf(payment.status) !== 'open') return ask(calls, asked);
   if (!(await isOrdered(calls, asked, payment))) return stopped;
   const unpaid = payments.filter(({ status }) => status === 'NEW');
-  for (const { id } of unpaid) await calls.client.call({ method: 'Cancel', params: { PaymentId: id }, repeatable: true });
+  for (const { id } of unpaid)
+    await calls.client.call({ method: 'Cancel', params: { PaymentId: id }, repeatable: true });
   const after = telling((await paymentsOf(calls, asked.operationId)) ?? []);
   return after ? settle(calls, asked, after) : unknown;
 };
 
 /** The part of the port that takes money from a buyer. */
-export const tbankPayments = (calls: PaymentCalls): Pick<Bank, 'openSession' | 'ask' | 'cancelOrder' | 'registers' | 'sessionTtl_min'> => ({
-  // The address of its page for cards is told once, with the order, so that their order waits for the buyer.
+export const tbankPayments = (
+  calls: PaymentCalls,
+): Pick<Bank, 'openSession' | 'ask' | 'cancelOrder' | 'registers' | 'sessionTtl_min'> => ({
+  // The address of its page for cards is told once, with the order, so that their order waits for
+  // the buyer.
   registers: ['sbp', 'tpay'],
   sessionTtl_min,
   openSession: (order) => openSession(calls, order),

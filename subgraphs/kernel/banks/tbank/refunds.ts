@@ -1,6 +1,8 @@
 /**
- * Refunds at T-Bank: `Cancel` of a part of a payment. Refunds by card have an idempotency key (`ExternalRequestId`); refunds by SBP have none and end later. So the
- * order of one by SBP is claimed in the database before it goes out, and goes out once; what became of it is read from the payment's state. Decision D-32.
+ * Refunds at T-Bank: `Cancel` of a part of a payment. Refunds by card have an idempotency key
+ * (`ExternalRequestId`); refunds by SBP have none and end later. So the order of one by SBP is
+ * claimed in the database before it goes out, and goes out once; what became of it is read from the
+ * payment's state. Decision D-32.
  */
 import { raiseAlert } from '../../alerts/raise-alert.ts';
 import type { Runner } from '../../database/statement.ts';
@@ -16,13 +18,24 @@ export interface RefundCalls extends PaymentCalls {
 const askEvery_s = 30;
 /** When the state is looked at after an order whose answer was lost. */
 const lostAsk_s = 3;
-/** After this an order that has changed nothing at the bank never arrived there, and may be given again. */
+/**
+ * After this an order that has changed nothing at the bank never arrived there, and may be given
+ * again.
+ */
 const arrivesWithin_min = 15;
 
 const unknown = { kind: 'unknown' } as const;
 
-const later = ({ operationId, now }: RefundOrder): RefundAnswer => ({ kind: 'pending', reference: operationId, askAt: now.add({ seconds: askEvery_s }) });
-const rejected = (bankCode: string): RefundAnswer => ({ kind: 'declined', failureCode: 'refund_rejected', bankCode });
+const later = ({ operationId, now }: RefundOrder): RefundAnswer => ({
+  kind: 'pending',
+  reference: operationId,
+  askAt: now.add({ seconds: askEvery_s }),
+});
+const rejected = (bankCode: string): RefundAnswer => ({
+  kind: 'declined',
+  failureCode: 'refund_rejected',
+  bankCode,
+});
 
 /** What an answer to the order itself says. The bank gives a refund no id: ours serves. */
 const ordered = (order: RefundOrder, after: WirePayment): RefundAnswer => {
@@ -37,60 +50,110 @@ const ordered = (order: RefundOrder, after: WirePayment): RefundAnswer => {
   }
 };
 
-const cancel = async ({ client }: RefundCalls, order: RefundOrder, payment: WirePayment, key: string | null): Promise<RefundAnswer> => {
-  const params = { PaymentId: payment.id, Amount: Number(order.amount), ...(key === null ? {} : { ExternalRequestId: key }) };
+const cancel = async (
+  { client }: RefundCalls,
+  order: RefundOrder,
+  payment: WirePayment,
+  key: string | null,
+): Promise<RefundAnswer> => {
+  const params = {
+    PaymentId: payment.id,
+    Amount: Number(order.amount),
+    ...(key === null ? {} : { ExternalRequestId: key }),
+  };
   const answer = await client.call({ method: 'Cancel', params, repeatable: key !== null });
   if (answer.kind === 'refused') return rejected(answer.code);
   const after = answer.kind === 'answered' ? readPayment(answer.body) : null;
-  return after?.id === payment.id && after.orderId === payment.orderId ? ordered(order, after) : unknown;
+  return after?.id === payment.id && after.orderId === payment.orderId
+    ? ordered(order, after)
+    : unknown;
 };
 
 /** Nobody but a person can tell. */
-const stop = async ({ pool }: RefundCalls, { merchantId, operationId, amount, now }: RefundOrder, { id, status }: WirePayment): Promise<RefundAnswer> => {
+const stop = async (
+  { pool }: RefundCalls,
+  { merchantId, operationId, amount, now }: RefundOrder,
+  { id, status }: WirePayment,
+): Promise<RefundAnswer> => {
   const detail = `T-Bank's payment ${id} is ${status}, and of its several refunds by SBP it does not say which were made: whether ${operationId} of ${amount} kopecks was made is to be seen in its cabinet. Nothing was moved`;
-  await raiseAlert(pool, { kind: 'bank_echo_differs', merchantId, shopId: null, mode: 'live', subjectId: operationId, detail, at: now });
+  await raiseAlert(pool, {
+    kind: 'bank_echo_differs',
+    merchantId,
+    shopId: null,
+    mode: 'live',
+    subjectId: operationId,
+    detail,
+    at: now,
+  });
   return { kind: 'pending', reference: operationId, askAt: null };
 };
 
 /** What became of a refund by SBP that went out, by the payment's state. */
-const whatBecame = async (calls: RefundCalls, order: RefundOrder, payment: WirePayment): Promise<RefundAnswer> => {
+const whatBecame = async (
+  calls: RefundCalls,
+  order: RefundOrder,
+  payment: WirePayment,
+): Promise<RefundAnswer> => {
   switch (refundStanding(payment.status)) {
     case 'all':
       return { kind: 'approved', reference: order.operationId };
     case 'part': {
       const others = (await claimsOf(calls.pool, order.merchantId, order.payment.operationId)) - 1;
-      return others === 0 ? { kind: 'approved', reference: order.operationId } : stop(calls, order, payment);
+      return others === 0
+        ? { kind: 'approved', reference: order.operationId }
+        : stop(calls, order, payment);
     }
     case 'under_way':
       return later(order);
     case 'none':
-      // It had taken the order, and gave the money back to the payment; or the order has not arrived.
+      // It had taken the order, and gave the money back to the payment; or the order has not
+      // arrived.
       return order.reference === null ? unknown : rejected(payment.status);
   }
 };
 
-const refundBySbp = async (calls: RefundCalls, order: RefundOrder, payment: WirePayment): Promise<RefundAnswer> => {
+const refundBySbp = async (
+  calls: RefundCalls,
+  order: RefundOrder,
+  payment: WirePayment,
+): Promise<RefundAnswer> => {
   const { merchantId, operationId, now } = order;
   // One at a time: the payment has one state for all of its refunds.
   if (order.reference === null && refundStanding(payment.status) === 'under_way') {
     return { kind: 'pending', reference: null, askAt: now.add({ seconds: askEvery_s }) };
   }
-  const mayRepeat = order.reference === null && refundStanding(payment.status) === 'none' ? now.subtract({ minutes: arrivesWithin_min }) : null;
-  const claimed = await claimOrder(calls.pool, { merchantId, subjectId: order.payment.operationId, operationId, now }, mayRepeat);
+  const mayRepeat =
+    order.reference === null && refundStanding(payment.status) === 'none'
+      ? now.subtract({ minutes: arrivesWithin_min })
+      : null;
+  const claimed = await claimOrder(
+    calls.pool,
+    { merchantId, subjectId: order.payment.operationId, operationId, now },
+    mayRepeat,
+  );
   if (!claimed) return whatBecame(calls, order, payment);
   const answer = await cancel(calls, order, payment, null);
-  return answer.kind === 'unknown' ? { kind: 'pending', reference: null, askAt: now.add({ seconds: lostAsk_s }) } : answer;
+  return answer.kind === 'unknown'
+    ? { kind: 'pending', reference: null, askAt: now.add({ seconds: lostAsk_s }) }
+    : answer;
 };
 
 const refund = async (calls: RefundCalls, order: RefundOrder): Promise<RefundAnswer> => {
   const payments = await paymentsOf(calls, order.payment.operationId);
-  const payment = payments?.find(({ id }) => id === order.payment.reference) ?? telling(payments ?? []);
+  const payment =
+    payments?.find(({ id }) => id === order.payment.reference) ?? telling(payments ?? []);
   if (!payment) return unknown;
-  // It has given everything back already, as when it was paid while its order was cancelled: another order would be refused, and this one is done.
+  // It has given everything back already, as when it was paid while its order was cancelled:
+  // another order would be refused, and this one is done.
   const isWhole = payment.amount !== null && BigInt(payment.amount) === order.amount;
-  if (isWhole && refundStanding(payment.status) === 'all') return { kind: 'approved', reference: order.operationId };
-  return payment.sbpId === null ? cancel(calls, order, payment, order.operationId) : refundBySbp(calls, order, payment);
+  if (isWhole && refundStanding(payment.status) === 'all')
+    return { kind: 'approved', reference: order.operationId };
+  return payment.sbpId === null
+    ? cancel(calls, order, payment, order.operationId)
+    : refundBySbp(calls, order, payment);
 };
 
 /** The part of the port that gives money back. */
-export const tbankRefunds = (calls: RefundCalls): Pick<Bank, 'refund'> => ({ refund: (order) => refund(calls, order) });
+export const tbankRefunds = (calls: RefundCalls): Pick<Bank, 'refund'> => ({
+  refund: (order) => refund(calls, order),
+});

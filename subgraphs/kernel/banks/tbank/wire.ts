@@ -1,12 +1,21 @@
-/** T-Bank's objects as they arrive: read here once, trusted afterwards. What cannot be read is null, and counts as no answer. */
+/**
+ * T-Bank's objects as they arrive: read here once, trusted afterwards. What cannot be read is null,
+ * and counts as no answer.
+ */
 import type { MinorUnits } from '../../rules/money.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 const fields = (value: unknown): Fields => (isFields(value) ? value : {});
 /** Ids and codes come as texts or as numbers. */
-const word = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : Number.isSafeInteger(value) ? String(value) : null);
+const word = (value: unknown): string | null =>
+  typeof value === 'string' && value !== ''
+    ? value
+    : Number.isSafeInteger(value)
+      ? String(value)
+      : null;
 
 /** What a status means for the money of a payment. */
 const meanings = {
@@ -47,7 +56,8 @@ export const refundStanding = (status: WireStatus): RefundStanding => {
   return ['REFUNDING', 'ASYNC_REFUNDING', 'REVERSING'].includes(status) ? 'under_way' : 'none';
 };
 
-const isStatus = (value: unknown): value is WireStatus => typeof value === 'string' && Object.hasOwn(meanings, value);
+const isStatus = (value: unknown): value is WireStatus =>
+  typeof value === 'string' && Object.hasOwn(meanings, value);
 
 export interface WirePayment {
   readonly id: string;
@@ -61,7 +71,10 @@ export interface WirePayment {
   readonly sbpId: string | null;
 }
 
-/** Whether an amount that it repeats is what was ordered, to the kopeck. It knows no other currency than the ruble. */
+/**
+ * Whether an amount that it repeats is what was ordered, to the kopeck. It knows no other currency
+ * than the ruble.
+ */
 export const isSameAmount = (told: number | null, ordered: MinorUnits, currency: string): boolean =>
   told !== null && Number.isSafeInteger(told) && BigInt(told) === ordered && currency === 'RUB';
 
@@ -81,17 +94,26 @@ const readOne = (told: Fields, orderId: string | null): WirePayment | null => {
 };
 
 /** A payment as Init, GetState, Charge and Cancel tell it. */
-export const readPayment = (body: unknown): WirePayment | null => readOne(fields(body), word(fields(body)['OrderId']));
+export const readPayment = (body: unknown): WirePayment | null =>
+  readOne(fields(body), word(fields(body)['OrderId']));
 
-/** The payments of an order as CheckOrder tells them, the first ordered first. Null: the answer cannot be read. */
+/**
+ * The payments of an order as CheckOrder tells them, the first ordered first. Null: the answer
+ * cannot be read.
+ */
 export const readOrder = (body: unknown): readonly WirePayment[] | null => {
   const { OrderId, Payments: told } = fields(body);
   if (!Array.isArray(told)) return null;
-  const payments = told.map((each) => readOne(fields(each), word(OrderId))).filter((each) => each !== null);
-  return payments.length === told.length ? payments.toSorted((one, other) => Number(one.id) - Number(other.id)) : null;
+  const payments = told
+    .map((each) => readOne(fields(each), word(OrderId)))
+    .filter((each) => each !== null);
+  return payments.length === told.length
+    ? payments.toSorted((one, other) => Number(one.id) - Number(other.id))
+    : null;
 };
 
-const address = (value: unknown): string | null => (typeof value === 'string' && URL.canParse(value) ? value : null);
+const address = (value: unknown): string | null =>
+  typeof value === 'string' && URL.canParse(value) ? value : null;
 
 /** Where the buyer pays, as Init says. */
 export const readPaymentUrl = (body: unknown): string | null => address(fields(body)['PaymentURL']);
@@ -100,7 +122,8 @@ export const readPaymentUrl = (body: unknown): string | null => address(fields(b
 export const readQr = (body: unknown): string | null => address(fields(body)['Data']);
 
 /** Where T-Pay is opened. */
-export const readLink = (body: unknown): string | null => address(fields(fields(body)['Params'])['RedirectUrl']);
+export const readLink = (body: unknown): string | null =>
+  address(fields(fields(body)['Params'])['RedirectUrl']);
 
 export interface WireCard {
   readonly rebillId: string;
@@ -108,12 +131,16 @@ export interface WireCard {
   readonly pan: string;
 }
 
-/** The active cards of a customer that can be charged again; null when the answer cannot be read. */
+/**
+ * The active cards of a customer that can be charged again; null when the answer cannot be read.
+ */
 export const readCards = (body: unknown): readonly WireCard[] | null => {
   if (!Array.isArray(body)) return null;
   return body.flatMap((each): readonly WireCard[] => {
     const { Status: status, RebillId, Pan: pan } = fields(each);
     const rebillId = word(RebillId);
-    return status === 'A' && rebillId !== null && typeof pan === 'string' ? [{ rebillId, pan }] : [];
+    return status === 'A' && rebillId !== null && typeof pan === 'string'
+      ? [{ rebillId, pan }]
+      : [];
   });
 };

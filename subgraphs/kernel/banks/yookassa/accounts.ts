@@ -1,6 +1,7 @@
 /**
- * Which account a call is made with. New orders go to the merchant's current account. What was ordered before may be with another one, when the merchant's
- * account was changed since: then each is asked, and an order is not repeated at a second account while the first may have it.
+ * Which account a call is made with. New orders go to the merchant's current account. What was
+ * ordered before may be with another one, when the merchant's account was changed since: then each
+ * is asked, and an order is not repeated at a second account while the first may have it.
  */
 import type { Account, Accounts } from '../bank-accounts.ts';
 import type { Client } from './client.ts';
@@ -14,11 +15,22 @@ export interface Caller {
 /** Statuses by which an account says that an object is not its own. */
 const foreign: ReadonlySet<number> = new Set([401, 403, 404]);
 
-/** Who has an object: an account; nobody; nobody that lets us ask, while some turn us away; or an answer is missing. */
-type Holder = { readonly kind: 'held'; readonly account: Account } | { readonly kind: 'absent' | 'turned_away' | 'unknown' };
+/**
+ * Who has an object: an account; nobody; nobody that lets us ask, while some turn us away; or an
+ * answer is missing.
+ */
+type Holder =
+  | { readonly kind: 'held'; readonly account: Account }
+  | { readonly kind: 'absent' | 'turned_away' | 'unknown' };
 
-/** Looks for the account that knows the object at `path`. A single account is not asked: it is the only one that can. */
-export const findHolder = async ({ client, accounts: { all } }: Caller, path: string): Promise<Holder> => {
+/**
+ * Looks for the account that knows the object at `path`. A single account is not asked: it is the
+ * only one that can.
+ */
+export const findHolder = async (
+  { client, accounts: { all } }: Caller,
+  path: string,
+): Promise<Holder> => {
   const [first, ...others] = all;
   if (first && others.length === 0) return { kind: 'held', account: first };
   let isTurnedAway = !first;
@@ -38,8 +50,9 @@ export const holderOf = async (caller: Caller, path: string): Promise<Account | 
 };
 
 /**
- * Asks one account after the other about an order whose answer was lost, until one has it. `absent` tells the answer of an account that surely does not; the
- * order is absent only when all of them say so.
+ * Asks one account after the other about an order whose answer was lost, until one has it. `absent`
+ * tells the answer of an account that surely does not; the order is absent only when all of them
+ * say so.
  */
 export const askEach = async <Answer extends { readonly kind: string }>(
   accounts: readonly Account[],

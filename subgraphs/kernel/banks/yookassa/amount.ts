@@ -1,4 +1,7 @@
-/** Amounts as YooKassa writes them: rubles with a point and two digits. Converted digit by digit, never as floating point numbers. */
+/**
+ * Amounts as YooKassa writes them: rubles with a point and two digits. Converted digit by digit,
+ * never as floating point numbers.
+ */
 import type { MinorUnits } from '../../rules/money.ts';
 
 /** An amount as its API has it. */
@@ -16,5 +19,10 @@ export const wireAmount = (amount: MinorUnits, currency: string): WireAmount => 
 /** Whether what the bank repeats is what was ordered, to the kopeck. */
 export const isSameAmount = (told: WireAmount, ordered: MinorUnits, currency: string): boolean => {
   const [, whole, part] = /^(\d{1,16})\.(\d{2})$/.exec(told.value) ?? [];
-  return whole !== undefined && part !== undefined && BigInt(whole) * 100n + BigInt(part) === ordered && told.currency === currency;
+  return (
+    whole !== undefined &&
+    part !== undefined &&
+    BigInt(whole) * 100n + BigInt(part) === ordered &&
+    told.currency === currency
+  );
 };

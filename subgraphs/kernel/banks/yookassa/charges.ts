@@ -1,30 +1,65 @@
-/** Charges of saved methods at YooKassa. A method is known to the account alone that saved it. Decision D-32: the order under its key is also the question. */
+/**
+ * Charges of saved methods at YooKassa. A method is known to the account alone that saved it.
+ * Decision D-32: the order under its key is also the question.
+ */
 import type { ChargeAnswer, ChargeOrder, TokenBank } from '../token-bank.ts';
 import { findHolder } from './accounts.ts';
 import { wireAmount } from './amount.ts';
-import { isAboutUs, metadataOf, refusal, standing, type PaymentCaller, type PaymentCalls } from './payments.ts';
+import {
+  isAboutUs,
+  metadataOf,
+  refusal,
+  standing,
+  type PaymentCaller,
+  type PaymentCalls,
+} from './payments.ts';
 import { readPayment } from './wire.ts';
 
 const unknown = { kind: 'unknown' } as const;
 
 const charge = async (calls: PaymentCalls, order: ChargeOrder): Promise<ChargeAnswer> => {
-  const body = { amount: wireAmount(order.amount, order.currency), capture: true, payment_method_id: order.savedReference, metadata: metadataOf(order) };
-  const answer = await calls.client.call({ account: calls.shop, path: '/payments', post: { key: order.operationId, body } });
-  // The order is also the question: an account that is turned away now says nothing of an order that was accepted before.
-  if (answer.kind === 'refused') return isAboutUs(answer) && !(order.isFirst && answer.isCertain) ? unknown : refusal(answer);
+  const body = {
+    amount: wireAmount(order.amount, order.currency),
+    capture: true,
+    payment_method_id: order.savedReference,
+    metadata: metadataOf(order),
+  };
+  const answer = await calls.client.call({
+    account: calls.shop,
+    path: '/payments',
+    post: { key: order.operationId, body },
+  });
+  // The order is also the question: an account that is turned away now says nothing of an order
+  // that was accepted before.
+  if (answer.kind === 'refused')
+    return isAboutUs(answer) && !(order.isFirst && answer.isCertain) ? unknown : refusal(answer);
   return standing(calls, order, answer.kind === 'answered' ? readPayment(answer.body) : null);
 };
 
-/** No account of the merchant's has the saved method, so that nothing was ordered. Nobody knows it, or who may know it turns us away: an operator can mend that. */
-const unheld = ({ isFirst }: ChargeOrder, bankCode: 'no_saved_method' | 'no_account'): ChargeAnswer =>
+/**
+ * No account of the merchant's has the saved method, so that nothing was ordered. Nobody knows it,
+ * or who may know it turns us away: an operator can mend that.
+ */
+const unheld = (
+  { isFirst }: ChargeOrder,
+  bankCode: 'no_saved_method' | 'no_account',
+): ChargeAnswer =>
   isFirst ? { kind: 'declined', failureCode: 'method_unavailable', bankCode } : unknown;
 
-/** The part of the port that charges what was saved: by the account that saved it, whichever is in force now. */
-export const yooKassaCharges = (callerOf: (merchantId: string) => Promise<PaymentCaller>): TokenBank => ({
+/**
+ * The part of the port that charges what was saved: by the account that saved it, whichever is in
+ * force now.
+ */
+export const yooKassaCharges = (
+  callerOf: (merchantId: string) => Promise<PaymentCaller>,
+): TokenBank => ({
   savable: ['cards', 'sbp', 'tpay'],
   charge: async (order) => {
     const { accounts, ...caller } = await callerOf(order.merchantId);
-    const holder = await findHolder({ ...caller, accounts }, `/payment_methods/${order.savedReference}`);
+    const holder = await findHolder(
+      { ...caller, accounts },
+      `/payment_methods/${order.savedReference}`,
+    );
     switch (holder.kind) {
       case 'held':
         return charge({ ...caller, shop: holder.account }, order);

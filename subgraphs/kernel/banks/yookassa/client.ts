@@ -1,6 +1,7 @@
 /**
- * Calls to YooKassa's API over HTTP: one pool of kept connections, Basic authorisation, deadlines, an idempotency key on every POST. Decision D-32: whatever
- * may have reached the bank and has no clear answer is `unknown`. Nothing that is sent or received is logged: it may hold a card.
+ * Calls to YooKassa's API over HTTP: one pool of kept connections, Basic authorisation, deadlines,
+ * an idempotency key on every POST. Decision D-32: whatever may have reached the bank and has no
+ * clear answer is `unknown`. Nothing that is sent or received is logged: it may hold a card.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Account } from '../bank-accounts.ts';
@@ -12,15 +13,27 @@ export interface ApiCall {
   readonly account: Account;
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
-  /** Present: a POST, with its idempotency key of 1 to 64 characters. Equal calls under one key are one operation for 24 hours. */
+  /**
+   * Present: a POST, with its idempotency key of 1 to 64 characters. Equal calls under one key are
+   * one operation for 24 hours.
+   */
   readonly post?: { readonly key: string; readonly body: object };
   readonly signal?: AbortSignal;
 }
 
 export type ApiAnswer =
   | { readonly kind: 'answered'; readonly body: unknown }
-  /** It was surely not accepted. `isCertain`: nor was any earlier attempt of this call, whatever the bank says of this one. */
-  | { readonly kind: 'refused'; readonly status: number; readonly code: string; readonly parameter: string | null; readonly isCertain: boolean }
+  /**
+   * It was surely not accepted. `isCertain`: nor was any earlier attempt of this call, whatever the
+   * bank says of this one.
+   */
+  | {
+      readonly kind: 'refused';
+      readonly status: number;
+      readonly code: string;
+      readonly parameter: string | null;
+      readonly isCertain: boolean;
+    }
   /** It surely never left us: no attempt got a connection, or the breaker is open. */
   | { readonly kind: 'unreached' }
   | { readonly kind: 'unknown' };
@@ -46,15 +59,25 @@ interface Attempt {
 const read = (status: number, body: unknown): Attempt => {
   const told = isRecord(body) ? body : {};
   const { code, parameter, retry_after: wait } = told;
-  if (status === 200 && isRecord(body)) return { answer: { kind: 'answered', body }, retryAfter_ms: null };
+  if (status === 200 && isRecord(body))
+    return { answer: { kind: 'answered', body }, retryAfter_ms: null };
   if (refusals.has(status)) {
     const named = typeof code === 'string' ? code : String(status);
     return {
-      answer: { kind: 'refused', status, code: named, parameter: typeof parameter === 'string' ? parameter : null, isCertain: true },
+      answer: {
+        kind: 'refused',
+        status,
+        code: named,
+        parameter: typeof parameter === 'string' ? parameter : null,
+        isCertain: true,
+      },
       retryAfter_ms: null,
     };
   }
-  return { answer: { kind: 'unknown' }, retryAfter_ms: typeof wait === 'number' && wait >= 0 ? wait : retryUsual_ms };
+  return {
+    answer: { kind: 'unknown' },
+    retryAfter_ms: typeof wait === 'number' && wait >= 0 ? wait : retryUsual_ms,
+  };
 };
 
 const broken = (error: unknown): Attempt => ({
@@ -62,7 +85,10 @@ const broken = (error: unknown): Attempt => ({
   retryAfter_ms: retryUsual_ms,
 });
 
-/** What a repeated call comes to: what is said of the second attempt is not certain of the first, when that may have arrived. */
+/**
+ * What a repeated call comes to: what is said of the second attempt is not certain of the first,
+ * when that may have arrived.
+ */
 const together = (first: ApiAnswer, second: ApiAnswer): ApiAnswer => {
   if (first.kind !== 'unknown') return second;
   switch (second.kind) {
@@ -77,17 +103,26 @@ const together = (first: ApiAnswer, second: ApiAnswer): ApiAnswer => {
 };
 
 /** Opens the client; nothing is called until it is asked to. */
-export const openClient = ({ url, attempt_ms }: Pick<YooKassaConfig, 'url' | 'attempt_ms'>, breaker: Breaker): Client => {
+export const openClient = (
+  { url, attempt_ms }: Pick<YooKassaConfig, 'url' | 'attempt_ms'>,
+  breaker: Breaker,
+): Client => {
   const { pool, base } = openBankAddress(url);
 
-  const attempt = async ({ account, path, query = {}, post, signal }: ApiCall, deadline: AbortSignal): Promise<Attempt> => {
+  const attempt = async (
+    { account, path, query = {}, post, signal }: ApiCall,
+    deadline: AbortSignal,
+  ): Promise<Attempt> => {
     const authorization = `Basic ${Buffer.from(`${account.id}:${account.secret}`).toString('base64')}`;
     const signals = [deadline, AbortSignal.timeout(attempt_ms), ...(signal ? [signal] : [])];
     const response = await pool.request({
       method: post ? 'POST' : 'GET',
       path: `${base}${path}`,
       query,
-      headers: { authorization, ...(post ? { 'content-type': 'application/json', 'idempotence-key': post.key } : {}) },
+      headers: {
+        authorization,
+        ...(post ? { 'content-type': 'application/json', 'idempotence-key': post.key } : {}),
+      },
       ...(post ? { body: JSON.stringify(post.body) } : {}),
       signal: AbortSignal.any(signals),
     });

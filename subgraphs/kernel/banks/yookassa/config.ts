@@ -16,12 +16,16 @@ export interface YooKassaConfig {
 }
 
 /** The networks that YooKassa publishes as its own. */
-const published = '185.71.76.0/27 185.71.77.0/27 77.75.153.0/25 77.75.154.128/25 77.75.156.11 77.75.156.35 2a02:5180::/32'.split(' ');
+const published =
+  '185.71.76.0/27 185.71.77.0/27 77.75.153.0/25 77.75.154.128/25 77.75.156.11 77.75.156.35 2a02:5180::/32'.split(
+    ' ',
+  );
 
 const readAccount = (read: Reader, idName: string, secretName: string): Account | null => {
   const [id, secret] = [read.text(idName), read.text(secretName)];
   if (id === null && secret === null) return null;
-  if (id === null || secret === null) read.mistakes.push(`${idName} and ${secretName} are required together`);
+  if (id === null || secret === null)
+    read.mistakes.push(`${idName} and ${secretName} are required together`);
   return { id: id ?? '', secret: secret ?? '' };
 };
 
@@ -31,5 +35,8 @@ export const readYooKassa = (read: Reader): YooKassaConfig => ({
   shop: readAccount(read, 'YOOKASSA_SHOP_ID', 'YOOKASSA_SECRET_KEY'),
   payouts: readAccount(read, 'YOOKASSA_GATEWAY_ID', 'YOOKASSA_GATEWAY_SECRET_KEY'),
   attempt_ms: read.integer('YOOKASSA_TIMEOUT_MS', 8_000, 100, 9_000),
-  networks: read.text('YOOKASSA_CALLBACK_NETWORKS') === null ? published : read.addresses('YOOKASSA_CALLBACK_NETWORKS'),
+  networks:
+    read.text('YOOKASSA_CALLBACK_NETWORKS') === null
+      ? published
+      : read.addresses('YOOKASSA_CALLBACK_NETWORKS'),
 });

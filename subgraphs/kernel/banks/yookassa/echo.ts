@@ -1,4 +1,7 @@
-/** YooKassa's objects in the comparison that every bank's are in: what is ordered and what is repeated must be the same. */
+/**
+ * YooKassa's objects in the comparison that every bank's are in: what is ordered and what is
+ * repeated must be the same.
+ */
 import type { Runner } from '../../database/statement.ts';
 import { openCheckEcho as openForBank, type Ordered } from '../check-echo.ts';
 import { isSameAmount, type WireAmount } from './amount.ts';
@@ -11,7 +14,10 @@ interface Echo {
   readonly operationId: string | null;
 }
 
-/** Whether an object is that of an order. When it is not, an alert is raised, once for the operation. */
+/**
+ * Whether an object is that of an order. When it is not, an alert is raised, once for the
+ * operation.
+ */
 export type CheckEcho = (ordered: Ordered, told: Echo) => Promise<boolean>;
 
 /** Opens the comparison, which raises its alerts on `pool`. */
@@ -19,6 +25,11 @@ export const openCheckEcho = (pool: Runner): CheckEcho => {
   const check = openForBank(pool, 'YooKassa');
   return (ordered, { id, operationId, amount }) => {
     const isSame = isSameAmount(amount, ordered.amount, ordered.currency);
-    return check(ordered, { id, operationId, amount: `${amount.value} ${amount.currency}`, isSame });
+    return check(ordered, {
+      id,
+      operationId,
+      amount: `${amount.value} ${amount.currency}`,
+      isSame,
+    });
   };
 };

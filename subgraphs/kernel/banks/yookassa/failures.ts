@@ -1,4 +1,7 @@
-/** YooKassa's reasons in the words of the contract (failure-codes.md, decision D-41). What is not listed is `unknown_bank_code`. */
+/**
+ * YooKassa's reasons in the words of the contract (failure-codes.md, decision D-41). What is not
+ * listed is `unknown_bank_code`.
+ */
 import type { FailureCode } from '../../rules/failure-code.ts';
 import type { Cancellation } from './wire.ts';
 
@@ -47,7 +50,8 @@ const unlisted = 'unknown_bank_code';
 
 /** Why a payment was cancelled there. A general decline is the issuer's or YooKassa's own. */
 export const paymentFailure = ({ reason, party }: Cancellation): FailureCode => {
-  if (reason === 'general_decline') return party === 'payment_network' ? 'do_not_honor' : 'generic_decline';
+  if (reason === 'general_decline')
+    return party === 'payment_network' ? 'do_not_honor' : 'generic_decline';
   return payment[reason] ?? unlisted;
 };
 

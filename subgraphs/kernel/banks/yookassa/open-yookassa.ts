@@ -18,19 +18,31 @@ export interface YooKassa extends Bank {
 /** The connector's name: in routes, in accounts and before the bank's own codes. */
 export const connector = 'yookassa';
 
-/** Opens the connector; nothing is called until it is asked to. Alerts are raised on `pool`; `accountsOf` says whose account serves a merchant. */
-export const openYooKassa = (config: Omit<YooKassaConfig, 'shop' | 'networks'>, accountsOf: AccountsOf, pool: Runner): YooKassa => {
+/**
+ * Opens the connector; nothing is called until it is asked to. Alerts are raised on `pool`;
+ * `accountsOf` says whose account serves a merchant.
+ */
+export const openYooKassa = (
+  config: Omit<YooKassaConfig, 'shop' | 'networks'>,
+  accountsOf: AccountsOf,
+  pool: Runner,
+): YooKassa => {
   const breaker = openBreaker();
   const client = openClient(config, breaker);
   const checkEcho = openCheckEcho(pool);
   const stopWatching = watchBreaker(connector, breaker);
-  const calling = (purpose: AccountPurpose) => async (merchantId: string) => ({ client, checkEcho, accounts: await accountsOf(merchantId, purpose) });
+  const calling = (purpose: AccountPurpose) => async (merchantId: string) => ({
+    client,
+    checkEcho,
+    accounts: await accountsOf(merchantId, purpose),
+  });
   return {
     connector,
     bankName: 'YooKassa',
     methods: ['sbp', 'cards', 'tpay', 'sberpay'],
     cardsOn: 'our_page',
-    hasAccount: async (merchantId, purpose) => (await accountsOf(merchantId, purpose)).current !== null,
+    hasAccount: async (merchantId, purpose) =>
+      (await accountsOf(merchantId, purpose)).current !== null,
     ...yooKassaPayments(calling('payments')),
     ...yooKassaCharges(calling('payments')),
     ...yooKassaRefunds(calling('payments')),

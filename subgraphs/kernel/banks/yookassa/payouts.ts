@@ -1,8 +1,15 @@
 /**
- * Payouts at YooKassa: by SBP and to cards, through a gateway of their own; accounts it cannot pay. Contract "Payouts"; decisions D-32, D-53.
- * Its idempotency keys last a day: an order that is older is looked for, and not given again.
+ * Payouts at YooKassa: by SBP and to cards, through a gateway of their own; accounts it cannot pay.
+ * Contract "Payouts"; decisions D-32, D-53. Its idempotency keys last a day: an order that is older
+ * is looked for, and not given again.
  */
-import type { PayoutAnswer, PayoutBank, PayoutOrder, PayoutOrderAnswer, PayoutQuestion } from '../payout-bank.ts';
+import type {
+  PayoutAnswer,
+  PayoutBank,
+  PayoutOrder,
+  PayoutOrderAnswer,
+  PayoutQuestion,
+} from '../payout-bank.ts';
 import type { MinorUnits } from '../../rules/money.ts';
 import { wireAmount } from './amount.ts';
 import type { Account } from '../bank-accounts.ts';
@@ -29,7 +36,11 @@ interface Expected extends PayoutQuestion {
   readonly currency: string;
 }
 
-const standing = async ({ checkEcho }: PayoutCalls, expected: Expected, payout: WirePayout | null): Promise<PayoutAnswer> => {
+const standing = async (
+  { checkEcho }: PayoutCalls,
+  expected: Expected,
+  payout: WirePayout | null,
+): Promise<PayoutAnswer> => {
   if (!payout) return unknown;
   const reference = payout.id;
   if (!(await checkEcho(expected, payout))) return { kind: 'pending', reference, askAt: null };
@@ -43,11 +54,19 @@ const standing = async ({ checkEcho }: PayoutCalls, expected: Expected, payout: 
   }
 };
 
-const refusal = ({ status, parameter, isCertain }: ApiAnswer & { kind: 'refused' }): PayoutOrderAnswer => {
+const refusal = ({
+  status,
+  parameter,
+  isCertain,
+}: ApiAnswer & { kind: 'refused' }): PayoutOrderAnswer => {
   // 401 and 403 are about our own account, and say nothing of an order that was accepted before.
   if (status === 401 || status === 403) return isCertain ? { kind: 'unaccepted' } : unknown;
   if (parameter?.includes('bank_id')) return { kind: 'misrouted' };
-  const failureCode = parameter?.startsWith('amount') ? 'payout_limit_exceeded' : parameter?.includes('card') ? 'invalid_card_number' : 'processing_error';
+  const failureCode = parameter?.startsWith('amount')
+    ? 'payout_limit_exceeded'
+    : parameter?.includes('card')
+      ? 'invalid_card_number'
+      : 'processing_error';
   return { kind: 'declined', failureCode, reference: null };
 };
 
@@ -55,17 +74,41 @@ const refusal = ({ status, parameter, isCertain }: ApiAnswer & { kind: 'refused'
 const namesOf = (fullName: string) => {
   const [last, first, ...middle] = fullName.trim().split(/\s+/);
   if (!last || !first) return null;
-  return { last_name: last, first_name: first, ...(middle.length > 0 ? { middle_name: middle.join(' ') } : {}) };
+  return {
+    last_name: last,
+    first_name: first,
+    ...(middle.length > 0 ? { middle_name: middle.join(' ') } : {}),
+  };
 };
 
-/** Stores who receives an SBP payout, and gives the id; null without a name; else why the payout cannot go on. */
-const personalData = async ({ client, gateway }: PayoutCalls, order: PayoutOrder): Promise<string | null | PayoutOrderAnswer> => {
-  const names = order.recipient.way === 'sbp' && order.recipient.fullName ? namesOf(order.recipient.fullName) : null;
+/**
+ * Stores who receives an SBP payout, and gives the id; null without a name; else why the payout
+ * cannot go on.
+ */
+const personalData = async (
+  { client, gateway }: PayoutCalls,
+  order: PayoutOrder,
+): Promise<string | null | PayoutOrderAnswer> => {
+  const names =
+    order.recipient.way === 'sbp' && order.recipient.fullName
+      ? namesOf(order.recipient.fullName)
+      : null;
   if (!names) return null;
-  const post = { key: `${order.operationId}-name`, body: { type: 'sbp_payout_recipient', ...names } };
-  const answer = await client.call({ account: gateway, path: '/personal_data', post, signal: order.signal });
+  const post = {
+    key: `${order.operationId}-name`,
+    body: { type: 'sbp_payout_recipient', ...names },
+  };
+  const answer = await client.call({
+    account: gateway,
+    path: '/personal_data',
+    post,
+    signal: order.signal,
+  });
   if (answer.kind === 'unreached') return { kind: 'unaccepted' };
-  if (answer.kind === 'refused') return answer.status === 400 ? { kind: 'declined', failureCode: 'recipient_check_failed', reference: null } : unknown;
+  if (answer.kind === 'refused')
+    return answer.status === 400
+      ? { kind: 'declined', failureCode: 'recipient_check_failed', reference: null }
+      : unknown;
   return (answer.kind === 'answered' ? readId(answer.body) : null) ?? unknown;
 };
 
@@ -82,7 +125,11 @@ const destinationOf = ({ recipient }: PayoutOrder) => {
 
 const search = async (calls: PayoutCalls, expected: Expected): Promise<PayoutAnswer> => {
   const query = { 'metadata[operation_id]': expected.operationId, limit: '10' };
-  const answer = await calls.client.call({ account: calls.gateway, path: '/payouts/search', query });
+  const answer = await calls.client.call({
+    account: calls.gateway,
+    path: '/payouts/search',
+    query,
+  });
   const page = answer.kind === 'answered' ? readPage(answer.body, readPayout) : null;
   if (!page) return unknown;
   const found = page.items.find((payout) => payout.operationId === expected.operationId);
@@ -91,7 +138,8 @@ const search = async (calls: PayoutCalls, expected: Expected): Promise<PayoutAns
 
 const pay = async (calls: PayoutCalls, order: PayoutOrder): Promise<PayoutOrderAnswer> => {
   const expected = { ...order, reference: null };
-  if (Temporal.Instant.compare(order.madeAt.add({ hours: keyKept_h }), order.now) < 0) return search(calls, expected);
+  if (Temporal.Instant.compare(order.madeAt.add({ hours: keyKept_h }), order.now) < 0)
+    return search(calls, expected);
   const destination = destinationOf(order);
   if (!destination) return { kind: 'declined', failureCode: 'method_unavailable', reference: null };
   const personal = await personalData(calls, order);
@@ -99,10 +147,19 @@ const pay = async (calls: PayoutCalls, order: PayoutOrder): Promise<PayoutOrderA
   const body = {
     amount: wireAmount(order.amount, order.currency),
     payout_destination_data: destination,
-    metadata: { merchant_id: order.merchantId, operation_id: order.operationId, operation: 'payout' },
+    metadata: {
+      merchant_id: order.merchantId,
+      operation_id: order.operationId,
+      operation: 'payout',
+    },
     ...(personal === null ? {} : { personal_data: [{ id: personal }] }),
   };
-  const answer = await calls.client.call({ account: calls.gateway, path: '/payouts', post: { key: order.operationId, body }, signal: order.signal });
+  const answer = await calls.client.call({
+    account: calls.gateway,
+    path: '/payouts',
+    post: { key: order.operationId, body },
+    signal: order.signal,
+  });
   if (answer.kind === 'unreached') return { kind: 'unaccepted' };
   if (answer.kind === 'refused') return refusal(answer);
   return standing(calls, expected, answer.kind === 'answered' ? readPayout(answer.body) : null);
@@ -110,12 +167,21 @@ const pay = async (calls: PayoutCalls, order: PayoutOrder): Promise<PayoutOrderA
 
 const askPayout = async (calls: PayoutCalls, question: Expected): Promise<PayoutAnswer> => {
   if (question.reference === null) return search(calls, question);
-  const answer = await calls.client.call({ account: calls.gateway, path: `/payouts/${question.reference}` });
+  const answer = await calls.client.call({
+    account: calls.gateway,
+    path: `/payouts/${question.reference}`,
+  });
   return standing(calls, question, answer.kind === 'answered' ? readPayout(answer.body) : null);
 };
 
 /** What the bank says of SBP's participants, when the platform has an account to ask with. */
-const directoryOf = ({ client, gateway }: { readonly client: Client; readonly gateway: Account | null }): Pick<PayoutBank, 'listSbpBanks'> => {
+const directoryOf = ({
+  client,
+  gateway,
+}: {
+  readonly client: Client;
+  readonly gateway: Account | null;
+}): Pick<PayoutBank, 'listSbpBanks'> => {
   if (!gateway) return {};
   return {
     listSbpBanks: async (signal) => {
@@ -129,18 +195,29 @@ const directoryOf = ({ client, gateway }: { readonly client: Client; readonly ga
 
 type PayoutCaller = Caller & Pick<PayoutCalls, 'checkEcho'>;
 
-/** Orders at the current account, when no other one that the merchant had may have the order already. */
-const payOnce = async ({ accounts, ...caller }: PayoutCaller, order: PayoutOrder): Promise<PayoutOrderAnswer> => {
+/**
+ * Orders at the current account, when no other one that the merchant had may have the order
+ * already.
+ */
+const payOnce = async (
+  { accounts, ...caller }: PayoutCaller,
+  order: PayoutOrder,
+): Promise<PayoutOrderAnswer> => {
   const { current, all } = accounts;
   if (all.length === 0) return { kind: 'unaccepted' };
   const others = all.filter(({ id }) => id !== current?.id);
-  const earlier = await askEach(others, 'unseen', (gateway) => search({ ...caller, gateway }, { ...order, reference: null }));
+  const earlier = await askEach(others, 'unseen', (gateway) =>
+    search({ ...caller, gateway }, { ...order, reference: null }),
+  );
   if (others.length > 0 && earlier.kind !== 'unseen') return earlier;
   if (!current) return { kind: 'unaccepted' };
   return pay({ ...caller, gateway: current }, order);
 };
 
-/** The part of the port that pays out, by the merchant's gateway. The directory of SBP is read with the platform's. */
+/**
+ * The part of the port that pays out, by the merchant's gateway. The directory of SBP is read with
+ * the platform's.
+ */
 export const yooKassaPayouts = (
   callerOf: (merchantId: string) => Promise<PayoutCaller>,
   platform: { readonly client: Client; readonly gateway: Account | null },
@@ -149,7 +226,10 @@ export const yooKassaPayouts = (
   pay: async (order) => payOnce(await callerOf(order.merchantId), order),
   askPayout: async (question) => {
     const { accounts, ...caller } = await callerOf(question.merchantId);
-    if (question.reference === null) return askEach(accounts.all, 'unseen', (gateway) => askPayout({ ...caller, gateway }, question));
+    if (question.reference === null)
+      return askEach(accounts.all, 'unseen', (gateway) =>
+        askPayout({ ...caller, gateway }, question),
+      );
     const gateway = await holderOf({ ...caller, accounts }, `/payouts/${question.reference}`);
     return gateway ? askPayout({ ...caller, gateway }, question) : unknown;
   },

@@ -1,6 +1,7 @@
 /**
- * Refunds at YooKassa. It tells nobody of a refund that it cancelled, so that pending ones are asked about. Decision D-32; its idempotency keys last a day,
- * so that a refund without a reference is looked for among the payment's refunds before it is ordered.
+ * Refunds at YooKassa. It tells nobody of a refund that it cancelled, so that pending ones are
+ * asked about. Decision D-32; its idempotency keys last a day, so that a refund without a reference
+ * is looked for among the payment's refunds before it is ordered.
  */
 import type { Bank, RefundAnswer, RefundOrder } from '../bank.ts';
 import { holderOf } from './accounts.ts';
@@ -16,28 +17,53 @@ const pagesMost = 20;
 
 const unknown = { kind: 'unknown' } as const;
 
-const standing = async ({ checkEcho }: PaymentCalls, order: RefundOrder, refund: WireRefund | null): Promise<RefundAnswer> => {
+const standing = async (
+  { checkEcho }: PaymentCalls,
+  order: RefundOrder,
+  refund: WireRefund | null,
+): Promise<RefundAnswer> => {
   if (!refund) return unknown;
   const isOurs = await checkEcho(order, refund);
-  if (!isOurs || refund.paymentId !== order.payment.reference) return { kind: 'pending', reference: refund.id, askAt: null };
+  if (!isOurs || refund.paymentId !== order.payment.reference)
+    return { kind: 'pending', reference: refund.id, askAt: null };
   switch (refund.status) {
     case 'succeeded':
       return { kind: 'approved', reference: refund.id };
     case 'pending':
-      return { kind: 'pending', reference: refund.id, askAt: order.now.add({ seconds: askEvery_s }) };
+      return {
+        kind: 'pending',
+        reference: refund.id,
+        askAt: order.now.add({ seconds: askEvery_s }),
+      };
     case 'canceled':
-      return { kind: 'declined', failureCode: refundFailure(refund.cancellation), bankCode: refund.cancellation.reason };
+      return {
+        kind: 'declined',
+        failureCode: refundFailure(refund.cancellation),
+        bankCode: refund.cancellation.reason,
+      };
   }
 };
 
-const refundOf = (answer: ApiAnswer): WireRefund | null => (answer.kind === 'answered' ? readRefund(answer.body) : null);
+const refundOf = (answer: ApiAnswer): WireRefund | null =>
+  answer.kind === 'answered' ? readRefund(answer.body) : null;
 
-/** The refund among those of its payment. Null: it is not there; `unknown`: the list could not be read. */
-const search = async ({ client, shop }: PaymentCalls, order: RefundOrder, paymentId: string): Promise<WireRefund | null | typeof unknown> => {
+/**
+ * The refund among those of its payment. Null: it is not there; `unknown`: the list could not be
+ * read.
+ */
+const search = async (
+  { client, shop }: PaymentCalls,
+  order: RefundOrder,
+  paymentId: string,
+): Promise<WireRefund | null | typeof unknown> => {
   let cursor: string | null = null;
   for (let page = 0; page < pagesMost; page++) {
     const query = { payment_id: paymentId, limit: '100' };
-    const answer: ApiAnswer = await client.call({ account: shop, path: '/refunds', query: cursor === null ? query : { ...query, cursor } });
+    const answer: ApiAnswer = await client.call({
+      account: shop,
+      path: '/refunds',
+      query: cursor === null ? query : { ...query, cursor },
+    });
     const read = answer.kind === 'answered' ? readPage(answer.body, readRefund) : null;
     if (!read) return unknown;
     const found = read.items.find((refund) => refund.operationId === order.operationId);
@@ -51,15 +77,33 @@ const search = async ({ client, shop }: PaymentCalls, order: RefundOrder, paymen
 const refund = async (calls: PaymentCalls, order: RefundOrder): Promise<RefundAnswer> => {
   const { client, shop } = calls;
   const paymentId = order.payment.reference;
-  if (order.reference !== null) return standing(calls, order, refundOf(await client.call({ account: shop, path: `/refunds/${order.reference}` })));
+  if (order.reference !== null)
+    return standing(
+      calls,
+      order,
+      refundOf(await client.call({ account: shop, path: `/refunds/${order.reference}` })),
+    );
   if (paymentId === null) return unknown;
   const found = await search(calls, order, paymentId);
   if (found && 'kind' in found) return unknown;
   if (found) return standing(calls, order, found);
   const { merchantId, operationId, payment } = order;
-  const metadata = { merchant_id: merchantId, operation_id: operationId, payment_operation_id: payment.operationId, operation: 'refund' };
-  const body = { payment_id: paymentId, amount: wireAmount(order.amount, order.currency), metadata };
-  const answer = await client.call({ account: shop, path: '/refunds', post: { key: order.operationId, body } });
+  const metadata = {
+    merchant_id: merchantId,
+    operation_id: operationId,
+    payment_operation_id: payment.operationId,
+    operation: 'refund',
+  };
+  const body = {
+    payment_id: paymentId,
+    amount: wireAmount(order.amount, order.currency),
+    metadata,
+  };
+  const answer = await client.call({
+    account: shop,
+    path: '/refunds',
+    post: { key: order.operationId, body },
+  });
   // 401 and 403 are about our own account: an operator mends it, and the refund goes out then.
   if (answer.kind === 'refused' && answer.status !== 401 && answer.status !== 403) {
     return { kind: 'declined', failureCode: 'refund_rejected', bankCode: answer.code };
@@ -68,10 +112,15 @@ const refund = async (calls: PaymentCalls, order: RefundOrder): Promise<RefundAn
 };
 
 /** The part of the port that gives money back: by the account that has the payment. */
-export const yooKassaRefunds = (callerOf: (merchantId: string) => Promise<PaymentCaller>): Pick<Bank, 'refund'> => ({
+export const yooKassaRefunds = (
+  callerOf: (merchantId: string) => Promise<PaymentCaller>,
+): Pick<Bank, 'refund'> => ({
   refund: async (order) => {
     const caller = await callerOf(order.merchantId);
-    const shop = order.payment.reference === null ? null : await holderOf(caller, `/payments/${order.payment.reference}`);
+    const shop =
+      order.payment.reference === null
+        ? null
+        : await holderOf(caller, `/payments/${order.payment.reference}`);
     return shop ? refund({ ...caller, shop }, order) : unknown;
   },
 });

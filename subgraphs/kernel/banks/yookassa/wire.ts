@@ -1,11 +1,16 @@
-/** YooKassa's objects as they arrive: read here once, trusted afterwards. What cannot be read is null, and counts as no answer. */
+/**
+ * YooKassa's objects as they arrive: read here once, trusted afterwards. What cannot be read is
+ * null, and counts as no answer.
+ */
 import type { WireAmount } from './amount.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 const fields = (value: unknown): Fields => (isFields(value) ? value : {});
-const text = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
+const text = (value: unknown): string | null =>
+  typeof value === 'string' && value !== '' ? value : null;
 
 const instant = (value: unknown): Temporal.Instant | null => {
   try {
@@ -31,7 +36,9 @@ interface WireObject<Status extends string> {
   readonly cancellation: Cancellation;
 }
 
-export interface WirePayment extends WireObject<'pending' | 'waiting_for_capture' | 'succeeded' | 'canceled'> {
+export interface WirePayment extends WireObject<
+  'pending' | 'waiting_for_capture' | 'succeeded' | 'canceled'
+> {
   /** Where the buyer confirms: an address, or what the QR code holds. */
   readonly confirmationUrl: string | null;
   readonly confirmationType: string | null;
@@ -54,15 +61,30 @@ export interface WireRefund extends WireObject<'pending' | 'succeeded' | 'cancel
 
 export type WirePayout = WireObject<'pending' | 'succeeded' | 'canceled'>;
 
-const readObject = <Status extends string>(body: unknown, statuses: readonly Status[]): WireObject<Status> | null => {
+const readObject = <Status extends string>(
+  body: unknown,
+  statuses: readonly Status[],
+): WireObject<Status> | null => {
   const told = fields(body);
   const { value, currency } = fields(told['amount']);
   const id = text(told['id']);
   const status = statuses.find((known) => known === told['status']);
-  if (id === null || status === undefined || typeof value !== 'string' || typeof currency !== 'string') return null;
+  if (
+    id === null ||
+    status === undefined ||
+    typeof value !== 'string' ||
+    typeof currency !== 'string'
+  )
+    return null;
   const { party, reason } = fields(told['cancellation_details']);
   const cancellation = { party: text(party) ?? 'unknown', reason: text(reason) ?? 'unknown' };
-  return { id, status, amount: { value, currency }, operationId: text(fields(told['metadata'])['operation_id']), cancellation };
+  return {
+    id,
+    status,
+    amount: { value, currency },
+    operationId: text(fields(told['metadata'])['operation_id']),
+    cancellation,
+  };
 };
 
 const ended = ['pending', 'succeeded', 'canceled'] as const;
@@ -108,7 +130,10 @@ export interface WirePage<Item> {
 }
 
 /** Reads a page; null when any of it cannot be read. */
-export const readPage = <Item>(body: unknown, readItem: (item: unknown) => Item | null): WirePage<Item> | null => {
+export const readPage = <Item>(
+  body: unknown,
+  readItem: (item: unknown) => Item | null,
+): WirePage<Item> | null => {
   const { items: told, next_cursor: next } = fields(body);
   if (!Array.isArray(told)) return null;
   const items = told.map(readItem).filter((item) => item !== null);
@@ -119,7 +144,11 @@ export const readPage = <Item>(body: unknown, readItem: (item: unknown) => Item 
 export const readId = (body: unknown): string | null => text(fields(body)['id']);
 
 /** A participant of SBP. */
-export const readSbpBank = (body: unknown): { readonly memberId: string; readonly name: string; readonly nameEn: string } | null => {
+export const readSbpBank = (
+  body: unknown,
+): { readonly memberId: string; readonly name: string; readonly nameEn: string } | null => {
   const { bank_id: memberId, name } = fields(body);
-  return typeof memberId === 'string' && typeof name === 'string' ? { memberId, name, nameEn: name } : null;
+  return typeof memberId === 'string' && typeof name === 'string'
+    ? { memberId, name, nameEn: name }
+    : null;
 };

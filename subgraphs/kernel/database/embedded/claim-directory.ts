@@ -1,4 +1,7 @@
-/** One service per DATA_DIR: a lock file that says who holds it, and is taken over when that process is gone. */
+/**
+ * One service per DATA_DIR: a lock file that says who holds it, and is taken over when that process
+ * is gone.
+ */
 import { randomBytes } from 'node:crypto';
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,33 +10,49 @@ import { birthMark } from './running-process.ts';
 
 const lockFile = 'service.lock';
 const look_ms = 50;
-/** How long another service on the same directory may take to finish, unless something else is said. */
+/**
+ * How long another service on the same directory may take to finish, unless something else is said.
+ */
 export const handoverDefault_ms = 12_000;
 
 /** How a directory is waited for. */
 export interface Handover {
-  /** How long another living service may take to finish: it may be draining after its terminal was killed. */
+  /**
+   * How long another living service may take to finish: it may be draining after its terminal was
+   * killed.
+   */
   readonly handover_ms: number;
   readonly progress: (text: string) => void;
   /** Ends the waiting: its reason is thrown. */
   readonly stopping?: AbortSignal | undefined;
 }
 
-/** Fulfils when no living service holds DATA_DIR. Refuses with a text for a person when it waited for `handover_ms`. Writes nothing. */
-export const untilLetGo = async (dataDir: string, { handover_ms, progress, stopping }: Handover): Promise<void> => {
+/**
+ * Fulfils when no living service holds DATA_DIR. Refuses with a text for a person when it waited
+ * for `handover_ms`. Writes nothing.
+ */
+export const untilLetGo = async (
+  dataDir: string,
+  { handover_ms, progress, stopping }: Handover,
+): Promise<void> => {
   const path = join(dataDir, lockFile);
   const deadline = performance.now() + handover_ms;
   let told = false;
   for (let holder = read(path); holder !== null && holds(holder); holder = read(path)) {
     stopping?.throwIfAborted();
     if (performance.now() >= deadline) throw new Error(refusal(dataDir, holder));
-    if (!told) progress(`${dataDir} is in use by the service with process id ${Number.parseInt(holder)}; waiting for it to finish`);
+    if (!told)
+      progress(
+        `${dataDir} is in use by the service with process id ${Number.parseInt(holder)}; waiting for it to finish`,
+      );
     told = true;
     await delay(look_ms);
   }
 };
 
-/** Takes DATA_DIR for this process, after `untilLetGo`, and gives the function that lets go of it. */
+/**
+ * Takes DATA_DIR for this process, after `untilLetGo`, and gives the function that lets go of it.
+ */
 export const claimDirectory = async (dataDir: string, handover: Handover): Promise<() => void> => {
   const path = join(dataDir, lockFile);
   const claim = `${process.pid} ${birthMark(process.pid)}\n`;
@@ -80,7 +99,8 @@ const linked = (draft: string, path: string): boolean => {
   }
 };
 
-// Two services may find the same stale lock; the slower one must not remove the claim that the faster one has just made.
+// Two services may find the same stale lock; the slower one must not remove the claim that the
+// faster one has just made.
 const removeStale = (path: string, stale: string): void => {
   const aside = `${path}.${randomBytes(6).toString('hex')}`;
   try {

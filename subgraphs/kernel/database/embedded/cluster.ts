@@ -1,4 +1,7 @@
-/** The cluster: PostgreSQL's own directory with its files and the password. It appears whole, by a rename, or not at all. */
+/**
+ * The cluster: PostgreSQL's own directory with its files and the password. It appears whole, by a
+ * rename, or not at all.
+ */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import {
@@ -25,17 +28,23 @@ export const superuser = 'payments';
 const passwordFile = 'service-password';
 
 /**
- * How programs that run as `owner` name the directory that they were started in. The owner may not be allowed to walk there from the root (DATA_DIR in
- * a home directory of mode 0700); the kernel opens this link without asking, and children inherit it.
+ * How programs that run as `owner` name the directory that they were started in. The owner may not
+ * be allowed to walk there from the root (DATA_DIR in a home directory of mode 0700); the kernel
+ * opens this link without asking, and children inherit it.
  */
-export const ownDirectory = (directory: string, owner: Owner | null): string => (owner !== null && process.platform === 'linux' ? '/proc/self/cwd' : directory);
+export const ownDirectory = (directory: string, owner: Owner | null): string =>
+  owner !== null && process.platform === 'linux' ? '/proc/self/cwd' : directory;
 
 /** The superuser's password, which was made with the cluster. */
 export const readPassword = (cluster: string): string => {
   try {
     return readFileSync(join(cluster, passwordFile), 'utf8').trim();
   } catch (error) {
-    throw explain('The password of the embedded PostgreSQL cannot be read', cluster, wordsOf(error));
+    throw explain(
+      'The password of the embedded PostgreSQL cannot be read',
+      cluster,
+      wordsOf(error),
+    );
   }
 };
 
@@ -49,14 +58,26 @@ export interface NewCluster {
 }
 
 /**
- * Makes the cluster unless it stands already. Whatever an initdb that was cut off has left is removed and made anew: a cluster gets its name by a
- * rename when nothing is missing any more. When `stopping` comes meanwhile, initdb is ended, what it made is removed, and the reason is thrown.
+ * Makes the cluster unless it stands already. Whatever an initdb that was cut off has left is
+ * removed and made anew: a cluster gets its name by a rename when nothing is missing any more. When
+ * `stopping` comes meanwhile, initdb is ended, what it made is removed, and the reason is thrown.
  */
-export const ensureCluster = async ({ directory: cluster, programs, owner, progress, stopping }: NewCluster): Promise<void> => {
+export const ensureCluster = async ({
+  directory: cluster,
+  programs,
+  owner,
+  progress,
+  stopping,
+}: NewCluster): Promise<void> => {
   removeUnfinished(cluster);
-  if (existsSync(join(cluster, 'PG_VERSION')) && existsSync(join(cluster, passwordFile))) return handOver(cluster, owner);
+  if (existsSync(join(cluster, 'PG_VERSION')) && existsSync(join(cluster, passwordFile)))
+    return handOver(cluster, owner);
   if (existsSync(cluster))
-    throw explain('There is something that is not a whole PostgreSQL cluster', cluster, 'Move it away, or set DATA_DIR to another directory.');
+    throw explain(
+      'There is something that is not a whole PostgreSQL cluster',
+      cluster,
+      'Move it away, or set DATA_DIR to another directory.',
+    );
   progress('making a new PostgreSQL cluster');
   const draft = mkdtempSync(`${cluster}.unfinished-`);
   const password = `${draft}.password`;
@@ -88,13 +109,18 @@ const removeUnfinished = (cluster: string): void => {
 // A copy that root made of a cluster belongs to root, and PostgreSQL insists on owning its files.
 const handOver = (cluster: string, owner: Owner | null): void => {
   if (owner === null || statSync(cluster).uid === owner.uid) return;
-  for (const name of readdirSync(cluster, { recursive: true, encoding: 'utf8' })) lchownSync(join(cluster, name), owner.uid, owner.gid);
+  for (const name of readdirSync(cluster, { recursive: true, encoding: 'utf8' }))
+    lchownSync(join(cluster, name), owner.uid, owner.gid);
   lchownSync(cluster, owner.uid, owner.gid);
 };
 
 type Making = Pick<NewCluster, 'programs' | 'owner' | 'stopping'>;
 
-const runInitdb = async (draft: string, password: string, { programs, owner, stopping }: Making): Promise<void> => {
+const runInitdb = async (
+  draft: string,
+  password: string,
+  { programs, owner, stopping }: Making,
+): Promise<void> => {
   // Opened by us and handed on, for its owner may not be able to walk to it either.
   const handle = openSync(password, 'r');
   const options = [
@@ -110,7 +136,12 @@ const runInitdb = async (draft: string, password: string, { programs, owner, sto
   const [program, ...args] = [...nameFor(owner), programs.initdb, ...options];
   try {
     const said = await run(program, args, { draft, handle, owner, stopping });
-    if (said !== null) throw explain('PostgreSQL could not make its cluster', dirname(draft), said.replace(noBorrowedName, namelessUser));
+    if (said !== null)
+      throw explain(
+        'PostgreSQL could not make its cluster',
+        dirname(draft),
+        said.replace(noBorrowedName, namelessUser),
+      );
   } finally {
     closeSync(handle);
   }
@@ -119,21 +150,38 @@ const runInitdb = async (draft: string, password: string, { programs, owner, sto
 const noBorrowedName = /^.*\bunshare\b.*$/m;
 const namelessUser = 'initdb: could not look up effective user ID';
 
-// initdb refuses a user id that has no name. Where the kernel lets us, it sees itself as nobody; the files still get the real user id.
+// initdb refuses a user id that has no name. Where the kernel lets us, it sees itself as nobody;
+// the files still get the real user id.
 const nameFor = (owner: Owner | null): readonly [string, ...string[]] | readonly [] => {
   const uid = owner?.uid ?? process.getuid?.();
-  return uid === undefined || process.platform !== 'linux' || hasName(uid) ? [] : ['unshare', '--user', '--map-user=65534', '--map-group=65534'];
+  return uid === undefined || process.platform !== 'linux' || hasName(uid)
+    ? []
+    : ['unshare', '--user', '--map-user=65534', '--map-group=65534'];
 };
 
 const hasGroups = process.platform !== 'win32';
 
-type Running = Pick<NewCluster, 'owner' | 'stopping'> & { readonly draft: string; readonly handle: number };
+type Running = Pick<NewCluster, 'owner' | 'stopping'> & {
+  readonly draft: string;
+  readonly handle: number;
+};
 
-// Null when it did its work, else what it said. It leads a process group of its own: Ctrl-C reaches it, and all that it has started, through us alone.
-const run = (program: string, args: readonly string[], { draft, handle, owner, stopping }: Running): Promise<string | null> =>
+// Null when it did its work, else what it said. It leads a process group of its own: Ctrl-C reaches
+// it, and all that it has started, through us alone.
+const run = (
+  program: string,
+  args: readonly string[],
+  { draft, handle, owner, stopping }: Running,
+): Promise<string | null> =>
   new Promise((resolve) => {
     let said = '';
-    const child = spawn(program, args, { cwd: draft, env: plainEnvironment, stdio: ['ignore', 'pipe', 'pipe', handle], detached: hasGroups, ...owner });
+    const child = spawn(program, args, {
+      cwd: draft,
+      env: plainEnvironment,
+      stdio: ['ignore', 'pipe', 'pipe', handle],
+      detached: hasGroups,
+      ...owner,
+    });
     const kill = (): void => killGroup(child);
     stopping?.addEventListener('abort', kill);
     process.once('exit', kill);
@@ -143,9 +191,12 @@ const run = (program: string, args: readonly string[], { draft, handle, owner, s
       resolve(answer);
     };
     if (stopping?.aborted) kill();
-    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text: Buffer) => (said += text.toString()));
+    for (const stream of [child.stdout, child.stderr])
+      stream?.on('data', (text: Buffer) => (said += text.toString()));
     child.once('error', (error) => end(error.message));
-    child.once('close', (code, signal) => end(code === 0 ? null : said || `initdb ended with ${signal ?? code}`));
+    child.once('close', (code, signal) =>
+      end(code === 0 ? null : said || `initdb ended with ${signal ?? code}`),
+    );
   });
 
 const killGroup = (child: ChildProcess): void => {

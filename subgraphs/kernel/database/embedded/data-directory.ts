@@ -4,11 +4,13 @@ import { randomBytes } from 'node:crypto';
 import { dirname, join, resolve } from 'node:path';
 import { adviceFor, wordsOf } from './explain.ts';
 
-const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+const isDirectory = (path: string): boolean =>
+  statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
 /**
  * Makes a directory, readable by its owner alone, and those above it that are missing. Node's own
- * `recursive` never returns where the kernel answers ENOENT below a directory that is there (/proc).
+ * `recursive` never returns where the kernel answers ENOENT below a directory that is there
+ * (/proc).
  */
 export const makeDirectory = (path: string): void => {
   if (isDirectory(path)) return;
@@ -22,7 +24,10 @@ export const makeDirectory = (path: string): void => {
   }
 };
 
-/** Makes DATA_DIR and tries to write there. Throws one sentence for a person when that cannot be done. */
+/**
+ * Makes DATA_DIR and tries to write there. Throws one sentence for a person when that cannot be
+ * done.
+ */
 export const ensureWritable = (dataDir: string): void => {
   const directory = resolve(dataDir);
   const trial = join(directory, `.trial-${randomBytes(6).toString('hex')}`);
@@ -31,9 +36,14 @@ export const ensureWritable = (dataDir: string): void => {
     writeFileSync(trial, '', { flag: 'wx' });
     rmSync(trial);
   } catch (error) {
-    const advice = adviceFor(wordsOf(error)) ?? 'Set DATA_DIR to a directory that can be written to.';
-    throw new Error(`The data directory ${directory} cannot be used (${codeOf(error)}). ${advice}`, { cause: error });
+    const advice =
+      adviceFor(wordsOf(error)) ?? 'Set DATA_DIR to a directory that can be written to.';
+    throw new Error(
+      `The data directory ${directory} cannot be used (${codeOf(error)}). ${advice}`,
+      { cause: error },
+    );
   }
 };
 
-const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : wordsOf(error));
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : wordsOf(error);

@@ -1,17 +1,29 @@
 /** Turns what PostgreSQL or the file system said into what a person can do about it. */
 const causes: readonly (readonly [RegExp, string])[] = [
-  [/no space left on device|ENOSPC|disk quota exceeded|EDQUOT/i, 'The disk is full: free some space, or set DATA_DIR to a directory on another disk.'],
-  [/read-only file system|EROFS/i, 'The disk is read-only: set DATA_DIR to a directory that can be written to.'],
+  [
+    /no space left on device|ENOSPC|disk quota exceeded|EDQUOT/i,
+    'The disk is full: free some space, or set DATA_DIR to a directory on another disk.',
+  ],
+  [
+    /read-only file system|EROFS/i,
+    'The disk is read-only: set DATA_DIR to a directory that can be written to.',
+  ],
   [
     /permission denied|operation not permitted|EACCES|EPERM/i,
     'It may not be read or written by this user: give it to the user who runs the service (chown -R), or set DATA_DIR to another directory.',
   ],
-  [/ENOTDIR|EEXIST/, 'There is a file where a directory must be: move it away, or set DATA_DIR to another directory.'],
+  [
+    /ENOTDIR|EEXIST/,
+    'There is a file where a directory must be: move it away, or set DATA_DIR to another directory.',
+  ],
   [
     /database files are incompatible/i,
     'It was made by another major version of PostgreSQL: set DATA_DIR to a new directory, and move the data with that version’s pg_dump.',
   ],
-  [/password authentication failed/i, 'Its password file does not fit: put the right one back, or set DATA_DIR to a new directory.'],
+  [
+    /password authentication failed/i,
+    'Its password file does not fit: put the right one back, or set DATA_DIR to a new directory.',
+  ],
   [
     /could not look up effective user ID/i,
     'This user id has no name in /etc/passwd, and PostgreSQL needs one to make a new cluster: add an entry, start as another user, or set DATABASE_URL.',
@@ -23,15 +35,26 @@ const causes: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** What was thrown, in its own words. */
-export const wordsOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
+export const wordsOf = (thrown: unknown): string =>
+  thrown instanceof Error ? thrown.message : String(thrown);
 
-const lastLines = (text: string, count: number): string => text.trim().split('\n').slice(-count).join('\n');
+const lastLines = (text: string, count: number): string =>
+  text.trim().split('\n').slice(-count).join('\n');
 
-/** What can be done about a failure, by what PostgreSQL or the file system said; undefined when that says nothing. */
-export const adviceFor = (said: string): string | undefined => causes.find(([pattern]) => pattern.test(said))?.[1];
+/**
+ * What can be done about a failure, by what PostgreSQL or the file system said; undefined when that
+ * says nothing.
+ */
+export const adviceFor = (said: string): string | undefined =>
+  causes.find(([pattern]) => pattern.test(said))?.[1];
 
-/** An error for a person: what could not be done and in which directory, what can be done about it, and the last words of whoever refused. */
+/**
+ * An error for a person: what could not be done and in which directory, what can be done about it,
+ * and the last words of whoever refused.
+ */
 export const explain = (attempt: string, directory: string, said: string): Error => {
   const advice = adviceFor(said);
-  return new Error(`${attempt} in ${directory}.${advice ? ` ${advice}` : ''}\n${lastLines(said, 8)}`);
+  return new Error(
+    `${attempt} in ${directory}.${advice ? ` ${advice}` : ''}\n${lastLines(said, 8)}`,
+  );
 };

@@ -1,7 +1,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below what systems take for the near ends of connections: one of those would stand in the way of whoever listens there later, or again. */
+/**
+ * Below what systems take for the near ends of connections: one of those would stand in the way of
+ * whoever listens there later, or again.
+ */
 const lowest = 16_384;
 const highest = 32_767;
 
@@ -20,8 +23,8 @@ const isFree = async (port: number): Promise<boolean> => {
 };
 
 /**
- * A TCP port of 127.0.0.1 that nobody listens on at this moment, and that this process has not been given before; another program may still take it, so
- * whoever uses it must be ready to fail.
+ * A TCP port of 127.0.0.1 that nobody listens on at this moment, and that this process has not been
+ * given before; another program may still take it, so whoever uses it must be ready to fail.
  */
 export const freePort = async (): Promise<number> => {
   for (let tries = lowest; tries <= highest; tries += 1) {

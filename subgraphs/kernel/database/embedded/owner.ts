@@ -1,4 +1,7 @@
-/** Which user PostgreSQL runs as. It refuses root, so a service that runs as root gives it another user. */
+/**
+ * Which user PostgreSQL runs as. It refuses root, so a service that runs as root gives it another
+ * user.
+ */
 import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 
@@ -7,7 +10,10 @@ export interface Owner {
   readonly gid: number;
 }
 
-/** The environment of PostgreSQL's programs instead of ours: no secrets, nothing that changes their ways. */
+/**
+ * The environment of PostgreSQL's programs instead of ours: no secrets, nothing that changes their
+ * ways.
+ */
 export const plainEnvironment = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 
 // Empty: the system has no such user. Null: nobody to ask.
@@ -23,12 +29,16 @@ const userNamed = (name: string): Owner | null => {
   return uid > 0 && gid > 0 ? { uid, gid } : null;
 };
 
-/** Whether the system's user list knows this user id. In containers it often does not, and initdb insists on it. */
+/**
+ * Whether the system's user list knows this user id. In containers it often does not, and initdb
+ * insists on it.
+ */
 export const hasName = (uid: number): boolean => askId('-un', `${uid}`) !== '';
 
 /**
- * Null: PostgreSQL runs as we do. As root: whoever owns the existing cluster, else the owner of DATA_DIR, else the user `postgres`, else `nobody`.
- * Throws, with a text for a person, when the cluster belongs to somebody whom this process cannot become.
+ * Null: PostgreSQL runs as we do. As root: whoever owns the existing cluster, else the owner of
+ * DATA_DIR, else the user `postgres`, else `nobody`. Throws, with a text for a person, when the
+ * cluster belongs to somebody whom this process cannot become.
  */
 export const chooseOwner = (dataDir: string, cluster: string): Owner | null => {
   const self = process.getuid?.();
@@ -43,7 +53,10 @@ export const chooseOwner = (dataDir: string, cluster: string): Owner | null => {
   }
   if (existing && existing.uid !== 0) return { uid: existing.uid, gid: existing.gid };
   const { uid, gid } = statSync(dataDir);
-  const chosen = uid !== 0 && hasName(uid) ? { uid, gid } : (userNamed('postgres') ?? userNamed('nobody'));
+  const chosen =
+    uid !== 0 && hasName(uid) ? { uid, gid } : (userNamed('postgres') ?? userNamed('nobody'));
   if (chosen) return chosen;
-  throw new Error('PostgreSQL does not run as root, and there is no user "postgres" or "nobody" to run it as. Start as another user, or set DATABASE_URL.');
+  throw new Error(
+    'PostgreSQL does not run as root, and there is no user "postgres" or "nobody" to run it as. Start as another user, or set DATABASE_URL.',
+  );
 };

@@ -1,6 +1,15 @@
 /** The running server: found by its pid file, started, waited for, ended. */
 import { spawn } from 'node:child_process';
-import { closeSync, fchownSync, fstatSync, openSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  fchownSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
@@ -47,37 +56,52 @@ const settings: Readonly<Record<string, string>> = {
 export const databaseUrl = (cluster: Cluster, port: number, database: string): string =>
   `postgres://${superuser}:${cluster.password}@127.0.0.1:${port}/${database}`;
 
-/** Whether this very server still runs: a recycled pid and a process that only waits to be noticed by its parent do not count. */
+/**
+ * Whether this very server still runs: a recycled pid and a process that only waits to be noticed
+ * by its parent do not count.
+ */
 export const isRunning = ({ pid, port }: Postmaster): boolean => {
   const words = commandLine(pid);
   if (words === null) return false;
-  return words.length === 0 || (basename(words[0] ?? '').startsWith('postgres') && words.includes(`${port}`));
+  return (
+    words.length === 0 ||
+    (basename(words[0] ?? '').startsWith('postgres') && words.includes(`${port}`))
+  );
 };
 
 /**
- * Gives the server of this cluster when it takes connections: one that a killed service has left running, else a new one on `port` (null: a free one).
- * Recovery after a crash takes as long as it takes. Throws with a text for a person when the server does not start; when `stopping` comes meanwhile, the server is
- * ended and its reason is thrown.
+ * Gives the server of this cluster when it takes connections: one that a killed service has left
+ * running, else a new one on `port` (null: a free one). Recovery after a crash takes as long as it
+ * takes. Throws with a text for a person when the server does not start; when `stopping` comes
+ * meanwhile, the server is ended and its reason is thrown.
  */
-export const ensureRunning = async (cluster: Cluster, port: number | null, stopping?: AbortSignal): Promise<Postmaster> => {
+export const ensureRunning = async (
+  cluster: Cluster,
+  port: number | null,
+  stopping?: AbortSignal,
+): Promise<Postmaster> => {
   const deadline = performance.now() + leftoversGone_ms;
   for (;;) {
     stopping?.throwIfAborted();
     const found = readPidFile(cluster.directory);
     if (found && isRunning(found)) {
-      if (await acceptsUnlessStopped(found, () => isRunning(found), cluster, stopping)) return found;
+      if (await acceptsUnlessStopped(found, () => isRunning(found), cluster, stopping))
+        return found;
       continue;
     }
-    // PostgreSQL itself takes any process with that pid for a server. If children of a killed one still live, it sees them by their shared memory.
+    // PostgreSQL itself takes any process with that pid for a server. If children of a killed one
+    // still live, it sees them by their shared memory.
     if (found) rmSync(join(cluster.directory, 'postmaster.pid'), { force: true });
     const outcome = await launch(cluster, port ?? (await freePort()), stopping);
     if (typeof outcome !== 'string') return outcome;
-    if (!passing.test(outcome) || performance.now() > deadline) throw explain('PostgreSQL did not start', cluster.directory, outcome);
+    if (!passing.test(outcome) || performance.now() > deadline)
+      throw explain('PostgreSQL did not start', cluster.directory, outcome);
     await delay(4 * look_ms);
   }
 };
 
-const passing = /lock file .* already exists|pre-existing shared memory block|could not bind|Address already in use/i;
+const passing =
+  /lock file .* already exists|pre-existing shared memory block|could not bind|Address already in use/i;
 
 const readPidFile = (directory: string): Postmaster | null => {
   try {
@@ -88,42 +112,65 @@ const readPidFile = (directory: string): Postmaster | null => {
   }
 };
 
-// A session of its own: Ctrl-C in the terminal must not reach it, for the service drains first and ends it last.
-const launch = async (cluster: Cluster, port: number, stopping?: AbortSignal): Promise<Postmaster | string> => {
+// A session of its own: Ctrl-C in the terminal must not reach it, for the service drains first and
+// ends it last.
+const launch = async (
+  cluster: Cluster,
+  port: number,
+  stopping?: AbortSignal,
+): Promise<Postmaster | string> => {
   const { directory, owner, programs } = cluster;
   const log = openLog(cluster);
   const before = fstatSync(log).size;
   const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const child = spawn(programs.postgres, ['-D', ownDirectory(directory, owner), '-p', `${port}`, ...options], {
-    cwd: directory,
-    env: plainEnvironment,
-    detached: true,
-    stdio: ['ignore', log, log],
-    ...owner,
-  });
+  const child = spawn(
+    programs.postgres,
+    ['-D', ownDirectory(directory, owner), '-p', `${port}`, ...options],
+    {
+      cwd: directory,
+      env: plainEnvironment,
+      detached: true,
+      stdio: ['ignore', log, log],
+      ...owner,
+    },
+  );
   closeSync(log);
   child.unref();
   let ended: string | null = null;
   child.once('error', (error) => (ended = error.message));
   child.once('exit', (code, signal) => (ended ??= `it ended with ${signal ?? code}`));
   const postmaster = { pid: child.pid ?? 0, port };
-  if (await acceptsUnlessStopped(postmaster, () => ended === null, cluster, stopping)) return postmaster;
+  if (await acceptsUnlessStopped(postmaster, () => ended === null, cluster, stopping))
+    return postmaster;
   return `${ended}\n${readFileSync(cluster.logFile).subarray(before).toString()}`;
 };
 
 const openLog = ({ logFile, owner }: Cluster): number => {
-  if ((statSync(logFile, { throwIfNoEntry: false })?.size ?? 0) > logMax_bytes) renameSync(logFile, `${logFile}.old`);
+  if ((statSync(logFile, { throwIfNoEntry: false })?.size ?? 0) > logMax_bytes)
+    renameSync(logFile, `${logFile}.old`);
   const log = openSync(logFile, 'a', 0o600);
   if (owner) fchownSync(log, owner.uid, owner.gid);
   return log;
 };
 
-/** Whether the server takes connections before it ends. When `stopping` comes first it is ended; so it is when this process does not live to see it. */
-const acceptsUnlessStopped = async (postmaster: Postmaster, lives: () => boolean, cluster: Cluster, stopping?: AbortSignal): Promise<boolean> => {
+/**
+ * Whether the server takes connections before it ends. When `stopping` comes first it is ended; so
+ * it is when this process does not live to see it.
+ */
+const acceptsUnlessStopped = async (
+  postmaster: Postmaster,
+  lives: () => boolean,
+  cluster: Cluster,
+  stopping?: AbortSignal,
+): Promise<boolean> => {
   const endWithProcess = (): void => shutDownNow(postmaster);
   process.once('exit', endWithProcess);
   try {
-    const accepts = await acceptsWhile(() => lives() && !stopping?.aborted, cluster, postmaster.port);
+    const accepts = await acceptsWhile(
+      () => lives() && !stopping?.aborted,
+      cluster,
+      postmaster.port,
+    );
     if (stopping?.aborted) await shutDown(postmaster);
     stopping?.throwIfAborted();
     return accepts;
@@ -132,16 +179,24 @@ const acceptsUnlessStopped = async (postmaster: Postmaster, lives: () => boolean
   }
 };
 
-const acceptsWhile = async (lives: () => boolean, cluster: Cluster, port: number): Promise<boolean> => {
+const acceptsWhile = async (
+  lives: () => boolean,
+  cluster: Cluster,
+  port: number,
+): Promise<boolean> => {
   while (lives()) {
-    const client = new pg.Client({ connectionString: databaseUrl(cluster, port, 'postgres'), connectionTimeoutMillis: 5_000 });
+    const client = new pg.Client({
+      connectionString: databaseUrl(cluster, port, 'postgres'),
+      connectionTimeoutMillis: 5_000,
+    });
     client.on('error', () => {});
     try {
       await client.connect();
       return true;
     } catch (error) {
       // Neither time nor patience makes a wrong password right.
-      if (error instanceof pg.DatabaseError && error.code === '28P01') throw explain('PostgreSQL did not let us in', cluster.directory, error.message);
+      if (error instanceof pg.DatabaseError && error.code === '28P01')
+        throw explain('PostgreSQL did not let us in', cluster.directory, error.message);
     } finally {
       await client.end().catch(() => {});
     }
@@ -150,7 +205,10 @@ const acceptsWhile = async (lives: () => boolean, cluster: Cluster, port: number
   return false;
 };
 
-/** Ends the server: sessions are cut off, committed work is safe. After 5 s the hard way, from which the next start recovers. */
+/**
+ * Ends the server: sessions are cut off, committed work is safe. After 5 s the hard way, from which
+ * the next start recovers.
+ */
 export const shutDown = async (postmaster: Postmaster): Promise<void> => {
   if (await endsAfter('SIGINT', postmaster, fastShutdown_ms)) return;
   if (await endsAfter('SIGQUIT', postmaster, immediateShutdown_ms)) return;
@@ -166,7 +224,10 @@ const send = (signal: NodeJS.Signals, postmaster: Postmaster): void => {
   }
 };
 
-/** Tells the server to end at once, and waits for nothing: for a process that is ending itself. The next start recovers. */
+/**
+ * Tells the server to end at once, and waits for nothing: for a process that is ending itself. The
+ * next start recovers.
+ */
 export const shutDownNow = (postmaster: Postmaster): void => {
   try {
     send('SIGQUIT', postmaster);
@@ -175,7 +236,11 @@ export const shutDownNow = (postmaster: Postmaster): void => {
   }
 };
 
-const endsAfter = async (signal: NodeJS.Signals, postmaster: Postmaster, patience_ms: number): Promise<boolean> => {
+const endsAfter = async (
+  signal: NodeJS.Signals,
+  postmaster: Postmaster,
+  patience_ms: number,
+): Promise<boolean> => {
   const deadline = performance.now() + patience_ms;
   send(signal, postmaster);
   while (isRunning(postmaster)) {

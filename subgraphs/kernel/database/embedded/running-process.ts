@@ -1,4 +1,7 @@
-/** What the system says about another process. A pid alone proves nothing: it is given out again, in containers within seconds. */
+/**
+ * What the system says about another process. A pid alone proves nothing: it is given out again, in
+ * containers within seconds.
+ */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 
@@ -29,20 +32,25 @@ const askPs = (pid: number, column: 'lstart' | 'command'): string | null => {
 };
 
 /**
- * A text that no other process ever has (when it started, on which boot of the machine), or null when there is no such process. One that has ended
- * and only waits for its parent to notice counts as gone.
+ * A text that no other process ever has (when it started, on which boot of the machine), or null
+ * when there is no such process. One that has ended and only waits for its parent to notice counts
+ * as gone.
  */
 export const birthMark = (pid: number): string | null => {
   if (!proc) return askPs(pid, 'lstart');
   const stat = readProc(`${pid}/stat`);
   if (stat === null) return null;
-  // The second field is the program's name in brackets and may itself hold spaces and brackets; state and start time are 3rd and 22nd.
+  // The second field is the program's name in brackets and may itself hold spaces and brackets;
+  // state and start time are 3rd and 22nd.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   if (fields[0] === 'Z' || fields[0] === 'X') return null;
   return `${fields[19]} ${readProc('sys/kernel/random/boot_id')?.trim()}`;
 };
 
-/** The words of a living program's command line, empty on a system that does not tell; null when there is no such process. */
+/**
+ * The words of a living program's command line, empty on a system that does not tell; null when
+ * there is no such process.
+ */
 export const commandLine = (pid: number): readonly string[] | null => {
   if (!proc) return askPs(pid, 'command')?.split(' ').filter(Boolean) ?? null;
   if (birthMark(pid) === null) return null;

@@ -1,4 +1,7 @@
-/** The first schema. Keys start with the merchant, so that a merchant's rows can share a shard; nothing but small look-up tables is unique over all merchants. */
+/**
+ * The first schema. Keys start with the merchant, so that a merchant's rows can share a shard;
+ * nothing but small look-up tables is unique over all merchants.
+ */
 import { Migration } from '@mikro-orm/migrations';
 
 export class Migration20261121000000_initial extends Migration {
@@ -109,14 +112,26 @@ export class Migration20261121000000_initial extends Migration {
       planned_outcome text,
       planned_failure_code text,
       primary key (merchant_id, id))`);
-    this.addSql(`create index payment_registry on payment (merchant_id, shop_id, mode, created_at, id)`);
+    this.addSql(
+      `create index payment_registry on payment (merchant_id, shop_id, mode, created_at, id)`,
+    );
     this.addSql(`create index payment_link_due on payment (expires_at) where status = 'pending'`);
-    this.addSql(`create index payment_session_due on payment (processing_until) where status = 'processing'`);
+    this.addSql(
+      `create index payment_session_due on payment (processing_until) where status = 'processing'`,
+    );
     this.addSql(`create index payment_ask_due on payment (ask_at) where ask_at is not null`);
-    this.addSql(`alter table payment add constraint payment_amount check (amount >= 1 and amount <= 9007199254740991)`);
-    this.addSql(`alter table payment add constraint payment_refunded check (amount_refunded >= 0 and amount_refunded <= amount)`);
-    this.addSql(`alter table payment add constraint payment_fee check (fee is null or fee >= 0 and fee <= amount)`);
-    this.addSql(`alter table payment add constraint payment_processing check (status <> 'processing'::text or processing_until is not null)`);
+    this.addSql(
+      `alter table payment add constraint payment_amount check (amount >= 1 and amount <= 9007199254740991)`,
+    );
+    this.addSql(
+      `alter table payment add constraint payment_refunded check (amount_refunded >= 0 and amount_refunded <= amount)`,
+    );
+    this.addSql(
+      `alter table payment add constraint payment_fee check (fee is null or fee >= 0 and fee <= amount)`,
+    );
+    this.addSql(
+      `alter table payment add constraint payment_processing check (status <> 'processing'::text or processing_until is not null)`,
+    );
     this.addSql(
       `alter table payment add constraint payment_status check (status = any (array['pending'::text, 'processing'::text, 'succeeded'::text, 'failed'::text, 'expired'::text, 'cancelled'::text, 'refunded'::text]))`,
     );
@@ -139,8 +154,12 @@ export class Migration20261121000000_initial extends Migration {
       created_at timestamptz(3) not null,
       completed_at timestamptz(3),
       primary key (merchant_id, id))`);
-    this.addSql(`create index payout_registry on payout (merchant_id, shop_id, mode, created_at, id)`);
-    this.addSql(`alter table payout add constraint payout_amount check (amount >= 1 and amount <= 9007199254740991)`);
+    this.addSql(
+      `create index payout_registry on payout (merchant_id, shop_id, mode, created_at, id)`,
+    );
+    this.addSql(
+      `alter table payout add constraint payout_amount check (amount >= 1 and amount <= 9007199254740991)`,
+    );
     this.addSql(`create table posting (
       merchant_id uuid not null,
       id uuid not null,
@@ -158,10 +177,18 @@ export class Migration20261121000000_initial extends Migration {
       payout_id uuid,
       created_at timestamptz(3) not null,
       primary key (merchant_id, id))`);
-    this.addSql(`create index posting_ledger on posting (merchant_id, shop_id, mode, created_at, id)`);
-    this.addSql(`alter table posting add constraint posting_source unique (merchant_id, source_kind, source_id, type)`);
-    this.addSql(`alter table posting add constraint posting_amount check (amount >= 1 and amount <= 9007199254740991)`);
-    this.addSql(`alter table posting add constraint posting_accounts check (from_account <> to_account)`);
+    this.addSql(
+      `create index posting_ledger on posting (merchant_id, shop_id, mode, created_at, id)`,
+    );
+    this.addSql(
+      `alter table posting add constraint posting_source unique (merchant_id, source_kind, source_id, type)`,
+    );
+    this.addSql(
+      `alter table posting add constraint posting_amount check (amount >= 1 and amount <= 9007199254740991)`,
+    );
+    this.addSql(
+      `alter table posting add constraint posting_accounts check (from_account <> to_account)`,
+    );
     this.addSql(`create table rate (
       id uuid not null,
       merchant_id uuid,
@@ -171,7 +198,9 @@ export class Migration20261121000000_initial extends Migration {
       since timestamptz(3) not null,
       primary key (id))`);
     this.addSql(`create index rate_level on rate (merchant_id, shop_id, method, since)`);
-    this.addSql(`alter table rate add constraint rate_range check (rate_bps >= 0 and rate_bps <= 10000)`);
+    this.addSql(
+      `alter table rate add constraint rate_range check (rate_bps >= 0 and rate_bps <= 10000)`,
+    );
     this.addSql(`create table refund (
       merchant_id uuid not null,
       id uuid not null,
@@ -185,9 +214,13 @@ export class Migration20261121000000_initial extends Migration {
       created_at timestamptz(3) not null,
       completed_at timestamptz(3),
       primary key (merchant_id, id))`);
-    this.addSql(`create index refund_registry on refund (merchant_id, shop_id, mode, created_at, id)`);
+    this.addSql(
+      `create index refund_registry on refund (merchant_id, shop_id, mode, created_at, id)`,
+    );
     this.addSql(`create index refund_payment on refund (merchant_id, payment_id, created_at, id)`);
-    this.addSql(`alter table refund add constraint refund_amount check (amount >= 1 and amount <= 9007199254740991)`);
+    this.addSql(
+      `alter table refund add constraint refund_amount check (amount >= 1 and amount <= 9007199254740991)`,
+    );
     this.addSql(`create table shop (
       merchant_id uuid not null,
       id uuid not null,
@@ -228,8 +261,12 @@ export class Migration20261121000000_initial extends Migration {
       last_charge_at timestamptz(3),
       created_at timestamptz(3) not null,
       primary key (merchant_id, id))`);
-    this.addSql(`create index subscription_list on subscription (merchant_id, mode, created_at, id)`);
-    this.addSql(`alter table subscription add constraint subscription_amount check (amount >= 1 and amount <= 9007199254740991)`);
+    this.addSql(
+      `create index subscription_list on subscription (merchant_id, mode, created_at, id)`,
+    );
+    this.addSql(
+      `alter table subscription add constraint subscription_amount check (amount >= 1 and amount <= 9007199254740991)`,
+    );
     this.addSql(`create table token (
       merchant_id uuid not null,
       id uuid not null,
@@ -244,7 +281,9 @@ export class Migration20261121000000_initial extends Migration {
       last_charged_at timestamptz(3),
       created_at timestamptz(3) not null,
       primary key (merchant_id, id))`);
-    this.addSql(`create index token_customer on token (merchant_id, mode, customer_ref, created_at)`);
+    this.addSql(
+      `create index token_customer on token (merchant_id, mode, customer_ref, created_at)`,
+    );
     this.addSql(`create table webhook_attempt (
       merchant_id uuid not null,
       delivery_id uuid not null,
@@ -272,10 +311,18 @@ export class Migration20261121000000_initial extends Migration {
       delivered_at timestamptz(3),
       created_at timestamptz(3) not null,
       primary key (merchant_id, id))`);
-    this.addSql(`create index webhook_delivery_due on webhook_delivery (lane, next_attempt_at) where status = 'pending'`);
-    this.addSql(`create index webhook_delivery_leased on webhook_delivery (lane) where lease_until is not null`);
-    this.addSql(`create index webhook_delivery_subject on webhook_delivery (merchant_id, subject_id, created_at)`);
-    this.addSql(`alter table webhook_delivery add constraint webhook_delivery_once unique (merchant_id, event_id, lane)`);
+    this.addSql(
+      `create index webhook_delivery_due on webhook_delivery (lane, next_attempt_at) where status = 'pending'`,
+    );
+    this.addSql(
+      `create index webhook_delivery_leased on webhook_delivery (lane) where lease_until is not null`,
+    );
+    this.addSql(
+      `create index webhook_delivery_subject on webhook_delivery (merchant_id, subject_id, created_at)`,
+    );
+    this.addSql(
+      `alter table webhook_delivery add constraint webhook_delivery_once unique (merchant_id, event_id, lane)`,
+    );
     this.addSql(`create table webhook_endpoint (
       merchant_id uuid not null,
       id uuid not null,
@@ -287,14 +334,20 @@ export class Migration20261121000000_initial extends Migration {
       active boolean not null,
       created_at timestamptz(3) not null,
       primary key (merchant_id, id))`);
-    this.addSql(`create index webhook_endpoint_shop on webhook_endpoint (merchant_id, shop_id, created_at)`);
+    this.addSql(
+      `create index webhook_endpoint_shop on webhook_endpoint (merchant_id, shop_id, created_at)`,
+    );
 
     this.addSql('create sequence payment_public_id start 100001');
     this.addSql('create sequence event_sequence_seq');
 
     // Small, hot tables: vacuumed by count, not by share.
-    this.addSql('alter table balance_delta set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0)');
-    this.addSql('alter table event set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000)');
+    this.addSql(
+      'alter table balance_delta set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0)',
+    );
+    this.addSql(
+      'alter table event set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000)',
+    );
 
     // Platform rates in basis points until an operator sets others.
     this.addSql(`insert into rate (id, method, rate_bps, since) select gen_random_uuid(), method, rate_bps, 'epoch'

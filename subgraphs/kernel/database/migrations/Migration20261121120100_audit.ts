@@ -20,8 +20,12 @@ export class Migration20261121120100_audit extends Migration {
     this.addSql(`create index audit_entry_at on audit_entry (at, id)`);
     this.addSql(`create function audit_entry_append_only_fn() returns trigger as $$
       begin raise exception 'audit entries are append-only'; end; $$ language plpgsql`);
-    this.addSql(`create trigger append_only before update or delete on audit_entry for each statement execute function audit_entry_append_only_fn()`);
+    this.addSql(
+      `create trigger append_only before update or delete on audit_entry for each statement execute function audit_entry_append_only_fn()`,
+    );
     // The ORM does not see triggers on truncate.
-    this.addSql(`create trigger append_only_whole before truncate on audit_entry for each statement execute function audit_entry_append_only_fn()`);
+    this.addSql(
+      `create trigger append_only_whole before truncate on audit_entry for each statement execute function audit_entry_append_only_fn()`,
+    );
   }
 }

@@ -30,7 +30,9 @@ export class Migration20261121122000_policies extends Migration {
       usdt numeric(21,12) not null,
       since timestamptz(3) not null,
       primary key (id))`);
-    this.addSql(`alter table exchange_rate add constraint exchange_rate_moment unique (currency, since)`);
+    this.addSql(
+      `alter table exchange_rate add constraint exchange_rate_moment unique (currency, since)`,
+    );
     this.addSql(`create table bank_route (
       merchant_id uuid not null,
       id uuid not null,
@@ -43,15 +45,21 @@ export class Migration20261121122000_policies extends Migration {
       active boolean not null,
       created_at timestamptz(3) not null,
       primary key (merchant_id, id))`);
-    this.addSql(`alter table bank_route add constraint bank_route_once unique (merchant_id, shop_id, mode, operation, method, connector)`);
+    this.addSql(
+      `alter table bank_route add constraint bank_route_once unique (merchant_id, shop_id, mode, operation, method, connector)`,
+    );
 
     // Which bank has a payment's session: it is asked there, whatever the routes say by then.
     this.addSql('alter table payment add column connector text');
-    this.addSql(`update payment set connector = 'simulator' where bank_name is not null and mode = 'test'`);
+    this.addSql(
+      `update payment set connector = 'simulator' where bank_name is not null and mode = 'test'`,
+    );
 
     this.addSql('create index payment_public on payment (public_id)');
     this.addSql('create index payment_order on payment (merchant_id, order_id)');
-    this.addSql('create index payment_customer on payment (merchant_id, customer_id) where customer_id is not null');
+    this.addSql(
+      'create index payment_customer on payment (merchant_id, customer_id) where customer_id is not null',
+    );
     this.addSql('create index payment_rrn on payment (merchant_id, rrn) where rrn is not null');
   }
 }

@@ -1,4 +1,7 @@
-/** How fast a merchant may call (decision D-08). Null is the default of the service, which may change without touching any merchant. */
+/**
+ * How fast a merchant may call (decision D-08). Null is the default of the service, which may
+ * change without touching any merchant.
+ */
 import { Migration } from '@mikro-orm/migrations';
 
 export class Migration20261121123000_merchant_rate_limit extends Migration {

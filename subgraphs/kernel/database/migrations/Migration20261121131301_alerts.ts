@@ -20,9 +20,13 @@ export class Migration20261121131301_alerts extends Migration {
       constraint alert_kind check (kind = any (array['late_success', 'books_differ', 'reconciliation_difference', 'event_without_delivery',
         'bank_answer_contradicts', 'bank_echo_differs'])),
       constraint alert_resolved check ((resolved_at is null) = (resolved_by is null) and (resolved_at is null) = (note is null)))`);
-    this.addSql('alter table alert add constraint alert_once unique (merchant_id, kind, subject_id)');
+    this.addSql(
+      'alter table alert add constraint alert_once unique (merchant_id, kind, subject_id)',
+    );
     this.addSql('create index alert_list on alert (raised_at, id)');
-    this.addSql('create index alert_unresolved on alert (kind, raised_at) where resolved_at is null');
+    this.addSql(
+      'create index alert_unresolved on alert (kind, raised_at) where resolved_at is null',
+    );
     this.addSql('create index alert_untold on alert (raised_at) where told_at is null');
   }
 }

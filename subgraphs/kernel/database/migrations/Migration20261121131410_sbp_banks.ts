@@ -10,6 +10,8 @@ export class Migration20261121131410_sbp_banks extends Migration {
       connector text not null,
       refreshed_at timestamptz(3) not null,
       primary key (member_id))`);
-    this.addSql(`alter table sbp_bank add constraint sbp_bank_member check (member_id ~ '^[0-9]{12}$'::text)`);
+    this.addSql(
+      `alter table sbp_bank add constraint sbp_bank_member check (member_id ~ '^[0-9]{12}$'::text)`,
+    );
   }
 }

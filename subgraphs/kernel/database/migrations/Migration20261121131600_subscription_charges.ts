@@ -1,4 +1,7 @@
-/** Subscriptions that charge: where each stands on its schedule, and its charges, at most one open or succeeded for a period (decision D-65). */
+/**
+ * Subscriptions that charge: where each stands on its schedule, and its charges, at most one open
+ * or succeeded for a period (decision D-65).
+ */
 import { Migration } from '@mikro-orm/migrations';
 
 export class Migration20261121131600_subscription_charges extends Migration {
@@ -25,7 +28,9 @@ export class Migration20261121131600_subscription_charges extends Migration {
     this.addSql(
       `alter table subscription add constraint subscription_due_status check (due_at is null or anchor_at is not null and status = any (array['active'::text, 'past_due'::text]))`,
     );
-    this.addSql(`alter table subscription add constraint subscription_counts check (periods >= 0 and failures >= 0 and failures <= 2)`);
+    this.addSql(
+      `alter table subscription add constraint subscription_counts check (periods >= 0 and failures >= 0 and failures <= 2)`,
+    );
     this.addSql(`create table subscription_charge (
       merchant_id uuid not null,
       subscription_id uuid not null,
@@ -46,12 +51,20 @@ export class Migration20261121131600_subscription_charges extends Migration {
     this.addSql(
       `create unique index subscription_charge_once on subscription_charge (merchant_id, subscription_id, period) where status = any (array['open'::text, 'succeeded'::text])`,
     );
-    this.addSql(`create index subscription_charge_payment on subscription_charge (merchant_id, payment_id) where payment_id is not null`);
-    this.addSql(`create index subscription_charge_ask on subscription_charge (ask_at) where ask_at is not null`);
-    this.addSql(`alter table subscription_charge add constraint subscription_charge_amount check (amount >= 1 and amount <= 9007199254740991)`);
+    this.addSql(
+      `create index subscription_charge_payment on subscription_charge (merchant_id, payment_id) where payment_id is not null`,
+    );
+    this.addSql(
+      `create index subscription_charge_ask on subscription_charge (ask_at) where ask_at is not null`,
+    );
+    this.addSql(
+      `alter table subscription_charge add constraint subscription_charge_amount check (amount >= 1 and amount <= 9007199254740991)`,
+    );
     this.addSql(
       `alter table subscription_charge add constraint subscription_charge_status check (status = any (array['open'::text, 'succeeded'::text, 'failed'::text, 'cancelled'::text]))`,
     );
-    this.addSql(`alter table subscription_charge add constraint subscription_charge_settled check ((status = 'open'::text) = (settled_at is null))`);
+    this.addSql(
+      `alter table subscription_charge add constraint subscription_charge_settled check ((status = 'open'::text) = (settled_at is null))`,
+    );
   }
 }

@@ -13,7 +13,11 @@ export class Migration20261121150000_bank_accounts extends Migration {
       created_at timestamptz(3) not null,
       changed_at timestamptz(3) not null,
       primary key (merchant_id, connector, purpose, account))`);
-    this.addSql(`alter table bank_account add constraint bank_account_purpose check (purpose = any (array['payments'::text, 'payouts'::text]))`);
-    this.addSql(`create unique index bank_account_active on bank_account (merchant_id, connector, purpose) where active`);
+    this.addSql(
+      `alter table bank_account add constraint bank_account_purpose check (purpose = any (array['payments'::text, 'payouts'::text]))`,
+    );
+    this.addSql(
+      `create unique index bank_account_active on bank_account (merchant_id, connector, purpose) where active`,
+    );
   }
 }

@@ -1,14 +1,17 @@
 /**
- * What a merchant owns in one mode and currency stays between -(2^53-1) and 2^53-1, in each shop and over all of them: a booking that would pass a bound fails
- * with the code PSB01, and nothing of its statement happens. Small bookings share an advisory lock and only look at the folded balances. A booking that is large,
- * or comes while the folded balances are large, stands in line, sums everything that has been committed, and goes into the balance rows at once, so that whoever
+ * What a merchant owns in one mode and currency stays between -(2^53-1) and 2^53-1, in each shop
+ * and over all of them: a booking that would pass a bound fails with the code PSB01, and nothing of
+ * its statement happens. Small bookings share an advisory lock and only look at the folded
+ * balances. A booking that is large, or comes while the folded balances are large, stands in line,
+ * sums everything that has been committed, and goes into the balance rows at once, so that whoever
  * comes next sees it there.
  */
 import { Migration } from '@mikro-orm/migrations';
 
 export class Migration20261122030100_balance_bound extends Migration {
   override up(): void {
-    // A volatile function: each of its queries sees what was committed before it began, so also before the lock was given.
+    // A volatile function: each of its queries sees what was committed before it began, so also
+    // before the lock was given.
     this.addSql(`create function balance_keep_bound() returns trigger language plpgsql as $$
       declare
         bound constant numeric := 9007199254740991;
@@ -46,6 +49,8 @@ export class Migration20261122030100_balance_bound extends Migration {
           on conflict (merchant_id, shop_id, mode, currency, account) do update set amount = kept.amount + excluded.amount;
         return null;
       end; $$`);
-    this.addSql(`create trigger bound after insert on balance_delta for each row execute function balance_keep_bound()`);
+    this.addSql(
+      `create trigger bound after insert on balance_delta for each row execute function balance_keep_bound()`,
+    );
   }
 }

@@ -1,4 +1,7 @@
-/** Rows that a task of the background failed at: left alone for a while, so that they hold up nobody else. Two more kinds of alerts. */
+/**
+ * Rows that a task of the background failed at: left alone for a while, so that they hold up nobody
+ * else. Two more kinds of alerts.
+ */
 import { Migration } from '@mikro-orm/migrations';
 
 export class Migration20261122030200_set_aside extends Migration {

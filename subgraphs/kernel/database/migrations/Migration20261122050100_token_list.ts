@@ -7,6 +7,8 @@ export class Migration20261122050100_token_list extends Migration {
   }
 
   override up(): void {
-    this.addSql('create index concurrently if not exists token_list on token (merchant_id, mode, created_at, id)');
+    this.addSql(
+      'create index concurrently if not exists token_list on token (merchant_id, mode, created_at, id)',
+    );
   }
 }

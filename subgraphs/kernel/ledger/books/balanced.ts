@@ -1,4 +1,7 @@
-/** Every balance equals its entries, and what is reserved equals what is pending. One shop at a time: its whole ledger is summed. */
+/**
+ * Every balance equals its entries, and what is reserved equals what is pending. One shop at a
+ * time: its whole ledger is summed.
+ */
 import type { Check } from './check.ts';
 
 /** The balances as they are kept: the rows and what is not folded into them yet. */
@@ -8,7 +11,8 @@ const kept = `select moved.merchant_id, moved.shop_id, moved.mode, moved.currenc
     on moved.merchant_id = part.merchant_id and moved.shop_id = part.id
   group by 1, 2, 3, 4, 5`;
 
-const subject = (side: string): string => `${side}.mode || '/' || ${side}.currency || '/' || ${side}.account`;
+const subject = (side: string): string =>
+  `${side}.mode || '/' || ${side}.currency || '/' || ${side}.account`;
 
 const balanceAddsUp: Check = {
   name: 'balance_adds_up',

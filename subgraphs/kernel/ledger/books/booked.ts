@@ -1,11 +1,15 @@
 /**
- * Every fact has exactly the postings that the accounting policy lists for it, no more and no fewer, and every posting has its fact. The policy is written
- * here a second time, in the words of the database, so that a mistake in the first place is not repeated.
+ * Every fact has exactly the postings that the accounting policy lists for it, no more and no
+ * fewer, and every posting has its fact. The policy is written here a second time, in the words of
+ * the database, so that a mistake in the first place is not repeated.
  */
 import { accounts } from '../../rules/postings.ts';
 import type { Check, CheckName, Walk } from './check.ts';
 
-/** `expected` gives merchant_id, id, shop_id, mode, type and amount of each posting that the facts in `part` should have. */
+/**
+ * `expected` gives merchant_id, id, shop_id, mode, type and amount of each posting that the facts
+ * in `part` should have.
+ */
 const booked = (name: CheckName, walk: Walk, expected: string): Check => ({
   name,
   walk,
@@ -28,7 +32,8 @@ const booked = (name: CheckName, walk: Walk, expected: string): Check => ({
 const row = 'part.merchant_id, part.id, part.shop_id, part.mode';
 
 /** A verification of a card is voided at the bank: it moves no money (decision D-66). */
-const voided = (payment: string): string => `${payment}.verification and ${payment}.method = 'cards'`;
+const voided = (payment: string): string =>
+  `${payment}.verification and ${payment}.method = 'cards'`;
 
 const paymentBooked = booked(
   'payment_booked',
@@ -42,7 +47,8 @@ const paymentBooked = booked(
 const refundBooked = booked(
   'refund_booked',
   'refund',
-  // What cannot be given back of a late success leaves the merchant's money by an adjustment, not by a release (decision D-33).
+  // What cannot be given back of a late success leaves the merchant's money by an adjustment, not
+  // by a release (decision D-33).
   `select ${row}, due.type, part.amount
     from part join payment on payment.merchant_id = part.merchant_id and payment.id = part.payment_id
     cross join lateral (values ('reserve', true), ('refund', part.status = 'succeeded'),
@@ -54,7 +60,8 @@ const refundBooked = booked(
 const payoutBooked = booked(
   'payout_booked',
   'payout',
-  // A payout that no bank was given is failed from the beginning, and nothing was set aside for it (decision D-53).
+  // A payout that no bank was given is failed from the beginning, and nothing was set aside for it
+  // (decision D-53).
   `select ${row}, due.type, due.amount from part
     cross join lateral (select exists (select from posting where posting.merchant_id = part.merchant_id and posting.source_kind = 'payout'
       and posting.source_id = part.id) as opened) as set_aside
@@ -65,13 +72,16 @@ const payoutBooked = booked(
 );
 
 const known = accounts.map((account) => `'${account}'`).join(', ');
-const hasFact = (walk: Walk): string => `exists (select from ${walk} as fact where fact.merchant_id = entry.merchant_id and fact.id = entry.source_id)`;
+const hasFact = (walk: Walk): string =>
+  `exists (select from ${walk} as fact where fact.merchant_id = entry.merchant_id and fact.id = entry.source_id)`;
 
 /** A settlement or an adjustment is its own fact: the operator's entry. */
 const postingSourced: Check = {
   name: 'posting_sourced',
   walk: 'posting',
-  text: (part) => `select entry.merchant_id as "merchantId", entry.shop_id as "shopId", entry.mode, entry.id::text as "subjectId",
+  text: (
+    part,
+  ) => `select entry.merchant_id as "merchantId", entry.shop_id as "shopId", entry.mode, entry.id::text as "subjectId",
       'the posting ' || entry.type || ' of ' || entry.amount || ' ' || fault.what as detail
     from (${part}) as entry cross join lateral (select case
       when entry.amount < 1 or entry.from_account = entry.to_account then 'moves nothing'
@@ -84,11 +94,16 @@ const postingSourced: Check = {
     where fault.what is not null limit $5`,
 };
 
-/** Contract "Payment": what was given back is the sum of the refunds that succeeded, and a payment is refunded when that is all of it. */
+/**
+ * Contract "Payment": what was given back is the sum of the refunds that succeeded, and a payment
+ * is refunded when that is all of it.
+ */
 const paymentRefunded: Check = {
   name: 'payment_refunded',
   walk: 'payment',
-  text: (part) => `select fact.merchant_id as "merchantId", fact.shop_id as "shopId", fact.mode, fact.id::text as "subjectId",
+  text: (
+    part,
+  ) => `select fact.merchant_id as "merchantId", fact.shop_id as "shopId", fact.mode, fact.id::text as "subjectId",
       'the payment of ' || fact.amount || ' is ' || fact.status || ' with ' || fact.amount_refunded || ' given back, its successful refunds are '
         || given.amount as detail
     from (${part}) as fact cross join lateral (select coalesce(sum(refund.amount), 0) as amount from refund
@@ -97,4 +112,10 @@ const paymentRefunded: Check = {
       or fact.status in ('succeeded', 'refunded') and fact.captured_at is null) limit $5`,
 };
 
-export const bookedChecks: readonly Check[] = [paymentBooked, refundBooked, payoutBooked, postingSourced, paymentRefunded];
+export const bookedChecks: readonly Check[] = [
+  paymentBooked,
+  refundBooked,
+  payoutBooked,
+  postingSourced,
+  paymentRefunded,
+];

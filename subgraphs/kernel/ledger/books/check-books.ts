@@ -1,4 +1,7 @@
-/** Checks the books: all of them at once, for tests and for a person who doubts, or a range of one table, for the walk in the background. */
+/**
+ * Checks the books: all of them at once, for tests and for a person who doubts, or a range of one
+ * table, for the walk in the background.
+ */
 import { run, type Runner } from '../../database/statement.ts';
 import { balancedChecks } from './balanced.ts';
 import { bookedChecks } from './booked.ts';
@@ -23,27 +26,49 @@ const end: Place = { merchantId: highest, id: highest };
 /** So many differences of one kind in one range are enough to say that something is wrong. */
 const differences_max = 100;
 
-const checkRange = async (runner: Runner, { name, walk, text }: Check, from: Place, to: Place, most: number | null): Promise<Difference[]> => {
+const checkRange = async (
+  runner: Runner,
+  { name, walk, text }: Check,
+  from: Place,
+  to: Place,
+  most: number | null,
+): Promise<Difference[]> => {
   const values = [from.merchantId, from.id, to.merchantId, to.id, differences_max];
-  const found = await run<Omit<Difference, 'check'>>(runner, { name: `books.${name}.${most}`, text: text(rowsOf(walk, most)) }, values);
+  const found = await run<Omit<Difference, 'check'>>(
+    runner,
+    { name: `books.${name}.${most}`, text: text(rowsOf(walk, most)) },
+    values,
+  );
   return found.map((difference) => ({ check: name, ...difference }));
 };
 
 /**
- * What is wrong with the rows of a table behind `from`, up to and with `to`, of which there are at most `most`; at most `differences_max` for each check. Each
- * check sees one snapshot.
+ * What is wrong with the rows of a table behind `from`, up to and with `to`, of which there are at
+ * most `most`; at most `differences_max` for each check. Each check sees one snapshot.
  */
-export const checkRows = async (runner: Runner, walk: Walk, from: Place, to: Place, most: number): Promise<Difference[]> => {
+export const checkRows = async (
+  runner: Runner,
+  walk: Walk,
+  from: Place,
+  to: Place,
+  most: number,
+): Promise<Difference[]> => {
   const found: Difference[] = [];
-  for (const check of checks) if (check.walk === walk) found.push(...(await checkRange(runner, check, from, to, most)));
+  for (const check of checks)
+    if (check.walk === walk) found.push(...(await checkRange(runner, check, from, to, most)));
   return found;
 };
 
 /**
- * What is wrong with all the books, or with one merchant's; nothing when they are right. Safe while everything else goes on: a fact and its consequences are
- * one transaction, and each check is one statement, which sees all of it or nothing. It reads every row: for large books the job walks them in parts.
+ * What is wrong with all the books, or with one merchant's; nothing when they are right. Safe while
+ * everything else goes on: a fact and its consequences are one transaction, and each check is one
+ * statement, which sees all of it or nothing. It reads every row: for large books the job walks
+ * them in parts.
  */
-export const checkBooks = async ({ pool }: { readonly pool: Runner }, merchantId: string | null = null): Promise<Difference[]> => {
+export const checkBooks = async (
+  { pool }: { readonly pool: Runner },
+  merchantId: string | null = null,
+): Promise<Difference[]> => {
   const [from, to] =
     merchantId === null
       ? [beginning, end]

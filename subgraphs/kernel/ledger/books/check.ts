@@ -1,4 +1,7 @@
-/** What a check of the books is: one statement, and so one snapshot, that gives what is wrong within a range of rows of one table. */
+/**
+ * What a check of the books is: one statement, and so one snapshot, that gives what is wrong within
+ * a range of rows of one table.
+ */
 
 /** The tables that are walked, each in the order of its key (merchant_id, id). */
 const walks = ['payment', 'refund', 'payout', 'posting', 'event', 'shop'] as const;
@@ -33,15 +36,17 @@ export interface Check {
   readonly name: CheckName;
   readonly walk: Walk;
   /**
-   * SQL that gives a Difference's columns but its check, for the rows of `part`, a query. Parameters: $1 and $2 are the key behind which the range begins, $3
-   * and $4 the last key in it, $5 how many differences are given at most.
+   * SQL that gives a Difference's columns but its check, for the rows of `part`, a query.
+   * Parameters: $1 and $2 are the key behind which the range begins, $3 and $4 the last key in it,
+   * $5 how many differences are given at most.
    */
   readonly text: (part: string) => string;
 }
 
 /**
- * SQL: the rows of a table that the parameters name, in the order of its key, at most so many (null: all). The limit is what leads the planner to the key's
- * index: without it, it reads whole tables for a range.
+ * SQL: the rows of a table that the parameters name, in the order of its key, at most so many
+ * (null: all). The limit is what leads the planner to the key's index: without it, it reads whole
+ * tables for a range.
  */
 export const rowsOf = (walk: Walk, most: number | null): string =>
   `select * from ${walk} where (merchant_id, id) > ($1::uuid, $2::uuid) and (merchant_id, id) <= ($3::uuid, $4::uuid)

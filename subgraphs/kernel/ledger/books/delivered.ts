@@ -1,7 +1,9 @@
 /**
- * No event lacks its webhook deliveries. The relay gives an event its number and makes its deliveries in one transaction, so that an event with a number has
- * them all. An event with an address of its own surely has one; of the shop's endpoints it had each that stood, active and unchanged, from before it until now.
- * An endpoint that was changed meanwhile (the audit log tells) proves nothing, nor do events of a shop with a test clock, whose moments are not comparable.
+ * No event lacks its webhook deliveries. The relay gives an event its number and makes its
+ * deliveries in one transaction, so that an event with a number has them all. An event with an
+ * address of its own surely has one; of the shop's endpoints it had each that stood, active and
+ * unchanged, from before it until now. An endpoint that was changed meanwhile (the audit log tells)
+ * proves nothing, nor do events of a shop with a test clock, whose moments are not comparable.
  */
 import type { Check } from './check.ts';
 
@@ -40,7 +42,9 @@ const eventDelivered: Check = {
 const eventRelayed: Check = {
   name: 'event_relayed',
   walk: 'event',
-  text: (part) => `select fact.merchant_id as "merchantId", fact.shop_id as "shopId", fact.mode, fact.id::text as "subjectId",
+  text: (
+    part,
+  ) => `select fact.merchant_id as "merchantId", fact.shop_id as "shopId", fact.mode, fact.id::text as "subjectId",
       'the event of ' || fact.created_at || ' has not left the outbox' as detail
     from (${part}) as fact where fact.sequence is null and fact.mode = 'live' and fact.created_at < now() - ${patience} limit $5`,
 };

@@ -17,7 +17,10 @@ const BooksWalkEntity = defineEntity({
     /** When the next range is checked; while one is, when another process may take it over. */
     dueAt: moment(),
     passBeganAt: moment().nullable(),
-    /** When the last pass over the whole table began that has ended: everything older has been checked. */
+    /**
+     * When the last pass over the whole table began that has ended: everything older has been
+     * checked.
+     */
     checkedAt: moment().nullable(),
   },
 });

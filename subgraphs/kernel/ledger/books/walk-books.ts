@@ -1,7 +1,9 @@
 /**
- * Proves the books continuously and cheaply: each table is walked in the order of its key, a range at a time, from the place that is kept; at its end the
- * walk begins again. After a range it rests ten times as long as the range took, so that all walks together use a small part of one connection however large
- * the tables are. A walk is leased, so that one process takes it at a time and a kill only repeats a range.
+ * Proves the books continuously and cheaply: each table is walked in the order of its key, a range
+ * at a time, from the place that is kept; at its end the walk begins again. After a range it rests
+ * ten times as long as the range took, so that all walks together use a small part of one
+ * connection however large the tables are. A walk is leased, so that one process takes it at a time
+ * and a kill only repeats a range.
  */
 import type pg from 'pg';
 import { raiseAlert } from '../../alerts/raise-alert.ts';
@@ -13,7 +15,14 @@ import type { CheckName, Difference, Walk } from './check.ts';
 import { beginning, checkRows, type Place } from './check-books.ts';
 
 /** Rows of a range; of a shop the whole ledger is summed. */
-const range_rows: Record<Walk, number> = { payment: 2_000, refund: 2_000, payout: 2_000, posting: 2_000, event: 2_000, shop: 20 };
+const range_rows: Record<Walk, number> = {
+  payment: 2_000,
+  refund: 2_000,
+  payout: 2_000,
+  posting: 2_000,
+  event: 2_000,
+  shop: 20,
+};
 const restLeast_ms = 2_000;
 const restFactor = 10;
 /** A small table is not walked all the time. */
@@ -51,13 +60,28 @@ const move: Statement = {
   text: `update books_walk set at_merchant_id = $2, at_id = $3, due_at = $4, pass_began_at = $5, checked_at = coalesce($6, checked_at) where name = $1`,
 };
 
-const kindOf = (check: CheckName) => (check === 'event_delivered' || check === 'event_relayed' ? 'event_without_delivery' : 'books_differ');
+const kindOf = (check: CheckName) =>
+  check === 'event_delivered' || check === 'event_relayed'
+    ? 'event_without_delivery'
+    : 'books_differ';
 
 /** Raises an alert for each difference, once; gives how many are new. */
-const tellDifferences = async (pool: pg.Pool, differences: readonly Difference[], at: Temporal.Instant): Promise<number> => {
+const tellDifferences = async (
+  pool: pg.Pool,
+  differences: readonly Difference[],
+  at: Temporal.Instant,
+): Promise<number> => {
   let fresh = 0;
   for (const { check, subjectId, ...difference } of differences) {
-    if (await raiseAlert(pool, { ...difference, kind: kindOf(check), subjectId: `${check}:${subjectId}`, at })) fresh += 1;
+    if (
+      await raiseAlert(pool, {
+        ...difference,
+        kind: kindOf(check),
+        subjectId: `${check}:${subjectId}`,
+        at,
+      })
+    )
+      fresh += 1;
   }
   return fresh;
 };
@@ -73,30 +97,58 @@ const countRows = (walk: Walk): Statement => ({
 });
 
 /**
- * Checks a range of at most so many rows and raises its alerts; gives how many are new. A range that fails is checked in halves, down to the row that fails, which is
- * told of and passed over: the walk never stands still.
+ * Checks a range of at most so many rows and raises its alerts; gives how many are new. A range
+ * that fails is checked in halves, down to the row that fails, which is told of and passed over:
+ * the walk never stands still.
  */
-const checkRange = async (pool: pg.Pool, walk: Walk, { from, to }: Range, { most, at }: { most: number; at: Temporal.Instant }): Promise<number> => {
+const checkRange = async (
+  pool: pg.Pool,
+  walk: Walk,
+  { from, to }: Range,
+  { most, at }: { most: number; at: Temporal.Instant },
+): Promise<number> => {
   try {
     return await tellDifferences(pool, await checkRows(pool, walk, from, to, most), at);
   } catch (error) {
     if (isPassing(error)) throw error;
-    const [row] = await run<{ count: number }>(pool, countRows(walk), [from.merchantId, from.id, to.merchantId, to.id]);
+    const [row] = await run<{ count: number }>(pool, countRows(walk), [
+      from.merchantId,
+      from.id,
+      to.merchantId,
+      to.id,
+    ]);
     const half = Math.ceil(Math.min(row?.count ?? 0, most) / 2);
-    const [middle] = await run<Place>(pool, rangeEnd(walk), [from.merchantId, from.id, Math.max(0, half - 1)]);
+    const [middle] = await run<Place>(pool, rangeEnd(walk), [
+      from.merchantId,
+      from.id,
+      Math.max(0, half - 1),
+    ]);
     if (half === 0 || !middle) return 0;
     if (row?.count !== 1) {
       const fresh = await checkRange(pool, walk, { from, to: middle }, { most: half, at });
-      return fresh + (await checkRange(pool, walk, { from: middle, to }, { most: most - half, at }));
+      return (
+        fresh + (await checkRange(pool, walk, { from: middle, to }, { most: most - half, at }))
+      );
     }
-    await setAside(pool, 'check-books', { merchantId: middle.merchantId, subjectId: `${walk}/${middle.id}` }, error);
+    await setAside(
+      pool,
+      'check-books',
+      { merchantId: middle.merchantId, subjectId: `${walk}/${middle.id}` },
+      error,
+    );
     return 0;
   }
 };
 
-const last: Place = { merchantId: 'ffffffff-ffff-ffff-ffff-ffffffffffff', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
+const last: Place = {
+  merchantId: 'ffffffff-ffff-ffff-ffff-ffffffffffff',
+  id: 'ffffffff-ffff-ffff-ffff-ffffffffffff',
+};
 
-/** Checks the next range of a walk that is due; false when none is. `rows` is its size where the walk's own does not fit. */
+/**
+ * Checks the next range of a walk that is due; false when none is. `rows` is its size where the
+ * walk's own does not fit.
+ */
 export const walkOn = async ({ pool, now, log }: BooksParts, rows?: number): Promise<boolean> => {
   const began = now();
   const [walk] = await run<TakenWalk>(pool, take, [began, began.add({ milliseconds: lease_ms })]);
@@ -105,13 +157,28 @@ export const walkOn = async ({ pool, now, log }: BooksParts, rows?: number): Pro
   const size = rows ?? range_rows[walk.name];
   const [end] = await run<Place>(pool, rangeEnd(walk.name), [from.merchantId, from.id, size - 1]);
   const started = performance.now();
-  // Rows that come in between may be more than the range had; what is cut off is seen in the next pass.
-  const fresh = await checkRange(pool, walk.name, { from, to: end ?? last }, { most: 2 * size, at: now() });
+  // Rows that come in between may be more than the range had; what is cut off is seen in the next
+  // pass.
+  const fresh = await checkRange(
+    pool,
+    walk.name,
+    { from, to: end ?? last },
+    { most: 2 * size, at: now() },
+  );
   if (fresh > 0) log.error({ walk: walk.name, differences: fresh }, 'the books differ');
-  const rest_ms = Math.ceil(Math.max(end ? restLeast_ms : passLeast_ms, restFactor * (performance.now() - started)));
+  const rest_ms = Math.ceil(
+    Math.max(end ? restLeast_ms : passLeast_ms, restFactor * (performance.now() - started)),
+  );
   const passBeganAt = walk.passBeganAt ?? began;
   const at = end ?? beginning;
-  await run(pool, move, [walk.name, at.merchantId, at.id, now().add({ milliseconds: rest_ms }), end ? passBeganAt : null, end ? null : passBeganAt]);
+  await run(pool, move, [
+    walk.name,
+    at.merchantId,
+    at.id,
+    now().add({ milliseconds: rest_ms }),
+    end ? passBeganAt : null,
+    end ? null : passBeganAt,
+  ]);
   return true;
 };
 

@@ -10,19 +10,27 @@ const differences: Statement = {
   text: `select split_part(subject_id, ':', 1) as check, count(*)::int as count from alert
     where kind in ('books_differ', 'event_without_delivery') and resolved_at is null group by 1`,
 };
-const passes: Statement = { name: 'books.passes', text: 'select name, checked_at as "checkedAt" from books_walk where checked_at is not null' };
+const passes: Statement = {
+  name: 'books.passes',
+  text: 'select name, checked_at as "checkedAt" from books_walk where checked_at is not null',
+};
 
 /** Differences that nobody has resolved, a zero for each check that has none. */
 export const countDifferences = async (runner: Runner): Promise<ReadonlyMap<CheckName, number>> => {
   const rows = await run<{ check: CheckName; count: number }>(runner, differences, []);
-  return new Map([...checkNames.map((check) => [check, 0] as const), ...rows.map(({ check, count }) => [check, count] as const)]);
+  return new Map([
+    ...checkNames.map((check) => [check, 0] as const),
+    ...rows.map(({ check, count }) => [check, count] as const),
+  ]);
 };
 
-const readPasses = (runner: Runner) => run<{ name: Walk; checkedAt: Temporal.Instant }>(runner, passes, []);
+const readPasses = (runner: Runner) =>
+  run<{ name: Walk; checkedAt: Temporal.Instant }>(runner, passes, []);
 
 /**
- * Adds the gauges of the books and of the alerts to the metrics of this process. They are read when they are scraped, so every process that has them tells the same. While the
- * database is away they keep what they told last. Gives what takes them off again.
+ * Adds the gauges of the books and of the alerts to the metrics of this process. They are read when
+ * they are scraped, so every process that has them tells the same. While the database is away they
+ * keep what they told last. Gives what takes them off again.
  */
 export const watchBooks = (runner: Runner): (() => void) => {
   const found = new Gauge({
@@ -41,7 +49,8 @@ export const watchBooks = (runner: Runner): (() => void) => {
     labelNames: ['walk'],
     registers: [],
     async collect() {
-      for (const { name, checkedAt } of await readPasses(runner).catch(() => [])) this.set({ walk: name }, checkedAt.epochMilliseconds / 1_000);
+      for (const { name, checkedAt } of await readPasses(runner).catch(() => []))
+        this.set({ walk: name }, checkedAt.epochMilliseconds / 1_000);
     },
   });
   for (const gauge of [found, checked]) metrics.registerMetric(gauge);

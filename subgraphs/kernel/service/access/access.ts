@@ -1,15 +1,25 @@
 /**
- * Who may call what: one row for every root field of the supergraph. A REST route takes its scopes from the field behind it.
- * Contract "Authentication" 5, decision D-10. A test fails on a root field without a row.
+ * Who may call what: one row for every root field of the supergraph. A REST route takes its scopes
+ * from the field behind it. Contract "Authentication" 5, decision D-10. A test fails on a root
+ * field without a row.
  */
 import type { Principal, Role, Scope } from './principal.ts';
 
 export interface Access {
-  /** Scopes that a merchant's key needs: all of them, or any one; absent when keys may not call it at all. */
+  /**
+   * Scopes that a merchant's key needs: all of them, or any one; absent when keys may not call it
+   * at all.
+   */
   readonly key?: { readonly allOf: readonly Scope[] } | { readonly anyOf: readonly Scope[] };
-  /** The least operator role; absent when operators may not. Roles ascend: viewer, support, finance, admin. */
+  /**
+   * The least operator role; absent when operators may not. Roles ascend: viewer, support, finance,
+   * admin.
+   */
   readonly operator?: Role;
-  /** Whether only the platform's own operators may, and not cabinet users, who are narrowed to a merchant. */
+  /**
+   * Whether only the platform's own operators may, and not cabinet users, who are narrowed to a
+   * merchant.
+   */
   readonly platform?: true;
   /** Whether a buyer on the hosted page may. */
   readonly buyer?: true;
@@ -22,7 +32,9 @@ export interface Access {
 const free = { allOf: [] } as const;
 const reports = { allOf: ['api:reports:read'] } as const;
 const eitherRecurrent = { anyOf: ['api:recurrent:bind', 'api:recurrent:charge'] } as const;
-const anyPayout = { anyOf: ['api:payouts:sbp', 'api:payouts:card', 'api:payouts:account'] } as const;
+const anyPayout = {
+  anyOf: ['api:payouts:sbp', 'api:payouts:card', 'api:payouts:account'],
+} as const;
 
 export const access: Readonly<Record<string, Access>> = {
   'Query.payment': { key: free, operator: 'viewer', service: true },
@@ -148,7 +160,9 @@ export const access: Readonly<Record<string, Access>> = {
   'Subscription.events': { key: free, operator: 'viewer', buyer: true },
 };
 
-/** Fields below the root that ask for more than the root fields on the way to them (decision D-79). */
+/**
+ * Fields below the root that ask for more than the root fields on the way to them (decision D-79).
+ */
 export const accessBelowRoot: Readonly<Record<string, Access>> = {
   // The addresses of endpoints, and what answered there.
   'Payment.webhookDeliveries': { key: reports, operator: 'viewer' },
@@ -167,12 +181,17 @@ export const lacks = (field: string, principal: Principal): string | null => {
         const missing = row.key.allOf.filter((scope) => !principal.scopes.includes(scope));
         return missing.length === 0 ? null : `the key lacks the scope ${missing.join(', ')}`;
       }
-      return row.key.anyOf.some((scope) => principal.scopes.includes(scope)) ? null : `the key needs one of the scopes ${row.key.anyOf.join(', ')}`;
+      return row.key.anyOf.some((scope) => principal.scopes.includes(scope))
+        ? null
+        : `the key needs one of the scopes ${row.key.anyOf.join(', ')}`;
     }
     case 'operator':
       if (!row.operator) return 'this operation is not for operators';
-      if (row.platform && principal.merchantId !== null) return "this operation is for the platform's operators";
-      return rank[principal.role] >= rank[row.operator] ? null : `this operation needs the role ${row.operator}`;
+      if (row.platform && principal.merchantId !== null)
+        return "this operation is for the platform's operators";
+      return rank[principal.role] >= rank[row.operator]
+        ? null
+        : `this operation needs the role ${row.operator}`;
     case 'buyer':
       return row.buyer ? null : 'this operation is not for buyers';
     case 'edge':

@@ -1,6 +1,8 @@
 /**
- * Lists of network addresses: a shop's allow-list (contract "Authentication" 4) and the trusted proxies (decision D-11). An entry is an IPv4 or IPv6
- * address or a CIDR block of them. An IPv4 address that is written as an IPv6 one (`::ffff:192.0.2.1`) is that IPv4 address, in entries and in callers.
+ * Lists of network addresses: a shop's allow-list (contract "Authentication" 4) and the trusted
+ * proxies (decision D-11). An entry is an IPv4 or IPv6 address or a CIDR block of them. An IPv4
+ * address that is written as an IPv6 one (`::ffff:192.0.2.1`) is that IPv4 address, in entries and
+ * in callers.
  */
 import { BlockList, isIP, SocketAddress } from 'node:net';
 
@@ -13,14 +15,19 @@ export interface Address {
 /** As many bits of an IPv4 address in IPv6 notation stand before the IPv4 address itself. */
 const mappedBits = 96;
 
-/** Reads an address in any notation; null when it is none. A zone, as in `fe80::1%eth0`, is left out. */
+/**
+ * Reads an address in any notation; null when it is none. A zone, as in `fe80::1%eth0`, is left
+ * out.
+ */
 export const readAddress = (text: string): Address | null => {
   const version = isIP(text);
   if (version === 0) return null;
   if (version === 4) return { family: 'ipv4', text };
   const { address } = new SocketAddress({ address: text, family: 'ipv6' });
   const [, mapped] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(address) ?? [];
-  return mapped === undefined ? { family: 'ipv6', text: address } : { family: 'ipv4', text: mapped };
+  return mapped === undefined
+    ? { family: 'ipv6', text: address }
+    : { family: 'ipv4', text: mapped };
 };
 
 interface Block extends Address {
@@ -39,11 +46,16 @@ const readBlock = (entry: string): Block | null => {
   return bits < mappedBits ? null : { ...address, bits: bits - mappedBits };
 };
 
-/** The entry in one notation; null when it is neither an address nor a CIDR block. An address stands without a prefix. */
+/**
+ * The entry in one notation; null when it is neither an address nor a CIDR block. An address stands
+ * without a prefix.
+ */
 export const readAddressEntry = (entry: string): string | null => {
   const block = readBlock(entry.trim());
   if (!block) return null;
-  return block.bits === (block.family === 'ipv4' ? 32 : 128) ? block.text : `${block.text}/${block.bits}`;
+  return block.bits === (block.family === 'ipv4' ? 32 : 128)
+    ? block.text
+    : `${block.text}/${block.bits}`;
 };
 
 /** Tells whether an address, in any notation, is in the list. What is no address is in no list. */
@@ -51,7 +63,8 @@ export type AddressList = (address: string) => boolean;
 
 /** Opens a list of entries that have been read before; throws on another. */
 export const openAddressList = (entries: readonly string[]): AddressList => {
-  // One for each family: Node would find an IPv4 address in a block of IPv6 addresses that is wide enough.
+  // One for each family: Node would find an IPv4 address in a block of IPv6 addresses that is wide
+  // enough.
   const lists = { ipv4: new BlockList(), ipv6: new BlockList() };
   for (const entry of entries) {
     const block = readBlock(entry);

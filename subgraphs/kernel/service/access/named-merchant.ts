@@ -1,8 +1,17 @@
 /**
- * Calls that name a merchant: one that is not the caller's is answered as if there were none, before the field's own resolver runs. So it holds for
- * every field with an argument `merchantId`, whoever writes the next one.
+ * Calls that name a merchant: one that is not the caller's is answered as if there were none,
+ * before the field's own resolver runs. So it holds for every field with an argument `merchantId`,
+ * whoever writes the next one.
  */
-import { getNamedType, isInputObjectType, isObjectType, isUnionType, type GraphQLArgument, type GraphQLField, type GraphQLInputField } from 'graphql';
+import {
+  getNamedType,
+  isInputObjectType,
+  isObjectType,
+  isUnionType,
+  type GraphQLArgument,
+  type GraphQLField,
+  type GraphQLInputField,
+} from 'graphql';
 import { refused, type Refused } from '../../rules/refusal.ts';
 import { mayReadMerchant } from '../entities.ts';
 import type { Principal } from './principal.ts';
@@ -13,36 +22,55 @@ const noMerchant = 'there is no such merchant';
 type Path = readonly string[];
 
 /** Where the arguments of a field name merchants; found once, when the schema is built. */
-const pathsIn = (inputs: readonly (GraphQLArgument | GraphQLInputField)[], above: Path): readonly Path[] =>
+const pathsIn = (
+  inputs: readonly (GraphQLArgument | GraphQLInputField)[],
+  above: Path,
+): readonly Path[] =>
   inputs.flatMap(({ name, type }) => {
     if (name === 'merchantId') return [[...above, name]];
     const named = getNamedType(type);
-    // Inputs are two deep at most; the limit only keeps one that holds itself from going on for ever.
-    return isInputObjectType(named) && above.length < 3 ? pathsIn(Object.values(named.getFields()), [...above, name]) : [];
+    // Inputs are two deep at most; the limit only keeps one that holds itself from going on for
+    // ever.
+    return isInputObjectType(named) && above.length < 3
+      ? pathsIn(Object.values(named.getFields()), [...above, name])
+      : [];
   });
 
 const valuesAt = (value: unknown, [name, ...rest]: Path): readonly unknown[] => {
-  if (Array.isArray(value)) return value.flatMap((item) => valuesAt(item, name === undefined ? [] : [name, ...rest]));
+  if (Array.isArray(value))
+    return value.flatMap((item) => valuesAt(item, name === undefined ? [] : [name, ...rest]));
   if (name === undefined) return [value];
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? valuesAt(Reflect.get(value, name), rest) : [];
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? valuesAt(Reflect.get(value, name), rest)
+    : [];
 };
 
 const canRefuse = (field: GraphQLField<unknown, unknown>): boolean => {
   const type = getNamedType(field.type);
-  return isUnionType(type) && type.getTypes().some((member) => isObjectType(member) && member.name === 'Refused');
+  return (
+    isUnionType(type) &&
+    type.getTypes().some((member) => isObjectType(member) && member.name === 'Refused')
+  );
 };
 
 /** Whether there are merchants with all of these ids. */
 export type AreMerchants = (ids: readonly string[]) => Promise<boolean>;
 
-/** What a field's arguments came to: the refusal as a value where the field has a place for it, null when they name nobody else's merchant. */
+/**
+ * What a field's arguments came to: the refusal as a value where the field has a place for it, null
+ * when they name nobody else's merchant.
+ */
 type Check = (args: unknown, principal: Principal) => Refused | null | Promise<Refused | null>;
 
 /**
- * The check of a field. It throws the refusal where the field has no place for it. A merchant that there is not is refused in the same words as
- * another's; only people name merchants that may not be there, so nobody else waits for the look.
+ * The check of a field. It throws the refusal where the field has no place for it. A merchant that
+ * there is not is refused in the same words as another's; only people name merchants that may not
+ * be there, so nobody else waits for the look.
  */
-export const strangerCheck = (field: GraphQLField<unknown, unknown>, areMerchants: AreMerchants): Check => {
+export const strangerCheck = (
+  field: GraphQLField<unknown, unknown>,
+  areMerchants: AreMerchants,
+): Check => {
   const paths = pathsIn(field.args, []);
   if (paths.length === 0) return () => null;
   const hasPlace = canRefuse(field);
@@ -51,7 +79,9 @@ export const strangerCheck = (field: GraphQLField<unknown, unknown>, areMerchant
     return refused('not_found', noMerchant);
   };
   return (args, principal) => {
-    const named = paths.flatMap((path) => valuesAt(args, path)).filter((merchantId) => typeof merchantId === 'string');
+    const named = paths
+      .flatMap((path) => valuesAt(args, path))
+      .filter((merchantId) => typeof merchantId === 'string');
     if (!named.every((merchantId) => mayReadMerchant(principal, merchantId))) return refuse();
     if (principal.kind !== 'operator' || named.length === 0) return null;
     return areMerchants(named).then((known) => (known ? null : refuse()));

@@ -1,9 +1,11 @@
 /**
- * The principal header: how one process of this service tells another who calls (architecture section 3).
- * A JWT signed by HMAC (HS256) that lives for a minute; the request id travels beside it in `X-Request-Id`.
+ * The principal header: how one process of this service tells another who calls (architecture
+ * section 3). A JWT signed by HMAC (HS256) that lives for a minute; the request id travels beside
+ * it in `X-Request-Id`.
  *
- * Two keys sign. The shared one, which every process has, speaks for callers, and for the edge itself. The service's own is in the database
- * (`kernel/database/kept-keys`), where no process of the edge can get it: it alone speaks as a service.
+ * Two keys sign. The shared one, which every process has, speaks for callers, and for the edge
+ * itself. The service's own is in the database (`kernel/database/kept-keys`), where no process of
+ * the edge can get it: it alone speaks as a service.
  */
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { decodeProtectedHeader, errors, SignJWT, jwtVerify, type JWTPayload } from 'jose';
@@ -41,8 +43,14 @@ interface Token {
   readonly reusableUntil_ms: number;
 }
 
-/** Makes principal headers. A principal's header is made once and used again for half of its life. Rejects for a service on the edge. */
-export const principalSigner = (keys: PrincipalKeys, now_ms: () => number = Date.now): ((principal: Principal) => Promise<string>) => {
+/**
+ * Makes principal headers. A principal's header is made once and used again for half of its life.
+ * Rejects for a service on the edge.
+ */
+export const principalSigner = (
+  keys: PrincipalKeys,
+  now_ms: () => number = Date.now,
+): ((principal: Principal) => Promise<string>) => {
   const shared = createSecretKey(currentKey(keys.shared));
   const tokens = new Lru<string, Token>(remembered);
   const sign = async (principal: Principal, issued_s: number): Promise<string> => {
@@ -62,7 +70,12 @@ export const principalSigner = (keys: PrincipalKeys, now_ms: () => number = Date
   };
 };
 
-const signPrincipal = (key: KeyObject, principal: Principal, issued_s: number, kid?: string): Promise<string> =>
+const signPrincipal = (
+  key: KeyObject,
+  principal: Principal,
+  issued_s: number,
+  kid?: string,
+): Promise<string> =>
   new SignJWT({ principal })
     .setProtectedHeader(kid === undefined ? { alg: 'HS256' } : { alg: 'HS256', kid })
     .setAudience(audience)
@@ -75,14 +88,21 @@ interface Verified {
   readonly until_ms: number;
 }
 
-/** Reads principal headers: the principal, or null when the header is missing, forged, expired or not a principal. */
-export const principalReader = (keys: PrincipalKeys, now_ms: () => number = Date.now): ((header: unknown) => Promise<Principal | null>) => {
+/**
+ * Reads principal headers: the principal, or null when the header is missing, forged, expired or
+ * not a principal.
+ */
+export const principalReader = (
+  keys: PrincipalKeys,
+  now_ms: () => number = Date.now,
+): ((header: unknown) => Promise<Principal | null>) => {
   const shared = allKeys(keys.shared).map((key) => createSecretKey(key));
   const verified = new Lru<string, Verified>(remembered);
   const read = async (header: string): Promise<Verified | null> => {
     try {
       const { kid } = decodeProtectedHeader(header);
-      if (!kid?.startsWith(serviceKid)) return asRead(await verifyByAny(shared, header, now_ms()), ofShared);
+      if (!kid?.startsWith(serviceKid))
+        return asRead(await verifyByAny(shared, header, now_ms()), ofShared);
       const key = await keys.service?.find(kid.slice(serviceKid.length));
       return key ? asRead(await verify(createSecretKey(key), header, now_ms()), ofService) : null;
     } catch {
@@ -102,38 +122,62 @@ export const principalReader = (keys: PrincipalKeys, now_ms: () => number = Date
 };
 
 const verify = async (key: KeyObject, token: string, now_ms: number): Promise<JWTPayload> => {
-  const { payload } = await jwtVerify(token, key, { algorithms: ['HS256'], audience, requiredClaims: ['exp'], currentDate: new Date(now_ms) });
+  const { payload } = await jwtVerify(token, key, {
+    algorithms: ['HS256'],
+    audience,
+    requiredClaims: ['exp'],
+    currentDate: new Date(now_ms),
+  });
   return payload;
 };
 
 /** By the first key that fits: while the secret key is being changed there are several. */
-const verifyByAny = async ([key, ...others]: readonly KeyObject[], token: string, now_ms: number): Promise<JWTPayload> => {
+const verifyByAny = async (
+  [key, ...others]: readonly KeyObject[],
+  token: string,
+  now_ms: number,
+): Promise<JWTPayload> => {
   if (!key) throw new Error('signed with none of the keys');
   try {
     return await verify(key, token, now_ms);
   } catch (error) {
-    if (error instanceof errors.JWSSignatureVerificationFailed) return verifyByAny(others, token, now_ms);
+    if (error instanceof errors.JWSSignatureVerificationFailed)
+      return verifyByAny(others, token, now_ms);
     throw error;
   }
 };
 
-const asRead = (payload: JWTPayload, admit: (principal: Principal) => Principal | null): Verified | null => {
+const asRead = (
+  payload: JWTPayload,
+  admit: (principal: Principal) => Principal | null,
+): Verified | null => {
   const parsed = parsePrincipal(payload['principal']);
   const principal = parsed && admit(parsed);
-  return principal && payload.exp !== undefined ? { principal, until_ms: payload.exp * 1_000 } : null;
+  return principal && payload.exp !== undefined
+    ? { principal, until_ms: payload.exp * 1_000 }
+    : null;
 };
 
-/** With the shared key nobody speaks as a service. The edge of the version before did: it is heard as what it is. */
-const ofShared = (principal: Principal): Principal => (principal.kind === 'service' ? { kind: 'edge', name: principal.name } : principal);
+/**
+ * With the shared key nobody speaks as a service. The edge of the version before did: it is heard
+ * as what it is.
+ */
+const ofShared = (principal: Principal): Principal =>
+  principal.kind === 'service' ? { kind: 'edge', name: principal.name } : principal;
 
-const ofService = (principal: Principal): Principal | null => (principal.kind === 'service' ? principal : null);
+const ofService = (principal: Principal): Principal | null =>
+  principal.kind === 'service' ? principal : null;
 
-/** A principal out of a verified header; null when a process of another version put something else there. */
+/**
+ * A principal out of a verified header; null when a process of another version put something else
+ * there.
+ */
 const parsePrincipal = (value: unknown): Principal | null => {
   if (typeof value !== 'object' || value === null) return null;
   const fields = new Map<string, unknown>(Object.entries(value));
   const text = (name: string): boolean => typeof fields.get(name) === 'string';
-  const among = (name: string, values: readonly unknown[]): boolean => values.includes(fields.get(name));
+  const among = (name: string, values: readonly unknown[]): boolean =>
+    values.includes(fields.get(name));
   const wellFormed = (): boolean => {
     switch (fields.get('kind')) {
       case 'key': {
@@ -149,7 +193,11 @@ const parsePrincipal = (value: unknown): Principal | null => {
         );
       }
       case 'operator':
-        return text('subject') && among('role', roles) && (text('merchantId') || fields.get('merchantId') === null);
+        return (
+          text('subject') &&
+          among('role', roles) &&
+          (text('merchantId') || fields.get('merchantId') === null)
+        );
       case 'buyer':
         return text('merchantId') && text('paymentId');
       case 'service':

@@ -42,7 +42,9 @@ export interface BuyerPrincipal {
   readonly paymentId: string;
 }
 
-/** A process of the edge on its own behalf: it finds out who calls, and passes on what banks say. */
+/**
+ * A process of the edge on its own behalf: it finds out who calls, and passes on what banks say.
+ */
 export interface EdgePrincipal {
   readonly kind: 'edge';
   readonly name: string;
@@ -54,13 +56,20 @@ export interface ServicePrincipal {
   readonly name: string;
 }
 
-export type Principal = KeyPrincipal | OperatorPrincipal | BuyerPrincipal | EdgePrincipal | ServicePrincipal;
+export type Principal =
+  | KeyPrincipal
+  | OperatorPrincipal
+  | BuyerPrincipal
+  | EdgePrincipal
+  | ServicePrincipal;
 
 /** What crosses every border inside the service with a call. */
 export interface Call {
   readonly principal: Principal;
   /** Decision D-07. */
   readonly requestId: string;
-  /** Counts the answer to a caller's own document; absent where the service knows what it asks for. */
+  /**
+   * Counts the answer to a caller's own document; absent where the service knows what it asks for.
+   */
   readonly meter?: AnswerMeter;
 }

@@ -1,4 +1,7 @@
-/** Whose data a caller may read. Decisions D-03c and D-38: a key sees its shop and its mode; an operator a merchant's. */
+/**
+ * Whose data a caller may read. Decisions D-03c and D-38: a key sees its shop and its mode; an
+ * operator a merchant's.
+ */
 import { GraphQLError } from 'graphql';
 import { isUuid } from '../../database/load-by-key.ts';
 import { run, type Runner, type Statement } from '../../database/statement.ts';
@@ -7,7 +10,8 @@ import { isRefused, type RefusalCode, type Refused } from '../../rules/refusal.t
 import type { KeyPrincipal, Principal } from './principal.ts';
 
 /** A refusal of a query, where there is no union to put it in: an error with its code. */
-export const refusal = (code: RefusalCode, message: string): GraphQLError => new GraphQLError(message, { extensions: { code } });
+export const refusal = (code: RefusalCode, message: string): GraphQLError =>
+  new GraphQLError(message, { extensions: { code } });
 
 /** Throws the refusal as a query's error, else gives the result. */
 export const orThrow = <Result extends object>(result: Result | Refused): Result => {
@@ -30,7 +34,8 @@ export const merchantOf = (principal: Principal, named: string | null | undefine
     case 'operator': {
       const merchantId = principal.merchantId ?? named;
       if (!merchantId) throw refusal('bad_request', 'merchantId: name the merchant');
-      if (!isUuid(merchantId) || (named && merchantId !== named)) throw refusal('not_found', 'there is no such merchant');
+      if (!isUuid(merchantId) || (named && merchantId !== named))
+        throw refusal('not_found', 'there is no such merchant');
       return merchantId;
     }
     case 'service':
@@ -40,15 +45,31 @@ export const merchantOf = (principal: Principal, named: string | null | undefine
   }
 };
 
-const shopsOf: Statement = { name: 'shops_of_merchant', text: `select id from shop where merchant_id = $1 order by created_at, id` };
+const shopsOf: Statement = {
+  name: 'shops_of_merchant',
+  text: `select id from shop where merchant_id = $1 order by created_at, id`,
+};
 
-/** The rows of a registry that the caller may read. `includeTest` adds test rows to a live key's (decision D-38). */
-export const reachOf = async (runner: Runner, principal: Principal, named: string | null | undefined, includeTest = false): Promise<Reach> => {
+/**
+ * The rows of a registry that the caller may read. `includeTest` adds test rows to a live key's
+ * (decision D-38).
+ */
+export const reachOf = async (
+  runner: Runner,
+  principal: Principal,
+  named: string | null | undefined,
+  includeTest = false,
+): Promise<Reach> => {
   const merchantId = merchantOf(principal, named);
   if (principal.kind === 'key') {
-    const modes = principal.mode === 'live' && includeTest ? (['live', 'test'] as const) : [principal.mode];
+    const modes =
+      principal.mode === 'live' && includeTest ? (['live', 'test'] as const) : [principal.mode];
     return { merchantId, shopIds: [principal.shopId], modes };
   }
   const shops = await run<{ id: string }>(runner, shopsOf, [merchantId]);
-  return { merchantId, shopIds: shops.map(({ id }) => id), modes: includeTest ? ['live', 'test'] : ['live'] };
+  return {
+    merchantId,
+    shopIds: shops.map(({ id }) => id),
+    modes: includeTest ? ['live', 'test'] : ['live'],
+  };
 };

@@ -1,6 +1,6 @@
 /**
- * Secrets that must be read back (signing and webhook secrets), encrypted at rest: AES-256-GCM with the key's id beside the text,
- * so that a text sealed with another key is told from a damaged one.
+ * Secrets that must be read back (signing and webhook secrets), encrypted at rest: AES-256-GCM with
+ * the key's id beside the text, so that a text sealed with another key is told from a damaged one.
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import { allKeys, currentKey, type Keys } from './keys.ts';
@@ -9,29 +9,49 @@ const nonce_bytes = 12;
 const tag_bytes = 16;
 
 /** The id of a key, which stands in what was sealed with it. */
-export const keyIdOf = (key: Buffer): string => createHash('sha256').update(key).digest('hex').slice(0, 8);
+export const keyIdOf = (key: Buffer): string =>
+  createHash('sha256').update(key).digest('hex').slice(0, 8);
 
-/** Encrypts `text` with a 32-byte key, the current one of several. The same text is never sealed the same way twice. Gives `v1.<key id>.<base64url>`. */
+/**
+ * Encrypts `text` with a 32-byte key, the current one of several. The same text is never sealed the
+ * same way twice. Gives `v1.<key id>.<base64url>`.
+ */
 export const seal = (keys: Keys, text: string): string => {
   const key = currentKey(keys);
   const nonce = randomBytes(nonce_bytes);
   const header = `v1.${keyIdOf(key)}`;
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(header));
-  const sealed = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+  const sealed = Buffer.concat([
+    nonce,
+    cipher.update(text, 'utf8'),
+    cipher.final(),
+    cipher.getAuthTag(),
+  ]);
   return `${header}.${sealed.toString('base64url')}`;
 };
 
 /** The id of the key that a text was sealed with; empty when it is no sealed text. */
 export const sealedWith = (sealed: string): string => sealed.split('.')[1] ?? '';
 
-/** Decrypts what `seal` gave, with whichever of the keys it was sealed with. Throws when that is none of them or it has been changed: both are broken invariants. */
+/**
+ * Decrypts what `seal` gave, with whichever of the keys it was sealed with. Throws when that is
+ * none of them or it has been changed: both are broken invariants.
+ */
 export const unseal = (keys: Keys, sealed: string): string => {
   const [version, keyId, text] = sealed.split('.');
   if (version !== 'v1' || text === undefined) throw new Error('not a sealed text');
   const key = allKeys(keys).find((one) => keyIdOf(one) === keyId);
-  if (!key) throw new Error(`sealed with the key ${keyId}, not with ${allKeys(keys).map(keyIdOf).join(' or ')}`);
+  if (!key)
+    throw new Error(
+      `sealed with the key ${keyId}, not with ${allKeys(keys).map(keyIdOf).join(' or ')}`,
+    );
   const bytes = Buffer.from(text, 'base64url');
-  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonce_bytes)).setAAD(Buffer.from(`${version}.${keyId}`));
+  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonce_bytes)).setAAD(
+    Buffer.from(`${version}.${keyId}`),
+  );
   decipher.setAuthTag(bytes.subarray(-tag_bytes));
-  return Buffer.concat([decipher.update(bytes.subarray(nonce_bytes, -tag_bytes)), decipher.final()]).toString('utf8');
+  return Buffer.concat([
+    decipher.update(bytes.subarray(nonce_bytes, -tag_bytes)),
+    decipher.final(),
+  ]).toString('utf8');
 };

@@ -1,10 +1,16 @@
-/** Secrets that an embedded installation makes for itself and keeps beside its data, readable by its owner alone. */
+/**
+ * Secrets that an embedded installation makes for itself and keeps beside its data, readable by its
+ * owner alone.
+ */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { makeDirectory } from '../../database/embedded/data-directory.ts';
 
-/** The text kept in `<dataDir>/<name>`; made by `make` and kept when there is none. A crash leaves either none or a whole one. */
+/**
+ * The text kept in `<dataDir>/<name>`; made by `make` and kept when there is none. A crash leaves
+ * either none or a whole one.
+ */
 const kept = (dataDir: string, name: string, make: () => string): string => {
   const path = join(dataDir, name);
   if (existsSync(path)) return readFileSync(path, 'utf8').trim();
@@ -23,4 +29,5 @@ export const localSecretKey = (dataDir: string): Buffer =>
   );
 
 /** The operator token of this data directory. */
-export const localOperatorToken = (dataDir: string): string => kept(dataDir, 'operator-token', () => `op_${randomBytes(24).toString('base64url')}`);
+export const localOperatorToken = (dataDir: string): string =>
+  kept(dataDir, 'operator-token', () => `op_${randomBytes(24).toString('base64url')}`);

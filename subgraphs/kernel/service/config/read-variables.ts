@@ -1,4 +1,7 @@
-/** Reads variables of the environment, each also from a file that `<NAME>_FILE` names, and gathers every mistake. */
+/**
+ * Reads variables of the environment, each also from a file that `<NAME>_FILE` names, and gathers
+ * every mistake.
+ */
 import { readFileSync } from 'node:fs';
 import { readAddressEntry } from '../access/address-list.ts';
 
@@ -41,8 +44,11 @@ export class Reader {
     const value = this.text(name);
     if (value === null) return null;
     // The value may hold a password: it is not repeated.
-    if (URL.canParse(value) && protocols.includes(new URL(value).protocol)) return value.replace(/\/$/, '');
-    this.mistakes.push(`${name} must be an address with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`);
+    if (URL.canParse(value) && protocols.includes(new URL(value).protocol))
+      return value.replace(/\/$/, '');
+    this.mistakes.push(
+      `${name} must be an address with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+    );
     return null;
   }
 
@@ -51,12 +57,22 @@ export class Reader {
     const value = this.text(name);
     if (value === null) return null;
     const addresses = value.split(',').map((address) => address.trim().replace(/\/$/, ''));
-    if (addresses.every((address) => URL.canParse(address) && protocols.includes(new URL(address).protocol))) return addresses.join(',');
-    this.mistakes.push(`${name} must be an address with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}, or several with commas between them`);
+    if (
+      addresses.every(
+        (address) => URL.canParse(address) && protocols.includes(new URL(address).protocol),
+      )
+    )
+      return addresses.join(',');
+    this.mistakes.push(
+      `${name} must be an address with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}, or several with commas between them`,
+    );
     return null;
   }
 
-  /** Puts the password that `name` has into addresses without one: it may then be a secret's file, and the address a plain setting. */
+  /**
+   * Puts the password that `name` has into addresses without one: it may then be a secret's file,
+   * and the address a plain setting.
+   */
   withPassword(addresses: string | null, name: string): string | null {
     const password = this.text(name);
     if (addresses === null || password === null) return addresses;
@@ -83,7 +99,10 @@ export class Reader {
     const entries = (this.text(name) ?? '').split(/[\s,]+/).filter((entry) => entry !== '');
     return entries.flatMap((entry) => {
       const read = readAddressEntry(entry);
-      if (read === null) this.mistakes.push(`${name} must hold IPv4 or IPv6 addresses or CIDR blocks, got "${entry}"`);
+      if (read === null)
+        this.mistakes.push(
+          `${name} must hold IPv4 or IPv6 addresses or CIDR blocks, got "${entry}"`,
+        );
       return read ?? [];
     });
   }
@@ -93,7 +112,9 @@ export class Reader {
     if (value === null) return null;
     const bytes = Buffer.from(value, 'base64');
     if (bytes.length === 32) return bytes;
-    this.mistakes.push(`${name} must be 32 bytes in base64 (openssl rand -base64 32), got ${bytes.length} bytes`);
+    this.mistakes.push(
+      `${name} must be 32 bytes in base64 (openssl rand -base64 32), got ${bytes.length} bytes`,
+    );
     return null;
   }
 }

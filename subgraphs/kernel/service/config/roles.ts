@@ -2,7 +2,15 @@
 import { subgraphNames, type SubgraphName } from '../../../../schema/sources.ts';
 
 /** What a process can be. `subgraph` is followed by its name. */
-export const roleNames = ['all', 'gateway', 'rest-facade', 'checkout', 'subgraph', 'worker', 'migrate'] as const;
+export const roleNames = [
+  'all',
+  'gateway',
+  'rest-facade',
+  'checkout',
+  'subgraph',
+  'worker',
+  'migrate',
+] as const;
 
 /** The roles of one process. */
 export interface Roles {
@@ -33,5 +41,11 @@ export const readRoles = (words: readonly string[]): Roles | null => {
   const all = others.has('all');
   const has = (role: string): boolean => all || others.has(role);
   const edge = new Set((['gateway', 'rest-facade', 'checkout'] as const).filter(has));
-  return { all, edge, subgraphs: all ? subgraphNames : [...subgraphs], worker: has('worker'), migrate: has('migrate') };
+  return {
+    all,
+    edge,
+    subgraphs: all ? subgraphNames : [...subgraphs],
+    worker: has('worker'),
+    migrate: has('migrate'),
+  };
 };

@@ -15,50 +15,74 @@ export interface AnswerRoom {
   readonly characters: number;
 }
 
-/** For an answer that the stock executor makes, which takes several times as long for each value. */
+/**
+ * For an answer that the stock executor makes, which takes several times as long for each value.
+ */
 export const stockAnswerRoom: AnswerRoom = { values: 10_000, characters: answerCharacters_max };
 
 /** Header of a call between processes: what its answer may take. Without it nothing is counted. */
 export const answerRoomHeader = 'x-answer-room';
 
 /** The room as a header. */
-export const writeAnswerRoom = ({ values, characters }: AnswerRoom): string => `${values} ${characters}`;
+export const writeAnswerRoom = ({ values, characters }: AnswerRoom): string =>
+  `${values} ${characters}`;
 
 /** The room that a header tells of; null when there is none that can be read. */
 export const readAnswerRoom = (header: unknown): AnswerRoom | null => {
-  const [, values, characters] = typeof header === 'string' ? (/^(\d{1,9}) (\d{1,9})$/.exec(header) ?? []) : [];
-  return values === undefined || characters === undefined ? null : { values: Number(values), characters: Number(characters) };
+  const [, values, characters] =
+    typeof header === 'string' ? (/^(\d{1,9}) (\d{1,9})$/.exec(header) ?? []) : [];
+  return values === undefined || characters === undefined
+    ? null
+    : { values: Number(values), characters: Number(characters) };
 };
 
-/** The result of a counted call as it is sent to the process that asked: what it took stands beside it. One that was ended took more than there was. */
-export const withUsed = <Result extends object>(result: Result, meter: AnswerMeter, room: AnswerRoom): Result & { readonly extensions: object } => ({
+/**
+ * The result of a counted call as it is sent to the process that asked: what it took stands beside
+ * it. One that was ended took more than there was.
+ */
+export const withUsed = <Result extends object>(
+  result: Result,
+  meter: AnswerMeter,
+  room: AnswerRoom,
+): Result & { readonly extensions: object } => ({
   ...result,
-  extensions: { answer: meter.exceeded ? { values: room.values + 1, characters: 0 } : meter.usedOf(room) },
+  extensions: {
+    answer: meter.exceeded ? { values: room.values + 1, characters: 0 } : meter.usedOf(room),
+  },
 });
 
 /** What a result that was sent so took; null when it does not say. */
 export const usedIn = (sent: unknown): AnswerRoom | null => {
   const used = inside(inside(sent, 'extensions'), 'answer');
   const [values, characters] = [inside(used, 'values'), inside(used, 'characters')];
-  return typeof values === 'number' && typeof characters === 'number' ? { values, characters } : null;
+  return typeof values === 'number' && typeof characters === 'number'
+    ? { values, characters }
+    : null;
 };
 
-const inside = (value: unknown, name: string): unknown => (typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined);
+const inside = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 
 const wholeRoom: AnswerRoom = { values: answerValues_max, characters: answerCharacters_max };
 
 /** The refusal of an answer, in the words of the other limits. */
 const answerTooLarge = (): GraphQLError =>
-  new GraphQLError(`The answer is larger than ${answerValues_max} values or ${answerCharacters_max} characters; ask for less at a time.`, {
-    extensions: { code: 'query_too_complex', http: { status: 400 } },
-  });
+  new GraphQLError(
+    `The answer is larger than ${answerValues_max} values or ${answerCharacters_max} characters; ask for less at a time.`,
+    {
+      extensions: { code: 'query_too_complex', http: { status: 400 } },
+    },
+  );
 
 /** Counts one answer. */
 export class AnswerMeter {
   readonly refusal = answerTooLarge();
   /** Fulfils when the answer is found too large. */
   readonly ended: Promise<void>;
-  /** What a field of an ended answer gives: it is waited for by nobody, and costs no error of its own as thousands of refused fields would. */
+  /**
+   * What a field of an ended answer gives: it is waited for by nobody, and costs no error of its
+   * own as thousands of refused fields would.
+   */
   readonly never = new Promise<never>(() => {});
   #values: number;
   #characters: number;
@@ -85,7 +109,10 @@ export class AnswerMeter {
 
   /** What of a room is used. */
   usedOf(room: AnswerRoom): AnswerRoom {
-    return { values: room.values - this.room.values, characters: room.characters - this.room.characters };
+    return {
+      values: room.values - this.room.values,
+      characters: room.characters - this.room.characters,
+    };
   }
 
   /** Takes room. Throws the refusal when there is not so much. */
@@ -95,11 +122,15 @@ export class AnswerMeter {
     if (this.#values < 0 || this.#characters < 0) this.exceed();
   }
 
-  /** Takes what a scalar holds beside its own value: a text, a list of texts, or a map with its keys. */
+  /**
+   * Takes what a scalar holds beside its own value: a text, a list of texts, or a map with its
+   * keys.
+   */
   takeContent(value: unknown): void {
     if (typeof value === 'string') this.take(0, value.length);
     else if (Array.isArray(value)) for (const item of value) this.#takeItem('', item);
-    else if (typeof value === 'object' && value !== null) for (const key of Object.keys(value)) this.#takeItem(key, Reflect.get(value, key));
+    else if (typeof value === 'object' && value !== null)
+      for (const key of Object.keys(value)) this.#takeItem(key, Reflect.get(value, key));
   }
 
   #takeItem(key: string, item: unknown): void {

@@ -1,14 +1,22 @@
 /**
- * Errors of fields that nobody waits for any more. When one item of a list fails at once, graphql-js
- * answers, and forsakes the promises of the items before it. One of those that fails later is an
- * unhandled rejection, of which Node would end the process: anybody's query could end it.
+ * Errors of fields that nobody waits for any more. When one item of a list fails at once,
+ * graphql-js answers, and forsakes the promises of the items before it. One of those that fails
+ * later is an unhandled rejection, of which Node would end the process: anybody's query could end
+ * it.
  */
 import type { Logger } from '../tracing/telemetry.ts';
 
 /** Whether it was thrown for one field of an answer. */
-const isOfField = (reason: unknown): boolean => reason instanceof Error && reason.name === 'GraphQLError' && 'path' in reason && Array.isArray(reason.path);
+const isOfField = (reason: unknown): boolean =>
+  reason instanceof Error &&
+  reason.name === 'GraphQLError' &&
+  'path' in reason &&
+  Array.isArray(reason.path);
 
-/** Lets the process outlive errors of forsaken fields, which are logged. Any other rejection that is not handled ends it, as before. */
+/**
+ * Lets the process outlive errors of forsaken fields, which are logged. Any other rejection that is
+ * not handled ends it, as before.
+ */
 export const outliveForsakenFields = (log: Pick<Logger, 'warn'>): void =>
   void process.on('unhandledRejection', (reason) => {
     if (!isOfField(reason)) throw reason;

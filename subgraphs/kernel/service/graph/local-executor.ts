@@ -1,4 +1,7 @@
-/** Runs documents on a subgraph in this process: compiled by graphql-jit, or by graphql-js where that cannot. */
+/**
+ * Runs documents on a subgraph in this process: compiled by graphql-jit, or by graphql-js where
+ * that cannot.
+ */
 import {
   execute,
   getOperationAST,
@@ -26,41 +29,66 @@ import type { SubgraphContext, SubgraphExecutor } from './subgraph.ts';
 import type { Logger } from '../tracing/telemetry.ts';
 import { currentSpan, spanned, type SpanStart } from '../tracing/tracing.ts';
 
-type Run = (variables: Readonly<Record<string, unknown>>, context: SubgraphContext) => ExecutionResult | Promise<ExecutionResult>;
+type Run = (
+  variables: Readonly<Record<string, unknown>>,
+  context: SubgraphContext,
+) => ExecutionResult | Promise<ExecutionResult>;
 
 /**
- * An executor over a schema in this process. `contextOf` makes the context of each call, in a moment or later. Errors that no resolver meant to show leave as
- * "internal error" and are logged with the request id.
+ * An executor over a schema in this process. `contextOf` makes the context of each call, in a
+ * moment or later. Errors that no resolver meant to show leave as "internal error" and are logged
+ * with the request id.
  */
-export const localExecutor = (schema: GraphQLSchema, contextOf: (call: Call) => SubgraphContext | Promise<SubgraphContext>, log: Logger): SubgraphExecutor => ({
+export const localExecutor = (
+  schema: GraphQLSchema,
+  contextOf: (call: Call) => SubgraphContext | Promise<SubgraphContext>,
+  log: Logger,
+): SubgraphExecutor => ({
   prepare: (document) => {
     const prepared = prepareRun(schema, document);
     const start = spanStart(schema, document);
-    const run: Run = (variables, context) => (currentSpan() ? spanned(start, async () => prepared(variables, context)) : prepared(variables, context));
+    const run: Run = (variables, context) =>
+      currentSpan()
+        ? spanned(start, async () => prepared(variables, context))
+        : prepared(variables, context);
     return async (variables, call) => {
       try {
         const context = contextOf(call);
-        const running = run(hasUndefined(variables) ? asJson(variables) : variables, context instanceof Promise ? await context : context);
+        const running = run(
+          hasUndefined(variables) ? asJson(variables) : variables,
+          context instanceof Promise ? await context : context,
+        );
         const result = await (call.meter ? untilEnded(running, call.meter) : running);
         return result.errors ? presentErrors(result, call, log) : result;
       } catch (thrown) {
         const error =
-          thrown instanceof GraphQLError ? thrown : new GraphQLError('', { originalError: thrown instanceof Error ? thrown : new Error(String(thrown)) });
+          thrown instanceof GraphQLError
+            ? thrown
+            : new GraphQLError('', {
+                originalError: thrown instanceof Error ? thrown : new Error(String(thrown)),
+              });
         return presentErrors({ data: null, errors: [error] }, call, log);
       }
     };
   },
 });
 
-/** The result, or the refusal of one that is too large, whose fields are then waited for no longer. */
+/**
+ * The result, or the refusal of one that is too large, whose fields are then waited for no longer.
+ */
 const untilEnded = (running: ReturnType<Run>, meter: AnswerMeter): Promise<ExecutionResult> =>
   Promise.race([running, meter.ended.then(() => ({ data: null, errors: [meter.refusal] }))]);
 
-/** A document's span is named by its root fields: its own name and its aliases are the caller's words. */
+/**
+ * A document's span is named by its root fields: its own name and its aliases are the caller's
+ * words.
+ */
 const spanStart = (schema: GraphQLSchema, document: DocumentNode): SpanStart => {
   const operation = getOperationAST(document);
   const known = operation && schema.getRootType(operation.operation)?.getFields();
-  const named = (operation?.selectionSet.selections ?? []).flatMap((chosen) => (chosen.kind === Kind.FIELD ? [chosen.name.value] : []));
+  const named = (operation?.selectionSet.selections ?? []).flatMap((chosen) =>
+    chosen.kind === Kind.FIELD ? [chosen.name.value] : [],
+  );
   const fields = named.filter((name) => name === '_entities' || known?.[name]);
   return { kind: 'internal', name: `subgraph ${[...new Set(fields)].join(' ') || 'document'}` };
 };
@@ -68,17 +96,24 @@ const spanStart = (schema: GraphQLSchema, document: DocumentNode): SpanStart => 
 const prepareRun = (schema: GraphQLSchema, document: DocumentNode): Run => {
   const errors = mistakesOf(schema, document);
   if (errors.length > 0) return () => ({ data: null, errors });
-  const interpreted: Run = (variableValues, contextValue) => execute({ schema, document, contextValue, variableValues });
+  const interpreted: Run = (variableValues, contextValue) =>
+    execute({ schema, document, contextValue, variableValues });
   if (needsInterpreter(schema, document)) return interpreted;
-  const compiled = compileQuery(schema, document, undefined, { disablingCapturingStackErrors: true });
+  const compiled = compileQuery(schema, document, undefined, {
+    disablingCapturingStackErrors: true,
+  });
   if (!isCompiledQuery(compiled)) return interpreted;
   return (variables, context) => compiled.query(undefined, context, variables);
 };
 
-/** A property that is undefined would be taken for an explicit null, and its default would not apply; over HTTP it is simply absent. */
+/**
+ * A property that is undefined would be taken for an explicit null, and its default would not
+ * apply; over HTTP it is simply absent.
+ */
 const hasUndefined = (value: unknown): boolean => {
   if (typeof value !== 'object' || value === null) return value === undefined;
-  for (const item of Array.isArray(value) ? value : Object.values(value)) if (hasUndefined(item)) return true;
+  for (const item of Array.isArray(value) ? value : Object.values(value))
+    if (hasUndefined(item)) return true;
   return false;
 };
 
@@ -89,19 +124,26 @@ const asJson = (variables: Readonly<Record<string, unknown>>): Record<string, un
 
 const mistakesOf = (schema: GraphQLSchema, document: DocumentNode): readonly GraphQLError[] => {
   const operation = getOperationAST(document);
-  const invalid = (message: string): GraphQLError => new GraphQLError(message, { extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } });
+  const invalid = (message: string): GraphQLError =>
+    new GraphQLError(message, { extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } });
   if (!operation) return [invalid('a document for a subgraph has exactly one operation')];
-  if (operation.operation === 'subscription') return [invalid('subscriptions are served by the gateway')];
+  if (operation.operation === 'subscription')
+    return [invalid('subscriptions are served by the gateway')];
   // A scalar that refuses a literal has its own code already.
-  return validate(schema, document).map((error) => (typeof error.originalError === 'object' && error.extensions['code'] ? error : invalid(error.message)));
+  return validate(schema, document).map((error) =>
+    typeof error.originalError === 'object' && error.extensions['code']
+      ? error
+      : invalid(error.message),
+  );
 };
 
 /** Fields of a document that is compiled. Compiling a larger one would hold the event loop. */
 const compiledFields_max = 300;
 
 /**
- * What graphql-jit 0.8.9 takes too long for, and what it gets wrong: `@skip` and `@include` inside fragments that are spread twice, literals of custom scalars
- * (it writes parsed values into its program as JSON, where a bigint throws and an instant becomes a string), and defaults of what may
+ * What graphql-jit 0.8.9 takes too long for, and what it gets wrong: `@skip` and `@include` inside
+ * fragments that are spread twice, literals of custom scalars (it writes parsed values into its
+ * program as JSON, where a bigint throws and an instant becomes a string), and defaults of what may
  * not be null in variables (it takes them for missing).
  */
 const needsInterpreter = (schema: GraphQLSchema, document: DocumentNode): boolean => {
@@ -118,7 +160,10 @@ const needsInterpreter = (schema: GraphQLSchema, document: DocumentNode): boolea
     visitWithTypeInfo(types, {
       Field: () => void (found ||= (fields += 1) > compiledFields_max),
       Directive: (node) => void (found ||= conditions.has(node.name.value)),
-      VariableDefinition: (node) => void (found ||= (node.type.kind === Kind.NON_NULL_TYPE && !!node.defaultValue) || hasFirmDefault(types.getInputType())),
+      VariableDefinition: (node) =>
+        void (found ||=
+          (node.type.kind === Kind.NON_NULL_TYPE && !!node.defaultValue) ||
+          hasFirmDefault(types.getInputType())),
       [Kind.INT]: atLiteral,
       [Kind.FLOAT]: atLiteral,
       [Kind.STRING]: atLiteral,
@@ -131,11 +176,16 @@ const needsInterpreter = (schema: GraphQLSchema, document: DocumentNode): boolea
 };
 
 /** Whether the type holds an input field that has a default and may not be null. */
-const hasFirmDefault = (type: GraphQLInputType | null | undefined, above: ReadonlySet<GraphQLInputType> = new Set()): boolean => {
+const hasFirmDefault = (
+  type: GraphQLInputType | null | undefined,
+  above: ReadonlySet<GraphQLInputType> = new Set(),
+): boolean => {
   const named = type && getNamedType(type);
   if (!isInputObjectType(named) || above.has(named)) return false;
   const inside = new Set([...above, named]);
   return Object.values(named.getFields()).some(
-    (field) => (isNonNullType(field.type) && field.defaultValue !== undefined) || hasFirmDefault(field.type, inside),
+    (field) =>
+      (isNonNullType(field.type) && field.defaultValue !== undefined) ||
+      hasFirmDefault(field.type, inside),
   );
 };

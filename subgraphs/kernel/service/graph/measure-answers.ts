@@ -1,7 +1,7 @@
 /**
- * Has a schema count what its resolvers give, by what is selected of it, before anything is made of it.
- * Only calls with a meter are counted. A field without a resolver of its own is counted with the object
- * that holds it; a composite field with one when that resolver has answered.
+ * Has a schema count what its resolvers give, by what is selected of it, before anything is made of
+ * it. Only calls with a meter are counted. A field without a resolver of its own is counted with
+ * the object that holds it; a composite field with one when that resolver has answered.
  */
 import {
   getNamedType,
@@ -22,12 +22,22 @@ import type { AnswerMeter } from './answer-meter.ts';
 import { isFreeText } from '../free-texts.ts';
 import type { SubgraphContext } from './subgraph.ts';
 
-/** Characters that an id, or a scalar with a resolver of its own, is taken for: an address of the hosted page is as long. */
+/**
+ * Characters that an id, or a scalar with a resolver of its own, is taken for: an address of the
+ * hosted page is as long.
+ */
 const resolvedScalar_characters = 120;
 /** Values that the call of a resolver is taken for: it costs as much. */
 const resolver_values = 10;
 /** Scalars whose length is not worth a look. */
-export const shortScalars: ReadonlySet<string> = new Set(['Int', 'Float', 'Boolean', 'MinorUnits', 'SignedMinorUnits', 'DateTime']);
+export const shortScalars: ReadonlySet<string> = new Set([
+  'Int',
+  'Float',
+  'Boolean',
+  'MinorUnits',
+  'SignedMinorUnits',
+  'DateTime',
+]);
 
 /** What one object of a selection takes. */
 interface Weight {
@@ -48,7 +58,8 @@ export const measureAnswers = (schema: GraphQLSchema): void => {
     if (!isObjectType(type) || isIntrospectionType(type)) continue;
     for (const field of Object.values(type.getFields())) {
       const named = getNamedType(field.type);
-      if (field.resolve && isCompositeType(named)) field.resolve = measured(field.resolve, named, weightOf);
+      if (field.resolve && isCompositeType(named))
+        field.resolve = measured(field.resolve, named, weightOf);
     }
   }
 };
@@ -61,7 +72,9 @@ const measured =
     if (meter.exceeded) return meter.never;
     const given: unknown = resolve(source, args, context, info);
     const weight = weightOf(type, info);
-    return given instanceof Promise ? given.then((value: unknown) => counted(value, weight, meter)) : counted(given, weight, meter);
+    return given instanceof Promise
+      ? given.then((value: unknown) => counted(value, weight, meter))
+      : counted(given, weight, meter);
   };
 
 const counted = (value: unknown, weight: Weight, meter: AnswerMeter): unknown => {
@@ -82,10 +95,14 @@ const count = (value: unknown, weight: Weight, meter: AnswerMeter): void => {
   }
   meter.take(weight.values, weight.characters);
   for (const property of weight.texts) meter.takeContent(Reflect.get(value, property));
-  for (const { property, weight: inside } of weight.inner) count(Reflect.get(value, property), inside, meter);
+  for (const { property, weight: inside } of weight.inner)
+    count(Reflect.get(value, property), inside, meter);
 };
 
-type WeightOf = (type: GraphQLNamedType, info: Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>) => Weight;
+type WeightOf = (
+  type: GraphQLNamedType,
+  info: Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>,
+) => Weight;
 
 /** Weights are computed once for each place of a document, which its executor keeps. */
 const weigher = (schema: GraphQLSchema): WeightOf => {
@@ -112,7 +129,10 @@ interface MutableWeight extends Weight {
   readonly inner: { readonly property: string; readonly weight: Weight }[];
 }
 
-/** The weight of an object of the type. Of an abstract type it is what all its types together would take. */
+/**
+ * The weight of an object of the type. Of an abstract type it is what all its types together would
+ * take.
+ */
 const weigh = (
   schema: GraphQLSchema,
   type: GraphQLNamedType | undefined,
@@ -124,12 +144,16 @@ const weigh = (
     for (const selection of selections) {
       if (selection.kind === Kind.FIELD) {
         const fields = isObjectType(above) || isInterfaceType(above) ? above.getFields() : {};
-        addField(weight, fields[selection.name.value], (inside) => weigh(schema, inside, selection.selectionSet ? [selection.selectionSet] : [], fragments));
+        addField(weight, fields[selection.name.value], (inside) =>
+          weigh(schema, inside, selection.selectionSet ? [selection.selectionSet] : [], fragments),
+        );
         continue;
       }
-      const fragment = selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments[selection.name.value];
+      const fragment =
+        selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments[selection.name.value];
       const condition = fragment?.typeCondition?.name.value;
-      if (fragment) add(condition === undefined ? above : schema.getType(condition), fragment.selectionSet);
+      if (fragment)
+        add(condition === undefined ? above : schema.getType(condition), fragment.selectionSet);
     }
   };
   for (const set of sets) add(type, set);
@@ -137,7 +161,11 @@ const weigh = (
 };
 
 /** Adds one field. `__typename`, which no type lists, is a value of its own like any other. */
-const addField = (weight: MutableWeight, field: GraphQLField<unknown, unknown> | undefined, inside: (type: GraphQLNamedType) => Weight): void => {
+const addField = (
+  weight: MutableWeight,
+  field: GraphQLField<unknown, unknown> | undefined,
+  inside: (type: GraphQLNamedType) => Weight,
+): void => {
   weight.values += 1;
   if (!field) return;
   const type = getNamedType(field.type);

@@ -3,7 +3,9 @@ import DataLoader from 'dataloader';
 import type { SubgraphContext } from './subgraph.ts';
 
 /** Makes a loader of a call on demand; `batch` answers in the order of the keys. */
-export const perCall = <Key, Value>(batch: (keys: readonly Key[], context: SubgraphContext) => Promise<readonly Value[]>) => {
+export const perCall = <Key, Value>(
+  batch: (keys: readonly Key[], context: SubgraphContext) => Promise<readonly Value[]>,
+) => {
   const loaders = new WeakMap<SubgraphContext, DataLoader<Key, Value>>();
   return (context: SubgraphContext): DataLoader<Key, Value> => {
     const known = loaders.get(context);
@@ -14,8 +16,14 @@ export const perCall = <Key, Value>(batch: (keys: readonly Key[], context: Subgr
   };
 };
 
-/** Makes equal questions of a call one: `nameOf` tells what is equal. For what takes arguments, and cannot be loaded for many at once. */
-export const oncePerCall = <Key, Value>(nameOf: (key: Key) => string, load: (key: Key, context: SubgraphContext) => Promise<Value>) => {
+/**
+ * Makes equal questions of a call one: `nameOf` tells what is equal. For what takes arguments, and
+ * cannot be loaded for many at once.
+ */
+export const oncePerCall = <Key, Value>(
+  nameOf: (key: Key) => string,
+  load: (key: Key, context: SubgraphContext) => Promise<Value>,
+) => {
   const asked = new WeakMap<SubgraphContext, Map<string, Promise<Value>>>();
   return (key: Key, context: SubgraphContext): Promise<Value> => {
     const answers = asked.get(context) ?? new Map<string, Promise<Value>>();

@@ -1,13 +1,25 @@
-/** What of an error may leave a subgraph: what a resolver meant to say, and nothing else (decision D-06). */
+/**
+ * What of an error may leave a subgraph: what a resolver meant to say, and nothing else (decision
+ * D-06).
+ */
 import { GraphQLError, type ExecutionResult } from 'graphql';
 import type { Call } from '../access/principal.ts';
 import { isDatabaseLost } from '../../database/lost.ts';
 import { internalErrors, type Logger } from '../tracing/telemetry.ts';
 
-/** Keeps deliberate errors (a GraphQLError with a code), masks and logs the rest: `unavailable` when the database is away, to be tried again. */
-export const presentErrors = (result: ExecutionResult, call: Call, log: Logger): ExecutionResult => {
+/**
+ * Keeps deliberate errors (a GraphQLError with a code), masks and logs the rest: `unavailable` when
+ * the database is away, to be tried again.
+ */
+export const presentErrors = (
+  result: ExecutionResult,
+  call: Call,
+  log: Logger,
+): ExecutionResult => {
   const refusedInput = !('data' in result);
-  const errors = (result.errors ?? []).map((error) => (refusedInput ? presentInputError(error) : presentError(error, call, log)));
+  const errors = (result.errors ?? []).map((error) =>
+    refusedInput ? presentInputError(error) : presentError(error, call, log),
+  );
   return { data: result.data ?? null, errors };
 };
 
@@ -20,19 +32,35 @@ const codeOf = (error: GraphQLError): string | null => {
 
 const presentError = (error: GraphQLError, call: Call, log: Logger): GraphQLError => {
   const path = error.path ? { path: error.path } : {};
-  if (codeOf(error) !== null) return new GraphQLError(error.message, { ...path, extensions: error.extensions });
+  if (codeOf(error) !== null)
+    return new GraphQLError(error.message, { ...path, extensions: error.extensions });
   if (isDatabaseLost(error.originalError)) {
-    log.error({ err: error.originalError, path: error.path, requestId: call.requestId }, 'the database did not answer');
-    return new GraphQLError('a part of the service did not answer', { ...path, extensions: { code: 'unavailable' } });
+    log.error(
+      { err: error.originalError, path: error.path, requestId: call.requestId },
+      'the database did not answer',
+    );
+    return new GraphQLError('a part of the service did not answer', {
+      ...path,
+      extensions: { code: 'unavailable' },
+    });
   }
   internalErrors.inc();
-  log.error({ err: error.originalError ?? error, path: error.path, requestId: call.requestId }, 'a resolver failed');
-  return new GraphQLError('internal error', { ...path, extensions: { code: 'INTERNAL_SERVER_ERROR' } });
+  log.error(
+    { err: error.originalError ?? error, path: error.path, requestId: call.requestId },
+    'a resolver failed',
+  );
+  return new GraphQLError('internal error', {
+    ...path,
+    extensions: { code: 'INTERNAL_SERVER_ERROR' },
+  });
 };
 
 const variableName = /^Variable "\$(\w+)"/;
 
-/** An error in a variable, without its value: the executors repeat that, and it may be a card number. Other errors stay what they are. */
+/**
+ * An error in a variable, without its value: the executors repeat that, and it may be a card
+ * number. Other errors stay what they are.
+ */
 export const presentInputError = (error: GraphQLError): GraphQLError => {
   const name = variableName.exec(error.message)?.[1];
   if (name === undefined) return error;

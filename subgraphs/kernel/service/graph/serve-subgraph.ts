@@ -1,10 +1,18 @@
-/** The HTTP side of a subgraph, for other processes of this service alone: nothing runs without a principal header. */
+/**
+ * The HTTP side of a subgraph, for other processes of this service alone: nothing runs without a
+ * principal header.
+ */
 import type { FastifyInstance } from 'fastify';
 import { GraphQLError, parse, type ExecutionResult } from 'graphql';
 import type { SubgraphName } from '../../../../schema/sources.ts';
 import { Lru } from '../lru.ts';
 import { AnswerMeter, answerRoomHeader, readAnswerRoom, withUsed } from './answer-meter.ts';
-import { principalHeader, principalReader, requestIdHeader, type PrincipalKeys } from '../access/principal-header.ts';
+import {
+  principalHeader,
+  principalReader,
+  requestIdHeader,
+  type PrincipalKeys,
+} from '../access/principal-header.ts';
 import type { PreparedDocument, SubgraphExecutor } from './subgraph.ts';
 import { requestIdOf } from '../tracing/telemetry.ts';
 
@@ -21,8 +29,14 @@ export interface ServedSubgraph {
 /** Path of a subgraph's endpoint below the address of its process. */
 export const subgraphPath = (name: SubgraphName): string => `/subgraphs/${name}`;
 
-/** Serves `POST /subgraphs/<name>`: 401 without a valid principal header, 400 on a body that is no request, else 200 with the result. */
-export const serveSubgraph = (app: FastifyInstance, { name, executor, keys }: ServedSubgraph): void => {
+/**
+ * Serves `POST /subgraphs/<name>`: 401 without a valid principal header, 400 on a body that is no
+ * request, else 200 with the result.
+ */
+export const serveSubgraph = (
+  app: FastifyInstance,
+  { name, executor, keys }: ServedSubgraph,
+): void => {
   const readPrincipal = principalReader(keys);
   const prepared = new Lru<string, PreparedDocument>(preparedDocuments);
   const prepare = (query: string): PreparedDocument => {
@@ -34,7 +48,10 @@ export const serveSubgraph = (app: FastifyInstance, { name, executor, keys }: Se
   };
   app.post(subgraphPath(name), { bodyLimit: bodyLimit_bytes }, async (request, reply) => {
     const principal = await readPrincipal(request.headers[principalHeader]);
-    if (!principal) return reply.code(401).send(failure('this address is for processes of the service', 'UNAUTHENTICATED'));
+    if (!principal)
+      return reply
+        .code(401)
+        .send(failure('this address is for processes of the service', 'UNAUTHENTICATED'));
     const asked = readBody(request.body);
     if (!asked) return reply.code(400).send(failure('expected {query, variables}', 'BAD_REQUEST'));
     try {
@@ -44,13 +61,16 @@ export const serveSubgraph = (app: FastifyInstance, { name, executor, keys }: Se
       const meter = new AnswerMeter(room);
       return withUsed(await prepare(asked.query)(asked.variables, { ...call, meter }), meter, room);
     } catch (error) {
-      if (error instanceof GraphQLError) return reply.code(400).send(failure(error.message, 'GRAPHQL_PARSE_FAILED'));
+      if (error instanceof GraphQLError)
+        return reply.code(400).send(failure(error.message, 'GRAPHQL_PARSE_FAILED'));
       throw error;
     }
   });
 };
 
-const failure = (message: string, code: string): ExecutionResult => ({ errors: [new GraphQLError(message, { extensions: { code } })] });
+const failure = (message: string, code: string): ExecutionResult => ({
+  errors: [new GraphQLError(message, { extensions: { code } })],
+});
 
 interface Asked {
   readonly query: string;
@@ -58,7 +78,13 @@ interface Asked {
 }
 
 const readBody = (body: unknown): Asked | null => {
-  if (typeof body !== 'object' || body === null || !('query' in body) || typeof body.query !== 'string') return null;
+  if (
+    typeof body !== 'object' ||
+    body === null ||
+    !('query' in body) ||
+    typeof body.query !== 'string'
+  )
+    return null;
   const variables = 'variables' in body ? body.variables : {};
   if (typeof variables !== 'object' || variables === null || Array.isArray(variables)) return null;
   return { query: body.query, variables: { ...variables } };

@@ -1,6 +1,15 @@
 /** What every subgraph stands on: its call context, its executor, its guarded schema. */
 import { buildSubgraphSchema } from '@apollo/subgraph';
-import { GraphQLError, isAbstractType, isObjectType, Kind, type DocumentNode, type ExecutionResult, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
+import {
+  GraphQLError,
+  isAbstractType,
+  isObjectType,
+  Kind,
+  type DocumentNode,
+  type ExecutionResult,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+} from 'graphql';
 import { scalars } from '../../../../schema/scalars.ts';
 import { readSubgraphSdl, type SubgraphName } from '../../../../schema/sources.ts';
 import { isUuid } from '../../database/load-by-key.ts';
@@ -19,15 +28,23 @@ export interface SubgraphContext extends Call {
 }
 
 /** Runs one prepared document. Never rejects: what goes wrong is in `errors`. */
-export type PreparedDocument = (variables: Readonly<Record<string, unknown>>, call: Call) => Promise<ExecutionResult>;
+export type PreparedDocument = (
+  variables: Readonly<Record<string, unknown>>,
+  call: Call,
+) => Promise<ExecutionResult>;
 
 /** Runs documents on one subgraph, in this process or in another. */
 export interface SubgraphExecutor {
-  /** Parses, validates and compiles once; the answer runs it. Results hold wire values (numbers, strings), never bigint. */
+  /**
+   * Parses, validates and compiles once; the answer runs it. Results hold wire values (numbers,
+   * strings), never bigint.
+   */
   prepare(document: DocumentNode): PreparedDocument;
 }
 
-type ResolverMap = NonNullable<Extract<Parameters<typeof buildSubgraphSchema>[0], { typeDefs: unknown }>['resolvers']>;
+type ResolverMap = NonNullable<
+  Extract<Parameters<typeof buildSubgraphSchema>[0], { typeDefs: unknown }>['resolvers']
+>;
 
 export interface SubgraphParts {
   readonly name: SubgraphName;
@@ -40,16 +57,27 @@ export interface SubgraphParts {
 }
 
 /**
- * The executable schema of a subgraph: its SDL with the resolvers, every root field behind its row of the access table, every entity behind
- * the tenant check. Throws, naming all of them, when a root field has no resolver or no access row, or an entity no loader.
+ * The executable schema of a subgraph: its SDL with the resolvers, every root field behind its row
+ * of the access table, every entity behind the tenant check. Throws, naming all of them, when a
+ * root field has no resolver or no access row, or an entity no loader.
  */
-export const buildSubgraph = ({ name, resolvers, entities, areMerchants = async () => true }: SubgraphParts): GraphQLSchema => {
+export const buildSubgraph = ({
+  name,
+  resolvers,
+  entities,
+  areMerchants = async () => true,
+}: SubgraphParts): GraphQLSchema => {
   const sdl = readSubgraphSdl(name);
-  const declared = sdl.definitions.flatMap((definition) => (definition.kind === Kind.SCALAR_TYPE_DEFINITION ? [definition.name.value] : []));
-  const ownScalars = Object.fromEntries(Object.entries(scalars).filter(([scalar]) => declared.includes(scalar)));
+  const declared = sdl.definitions.flatMap((definition) =>
+    definition.kind === Kind.SCALAR_TYPE_DEFINITION ? [definition.name.value] : [],
+  );
+  const ownScalars = Object.fromEntries(
+    Object.entries(scalars).filter(([scalar]) => declared.includes(scalar)),
+  );
   const schema = buildSubgraphSchema({
     typeDefs: sdl,
-    // The library's own map type is not that of the generated resolvers: each module was checked against the latter.
+    // The library's own map type is not that of the generated resolvers: each module was checked
+    // against the latter.
     resolvers: { ...ownScalars, ...resolvers } as ResolverMap,
   });
   guardRootFields(schema, areMerchants);
@@ -62,7 +90,9 @@ export const buildSubgraph = ({ name, resolvers, entities, areMerchants = async 
 };
 
 const guardRootFields = (schema: GraphQLSchema, areMerchants: AreMerchants): void => {
-  const roots = [schema.getQueryType(), schema.getMutationType()].filter((type) => type !== null && type !== undefined);
+  const roots = [schema.getQueryType(), schema.getMutationType()].filter(
+    (type) => type !== null && type !== undefined,
+  );
   const mistakes = roots.flatMap((type) =>
     Object.keys(type.getFields())
       .filter((field) => !field.startsWith('_'))
@@ -71,42 +101,69 @@ const guardRootFields = (schema: GraphQLSchema, areMerchants: AreMerchants): voi
   if (mistakes.length > 0) throw new Error(mistakes.join('\n'));
 };
 
-/** Puts the fields below the root that have a row behind it, where this subgraph is the one that resolves them. */
+/**
+ * Puts the fields below the root that have a row behind it, where this subgraph is the one that
+ * resolves them.
+ */
 const guardFieldsBelow = (schema: GraphQLSchema, areMerchants: AreMerchants): void => {
   for (const coordinate of Object.keys(accessBelowRoot)) {
     const [typeName = '', fieldName = ''] = coordinate.split('.');
     const type = schema.getType(typeName);
-    if (isObjectType(type) && type.getFields()[fieldName]?.resolve) guardField(type, fieldName, areMerchants);
+    if (isObjectType(type) && type.getFields()[fieldName]?.resolve)
+      guardField(type, fieldName, areMerchants);
   }
 };
 
 const areIds: AreMerchants = async (ids) => ids.every(isUuid);
 
 /** Puts one field behind its access row; answers what keeps it from that. */
-const guardField = (type: GraphQLObjectType, fieldName: string, areMerchants: AreMerchants): readonly string[] => {
+const guardField = (
+  type: GraphQLObjectType,
+  fieldName: string,
+  areMerchants: AreMerchants,
+): readonly string[] => {
   const coordinate = `${type.name}.${fieldName}`;
   const field = type.getFields()[fieldName];
   const resolve = field?.resolve;
-  if (!access[coordinate] && !accessBelowRoot[coordinate]) return [`no access row for ${coordinate}`];
+  if (!access[coordinate] && !accessBelowRoot[coordinate])
+    return [`no access row for ${coordinate}`];
   if (!field || !resolve) return [`no resolver for ${coordinate}`];
-  // What only the platform's operators may name a merchant for finds out by itself: alerts and differences are filtered by it.
+  // What only the platform's operators may name a merchant for finds out by itself: alerts and
+  // differences are filtered by it.
   const namesStranger = strangerCheck(field, access[coordinate]?.platform ? areIds : areMerchants);
-  field.resolve = (source, args: Readonly<Record<string, unknown>>, context: SubgraphContext, info) => {
+  field.resolve = (
+    source,
+    args: Readonly<Record<string, unknown>>,
+    context: SubgraphContext,
+    info,
+  ) => {
     const lack = lacks(coordinate, context.principal);
-    if (lack !== null) throw new GraphQLError(lack, { extensions: { code: context.principal.kind === 'key' ? 'scope_required' : 'forbidden' } });
+    if (lack !== null)
+      throw new GraphQLError(lack, {
+        extensions: { code: context.principal.kind === 'key' ? 'scope_required' : 'forbidden' },
+      });
     assertPlainTexts(args);
     const stranger = namesStranger(args, context.principal);
-    if (stranger instanceof Promise) return stranger.then((refused) => refused ?? resolve(source, args, context, info));
+    if (stranger instanceof Promise)
+      return stranger.then((refused) => refused ?? resolve(source, args, context, info));
     return stranger ?? resolve(source, args, context, info);
   };
   return [];
 };
 
-/** Unions and interfaces go by `__typename`. The library's own way throws where graphql-jit cannot catch it, and the call would never end. */
+/**
+ * Unions and interfaces go by `__typename`. The library's own way throws where graphql-jit cannot
+ * catch it, and the call would never end.
+ */
 const resolveAbstractTypes = (schema: GraphQLSchema): void => {
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isAbstractType(type) || type.name.startsWith('_') || type.resolveType) continue;
     type.resolveType = (value: unknown) =>
-      typeof value === 'object' && value !== null && '__typename' in value && typeof value.__typename === 'string' ? value.__typename : undefined;
+      typeof value === 'object' &&
+      value !== null &&
+      '__typename' in value &&
+      typeof value.__typename === 'string'
+        ? value.__typename
+        : undefined;
   }
 };

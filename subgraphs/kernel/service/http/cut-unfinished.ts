@@ -1,10 +1,20 @@
-/** A server that drains answers what it was asked, and waits for nobody who has not finished asking: Node watches slow clients no more once it closes. */
+/**
+ * A server that drains answers what it was asked, and waits for nobody who has not finished asking:
+ * Node watches slow clients no more once it closes.
+ */
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
-/** Once `app` begins to close, cuts after `grace_ms` every connection that has no request in `inFlight` which came whole. */
-export const cutUnfinished = (app: FastifyInstance, inFlight: ReadonlySet<ServerResponse>, grace_ms: number): void => {
+/**
+ * Once `app` begins to close, cuts after `grace_ms` every connection that has no request in
+ * `inFlight` which came whole.
+ */
+export const cutUnfinished = (
+  app: FastifyInstance,
+  inFlight: ReadonlySet<ServerResponse>,
+  grace_ms: number,
+): void => {
   const sockets = new Set<Socket>();
   app.server.on('connection', (socket) => {
     sockets.add(socket);

@@ -1,4 +1,7 @@
-/** What went wrong below the routes, in the documented envelope: bodies that cannot be read, bytes that are no HTTP, broken invariants. */
+/**
+ * What went wrong below the routes, in the documented envelope: bodies that cannot be read, bytes
+ * that are no HTTP, broken invariants.
+ */
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
@@ -15,11 +18,15 @@ export interface Envelope {
 }
 
 const statusOf = (error: unknown): number => {
-  const status = typeof error === 'object' && error !== null && 'statusCode' in error ? error.statusCode : 500;
+  const status =
+    typeof error === 'object' && error !== null && 'statusCode' in error ? error.statusCode : 500;
   return typeof status === 'number' && status >= 400 && status <= 599 ? status : 500;
 };
 
-/** The envelope of an error that reached the server. What is not the caller's fault says nothing of itself. */
+/**
+ * The envelope of an error that reached the server. What is not the caller's fault says nothing of
+ * itself.
+ */
 export const envelopeOf = (error: unknown, request: FastifyRequest): Envelope => {
   const status = statusOf(error);
   switch (status) {
@@ -28,34 +35,65 @@ export const envelopeOf = (error: unknown, request: FastifyRequest): Envelope =>
     case 404:
       return { status, code: 'not_found', message: 'there is nothing at this address' };
     case 413:
-      return { status, code: 'payload_too_large', message: `the body is larger than ${request.routeOptions.bodyLimit} bytes` };
+      return {
+        status,
+        code: 'payload_too_large',
+        message: `the body is larger than ${request.routeOptions.bodyLimit} bytes`,
+      };
     case 415:
-      return { status, code: 'unsupported_media_type', message: 'the body is of a type that is not read here' };
+      return {
+        status,
+        code: 'unsupported_media_type',
+        message: 'the body is of a type that is not read here',
+      };
     case 429:
       return { status, code: 'rate_limited', message: 'too many requests; try again later' };
     case 503:
-      return { status, code: 'unavailable', message: 'the service is not able to answer just now; try again' };
+      return {
+        status,
+        code: 'unavailable',
+        message: 'the service is not able to answer just now; try again',
+      };
   }
   if (status < 500) return { status, code: 'bad_request', message: 'the request cannot be read' };
   // A caller that went away while sending is no fault of ours.
-  if (request.raw.destroyed && !request.raw.complete) return { status: 400, code: 'bad_request', message: 'the request broke off' };
-  return { status: 500, code: 'internal_error', message: 'something broke on our side; quote X-Request-Id to support' };
+  if (request.raw.destroyed && !request.raw.complete)
+    return { status: 400, code: 'bad_request', message: 'the request broke off' };
+  return {
+    status: 500,
+    code: 'internal_error',
+    message: 'something broke on our side; quote X-Request-Id to support',
+  };
 };
 
 const parserEnvelope = (code: string | undefined): Envelope => {
-  if (code === 'HPE_HEADER_OVERFLOW') return { status: 431, code: 'bad_request', message: 'the headers are too large' };
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return { status: 408, code: 'bad_request', message: 'the request took too long to arrive' };
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return { status: 431, code: 'bad_request', message: 'the headers are too large' };
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return { status: 408, code: 'bad_request', message: 'the request took too long to arrive' };
   return { status: 400, code: 'bad_request', message: 'this is not an HTTP request' };
 };
 
 /** Whether an answer is on its way through the connection: nothing may be written into it. */
 const isAnswering = (socket: Duplex): boolean => {
   const message: unknown = '_httpMessage' in socket ? socket._httpMessage : null;
-  return typeof message === 'object' && message !== null && 'headersSent' in message && message.headersSent === true;
+  return (
+    typeof message === 'object' &&
+    message !== null &&
+    'headersSent' in message &&
+    message.headersSent === true
+  );
 };
 
-/** Ends a connection that no route has in hand with an envelope. `headers` are lines that the answer has besides the usual ones. */
-export const endWithEnvelope = (socket: Duplex, { status, code, message }: Envelope, headers: readonly string[] = []): void => {
+/**
+ * Ends a connection that no route has in hand with an envelope. `headers` are lines that the answer
+ * has besides the usual ones.
+ */
+export const endWithEnvelope = (
+  socket: Duplex,
+  { status, code, message }: Envelope,
+  headers: readonly string[] = [],
+): void => {
   const body = JSON.stringify(errorJson(code, message));
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,

@@ -1,6 +1,7 @@
 /**
- * The HTTP server of every role: request ids (decision D-07), the version (D-14), the documented envelope for whatever is not 2xx (contract "Errors",
- * D-03), health, metrics, limits on slow clients, and a drain that lets calls in flight end.
+ * The HTTP server of every role: request ids (decision D-07), the version (D-14), the documented
+ * envelope for whatever is not 2xx (contract "Errors", D-03), health, metrics, limits on slow
+ * clients, and a drain that lets calls in flight end.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Gauge } from 'prom-client';
@@ -14,7 +15,12 @@ import { shedLoad, type OverloadLimits } from './overload.ts';
 import { httpRequests, metrics, requestIdOf, type Logger } from '../tracing/telemetry.ts';
 import { traceRequests } from '../tracing/trace-requests.ts';
 
-const usualPatience: Patience = { headers_ms: 15_000, request_ms: 30_000, check_ms: 5_000, drain_ms: 2_000 };
+const usualPatience: Patience = {
+  headers_ms: 15_000,
+  request_ms: 30_000,
+  check_ms: 5_000,
+  drain_ms: 2_000,
+};
 /** Longer than the idle time of the usual load balancers, so that they close first. */
 const keepAliveTimeout_ms = 72_000;
 const headers_bytes = 16 * 1_024;
@@ -35,8 +41,13 @@ export interface HttpParts {
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** What the answers say that this server gives by itself, of an unknown address or of a broken body, beside what every answer says: nothing until the public API sets it. */
-    readonly ownAnswers: { headersOf: (request: IncomingMessage) => Readonly<Record<string, string>> };
+    /**
+     * What the answers say that this server gives by itself, of an unknown address or of a broken
+     * body, beside what every answer says: nothing until the public API sets it.
+     */
+    readonly ownAnswers: {
+      headersOf: (request: IncomingMessage) => Readonly<Record<string, string>>;
+    };
   }
 }
 
@@ -53,10 +64,19 @@ export interface Patience {
 }
 
 /**
- * Opens a server that does not listen yet. Its own routes are `/healthz`, `/readyz` and, unless it is elsewhere, `/metrics`. `close()` stops accepting, answers new calls on
- * kept connections with 503, and resolves when those in flight have ended. Log through the logger that was passed, not through `request.log`.
+ * Opens a server that does not listen yet. Its own routes are `/healthz`, `/readyz` and, unless it
+ * is elsewhere, `/metrics`. `close()` stops accepting, answers new calls on kept connections with
+ * 503, and resolves when those in flight have ended. Log through the logger that was passed, not
+ * through `request.log`.
  */
-export const openHttp = ({ config, log, ready, overload, patience = usualPatience, metricsHere = true }: HttpParts): FastifyInstance => {
+export const openHttp = ({
+  config,
+  log,
+  ready,
+  overload,
+  patience = usualPatience,
+  metricsHere = true,
+}: HttpParts): FastifyInstance => {
   const headers = standingHeaders(config);
   const app = fastify({
     logger: false,
@@ -73,15 +93,21 @@ export const openHttp = ({ config, log, ready, overload, patience = usualPatienc
       requireHostHeader: false,
       shouldUpgradeCallback: isWebSocket,
     },
-    // The framework's answer while closing is no envelope, nor is Node's to a request without Host: the hook below answers both.
+    // The framework's answer while closing is no envelope, nor is Node's to a request without Host:
+    // the hook below answers both.
     return503OnClosing: false,
     clientErrorHandler: answerParserError,
     // Only an address that cannot be decoded comes here: there is nothing at it.
     frameworkErrors: (_error, request, reply) =>
-      void sendNotFound(reply.headers({ ...headers, ...app.ownAnswers.headersOf(request.raw) }).header('x-request-id', request.id)),
+      void sendNotFound(
+        reply
+          .headers({ ...headers, ...app.ownAnswers.headersOf(request.raw) })
+          .header('x-request-id', request.id),
+      ),
   });
   app.decorate('ownAnswers', { headersOf: () => ({}) });
-  // Node would answer an expectation that it does not know without an envelope. It may as well be passed over (RFC 9110, 10.1.1).
+  // Node would answer an expectation that it does not know without an envelope. It may as well be
+  // passed over (RFC 9110, 10.1.1).
   app.server.on('checkExpectation', (request, response) => app.routing(request, response));
   const allowed = methodsByPath();
   app.addHook('onRoute', ({ url, method }) => allowed.add(url, method));
@@ -95,13 +121,19 @@ export const openHttp = ({ config, log, ready, overload, patience = usualPatienc
 };
 
 /**
- * Only WebSockets are an upgrade here. Another offer, such as the h2c of Java's HttpClient and of curl,
- * may be ignored (RFC 9110, 7.8): the request is answered as one of HTTP/1.1.
+ * Only WebSockets are an upgrade here. Another offer, such as the h2c of Java's HttpClient and of
+ * curl, may be ignored (RFC 9110, 7.8): the request is answered as one of HTTP/1.1.
  */
-const isWebSocket = ({ headers }: IncomingMessage): boolean => /(?:^|,)\s*websocket\s*(?:,|$)/i.test(headers.upgrade ?? '');
+const isWebSocket = ({ headers }: IncomingMessage): boolean =>
+  /(?:^|,)\s*websocket\s*(?:,|$)/i.test(headers.upgrade ?? '');
 
-/** What every answer says, whatever it is. A page that needs more than JSON does sets its own Content-Security-Policy. */
-const standingHeaders = ({ publicUrl }: Pick<Config, 'publicUrl'>): Readonly<Record<string, string>> => ({
+/**
+ * What every answer says, whatever it is. A page that needs more than JSON does sets its own
+ * Content-Security-Policy.
+ */
+const standingHeaders = ({
+  publicUrl,
+}: Pick<Config, 'publicUrl'>): Readonly<Record<string, string>> => ({
   'x-api-version': apiVersion,
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -110,18 +142,30 @@ const standingHeaders = ({ publicUrl }: Pick<Config, 'publicUrl'>): Readonly<Rec
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
-  ...(publicUrl?.startsWith('https://') ? { 'strict-transport-security': 'max-age=31536000; includeSubDomains' } : {}),
+  ...(publicUrl?.startsWith('https://')
+    ? { 'strict-transport-security': 'max-age=31536000; includeSubDomains' }
+    : {}),
 });
 
-const sendNotFound = (reply: FastifyReply): FastifyReply => reply.code(404).send(errorJson('not_found', 'there is nothing at this address'));
+const sendNotFound = (reply: FastifyReply): FastifyReply =>
+  reply.code(404).send(errorJson('not_found', 'there is nothing at this address'));
 
-const sendMissing = (request: FastifyRequest, reply: FastifyReply, allowed: AllowedMethods): FastifyReply => {
+const sendMissing = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  allowed: AllowedMethods,
+): FastifyReply => {
   const methods = allowed.at(request.url);
   if (methods.length === 0) return sendNotFound(reply);
   return reply
     .code(405)
     .header('allow', methods.join(', '))
-    .send(errorJson('method_not_allowed', `${request.method} is not possible here, ${methods.join(', ')} is`));
+    .send(
+      errorJson(
+        'method_not_allowed',
+        `${request.method} is not possible here, ${methods.join(', ')} is`,
+      ),
+    );
 };
 
 /** What each server of this process is answering. */
@@ -138,7 +182,10 @@ metrics.registerMetric(
   }),
 );
 
-/** The headers of every answer, and the envelope of every one that is not 2xx. Gives what is being answered. */
+/**
+ * The headers of every answer, and the envelope of every one that is not 2xx. Gives what is being
+ * answered.
+ */
 const answerEverything = (
   app: FastifyInstance,
   log: Logger,
@@ -149,7 +196,8 @@ const answerEverything = (
   servers.add(inFlight);
   app.addHook('onClose', async () => void servers.delete(inFlight));
   let draining = false;
-  const sayOwn = (request: FastifyRequest, reply: FastifyReply): FastifyReply => reply.headers(app.ownAnswers.headersOf(request.raw));
+  const sayOwn = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
+    reply.headers(app.ownAnswers.headersOf(request.raw));
   app.addHook('preClose', async () => {
     draining = true;
     // Says `Connection: close`, so that the caller sends nothing more this way.
@@ -168,14 +216,18 @@ const answerEverything = (
     // Before the body is read: what is sent to an unknown address does not matter.
     // HTTP/1.0 knows no Host, and load balancers ask for health in it.
     else if (request.headers.host === undefined && request.raw.httpVersion !== '1.0')
-      sayOwn(request, reply).code(400).header('connection', 'close').send(errorJson('bad_request', 'the header Host is required'));
+      sayOwn(request, reply)
+        .code(400)
+        .header('connection', 'close')
+        .send(errorJson('bad_request', 'the header Host is required'));
     else if (request.is404) sendMissing(request, sayOwn(request, reply), allowed);
     else done();
   });
   app.setNotFoundHandler((request, reply) => sendMissing(request, reply, allowed));
   app.setErrorHandler((error, request, reply) => {
     const envelope = envelopeOf(error, request);
-    if (envelope.status >= 500) log.error({ err: error, requestId: request.id, route: routeOf(request) }, 'a request failed');
+    if (envelope.status >= 500)
+      log.error({ err: error, requestId: request.id, route: routeOf(request) }, 'a request failed');
     if (envelope.status === 503) reply.header('retry-after', '1');
     // What a route broke on after the limit was counted says that limit already.
     if (!reply.hasHeader('ratelimit-limit')) sayOwn(request, reply);
@@ -187,7 +239,10 @@ const answerEverything = (
 /** The route's pattern: an address may hold a token. */
 const routeOf = (request: FastifyRequest): string => request.routeOptions.url ?? 'none';
 
-/** One measurement and one log line per request: what succeeded at debug, the rest louder. Neither bodies nor addresses are logged. */
+/**
+ * One measurement and one log line per request: what succeeded at debug, the rest louder. Neither
+ * bodies nor addresses are logged.
+ */
 const observe = (app: FastifyInstance, log: Logger): void => {
   app.addHook('onResponse', (request, reply, done) => {
     const { method } = request;
@@ -195,7 +250,17 @@ const observe = (app: FastifyInstance, log: Logger): void => {
     const status = reply.statusCode;
     httpRequests.observe({ route, method, status }, reply.elapsedTime / 1_000);
     const level = status >= 500 ? 'warn' : status >= 400 ? 'info' : 'debug';
-    if (log.isLevelEnabled(level)) log[level]({ requestId: request.id, method, route, status, duration_ms: Math.round(reply.elapsedTime) }, 'request');
+    if (log.isLevelEnabled(level))
+      log[level](
+        {
+          requestId: request.id,
+          method,
+          route,
+          status,
+          duration_ms: Math.round(reply.elapsedTime),
+        },
+        'request',
+      );
     done();
   });
 };
@@ -217,5 +282,7 @@ const addHealth = (app: FastifyInstance, ready: HttpParts['ready']): void => {
 };
 
 const addMetrics = (app: FastifyInstance): void => {
-  app.get('/metrics', always, async (_request, reply) => reply.type(metrics.contentType).send(await metrics.metrics()));
+  app.get('/metrics', always, async (_request, reply) =>
+    reply.type(metrics.contentType).send(await metrics.metrics()),
+  );
 };

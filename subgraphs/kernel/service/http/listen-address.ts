@@ -1,4 +1,7 @@
-/** Whether a process can listen where it is told to, asked before it makes anything; and why not, in a sentence for a person. */
+/**
+ * Whether a process can listen where it is told to, asked before it makes anything; and why not, in
+ * a sentence for a person.
+ */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
@@ -11,22 +14,33 @@ export interface ListenAddress {
 }
 
 const reasons: Readonly<Record<string, (address: ListenAddress) => string>> = {
-  EADDRINUSE: ({ settings }) => `another program listens there; stop it, or set ${settings.port} to another port`,
-  EACCES: ({ settings }) => `this user may not listen on that port; set ${settings.port} to one above 1023`,
-  EADDRNOTAVAIL: ({ settings }) => `this machine does not have that address; set ${settings.host} to one of its own`,
-  ENOTFOUND: ({ settings }) => `no address belongs to that name; set ${settings.host} to an address of this machine`,
+  EADDRINUSE: ({ settings }) =>
+    `another program listens there; stop it, or set ${settings.port} to another port`,
+  EACCES: ({ settings }) =>
+    `this user may not listen on that port; set ${settings.port} to one above 1023`,
+  EADDRNOTAVAIL: ({ settings }) =>
+    `this machine does not have that address; set ${settings.host} to one of its own`,
+  ENOTFOUND: ({ settings }) =>
+    `no address belongs to that name; set ${settings.host} to an address of this machine`,
 };
 
-const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '');
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
 /** What kept a server from listening, as one sentence; an error of another kind as it is. */
 export const explainListening = (error: unknown, address: ListenAddress): unknown => {
   const reason = reasons[codeOf(error)];
   if (!reason) return error;
-  return new Error(`The service cannot listen on ${address.host}:${address.port}: ${reason(address)}.`, { cause: error });
+  return new Error(
+    `The service cannot listen on ${address.host}:${address.port}: ${reason(address)}.`,
+    { cause: error },
+  );
 };
 
-/** Fulfils when this process can listen at the address. Throws one sentence for a person when it cannot. */
+/**
+ * Fulfils when this process can listen at the address. Throws one sentence for a person when it
+ * cannot.
+ */
 export const ensureFree = async (address: ListenAddress): Promise<void> => {
   const { host, port } = address;
   const server = createServer();

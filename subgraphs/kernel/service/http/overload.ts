@@ -1,6 +1,8 @@
 /**
- * Overload: a process that has more to do than it can do in time says so at once, with 503 and Retry-After, instead of answering everybody too late. It has too
- * much to do when too many requests are in flight, or when its event loop is late look after look. One long pause is no overload.
+ * Overload: a process that has more to do than it can do in time says so at once, with 503 and
+ * Retry-After, instead of answering everybody too late. It has too much to do when too many
+ * requests are in flight, or when its event loop is late look after look. One long pause is no
+ * overload.
  */
 import type { FastifyInstance } from 'fastify';
 import { Counter } from 'prom-client';
@@ -9,7 +11,10 @@ import { metrics, type Logger } from '../tracing/telemetry.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** `exempt`: answered whatever the load. `long-lived`: refused under overload, but not counted while it lasts. */
+    /**
+     * `exempt`: answered whatever the load. `long-lived`: refused under overload, but not counted
+     * while it lasts.
+     */
     readonly load?: 'exempt' | 'long-lived';
   }
 }
@@ -35,7 +40,11 @@ const refusals = new Counter({
 });
 
 /** Refuses requests that the process has no time for. What has been let in is carried through. */
-export const shedLoad = (app: FastifyInstance, { inFlight_max, loopDelay_max_ms }: OverloadLimits, log: Logger): void => {
+export const shedLoad = (
+  app: FastifyInstance,
+  { inFlight_max, loopDelay_max_ms }: OverloadLimits,
+  log: Logger,
+): void => {
   const isLate = watchLoop(app, loopDelay_max_ms, log);
   let inFlight = 0;
   app.addHook('onRequest', (request, reply, done) => {
@@ -61,8 +70,9 @@ export const shedLoad = (app: FastifyInstance, { inFlight_max, loopDelay_max_ms 
 };
 
 /**
- * Looks about twice a second how late the event loop is, for a request that comes at any moment: longer turns are met more often, so that each counts by
- * its own length. One line in the log when it begins to be too late, and one when that is over.
+ * Looks about twice a second how late the event loop is, for a request that comes at any moment:
+ * longer turns are met more often, so that each counts by its own length. One line in the log when
+ * it begins to be too late, and one when that is over.
  */
 const watchLoop = (app: FastifyInstance, max_ms: number, log: Logger): (() => boolean) => {
   let late = false;
@@ -75,7 +85,11 @@ const watchLoop = (app: FastifyInstance, max_ms: number, log: Logger): (() => bo
     const isLate = late ? lateLooks > 0 : lateLooks >= looksUntilLate;
     if (isLate === late) return;
     late = isLate;
-    if (late) log.error({ delay_ms: Math.round(delay_ms), max_ms }, 'the event loop is late: requests are refused');
+    if (late)
+      log.error(
+        { delay_ms: Math.round(delay_ms), max_ms },
+        'the event loop is late: requests are refused',
+      );
     else log.info({ delay_ms: Math.round(delay_ms) }, 'the event loop is in time again');
   };
   const tick = (): void => {

@@ -1,6 +1,6 @@
 /**
- * Requests to stop a process, from its first line on: signals, and the loss of the process that started it. It imports nothing of the service, so that it
- * listens before anything else is loaded.
+ * Requests to stop a process, from its first line on: signals, and the loss of the process that
+ * started it. It imports nothing of the service, so that it listens before anything else is loaded.
  */
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 
@@ -50,7 +50,10 @@ export const stopAsked = (stopping: AbortSignal): Promise<void> =>
     else stopping.addEventListener('abort', () => resolve(), { once: true });
   });
 
-/** Throws the request when a stop was asked for; what came while modules were being loaded is seen, too. */
+/**
+ * Throws the request when a stop was asked for; what came while modules were being loaded is seen,
+ * too.
+ */
 export const throwIfStopped = async (stopping: AbortSignal): Promise<void> => {
   await nextTurn();
   stopping.throwIfAborted();
@@ -63,7 +66,10 @@ const stepPatience_ms = 1_000;
  * Runs one step of a start. Throws the request instead of beginning it when a stop was asked for; a
  * step that is under way then has a second to end by itself, and is left alone after that.
  */
-export const runStep = async <Result>(stopping: AbortSignal, step: () => Promise<Result>): Promise<Result> => {
+export const runStep = async <Result>(
+  stopping: AbortSignal,
+  step: () => Promise<Result>,
+): Promise<Result> => {
   await throwIfStopped(stopping);
   const done = new AbortController();
   const tooLate = stopAsked(stopping)

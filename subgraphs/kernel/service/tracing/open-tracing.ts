@@ -1,10 +1,28 @@
-/** Tracing by OpenTelemetry: spans gathered and posted to a collector by OTLP over HTTP. Loaded only where traces are sent somewhere. */
+/**
+ * Tracing by OpenTelemetry: spans gathered and posted to a collector by OTLP over HTTP. Loaded only
+ * where traces are sent somewhere.
+ */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
-import { diag, DiagLogLevel, ROOT_CONTEXT, SpanKind as Kind, SpanStatusCode, trace, TraceFlags, type Context, type SpanContext } from '@opentelemetry/api';
+import {
+  diag,
+  DiagLogLevel,
+  ROOT_CONTEXT,
+  SpanKind as Kind,
+  SpanStatusCode,
+  trace,
+  TraceFlags,
+  type Context,
+  type SpanContext,
+} from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
-import { BatchSpanProcessor, ParentBasedSampler, TraceIdRatioBasedSampler, TracerProvider } from '@opentelemetry/sdk-trace';
+import {
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
 import { holdsCardNumber, maskCardNumbers } from '../../rules/card-in-text.ts';
 import type { Logger } from './telemetry.ts';
 import type { TracingConfig } from './tracing-config.ts';
@@ -22,9 +40,15 @@ const zeros = /^0+$/;
 
 /** The span that a `traceparent` names; null when it names none. */
 const readTraceparent = (text: string): SpanContext | null => {
-  const [, traceId = '', spanId = '', flags = ''] = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/.exec(text) ?? [];
+  const [, traceId = '', spanId = '', flags = ''] =
+    /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/.exec(text) ?? [];
   if (traceId === '' || zeros.test(traceId) || zeros.test(spanId)) return null;
-  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & TraceFlags.SAMPLED, isRemote: true };
+  return {
+    traceId,
+    spanId,
+    traceFlags: Number.parseInt(flags, 16) & TraceFlags.SAMPLED,
+    isRemote: true,
+  };
 };
 
 /** A stranger's ids go into our traces as a link: one that could be a card number does not. */
@@ -36,28 +60,53 @@ const readStrangers = (text: string): SpanContext | null => {
 
 /** Spans hold nothing that a caller wrote; should one, it has no card number. */
 const maskedValues = (values: SpanValues = {}): SpanValues =>
-  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, typeof value === 'string' ? maskCardNumbers(value) : value]));
+  Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? maskCardNumbers(value) : value,
+    ]),
+  );
 
-const writeTraceparent = ({ traceId, spanId, traceFlags }: SpanContext): string => `00-${traceId}-${spanId}-0${traceFlags & TraceFlags.SAMPLED}`;
+const writeTraceparent = ({ traceId, spanId, traceFlags }: SpanContext): string =>
+  `00-${traceId}-${spanId}-0${traceFlags & TraceFlags.SAMPLED}`;
 
-const openProvider = ({ url, headers, serviceName, resource, ratio, gather_ms }: TracingConfig, role: string): TracerProvider =>
+const openProvider = (
+  { url, headers, serviceName, resource, ratio, gather_ms }: TracingConfig,
+  role: string,
+): TracerProvider =>
   new TracerProvider({
-    resource: resourceFromAttributes({ 'service.instance.id': randomUUID(), ...resource, 'service.name': serviceName, 'psp.role': role }),
+    resource: resourceFromAttributes({
+      'service.instance.id': randomUUID(),
+      ...resource,
+      'service.name': serviceName,
+      'psp.role': role,
+    }),
     sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) }),
-    spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url, headers: { ...headers } }), scheduledDelayMillis: gather_ms })],
+    spanProcessors: [
+      new BatchSpanProcessor({
+        exporter: new OTLPTraceExporter({ url, headers: { ...headers } }),
+        scheduledDelayMillis: gather_ms,
+      }),
+    ],
   });
 
 /** How long a process that ends waits for its last spans to be taken. */
 const closePatience_ms = 3_000;
 
 /**
- * Opens tracing; `role` says which part of the service this process is. A collector that is away costs the spans and a line in the log, nothing else. The tracer is
- * ours alone and not OpenTelemetry's global one, so that no package adds spans of its own, with what callers wrote in them.
+ * Opens tracing; `role` says which part of the service this process is. A collector that is away
+ * costs the spans and a line in the log, nothing else. The tracer is ours alone and not
+ * OpenTelemetry's global one, so that no package adds spans of its own, with what callers wrote in
+ * them.
  */
 export const openTracing = (config: TracingConfig, role: string, log: Logger): Tracing => {
-  const untold = (message: string): void => log.warn({ why: message.slice(0, 300) }, 'spans were not taken by the collector');
+  const untold = (message: string): void =>
+    log.warn({ why: message.slice(0, 300) }, 'spans were not taken by the collector');
   const silent = (): void => {};
-  diag.setLogger({ error: untold, warn: silent, info: silent, debug: silent, verbose: silent }, DiagLogLevel.ERROR);
+  diag.setLogger(
+    { error: untold, warn: silent, info: silent, debug: silent, verbose: silent },
+    DiagLogLevel.ERROR,
+  );
   const provider = openProvider(config, role);
   const tracer = provider.getTracer('payment-service');
   const current = new AsyncLocalStorage<Span>();
@@ -75,7 +124,11 @@ export const openTracing = (config: TracingConfig, role: string, log: Logger): T
       const named = beside === undefined ? null : readStrangers(beside);
       const begun = tracer.startSpan(
         name,
-        { kind: kinds[kind], attributes: { ...maskedValues(values) }, ...(named ? { links: [{ context: named }] } : {}) },
+        {
+          kind: kinds[kind],
+          attributes: { ...maskedValues(values) },
+          ...(named ? { links: [{ context: named }] } : {}),
+        },
         context,
       );
       const ids = begun.spanContext();
@@ -84,7 +137,10 @@ export const openTracing = (config: TracingConfig, role: string, log: Logger): T
         traceparent: writeTraceparent(ids),
         isKept: (ids.traceFlags & TraceFlags.SAMPLED) !== 0,
         note: (said) => void begun.setAttributes({ ...maskedValues(said) }),
-        fail: (why) => void begun.setStatus({ code: SpanStatusCode.ERROR }).setAttribute('error.type', maskCardNumbers(why)),
+        fail: (why) =>
+          void begun
+            .setStatus({ code: SpanStatusCode.ERROR })
+            .setAttribute('error.type', maskCardNumbers(why)),
         end: () => {
           if (begun.isRecording()) begun.end();
         },
@@ -96,7 +152,10 @@ export const openTracing = (config: TracingConfig, role: string, log: Logger): T
     current: () => current.getStore() ?? null,
     close: async () => {
       await provider.forceFlush({ timeoutMillis: closePatience_ms }).catch(() => {});
-      await Promise.race([provider.shutdown().catch(() => {}), new Promise((resolve) => setTimeout(resolve, closePatience_ms).unref())]);
+      await Promise.race([
+        provider.shutdown().catch(() => {}),
+        new Promise((resolve) => setTimeout(resolve, closePatience_ms).unref()),
+      ]);
     },
   };
 };

@@ -1,4 +1,7 @@
-/** Starts tracing where the configuration says where traces go. OpenTelemetry is loaded then, and not otherwise. */
+/**
+ * Starts tracing where the configuration says where traces go. OpenTelemetry is loaded then, and
+ * not otherwise.
+ */
 import type { Config } from '../config/config.ts';
 import type { Logger } from './telemetry.ts';
 import { traceBy } from './tracing.ts';
@@ -11,11 +14,23 @@ export interface TracedRoles {
   readonly worker: boolean;
 }
 
-/** Traces this process until `stack` is disposed of, which sends the last spans. Does nothing without `config.tracing`. */
-export const startTracing = async (config: Pick<Config, 'tracing'>, roles: TracedRoles, log: Logger, stack: AsyncDisposableStack): Promise<void> => {
+/**
+ * Traces this process until `stack` is disposed of, which sends the last spans. Does nothing
+ * without `config.tracing`.
+ */
+export const startTracing = async (
+  config: Pick<Config, 'tracing'>,
+  roles: TracedRoles,
+  log: Logger,
+  stack: AsyncDisposableStack,
+): Promise<void> => {
   if (!config.tracing) return;
   const { openTracing } = await import('./open-tracing.ts');
-  const names = [...roles.edge, ...roles.subgraphs.map((name) => `subgraph ${name}`), ...(roles.worker ? ['worker'] : [])];
+  const names = [
+    ...roles.edge,
+    ...roles.subgraphs.map((name) => `subgraph ${name}`),
+    ...(roles.worker ? ['worker'] : []),
+  ];
   const tracing = openTracing(config.tracing, roles.all ? 'all' : names.join(' '), log);
   traceBy(tracing);
   stack.defer(async () => {

@@ -1,22 +1,45 @@
-/** Logs, metrics and request ids. Decision D-07: every response carries a request id, in logs too. */
+/**
+ * Logs, metrics and request ids. Decision D-07: every response carries a request id, in logs too.
+ */
 import { randomUUID } from 'node:crypto';
 import { pino, stdSerializers, type Logger } from 'pino';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
-import { holdsCardNumber, maskCardNumbers, maskedDeeply, mayHoldCardNumber } from '../../rules/card-in-text.ts';
+import {
+  holdsCardNumber,
+  maskCardNumbers,
+  maskedDeeply,
+  mayHoldCardNumber,
+} from '../../rules/card-in-text.ts';
 import type { Config } from '../config/config.ts';
 import { currentSpan } from './tracing.ts';
 
 export type { Logger } from 'pino';
 
 /** Paths that must never be logged, wherever they appear. */
-const redacted = ['authorization', 'cookie', 'x-psp-signature', 'secret', 'cardPan', 'card_pan', 'card', 'cvc', 'number', 'token'];
+const redacted = [
+  'authorization',
+  'cookie',
+  'x-psp-signature',
+  'secret',
+  'cardPan',
+  'card_pan',
+  'card',
+  'cvc',
+  'number',
+  'token',
+];
 
-/** What PostgreSQL says of a row that it refuses holds the row; the driver keeps it beside the message. */
+/**
+ * What PostgreSQL says of a row that it refuses holds the row; the driver keeps it beside the
+ * message.
+ */
 const ofRows = ['detail', 'where', 'hint', 'internalQuery', 'query', 'parameters'];
 
 const errorWithoutRows = (thrown: unknown): unknown => {
   if (!(thrown instanceof Error)) return thrown;
-  const told = Object.entries(stdSerializers.err(thrown)).filter(([name]) => !ofRows.includes(name));
+  const told = Object.entries(stdSerializers.err(thrown)).filter(
+    ([name]) => !ofRows.includes(name),
+  );
   return Object.fromEntries(told);
 };
 
@@ -32,10 +55,15 @@ const masked = (line: string): string => {
 const maskLine = (line: string): string => (mayHoldCardNumber(line) ? masked(line) : line);
 
 /**
- * A JSON logger with redaction. `role` names the part of the service; a line that is written within a trace has its `traceId`. Everything goes to `file` when one is
- * given, and what a person must see (warnings and worse) to stderr too; else everything goes to stdout.
+ * A JSON logger with redaction. `role` names the part of the service; a line that is written within
+ * a trace has its `traceId`. Everything goes to `file` when one is given, and what a person must
+ * see (warnings and worse) to stderr too; else everything goes to stdout.
  */
-export const openLog = (config: Pick<Config, 'logLevel'>, role: string, file: string | null = null): Logger => {
+export const openLog = (
+  config: Pick<Config, 'logLevel'>,
+  role: string,
+  file: string | null = null,
+): Logger => {
   const level = config.logLevel;
   const options = {
     level,
@@ -47,7 +75,10 @@ export const openLog = (config: Pick<Config, 'logLevel'>, role: string, file: st
       return span ? { traceId: span.traceId } : {};
     },
     timestamp: pino.stdTimeFunctions.isoTime,
-    redact: { paths: redacted.flatMap((name) => [`["${name}"]`, `*["${name}"]`, `*.*["${name}"]`]), censor: '[redacted]' },
+    redact: {
+      paths: redacted.flatMap((name) => [`["${name}"]`, `*["${name}"]`, `*.*["${name}"]`]),
+      censor: '[redacted]',
+    },
   };
   if (file === null || level === 'silent') return pino(options);
   const toFile = pino.destination({ dest: file, mkdir: true, sync: true });
@@ -79,7 +110,12 @@ export const webhookAttempts = new Counter({
   registers: [metrics],
 });
 
-export const jobRuns = new Counter({ name: 'job_runs_total', help: 'Job runs by name and outcome.', labelNames: ['job', 'outcome'], registers: [metrics] });
+export const jobRuns = new Counter({
+  name: 'job_runs_total',
+  help: 'Job runs by name and outcome.',
+  labelNames: ['job', 'outcome'],
+  registers: [metrics],
+});
 
 export const jobDuration = new Histogram({
   name: 'job_duration_seconds',
@@ -103,10 +139,19 @@ export const internalErrors = new Counter({
   registers: [metrics],
 });
 
-export const liveSubscribers = new Gauge({ name: 'live_subscribers', help: 'Open live subscriptions (graphql-ws and SSE).', registers: [metrics] });
+export const liveSubscribers = new Gauge({
+  name: 'live_subscribers',
+  help: 'Open live subscriptions (graphql-ws and SSE).',
+  registers: [metrics],
+});
 
 const sane = /^[A-Za-z0-9._:-]{1,128}$/;
 
-/** The caller's request id when it is a sane token and could be no card number, else a new one (decision D-07). */
+/**
+ * The caller's request id when it is a sane token and could be no card number, else a new one
+ * (decision D-07).
+ */
 export const requestIdOf = (header: string | string[] | undefined): string =>
-  typeof header === 'string' && sane.test(header) && !holdsCardNumber(header) ? header : randomUUID();
+  typeof header === 'string' && sane.test(header) && !holdsCardNumber(header)
+    ? header
+    : randomUUID();

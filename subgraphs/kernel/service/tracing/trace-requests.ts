@@ -5,7 +5,10 @@ import { tracing, type Span, type Tracing } from './tracing.ts';
 /** What is asked of other processes of the service: their traces go on. */
 const isOurs = (route: string): boolean => route.startsWith('/subgraphs/');
 
-/** Traces requests when this process traces; health, metrics, and streams that stay open for hours have no span. */
+/**
+ * Traces requests when this process traces; health, metrics, and streams that stay open for hours
+ * have no span.
+ */
 export const traceRequests = (app: FastifyInstance): void => {
   const by = tracing();
   if (!by) return;
@@ -32,8 +35,9 @@ export const traceRequests = (app: FastifyInstance): void => {
 };
 
 /**
- * A stranger does not choose the ids of our traces, nor whether they are kept: what is asked from outside begins a trace, beside the caller's own. The route is its
- * pattern, since an address may hold a token.
+ * A stranger does not choose the ids of our traces, nor whether they are kept: what is asked from
+ * outside begins a trace, beside the caller's own. The route is its pattern, since an address may
+ * hold a token.
  */
 const begin = (by: Tracing, { method, id, headers, routeOptions }: FastifyRequest): Span => {
   const route = routeOptions.url ?? 'none';

@@ -1,4 +1,7 @@
-/** Where traces go: OpenTelemetry's standard variables, as far as they say something to this service. The rest of the exporter's own (TLS, timeout, compression) it reads itself. */
+/**
+ * Where traces go: OpenTelemetry's standard variables, as far as they say something to this
+ * service. The rest of the exporter's own (TLS, timeout, compression) it reads itself.
+ */
 
 import type { Reader } from '../config/read-variables.ts';
 
@@ -10,7 +13,10 @@ export interface TracingConfig {
   readonly serviceName: string;
   /** What else is said of where the spans come from. */
   readonly resource: Readonly<Record<string, string>>;
-  /** The part of new traces that is kept, 0 to 1. What another process of the service decided is followed. */
+  /**
+   * The part of new traces that is kept, 0 to 1. What another process of the service decided is
+   * followed.
+   */
   readonly ratio: number;
   /** How long spans are gathered before they are sent. */
   readonly gather_ms: number;
@@ -20,20 +26,32 @@ export interface TracingConfig {
 const readPairs = (read: Reader, name: string): Readonly<Record<string, string>> => {
   const pairs: Record<string, string> = {};
   for (const pair of (read.text(name) ?? '').split(',').filter((part) => part.trim() !== '')) {
-    const [key, value] = [pair.slice(0, pair.indexOf('=')).trim(), pair.slice(pair.indexOf('=') + 1).trim()];
+    const [key, value] = [
+      pair.slice(0, pair.indexOf('=')).trim(),
+      pair.slice(pair.indexOf('=') + 1).trim(),
+    ];
     try {
       if (key === '') throw new URIError();
       pairs[key] = decodeURIComponent(value);
     } catch {
       // The values may be secrets: they are not repeated.
-      read.mistakes.push(`${name} must be name=value pairs with commas between them, values percent-encoded`);
+      read.mistakes.push(
+        `${name} must be name=value pairs with commas between them, values percent-encoded`,
+      );
       return {};
     }
   }
   return pairs;
 };
 
-const samplers = ['always_on', 'always_off', 'traceidratio', 'parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio'] as const;
+const samplers = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const;
 
 const readRatio = (read: Reader): number => {
   const sampler = read.oneOf('OTEL_TRACES_SAMPLER', samplers, 'parentbased_always_on');
@@ -53,7 +71,10 @@ export const readTracing = (read: Reader): TracingConfig | null => {
   const exporter = read.oneOf('OTEL_TRACES_EXPORTER', ['otlp', 'none'], 'otlp');
   const url = exact ?? (base && `${base}/v1/traces`);
   const config = {
-    headers: { ...readPairs(read, 'OTEL_EXPORTER_OTLP_HEADERS'), ...readPairs(read, 'OTEL_EXPORTER_OTLP_TRACES_HEADERS') },
+    headers: {
+      ...readPairs(read, 'OTEL_EXPORTER_OTLP_HEADERS'),
+      ...readPairs(read, 'OTEL_EXPORTER_OTLP_TRACES_HEADERS'),
+    },
     serviceName: read.text('OTEL_SERVICE_NAME') ?? 'payment-service',
     resource: readPairs(read, 'OTEL_RESOURCE_ATTRIBUTES'),
     ratio: readRatio(read),

@@ -1,9 +1,12 @@
 /**
- * Traces: what one call came to, through every part of the service. This file is all that the parts know of tracing; it has no package behind it. Without an
- * endpoint to send traces to nothing is opened, and what stands here costs a comparison.
+ * Traces: what one call came to, through every part of the service. This file is all that the parts
+ * know of tracing; it has no package behind it. Without an endpoint to send traces to nothing is
+ * opened, and what stands here costs a comparison.
  *
- * Spans hold names from the program's own text, ids, numbers and statuses: never what a caller wrote, never an error's message. Inside a process the current span
- * follows the call; between ours it travels as `traceparent` (W3C Trace Context). It does not leave for merchants' receivers, nor for acquirers.
+ * Spans hold names from the program's own text, ids, numbers and statuses: never what a caller
+ * wrote, never an error's message. Inside a process the current span follows the call; between ours
+ * it travels as `traceparent` (W3C Trace Context). It does not leave for merchants' receivers, nor
+ * for acquirers.
  */
 
 export type SpanKind = 'server' | 'internal' | 'client' | 'producer' | 'consumer';
@@ -50,7 +53,9 @@ export interface Tracing {
 
 let open: Tracing | null = null;
 
-/** Traces from now on by `tracing`, or no more: one for a process, set before anything is served. */
+/**
+ * Traces from now on by `tracing`, or no more: one for a process, set before anything is served.
+ */
 export const traceBy = (tracing: Tracing | null): void => void (open = tracing);
 
 /** What traces this process; null when nothing does. */
@@ -59,7 +64,11 @@ export const tracing = (): Tracing | null => open;
 /** The span that the call is in; null outside of a trace. */
 export const currentSpan = (): Span | null => open?.current() ?? null;
 
-const carried = async <Result>(by: Tracing, span: Span, work: (span: Span) => Promise<Result>): Promise<Result> => {
+const carried = async <Result>(
+  by: Tracing,
+  span: Span,
+  work: (span: Span) => Promise<Result>,
+): Promise<Result> => {
   try {
     return await by.within(span, () => work(span));
   } catch (error) {
@@ -70,18 +79,32 @@ const carried = async <Result>(by: Tracing, span: Span, work: (span: Span) => Pr
   }
 };
 
-/** Runs `work` in a span below the current one; outside of a trace, or of one that is kept, it is only run. A rejection marks the span as failed. */
-export const spanned = <Result>(start: SpanStart, work: (span: Span | null) => Promise<Result>): Promise<Result> => {
+/**
+ * Runs `work` in a span below the current one; outside of a trace, or of one that is kept, it is
+ * only run. A rejection marks the span as failed.
+ */
+export const spanned = <Result>(
+  start: SpanStart,
+  work: (span: Span | null) => Promise<Result>,
+): Promise<Result> => {
   const above = open?.current();
-  return open && above?.isKept ? carried(open, open.begin(start, { below: above }), work) : work(null);
+  return open && above?.isKept
+    ? carried(open, open.begin(start, { below: above }), work)
+    : work(null);
 };
 
 /**
- * Runs `work` in a span of the trace that a `traceparent` names: that of a payment, whatever asks about it now. The span that was current is noted beside it.
- * Without a `traceparent`, or when it is the current trace anyway, this is `spanned`.
+ * Runs `work` in a span of the trace that a `traceparent` names: that of a payment, whatever asks
+ * about it now. The span that was current is noted beside it. Without a `traceparent`, or when it
+ * is the current trace anyway, this is `spanned`.
  */
-export const continued = <Result>(traceparent: string | null | undefined, start: SpanStart, work: (span: Span | null) => Promise<Result>): Promise<Result> => {
+export const continued = <Result>(
+  traceparent: string | null | undefined,
+  start: SpanStart,
+  work: (span: Span | null) => Promise<Result>,
+): Promise<Result> => {
   const now = open?.current();
-  if (!open || !traceparent || (now && traceparent.includes(now.traceId))) return spanned(start, work);
+  if (!open || !traceparent || (now && traceparent.includes(now.traceId)))
+    return spanned(start, work);
   return carried(open, open.begin(start, { below: traceparent, beside: now?.traceparent }), work);
 };
