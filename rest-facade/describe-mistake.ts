@@ -9,10 +9,9 @@ import type { Schema } from './read-contract.ts';
  * Long runs of digits may be card or account numbers; these prefixes are those of keys and secrets.
  */
 const sensitive = /\d(?:[ -]?\d){11}|sk_(?:test|live)_|thm_|whs_/i;
-const longestRepeated = 64;
+const repeated_max = 64;
 
-const repeatable = (text: string): boolean =>
-  text.length <= longestRepeated && !sensitive.test(text);
+const repeatable = (text: string): boolean => text.length <= repeated_max && !sensitive.test(text);
 
 const nameOf = (name: string): string =>
   repeatable(name) && /^[\w.-]+$/.test(name) ? name : 'a field with an unusual name';

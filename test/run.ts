@@ -60,10 +60,10 @@ const runTests = async (files: readonly string[], stopped: AbortSignal): Promise
   const folders = new Map<string, number>();
   let passed = false;
   let summary: Summary = { counts: {}, duration_ms: 0 };
-  const testMost_min = process.env['FLEET'] === 'whole' ? 25 : 15;
+  const test_max_min = process.env['FLEET'] === 'whole' ? 25 : 15;
   // A test that waits for what never comes names itself; a file that does not end is ended.
   const execArgv = [
-    `--test-timeout=${testMost_min * 60_000}`,
+    `--test-timeout=${test_max_min * 60_000}`,
     '--import',
     join(import.meta.dirname, 'support/end-in-time.ts'),
   ];

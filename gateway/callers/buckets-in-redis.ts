@@ -14,8 +14,8 @@ import { takenOf, token_us, type Buckets } from './token-bucket.ts';
 const limiterPause_ms = 250;
 /** How long a start waits for the connection. What comes before it is not limited. */
 const connectPatience_ms = 2_000;
-const reconnectMin_ms = 50;
-const reconnectMax_ms = 1_000;
+const reconnect_min_ms = 50;
+const reconnect_max_ms = 1_000;
 /** A connection that has been silent for this long while an answer is due is made anew. */
 const silence_ms = 2_000;
 /** An outage is over when nothing has failed for this long. */
@@ -63,7 +63,7 @@ export const openBucketsInRedis = async ({
     autoResendUnfulfilledCommands: false,
     connectTimeout: connectPatience_ms,
     socketTimeout: silence_ms,
-    retryStrategy: (attempts: number) => Math.min(attempts * reconnectMin_ms, reconnectMax_ms),
+    retryStrategy: (attempts: number) => Math.min(attempts * reconnect_min_ms, reconnect_max_ms),
   });
   const outage = watchStore(log);
   redis.on('error', outage.lost);

@@ -8,7 +8,7 @@ import { emptyBody } from './check-caller.ts';
 import { heldKey_ms, type KeyHolders } from './key-holders.ts';
 
 /** The longest that a timer can wait; a later end is waited for in turns. */
-const longestTimer_ms = 2_147_483_647;
+const timer_max_ms = 2_147_483_647;
 const expired = refused('unauthorized', 'The token has expired.');
 const nowSigned = refused('signature_required', 'The shop requires signatures now: connect again.');
 
@@ -81,7 +81,7 @@ const atMoment = (moment_ms: number, arrived: () => void): (() => void) => {
       if (Date.now() >= moment_ms) arrived();
       else timer = wait();
     };
-    return setTimeout(next, Math.min(Math.max(left_ms, 0) + 1, longestTimer_ms)).unref();
+    return setTimeout(next, Math.min(Math.max(left_ms, 0) + 1, timer_max_ms)).unref();
   };
   let timer = wait();
   return () => clearTimeout(timer);

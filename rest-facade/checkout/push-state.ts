@@ -16,7 +16,7 @@ import type { Words } from './words/words.ts';
 /** As on the merchants' stream: proxies close what is silent for longer. */
 const heartbeat_ms = 25_000;
 /** How much a reader that does not read may leave unsent before it is let go. */
-const unsentMost_bytes = 262_144;
+const unsent_max_bytes = 262_144;
 
 /** Hears the changes of one payment's status. */
 const openReader = (
@@ -58,7 +58,7 @@ const tellChanges = async (
 };
 
 const beat = (response: ServerResponse): void => {
-  if (response.writableLength > unsentMost_bytes) response.destroy();
+  if (response.writableLength > unsent_max_bytes) response.destroy();
   else response.write(': ping\n\n');
 };
 

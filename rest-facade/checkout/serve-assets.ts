@@ -36,7 +36,7 @@ export const moduleNames = [
 /** Fonts: Onest, cut to the letters that the page uses (fonts/OFL.txt). */
 const fontNames = ['onest-latin.woff2', 'onest-cyrillic.woff2', 'onest-currency.woff2'];
 
-const maxAge_s = 31_536_000;
+const age_max_s = 31_536_000;
 
 interface Asset {
   readonly type: string;
@@ -101,7 +101,7 @@ export const serveAssets = (app: FastifyInstance, assets: Assets): void => {
         .header(
           'cache-control',
           request.params.version === assets.version
-            ? `public, max-age=${maxAge_s}, immutable`
+            ? `public, max-age=${age_max_s}, immutable`
             : 'no-store',
         )
         .header('vary', 'accept-encoding')

@@ -35,7 +35,7 @@ export const loadWebhookDeliveries = loadByKey<WebhookDelivery>(
 );
 
 const merchantsById: Statement = {
-  name: 'merchants_by_id',
+  name: 'merchant.by_id',
   text: `select ${merchantColumns} from merchant where id = any ($1::uuid[])`,
 };
 
@@ -50,7 +50,7 @@ export const loadMerchants = async (
 };
 
 const shopsByMerchant: Statement = {
-  name: 'shops_by_merchant',
+  name: 'shop.by_merchant',
   text: `select ${shopColumns} from shop where merchant_id = any ($1::uuid[]) order by created_at, id`,
 };
 
@@ -70,7 +70,7 @@ export interface PaymentPlace extends OfShop {
 }
 
 const paymentPlaces: Statement = {
-  name: 'payment_places',
+  name: 'payment.places',
   text: `select ${columns(['merchantId', 'id', 'shopId', 'mode'])} from payment where (merchant_id, id) in (select * from unnest($1::uuid[], $2::uuid[]))`,
 };
 
@@ -91,7 +91,7 @@ export const findPaymentPlaces = async (
 const nameOf = ({ merchantId, id }: EntityReference): string => `${merchantId}/${id}`.toLowerCase();
 
 const deliveriesBySubject: Statement = {
-  name: 'deliveries_by_subject',
+  name: 'delivery.by_subject',
   text: `select ${deliveryColumns} from webhook_delivery where (merchant_id, subject_id) in (select * from unnest($1::uuid[], $2::uuid[])) order by created_at, id`,
 };
 
@@ -127,7 +127,7 @@ export interface KeyHolder {
 }
 
 const holderOf: Statement = {
-  name: 'api_key_holder',
+  name: 'api_key.holder',
   text: `select api_key.id as "keyId", api_key.merchant_id as "merchantId", api_key.shop_id as "shopId", api_key.mode, api_key.scopes, merchant.live_enabled as "liveEnabled",
       shop.require_signature as "requireSignature", coalesce(shop.require_bound_signature, false) as "requireBoundSignature", shop.signing_secret_sealed as "signingSecretSealed", shop.allow_list as "allowList",
       merchant.rate_per_second as "ratePerSecond", merchant.rate_burst as "rateBurst"

@@ -37,7 +37,7 @@ interface RowKey {
 }
 
 const merchantsPage: Statement = {
-  name: 'merchants.page',
+  name: 'merchant.page',
   text: `select ${columns(propertyNames(MerchantEntity))} from merchant
     where ($4::uuid is null or id = $4) and ($5::text is null or strpos(lower(name), lower($5)) > 0) and ${behindCursor('created_at', 'id')}
     ${newestFirst('created_at', 'id')}`,
@@ -73,7 +73,7 @@ export interface DeliveriesQuery extends PageQuery {
  * them.
  */
 const deliveriesPage = (status: string, condition: string): Statement => ({
-  name: `deliveries.page_${status}`,
+  name: `delivery.page_${status}`,
   text: `select ${columns(propertyNames(WebhookDeliveryEntity))} from webhook_delivery
     where merchant_id = $4 and ($5::uuid is null or shop_id = $5) and ($6::uuid is null or endpoint_id = $6) and ($7::text is null or webhook_event = $7)
       and created_at >= coalesce($8::timestamptz, '-infinity') and created_at < coalesce($9::timestamptz, 'infinity') ${condition}
@@ -110,7 +110,7 @@ export const listDeliveries = async (
 };
 
 const endpointsByShop: Statement = {
-  name: 'endpoints_by_shop',
+  name: 'endpoint.by_shop',
   text: `select ${columns(propertyNames(WebhookEndpointEntity))} from webhook_endpoint
     where (merchant_id, shop_id) in (select * from unnest($1::uuid[], $2::uuid[])) order by created_at, id`,
 };
@@ -132,7 +132,7 @@ export const findEndpoints = async (
 const attemptsShown_max = 100;
 
 const attemptsByDelivery: Statement = {
-  name: 'attempts_by_delivery',
+  name: 'attempt.by_delivery',
   text: `select last.* from unnest($1::uuid[], $2::uuid[]) as delivery(merchant_id, id) cross join lateral (
       select ${columns(propertyNames(WebhookAttemptEntity), 'attempt')} from webhook_attempt as attempt
       where attempt.merchant_id = delivery.merchant_id and attempt.delivery_id = delivery.id order by number desc limit ${attemptsShown_max}

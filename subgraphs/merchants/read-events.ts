@@ -29,7 +29,7 @@ const eventColumns = columns([
 ]);
 
 const one: Statement = {
-  name: 'event_by_sequence',
+  name: 'event.by_sequence',
   text: `select ${eventColumns} from event where sequence = $1 and stream_kind is not null`,
 };
 
@@ -41,12 +41,12 @@ export const findEvent = async (runner: Runner, sequence: string): Promise<Event
 };
 
 const newest: Statement = {
-  name: 'event_is_resumable',
+  name: 'event.is_resumable',
   text: `select 1 from event where sequence = $1 and created_at >= $2`,
 };
 
 const behind: Statement = {
-  name: 'events_behind',
+  name: 'event.behind',
   text: `select ${eventColumns} from event
     where sequence > $1 and stream_kind is not null and ($3::uuid is null or merchant_id = $3) and ($4::uuid is null or shop_id = $4)
       and ($5::text is null or mode = $5) and ($6::uuid is null or subject_id = $6) and ($7::text[] is null or stream_kind = any ($7))

@@ -21,7 +21,7 @@ export const sealedColumns = [
   ['kept_key', 'sealed'],
 ] as const;
 
-const batchMost_rows = 500;
+const batch_max_rows = 500;
 const every_ms = 15_000;
 
 const sealedSecrets = new Gauge({
@@ -33,16 +33,16 @@ const sealedSecrets = new Gauge({
 
 // A sealed text is `v1.<key id>.<...>`, and no two are the same: it names its row.
 const findOf = ([table, column]: (typeof sealedColumns)[number]): Statement => ({
-  name: `reseal_find_${table}_${column}`,
+  name: `reseal.find_${table}_${column}`,
   text: `select ${column} as sealed from ${table} where split_part(${column}, '.', 2) = any ($1::text[]) and ${column} > $2 order by 1 limit $3`,
 });
 const changeOf = ([table, column]: (typeof sealedColumns)[number]): Statement => ({
-  name: `reseal_change_${table}_${column}`,
+  name: `reseal.change_${table}_${column}`,
   text: `update ${table} t set ${column} = r.fresh from unnest($1::text[], $2::text[]) as r(old, fresh) where t.${column} = r.old`,
 });
 
 const count: Statement = {
-  name: 'reseal_count',
+  name: 'reseal.count',
   text: `select key, count(*)::int as count from (${sealedColumns
     .map(
       ([table, column]) =>
@@ -89,7 +89,7 @@ const resealColumn = async (
     const rows: readonly { readonly sealed: string }[] = await run<{ sealed: string }>(
       pool,
       findOf(column),
-      [formerIds, after, batchMost_rows],
+      [formerIds, after, batch_max_rows],
     );
     const pairs = rows.map(({ sealed }) => ({ old: sealed, fresh: resealed(vaultKey, sealed) }));
     const whole = pairs.filter(({ fresh }) => fresh !== null);
@@ -100,7 +100,7 @@ const resealColumn = async (
       ]);
     sum.changed += whole.length;
     sum.damaged += pairs.length - whole.length;
-    after = rows.length === batchMost_rows ? rows.at(-1)?.sealed : undefined;
+    after = rows.length === batch_max_rows ? rows.at(-1)?.sealed : undefined;
   }
   return sum;
 };

@@ -20,7 +20,7 @@ import {
 /** A decision: what changes, a refusal, or `unchanged` when there is nothing to do. */
 export type Decision = PaymentChange | Refused | 'unchanged';
 
-const racesMost = 20;
+const races_max = 20;
 
 /** The payment as it is after the decision was carried out, or the refusal. */
 export const changePayment = async (
@@ -29,7 +29,7 @@ export const changePayment = async (
   now: Temporal.Instant,
   decide: (inHand: PaymentInHand) => Decision,
 ): Promise<Payment | Refused> => {
-  for (let race = 0; race < racesMost; race++) {
+  for (let race = 0; race < races_max; race++) {
     const inHand = await findPayment(database.pool, key, now);
     if (!inHand) return refused('not_found', 'there is no such payment');
     const decision = decide(inHand);
@@ -38,7 +38,7 @@ export const changePayment = async (
     const stored = await storePayment(database.pool, inHand.payment, decision, now);
     if (stored) return stored;
   }
-  throw new Error(`payment ${key.paymentId} was written by others ${racesMost} times in a row`);
+  throw new Error(`payment ${key.paymentId} was written by others ${races_max} times in a row`);
 };
 
 /**

@@ -28,7 +28,7 @@ export interface CreatedPayment {
 
 // The shop's names are frozen here, from the shop's own row (contract: terminal_name, shop_name).
 const create: Statement = {
-  name: 'payment_create',
+  name: 'payment.create',
   text: `with claim as (${insertClaim(
     {
       merchantId: '$1',

@@ -31,7 +31,7 @@ import {
 } from './store-payment.ts';
 
 /** How many payments one round takes. */
-const roundMost = 500;
+const round_max = 500;
 /** How many last questions are asked at once, and how long a round waits for the answers. */
 const questionsAtOnce = 100;
 const answersPatience_ms = 2_000;
@@ -56,7 +56,7 @@ export const sessionEnds = dueOn<PaymentKey>({
 });
 
 const sessionsStillDue: Statement = {
-  name: 'payment_sessions_still_due',
+  name: 'payment.sessions_still_due',
   text: `select ${columns(paymentNames)} from payment where (merchant_id, id) in (select * from unnest($2::uuid[], $3::uuid[]))
     and status = 'processing' and processing_until <= $1 for update skip locked`,
 };
@@ -187,13 +187,13 @@ export const expirePayments = async (
     const now = clock();
     const links = await workBatch(pool, {
       task: linkEnds.task,
-      most: roundMost,
+      most: round_max,
       work: (most) => expireLinks(database, timeline, now, most),
       first: () => linkEnds.first(pool, timeline, now),
     });
     const sessions = await workBatch(pool, {
       task: sessionEnds.task,
-      most: roundMost,
+      most: round_max,
       work: (most) => expireSessions(database, banks, timeline, now, most),
       first: () => sessionEnds.first(pool, timeline, now),
     });

@@ -24,7 +24,7 @@ export interface LockedPayment {
 }
 
 const lock: Statement = {
-  name: 'payment_lock',
+  name: 'payment.lock',
   text: `select 1 from payment where merchant_id = $1 and id = $2 for update`,
 };
 

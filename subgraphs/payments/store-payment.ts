@@ -43,7 +43,7 @@ export interface PaymentInHand {
 }
 
 const find: Statement = {
-  name: 'payment_find',
+  name: 'payment.find',
   text: `select ${paymentColumns}, coalesce(${effectiveRate('payment.merchant_id', 'payment.shop_id', 'payment.method', '$3::timestamptz')}, 0) as "rateBps"
     from payment where merchant_id = $1 and id = $2`,
 };
@@ -65,7 +65,7 @@ export const findPayment = async (
 };
 
 const refundsOf: Statement = {
-  name: 'payment_refunds',
+  name: 'payment.refunds',
   text: `select ${columns(refundNames)} from refund where (merchant_id, payment_id) in (select * from unnest($1::uuid[], $2::uuid[])) order by created_at, id`,
 };
 
@@ -142,10 +142,10 @@ const storeText = (beside = ''): string =>
     told as (${insertEvents(behind(3), moved)})${beside}
     select 1 from moved`;
 
-const store: Statement = { name: 'payment_store', text: storeText() };
+const store: Statement = { name: 'payment.store', text: storeText() };
 
 const storeWithRefund: Statement = {
-  name: 'payment_store_with_refund',
+  name: 'payment.store_with_refund',
   text: storeText(`,
     refunded as (insert into refund select row.* from jsonb_populate_recordset(null::refund, ${behind(4)}::jsonb) as row where exists (${moved})
       on conflict (merchant_id, id) do update set status = excluded.status, fail_reason = excluded.fail_reason, completed_at = excluded.completed_at,
@@ -153,7 +153,7 @@ const storeWithRefund: Statement = {
 };
 
 const storeMany: Statement = {
-  name: 'payment_store_many',
+  name: 'payment.store_many',
   text: `with moved as (update payment set version = payment.version + 1, ${mutableColumns.map((column) => `${column} = after.${column}`).join(', ')}
       from json_populate_recordset(null::payment, $1::json) as after
       where payment.merchant_id = after.merchant_id and payment.id = after.id and payment.version = after.version returning payment.merchant_id, payment.id),

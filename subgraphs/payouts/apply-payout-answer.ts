@@ -22,7 +22,7 @@ import { payoutFailed, payoutSucceeded } from './rules/postings.ts';
 
 // The reference is in the frozen webhook body: it must be the one that was read.
 const store: Statement = {
-  name: 'payout_store',
+  name: 'payout.store',
   text: `with moved as (update payout set status = $4, fail_reason = $5, bank_ref = $6, completed_at = $7, ask_at = $8
       where merchant_id = $1 and id = $2 and status = 'pending' and bank_ref is not distinct from $3 returning ${columns(payoutNames)}),
     booked as (${insertPostings('$9', 'select 1 from moved')}),
@@ -166,7 +166,7 @@ const tellContradiction = async (
   });
 };
 
-const racesMost = 20;
+const races_max = 20;
 
 /**
  * Applies the answer; the payout as it is afterwards. A final answer to a payout that is final
@@ -179,7 +179,7 @@ export const applyPayoutAnswer = async (
   now: Temporal.Instant,
 ): Promise<Payout> => {
   let payout = read;
-  for (let race = 0; race < racesMost; race++) {
+  for (let race = 0; race < races_max; race++) {
     const change = decide(payout, answer, now);
     if (!change) {
       await tellContradiction(database, payout, answer, now);
@@ -191,5 +191,5 @@ export const applyPayoutAnswer = async (
     if (!again) throw new Error(`payout ${payout.id} is gone`);
     payout = again;
   }
-  throw new Error(`payout ${read.id} was written by others ${racesMost} times in a row`);
+  throw new Error(`payout ${read.id} was written by others ${races_max} times in a row`);
 };

@@ -28,7 +28,7 @@ import { payoutTerms, type PayoutInput, type PayoutTerms } from './rules/create.
 import type { PayoutMethod } from './rules/payout.ts';
 
 /** Decision D-52. */
-const batchMost_items = 1_000;
+const batch_max_items = 1_000;
 /** Items of one transaction. The merchant's row is locked for that long. */
 const page_items = 100;
 /**
@@ -309,10 +309,10 @@ export const createPayoutBatch = async (
 ): Promise<CreatedBatch | Refused> => {
   const lack = lacksScope(creating.key, method);
   if (lack) return lack;
-  if (inputs.length < 1 || inputs.length > batchMost_items) {
+  if (inputs.length < 1 || inputs.length > batch_max_items) {
     return refused(
       'bad_request',
-      `items: expected an array of 1 to ${batchMost_items} items, got an array of ${inputs.length}`,
+      `items: expected an array of 1 to ${batch_max_items} items, got an array of ${inputs.length}`,
     );
   }
   const claim = claimOf(idempotency, 'payoutBatchCreate', { method, items: inputs });

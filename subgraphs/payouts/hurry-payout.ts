@@ -8,7 +8,7 @@ import { run, type Statement } from '../kernel/database/statement.ts';
 // Only what the bank has accepted, so that a notification never makes an order; what a worker holds
 // just now is asked about again, and so is what was stopped.
 const hurry: Statement = {
-  name: 'payout_hurry',
+  name: 'payout.hurry',
   text: `update payout set ask_at = $3 where merchant_id = $1 and id = $2 and mode = 'live' and status = 'pending' and bank_ref is not null and (ask_at is null or ask_at > $3) returning 1`,
 };
 

@@ -60,7 +60,7 @@ export const beyondBound = refused(
 
 // The balance is row plus deltas in one statement, as in kernel/ledger/balance.
 const ground: Statement = {
-  name: 'payout_ground',
+  name: 'payout.preconditions',
   text: `select terminal_id as "terminalId", coalesce(${effectiveRate('$1::uuid', '$2::uuid', '$5::text', '$6::timestamptz')}, 0) as "rateBps",
       coalesce((select sum(amount) from (
         select amount from balance where merchant_id = $1 and mode = $3 and currency = $4 and account = 'merchant'
@@ -70,7 +70,7 @@ const ground: Statement = {
 };
 
 const store: Statement = {
-  name: 'payout_open',
+  name: 'payout.open',
   text: `with opened as (insert into payout select row.* from jsonb_populate_recordset(null::payout, $1::jsonb) as row returning 1),
     booked as (${insertPostings('$2', 'select 1')}), balanced as (${insertDeltas('$3', 'select 1')}), told as (${insertEvents('$4', 'select 1')})
     select count(*) from opened`,

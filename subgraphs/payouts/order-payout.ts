@@ -63,7 +63,7 @@ const callBank = (
 // Whoever took the payout up meanwhile has moved ask_at: then the order is theirs, and nothing is
 // passed on.
 const move: Statement = {
-  name: 'payout_move_to_bank',
+  name: 'payout.move_to_bank',
   text: `update payout set connector = $5, sent_at = $6, ask_at = $7
     where merchant_id = $1 and id = $2 and connector = $3 and ask_at = $4 and status = 'pending' and bank_ref is null returning ${columns(payoutNames)}`,
 };

@@ -21,11 +21,11 @@ export interface Refreshed {
 /** How long an operator waits for the acquirer's list. */
 const deadline_ms = 15_000;
 /** SBP has some hundreds of participants. */
-const banksMost = 5_000;
-const nameMax_chars = 255;
+const banks_max = 5_000;
+const name_max_chars = 255;
 
 const store: Statement = {
-  name: 'sbp_banks_store',
+  name: 'sbp_bank.store',
   text: `with named as (select * from jsonb_to_recordset($1::jsonb) as named("memberId" text, name text, "nameEn" text)),
     changed as (insert into sbp_bank (member_id, name, name_en, connector, refreshed_at) select "memberId", name, "nameEn", $2, $3 from named
       on conflict (member_id) do update set name = excluded.name, name_en = excluded.name_en, connector = excluded.connector, refreshed_at = excluded.refreshed_at
@@ -34,7 +34,7 @@ const store: Statement = {
 };
 
 const isName = (name: string): boolean =>
-  name.length > 0 && name.length <= nameMax_chars && !name.includes('\0');
+  name.length > 0 && name.length <= name_max_chars && !name.includes('\0');
 const isBank = ({ memberId, name, nameEn }: SbpBank): boolean =>
   /^[0-9]{12}$/.test(memberId) && isName(name) && isName(nameEn);
 
@@ -48,7 +48,7 @@ const readList = async (bank: Bank): Promise<readonly SbpBank[] | Refused> => {
   const told = await bank.listSbpBanks(AbortSignal.timeout(deadline_ms)).catch(() => null);
   if (told === null)
     return refused('router_error', `${bank.bankName} did not give its list of SBP banks`);
-  if (told.length === 0 || told.length > banksMost || !told.every(isBank)) {
+  if (told.length === 0 || told.length > banks_max || !told.every(isBank)) {
     return refused(
       'router_error',
       `${bank.bankName} gave a list that cannot be right: ${told.length} entries, or a member id that is not 12 digits, or a name that is empty`,

@@ -42,14 +42,14 @@ const found = columns(payoutNames, 'payout');
 // The primary key begins with the merchant: an id is looked up under each, which spares an index
 // over random ids.
 const byId: Statement = {
-  name: 'payout_search_id',
+  name: 'payout.search_id',
   text: `select ${found} from merchant cross join lateral (select * from payout where payout.merchant_id = merchant.id and payout.id = $4) payout
     where ${behindCursor('payout.created_at', 'payout.id')} and ($5::uuid is null or merchant.id = $5) and ($6::uuid[] is null or payout.shop_id = any ($6))
       and ($7::text[] is null or payout.mode = any ($7)) ${newestFirst('payout.created_at', 'payout.id')}`,
 };
 
 const byDays: Statement = {
-  name: 'payout_search_days',
+  name: 'payout.search_days',
   text: `select page.* from unnest($5::uuid[]) as s(shop_id) cross join unnest($6::text[]) as m(mode) cross join lateral (
       select ${found} from payout where payout.merchant_id = $4 and payout.shop_id = s.shop_id and payout.mode = m.mode
         and payout.created_at >= $7::timestamptz and payout.created_at < $8::timestamptz and ${behindCursor('payout.created_at', 'payout.id')}

@@ -112,8 +112,8 @@ const take = (
 ): string => `update payout set sent_at = coalesce(payout.sent_at, $1), ask_at = $2
   from (select merchant_id, id, sent_at from payout as waiting where ask_at <= $1 and ${whose} and ${payoutAsks.notAside('waiting')} order by ask_at limit $3 for update of waiting skip locked) due
   where payout.merchant_id = due.merchant_id and payout.id = due.id returning ${columns(payoutNames, 'payout')}, due.sent_at is null as "isFirst"`;
-const takeAny: Statement = { name: 'payouts_take', text: take(inRealTime('waiting')) };
-const takeOfShop: Statement = { name: 'payouts_take_of_shop', text: take(ofShop('waiting', 4)) };
+const takeAny: Statement = { name: 'payout.take', text: take(inRealTime('waiting')) };
+const takeOfShop: Statement = { name: 'payout.take_of_shop', text: take(ofShop('waiting', 4)) };
 
 /**
  * As many as are given to banks at once by one run; a few calls' time is then well within the

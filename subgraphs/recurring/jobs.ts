@@ -21,7 +21,7 @@ export interface TokenJobs {
  * come back under its key.
  */
 const unboundAfter_min = 60;
-const sweepMost = 200;
+const sweep_max = 200;
 
 /** So many pages of pending tokens are looked at in one run. */
 const pages_max = 50;
@@ -32,11 +32,11 @@ const pendingBehind = `from token where status = 'pending' and created_at <= $1 
   order by created_at, id`;
 
 const oldest: Statement = {
-  name: 'token_pending_oldest',
+  name: 'token.pending_oldest',
   text: `select merchant_id as "merchantId", id, binding_payment_id as "bindingPaymentId", created_at as "createdAt" ${pendingBehind} limit $4`,
 };
 const first: Statement = {
-  name: 'token_pending_first',
+  name: 'token.pending_first',
   text: `select merchant_id as "merchantId", id::text as "subjectId" ${pendingBehind} limit 1`,
 };
 
@@ -64,7 +64,7 @@ export const endUnboundTokens = async (parts: TokenJobs): Promise<number> => {
     const behind = [before, place.createdAt, place.id];
     const { result, most } = await workBatch(pool, {
       task,
-      most: sweepMost,
+      most: sweep_max,
       work: (some) => endPage(parts, [...behind, some]),
       first: async () => (await run<Subject>(pool, first, behind))[0] ?? null,
     });

@@ -71,7 +71,7 @@ const notFound = apiError(404, 'not_found', 'There is no such object', 'id');
 const over = (amount: Amount, most_rub: bigint): boolean =>
   kopecks(amount) > most_rub * 100n || kopecks(amount) < 100n;
 
-const paymentMost_rub = (type: string): bigint => (type === 'bank_card' ? 350_000n : 700_000n);
+const payment_max_rub = (type: string): bigint => (type === 'bank_card' ? 350_000n : 700_000n);
 
 /** What an account may know: what it made itself. */
 const ownOf = <Thing extends { readonly account: string }>(
@@ -86,7 +86,7 @@ const createPayment = ({ books, base, tell }: ApiParts, asked: ApiRequest): ApiR
   if (saved === undefined)
     return apiError(400, 'invalid_request', 'The saved method is unknown', 'payment_method_id');
   const type: string = saved?.type ?? data.type;
-  if (over(body.amount, paymentMost_rub(type)))
+  if (over(body.amount, payment_max_rub(type)))
     return apiError(400, 'invalid_request', 'The amount is beyond the limit', 'amount.value');
   const number: string | null = data?.card?.number ?? null;
   const id = books.id();

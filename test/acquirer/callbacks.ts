@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Faults } from './faults.ts';
 
 /** A notification that is held goes out after the next one, or after so long when there is none. */
-const heldMost_ms = 1_000;
+const held_max_ms = 1_000;
 const tries = [50, 200, 1_000, 3_000];
 
 const headers = { 'content-type': 'application/json' };
@@ -45,7 +45,7 @@ export const openCallbacks = (faults: Faults, isAccepted: IsAccepted): Notify =>
     if (fault === 'reordered' && !held) {
       const one = { url, body };
       held = one;
-      setTimeout(() => held === one && release(), heldMost_ms).unref();
+      setTimeout(() => held === one && release(), held_max_ms).unref();
       return;
     }
     const copies = fault === 'duplicate' ? 3 : 1;

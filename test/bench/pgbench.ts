@@ -32,9 +32,9 @@ const scriptOf = ({ text, values }: SentStatement, fresh: readonly number[]): st
  * Whole seconds: pgbench knows no less. Its connections are made anew each time, which a second
  * alone would feel.
  */
-const leastDuration_s = 2;
+const duration_min_s = 2;
 /** It tells something of each script. */
-const outputMost_bytes = 16 * 1_024 * 1_024;
+const output_max_bytes = 16 * 1_024 * 1_024;
 
 /** Scripts that pgbench runs in turns, at random, and the variables that they name. */
 export interface Scripts {
@@ -74,7 +74,7 @@ export const scriptsSubject = (
       ...length,
     ];
     const { stdout } = await promisify(execFile)('pgbench', [...options, ...variables, url], {
-      maxBuffer: outputMost_bytes,
+      maxBuffer: output_max_bytes,
     });
     // The processes of its connections end by themselves, a moment later.
     await sleep(100);
@@ -92,7 +92,7 @@ export const scriptsSubject = (
       const rounded_s = requests_max === undefined ? Math.round(duration_ms / 1_000) : 0;
       const length = counted
         ? ['-t', `${Math.ceil((requests_max ?? 0) / connections)}`]
-        : ['-T', `${Math.max(leastDuration_s, rounded_s)}`];
+        : ['-T', `${Math.max(duration_min_s, rounded_s)}`];
       const { result, each_us } = await withClocks([postgres], () => run(connections, length));
       return {
         perSecond: result.perSecond,

@@ -20,12 +20,12 @@ const stations = [
   'POST /v1/public/payments',
   'operation CreatePayment',
   'subgraph paymentCreate',
-  'sql payment_create',
+  'sql payment.create',
   'open session',
   'bank openSession',
   'ask bank',
   'bank ask',
-  'sql payment_store',
+  'sql payment.store',
   'webhook',
 ];
 

@@ -126,7 +126,7 @@ for (const kind of storeKinds) {
         open: openNext,
         ask: () => backend.ask(),
         log,
-        silenceMost_ms: 3_000,
+        silence_max_ms: 3_000,
       });
       t.after(() => kept.close(delay(2_000)));
       await opened[0]?.pause(true);
@@ -169,7 +169,7 @@ for (const kind of storeKinds) {
         open: openNext,
         ask: () => whole.ask(),
         log,
-        silenceMost_ms: 3_000,
+        silence_max_ms: 3_000,
       });
       t.after(() => kept.close(delay(2_000)));
       way.close();

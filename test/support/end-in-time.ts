@@ -3,13 +3,13 @@
  * open, a promise that nobody settles) is a failure that names itself, not a run that stands still;
  * and a file that is told to end lets its servers go first.
  */
-const fileMax_min = process.env['FLEET'] === 'whole' ? 30 : 20;
+const file_max_min = process.env['FLEET'] === 'whole' ? 30 : 20;
 
 setTimeout(() => {
   process.stderr.write(
-    `${process.argv[1]} still runs after ${fileMax_min} minutes: it is ended, which makes it fail\n`,
+    `${process.argv[1]} still runs after ${file_max_min} minutes: it is ended, which makes it fail\n`,
   );
   process.exit(1);
-}, fileMax_min * 60_000).unref();
+}, file_max_min * 60_000).unref();
 
 process.once('SIGTERM', () => process.exit(143));

@@ -252,7 +252,7 @@ describe('a slow receiver', () => {
     // Ten at a time and a second for each: what came to the healthy one did not wait for the end of
     // that.
     assert.ok(slow.received.length < 400, 'the slow one has more before it');
-    assert.equal(slow.mostAtOnce, 10);
+    assert.equal(slow.atOnce_max, 10);
     await stage.pool.query('update webhook_endpoint set active = false where shop_id = $1', [
       its.shopId,
     ]);
@@ -306,7 +306,7 @@ describe('a bad receiver', () => {
       status: 500,
       error: `no complete answer within ${deadline_ms} ms`,
     });
-    assert.equal(hanging.mostAtOnce, 10, 'ten at once and no more');
+    assert.equal(hanging.atOnce_max, 10, 'ten at once and no more');
   });
 
   test('that nobody listens at is tried again', async (context) => {

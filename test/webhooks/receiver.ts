@@ -16,7 +16,7 @@ export interface Receiver {
   readonly url: string;
   readonly received: readonly Received[];
   /** The most requests that were open at once. */
-  readonly mostAtOnce: number;
+  readonly atOnce_max: number;
   /** Resolves when so many requests have come; throws when that takes too long. */
   until(count: number): Promise<void>;
   close(): void;
@@ -60,7 +60,7 @@ export const startReceiver = async (
   return {
     url: `http://127.0.0.1:${address.port}`,
     received,
-    get mostAtOnce() {
+    get atOnce_max() {
       return open.most;
     },
     until: (count) =>

@@ -37,9 +37,9 @@ const look_ms = 2_000;
 /**
  * What was sent may still be on its way: so many looks must find nothing before it counts as lost.
  */
-const looksMost = 3;
+const looks_max = 3;
 /** How often a method is chosen without an answer: choosing the same one again changes nothing. */
-const choicesMost = 3;
+const choices_max = 3;
 
 /** One thing at a time: a double click does nothing. */
 let busy = false;
@@ -121,7 +121,7 @@ const post = async (what, body, took, attempts = 1) => {
     notice(() => refusal(answer.code));
     return null;
   }
-  const state = await recover(took, attempts > 1 ? 1 : looksMost);
+  const state = await recover(took, attempts > 1 ? 1 : looks_max);
   if (!state && attempts > 1) return post(what, body, took, attempts - 1);
   if (!state) notice(() => words().unsent, true);
   return state;
@@ -168,7 +168,7 @@ const pay = async (form) => {
   await alone(form.querySelector('.primary'), async () => {
     const isChosen = (/** @type {State} */ now) =>
       now.method === chosen || now.status !== 'pending';
-    if (chosen !== null && !(await post('method', { method: chosen }, isChosen, choicesMost)))
+    if (chosen !== null && !(await post('method', { method: chosen }, isChosen, choices_max)))
       return;
     rememberPaying();
     const state = await post('pay', card ? { card } : {}, hasBegun);

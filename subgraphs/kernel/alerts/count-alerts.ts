@@ -5,7 +5,7 @@ import { alertKinds, type AlertKind } from '../rules/alert.ts';
 import { metrics } from '../service/tracing/telemetry.ts';
 
 const count: Statement = {
-  name: 'alerts.count',
+  name: 'alert.count',
   text: 'select kind, count(*)::int as count from alert where resolved_at is null group by kind',
 };
 

@@ -17,7 +17,7 @@ export const alertColumns = columns(propertyNames(AlertEntity));
 export type AlertRow = Alert & { readonly createdAt: Temporal.Instant };
 
 const page: Statement = {
-  name: 'alerts.page',
+  name: 'alert.page',
   text: `select ${alertColumns}, raised_at as "createdAt" from alert
     where ($4::text is null or kind = $4) and ($5::boolean is null or (resolved_at is not null) = $5) and ($6::uuid is null or merchant_id = $6)
       and ${behindCursor('raised_at', 'id')} ${newestFirst('raised_at', 'id')}`,

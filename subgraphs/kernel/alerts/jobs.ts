@@ -15,7 +15,7 @@ export interface AlertJobs {
   readonly now: () => Temporal.Instant;
 }
 
-const tellMost_rows = 100;
+const tell_max_rows = 100;
 /** An operator's console may be a second late. */
 const tellEvery_ms = 1_000;
 
@@ -24,11 +24,11 @@ const task = 'tell-alerts';
 const notAside = notSetAside(task, 'alert.merchant_id', 'alert.id::text');
 
 const oldest: Statement = {
-  name: 'alerts.oldest_untold',
+  name: 'alert.oldest_unpublished',
   text: `select merchant_id as "merchantId", id::text as "subjectId" from alert where told_at is null and ${notAside} order by raised_at limit 1`,
 };
 const take: Statement = {
-  name: 'alerts.take_untold',
+  name: 'alert.take_unpublished',
   text: `update alert set told_at = $1 where (merchant_id, id) in
       (select merchant_id, id from alert where told_at is null and ${notAside} order by raised_at limit $2 for update skip locked)
     returning ${alertColumns}`,
@@ -42,7 +42,7 @@ export const tellAlerts = async ({ pool, bus, now }: AlertJobs): Promise<number>
   const first = async () => (await run<Subject>(pool, oldest, []))[0] ?? null;
   const { result: alerts } = await workBatch(pool, {
     task,
-    most: tellMost_rows,
+    most: tell_max_rows,
     work: (most) => run<Alert>(pool, take, [now(), most]),
     first,
   });

@@ -31,7 +31,7 @@ export interface Accounts {
 export type AccountsOf = (merchantId: string, purpose: AccountPurpose) => Promise<Accounts>;
 
 const read: Statement = {
-  name: 'bank_accounts_of_merchant',
+  name: 'bank_account.of_merchant',
   text: `select account, secret_sealed as sealed, active from bank_account where merchant_id = $1 and connector = $2 and purpose = $3
     order by active desc, changed_at desc`,
 };

@@ -16,7 +16,7 @@ export interface Breaker {
 }
 
 /** As many calls in a row without an answer open it. */
-const failuresMost = 10;
+const failures_max = 10;
 /** How long it stays open before a trial. */
 const pause_ms = 5_000;
 
@@ -26,16 +26,16 @@ export const openBreaker = (now_ms: () => number = () => performance.now()): Bre
   let trialAt_ms = -Infinity;
   return {
     lets: () => {
-      if (failures < failuresMost) return true;
+      if (failures < failures_max) return true;
       if (now_ms() < trialAt_ms) return false;
       trialAt_ms = now_ms() + pause_ms;
       return true;
     },
     note: (answered) => {
       failures = answered ? 0 : failures + 1;
-      if (failures === failuresMost) trialAt_ms = now_ms() + pause_ms;
+      if (failures === failures_max) trialAt_ms = now_ms() + pause_ms;
     },
-    isOpen: () => failures >= failuresMost,
+    isOpen: () => failures >= failures_max,
   };
 };
 

@@ -56,13 +56,13 @@ export interface Banks {
 }
 
 const routesOf: Statement = {
-  name: 'bank_routes_of_shop',
+  name: 'bank_route.of_shop',
   text: `select route.method, route.connector from merchant left join bank_route route on route.merchant_id = merchant.id
       and route.shop_id = $2 and route.mode = $3 and route.operation = $4 and route.active
     where merchant.id = $1 and merchant.live_enabled order by route.priority, route.id`,
 };
 const enabled: Statement = {
-  name: 'bank_live_enabled',
+  name: 'bank.live_enabled',
   text: 'select 1 from merchant where id = $1 and live_enabled',
 };
 

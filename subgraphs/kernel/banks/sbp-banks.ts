@@ -25,7 +25,7 @@ const sortedWith = (told: readonly SbpBank[]): readonly SbpBank[] =>
   );
 
 const readAll: Statement = {
-  name: 'sbp_banks_read',
+  name: 'sbp_bank.read',
   text: `select ${columns(['memberId', 'name', 'nameEn'])} from sbp_bank`,
 };
 

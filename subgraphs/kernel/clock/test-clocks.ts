@@ -45,10 +45,10 @@ export interface TestClocksParts {
 
 /**
  * Behind this age the list of merchants with clocks is read anew beside the work; behind
- * `staleMost_ms` the work waits for it. A message on the bus makes both prompt.
+ * `stale_max_ms` the work waits for it. A message on the bus makes both prompt.
  */
-const keptMost_ms = 500;
-const staleMost_ms = 1_000;
+const kept_max_ms = 500;
+const stale_max_ms = 1_000;
 
 /**
  * SQL: what a clock shows at the real moment in the parameter. It stands while it is frozen and on
@@ -122,8 +122,8 @@ class KnownClocks implements TestClocks {
   timeOf(timed: Timed): Temporal.Instant | Promise<Temporal.Instant> {
     if (timed.kind === 'shop' && timed.mode === 'live') return this.#now();
     const age_ms = performance.now() - this.#askedAt_ms;
-    if (age_ms > keptMost_ms) this.#ask();
-    if (age_ms > staleMost_ms || !this.#owners) return this.#asking.then(() => this.#timeOf(timed));
+    if (age_ms > kept_max_ms) this.#ask();
+    if (age_ms > stale_max_ms || !this.#owners) return this.#asking.then(() => this.#timeOf(timed));
     return this.#timeOf(timed);
   }
 

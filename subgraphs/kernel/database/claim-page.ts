@@ -20,7 +20,7 @@ export interface PageClaim extends IdempotencyClaim {
 // In the order given: of two equal batches the second waits at its first item, holding nothing that
 // the first one needs.
 const claimAll: Statement = {
-  name: 'idempotency_claim_page',
+  name: 'idempotency.claim_page',
   text: `insert into idempotency_key (merchant_id, mode, key, fingerprint, shop_id, resource_id, created_at)
     select $1, $2, row.key, row.fingerprint, $3, row.resource_id, $4
     from rows from (jsonb_to_recordset($5::jsonb) as (key text, fingerprint text, "resourceId" uuid)) with ordinality as row(key, fingerprint, resource_id, place)
@@ -29,12 +29,12 @@ const claimAll: Statement = {
 };
 
 const findAll: Statement = {
-  name: 'idempotency_find_page',
+  name: 'idempotency.find_page',
   text: `select key, fingerprint, shop_id as "shopId", resource_id as "resourceId" from idempotency_key where merchant_id = $1 and mode = $2 and key = any($3)`,
 };
 
 const release: Statement = {
-  name: 'idempotency_release_page',
+  name: 'idempotency.release_page',
   text: 'delete from idempotency_key where merchant_id = $1 and mode = $2 and key = any($3)',
 };
 

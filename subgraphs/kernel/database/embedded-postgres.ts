@@ -50,7 +50,7 @@ export interface EmbeddedPostgresOptions {
 
 const database = 'payments';
 const watch_ms = 500;
-const watchMax_ms = 10_000;
+const watch_max_ms = 10_000;
 
 /**
  * Starts PostgreSQL on `dataDir`, or takes over the server that a killed service has left running
@@ -147,7 +147,7 @@ const keepRunning = (
         progress('PostgreSQL runs again');
       } catch (error) {
         if (stopping.signal.aborted) return;
-        pause_ms = Math.min(2 * pause_ms, watchMax_ms);
+        pause_ms = Math.min(2 * pause_ms, watch_max_ms);
         progress(wordsOf(error));
       }
     }

@@ -47,7 +47,7 @@ export interface Created<Made> {
   readonly replayed: boolean;
 }
 
-const idempotencyKeyMax_chars = 64;
+const idempotencyKey_max_chars = 64;
 /** Decision D-21: how long a call waits for an earlier one with the same key. */
 export const claimPatience_ms = 5_000;
 /** Decision D-23. */
@@ -67,10 +67,10 @@ export const claimOf = (
 ): IdempotencyClaim | Refused | null => {
   if (!argument) return null;
   const { key } = argument;
-  if (key.length > idempotencyKeyMax_chars || !/^[\x20-\x7e]+$/.test(key)) {
+  if (key.length > idempotencyKey_max_chars || !/^[\x20-\x7e]+$/.test(key)) {
     return refused(
       'bad_request',
-      `Idempotency-Key: expected 1 to ${idempotencyKeyMax_chars} printable ASCII characters, got ${key.length} characters`,
+      `Idempotency-Key: expected 1 to ${idempotencyKey_max_chars} printable ASCII characters, got ${key.length} characters`,
     );
   }
   const meaning = (): string =>
@@ -106,7 +106,7 @@ export const insertClaim = (
    on conflict do nothing returning 1`;
 
 const find: Statement = {
-  name: 'idempotency_find',
+  name: 'idempotency.find',
   text: `select fingerprint, shop_id as "shopId", resource_id as "resourceId" from idempotency_key where merchant_id = $1 and mode = $2 and key = $3`,
 };
 
@@ -177,7 +177,7 @@ export const madeOnce = async <Made extends object>(
 };
 
 const claimAlone: Statement = {
-  name: 'idempotency_claim',
+  name: 'idempotency.claim',
   text: insertClaim({
     merchantId: '$1',
     mode: '$2',
@@ -229,7 +229,7 @@ export const createOnce = async <Made extends object>(
 };
 
 const release: Statement = {
-  name: 'idempotency_release',
+  name: 'idempotency.release',
   text: 'delete from idempotency_key where merchant_id = $1 and mode = $2 and key = $3 and resource_id = $4',
 };
 

@@ -15,7 +15,7 @@ export interface DatabaseJobs {
 }
 
 /** Small enough that a batch is over in milliseconds and never in the way of a payment. */
-const batchMost_rows = 1_000;
+const batch_max_rows = 1_000;
 
 /** Removes batches until one is not full; what was removed counts for the metrics. */
 const forgetAll = async (
@@ -23,8 +23,8 @@ const forgetAll = async (
   stopping: AbortSignal,
   forgetBatch: () => Promise<number>,
 ): Promise<void> => {
-  let count = batchMost_rows;
-  while (!stopping.aborted && count === batchMost_rows) {
+  let count = batch_max_rows;
+  while (!stopping.aborted && count === batch_max_rows) {
     count = await forgetBatch();
     removedRows.inc({ table }, count);
   }
@@ -41,7 +41,7 @@ export const databaseJobs = ({ pool, now, stopping }: DatabaseJobs): readonly Jo
     every_ms: 60_000,
     parse: () => null,
     run: async () => {
-      await forgetAll('idempotency_key', stopping, () => forgetKeys(pool, now(), batchMost_rows));
+      await forgetAll('idempotency_key', stopping, () => forgetKeys(pool, now(), batch_max_rows));
       return done;
     },
   },
@@ -52,7 +52,7 @@ export const databaseJobs = ({ pool, now, stopping }: DatabaseJobs): readonly Jo
     parse: () => null,
     run: async () => {
       const cutoff = now().subtract({ hours: setAsideKept_days * 24 });
-      await forgetAll('set_aside', stopping, () => forgetSetAside(pool, cutoff, batchMost_rows));
+      await forgetAll('set_aside', stopping, () => forgetSetAside(pool, cutoff, batch_max_rows));
       return done;
     },
   },
@@ -62,7 +62,7 @@ export const databaseJobs = ({ pool, now, stopping }: DatabaseJobs): readonly Jo
     every_ms: 3_600_000,
     parse: () => null,
     run: async () => {
-      await forgetAll('subject_trace', stopping, () => forgetTraces(pool, now(), batchMost_rows));
+      await forgetAll('subject_trace', stopping, () => forgetTraces(pool, now(), batch_max_rows));
       return done;
     },
   },

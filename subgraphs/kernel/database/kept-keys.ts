@@ -43,11 +43,11 @@ const retry_ms = 500;
 const lookAgain_ms = 1_000;
 
 const keep: Statement = {
-  name: 'kept_key_keep',
+  name: 'kept_key.keep',
   text: `insert into kept_key (purpose, generation, sealed) values ('fingerprint', $1, $2), ('service', $1, $3) on conflict do nothing`,
 };
 const readAll: Statement = {
-  name: 'kept_key_read',
+  name: 'kept_key.read',
   text: 'select purpose, generation, sealed from kept_key order by purpose, generation',
 };
 

@@ -12,7 +12,7 @@ export interface Position {
   readonly id: string;
 }
 
-export const pageMost_rows = 200;
+export const page_max_rows = 200;
 
 const digestOf = (filters: unknown): string =>
   createHash('sha256').update(JSON.stringify(filters)).digest('base64url').slice(0, 12);
@@ -133,7 +133,7 @@ export const spanOf = (
 };
 
 /** Checks a page size; `bad_request` outside 1 to `most`. */
-export const pageSize = (first: number, most = pageMost_rows): number | Refused =>
+export const pageSize = (first: number, most = page_max_rows): number | Refused =>
   first >= 1 && first <= most
     ? first
     : refused('bad_request', `limit: expected an integer from 1 to ${most}, got ${first}`);

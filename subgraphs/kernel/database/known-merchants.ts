@@ -9,7 +9,7 @@ import { run, type Runner, type Statement } from './statement.ts';
 const remembered = 10_000;
 
 const found: Statement = {
-  name: 'known_merchants',
+  name: 'merchant.known',
   text: 'select id from merchant where id = any ($1::uuid[])',
 };
 

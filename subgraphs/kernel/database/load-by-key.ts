@@ -23,11 +23,11 @@ export const isUuid = (text: string): boolean => uuid.test(text);
  */
 export const loadByKey = <Found extends RowKey>(table: string, columns: string) => {
   const one: Statement = {
-    name: `load_one_${table}`,
+    name: `${table}.load_one`,
     text: `select ${columns} from ${table} where merchant_id = $1 and id = $2`,
   };
   const many: Statement = {
-    name: `load_${table}`,
+    name: `${table}.load`,
     text: `select ${columns} from ${table} where (merchant_id, id) in (select * from unnest($1::uuid[], $2::uuid[]))`,
   };
   // PostgreSQL plans the statement with lists anew each time, which costs it four times as much as

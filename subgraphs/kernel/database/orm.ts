@@ -43,10 +43,10 @@ export interface DatabaseOptions {
 }
 
 /** The relay has one, and each run of a job that keeps a test clock. */
-const sessionsMax = 12;
+const sessions_max = 12;
 
 const openSessions = (url: string): pg.Pool => {
-  const pool = new pg.Pool({ connectionString: url, max: sessionsMax, keepAlive: true });
+  const pool = new pg.Pool({ connectionString: url, max: sessions_max, keepAlive: true });
   // Who holds a session sees by its next statement that it is lost; an idle one is made anew.
   pool.on('connect', (client) => client.on('error', () => {}));
   pool.on('error', () => {});

@@ -3,7 +3,7 @@
  * registry. One statement per list; its first three parameters are the page's.
  */
 import { isRefused, type Refused } from '../rules/refusal.ts';
-import { pageMost_rows, pageOf, pageSize, positionOf, type Position } from './keyset.ts';
+import { page_max_rows, pageOf, pageSize, positionOf, type Position } from './keyset.ts';
 import { run, type Runner, type Statement } from './statement.ts';
 
 /** What a caller asks for: so many rows behind a cursor. */
@@ -38,7 +38,7 @@ export const readPage = async <Row extends Position>(
   statement: Statement,
   values: readonly unknown[],
   { first, after }: PageQuery,
-  most = pageMost_rows,
+  most = page_max_rows,
 ): Promise<Page<Row> | Refused> => {
   const bound = [statement.name, values];
   const size = pageSize(first, most);

@@ -10,7 +10,7 @@
  */
 import type { Mode } from '../rules/mode.ts';
 import { isRefused, type Refused } from '../rules/refusal.ts';
-import { pageMost_rows, pageOf, pageSize, positionOf, spanOf, type Position } from './keyset.ts';
+import { page_max_rows, pageOf, pageSize, positionOf, spanOf, type Position } from './keyset.ts';
 import { run, type Runner, type Statement } from './statement.ts';
 
 /** Whose rows, and in which modes. */
@@ -92,7 +92,7 @@ export const registryRange = (
   table: RegistryTable,
   reach: Reach,
   query: RegistryQuery,
-  most = pageMost_rows,
+  most = page_max_rows,
 ): RegistryRange | Refused => {
   const { first, after, from, to } = query;
   // Each value once: two arms of one value would give its rows twice.
@@ -126,11 +126,11 @@ export const registryRange = (
  */
 export const registry = <Row extends Position>(table: RegistryTable, columns: string) => {
   const whole: Statement = {
-    name: `registry_${table.name}`,
+    name: `${table.name}.list`,
     text: registryText(table, columns, false),
   };
   const filtered: Statement = {
-    name: `registry_${table.name}_filtered`,
+    name: `${table.name}.list_filtered`,
     text: registryText(table, columns, true),
   };
   return async (

@@ -24,12 +24,12 @@ export interface TracedSubject {
 const kept_h = tracesKept_days * 24;
 
 const remember: Statement = {
-  name: 'subject_trace_remember',
+  name: 'subject_trace.remember',
   text: 'insert into subject_trace (merchant_id, subject_id, traceparent, created_at) values ($1, $2, $3, now()) on conflict do nothing',
 };
 
 const find: Statement = {
-  name: 'subject_trace_find',
+  name: 'subject_trace.find',
   text: 'select traceparent from subject_trace where merchant_id = $1 and subject_id = $2',
 };
 

@@ -7,7 +7,7 @@ import type { Mode } from '../rules/mode.ts';
 import { readSums, type ShopBalanceRow, type ShopSums } from './balance.ts';
 
 const balancesAt: Statement = {
-  name: 'balances_at',
+  name: 'balance.at',
   text: `select shop.id as "shopId", shop.name as "shopName", coalesce(sum(side.amount), 0)::text as balance,
       coalesce(sum(side.amount) filter (where side.account = 'merchant'), 0)::text as available
     from shop left join posting as entry on entry.merchant_id = shop.merchant_id and entry.shop_id = shop.id and entry.mode = $2 and entry.currency = $3

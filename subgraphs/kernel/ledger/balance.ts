@@ -31,7 +31,7 @@ export const readSums = ({ balance, available, ...shop }: ShopSums): ShopBalance
 });
 
 const balancesOf: Statement = {
-  name: 'balances_of_merchant',
+  name: 'balance.of_merchant',
   text: `select shop.id as "shopId", shop.name as "shopName", coalesce(sum(b.amount), 0)::text as balance,
       coalesce(sum(b.amount) filter (where b.account = 'merchant'), 0)::text as available
     from shop left join (

@@ -36,7 +36,7 @@ export const withinBound = async <Booked>(
 // The folded rows alone: what is not folded yet is far too little to matter, and a read of it would
 // wait for a backlog.
 const owned: Statement = {
-  name: 'balance_folded',
+  name: 'balance.folded',
   text: `select coalesce(sum(amount), 0)::text as owned from balance where merchant_id = $1 and mode = $2 and currency = $3`,
 };
 

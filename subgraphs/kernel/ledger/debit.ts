@@ -16,7 +16,7 @@ import {
 } from './post.ts';
 
 const lock: Statement = {
-  name: 'ledger_lock',
+  name: 'ledger.lock',
   text: 'select 1 from merchant where id = $1 for no key update',
 };
 
@@ -42,7 +42,7 @@ export const availableOf = async (
 };
 
 const book: Statement = {
-  name: 'ledger_book',
+  name: 'ledger.book',
   text: `with booked as (${insertPostings('$1', 'select 1')}), balanced as (${insertDeltas('$2', 'select 1')}) select 1`,
 };
 

@@ -22,14 +22,14 @@ const foldText = (whose: string): string =>
       on conflict (merchant_id, shop_id, mode, currency, account) do update set amount = balance.amount + excluded.amount returning 1)
     select count(*)::int as count from due`;
 
-const foldAny: Statement = { name: 'balance_fold', text: foldText(notAside) };
+const foldAny: Statement = { name: 'balance.fold', text: foldText(notAside) };
 const foldOne: Statement = {
-  name: 'balance_fold_one',
+  name: 'balance.fold_one',
   text: foldText(`waiting.merchant_id = $2 and ${account('waiting')} = $3`),
 };
 
 const accountsDue: Statement = {
-  name: 'balance_fold_accounts',
+  name: 'balance.fold_accounts',
   text: `select distinct merchant_id as "merchantId", ${account('due')} as "subjectId"
     from (select * from balance_delta as waiting where ${notAside} limit $1) as due order by 1, 2`,
 };

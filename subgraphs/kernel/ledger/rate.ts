@@ -31,7 +31,7 @@ export const effectiveRate = (
    order by rate.shop_id nulls last, rate.merchant_id nulls last, rate.since desc limit 1)`;
 
 const list: Statement = {
-  name: 'rates_of_shop',
+  name: 'rate.of_shop',
   text: `select m.method, coalesce(${effectiveRate('$1::uuid', '$2::uuid', 'm.method', '$3::timestamptz')}, 0) as "rateBps"
     from unnest($4::text[]) with ordinality as m(method, position) order by m.position`,
 };

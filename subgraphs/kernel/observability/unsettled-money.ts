@@ -25,7 +25,7 @@ interface Unsettled {
 // A payment's time runs from the session's end: until then its buyer may take as long as it lasts.
 // Each part reads a partial index of what is not final.
 const unsettled: Statement = {
-  name: 'unsettled_money',
+  name: 'money.unsettled',
   text: `
     with waiting as (
       select 'payment' as kind, mode, currency, amount, processing_until as since from payment where status = 'processing'

@@ -43,13 +43,13 @@ export const noPolicies: PolicyLists = {
 };
 
 /**
- * Behind this age the version is asked for beside the work; behind `staleMost_ms` the work waits
+ * Behind this age the version is asked for beside the work; behind `stale_max_ms` the work waits
  * for it.
  */
 const askAgain_ms = 500;
-const staleMost_ms = 1_000;
+const stale_max_ms = 1_000;
 /** Rates that are kept of a currency: the newest, those that begin later among them. */
-const ratesMost = 100;
+const rates_max = 100;
 
 interface Rows {
   readonly blocks: readonly (readonly [
@@ -63,12 +63,12 @@ interface Rows {
 
 // One statement sees one state: the lists are those of the version.
 const readLists: Statement = {
-  name: 'policies_read',
+  name: 'policy.read',
   text: `select version, case when version is distinct from $1::int8 then json_build_object(
       'blocks', (select coalesce(json_agg(json_build_array(merchant_id, kind, value)), '[]') from block_entry),
       'words', (select coalesce(json_agg(word), '[]') from forbidden_word),
       'rates', (select coalesce(json_agg(json_build_array(currency, usdt::text, (extract(epoch from since) * 1000)::int8) order by since desc), '[]')
-        from (select *, row_number() over (partition by currency order by since desc) as position from exchange_rate) r where position <= ${ratesMost})) end as lists
+        from (select *, row_number() over (partition by currency order by since desc) as position from exchange_rate) r where position <= ${rates_max})) end as lists
     from policy_version`,
 };
 
@@ -130,7 +130,7 @@ class KeptPolicies implements Policies {
       this.#trueAt_ms <= this.#heardAt_ms ? Infinity : performance.now() - this.#trueAt_ms;
     if (this.#lists && age_ms < askAgain_ms) return this.#lists;
     const reading = this.#read();
-    if (!this.#lists || age_ms >= staleMost_ms) return reading;
+    if (!this.#lists || age_ms >= stale_max_ms) return reading;
     // When this fails, a call that has to wait for it says so.
     reading.catch(() => {});
     return this.#lists;
@@ -184,7 +184,7 @@ export interface PoliciesParts {
 export const openPolicies = (parts: PoliciesParts): Policies => new KeptPolicies(parts);
 
 const take: Statement = {
-  name: 'policies_take',
+  name: 'policy.take',
   text: 'update policy_version set version = version + 1',
 };
 

@@ -25,7 +25,7 @@ const startPause_ms = 250;
  * How many times a statement that a conflict has rolled back is sent, and the longest pause before
  * it is sent again.
  */
-const triesMax = 5;
+const tries_max = 5;
 const conflictPause_ms = 50;
 
 /**
@@ -144,7 +144,7 @@ const watchPool = (pool: unknown, outage: Outage): PgPool => {
   };
   const resend = async <Answer>(
     ask: () => Promise<Answer>,
-    left = triesMax - 1,
+    left = tries_max - 1,
   ): Promise<Answer> => {
     try {
       return await ask();

@@ -16,8 +16,8 @@ const connectTimeout_ms = 5_000;
 const hastyAnswer_ms = 5_000;
 /** Above the ten seconds that BullMQ's blocking connections may wait for a job. */
 const patientAnswer_ms = 15_000;
-const reconnectMin_ms = 100;
-const reconnectMax_ms = 2_000;
+const reconnect_min_ms = 100;
+const reconnect_max_ms = 2_000;
 const keepAlive_ms = 10_000;
 
 /** Options for every connection to Redis: when to give up one try and when to make the next. */
@@ -26,7 +26,7 @@ export const patient = {
   keepAlive: keepAlive_ms,
   socketTimeout: patientAnswer_ms,
   disconnectTimeout: hangUp_ms,
-  retryStrategy: (attempts: number) => Math.min(attempts * reconnectMin_ms, reconnectMax_ms),
+  retryStrategy: (attempts: number) => Math.min(attempts * reconnect_min_ms, reconnect_max_ms),
 } satisfies RedisManners;
 
 /**

@@ -11,12 +11,12 @@ import { cut, openJoin } from './notification.ts';
 
 const connectTimeout_ms = 5_000;
 const answerTimeout_ms = 5_000;
-const reconnectMin_ms = 100;
-const reconnectMax_ms = 5_000;
+const reconnect_min_ms = 100;
+const reconnect_max_ms = 5_000;
 /** A silent connection may be a dead one. */
 const heartbeat_ms = 15_000;
 const closePatience_ms = 1_000;
-const batchMax = 256;
+const batch_max = 256;
 
 const settings = (databaseUrl: string): pg.ClientConfig => ({
   connectionString: databaseUrl,
@@ -68,7 +68,7 @@ const openSender = (databaseUrl: string): Wire => {
     if (pumping) return;
     pumping = true;
     while (waiting.length > 0) {
-      const batch = waiting.splice(0, batchMax);
+      const batch = waiting.splice(0, batch_max);
       const pairs = batch.flatMap(({ channel, payloads }) =>
         payloads.map((payload) => ({ channel, payload })),
       );
@@ -107,11 +107,11 @@ const keepListening = async (
   stopping: AbortSignal,
   listening: () => void,
 ): Promise<void> => {
-  let pause_ms = reconnectMin_ms;
+  let pause_ms = reconnect_min_ms;
   while (!stopping.aborted) {
     try {
       await listenUntilLost(databaseUrl, options, stopping, () => {
-        pause_ms = reconnectMin_ms;
+        pause_ms = reconnect_min_ms;
         listening();
       });
     } catch (error) {
@@ -120,7 +120,7 @@ const keepListening = async (
       await delay(pause_ms * (0.5 + Math.random() / 2), undefined, { signal: stopping }).catch(
         () => {},
       );
-      pause_ms = Math.min(pause_ms * 2, reconnectMax_ms);
+      pause_ms = Math.min(pause_ms * 2, reconnect_max_ms);
     }
   }
 };

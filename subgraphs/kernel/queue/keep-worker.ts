@@ -14,7 +14,7 @@ export interface KeptWorkerOptions {
   readonly ask: () => Promise<void>;
   readonly log: Logger;
   /** How long a worker that has room for a job may be without an answer of its store. */
-  readonly silenceMost_ms?: number;
+  readonly silence_max_ms?: number;
 }
 
 export interface KeptWorker {
@@ -34,7 +34,7 @@ export const keepWorker = async ({
   open,
   ask,
   log,
-  silenceMost_ms = silenceDefault_ms,
+  silence_max_ms = silenceDefault_ms,
 }: KeptWorkerOptions): Promise<KeptWorker> => {
   let worker = await open();
   let looking = false;
@@ -45,7 +45,7 @@ export const keepWorker = async ({
         () => true,
         () => false,
       ),
-      delay(silenceMost_ms / looksEach, false, { ref: false }),
+      delay(silence_max_ms / looksEach, false, { ref: false }),
     ]);
   const replace = async (silent: PatientWorker): Promise<void> => {
     log.error(
@@ -58,11 +58,11 @@ export const keepWorker = async ({
     await silent.close(true);
   };
   const look = async (): Promise<void> => {
-    if (looking || worker.silentFor_ms() < silenceMost_ms) return;
+    if (looking || worker.silentFor_ms() < silence_max_ms) return;
     looking = true;
     try {
       // The answer took its time.
-      if ((await answers()) && !closing && worker.silentFor_ms() >= silenceMost_ms)
+      if ((await answers()) && !closing && worker.silentFor_ms() >= silence_max_ms)
         await replace(worker);
     } catch (error) {
       log.warn(
@@ -73,7 +73,7 @@ export const keepWorker = async ({
       looking = false;
     }
   };
-  const watching = setInterval(() => void look(), silenceMost_ms / looksEach).unref();
+  const watching = setInterval(() => void look(), silence_max_ms / looksEach).unref();
   return {
     close: (deadline) => {
       closing = true;

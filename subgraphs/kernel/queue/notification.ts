@@ -1,16 +1,16 @@
 /** Texts of any size as notifications of PostgreSQL, whose payloads are shorter than 8000 bytes. */
 import { randomUUID } from 'node:crypto';
 
-const payloadMax_bytes = 7_900;
+const payload_max_bytes = 7_900;
 /** A UTF-16 unit takes at most three bytes in UTF-8. */
-const chunkMax_units = 2_600;
+const chunk_max_units = 2_600;
 
 /**
  * Cuts a text into payloads, each with `<id>/<index>/<count>/` in front. A large message is cut
  * rather than thinned out, so that nobody downstream needs to know two forms of it.
  */
 export const cut = (text: string): readonly string[] => {
-  const chunks = Buffer.byteLength(text) <= payloadMax_bytes - 60 ? [text] : chunksOf(text);
+  const chunks = Buffer.byteLength(text) <= payload_max_bytes - 60 ? [text] : chunksOf(text);
   const id = randomUUID();
   return chunks.map((chunk, index) => `${id}/${index}/${chunks.length}/${chunk}`);
 };
@@ -19,7 +19,7 @@ const chunksOf = (text: string): readonly string[] => {
   const chunks: string[] = [];
   let from = 0;
   while (from < text.length) {
-    let to = Math.min(from + chunkMax_units, text.length);
+    let to = Math.min(from + chunk_max_units, text.length);
     // A chunk does not end within a surrogate pair: alone, half of one cannot be sent.
     if (/[\ud800-\udbff]/.test(text.charAt(to - 1)) && to < text.length) to -= 1;
     chunks.push(text.slice(from, to));

@@ -73,7 +73,7 @@ const lockDefault_ms = 10_000;
 const drainDefault_ms = 8_000;
 const readyPatience_ms = 2_000;
 /** PostgreSQL takes a lock for each job of a batch. */
-const batchMax = 200;
+const batch_max = 200;
 /** Nobody reads BullMQ's own event log. */
 const eventsKept = 100;
 
@@ -224,8 +224,8 @@ const openAdding = (
         data: payload,
         opts: { deduplication: { id: idOf(job, payload), keepLastIfActive: true } },
       }));
-      for (let from = 0; from < added.length; from += batchMax)
-        await wake(queue.addBulk(added.slice(from, from + batchMax)));
+      for (let from = 0; from < added.length; from += batch_max)
+        await wake(queue.addBulk(added.slice(from, from + batch_max)));
     },
   };
 };

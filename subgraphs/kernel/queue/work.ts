@@ -32,10 +32,10 @@ export interface WorkerOptions {
 
 const retryWhenLost_ms = 1_000;
 /** How many times a job may lose its process before it is suspected of killing them. */
-const stallsMax = 5;
+const stalls_max = 5;
 const closePatience_ms = 1_000;
 const idlePoll_s = 5;
-const idlePollMax_s = 10;
+const idlePoll_max_s = 10;
 
 /**
  * Connects, and then takes jobs. The worker is closed with `closeWorker`. Rejects as `openReady`.
@@ -48,7 +48,7 @@ export const openWorker = async (options: WorkerOptions): Promise<PatientWorker>
     concurrency,
     lockDuration: lock_ms,
     stalledInterval: lock_ms / 2,
-    maxStalledCount: stallsMax,
+    maxStalledCount: stalls_max,
     runRetryDelay: retryWhenLost_ms,
     drainDelay: idlePoll_s,
     autorun: false,
@@ -129,7 +129,7 @@ export class PatientWorker extends Worker<JobPayload, void, string, IQueueBacken
    * while nobody listened.
    */
   override get maximumBlockTimeout(): number {
-    return idlePollMax_s;
+    return idlePoll_max_s;
   }
 
   /**

@@ -109,7 +109,7 @@ export const forgetLines = forgotten('reconciliation_line', {
 });
 
 /** Small enough that a batch is over in milliseconds. */
-const batchMost_rows = 1_000;
+const batch_max_rows = 1_000;
 /** And so many batches in one run: the next one goes on. */
 const batches_max = 200;
 
@@ -140,7 +140,7 @@ export const forgetOlder = async (
 ): Promise<number> => {
   let removed = 0;
   for (let batch = 0; batch < batches_max && !stopping.aborted; batch += 1) {
-    const { result, most } = await forgetBatch(runner, rows, cutoff, batchMost_rows);
+    const { result, most } = await forgetBatch(runner, rows, cutoff, batch_max_rows);
     removed += result;
     if (result < most) break;
   }

@@ -20,8 +20,8 @@ const mayBeCard = /(?<!\d)(?:\d{13}|\d{4,}[\s._:/-]\d{3})/;
  */
 const least_digits = 13;
 const most_digits = 19;
-const leastOfGroup_digits = 4;
-const leastOfLast_digits = 3;
+const group_min_digits = 4;
+const last_min_digits = 3;
 
 /**
  * How many of the groups from a place on are a card number, as many as can be; 0: none is. A
@@ -35,11 +35,11 @@ const lengthAt = (groups: readonly string[], from: number): number => {
   let length = 0;
   for (let place = from; place < groups.length && digits.length < most_digits; place += 1) {
     const group = groups[place] ?? '';
-    if (place > from && group.length < leastOfLast_digits) break;
+    if (place > from && group.length < last_min_digits) break;
     digits += group;
     if (digits.length >= least_digits && digits.length <= most_digits && isCardNumber(digits))
       length = place - from + 1;
-    if (group.length < leastOfGroup_digits) break;
+    if (group.length < group_min_digits) break;
   }
   return length;
 };

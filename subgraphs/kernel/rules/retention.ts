@@ -14,7 +14,7 @@ export type Retention =
 
 /** Unless the installation says otherwise (RETENTION_EVENTS_DAYS). */
 export const eventsKeptDefault_days = 90;
-export const eventsKeptLeast_days = 7;
+export const eventsKept_min_days = 7;
 /** Decision D-23. */
 export const keysKept_days = 30;
 /** Longer than a webhook is tried. */

@@ -36,7 +36,7 @@ export interface ClockVerbs {
  * How far ahead of where it stands a clock can be set at once, and how far from the real time it
  * may be made, in years.
  */
-const advanceMost_years = 5;
+const advance_max_years = 5;
 const madeWithin_years = 10;
 
 const shown = `${columns(propertyNames(TestClockEntity))}, ${shownAt('$3')} as now`;
@@ -176,11 +176,11 @@ export const advanceClock = (
   { to, ...shop }: ShopKey & { readonly to: Temporal.Instant },
 ): Promise<ShownClock | Refused> =>
   set(verbs, acting, { shop, verb: 'advance' }, ({ now }) =>
-    isBefore(now, to) && isBefore(to, distant(now, advanceMost_years))
+    isBefore(now, to) && isBefore(to, distant(now, advance_max_years))
       ? { targetAt: to }
       : refused(
           'bad_request',
-          `to: expected a moment after ${now.toString()} and within ${advanceMost_years} years of it, got ${to.toString()}`,
+          `to: expected a moment after ${now.toString()} and within ${advance_max_years} years of it, got ${to.toString()}`,
         ),
   );
 

@@ -14,7 +14,7 @@ import { changeWithAudit, type Acting } from '../audit.ts';
 import { reasonMistake } from '../policies/change-policy.ts';
 
 /** So many rows of each kind lose their data in one call. */
-const erasedMost_rows = 1_000;
+const erased_max_rows = 1_000;
 
 export type ErasedSubject = 'customer' | 'payment' | 'payout';
 
@@ -32,7 +32,7 @@ export interface Erased {
 }
 
 const final = `status = any (array['succeeded', 'failed', 'expired', 'cancelled', 'refunded'])`;
-const oldest = `order by id limit ${erasedMost_rows} for update`;
+const oldest = `order by id limit ${erased_max_rows} for update`;
 
 // The merchant's pairs about the buyer go by their names; the others stay in their order. The
 // version grows, so that who decides on the row as it was decides again.
@@ -95,7 +95,7 @@ const erase = async (
 ): Promise<Erased> => {
   const [row] = await run<Omit<Erased, 'hasMore'>>(client, statements[subject], [merchantId, id]);
   if (!row) throw new Error('a count has one row');
-  return { ...row, hasMore: row.payments === erasedMost_rows };
+  return { ...row, hasMore: row.payments === erased_max_rows };
 };
 
 /**

@@ -153,7 +153,7 @@ export const revokeApiKey = async (
 };
 
 const keysOfShop: Statement = {
-  name: 'api_keys_of_shop',
+  name: 'api_key.of_shop',
   text: `select ${keyColumns} from api_key where merchant_id = $4 and shop_id = $5 and ${behindCursor('created_at', 'id')} ${newestFirst('created_at', 'id')}`,
 };
 

@@ -12,7 +12,7 @@ import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
 import { ledgerRegistryQuery, ledgerTable, signedAmount, type LedgerQuery } from './read-ledger.ts';
 
 /** Rows of a part at most: about a megabyte. */
-const partMost_rows = 5_000;
+const part_max_rows = 5_000;
 
 export interface LedgerFilePart {
   /** Whole lines, each with its end; the header is not among them. */
@@ -64,7 +64,7 @@ export const exportLedger = async (
   query: LedgerQuery,
 ): Promise<LedgerFilePart | Refused> => {
   const reach: Reach = { merchantId, shopIds: [shopId], modes: [mode] };
-  const range = registryRange(ledgerTable, reach, ledgerRegistryQuery(query), partMost_rows);
+  const range = registryRange(ledgerTable, reach, ledgerRegistryQuery(query), part_max_rows);
   if (isRefused(range)) return range;
   const [found] = await run<PartRow>(
     runner,

@@ -22,7 +22,7 @@ import { changeWithAudit, type Acting } from '../audit.ts';
 import { missing, reasonMistake, type PolicyParts } from '../policies/change-policy.ts';
 import { ledgerColumns, type LedgerRow } from './read-ledger.ts';
 
-const referenceMax_chars = 100;
+const reference_max_chars = 100;
 
 interface Movement {
   readonly kind: 'settlement' | 'adjustment';
@@ -65,10 +65,10 @@ const mistakeIn = ({ amount, currency, reference }: Movement): string | null => 
   if (!isCurrency(currency))
     return `currency: expected an ISO 4217 code such as RUB, got ${currency}`;
   const fits =
-    isPlainText(reference) && reference.trim() !== '' && reference.length <= referenceMax_chars;
+    isPlainText(reference) && reference.trim() !== '' && reference.length <= reference_max_chars;
   return fits
     ? null
-    : `reference: expected 1 to ${referenceMax_chars} characters, got ${reference.length}`;
+    : `reference: expected 1 to ${reference_max_chars} characters, got ${reference.length}`;
 };
 
 const isSame = (entry: LedgerRow, { shopId, mode, currency, amount }: Movement): boolean =>

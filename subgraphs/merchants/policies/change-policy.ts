@@ -97,10 +97,10 @@ export const beginning = (
     : from;
 };
 
-const reasonMax_chars = 500;
+const reason_max_chars = 500;
 
 /** What is wrong with a reason; null when nothing is. */
 export const reasonMistake = (reason: string): Refused | null =>
-  isPlainText(reason) && reason.trim() !== '' && reason.length <= reasonMax_chars
+  isPlainText(reason) && reason.trim() !== '' && reason.length <= reason_max_chars
     ? null
-    : refused('bad_request', `reason: expected 1 to ${reasonMax_chars} characters`);
+    : refused('bad_request', `reason: expected 1 to ${reason_max_chars} characters`);

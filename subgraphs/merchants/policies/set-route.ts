@@ -44,7 +44,7 @@ const remove: Statement = {
   text: `delete from bank_route where merchant_id = $1 and id = $2 returning ${routeColumns}`,
 };
 
-const priorityMost = 1_000;
+const priority_max = 1_000;
 
 const told = ({ shopId, operation, method, connector, priority, active }: BankRoute) => ({
   shopId,
@@ -73,9 +73,9 @@ const mistakeIn = ({ mode, operation, method, connector, priority }: RouteInput)
     return `method: ${operation} goes by one of ${methodsOf[operation].join(', ')}, got ${method}`;
   if (!/^[a-z][a-z0-9_-]{1,39}$/.test(connector))
     return 'connector: expected the name of a connector, such as yookassa';
-  return priority >= 0 && priority <= priorityMost
+  return priority >= 0 && priority <= priority_max
     ? null
-    : `priority: expected an integer from 0 to ${priorityMost}, got ${priority}`;
+    : `priority: expected an integer from 0 to ${priority_max}, got ${priority}`;
 };
 
 /**

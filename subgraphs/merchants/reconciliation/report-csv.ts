@@ -19,7 +19,7 @@ export interface LineMistake {
   readonly message: string;
 }
 
-const referenceMax_chars = 255;
+const reference_max_chars = 255;
 
 const amountOf = (text: string): bigint | null =>
   /^\d{1,16}$/.test(text) && BigInt(text) <= largestAmount ? BigInt(text) : null;
@@ -47,8 +47,8 @@ const readLine = (text: string): RegistryLine | string => {
   ] = fields;
   if (fields.length !== 8) return `expected 8 fields, got ${fields.length}`;
   if (text.includes('"')) return 'expected fields without quotes';
-  if (reference === '' || reference.length > referenceMax_chars)
-    return `reference: expected 1 to ${referenceMax_chars} characters`;
+  if (reference === '' || reference.length > reference_max_chars)
+    return `reference: expected 1 to ${reference_max_chars} characters`;
   if (operation !== '' && !isUuid(operation)) return 'operation_id: expected a UUID or nothing';
   const kind = registryKinds.find((known) => known === kindText);
   if (!kind) return `kind: expected ${registryKinds.join(', ')}`;

@@ -22,7 +22,7 @@ import { ReconciliationRunEntity, type ReconciliationRun } from './entities.ts';
 import { readRegistry } from './report-csv.ts';
 
 export const runColumns = columns(propertyNames(ReconciliationRunEntity));
-const referenceMax_chars = 100;
+const reference_max_chars = 100;
 /** So many mistakes are told at once. */
 const mistakesTold_max = 20;
 
@@ -70,11 +70,11 @@ const makeReady: Statement = {
 
 const nameMistake = ({ connector, reference, since, until }: RegistryName): Refused | null => {
   const fits = (text: string): boolean =>
-    isPlainText(text) && text.trim() !== '' && text.length <= referenceMax_chars;
+    isPlainText(text) && text.trim() !== '' && text.length <= reference_max_chars;
   if (!fits(connector))
-    return refused('bad_request', `connector: expected 1 to ${referenceMax_chars} characters`);
+    return refused('bad_request', `connector: expected 1 to ${reference_max_chars} characters`);
   if (!fits(reference))
-    return refused('bad_request', `reference: expected 1 to ${referenceMax_chars} characters`);
+    return refused('bad_request', `reference: expected 1 to ${reference_max_chars} characters`);
   return Temporal.Instant.compare(since, until) < 0
     ? null
     : refused('bad_request', 'until: expected a moment after since');

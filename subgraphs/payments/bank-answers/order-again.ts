@@ -23,7 +23,7 @@ import type { Payment } from '../entities.ts';
 import { buyerMethod, pageMethod } from '../checkout/rules.ts';
 import {
   isTimeToOrder,
-  orderMost_s,
+  order_max_s,
   orderState,
   patienceLeft_ms,
   type OrderState,
@@ -94,7 +94,7 @@ const claim = (
   changePayment(database, request.key, request.now, ({ payment }) => {
     const { now, card } = request;
     if (payment.version !== before.version) return notPending(payment);
-    const askAt = now.add({ seconds: orderMost_s });
+    const askAt = now.add({ seconds: order_max_s });
     // Without an answer the first card may be the one that the bank has.
     const holder =
       bank.cardsOn === 'our_page' && state === 'absent'
@@ -219,7 +219,7 @@ export const askOrOrder = async (
   return giveOrder(database, payment, { ...served, state: 'absent', request });
 };
 
-const sweepMost = 500;
+const sweep_max = 500;
 const questionsAtOnce = 32;
 
 /**
@@ -232,7 +232,7 @@ export const askDue = async (
   timeline: Timeline = null,
 ): Promise<number> => {
   const { database } = ordering;
-  const due = await findAsksDue(database, clock(), sweepMost, timeline);
+  const due = await findAsksDue(database, clock(), sweep_max, timeline);
   const work = (key: PaymentKey) => askOrOrder(ordering, key, clock());
   await eachAlone(
     database.pool,

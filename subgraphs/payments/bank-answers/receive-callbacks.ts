@@ -8,7 +8,7 @@ import type { Database } from '../../kernel/database/orm.ts';
 import { eachAlone } from '../../kernel/database/set-aside.ts';
 import { applyBankAnswer } from './apply-bank-answer.ts';
 
-const sweepMost = 500;
+const sweep_max = 500;
 const paymentsAtOnce = 16;
 
 /**
@@ -36,7 +36,7 @@ export const hearCallbacks = async (
   now: Temporal.Instant,
   timeline: Timeline = null,
 ): Promise<number> => {
-  const due = await banks.simulator.callbacks.due(timeline, now, sweepMost);
+  const due = await banks.simulator.callbacks.due(timeline, now, sweep_max);
   const byPayment = Map.groupBy(
     due,
     ({ merchantId, operationId }) => `${merchantId}/${operationId}`,

@@ -17,7 +17,7 @@ import { changePayment, statusEvents } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
 import { cardFlaw, orderAgain } from '../bank-answers/order-again.ts';
 import { buyerMethod, pageMethod } from './rules.ts';
-import { isLastOrder, orderMost_s } from '../rules/order.ts';
+import { isLastOrder, order_max_s } from '../rules/order.ts';
 import { paymentMove, sessionEnd } from '../rules/payment.ts';
 import { recordSession, sessionOrder, type SessionRequest } from './session-order.ts';
 import { findPayment, type PaymentKey } from '../store-payment.ts';
@@ -44,7 +44,7 @@ const begin = (
       return refused('bad_request', `the method of this payment is ${payment.method}`);
     const flaw = cardFlaw(bank, method, card, now);
     if (flaw) return refused('bad_request', flaw);
-    const askAt = now.add({ seconds: orderMost_s });
+    const askAt = now.add({ seconds: order_max_s });
     const moved =
       payment.bankRef !== null && payment.connector !== bank.connector ? unregistered(payment) : {};
     const serving = {
@@ -127,7 +127,7 @@ const orderSession = async (
   for (const [index, next] of others.entries()) {
     if (answer.kind !== 'unaccepted') break;
     // Each call has the time of one before the session counts as lost.
-    const askAt = order.now.add({ seconds: orderMost_s * (index + 2) });
+    const askAt = order.now.add({ seconds: order_max_s * (index + 2) });
     const passed = await passOn(database, key, bank, next, { askAt, now: order.now });
     if (isRefused(passed)) break;
     bank = next;

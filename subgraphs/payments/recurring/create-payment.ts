@@ -24,7 +24,7 @@ import { findPayment, paymentNames } from '../store-payment.ts';
 const lostCharge_s = 30;
 
 const create: Statement = {
-  name: 'recurring_payment_create',
+  name: 'recurring_payment.create',
   text: `with created as (insert into payment (merchant_id, id, version, public_id, shop_id, terminal_id, terminal_name, shop_name, mode, order_id, amount, amount_refunded,
         currency, method, status, return_url, description, customer_id, metadata, created_at, expires_at, planned_outcome, planned_failure_code, amount_usdt,
         kind, token_id, subscription_id, verification, saved_reference, connector, bank_name, processing_until, ask_at)

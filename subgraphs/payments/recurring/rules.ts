@@ -17,7 +17,7 @@ import {
   type SavedMethod,
 } from '../../kernel/rules/recurring.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
-import { defaultOrderId, linkTtlDefault_min, linkTtlMax_min } from '../rules/create.ts';
+import { defaultOrderId, linkTtlDefault_min, linkTtl_max_min } from '../rules/create.ts';
 import { sessionTtl_min, type PaymentMethod } from '../rules/payment.ts';
 import type { Plan } from '../../kernel/rules/plan.ts';
 import { planFor, planMetadata } from '../rules/plan.ts';
@@ -43,7 +43,7 @@ export interface RecurringInput {
   readonly ttlMinutes?: number | null | undefined;
 }
 
-const keyMax_chars = 200;
+const key_max_chars = 200;
 
 /** The terms of a payment of a saved method, with every default filled in. */
 export interface RecurringTerms {
@@ -60,15 +60,15 @@ export interface RecurringTerms {
 
 const mistakeIn = (input: RecurringInput): string | null => {
   const { idempotencyKey, amount, currency, verification, kind, ttlMinutes } = input;
-  if (idempotencyKey.length < 1 || idempotencyKey.length > keyMax_chars)
-    return `idempotencyKey: expected 1 to ${keyMax_chars} characters`;
+  if (idempotencyKey.length < 1 || idempotencyKey.length > key_max_chars)
+    return `idempotencyKey: expected 1 to ${key_max_chars} characters`;
   if (amount < 1n) return `amount: expected an integer from 1 to 2^53-1, got ${amount}`;
   if (!isCurrency(currency))
     return `currency: expected an ISO 4217 code such as RUB, got ${currency}`;
   if (verification && (!isBinding(kind) || amount !== verificationAmount))
     return `verification: expected a binding of ${verificationAmount}, got ${kind} of ${amount}`;
-  if (ttlMinutes && (ttlMinutes < 1 || ttlMinutes > linkTtlMax_min))
-    return `ttlMinutes: expected an integer from 1 to ${linkTtlMax_min}, got ${ttlMinutes}`;
+  if (ttlMinutes && (ttlMinutes < 1 || ttlMinutes > linkTtl_max_min))
+    return `ttlMinutes: expected an integer from 1 to ${linkTtl_max_min}, got ${ttlMinutes}`;
   return null;
 };
 

@@ -21,7 +21,7 @@ import { newRefund } from './new-refund.ts';
 import { recordRefund } from './record-refund.ts';
 import { refundCreated } from './events.ts';
 import { textMistake } from '../rules/create.ts';
-import { reasonMax_chars, refundAmount } from './rules.ts';
+import { reason_max_chars, refundAmount } from './rules.ts';
 import { sendRefund } from './send-refund.ts';
 
 /** When a refund that we lost sight of is ordered again: later than any call to a bank may take. */
@@ -109,7 +109,7 @@ export const refundPayment = async (
   const claim = claimOf(idempotency, 'refundCreate', input);
   if (claim && isRefused(claim)) return claim;
   if (!isUuid(request.paymentId)) return refused('not_found', 'there is no such payment');
-  const mistake = textMistake('reason', request.reason, 0, reasonMax_chars);
+  const mistake = textMistake('reason', request.reason, 0, reason_max_chars);
   if (mistake) return refused('bad_request', mistake);
   const { merchantId } = key;
   const id = randomUUID();

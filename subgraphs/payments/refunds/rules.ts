@@ -23,7 +23,7 @@ const refundMoves = {
 export const refundMove = (from: RefundStatus, trigger: RefundTrigger): RefundStatus | undefined =>
   move<RefundStatus, RefundTrigger>(refundMoves, from, trigger);
 
-export const reasonMax_chars = 1_000;
+export const reason_max_chars = 1_000;
 
 interface Refundable {
   readonly status: PaymentStatus;

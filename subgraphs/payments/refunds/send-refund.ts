@@ -90,7 +90,7 @@ export const findRefundsDue = (
   timeline: Timeline = null,
 ): Promise<RefundKey[]> => refundAsks.due(database.pool, timeline, now, most);
 
-const sweepMost = 500;
+const sweep_max = 500;
 const ordersAtOnce = 16;
 const subjectOf = ({ merchantId, refundId }: RefundKey) => ({ merchantId, subjectId: refundId });
 
@@ -104,7 +104,7 @@ export const sendDueRefunds = async (
   clock: () => Temporal.Instant,
   timeline: Timeline = null,
 ): Promise<number> => {
-  const due = await findRefundsDue(database, clock(), sweepMost, timeline);
+  const due = await findRefundsDue(database, clock(), sweep_max, timeline);
   await eachAlone(
     database.pool,
     { task: refundAsks.task, most: ordersAtOnce, subjectOf },

@@ -12,14 +12,14 @@ import { planFor, planMetadata } from './plan.ts';
 
 export const linkTtlDefault_min = 60;
 /** 7 days. */
-export const linkTtlMax_min = 10_080;
-const metadataMax_pairs = 20;
-const metadataNameMax_chars = 128;
-const metadataValueMax_chars = 500;
-const orderIdMax_chars = 255;
-const customerIdMax_chars = 255;
-const descriptionMax_chars = 4_000;
-const urlMax_chars = 2_048;
+export const linkTtl_max_min = 10_080;
+const metadata_max_pairs = 20;
+const metadataName_max_chars = 128;
+const metadataValue_max_chars = 500;
+const orderId_max_chars = 255;
+const customerId_max_chars = 255;
+const description_max_chars = 4_000;
+const url_max_chars = 2_048;
 
 export interface PaymentInput {
   readonly amount: bigint;
@@ -86,11 +86,11 @@ const textMistakeIn = ({
   returnUrl,
   webhookUrl,
 }: PaymentInput): string | null =>
-  textMistake('order_id', orderId, 1, orderIdMax_chars) ??
-  textMistake('customer_id', customerId, 1, customerIdMax_chars) ??
-  textMistake('description', description, 0, descriptionMax_chars) ??
-  textMistake('return_url', returnUrl, 1, urlMax_chars) ??
-  textMistake('webhook_url', webhookUrl, 1, urlMax_chars);
+  textMistake('order_id', orderId, 1, orderId_max_chars) ??
+  textMistake('customer_id', customerId, 1, customerId_max_chars) ??
+  textMistake('description', description, 0, description_max_chars) ??
+  textMistake('return_url', returnUrl, 1, url_max_chars) ??
+  textMistake('webhook_url', webhookUrl, 1, url_max_chars);
 
 /**
  * Names are repeated in messages when they are plain words: what looks like a number may be that of
@@ -101,12 +101,12 @@ const valueName = (name: string): string =>
 
 const metadataMistakeIn = (metadata: PaymentInput['metadata']): string | null => {
   const pairs = Object.entries(metadata ?? {});
-  if (pairs.length > metadataMax_pairs)
-    return `metadata: expected up to ${metadataMax_pairs} pairs, got ${pairs.length}`;
+  if (pairs.length > metadata_max_pairs)
+    return `metadata: expected up to ${metadata_max_pairs} pairs, got ${pairs.length}`;
   for (const [name, value] of pairs) {
     const mistake =
-      textMistake('a name in metadata', name, 1, metadataNameMax_chars) ??
-      textMistake(valueName(name), value, 0, metadataValueMax_chars);
+      textMistake('a name in metadata', name, 1, metadataName_max_chars) ??
+      textMistake(valueName(name), value, 0, metadataValue_max_chars);
     if (mistake) return mistake;
   }
   return null;
@@ -139,9 +139,9 @@ const mistakeIn = (input: PaymentInput, mode: Mode): string | null => {
   if (
     ttlMinutes !== null &&
     ttlMinutes !== undefined &&
-    (ttlMinutes < 1 || ttlMinutes > linkTtlMax_min)
+    (ttlMinutes < 1 || ttlMinutes > linkTtl_max_min)
   ) {
-    return `ttl_minutes: expected an integer from 1 to ${linkTtlMax_min}, got ${ttlMinutes}`;
+    return `ttl_minutes: expected an integer from 1 to ${linkTtl_max_min}, got ${ttlMinutes}`;
   }
   return (
     textMistakeIn(input) ??

@@ -10,7 +10,7 @@ import { pageMethod } from '../checkout/rules.ts';
 import type { PaymentMethod, PaymentStatus } from './payment.ts';
 
 /** No call to a bank takes longer: an order without an answer is asked about from then on. */
-export const orderMost_s = 30;
+export const order_max_s = 30;
 /** How long the buyer's next press waits for an order that may still be under way. */
 const orderPatience_ms = 3_000;
 /** How soon the bank is asked again about an order that it has not seen. */
@@ -53,7 +53,7 @@ export const isTimeToOrder = (
   now: Temporal.Instant,
 ): boolean =>
   processingUntil !== null &&
-  Temporal.Instant.compare(now.add({ seconds: orderMost_s }), processingUntil) < 0;
+  Temporal.Instant.compare(now.add({ seconds: order_max_s }), processingUntil) < 0;
 
 /** Whether the order of a moment is the last one that was given. */
 export const isLastOrder = (orderedAt: Temporal.Instant | null, at: Temporal.Instant): boolean =>
@@ -61,7 +61,7 @@ export const isLastOrder = (orderedAt: Temporal.Instant | null, at: Temporal.Ins
 
 /** Whether the last order may still be on its way, so that "not seen" means nothing yet. */
 export const isUnderWay = (orderedAt: Temporal.Instant | null, now: Temporal.Instant): boolean =>
-  orderedAt !== null && Temporal.Instant.compare(now, orderedAt.add({ seconds: orderMost_s })) < 0;
+  orderedAt !== null && Temporal.Instant.compare(now, orderedAt.add({ seconds: order_max_s })) < 0;
 
 /** How long the buyer's next press waits for the answer to the last order, in milliseconds. */
 export const patienceLeft_ms = (

@@ -34,7 +34,7 @@ export interface PayoutTerms {
 
 /** Contract "Payout": the currency is RUB. */
 const payoutCurrency = 'RUB';
-const nameMax_chars = 255;
+const name_max_chars = 255;
 
 type FieldName = 'phone' | 'bankId' | 'cardPan' | 'accountNumber' | 'bik' | 'inn';
 
@@ -119,9 +119,9 @@ const mistakeIn = (method: PayoutMethod, input: PayoutInput): string | null => {
     return `currency: payouts are made in ${payoutCurrency}, got another currency`;
   if (
     typeof fullName === 'string' &&
-    (fullName === '' || fullName.length > nameMax_chars || !isPlainText(fullName))
+    (fullName === '' || fullName.length > name_max_chars || !isPlainText(fullName))
   ) {
-    return `full_name: expected 1 to ${nameMax_chars} characters, got ${fullName.length}`;
+    return `full_name: expected 1 to ${name_max_chars} characters, got ${fullName.length}`;
   }
   const names: readonly FieldName[] = ['phone', 'bankId', 'cardPan', 'accountNumber', 'bik', 'inn'];
   return (

@@ -57,8 +57,8 @@ export const lostCard_s = 60;
 /** How long a worker that was given a payout has for it, before another takes it up. */
 export const lease_s = 30;
 
-const askAgainLeast_s = 10;
-const askAgainMost_s = 600;
+const askAgain_min_s = 10;
+const askAgain_max_s = 600;
 
 /**
  * When a bank that gave no answer is tried again: after half of the payout's age, at least 10
@@ -66,5 +66,5 @@ const askAgainMost_s = 600;
  */
 export const nextTry = (madeAt: Temporal.Instant, now: Temporal.Instant): Temporal.Instant => {
   const half_s = Math.floor((now.epochMilliseconds - madeAt.epochMilliseconds) / 2_000);
-  return now.add({ seconds: Math.min(askAgainMost_s, Math.max(askAgainLeast_s, half_s)) });
+  return now.add({ seconds: Math.min(askAgain_max_s, Math.max(askAgain_min_s, half_s)) });
 };

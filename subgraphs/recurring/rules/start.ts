@@ -5,12 +5,12 @@
 import { savableMethods, type SavableMethod } from '../../kernel/rules/recurring.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { schedulePeriods, type SchedulePeriod } from './schedule.ts';
-import { customerEmailMax_chars, customerRefMax_chars, isText } from './token.ts';
+import { customerEmail_max_chars, customerRef_max_chars, isText } from './token.ts';
 
-const customerPhoneMax_chars = 32;
-const planNameMax_chars = 255;
-const intervalCountMax = 1_000;
-const trialMax_days = 3_650;
+const customerPhone_max_chars = 32;
+const planName_max_chars = 255;
+const intervalCount_max = 1_000;
+const trial_max_days = 3_650;
 
 /** What a merchant asks for. */
 export interface SubscriptionInput {
@@ -65,12 +65,12 @@ const mistakeIn = ({
   if (method === 'tpay' && trialDays > 0)
     return `trial_days: tpay has no trial, its first payment is charged at once; expected 0, got ${trialDays}`;
   return (
-    textMistake('customer_ref', customerRef, customerRefMax_chars) ??
-    textMistake('customer_email', customerEmail, customerEmailMax_chars) ??
-    textMistake('customer_phone', customerPhone, customerPhoneMax_chars) ??
-    textMistake('plan_name', planName, planNameMax_chars) ??
-    countMistake('interval_count', intervalCount, 1, intervalCountMax) ??
-    countMistake('trial_days', trialDays, 0, trialMax_days)
+    textMistake('customer_ref', customerRef, customerRef_max_chars) ??
+    textMistake('customer_email', customerEmail, customerEmail_max_chars) ??
+    textMistake('customer_phone', customerPhone, customerPhone_max_chars) ??
+    textMistake('plan_name', planName, planName_max_chars) ??
+    countMistake('interval_count', intervalCount, 1, intervalCount_max) ??
+    countMistake('trial_days', trialDays, 0, trial_max_days)
   );
 };
 

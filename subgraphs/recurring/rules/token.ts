@@ -30,11 +30,11 @@ export const tokenMove = (from: TokenStatus, trigger: TokenTrigger): TokenStatus
     trigger,
   );
 
-export const customerRefMax_chars = 255;
-export const customerEmailMax_chars = 254;
-const orderIdMax_chars = 255;
-const descriptionMax_chars = 4_000;
-const returnUrlMax_chars = 2_048;
+export const customerRef_max_chars = 255;
+export const customerEmail_max_chars = 254;
+const orderId_max_chars = 255;
+const description_max_chars = 4_000;
+const returnUrl_max_chars = 2_048;
 
 /** What a merchant asks for. */
 export interface TokenInput {
@@ -74,17 +74,17 @@ const mistakeIn = ({
   customerEmail,
   returnUrl,
 }: TokenInput): string | null => {
-  if (!isText(customerRef, customerRefMax_chars))
-    return `customer_ref: expected 1 to ${customerRefMax_chars} characters, got ${customerRef.length}`;
+  if (!isText(customerRef, customerRef_max_chars))
+    return `customer_ref: expected 1 to ${customerRef_max_chars} characters, got ${customerRef.length}`;
   if (
     customerEmail &&
-    (!isText(customerEmail, customerEmailMax_chars) || !/^[^@\s]+@[^@\s]+$/.test(customerEmail))
+    (!isText(customerEmail, customerEmail_max_chars) || !/^[^@\s]+@[^@\s]+$/.test(customerEmail))
   ) {
     return 'customer_email: expected an address such as buyer@example.com';
   }
   if (
     returnUrl &&
-    (returnUrl.length > returnUrlMax_chars || URL.parse(returnUrl)?.protocol !== 'https:')
+    (returnUrl.length > returnUrl_max_chars || URL.parse(returnUrl)?.protocol !== 'https:')
   ) {
     return 'return_url: expected an address that starts with https://';
   }
@@ -125,12 +125,12 @@ export interface ChargeTerms {
 export const chargeMistake = ({ amount, orderId, description }: ChargeTerms): Refused | null => {
   if (amount < 1n)
     return refused('bad_request', `amount: expected an integer from 1 to 2^53-1, got ${amount}`);
-  if (orderId !== null && !isText(orderId, orderIdMax_chars))
-    return refused('bad_request', `order_id: expected 1 to ${orderIdMax_chars} characters`);
-  if (description && !isText(description, descriptionMax_chars)) {
+  if (orderId !== null && !isText(orderId, orderId_max_chars))
+    return refused('bad_request', `order_id: expected 1 to ${orderId_max_chars} characters`);
+  if (description && !isText(description, description_max_chars)) {
     return refused(
       'bad_request',
-      `description: expected up to ${descriptionMax_chars} characters, got ${description.length}`,
+      `description: expected up to ${description_max_chars} characters, got ${description.length}`,
     );
   }
   return null;

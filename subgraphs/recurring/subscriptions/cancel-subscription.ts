@@ -12,7 +12,7 @@ import { ended, type EndReason } from '../rules/subscription.ts';
 import { changeSubscription, type SubscriptionChange } from './store-subscription.ts';
 import type { Subscription, SubscriptionCharge } from './entities.ts';
 
-const reasonMax_chars = 1_000;
+const reason_max_chars = 1_000;
 
 /** The first charge while it is not settled. */
 const openBinding = (charges: readonly SubscriptionCharge[]): SubscriptionCharge | undefined =>
@@ -63,11 +63,11 @@ export const cancelSubscription = async (
 ): Promise<Subscription | Refused> => {
   if (
     reason !== null &&
-    (reason.length > reasonMax_chars || !reason.isWellFormed() || reason.includes('\0'))
+    (reason.length > reason_max_chars || !reason.isWellFormed() || reason.includes('\0'))
   ) {
     return refused(
       'bad_request',
-      `reason: expected up to ${reasonMax_chars} characters, got ${reason.length}`,
+      `reason: expected up to ${reason_max_chars} characters, got ${reason.length}`,
     );
   }
   const [found] = await loadSubscriptions(pool, [{ merchantId: key.merchantId, id }]);

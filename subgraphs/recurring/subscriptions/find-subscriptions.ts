@@ -57,7 +57,7 @@ export const findSubscriptions = (
   wholeList('billingSubscriptions', (page) => pageOfSubscriptions(runner, merchantId, modes, page));
 
 const chargesOf: Statement = {
-  name: 'charges_of_subscriptions',
+  name: 'subscription_charge.of_subscriptions',
   text: `select ${columns(chargeNames)} from subscription_charge
     where (merchant_id, subscription_id) in (select * from unnest($1::uuid[], $2::uuid[])) order by created_at, period, attempt`,
 };

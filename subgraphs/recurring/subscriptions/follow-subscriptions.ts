@@ -10,7 +10,7 @@ import { settleCharges, type ChargeNews } from './settle-charges.ts';
 import type { SubscriptionCharge } from './entities.ts';
 
 const find: Statement = {
-  name: 'subscription_charges_of_payments',
+  name: 'subscription_charge.of_payments',
   text: `select ${columns(chargeNames)} from subscription_charge where (merchant_id, payment_id) in (select * from unnest($1::uuid[], $2::uuid[]))`,
 };
 

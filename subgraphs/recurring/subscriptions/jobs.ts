@@ -29,7 +29,7 @@ export const subscriptionJobs = ({ now, stopping, ...parts }: SubscriptionJobs):
 ];
 
 const unfollowed: Statement = {
-  name: 'subscription_unfollowed',
+  name: 'subscription.unfollowed',
   text: `select exists (select from event where follower = 'recurring' and merchant_id = $1 and shop_id = $2
     and sequence > (select sequence from follower_position where follower = 'recurring')) as waiting`,
 };

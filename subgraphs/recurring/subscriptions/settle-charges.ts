@@ -62,7 +62,7 @@ const changeOf = (
 };
 
 const load: Statement = {
-  name: 'subscription_charges_load',
+  name: 'subscription_charge.load',
   text: `select ${columns(chargeNames, 'charge')} from unnest($1::uuid[], $2::uuid[], $3::int[], $4::int[]) as wanted(merchant_id, subscription_id, period, attempt)
     join subscription_charge as charge using (merchant_id, subscription_id, period, attempt)`,
 };
@@ -70,7 +70,7 @@ const load: Statement = {
 const nameOf = ({ subscriptionId, period, attempt }: SubscriptionCharge): string =>
   `${subscriptionId}/${period}/${attempt}`;
 
-const racesMost = 20;
+const races_max = 20;
 
 /**
  * Settles charges whose payments are final, several in one statement; news of payments that are not
@@ -79,9 +79,9 @@ const racesMost = 20;
 export const settleCharges = async (runner: Runner, news: readonly ChargeNews[]): Promise<void> => {
   let left = news;
   for (let race = 0; left.length > 0; race += 1) {
-    if (race === racesMost)
+    if (race === races_max)
       throw new Error(
-        `the subscriptions of ${left.length} charges were written by others ${racesMost} times in a row`,
+        `the subscriptions of ${left.length} charges were written by others ${races_max} times in a row`,
       );
     const told = left.map(({ charge }) => charge);
     // The subscriptions first: what is settled after this read has grown their versions.

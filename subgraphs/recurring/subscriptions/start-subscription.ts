@@ -53,7 +53,7 @@ export interface StartedSubscription {
 }
 
 const insert: Statement = {
-  name: 'subscription_start',
+  name: 'subscription.start',
   text: `with charged as (insert into subscription_charge select * from jsonb_populate_recordset(null::subscription_charge, $2::jsonb))
     insert into subscription select * from jsonb_populate_recordset(null::subscription, $1::jsonb)`,
 };
@@ -134,7 +134,7 @@ const insertNew = async (
 };
 
 const forget: Statement = {
-  name: 'subscription_forget',
+  name: 'subscription.forget',
   text: `with gone as (delete from subscription where merchant_id = $1 and id = $2 and status = 'pending' returning token_id),
       uncharged as (delete from subscription_charge where merchant_id = $1 and subscription_id = $2 and exists (select from gone))
     delete from token where merchant_id = $1 and id in (select token_id from gone)`,

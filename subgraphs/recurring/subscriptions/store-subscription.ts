@@ -59,7 +59,7 @@ const assigned = [...mutable, 'version'].map(
 );
 
 const store: Statement = {
-  name: 'subscriptions_store',
+  name: 'subscription.store',
   text: `with given as (select * from jsonb_populate_recordset(null::subscription, $1::jsonb)),
     locked as (select subscription.merchant_id, subscription.id from subscription join given on given.merchant_id = subscription.merchant_id
         and given.id = subscription.id and given.version = subscription.version + 1
@@ -116,7 +116,7 @@ export const storeSubscriptions = async (
   return new Set(stored.map(({ id }) => id));
 };
 
-const racesMost = 20;
+const races_max = 20;
 
 /**
  * Changes one subscription: reads it with its charges, lets a rule decide, writes the decision;
@@ -131,7 +131,7 @@ export const changeSubscription = async (
     charges: readonly SubscriptionCharge[],
   ) => Omit<SubscriptionChange, 'before'> | Refused | 'unchanged',
 ): Promise<Subscription | Refused> => {
-  for (let race = 0; race < racesMost; race += 1) {
+  for (let race = 0; race < races_max; race += 1) {
     // The subscription first: a charge that was settled after this read has grown the version, and
     // the decision is made again.
     const [before] = await loadSubscriptions(runner, [{ merchantId, id: subscriptionId }]);
@@ -144,12 +144,12 @@ export const changeSubscription = async (
     if (stored.size > 0) return { ...before, ...change.patch, version: before.version + 1 };
   }
   throw new Error(
-    `subscription ${subscriptionId} was written by others ${racesMost} times in a row`,
+    `subscription ${subscriptionId} was written by others ${races_max} times in a row`,
   );
 };
 
 const note: Statement = {
-  name: 'subscription_charges_note',
+  name: 'subscription_charge.note',
   text: `update subscription_charge set ask_at = null
     from unnest($1::uuid[], $2::uuid[], $3::int[], $4::int[]) as noted(merchant_id, subscription_id, period, attempt)
     where subscription_charge.merchant_id = noted.merchant_id and subscription_charge.subscription_id = noted.subscription_id
@@ -201,7 +201,7 @@ export const dueAsks = dueOn<SubscriptionCharge>({
 });
 
 const lease: Statement = {
-  name: 'subscription_charges_lease',
+  name: 'subscription_charge.lease',
   text: `update subscription_charge set ask_at = $5
     from unnest($1::uuid[], $2::uuid[], $3::int[], $4::int[]) as leased(merchant_id, subscription_id, period, attempt)
     where subscription_charge.merchant_id = leased.merchant_id and subscription_charge.subscription_id = leased.subscription_id

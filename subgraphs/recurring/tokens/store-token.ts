@@ -21,7 +21,7 @@ export interface TokenKey {
 }
 
 const insert: Statement = {
-  name: 'token_insert',
+  name: 'token.insert',
   text: 'insert into token select * from jsonb_populate_recordset(null::token, $1::jsonb)',
 };
 
@@ -31,7 +31,7 @@ export const insertToken = async (runner: Runner, token: Token): Promise<void> =
 };
 
 const lock: Statement = {
-  name: 'token_lock',
+  name: 'token.lock',
   text: `select ${columns(names)} from token where (merchant_id, id) in (select * from unnest($1::uuid[], $2::uuid[])) order by merchant_id, id for update`,
 };
 
@@ -42,7 +42,7 @@ export const lockTokens = (client: pg.PoolClient, keys: readonly TokenKey[]): Pr
   run(client, lock, [keys.map(({ merchantId }) => merchantId), keys.map(({ id }) => id)]);
 
 const share: Statement = {
-  name: 'token_share',
+  name: 'token.share',
   text: `select ${columns(names)} from token where merchant_id = $1 and id = $2 for share`,
 };
 
@@ -56,7 +56,7 @@ export const shareToken = async (
 ): Promise<Token | null> => (await run<Token>(client, share, [merchantId, id]))[0] ?? null;
 
 const store: Statement = {
-  name: 'token_store',
+  name: 'token.store',
   text: `update token set status = given.status, card_brand = given.card_brand, card_mask = given.card_mask, card_holder = given.card_holder,
       saved_reference = given.saved_reference, last_charged_at = given.last_charged_at
     from jsonb_populate_recordset(null::token, $1::jsonb) as given where token.merchant_id = given.merchant_id and token.id = given.id`,
@@ -75,7 +75,7 @@ export const storeTokens = async (
 };
 
 const noteCharge: Statement = {
-  name: 'token_note_charge',
+  name: 'token.note_charge',
   text: `update token set last_charged_at = $3 where merchant_id = $1 and id = $2 and (last_charged_at is null or last_charged_at < $3)`,
 };
 
@@ -89,7 +89,7 @@ export const noteTokenCharge = async (
 };
 
 const remove: Statement = {
-  name: 'token_remove',
+  name: 'token.remove',
   text: `delete from token where merchant_id = $1 and id = $2 and status = 'pending'`,
 };
 

@@ -62,7 +62,7 @@ const download = async ({ merchant, service }: World): Promise<Download> => {
  * Bytes of the lines of so many rows: everything in them but amounts has one length, and the
  * bench's amounts have few.
  */
-const leastBytes = (rows: number): number => rows * 120;
+const bytes_min = (rows: number): number => rows * 120;
 
 /** Fills the ledger of the world's merchant until it has so many rows. */
 const fillLedger = async (
@@ -116,7 +116,7 @@ export const csvRows = async (world: World, { plan, progress }: Bench): Promise<
     copies.push(await timeCopy(world));
     downloads.push(await download(world));
   }
-  if (downloads.some(({ bytes }) => bytes < leastBytes(rows)))
+  if (downloads.some(({ bytes }) => bytes < bytes_min(rows)))
     throw new Error('a file was not whole');
   const times = downloads.slice(1).map(({ took_ms }) => took_ms);
   const ratios = copies.map((copy_ms, round) => copy_ms / (times[round] ?? Number.NaN));

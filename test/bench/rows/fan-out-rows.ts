@@ -12,7 +12,7 @@ import { median } from '../rounds.ts';
 /**
  * Memory is flat when many, later and newly opened ones cost at most 1.25 times what the first did.
  */
-const flatLeast = 0.8;
+const flat_min = 0.8;
 const events = 7;
 
 type Kind = keyof typeof openers;
@@ -94,7 +94,7 @@ const rowsOf = (
 ): readonly Row[] => {
   const n = (count: number): string => count.toLocaleString('en');
   const [one, against] = kind === 'sockets' ? ['socket', 'bare ws'] : ['stream', 'bare http'];
-  const flat = { least: flatLeast };
+  const flat = { least: flat_min };
   const row = (
     what: string,
     than: string,

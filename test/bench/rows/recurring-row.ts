@@ -22,7 +22,7 @@ import {
 import type { World } from '../world.ts';
 
 /** Issue: charges by the schedule over charges one by one, at least. */
-const leastRatio = 2;
+const ratio_min = 2;
 /** Charges one by one: their pace does not depend on how many there are. */
 const singles_max = 500;
 const looks = 200;
@@ -144,7 +144,7 @@ export const recurringRows = async (world: World, bench: Bench): Promise<readonl
         what: `${due} due subscriptions charged`,
         against: 'token charges one by one over REST',
         ratio: amongFew.perSecond / single.perSecond,
-        aim: { least: leastRatio },
+        aim: { least: ratio_min },
         rounds: 1,
         figures: `${speed(amongFew)} to ${speed(single)}; CPU each ${cpuText(amongFew)} us to ${cpuText(single)} us`,
       },

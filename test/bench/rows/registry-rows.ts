@@ -43,7 +43,7 @@ import type { BenchShop } from '../sent-statement.ts';
  * Issue: so many payments in the small one, and at most so many times its latency in the large one.
  */
 const smallPayments = 10_000;
-const slowerMost = 1.3;
+const slower_max = 1.3;
 const page_rows = 50;
 /** Places in the depth of a registry at which deep pages begin. */
 const depths = 20;
@@ -237,7 +237,7 @@ export const registryRows = async ({ plan, progress }: Bench): Promise<readonly 
       what: `${kind.what}, of ${plan.registryPayments.toLocaleString('en')}`,
       against: `of ${smallPayments.toLocaleString('en')}`,
       ratio: small_ms / large_ms,
-      aim: { least: Math.round(100 / slowerMost) / 100 },
+      aim: { least: Math.round(100 / slower_max) / 100 },
       rounds: plan.registryPages,
       figures: `half within ${large_ms.toFixed(2)} ms to ${small_ms.toFixed(2)} ms`,
     });

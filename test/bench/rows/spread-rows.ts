@@ -63,7 +63,7 @@ export const approved = { kind: 'approved', reference: 'bench', rrn: null, trait
 const createAndSucceed = async (database: Database, key: KeyPrincipal): Promise<void> => {
   const paymentId = await create(database, key);
   await database.pool.query({
-    name: 'bench_process',
+    name: 'bench.process',
     text: toProcessing,
     values: [key.merchantId, paymentId],
   });

@@ -72,7 +72,7 @@ export const silentUntil = (
   planned === 'unanswered' ? now.add({ milliseconds: silence_ms }) : null;
 
 const plan: Statement = {
-  name: 'simulator_callbacks_plan',
+  name: 'simulator_callback.plan',
   text: `insert into simulator_callback (merchant_id, operation_id, number, shop_id, mode, kind, due_at)
     select $1::uuid, $2::uuid, number, $3::uuid, 'test', kind, due_at from unnest($4::text[], $5::timestamptz[]) with ordinality as planned (kind, due_at, number)
     on conflict (merchant_id, operation_id, number) do nothing`,
@@ -108,7 +108,7 @@ const waiting = dueOn<PlannedCallback>({
 });
 
 const forget: Statement = {
-  name: 'simulator_callback_heard',
+  name: 'simulator_callback.receive',
   text: 'delete from simulator_callback where merchant_id = $1 and operation_id = $2 and number = $3',
 };
 

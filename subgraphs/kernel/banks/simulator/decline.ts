@@ -9,7 +9,7 @@ import { run, type Runner, type Statement } from '../../database/statement.ts';
 export const simulatorConnector = 'simulator';
 
 const decline: Statement = {
-  name: 'simulator_decline',
+  name: 'simulator.decline',
   text: `update simulator_operation set outcome = 'failed', failure_code = $3 where merchant_id = $1 and operation_id = $2`,
 };
 

@@ -64,7 +64,7 @@ const silenceOf = (recipient: Recipient): Silence | null => {
 // A repeated order finds the first. One that is being taken at this very moment is not seen yet:
 // then there is no row, and no answer.
 const take: Statement = {
-  name: 'simulator_take_payout',
+  name: 'simulator.take_payout',
   text: `with taken as (insert into simulator_operation (merchant_id, operation_id, reference, outcome, failure_code, answer_at, created_at)
       values ($1, $2, $3, $4, $5, $6, $7) on conflict (merchant_id, operation_id) do nothing returning *)
     select reference, outcome, failure_code as "failureCode", answer_at as "answerAt", true as fresh from taken
@@ -72,7 +72,7 @@ const take: Statement = {
 };
 
 const find: Statement = {
-  name: 'simulator_find_payout',
+  name: 'simulator.find_payout',
   text: `select reference, outcome, failure_code as "failureCode", answer_at as "answerAt" from simulator_operation where merchant_id = $1 and operation_id = $2`,
 };
 

@@ -20,7 +20,7 @@ export type PlantedMistake =
 const page_rows = 5_000;
 
 const page: Statement = {
-  name: 'simulator_registry',
+  name: 'simulator.settlement_report',
   text: `select done.merchant_id as "merchantId", done.operation_id as "operationId", done.reference, ordered.kind, ordered.amount, ordered.currency,
       case when done.outcome = 'failed' then 'failed' else 'succeeded' end as status, done.answer_at as at, null::int8 as fee
     from simulator_operation as done cross join lateral (

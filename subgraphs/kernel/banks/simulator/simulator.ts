@@ -42,13 +42,13 @@ const answerDelay_ms: Record<BuyerMethod, number> = {
 };
 
 const open: Statement = {
-  name: 'simulator_open',
+  name: 'simulator.open',
   text: `insert into simulator_operation (merchant_id, operation_id, reference, outcome, failure_code, answer_at, card_brand, card_mask, card_holder, created_at, silent_until)
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) on conflict (merchant_id, operation_id) do nothing`,
 };
 
 const find: Statement = {
-  name: 'simulator_find',
+  name: 'simulator.find',
   text: `select reference, outcome, failure_code as "failureCode", answer_at as "answerAt", card_brand as "cardBrand", card_mask as "cardMask", card_holder as "cardHolder",
       silent_until as "silentUntil" from simulator_operation where merchant_id = $1 and operation_id = $2`,
 };
@@ -56,7 +56,7 @@ const find: Statement = {
 // The first confirmation decides; an operation that would answer by itself answers now; one planned
 // as pending never does.
 const confirm: Statement = {
-  name: 'simulator_confirm',
+  name: 'simulator.confirm',
   text: `update simulator_operation set answer_at = $3,
       outcome = case when $4 then case outcome when 'failed' then 'failed' else 'succeeded' end else 'failed' end,
       failure_code = case when $4 then failure_code else 'authentication_failed' end

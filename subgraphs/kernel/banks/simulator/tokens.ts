@@ -27,14 +27,14 @@ type Ordered = Pick<SimulatorOperation, (typeof seen)[number]>;
 
 // The order is written when its method can be charged; a repeated one changes nothing.
 const order: Statement = {
-  name: 'simulator_charge',
+  name: 'simulator.charge',
   text: `insert into simulator_operation (merchant_id, operation_id, reference, outcome, failure_code, answer_at, card_brand, card_mask, card_holder, created_at)
     select $1::uuid, $2::uuid, 'sim_' || $2, $4::text, $5::text, $6::timestamptz, card_brand, card_mask, card_holder, $7::timestamptz from simulator_operation
       where merchant_id = $1 and operation_id = $3::uuid and outcome <> 'failed' and answer_at <= $7
     on conflict (merchant_id, operation_id) do nothing returning ${columns(seen)}`,
 };
 const find: Statement = {
-  name: 'simulator_find_charge',
+  name: 'simulator.find_charge',
   text: `select ${columns(seen)} from simulator_operation where merchant_id = $1 and operation_id = $2`,
 };
 

@@ -43,8 +43,8 @@ export interface Client {
   close(): Promise<void>;
 }
 
-const callMost_ms = 10_000;
-const retryMost_ms = 2_000;
+const call_max_ms = 10_000;
+const retry_max_ms = 2_000;
 const retryUsual_ms = 300;
 
 /** Statuses that say that nothing was accepted; others may follow an effect. */
@@ -138,10 +138,10 @@ export const openClient = (
 
   return {
     call: async (call) => {
-      const deadline = AbortSignal.timeout(callMost_ms);
+      const deadline = AbortSignal.timeout(call_max_ms);
       const first = await once(call, deadline);
       const { retryAfter_ms } = first;
-      if (retryAfter_ms === null || retryAfter_ms > retryMost_ms) return first.answer;
+      if (retryAfter_ms === null || retryAfter_ms > retry_max_ms) return first.answer;
       // The same call under the same key: it cannot be done twice.
       await delay(retryAfter_ms);
       if (deadline.aborted || call.signal?.aborted) return first.answer;

@@ -46,7 +46,7 @@ const askEvery_s = 15;
 /** After this an order that is not in the bank's list never arrived. */
 const arrivesWithin_s = 60;
 /** How much of the list is read: within the minutes around an order. */
-const pagesMost = 100;
+const pages_max = 100;
 
 const unknown = { kind: 'unknown' } as const;
 
@@ -229,7 +229,7 @@ const searchBetween = async (
     limit: '100',
   };
   let cursor: string | null = null;
-  for (let page = 0; page < pagesMost; page++) {
+  for (let page = 0; page < pages_max; page++) {
     const answer: ApiAnswer = await client.call({
       account: shop,
       path: '/payments',

@@ -13,7 +13,7 @@ import { readPage, readRefund, type WireRefund } from './wire.ts';
 
 /** How often a pending refund is asked about. */
 const askEvery_s = 60;
-const pagesMost = 20;
+const pages_max = 20;
 
 const unknown = { kind: 'unknown' } as const;
 
@@ -57,7 +57,7 @@ const search = async (
   paymentId: string,
 ): Promise<WireRefund | null | typeof unknown> => {
   let cursor: string | null = null;
-  for (let page = 0; page < pagesMost; page++) {
+  for (let page = 0; page < pages_max; page++) {
     const query = { payment_id: paymentId, limit: '100' };
     const answer: ApiAnswer = await client.call({
       account: shop,

@@ -39,7 +39,7 @@ const look_ms = 25;
 const leftoversGone_ms = 10_000;
 const fastShutdown_ms = 5_000;
 const immediateShutdown_ms = 10_000;
-const logMax_bytes = 16 * 1024 * 1024;
+const log_max_bytes = 16 * 1024 * 1024;
 
 const settings: Readonly<Record<string, string>> = {
   listen_addresses: '127.0.0.1',
@@ -146,7 +146,7 @@ const launch = async (
 };
 
 const openLog = ({ logFile, owner }: Cluster): number => {
-  if ((statSync(logFile, { throwIfNoEntry: false })?.size ?? 0) > logMax_bytes)
+  if ((statSync(logFile, { throwIfNoEntry: false })?.size ?? 0) > log_max_bytes)
     renameSync(logFile, `${logFile}.old`);
   const log = openSync(logFile, 'a', 0o600);
   if (owner) fchownSync(log, owner.uid, owner.gid);

@@ -23,10 +23,10 @@ const range_rows: Record<Walk, number> = {
   event: 2_000,
   shop: 20,
 };
-const restLeast_ms = 2_000;
+const rest_min_ms = 2_000;
 const restFactor = 10;
 /** A small table is not walked all the time. */
-const passLeast_ms = 60_000;
+const pass_min_ms = 60_000;
 const lease_ms = 600_000;
 const every_ms = 2_000;
 
@@ -167,7 +167,7 @@ export const walkOn = async ({ pool, now, log }: BooksParts, rows?: number): Pro
   );
   if (fresh > 0) log.error({ walk: walk.name, differences: fresh }, 'the books differ');
   const rest_ms = Math.ceil(
-    Math.max(end ? restLeast_ms : passLeast_ms, restFactor * (performance.now() - started)),
+    Math.max(end ? rest_min_ms : pass_min_ms, restFactor * (performance.now() - started)),
   );
   const passBeganAt = walk.passBeganAt ?? began;
   const at = end ?? beginning;

@@ -46,7 +46,7 @@ export const merchantOf = (principal: Principal, named: string | null | undefine
 };
 
 const shopsOf: Statement = {
-  name: 'shops_of_merchant',
+  name: 'shop.of_merchant',
   text: `select id from shop where merchant_id = $1 order by created_at, id`,
 };
 

@@ -6,7 +6,7 @@ import { hkdfSync } from 'node:crypto';
 import { readTBank, type TBankConfig } from '../../banks/tbank/config.ts';
 import { readYooKassa, type YooKassaConfig } from '../../banks/yookassa/config.ts';
 import type { Keys } from '../access/keys.ts';
-import { eventsKeptDefault_days, eventsKeptLeast_days } from '../../rules/retention.ts';
+import { eventsKeptDefault_days, eventsKept_min_days } from '../../rules/retention.ts';
 import type { OverloadLimits } from '../http/overload.ts';
 import { Reader, type Environment } from './read-variables.ts';
 import { readTracing, type TracingConfig } from '../tracing/tracing-config.ts';
@@ -191,7 +191,7 @@ export const readConfig = (environment: Environment): Config => {
     eventsKept_days: read.integer(
       'RETENTION_EVENTS_DAYS',
       eventsKeptDefault_days,
-      eventsKeptLeast_days,
+      eventsKept_min_days,
       3_650,
     ),
     databaseDirectUrl: read.withPassword(
