@@ -17,6 +17,7 @@ import {
   requestIdHeader,
   type PrincipalKeys,
 } from '../subgraphs/kernel/service/access/principal-header.ts';
+import { liveEventHeader } from '../subgraphs/kernel/service/graph/event-loads.ts';
 import type { SubgraphExecutor } from '../subgraphs/kernel/service/graph/subgraph.ts';
 import type { Logger } from '../subgraphs/kernel/service/tracing/telemetry.ts';
 import {
@@ -61,12 +62,14 @@ export const remoteExecutor = (
       const span = currentSpan();
       const traced = span ? { traceparent: span.traceparent } : {};
       const metered = call.meter ? { [answerRoomHeader]: writeAnswerRoom(call.meter.room) } : {};
+      const shared = call.liveEvent === undefined ? {} : { [liveEventHeader]: call.liveEvent };
       const headers = {
         'content-type': 'application/json',
         [principalHeader]: await sign(call.principal),
         [requestIdHeader]: call.requestId,
         ...traced,
         ...metered,
+        ...shared,
       };
       const received: unknown = JSON.parse(
         await textOf(pool, { method: 'POST', path, headers, body }),

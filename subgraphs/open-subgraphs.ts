@@ -17,6 +17,7 @@ import type { Queues } from './kernel/queue/queues.ts';
 import type { Bus } from './kernel/rules/event.ts';
 import type { Secrets } from './kernel/service/config/config.ts';
 import type { Call } from './kernel/service/access/principal.ts';
+import { openEventLoads } from './kernel/service/graph/event-loads.ts';
 import { localExecutor } from './kernel/service/graph/local-executor.ts';
 import {
   buildSubgraph,
@@ -236,8 +237,14 @@ const buildSchema = (name: SubgraphName, parts: SubgraphsParts): GraphQLSchema =
 };
 
 /** A subgraph in this process. */
-export const openSubgraph = (name: SubgraphName, parts: SubgraphsParts): SubgraphExecutor =>
-  localExecutor(buildSchema(name, parts), (call) => contextOf(parts, call), parts.log);
+export const openSubgraph = (name: SubgraphName, parts: SubgraphsParts): SubgraphExecutor => {
+  const loadsOf = openEventLoads();
+  return localExecutor(
+    buildSchema(name, parts),
+    (call) => contextOf(parts, call, loadsOf(call)),
+    parts.log,
+  );
+};
 
 /**
  * The context of a call, at the time of whoever calls: a shop in test mode may have a clock of its
@@ -246,8 +253,9 @@ export const openSubgraph = (name: SubgraphName, parts: SubgraphsParts): Subgrap
 const contextOf = (
   { clocks, now }: SubgraphsParts,
   call: Call,
+  loads: object | undefined,
 ): SubgraphContext | Promise<SubgraphContext> => {
-  const context = { ...call, now };
+  const context = { ...call, now, ...(loads ? { loads } : {}) };
   const time = timeOfCaller(clocks, call);
   return time instanceof Promise ? time.then((at) => ({ ...context, now: () => at })) : context;
 };

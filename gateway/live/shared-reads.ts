@@ -108,7 +108,7 @@ const readThroughGraph =
   (event) =>
     supergraph.execute(
       { document: query, variables: { ...variables, [idVariable]: event.sequence } },
-      call,
+      { ...call, liveEvent: event.sequence },
     );
 
 const typeOfKind: Readonly<Record<LiveKind, string>> = {

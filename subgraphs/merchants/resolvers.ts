@@ -18,10 +18,11 @@ import { lacks } from '../kernel/service/access/access.ts';
 import {
   mayReadMerchant,
   mayReadOfShop,
+  nameOfReference,
   ownOnly,
   type EntityReference,
 } from '../kernel/service/entities.ts';
-import { perCall } from '../kernel/service/graph/per-call.ts';
+import { oncePerCall, perCall } from '../kernel/service/graph/per-call.ts';
 import type { Principal } from '../kernel/service/access/principal.ts';
 import { keyOf, orThrow } from '../kernel/service/access/reach.ts';
 import type { SubgraphParts } from '../kernel/service/graph/subgraph.ts';
@@ -160,8 +161,9 @@ const closedLists = {
 const typeFields = ({ database, bus }: MerchantsParts) => {
   const { pool } = database;
   const shopsOf = perCall<Merchant, Shop[]>((merchants) => findShops(pool, merchants));
-  const deliveriesOf = perCall<EntityReference, WebhookDelivery[]>((payments) =>
-    findDeliveries(pool, payments),
+  const deliveriesOf = perCall<EntityReference, WebhookDelivery[], string>(
+    (payments) => findDeliveries(pool, payments),
+    nameOfReference,
   );
   const merchantOfShop = perCall<string, Merchant>(async (ids) => {
     const merchants = await loadMerchants(pool, ids);
@@ -266,25 +268,31 @@ const mayHear = (principal: Principal, event: EventRow): boolean => {
   }
 };
 
-const queries = ({ database, database: { pool } }: MerchantsParts): QueryResolvers => ({
-  ...cabinetQueries({ database }),
-  ...balanceQueries({ database }),
-  merchant: async (_, { id }, { principal }) => {
-    if (!isUuid(id) || !mayReadMerchant(principal, id)) return null;
-    const [merchant] = await loadMerchants(pool, [id]);
-    return merchant ?? null;
-  },
-  rates: (_, __, { principal, now }) => ratesOf(pool, keyOf(principal), now()),
-  ledgerFile: async (_, { type, ...page }, { principal }) =>
-    orThrow(await exportLedger(pool, keyOf(principal), { ...page, type })),
-  apiKeyHolder: (_, { digest }) => findKeyHolder(pool, digest),
-  liveEvent: async (_, { id }, { principal }) => {
-    const event = await findEvent(pool, id);
-    return event && mayHear(principal, event) ? event : null;
-  },
-  liveEventsAfter: (_, { after, first, ...filter }, { now }) =>
-    findEventsBehind(pool, after, first, filter, now()),
-});
+const queries = ({ database, database: { pool } }: MerchantsParts): QueryResolvers => {
+  const eventOf = oncePerCall(
+    (id: string) => id,
+    (id) => findEvent(pool, id),
+  );
+  return {
+    ...cabinetQueries({ database }),
+    ...balanceQueries({ database }),
+    merchant: async (_, { id }, { principal }) => {
+      if (!isUuid(id) || !mayReadMerchant(principal, id)) return null;
+      const [merchant] = await loadMerchants(pool, [id]);
+      return merchant ?? null;
+    },
+    rates: (_, __, { principal, now }) => ratesOf(pool, keyOf(principal), now()),
+    ledgerFile: async (_, { type, ...page }, { principal }) =>
+      orThrow(await exportLedger(pool, keyOf(principal), { ...page, type })),
+    apiKeyHolder: (_, { digest }) => findKeyHolder(pool, digest),
+    liveEvent: async (_, { id }, context) => {
+      const event = await eventOf(id, context);
+      return event && mayHear(context.principal, event) ? event : null;
+    },
+    liveEventsAfter: (_, { after, first, ...filter }, { now }) =>
+      findEventsBehind(pool, after, first, filter, now()),
+  };
+};
 
 const mutations = (parts: MerchantsParts): MutationResolvers => ({
   ...cabinetMutations(parts),

@@ -72,4 +72,9 @@ export interface Call {
    * Counts the answer to a caller's own document; absent where the service knows what it asks for.
    */
   readonly meter?: AnswerMeter;
+  /**
+   * The event of the live stream, by its sequence, that a subscription re-reads with this call. The
+   * gateway alone sets it: such calls of one principal load an object once.
+   */
+  readonly liveEvent?: string;
 }

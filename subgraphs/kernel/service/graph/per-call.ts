@@ -1,17 +1,30 @@
-/** One loader per call: what the fields of a list ask for one by one is loaded together. */
+/**
+ * One loader per call: what the fields of a list ask for one by one is loaded together. Calls that
+ * re-read one event of the live stream share their loaders.
+ */
 import DataLoader from 'dataloader';
 import type { SubgraphContext } from './subgraph.ts';
 
-/** Makes a loader of a call on demand; `batch` answers in the order of the keys. */
-export const perCall = <Key, Value>(
+/** What the loaders of a call are kept by. */
+const loadsOf = (context: SubgraphContext): object => context.loads ?? context;
+
+/**
+ * Makes a loader of a call on demand; `batch` answers in the order of the keys. `nameOf` tells which
+ * keys are equal, where that is not the key itself.
+ */
+export const perCall = <Key, Value, Name = Key>(
   batch: (keys: readonly Key[], context: SubgraphContext) => Promise<readonly Value[]>,
+  nameOf?: (key: Key) => Name,
 ) => {
-  const loaders = new WeakMap<SubgraphContext, DataLoader<Key, Value>>();
-  return (context: SubgraphContext): DataLoader<Key, Value> => {
-    const known = loaders.get(context);
+  const loaders = new WeakMap<object, DataLoader<Key, Value, Name>>();
+  return (context: SubgraphContext): DataLoader<Key, Value, Name> => {
+    const known = loaders.get(loadsOf(context));
     if (known) return known;
-    const loader = new DataLoader<Key, Value>((keys) => batch(keys, context));
-    loaders.set(context, loader);
+    const loader = new DataLoader<Key, Value, Name>(
+      (keys) => batch(keys, context),
+      nameOf ? { cacheKeyFn: nameOf } : {},
+    );
+    loaders.set(loadsOf(context), loader);
     return loader;
   };
 };
@@ -24,13 +37,17 @@ export const oncePerCall = <Key, Value>(
   nameOf: (key: Key) => string,
   load: (key: Key, context: SubgraphContext) => Promise<Value>,
 ) => {
-  const asked = new WeakMap<SubgraphContext, Map<string, Promise<Value>>>();
+  const asked = new WeakMap<object, Map<string, Promise<Value>>>();
   return (key: Key, context: SubgraphContext): Promise<Value> => {
-    const answers = asked.get(context) ?? new Map<string, Promise<Value>>();
-    asked.set(context, answers);
+    const answers = asked.get(loadsOf(context)) ?? new Map<string, Promise<Value>>();
+    asked.set(loadsOf(context), answers);
     const name = nameOf(key);
-    const answer = answers.get(name) ?? load(key, context);
+    const known = answers.get(name);
+    if (known) return known;
+    const answer = load(key, context);
     answers.set(name, answer);
+    // A failure is not kept: a call that shares the answer later loads again.
+    answer.catch(() => answers.delete(name));
     return answer;
   };
 };

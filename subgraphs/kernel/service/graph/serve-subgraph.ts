@@ -7,6 +7,7 @@ import { GraphQLError, parse, type ExecutionResult } from 'graphql';
 import type { SubgraphName } from '../../../../schema/sources.ts';
 import { Lru } from '../lru.ts';
 import { AnswerMeter, answerRoomHeader, readAnswerRoom, withUsed } from './answer-meter.ts';
+import { liveEventHeader } from './event-loads.ts';
 import {
   principalHeader,
   principalReader,
@@ -55,7 +56,12 @@ export const serveSubgraph = (
     const asked = readBody(request.body);
     if (!asked) return reply.code(400).send(failure('expected {query, variables}', 'BAD_REQUEST'));
     try {
-      const call = { principal, requestId: requestIdOf(request.headers[requestIdHeader]) };
+      const liveEvent = request.headers[liveEventHeader];
+      const call = {
+        principal,
+        requestId: requestIdOf(request.headers[requestIdHeader]),
+        ...(typeof liveEvent === 'string' ? { liveEvent } : {}),
+      };
       const room = readAnswerRoom(request.headers[answerRoomHeader]);
       if (!room) return await prepare(asked.query)(asked.variables, call);
       const meter = new AnswerMeter(room);

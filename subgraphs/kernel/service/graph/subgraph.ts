@@ -25,6 +25,8 @@ import type { Call } from '../access/principal.ts';
 export interface SubgraphContext extends Call {
   /** The clock, read at the border (architecture decision 10). */
   readonly now: () => Temporal.Instant;
+  /** What its loaders are kept by where it shares them with other calls (`event-loads`). */
+  readonly loads?: object;
 }
 
 /** Runs one prepared document. Never rejects: what goes wrong is in `errors`. */
