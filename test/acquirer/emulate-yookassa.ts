@@ -63,14 +63,14 @@ const shownOf = ({
 /** The notifications of its ends. */
 const openTell = (
   viewOf: (object: BookedPayment | BookedRefund | BookedPayout) => object,
-  { faults, habits, violations }: Surroundings,
+  { faults, behaviour, violations }: Surroundings,
 ): Tell => {
   const notify = openCallbacks(faults, (status) => status === 200);
   return (event, object) => {
     const notification = { type: 'notification', event, object: viewOf(object) };
     const wrong = mistakeIn('Notification', notification);
     if (wrong) violations.push(`told: ${wrong}`);
-    notify(habits().callbackUrl, notification);
+    notify(behaviour().callbackUrl, notification);
   };
 };
 
@@ -79,7 +79,7 @@ export const emulateYooKassa = (
   { publishedFile, accounts }: YooKassaSettings,
   around: Surroundings,
 ): Emulated => {
-  const { base, faults, habits, violations } = around;
+  const { base, faults, behaviour, violations } = around;
   const books = new Books(violations);
   const viewOf = (object: BookedPayment | BookedRefund | BookedPayout): object => {
     if ('method' in object) return paymentView(object, base);
@@ -118,7 +118,7 @@ export const emulateYooKassa = (
         const before = books.payments.size;
         const done = api(asked);
         const made = books.payments.size > before ? [...books.payments.values()].at(-1) : null;
-        const { confirmAfter_ms } = habits();
+        const { confirmAfter_ms } = behaviour();
         if (made && confirmAfter_ms !== null)
           setTimeout(() => payNow(books, made, tell), confirmAfter_ms).unref();
         return done;

@@ -4,7 +4,7 @@ import type { Faults } from './faults.ts';
 import type { Shown } from './page.ts';
 
 /** What can be changed while it runs. */
-export interface Habits {
+export interface Behaviour {
   /** Where notifications go that no order names an address for; null: nowhere. */
   readonly callbackUrl: string | null;
   /** Buyers confirm by themselves after so long; null: on the page. */
@@ -16,7 +16,7 @@ export interface Surroundings {
   /** Where people and programs reach the process. */
   readonly base: string;
   readonly faults: Faults;
-  readonly habits: () => Habits;
+  readonly behaviour: () => Behaviour;
   /** What was asked, answered or told otherwise than described. */
   readonly violations: string[];
 }

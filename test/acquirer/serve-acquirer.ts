@@ -7,13 +7,13 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { send } from './answer-call.ts';
-import { readJson, type Emulated, type Habits, type Surroundings } from './emulated.ts';
+import { readJson, type Emulated, type Behaviour, type Surroundings } from './emulated.ts';
 import { emulateYooKassa, type YooKassaSettings } from './emulate-yookassa.ts';
 import { openFaults, seeded } from './faults.ts';
 import { confirmationPage } from './page.ts';
 import { emulateTBank, type TBankSettings } from './tbank/emulate-tbank.ts';
 
-export interface AcquirerSettings extends YooKassaSettings, TBankSettings, Habits {
+export interface AcquirerSettings extends YooKassaSettings, TBankSettings, Behaviour {
   readonly port: number;
   readonly host: string;
   /** Where people reach it; null: where it listens. */
@@ -24,7 +24,7 @@ export interface AcquirerSettings extends YooKassaSettings, TBankSettings, Habit
 interface Acquirers extends Surroundings {
   readonly yookassa: Emulated;
   readonly tbank: Emulated;
-  change(habits: Partial<Habits>): void;
+  change(behaviour: Partial<Behaviour>): void;
 }
 
 const readBody = async (request: IncomingMessage): Promise<string> => {
@@ -66,18 +66,18 @@ const administer = (
 };
 
 const openAcquirers = (settings: AcquirerSettings, base: string): Acquirers => {
-  let habits: Habits = {
+  let behaviour: Behaviour = {
     callbackUrl: settings.callbackUrl,
     confirmAfter_ms: settings.confirmAfter_ms,
   };
   const around: Surroundings = {
     base,
     faults: openFaults(seeded(settings.seed)),
-    habits: () => habits,
+    behaviour: () => behaviour,
     violations: [],
   };
-  const change = (changed: Partial<Habits>): void => {
-    habits = { ...habits, ...changed };
+  const change = (changed: Partial<Behaviour>): void => {
+    behaviour = { ...behaviour, ...changed };
   };
   return {
     ...around,

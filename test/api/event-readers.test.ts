@@ -19,7 +19,7 @@ const serve = async (t: TestContext) => {
   await registerRestFacade(app, { ...parts, openStream });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   t.after(() => app.close());
-  return { world: parts.world, stream: `${url}/v1/public/events` };
+  return { fixture: parts.fixture, stream: `${url}/v1/public/events` };
 };
 
 interface Seen {
@@ -57,15 +57,15 @@ const openText = async (stream: string, t: TestContext) => {
 
 /** Three heartbeats in front of two events, one between them, and some behind. */
 const happen = async (
-  { world }: Awaited<ReturnType<typeof serve>>,
+  { fixture }: Awaited<ReturnType<typeof serve>>,
   text: () => string,
 ): Promise<void> => {
   const pings = (count: number): Promise<void> =>
     until(() => text().split(': ping').length > count);
   await pings(3);
-  await world.happen({ kind: 'payment.created' });
+  await fixture.happen({ kind: 'payment.created' });
   await pings(6);
-  await world.happen({ kind: 'refund.created' });
+  await fixture.happen({ kind: 'refund.created' });
   await pings(9);
 };
 
@@ -151,8 +151,8 @@ describe('a comment of the stream is no event', () => {
       );
     }
     await new Promise((resolve) => source.addEventListener('open', resolve));
-    await served.world.happen({ kind: 'payment.created' });
-    await served.world.happen({ kind: 'refund.created' });
+    await served.fixture.happen({ kind: 'payment.created' });
+    await served.fixture.happen({ kind: 'refund.created' });
     await until(() => seen.length === 2);
     assertTwo(seen);
   });

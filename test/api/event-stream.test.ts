@@ -15,7 +15,7 @@ type Limits = Parameters<typeof openParts>[0] & { readonly ping_ms?: number };
 
 type Parts = Awaited<ReturnType<typeof openParts>>;
 
-/** Serves the REST API of one process over the world of the parts. */
+/** Serves the REST API of one process over the fixture of the parts. */
 const serve = async (t: TestContext, parts: Parts, ping_ms?: number) => {
   const app = openHttp({ config: { publicUrl: null }, log: silent, ready: async () => true });
   const openStream = openEventStream(app, {
@@ -62,7 +62,7 @@ const subscriptions = async (): Promise<number> =>
 
 describe('GET /v1/public/events', () => {
   test('begins with a comment and tells each event as the document frames it', async (t) => {
-    const { world, url } = await open(t);
+    const { fixture, url } = await open(t);
     const reader = await follow(t, url, { 'x-request-id': 'mine-1' });
     const { statusCode, headers } = reader.response;
     assert.deepEqual(
@@ -75,8 +75,8 @@ describe('GET /v1/public/events', () => {
       ],
       [200, 'text/event-stream', 'mine-1', '2026-05-06', 'no'],
     );
-    await world.happen({ subjectId: 'p-1' });
-    await world.happen({
+    await fixture.happen({ subjectId: 'p-1' });
+    await fixture.happen({
       subjectId: 'p-1',
       kind: 'payment.status_changed',
       payload: { status: 'processing' },
@@ -91,17 +91,17 @@ describe('GET /v1/public/events', () => {
         '',
       ].join('\n\n'),
     );
-    assert.equal(world.count('liveEvent'), 0);
+    assert.equal(fixture.count('liveEvent'), 0);
   });
 
   test('tells all five kinds, of the shop and mode of the key alone', async (t) => {
-    const { world, url } = await open(t);
+    const { fixture, url } = await open(t);
     const reader = await follow(t, url);
-    await world.happen({ shopId: 's2' });
-    await world.happen({ merchantId: 'm2' });
-    await world.happen({ mode: 'live' });
+    await fixture.happen({ shopId: 's2' });
+    await fixture.happen({ merchantId: 'm2' });
+    await fixture.happen({ mode: 'live' });
     // What subscriptions come to is told in the graph alone.
-    for (const kind of liveKinds.toReversed()) await world.happen({ kind });
+    for (const kind of liveKinds.toReversed()) await fixture.happen({ kind });
     await until(() => idsIn(reader.text).length === 5);
     assert.deepEqual(
       Array.from(reader.text.matchAll(/^event: (.+)$/gm), ([, kind]) => kind),
@@ -123,11 +123,11 @@ describe('GET /v1/public/events', () => {
   });
 
   test('resumes behind Last-Event-ID, whether memory or the store has the rest', async (t) => {
-    const { world, url } = await open(t, { rememberedEvents: 2 });
-    for (let i = 0; i < 5; i += 1) await world.happen();
+    const { fixture, url } = await open(t, { rememberedEvents: 2 });
+    for (let i = 0; i < 5; i += 1) await fixture.happen();
     const far = await follow(t, url, { 'last-event-id': '10' });
     await until(() => idsIn(far.text).length === 4);
-    await world.happen();
+    await fixture.happen();
     await until(() => idsIn(far.text).length === 5);
     assert.deepEqual(idsIn(far.text), ['20', '30', '40', '50', '60']);
     const near = await follow(t, url, { 'last-event-id': '50' });
@@ -136,36 +136,36 @@ describe('GET /v1/public/events', () => {
   });
 
   test('begins with what happens next when Last-Event-ID is not an event of the last day, or no id at all', async (t) => {
-    const { world, url } = await open(t);
-    await world.happen();
+    const { fixture, url } = await open(t);
+    await fixture.happen();
     for (const id of ['999', 'evt_1', '', '-1', '9'.repeat(40)]) {
       const reader = await follow(t, url, { 'last-event-id': id });
       await wait(50);
-      const { sequence } = await world.happen();
+      const { sequence } = await fixture.happen();
       await until(() => idsIn(reader.text).length > 0);
       assert.deepEqual(idsIn(reader.text), [sequence], id);
     }
   });
 
   test('resumes behind the id of an event that was another merchant’s, with its own events alone', async (t) => {
-    const { world, url } = await open(t, { rememberedEvents: 2 });
-    await world.happen();
-    const { sequence: foreign } = await world.happen({ merchantId: 'm2', shopId: 's3' });
-    for (const merchantId of ['m1', 'm2', 'm1', 'm2', 'm2']) await world.happen({ merchantId });
+    const { fixture, url } = await open(t, { rememberedEvents: 2 });
+    await fixture.happen();
+    const { sequence: foreign } = await fixture.happen({ merchantId: 'm2', shopId: 's3' });
+    for (const merchantId of ['m1', 'm2', 'm1', 'm2', 'm2']) await fixture.happen({ merchantId });
     const reader = await follow(t, url, { 'last-event-id': foreign });
     await until(() => idsIn(reader.text).length === 2);
-    await world.happen();
+    await fixture.happen();
     await until(() => idsIn(reader.text).length === 3);
     assert.deepEqual(idsIn(reader.text), ['30', '50', '80']);
   });
 
   test('serves hundreds of keys at once, each its own events in order, and slow ones hold up nobody', async (t) => {
-    const { world, url } = await open(t);
+    const { fixture, url } = await open(t);
     const merchants = Array.from({ length: 300 }, (_, index) => `merchant-${1_000 + index}`);
     const keyOf = (merchantId: string): string => `sk_test_abc123_${merchantId.padEnd(16, '0')}`;
     for (const merchantId of merchants)
-      world.setKey(keyOf(merchantId), {
-        ...world.holderOf(testKey),
+      fixture.setKey(keyOf(merchantId), {
+        ...fixture.holderOf(testKey),
         keyId: merchantId,
         merchantId,
       });
@@ -176,7 +176,7 @@ describe('GET /v1/public/events', () => {
     );
     readers[0]?.response.pause();
     for (let round = 0; round < 3; round += 1)
-      for (const merchantId of merchants) await world.happen({ merchantId });
+      for (const merchantId of merchants) await fixture.happen({ merchantId });
     for (const [index, reader] of readers.slice(1).entries()) {
       await until(() => idsIn(reader.text).length === 3);
       assert.deepEqual(
@@ -187,13 +187,13 @@ describe('GET /v1/public/events', () => {
   });
 
   test('skips a reader ahead that does not read, and says how many it missed', async (t) => {
-    const { world, url } = await open(t, { readerBuffer: 20, ping_ms: 10 });
+    const { fixture, url } = await open(t, { readerBuffer: 20, ping_ms: 10 });
     const reader = await follow(t, url);
     reader.response.pause();
     const large = 'x'.repeat(200_000);
     const total = 200;
     for (let i = 0; i < total; i += 1) {
-      await world.happen({ payload: { large } });
+      await fixture.happen({ payload: { large } });
       if (i % 10 === 0) await wait(5);
     }
     await wait(100);
@@ -223,14 +223,14 @@ describe('GET /v1/public/events', () => {
 
 describe('a stream ends', () => {
   test('with ": replaced" when its key opens another, which goes on', async (t) => {
-    const { world, url } = await open(t);
+    const { fixture, url } = await open(t);
     const older = await follow(t, url);
     const ofAnotherKey = await follow(t, url, { authorization: `Bearer ${otherShopKey}` });
     const newer = await follow(t, url);
     await until(() => older.ended);
     assert.equal(older.text, ': connected\n: replaced\n');
     await until(() => older.response.socket.destroyed);
-    await world.happen();
+    await fixture.happen();
     await until(() => idsIn(newer.text).length === 1);
     assert.deepEqual([newer.ended, ofAnotherKey.ended], [false, false]);
   });
@@ -249,20 +249,20 @@ describe('a stream ends', () => {
   });
 
   test('with ": revoked" when its key is', async (t) => {
-    const { world, url } = await open(t);
+    const { fixture, url } = await open(t);
     const reader = await follow(t, url);
-    await world.revoke(testKey);
+    await fixture.revoke(testKey);
     await until(() => reader.ended);
     assert.equal(reader.text, ': connected\n: revoked\n');
   });
 
   test('with ": closing" within a second when the service drains, even when a reader does not read', async (t) => {
-    const { app, world, url } = await open(t);
+    const { app, fixture, url } = await open(t);
     const reader = await follow(t, url);
     const deaf = await follow(t, url, { authorization: `Bearer ${otherShopKey}` });
     deaf.response.pause();
     for (let i = 0; i < 50; i += 1)
-      await world.happen({ shopId: 's2', payload: { large: 'x'.repeat(200_000) } });
+      await fixture.happen({ shopId: 's2', payload: { large: 'x'.repeat(200_000) } });
     await wait(100);
     const began = performance.now();
     await app.close();
@@ -273,8 +273,8 @@ describe('a stream ends', () => {
   });
 
   test('with ": closing" when the events behind Last-Event-ID cannot be read, so that the client asks again', async (t) => {
-    const { world, url } = await open(t);
-    world.obstacles.set('liveEventsAfter', () => Promise.reject(new Error('no database')));
+    const { fixture, url } = await open(t);
+    fixture.obstacles.set('liveEventsAfter', () => Promise.reject(new Error('no database')));
     const reader = await connect(t, url, { 'last-event-id': '5' });
     await until(() => reader.ended);
     assert.equal(reader.text, ': connected\n: closing\n');

@@ -18,7 +18,7 @@ import { spreadRows } from './rows/spread-rows.ts';
 import { startRows } from './rows/start-rows.ts';
 import { succeedRows } from './rows/succeed-rows.ts';
 import { traceRows } from './rows/trace-rows.ts';
-import { openWorld, type World } from './world.ts';
+import { openFixture, type Fixture } from './fixture.ts';
 
 interface Part {
   /** What is measured, and at which size. */
@@ -27,7 +27,7 @@ interface Part {
   readonly quick_min: number;
   readonly whole_min: (plan: BenchPlan) => number;
   /** On a PostgreSQL with the service and the baseline, which all such parts of a run share. */
-  readonly overWorld?: (world: World, bench: Bench) => Promise<readonly Row[]>;
+  readonly overFixture?: (fixture: Fixture, bench: Bench) => Promise<readonly Row[]>;
   /** By itself; one after the other, each kept whatever becomes of the next. */
   readonly alone?: readonly ((bench: Bench) => Promise<readonly Row[]>)[];
 }
@@ -40,7 +40,7 @@ const parts = {
       'payments created over REST, against bare fastify and pgbench with the same SQL, and without a database',
     quick_min: 0.5,
     whole_min: () => 4,
-    overWorld: createRows,
+    overFixture: createRows,
     alone: [(bench) => constantRows('create', bench)],
   },
   read: {
@@ -48,7 +48,7 @@ const parts = {
       'payments read over REST, against bare fastify with the same SQL, and without a database',
     quick_min: 0.5,
     whole_min: () => 4,
-    overWorld: readRows,
+    overFixture: readRows,
     alone: [(bench) => constantRows('read', bench)],
   },
   succeed: {
@@ -56,19 +56,19 @@ const parts = {
       `payments that succeed, against pgbench with the same SQL: ${n(succeedRequests)} in each of ${many.rounds} rounds`,
     quick_min: 0.5,
     whole_min: () => 2,
-    overWorld: succeedRows,
+    overFixture: succeedRows,
   },
   csv: {
     says: ({ csvRows: rows }) => `a ledger of ${n(rows)} rows as CSV, against COPY`,
     quick_min: 0.3,
     whole_min: () => 2,
-    overWorld: csvRows,
+    overFixture: csvRows,
   },
   memory: {
     says: ({ memoryRequests }) => `memory after ${n(memoryRequests)} requests`,
     quick_min: 0.3,
     whole_min: () => 0.5,
-    overWorld: memoryRows,
+    overFixture: memoryRows,
   },
   start: {
     says: ({ starts }) =>
@@ -89,27 +89,27 @@ const parts = {
       `payouts of one merchant and of ${merchants}, against pgbench with the same SQL; a batch of 1,000 against single calls`,
     quick_min: 0.7,
     whole_min: () => 3,
-    overWorld: payoutRows,
+    overFixture: payoutRows,
   },
   spread: {
     says: ({ merchants }) =>
       `verbs without REST, against pgbench; all payments of one merchant, against ${merchants}`,
     quick_min: 0.4,
     whole_min: () => 2,
-    overWorld: spreadRows,
+    overFixture: spreadRows,
   },
   processes: {
     says: ({ merchants }) =>
       `payments created by 2 and 4 processes, against 1: of ${merchants} merchants alike, and mostly of one`,
     quick_min: 0.6,
     whole_min: () => 3,
-    overWorld: processRows,
+    overFixture: processRows,
   },
   trace: {
     says: () => 'payments created with every call traced, and one of a hundred, against none',
     quick_min: 0.4,
     whole_min: () => 2,
-    overWorld: traceRows,
+    overFixture: traceRows,
   },
   events: {
     says: ({ backlog, eventSeconds }) =>
@@ -137,14 +137,14 @@ const parts = {
       `${n(dueSubscriptions)} due subscriptions, against charges one by one; among ${n(dueSubscriptions * 2)} and ${n(subscriptions)}`,
     quick_min: 0.7,
     whole_min: ({ subscriptions }) => 1 + subscriptions / 500_000,
-    overWorld: recurringRows,
+    overFixture: recurringRows,
   },
   due: {
     says: ({ dueAtOnce }) =>
       `${n(dueAtOnce)} subscriptions due at the same moment, and another merchant's webhooks meanwhile`,
     quick_min: 0.5,
     whole_min: ({ dueAtOnce }) => 1 + dueAtOnce / 20_000,
-    overWorld: dueAtOnceRows,
+    overFixture: dueAtOnceRows,
   },
   peers: {
     says: () => 'other gateways over the same subgraphs: stock Apollo, Hive Gateway, Mercurius',
@@ -222,11 +222,11 @@ export const measureParts = async (
       failed.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
     }
   };
-  const overWorld = names.filter((name) => partOf(name).overWorld);
-  if (overWorld.length > 0) {
-    await using world = await openWorld(bench.progress);
-    for (const name of overWorld)
-      await measure(name, async () => (await partOf(name).overWorld?.(world, bench)) ?? []);
+  const overFixture = names.filter((name) => partOf(name).overFixture);
+  if (overFixture.length > 0) {
+    await using fixture = await openFixture(bench.progress);
+    for (const name of overFixture)
+      await measure(name, async () => (await partOf(name).overFixture?.(fixture, bench)) ?? []);
   }
   for (const name of names)
     for (const rowsOf of partOf(name).alone ?? []) await measure(name, () => rowsOf(bench));

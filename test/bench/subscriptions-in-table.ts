@@ -7,12 +7,12 @@ import type { Pool } from 'pg';
 import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
 import { spawnProcess, stopProcess, untilReady } from '../support/service.ts';
 import { cpuOfProcess, type CpuClock } from './cpu.ts';
-import type { World } from './world.ts';
+import type { Fixture } from './fixture.ts';
 
 const chunk_rows = 50_000;
 
 /** Adds the token; gives its id. */
-export const addToken = async (pool: Pool, { merchant }: World): Promise<string> => {
+export const addToken = async (pool: Pool, { merchant }: Fixture): Promise<string> => {
   const [token, operation] = [randomUUID(), randomUUID()];
   await pool.query(
     `insert into simulator_operation (merchant_id, operation_id, reference, outcome, answer_at, created_at) values ($1, $2, $3, 'succeeded', now(), now())`,
@@ -29,7 +29,7 @@ export const addToken = async (pool: Pool, { merchant }: World): Promise<string>
 /** Adds active subscriptions until there are so many; none is due for a year. */
 export const fillSubscriptions = async (
   pool: Pool,
-  { merchant }: World,
+  { merchant }: Fixture,
   token: string,
   count: number,
   progress: (text: string) => void,
@@ -68,11 +68,11 @@ export const countCharged = async (pool: Pool): Promise<number> => {
 };
 
 /**
- * Starts a worker of the world's database, with payments in its own process; `stack` ends it. Gives
+ * Starts a worker of the fixture's database, with payments in its own process; `stack` ends it. Gives
  * the clock of its CPU time.
  */
 export const startChargingWorker = async (
-  { environment }: World,
+  { environment }: Fixture,
   stack: AsyncDisposableStack,
 ): Promise<CpuClock> => {
   const worker = spawnProcess('worker subgraph payments', await freePort(), environment);

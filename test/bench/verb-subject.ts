@@ -1,7 +1,7 @@
 /** A verb, called in this process, as a subject of rounds. */
 import { median, type Subject } from './rounds.ts';
 import { withClocks } from './subject.ts';
-import type { World } from './world.ts';
+import type { Fixture } from './fixture.ts';
 
 const own = (): number => {
   const { user, system } = process.cpuUsage();
@@ -11,7 +11,7 @@ const own = (): number => {
 /** So many calls at a time, each over the next of what the verb is about, in turn. */
 export const verbSubject = <Of extends object>(
   name: string,
-  { postgres }: World,
+  { postgres }: Fixture,
   over: readonly Of[],
   verb: (of: Of) => Promise<unknown>,
 ): Subject => ({

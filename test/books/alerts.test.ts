@@ -11,11 +11,11 @@ import { inTransaction } from '../../subgraphs/kernel/database/statement.ts';
 import type { Bus, ToldAlert } from '../../subgraphs/kernel/rules/event.ts';
 import { readMessage, writeMessage } from '../../subgraphs/kernel/queue/bus-message.ts';
 import { scopes, type Principal } from '../../subgraphs/kernel/service/access/principal.ts';
-import { cabinetUser, openDesk, operator, type Desk } from '../cabinet/desk.ts';
+import { cabinetUser, openCabinet, operator, type Cabinet } from '../cabinet/cabinet.ts';
 
-let desk: Desk;
-before(async () => void (desk = await openDesk()));
-after(() => desk.close());
+let cabinet: Cabinet;
+before(async () => void (cabinet = await openCabinet()));
+after(() => cabinet.close());
 
 const at = Temporal.Instant.from('2026-11-21T10:00:00Z');
 const anAlert = (given: Partial<RaisedAlert> = {}): RaisedAlert => ({
@@ -30,7 +30,7 @@ const anAlert = (given: Partial<RaisedAlert> = {}): RaisedAlert => ({
 });
 const listed = async (filter = ''): Promise<any[]> =>
   (
-    await desk.ask(
+    await cabinet.ask(
       `{ alerts(first: 200${filter}) { nodes { id kind merchantId subjectId detail resolvedAt resolvedBy note } } }`,
     )
   ).alerts.nodes;
@@ -42,13 +42,13 @@ const resolve = async ({
   merchantId: string | null;
 }): Promise<any> => {
   const mutation = `mutation ($m: ID, $id: ID!) { alertResolve(merchantId: $m, id: $id, note: "Seen") { __typename ... on Refused { code } ... on Alert { note } } }`;
-  return (await desk.ask(mutation, { m: merchantId, id })).alertResolve;
+  return (await cabinet.ask(mutation, { m: merchantId, id })).alertResolve;
 };
 const about = async (alert: RaisedAlert): Promise<any> =>
   (await listed()).find(({ subjectId }) => subjectId === alert.subjectId);
 
 test('an alert is raised once however often and at however many places at once it is, and counts until it is resolved', async () => {
-  const { pool } = desk.stage;
+  const { pool } = cabinet.harness;
   const alert = anAlert();
   const fresh = await Promise.all(Array.from({ length: 10 }, () => raiseAlert(pool, alert)));
   assert.equal(fresh.filter(Boolean).length, 1);
@@ -65,9 +65,12 @@ test('an alert is raised once however often and at however many places at once i
 
 test('a state that is found again after it was resolved is raised again', async () => {
   const alert = anAlert({ kind: 'books_differ', merchantId: null });
-  await raiseAlert(desk.stage.pool, alert);
+  await raiseAlert(cabinet.harness.pool, alert);
   await resolve(await about(alert));
-  assert.equal(await raiseAlert(desk.stage.pool, { ...alert, detail: 'It differs again' }), true);
+  assert.equal(
+    await raiseAlert(cabinet.harness.pool, { ...alert, detail: 'It differs again' }),
+    true,
+  );
   const again = await about(alert);
   assert.deepEqual(
     [again.merchantId, again.detail, again.resolvedAt, again.note],
@@ -77,7 +80,7 @@ test('a state that is found again after it was resolved is raised again', async 
 
 test('an alert of a transaction that fails was never raised', async () => {
   const alert = anAlert();
-  const failing = inTransaction(desk.stage.pool, async (client) => {
+  const failing = inTransaction(cabinet.harness.pool, async (client) => {
     await raiseAlert(client, alert);
     throw new Error('no');
   });
@@ -87,11 +90,11 @@ test('an alert of a transaction that fails was never raised', async () => {
 
 test('alerts are listed by kind, by merchant and by whether they are resolved, and not to cabinet users', async () => {
   const alert = anAlert({ kind: 'bank_echo_differs' });
-  await raiseAlert(desk.stage.pool, alert);
+  await raiseAlert(cabinet.harness.pool, alert);
   assert.equal((await listed(', kind: bank_echo_differs, resolved: false')).length, 1);
   assert.equal((await listed(', kind: bank_echo_differs, resolved: true')).length, 0);
   assert.equal((await listed(`, merchantId: "${alert.merchantId}"`)).length, 1);
-  const { errors } = await desk.run(
+  const { errors } = await cabinet.run(
     '{ alerts { nodes { id } } }',
     {},
     cabinetUser(alert.merchantId ?? ''),
@@ -131,13 +134,13 @@ describe('the subscription alertRaised', () => {
     const bus = openBus();
     const results = subscribe(bus, operator('viewer'));
     assert.ok('next' in results);
-    const parts = { pool: desk.stage.pool, bus, now: () => at };
+    const parts = { pool: cabinet.harness.pool, bus, now: () => at };
     while ((await tellAlerts(parts)) > 0);
     await results.return?.();
     const next = subscribe(bus, operator('viewer'));
     assert.ok('next' in next);
     await raiseAlert(
-      desk.stage.pool,
+      cabinet.harness.pool,
       anAlert({ kind: 'books_differ', merchantId: null, detail: 'The balance differs' }),
     );
     const waiting = next.next();

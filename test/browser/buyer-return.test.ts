@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { noChromium } from './chromium.ts';
-import { openBrowserStage, type BrowserStage } from './stage.ts';
+import { openBrowserHarness, type BrowserHarness } from './harness.ts';
 
 const says = (page: Page, text: string): Promise<void> =>
   page.locator('#panel .panel-title').filter({ hasText: text }).waitFor({ timeout: 25_000 });
@@ -14,18 +14,18 @@ const button = (page: Page) => page.locator('#pay .primary');
 const atShop = 'https://shop.example/**';
 
 describe('the way back, and the rough edges', { skip: noChromium, concurrency: 3 }, () => {
-  let stage: BrowserStage;
+  let harness: BrowserHarness;
   before(async () => {
-    stage = await openBrowserStage();
+    harness = await openBrowserHarness();
   });
-  after(() => stage?.close());
+  after(() => harness?.close());
 
   test('a paid buyer sees the success for about two seconds and returns; query and fragment of the address stay', async () => {
-    const payment = await stage.create({
+    const payment = await harness.create({
       method: 'sbp',
       return_url: 'https://shop.example/done?cart=7&status=old#receipt',
     });
-    const { page } = await stage.open(payment);
+    const { page } = await harness.open(payment);
     await button(page).click();
     await says(page, 'Оплачено');
     const shown = performance.now();
@@ -42,40 +42,40 @@ describe('the way back, and the rough edges', { skip: noChromium, concurrency: 3
   });
 
   test('a buyer whose payment failed returns at once', async () => {
-    const payment = await stage.create({
+    const payment = await harness.create({
       method: 'sbp',
       amount: 10_001,
       return_url: 'https://shop.example/done',
     });
-    const { page } = await stage.open(payment);
+    const { page } = await harness.open(payment);
     await button(page).click();
     await page.waitForURL(atShop);
     assert.equal(new URL(page.url()).searchParams.get('status'), 'failed');
   });
 
   test('the page of a cancelled payment sends the buyer straight back', async () => {
-    const payment = await stage.create({ return_url: 'https://shop.example/done' });
-    await stage.cancel(payment);
-    const { page } = await stage.open(payment);
+    const payment = await harness.create({ return_url: 'https://shop.example/done' });
+    await harness.cancel(payment);
+    const { page } = await harness.open(payment);
     await page.waitForURL(atShop);
     assert.equal(new URL(page.url()).searchParams.get('status'), 'cancelled');
   });
 
   test('the bank page returns to the shop as well: its form may lead through the hosted page to another host', async () => {
-    const payment = await stage.create({
+    const payment = await harness.create({
       method: 'sberpay',
       return_url: 'https://shop.example/done',
       metadata: { simulator_outcome: 'requires_action' },
     });
-    const { page } = await stage.open(payment);
+    const { page } = await harness.open(payment);
     await button(page).click();
     await page.getByRole('button', { name: 'Отказаться' }).click();
     await page.waitForURL(atShop);
   });
 
   test('without return_url the buyer stays', async () => {
-    const payment = await stage.create({ method: 'sbp' });
-    const { page } = await stage.open(payment);
+    const payment = await harness.create({ method: 'sbp' });
+    const { page } = await harness.open(payment);
     await button(page).click();
     await says(page, 'Оплачено');
     await page.waitForTimeout(2_500);
@@ -83,7 +83,7 @@ describe('the way back, and the rough edges', { skip: noChromium, concurrency: 3
   });
 
   test('a double click pays once', async () => {
-    const { page } = await stage.open(await stage.create({ method: 'sbp' }));
+    const { page } = await harness.open(await harness.create({ method: 'sbp' }));
     let paid = 0;
     await page.route('**/pay?lang=ru', async (route) => {
       paid += 1;
@@ -97,12 +97,12 @@ describe('the way back, and the rough edges', { skip: noChromium, concurrency: 3
   });
 
   test('two tabs: the second follows the first without being touched', async () => {
-    const payment = await stage.create({
+    const payment = await harness.create({
       method: 'sbp',
       metadata: { simulator_outcome: 'requires_action' },
     });
-    const first = await stage.open(payment);
-    const second = await stage.open(payment, first.window);
+    const first = await harness.open(payment);
+    const second = await harness.open(payment, first.window);
     await button(first.page).click();
     await Promise.all([
       says(first.page, 'Оплатите через СБП'),
@@ -112,15 +112,15 @@ describe('the way back, and the rough edges', { skip: noChromium, concurrency: 3
   });
 
   test('two tabs: pressing in the second as well opens no second session, is refused in words, and shows how things stand', async () => {
-    const payment = await stage.create({
+    const payment = await harness.create({
       method: 'sbp',
       metadata: { simulator_outcome: 'requires_action' },
     });
-    const first = await stage.open(payment);
+    const first = await harness.open(payment);
     // The second tab hears nothing until it acts.
-    const deaf = await stage.openWindow();
+    const deaf = await harness.openWindow();
     await deaf.route(/\/(state|events)\?/, (route) => route.fulfill({ status: 204 }));
-    const second = await stage.open(payment, deaf);
+    const second = await harness.open(payment, deaf);
     await button(first.page).click();
     await says(first.page, 'Оплатите через СБП');
     const refused = second.page.waitForResponse(/\/pay\?lang/);
@@ -134,8 +134,8 @@ describe('the way back, and the rough edges', { skip: noChromium, concurrency: 3
   });
 
   test('a lost network is said calmly and forgotten when it is back', async () => {
-    const { page, window } = await stage.open(
-      await stage.create({ method: 'sbp', metadata: { simulator_outcome: 'requires_action' } }),
+    const { page, window } = await harness.open(
+      await harness.create({ method: 'sbp', metadata: { simulator_outcome: 'requires_action' } }),
     );
     await button(page).click();
     await says(page, 'Оплатите через СБП');
@@ -146,8 +146,8 @@ describe('the way back, and the rough edges', { skip: noChromium, concurrency: 3
   });
 
   test('a payment whose answer got lost is not sent again: the page finds out what happened', async () => {
-    const { page } = await stage.open(
-      await stage.create({ method: 'sbp', metadata: { simulator_outcome: 'requires_action' } }),
+    const { page } = await harness.open(
+      await harness.create({ method: 'sbp', metadata: { simulator_outcome: 'requires_action' } }),
     );
     await page.route('**/pay?lang=ru', async (route) => {
       await route.fetch();
@@ -158,8 +158,8 @@ describe('the way back, and the rough edges', { skip: noChromium, concurrency: 3
   });
 
   test('the language follows the browser, the switch changes it without losing what was typed, and it is remembered', async () => {
-    const payment = await stage.create({ method: 'cards' });
-    const { page, window, complaints } = await stage.open(payment, { language: 'de-DE' });
+    const payment = await harness.create({ method: 'cards' });
+    const { page, window, complaints } = await harness.open(payment, { language: 'de-DE' });
     assert.equal(await page.locator('html').getAttribute('lang'), 'en');
     await page.getByLabel('Card number').fill('4111111111111111');
     await page.getByRole('link', { name: 'Русский' }).click();
@@ -167,21 +167,23 @@ describe('the way back, and the rough edges', { skip: noChromium, concurrency: 3
     assert.equal(await page.locator('html').getAttribute('lang'), 'ru');
     assert.equal(await page.getByLabel('Номер карты').inputValue(), '4111 1111 1111 1111');
     assert.equal(page.url(), payment.url);
-    const again = await stage.open(payment, window);
+    const again = await harness.open(payment, window);
     assert.equal(await again.page.locator('html').getAttribute('lang'), 'ru');
     assert.deepEqual(complaints, []);
   });
 
   test('without JavaScript the page says what is needed, and nothing can be sent', async () => {
-    const { page } = await stage.open(await stage.create({ method: 'cards' }), { script: false });
+    const { page } = await harness.open(await harness.create({ method: 'cards' }), {
+      script: false,
+    });
     await page.locator('noscript .notice', { hasText: 'Для оплаты нужен JavaScript' }).waitFor();
     assert.equal(await page.locator('#pay').isVisible(), false);
     assert.ok(await page.locator('#pay .primary').isDisabled());
   });
 
   test('an unknown token is a page that says so', async () => {
-    const { url } = await stage.create();
-    const { page } = await stage.open({ url: `${url.slice(0, -4)}AAAA` });
+    const { url } = await harness.create();
+    const { page } = await harness.open({ url: `${url.slice(0, -4)}AAAA` });
     await page.getByRole('heading', { name: 'Такой страницы оплаты нет' }).waitFor();
   });
 });

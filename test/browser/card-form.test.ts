@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { noChromium } from './chromium.ts';
-import { openBrowserStage, type BrowserStage } from './stage.ts';
+import { openBrowserHarness, type BrowserHarness } from './harness.ts';
 
 const patience = { timeout: 60_000 };
 const focused = (page: Page): Promise<string | null> => page.locator(':focus').getAttribute('id');
@@ -14,28 +14,28 @@ const outlined = (page: Page): Promise<string> =>
   page.evaluate('getComputedStyle(document.activeElement).outlineStyle');
 
 describe('the card’s form', { skip: noChromium }, () => {
-  let stage: BrowserStage;
+  let harness: BrowserHarness;
   before(async () => {
-    stage = await openBrowserStage();
+    harness = await openBrowserHarness();
   });
-  after(() => stage?.close());
+  after(() => harness?.close());
 
   test('1/29 becomes 01/29 as it is typed, and a payment without the holder’s name passes', async () => {
-    const payment = await stage.create({ method: 'cards' });
-    const { page, complaints } = await stage.open(payment, { language: 'en-GB' });
+    const payment = await harness.create({ method: 'cards' });
+    const { page, complaints } = await harness.open(payment, { language: 'en-GB' });
     await page.getByLabel('Card number').fill('4111111111111111');
     await page.getByLabel('Expiry').pressSequentially('1/30');
     assert.equal(await page.getByLabel('Expiry').inputValue(), '01/30');
     await page.getByLabel('CVC').fill('123');
     assert.equal(await page.getByLabel('Name on card (optional)').inputValue(), '');
     await page.locator('#pay .primary').click();
-    const { customer_card_holder: holder } = await stage.until(payment, 'succeeded');
+    const { customer_card_holder: holder } = await harness.until(payment, 'succeeded');
     assert.equal(holder, null);
     assert.deepEqual(complaints, []);
   });
 
   test('brands that are not accepted are named while they are typed, in both languages', async () => {
-    const { page } = await stage.open(await stage.create({ method: 'cards' }));
+    const { page } = await harness.open(await harness.create({ method: 'cards' }));
     const problem = page.locator('#card-number-problem');
     for (const [digits, brand] of [
       ['37', 'American Express'],
@@ -58,7 +58,7 @@ describe('the card’s form', { skip: noChromium }, () => {
   });
 
   test('brand, errors, notice and what is open survive a switch of the language, in the new one', async () => {
-    const { page } = await stage.open(await stage.create());
+    const { page } = await harness.open(await harness.create());
     await page.locator('label[for=method-cards]').click();
     await page.locator('#test-cards summary').click();
     await page.locator('#card-number').fill('2200000000000004');
@@ -94,7 +94,7 @@ describe('the card’s form', { skip: noChromium }, () => {
   });
 
   test('the keyboard’s key goes on to what is empty, the last one pays, and every stop of the focus is seen', async () => {
-    const { page } = await stage.open(await stage.create({ method: 'cards' }), {
+    const { page } = await harness.open(await harness.create({ method: 'cards' }), {
       language: 'en-GB',
     });
     const hints = await page
@@ -135,7 +135,7 @@ describe('the card’s form', { skip: noChromium }, () => {
   });
 
   test('the buttons of test cards are called by what they show: brand and number', async () => {
-    const { page } = await stage.open(await stage.create({ method: 'cards' }), {
+    const { page } = await harness.open(await harness.create({ method: 'cards' }), {
       language: 'en-GB',
     });
     await page.locator('#test-cards summary').click();

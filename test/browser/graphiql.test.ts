@@ -7,7 +7,7 @@ import { openParts } from '../gateway/serve-graph.ts';
 import { operatorToken, silent } from '../gateway/small-graph.ts';
 import { noChromium, startChromium } from './chromium.ts';
 
-/** GraphiQL over a small world, in a browser that reaches nothing else. */
+/** GraphiQL over a small fixture, in a browser that reaches nothing else. */
 const openPage = async (t: TestContext) => {
   const parts = await openParts();
   const app = openHttp({ config: { publicUrl: null }, log: silent, ready: async () => true });
@@ -53,7 +53,7 @@ const answered = (page: Page, text: string): Promise<void> =>
 
 describe('GraphiQL', { skip: noChromium }, () => {
   test('comes from the service alone, and runs a query and a subscription with the key of the headers editor', async (t) => {
-    const { world, page, elsewhere, complaints } = await openPage(t);
+    const { fixture, page, elsewhere, complaints } = await openPage(t);
     await write(
       page,
       '.graphiql-editor-tool .monaco-editor',
@@ -72,7 +72,7 @@ describe('GraphiQL', { skip: noChromium }, () => {
     await page.getByRole('button', { name: /^stop/i }).waitFor();
     // The server has no message for "listening".
     await page.waitForTimeout(300);
-    await world.happen();
+    await fixture.happen();
     await answered(page, '"Shop s1"');
 
     const kept = await page.evaluate(() =>

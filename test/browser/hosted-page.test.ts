@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { noChromium } from './chromium.ts';
-import { openBrowserStage, type BrowserStage } from './stage.ts';
+import { openBrowserHarness, type BrowserHarness } from './harness.ts';
 
 const title = (page: Page) => page.locator('#panel .panel-title').first();
 const button = (page: Page) => page.locator('#pay .primary');
@@ -23,14 +23,14 @@ const typeCard = async (page: Page, number = '2200000000000004'): Promise<void> 
 };
 
 describe('the hosted page', { skip: noChromium, concurrency: 3 }, () => {
-  let stage: BrowserStage;
+  let harness: BrowserHarness;
   before(async () => {
-    stage = await openBrowserStage();
+    harness = await openBrowserHarness();
   });
-  after(() => stage?.close());
+  after(() => harness?.close());
 
   test('shows who is paid, how much, for what, and the time left', async () => {
-    const { page, complaints } = await stage.open(await stage.create({ amount: 1_234_567 }));
+    const { page, complaints } = await harness.open(await harness.create({ amount: 1_234_567 }));
     assert.equal((await page.title()).replaceAll(/\s/g, ' '), '12 345,67 ₽ — Tea & Cakes');
     const summary = (await page.locator('#summary').innerText()).replaceAll(/\s/g, ' ');
     for (const fact of ['Tea & Cakes', '12 345,67 ₽', 'Кофе в зёрнах, 1 кг', 'A-10422', 'P-'])
@@ -40,8 +40,8 @@ describe('the hosted page', { skip: noChromium, concurrency: 3 }, () => {
   });
 
   test('SBP: a QR code and its link, and the page follows the payment to success without being touched', async () => {
-    const payment = await stage.create({ method: 'sbp' });
-    const { page, complaints } = await stage.open(payment);
+    const payment = await harness.create({ method: 'sbp' });
+    const { page, complaints } = await harness.open(payment);
     await button(page).click();
     await says(page, 'Оплатите через СБП');
     assert.equal(await page.locator('svg.qr').getAttribute('role'), 'img');
@@ -58,8 +58,8 @@ describe('the hosted page', { skip: noChromium, concurrency: 3 }, () => {
   });
 
   test('SBP on a phone: the bank app is one big button away', async () => {
-    const { page } = await stage.open(
-      await stage.create({ method: 'sbp', metadata: { simulator_outcome: 'requires_action' } }),
+    const { page } = await harness.open(
+      await harness.create({ method: 'sbp', metadata: { simulator_outcome: 'requires_action' } }),
       { phone: true },
     );
     await button(page).click();
@@ -69,9 +69,9 @@ describe('the hosted page', { skip: noChromium, concurrency: 3 }, () => {
   });
 
   test('a card that was lost on its way to the bank is asked for again in the same payment, in both languages, and pays', async () => {
-    const payment = await stage.create({ method: 'cards' });
-    const { page, complaints } = await stage.open(payment);
-    await stage.loseOrder(payment);
+    const payment = await harness.create({ method: 'cards' });
+    const { page, complaints } = await harness.open(payment);
+    await harness.loseOrder(payment);
     await page.getByText('банк не получил карту').waitFor({ timeout: 25_000 });
     await page.getByRole('link', { name: 'English' }).click();
     await page.getByText('the bank did not get your card').waitFor();
@@ -85,17 +85,17 @@ describe('the hosted page', { skip: noChromium, concurrency: 3 }, () => {
   });
 
   test('an SBP order that was lost on its way shows its QR code after all, without another press', async () => {
-    const payment = await stage.create({ method: 'sbp' });
-    const { page, complaints } = await stage.open(payment);
-    await stage.loseOrder(payment);
+    const payment = await harness.create({ method: 'sbp' });
+    const { page, complaints } = await harness.open(payment);
+    await harness.loseOrder(payment);
     await says(page, 'Оплатите через СБП');
     await says(page, 'Оплачено');
     assert.deepEqual(complaints, []);
   });
 
   test('card: slips are said at each field, the first of them has focus, and then the card pays', async () => {
-    const payment = await stage.create({ method: 'cards' });
-    const { page, complaints } = await stage.open(payment);
+    const payment = await harness.create({ method: 'cards' });
+    const { page, complaints } = await harness.open(payment);
     await button(page).click();
     assert.deepEqual(await page.locator('.problem').allInnerTexts(), [
       'Введите номер карты',
@@ -126,8 +126,8 @@ describe('the hosted page', { skip: noChromium, concurrency: 3 }, () => {
   });
 
   test('card: the bank asks for a code; a wrong one is refused, any six digits confirm', async () => {
-    const { page, complaints } = await stage.open(
-      await stage.create({ method: 'cards', amount: 10_005 }),
+    const { page, complaints } = await harness.open(
+      await harness.create({ method: 'cards', amount: 10_005 }),
     );
     await typeCard(page);
     await button(page).click();
@@ -141,12 +141,12 @@ describe('the hosted page', { skip: noChromium, concurrency: 3 }, () => {
   });
 
   test('card: who declines at the bank reads why it failed; opened again in between, the page shows the step', async () => {
-    const payment = await stage.create({ method: 'cards', amount: 10_005 });
-    const { page, window } = await stage.open(payment);
+    const payment = await harness.create({ method: 'cards', amount: 10_005 });
+    const { page, window } = await harness.open(payment);
     await typeCard(page);
     await button(page).click();
     await page.getByLabel('Код подтверждения').waitFor();
-    const again = await stage.open(payment, window);
+    const again = await harness.open(payment, window);
     await says(again.page, 'Банк просит подтвердить оплату');
     await page.getByRole('button', { name: 'Отказаться' }).click();
     await says(page, 'Платёж не прошёл');
@@ -156,8 +156,8 @@ describe('the hosted page', { skip: noChromium, concurrency: 3 }, () => {
   });
 
   test('any: the buyer picks a method, changes the mind, and only the paid one is fixed', async () => {
-    const payment = await stage.create();
-    const { page, complaints } = await stage.open(payment);
+    const payment = await harness.create();
+    const { page, complaints } = await harness.open(payment);
     assert.equal(await page.getByRole('radio').count(), 4);
     await page.getByText('SberPay', { exact: true }).click();
     await page.getByText('Банковская карта').click();
@@ -174,11 +174,11 @@ describe('the hosted page', { skip: noChromium, concurrency: 3 }, () => {
     ['sberpay', 'SberPay'],
   ] as const) {
     test(`${name}: the buyer goes to the bank's app, confirms, and comes back to a paid page`, async () => {
-      const payment = await stage.create({
+      const payment = await harness.create({
         method,
         metadata: { simulator_outcome: 'requires_action' },
       });
-      const { page, complaints } = await stage.open(payment);
+      const { page, complaints } = await harness.open(payment);
       await button(page).click();
       await page.waitForURL(`${payment.url}/bank`);
       await page.getByText(name).first().waitFor();
@@ -189,8 +189,8 @@ describe('the hosted page', { skip: noChromium, concurrency: 3 }, () => {
   }
 
   test('a planned failure is told with its reason and what to do', async () => {
-    const { page, complaints } = await stage.open(
-      await stage.create({ method: 'sbp', amount: 10_002 }),
+    const { page, complaints } = await harness.open(
+      await harness.create({ method: 'sbp', amount: 10_002 }),
       { language: 'en-GB' },
     );
     await button(page).click();
@@ -204,8 +204,8 @@ describe('the hosted page', { skip: noChromium, concurrency: 3 }, () => {
   });
 
   test('the tester plans another outcome, and the simulator follows it', async () => {
-    const payment = await stage.create({ method: 'tpay' });
-    const { page } = await stage.open(payment);
+    const payment = await harness.create({ method: 'tpay' });
+    const { page } = await harness.open(payment);
     const planned = page.waitForResponse((response) => response.url().includes('/plan'));
     await page.getByLabel('Какой ответ даст учебный банк').selectOption('failed:limit_exceeded');
     assert.equal((await planned).status(), 200);
@@ -224,18 +224,18 @@ describe('the hosted page', { skip: noChromium, concurrency: 3 }, () => {
   });
 
   test('a link that ends while the page is open is told, and the last minutes stand out', async () => {
-    const payment = await stage.create({ method: 'sbp' });
-    await stage.endLink(payment, 10);
-    const { page } = await stage.open(payment);
+    const payment = await harness.create({ method: 'sbp' });
+    await harness.endLink(payment, 10);
+    const { page } = await harness.open(payment);
     await page.locator('.clock.soon', { hasText: /^00:/ }).waitFor();
     await says(page, 'Время вышло');
     await page.locator('#panel').getByText('Срок действия ссылки на оплату истёк.').waitFor();
   });
 
   test('a payment that the shop cancels is told on the open page', async () => {
-    const payment = await stage.create();
-    const { page } = await stage.open(payment);
-    await stage.cancel(payment);
+    const payment = await harness.create();
+    const { page } = await harness.open(payment);
+    await harness.cancel(payment);
     await says(page, 'Платёж отменён');
   });
 });

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { noChromium } from './chromium.ts';
-import { openBrowserStage, type BrowserStage } from './stage.ts';
+import { openBrowserHarness, type BrowserHarness } from './harness.ts';
 
 const patience = { timeout: 60_000 };
 const says = (page: Page, text: string): Promise<void> =>
@@ -29,15 +29,15 @@ const lose = async (
 };
 
 describe('lost answers', { skip: noChromium, concurrency: 2 }, () => {
-  let stage: BrowserStage;
+  let harness: BrowserHarness;
   before(async () => {
-    stage = await openBrowserStage();
+    harness = await openBrowserHarness();
   });
-  after(() => stage?.close());
+  after(() => harness?.close());
 
   test('the answer to choosing a method is lost: the page reads the state and goes on to the bank', async () => {
-    const payment = await stage.create(waiting);
-    const { page } = await stage.open(payment);
+    const payment = await harness.create(waiting);
+    const { page } = await harness.open(payment);
     const chosen = await lose(page, '**/method?*', 'after');
     await button(page).click();
     await says(page, 'Оплатите через СБП');
@@ -47,8 +47,8 @@ describe('lost answers', { skip: noChromium, concurrency: 2 }, () => {
   });
 
   test('choosing a method never arrives: it is sent again, and the page goes on', async () => {
-    const payment = await stage.create(waiting);
-    const { page } = await stage.open(payment);
+    const payment = await harness.create(waiting);
+    const { page } = await harness.open(payment);
     const chosen = await lose(page, '**/method?*', 'before', 1);
     await button(page).click();
     await says(page, 'Оплатите через СБП');
@@ -56,8 +56,8 @@ describe('lost answers', { skip: noChromium, concurrency: 2 }, () => {
   });
 
   test('the answer to paying is lost: the page goes on to the bank by itself, as if it had come', async () => {
-    const payment = await stage.create({ method: 'tpay', ...waiting });
-    const { page } = await stage.open(payment);
+    const payment = await harness.create({ method: 'tpay', ...waiting });
+    const { page } = await harness.open(payment);
     const paid = await lose(page, '**/pay?*', 'after');
     await button(page).click();
     await page.waitForURL(`${payment.url}/bank`, patience);
@@ -65,8 +65,8 @@ describe('lost answers', { skip: noChromium, concurrency: 2 }, () => {
   });
 
   test('paying never arrives: the page says that it has not begun, and the next press pays', async () => {
-    const payment = await stage.create({ method: 'sbp', ...waiting });
-    const { page } = await stage.open(payment, { language: 'en-GB' });
+    const payment = await harness.create({ method: 'sbp', ...waiting });
+    const { page } = await harness.open(payment, { language: 'en-GB' });
     const paid = await lose(page, '**/pay?*', 'before', 1);
     await button(page).click();
     await page
@@ -79,8 +79,8 @@ describe('lost answers', { skip: noChromium, concurrency: 2 }, () => {
   });
 
   test('without a network the page waits, and goes on when it is back', async () => {
-    const payment = await stage.create({ method: 'sbp', ...waiting });
-    const { page, window } = await stage.open(payment);
+    const payment = await harness.create({ method: 'sbp', ...waiting });
+    const { page, window } = await harness.open(payment);
     await window.setOffline(true);
     await button(page).click();
     await page.locator('#notice').waitFor(patience);
@@ -94,8 +94,8 @@ describe('lost answers', { skip: noChromium, concurrency: 2 }, () => {
 
   for (const reducedMotion of ['reduce', 'no-preference'] as const) {
     test(`without page.js the button and the page say so, and nothing can be pressed in vain (motion: ${reducedMotion})`, async () => {
-      const payment = await stage.create({ method: 'cards' });
-      const window = await stage.openWindow({ language: 'en-GB' });
+      const payment = await harness.create({ method: 'cards' });
+      const window = await harness.openWindow({ language: 'en-GB' });
       await window.route('**/page.js', (route) => route.abort());
       const page = await window.newPage();
       await page.emulateMedia({ reducedMotion });

@@ -10,7 +10,7 @@ import type { Browser, Page } from 'playwright-core';
 import { pay, payByCard } from '../support/buyer.ts';
 import { eventually } from '../support/merchant.ts';
 import { noChromium, openWindow, startChromium } from './chromium.ts';
-import { openStage, type Created, type Stage } from './stage.ts';
+import { openHarness, type Created, type Harness } from './harness.ts';
 
 const axeText = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -25,94 +25,95 @@ const waiting = {
   metadata: { simulator_outcome: 'requires_action' },
 };
 
-const atBank = async (stage: Stage, body: object): Promise<Created> => {
-  const payment = await stage.create({ ...waiting, ...body });
+const atBank = async (harness: Harness, body: object): Promise<Created> => {
+  const payment = await harness.create({ ...waiting, ...body });
   await ('method' in body && body.method === 'cards' ? payByCard : pay)(payment.url);
   return payment;
 };
 
-const over = async (stage: Stage, body: object, status: string): Promise<Created> => {
-  const payment = await stage.create({ method: 'cards', ...body });
+const over = async (harness: Harness, body: object, status: string): Promise<Created> => {
+  const payment = await harness.create({ method: 'cards', ...body });
   await payByCard(payment.url);
-  await stage.until(payment, status);
+  await harness.until(payment, status);
   return payment;
 };
 
 const submit = (page: Page): Promise<void> => page.locator('#pay .primary').click();
 
 /** Every state of the page, by name. */
-const states: Readonly<Record<string, (stage: Stage) => Promise<Shown>>> = {
-  'a choice of methods': (stage) => stage.create(),
-  'a card with every field wrong': async (stage) => ({
-    ...(await stage.create()),
+const states: Readonly<Record<string, (harness: Harness) => Promise<Shown>>> = {
+  'a choice of methods': (harness) => harness.create(),
+  'a card with every field wrong': async (harness) => ({
+    ...(await harness.create()),
     act: async (page) => {
       await page.locator('label[for=method-cards]').click();
       await submit(page);
       await page.locator('#card-number').fill('378282246310005');
     },
   }),
-  'test cards and another way': async (stage) => ({
-    ...(await stage.create({ ...waiting, method: 'cards' })),
+  'test cards and another way': async (harness) => ({
+    ...(await harness.create({ ...waiting, method: 'cards' })),
     act: async (page) => {
       for (const opened of ['.test-cards summary', '.way-on summary'])
         await page.locator(opened).click();
       await page.locator('.test-card').first().click();
     },
   }),
-  'a QR code': (stage) => atBank(stage, { method: 'sbp' }),
-  'a bank’s app': (stage) => atBank(stage, { method: 'tpay' }),
-  '3-D Secure': (stage) => atBank(stage, { method: 'cards' }),
-  'a bank that is silent': (stage) =>
-    atBank(stage, { method: 'sbp', metadata: { simulator_outcome: 'pending' } }),
-  'the bank’s own page': async (stage) => ({
-    url: `${(await atBank(stage, { method: 'cards' })).url}/bank`,
+  'a QR code': (harness) => atBank(harness, { method: 'sbp' }),
+  'a bank’s app': (harness) => atBank(harness, { method: 'tpay' }),
+  '3-D Secure': (harness) => atBank(harness, { method: 'cards' }),
+  'a bank that is silent': (harness) =>
+    atBank(harness, { method: 'sbp', metadata: { simulator_outcome: 'pending' } }),
+  'the bank’s own page': async (harness) => ({
+    url: `${(await atBank(harness, { method: 'cards' })).url}/bank`,
   }),
-  'a receipt with refunds': async (stage) => {
-    const payment = await over(stage, { return_url: waiting.return_url }, 'succeeded');
-    await stage.refund(payment, {
+  'a receipt with refunds': async (harness) => {
+    const payment = await over(harness, { return_url: waiting.return_url }, 'succeeded');
+    await harness.refund(payment, {
       amount: 40_000,
       reason: 'Один пакет был повреждён при доставке',
     });
-    await stage.refund(payment, { amount: 10_005 });
+    await harness.refund(payment, { amount: 10_005 });
     return payment;
   },
-  'all given back': async (stage) => {
-    const payment = await over(stage, { amount: 120_000 }, 'succeeded');
-    await stage.refund(payment, {});
+  'all given back': async (harness) => {
+    const payment = await over(harness, { amount: 120_000 }, 'succeeded');
+    await harness.refund(payment, {});
     return payment;
   },
-  'a decline': (stage) => over(stage, { amount: 10_002, return_url: waiting.return_url }, 'failed'),
-  'a card that is asked for again': async (stage) => {
-    const payment = await stage.create({ ...waiting, method: 'cards' });
-    await stage.loseOrder(payment);
+  'a decline': (harness) =>
+    over(harness, { amount: 10_002, return_url: waiting.return_url }, 'failed'),
+  'a card that is asked for again': async (harness) => {
+    const payment = await harness.create({ ...waiting, method: 'cards' });
+    await harness.loseOrder(payment);
     return {
       ...payment,
       act: (page) =>
         page.getByText(/банк не получил карту|did not get your card/).waitFor({ timeout: 60_000 }),
     };
   },
-  'money that came too late': async (stage) => {
+  'money that came too late': async (harness) => {
     const metadata = { simulator_outcome: 'failed', simulator_callbacks: 'contradictory' };
-    const payment = await over(stage, { metadata }, 'failed');
+    const payment = await over(harness, { metadata }, 'failed');
     await eventually(
       async () => (await payment.read())['captured_at'] ?? undefined,
       'the bank has contradicted itself',
     );
     return { ...payment, act: (page) => page.getByText(/слишком поздно|too late/).waitFor() };
   },
-  'a cancelled payment': async (stage) => {
-    const payment = await stage.create();
-    await stage.cancel(payment);
+  'a cancelled payment': async (harness) => {
+    const payment = await harness.create();
+    await harness.cancel(payment);
     return payment;
   },
-  'a long order': (stage) =>
-    stage.create({
+  'a long order': (harness) =>
+    harness.create({
       amount: Number.MAX_SAFE_INTEGER,
       order_id: `order-${'7'.repeat(90)}`,
       description: 'Очень длинное описание заказа '.repeat(12),
     }),
-  'an unknown address': async (stage) => ({
-    url: `${new URL((await stage.create()).url).origin}/pay/nonsense`,
+  'an unknown address': async (harness) => ({
+    url: `${new URL((await harness.create()).url).origin}/pay/nonsense`,
   }),
 };
 
@@ -163,15 +164,19 @@ const misfits = `(() => {
 const languages = ['ru-RU', 'en-GB'] as const;
 
 describe('the hosted page for everybody', { skip: noChromium }, () => {
-  let stage: Stage;
+  let harness: Harness;
   let browser: Browser;
   let large: Browser;
   before(async () => {
-    [stage, browser, large] = await Promise.all([openStage(), startChromium(), startChromium(32)]);
+    [harness, browser, large] = await Promise.all([
+      openHarness(),
+      startChromium(),
+      startChromium(32),
+    ]);
   });
   after(async () => {
     await Promise.all([browser?.close(), large?.close()]);
-    await stage?.close();
+    await harness?.close();
   });
 
   /** Looks at a state in both languages in windows of a browser. */
@@ -192,7 +197,7 @@ describe('the hosted page for everybody', { skip: noChromium }, () => {
 
   for (const [name, prepare] of Object.entries(states)) {
     test(`${name}: axe finds nothing on a phone and a desk, in light and dark; twice as large letters fit a phone`, async () => {
-      const shown = await prepare(stage);
+      const shown = await prepare(harness);
       const withAxe = async (page: Page): Promise<void> => {
         for (const width of [390, 1280]) {
           for (const colorScheme of ['light', 'dark'] as const) {

@@ -9,7 +9,7 @@ import {
   streamRetry_s,
 } from '../../rest-facade/checkout/limit-page.ts';
 import { eventually } from '../support/merchant.ts';
-import { openBrowserStage, type BrowserStage } from './stage.ts';
+import { openBrowserHarness, type BrowserHarness } from './harness.ts';
 
 describe('the limits of pages', () => {
   const from = (address: string): IncomingMessage =>
@@ -156,11 +156,11 @@ describe('the limits of pages', () => {
 });
 
 describe('the hosted page under its limits', () => {
-  let stage: BrowserStage;
+  let harness: BrowserHarness;
   before(async () => {
-    stage = await openBrowserStage({ TRUSTED_PROXIES: '127.0.0.1' });
+    harness = await openBrowserHarness({ TRUSTED_PROXIES: '127.0.0.1' });
   });
-  after(() => stage.close());
+  after(() => harness.close());
 
   /** So many calls at once, each from another network. */
   const flood = (address: string, calls: number): Promise<Response>[] =>
@@ -174,7 +174,7 @@ describe('the hosted page under its limits', () => {
     Promise.all(flood(address, calls));
 
   test('refuses with 429, Retry-After and the envelope; a person gets a page', async () => {
-    const [payment, other] = await Promise.all([stage.create(), stage.create()]);
+    const [payment, other] = await Promise.all([harness.create(), harness.create()]);
     // An address with a slash at its end leads to the page: nothing is cheaper, so that the machine
     // is fast enough for a flood.
     const answers = await callOften(`${payment.url}/`, pageLimits.page.calls.burst * 3);
@@ -194,7 +194,7 @@ describe('the hosted page under its limits', () => {
   });
 
   test('has ten streams of one payment', async () => {
-    const payment = await stage.create();
+    const payment = await harness.create();
     const streams = await callOften(`${payment.url}/events`, pageLimits.page.streams + 1);
     const open = streams.filter(({ status }) => status === 200);
     const refused = streams.filter(({ status }) => status === 429);
@@ -216,8 +216,8 @@ describe('the hosted page under its limits', () => {
     // A lucky call passes between the others: three payments do not all have such luck.
     const refused: string[] = [];
     for (let attempt = 0; attempt < 3 && refused.length === 0; attempt += 1) {
-      const payment = await stage.create();
-      const { page, window } = await stage.open(payment);
+      const payment = await harness.create();
+      const { page, window } = await harness.open(payment);
       page.on('response', (response) => {
         const [, action] = /\/(method|pay)\?/.exec(response.url()) ?? [];
         if (response.status() === 429 && action) refused.push(action);

@@ -10,18 +10,18 @@ import { pino } from 'pino';
 import { openAddressOf } from '../../gateway/callers/caller-address.ts';
 import { registerCheckout } from '../../rest-facade/checkout/register-checkout.ts';
 import { signPageToken } from '../../subgraphs/kernel/service/graph/page-token.ts';
-import { openStage, type Created, type Stage } from './stage.ts';
+import { openHarness, type Created, type Harness } from './harness.ts';
 
 const card = { number: '2200000000000004', expiry: '12/30', cvc: '123', holder: 'IVAN IVANOV' };
 
 describe('the routes of the hosted page', () => {
-  let stage: Stage;
+  let harness: Harness;
   let payment: Created;
   before(async () => {
-    stage = await openStage({ LOG_LEVEL: 'trace' });
-    payment = await stage.create({ method: 'cards', amount: 10_005 });
+    harness = await openHarness({ LOG_LEVEL: 'trace' });
+    payment = await harness.create({ method: 'cards', amount: 10_005 });
   });
-  after(() => stage?.close());
+  after(() => harness?.close());
 
   const send = async (what: string, body: unknown, headers: Record<string, string> = {}) => {
     const response = await fetch(`${payment.url}/${what}`, {
@@ -172,7 +172,7 @@ describe('the routes of the hosted page', () => {
   });
 
   test('what a merchant wrote is shown as text, whatever it is', async () => {
-    const named = await stage.create({
+    const named = await harness.create({
       description: '<script>alert(1)</script> "quoted" & more',
       order_id: `'"><img src=x>`,
     });
@@ -187,7 +187,7 @@ describe('the routes of the hosted page', () => {
   test('a card that was paid with is written nowhere: not into the logs at their loudest', async () => {
     assert.equal((await send('pay', { card })).status, 200);
     assert.equal((await send('pay', { card })).code, 'not_pending');
-    const said = stage.said();
+    const said = harness.said();
     assert.ok(said.includes('/pay/:token'), 'the requests were logged');
     for (const secret of [card.number, '0000000000000004', card.holder, '"123"'])
       assert.ok(!said.includes(secret), `${secret} was logged`);
@@ -195,7 +195,7 @@ describe('the routes of the hosted page', () => {
   });
 
   test('a payment that its merchant created as recurrent is paid by card, and stays recurrent', async () => {
-    const recurrent = await stage.create({ method: 'recurrent' });
+    const recurrent = await harness.create({ method: 'recurrent' });
     const response = await fetch(`${recurrent.url}/pay`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' },

@@ -8,7 +8,7 @@ import type { Page } from 'playwright-core';
 import { pay, payByCard } from '../support/buyer.ts';
 import { eventually } from '../support/merchant.ts';
 import { noChromium } from './chromium.ts';
-import { openBrowserStage, type BrowserStage } from './stage.ts';
+import { openBrowserHarness, type BrowserHarness } from './harness.ts';
 
 const atShop = 'https://shop.example/**';
 const returnUrl = 'https://shop.example/done';
@@ -31,21 +31,21 @@ const receipt = async (page: Page): Promise<string> =>
   (await page.locator('.receipt').innerText()).replaceAll(/\s+/g, ' ');
 
 describe('the receipt', { skip: noChromium, concurrency: 3 }, () => {
-  let stage: BrowserStage;
+  let harness: BrowserHarness;
   before(async () => {
-    stage = await openBrowserStage();
+    harness = await openBrowserHarness();
   });
-  after(() => stage?.close());
+  after(() => harness?.close());
 
   test('who paid is sent back once; opened again, by the same buyer or another, the page stays and has a link', async () => {
-    const payment = await stage.create({ method: 'sbp', return_url: returnUrl });
-    const { page, window } = await stage.open(payment);
+    const payment = await harness.create({ method: 'sbp', return_url: returnUrl });
+    const { page, window } = await harness.open(payment);
     await button(page).click();
     await page.waitForURL(atShop);
-    const again = await stage.open(payment, window);
+    const again = await harness.open(payment, window);
     await says(again.page, 'Оплачено');
     await stays(again.page, payment.url);
-    const other = await stage.open(payment);
+    const other = await harness.open(payment);
     await stays(other.page, payment.url);
     await other.page.getByRole('link', { name: 'Вернуться в магазин' }).click();
     await other.page.waitForURL(atShop);
@@ -54,12 +54,12 @@ describe('the receipt', { skip: noChromium, concurrency: 3 }, () => {
   });
 
   test('who comes back from the bank in another tab of the same browser is the one who paid', async () => {
-    const payment = await stage.create({
+    const payment = await harness.create({
       method: 'sberpay',
       return_url: returnUrl,
       metadata: { simulator_outcome: 'requires_action' },
     });
-    const { page, window } = await stage.open(payment);
+    const { page, window } = await harness.open(payment);
     await button(page).click();
     await page.getByRole('button', { name: 'Подтвердить' }).waitFor();
     await fetch(`${payment.url}/bank`, {
@@ -67,24 +67,28 @@ describe('the receipt', { skip: noChromium, concurrency: 3 }, () => {
       redirect: 'manual',
       body: new URLSearchParams({ answer: 'approve' }),
     });
-    await stage.until(payment, 'succeeded');
-    const tab = await stage.open(payment, window);
+    await harness.until(payment, 'succeeded');
+    const tab = await harness.open(payment, window);
     await tab.page.waitForURL(atShop);
   });
 
   test('a page that was only looked at stays when somebody else pays, and says so', async () => {
-    const payment = await stage.create({ method: 'sbp', return_url: returnUrl });
-    const looker = await stage.open(payment);
+    const payment = await harness.create({ method: 'sbp', return_url: returnUrl });
+    const looker = await harness.open(payment);
     await pay(payment.url);
     await says(looker.page, 'Оплачено');
     await stays(looker.page, payment.url);
   });
 
   test('a decline that is opened later stays, says why, and has the way back', async () => {
-    const payment = await stage.create({ method: 'cards', amount: 10_002, return_url: returnUrl });
+    const payment = await harness.create({
+      method: 'cards',
+      amount: 10_002,
+      return_url: returnUrl,
+    });
     await payByCard(payment.url);
-    await stage.until(payment, 'failed');
-    const { page } = await stage.open(payment, { language: 'en-GB' });
+    await harness.until(payment, 'failed');
+    const { page } = await harness.open(payment, { language: 'en-GB' });
     await says(page, 'The payment did not go through');
     await page
       .getByText('There is not enough money in the account. You were not charged.')
@@ -95,32 +99,32 @@ describe('the receipt', { skip: noChromium, concurrency: 3 }, () => {
   });
 
   test('a payment that ended before anybody paid sends everybody back, each browser once', async () => {
-    const payment = await stage.create({ return_url: returnUrl });
-    await stage.cancel(payment);
-    const { page, window } = await stage.open(payment);
+    const payment = await harness.create({ return_url: returnUrl });
+    await harness.cancel(payment);
+    const { page, window } = await harness.open(payment);
     await page.waitForURL(atShop);
-    const again = await stage.open(payment, window);
+    const again = await harness.open(payment, window);
     await stays(again.page, payment.url);
   });
 
   test('it shows moment, method, card, and what was given back and why, in the buyer’s language', async () => {
-    const payment = await stage.create({ method: 'cards' });
+    const payment = await harness.create({ method: 'cards' });
     await payByCard(payment.url);
-    const { captured_at: at } = await stage.until(payment, 'succeeded');
-    await stage.refund(payment, { amount: 40_000, reason: 'Один пакет повреждён' });
+    const { captured_at: at } = await harness.until(payment, 'succeeded');
+    await harness.refund(payment, { amount: 40_000, reason: 'Один пакет повреждён' });
     const minutes = new Intl.DateTimeFormat('en-US', {
       dateStyle: 'medium',
       timeStyle: 'short',
       timeZone: 'Europe/Moscow',
     }).format(new Date(String(at)));
-    const english = await stage.open(payment, { language: 'en-GB' });
+    const english = await harness.open(payment, { language: 'en-GB' });
     await english.page.locator('.refunds').getByText('Returned', { exact: true }).waitFor();
     assert.match(
       await receipt(english.page),
       /Moscow time Method Bank card Card Visa •• 1111 Returned ₽400 .* Один пакет повреждён/,
     );
     assert.ok((await receipt(english.page)).includes(minutes.replaceAll(/\s+/g, ' ')));
-    const russian = await stage.open(payment);
+    const russian = await harness.open(payment);
     assert.match(
       await receipt(russian.page),
       /МСК Способ Банковская карта Карта Visa •• 1111 Возвращено 400 ₽/,
@@ -129,14 +133,14 @@ describe('the receipt', { skip: noChromium, concurrency: 3 }, () => {
 
   test('money that came after a decline is told in both languages, never by our own English reason', async () => {
     const metadata = { simulator_outcome: 'failed', simulator_callbacks: 'contradictory' };
-    const payment = await stage.create({ method: 'sbp', metadata });
+    const payment = await harness.create({ method: 'sbp', metadata });
     await pay(payment.url);
-    await stage.until(payment, 'failed');
+    await harness.until(payment, 'failed');
     await eventually(
       async () => (await payment.read())['captured_at'] ?? undefined,
       'the bank has contradicted itself',
     );
-    const { page, window, complaints } = await stage.open(payment);
+    const { page, window, complaints } = await harness.open(payment);
     await says(page, 'Деньги вернутся к вам');
     await page.locator('.refunds').getByText('Платёж пришёл слишком поздно').waitFor();
     assert.doesNotMatch(await page.locator('#panel').innerText(), /[Tt]he bank|не списаны/);
@@ -149,22 +153,22 @@ describe('the receipt', { skip: noChromium, concurrency: 3 }, () => {
   });
 
   test('a receipt that is looked at again shows what was given back meanwhile', async () => {
-    const payment = await stage.create({ method: 'cards' });
+    const payment = await harness.create({ method: 'cards' });
     await payByCard(payment.url);
-    await stage.until(payment, 'succeeded');
-    const { page } = await stage.open(payment, { language: 'en-GB' });
+    await harness.until(payment, 'succeeded');
+    const { page } = await harness.open(payment, { language: 'en-GB' });
     await says(page, 'Paid');
-    await stage.refund(payment, { amount: 40_000, reason: 'One parcel was damaged' });
+    await harness.refund(payment, { amount: 40_000, reason: 'One parcel was damaged' });
     assert.equal(await page.locator('.refunds').count(), 0);
     await page.evaluate('document.dispatchEvent(new Event("visibilitychange"))');
     await page.locator('.refunds').getByText('One parcel was damaged').waitFor({ timeout: 60_000 });
   });
 
   test('on paper it keeps what was paid and that it was a test, and loses what can only be pressed', async () => {
-    const payment = await stage.create({ method: 'cards', return_url: returnUrl });
+    const payment = await harness.create({ method: 'cards', return_url: returnUrl });
     await payByCard(payment.url);
-    await stage.until(payment, 'succeeded');
-    const { page } = await stage.open(payment, { language: 'en-GB' });
+    await harness.until(payment, 'succeeded');
+    const { page } = await harness.open(payment, { language: 'en-GB' });
     const printed = page.evaluate(
       'new Promise((resolve) => addEventListener("beforeprint", () => resolve(null)))',
     );
@@ -193,17 +197,17 @@ describe('the receipt', { skip: noChromium, concurrency: 3 }, () => {
       return_url: 'https://shop.example/done?order=7',
       metadata: { simulator_outcome: 'requires_action' },
     };
-    const payment = await stage.create({ method: 'tpay', ...waiting });
+    const payment = await harness.create({ method: 'tpay', ...waiting });
     await pay(payment.url);
-    const { page } = await stage.open(payment, { language: 'en-GB' });
+    const { page } = await harness.open(payment, { language: 'en-GB' });
     await page.getByText('Can’t pay this way?').click();
     await page.getByText('If you have not confirmed anything at the bank').waitFor();
     await page.getByRole('link', { name: 'Go to shop.example' }).click();
     await page.waitForURL('https://shop.example/');
-    const fixed = await stage.open(await stage.create({ method: 'sbp', ...waiting }));
+    const fixed = await harness.open(await harness.create({ method: 'sbp', ...waiting }));
     await fixed.page.getByText('Нужен другой способ оплаты?').click();
     assert.ok(await fixed.page.getByRole('link', { name: 'Перейти на shop.example' }).isVisible());
-    const free = await stage.open(await stage.create(waiting));
+    const free = await harness.open(await harness.create(waiting));
     assert.equal(
       await free.page.locator('.way-on').count(),
       0,

@@ -2,15 +2,23 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { access } from '../../subgraphs/kernel/service/access/access.ts';
 import { changeWithAudit } from '../../subgraphs/merchants/audit.ts';
-import { cabinetUser, keyOf, makeWorld, openDesk, operator, requestId, type Desk } from './desk.ts';
+import {
+  cabinetUser,
+  keyOf,
+  makeFixture,
+  openCabinet,
+  operator,
+  requestId,
+  type Cabinet,
+} from './cabinet.ts';
 import { documentOf, examples, operatorMutations } from './examples.ts';
 
-let desk: Desk;
-before(async () => void (desk = await openDesk()));
-after(() => desk.close());
+let cabinet: Cabinet;
+before(async () => void (cabinet = await openCabinet()));
+after(() => cabinet.close());
 
 const entries = async (): Promise<readonly Record<string, unknown>[]> =>
-  (await desk.stage.pool.query('select * from audit_entry order by at, id')).rows;
+  (await cabinet.harness.pool.query('select * from audit_entry order by at, id')).rows;
 const isPlatforms = (name: string): boolean => access[`Mutation.${name}`]?.platform === true;
 
 /**
@@ -19,9 +27,9 @@ const isPlatforms = (name: string): boolean => access[`Mutation.${name}`]?.platf
 const obstacleTo = async (
   name: string,
   document: string,
-  principal: Parameters<Desk['run']>[2],
+  principal: Parameters<Cabinet['run']>[2],
 ): Promise<unknown> => {
-  const { data, errors } = await desk.run(document, {}, principal);
+  const { data, errors } = await cabinet.run(document, {}, principal);
   if (errors) return errors[0]?.extensions['code'];
   const answer: any = data?.[name];
   return answer.__typename === 'Refused' ? answer.code : null;
@@ -29,15 +37,15 @@ const obstacleTo = async (
 
 describe('every mutation of the cabinet', () => {
   test('has an example here', () => {
-    const names = operatorMutations(desk);
+    const names = operatorMutations(cabinet);
     assert.ok(names.length >= 20, `saw only ${names.length}`);
     assert.deepEqual(Object.keys(examples).toSorted(), names.toSorted());
   });
 
   test('leaves an audit entry that says who did what to what, without secrets', async () => {
-    for (const name of operatorMutations(desk)) {
-      const world = await makeWorld(desk);
-      const document = await documentOf(desk, name, world);
+    for (const name of operatorMutations(cabinet)) {
+      const fixture = await makeFixture(cabinet);
+      const document = await documentOf(cabinet, name, fixture);
       const before = await entries();
       assert.equal(await obstacleTo(name, document, operator()), null, name);
       const fresh = (await entries()).slice(before.length);
@@ -53,7 +61,7 @@ describe('every mutation of the cabinet', () => {
         entry['before'] !== null || entry['after'] !== null,
         `${name} says nothing of what changed`,
       );
-      if (!isPlatforms(name)) assert.equal(entry['merchant_id'], world.merchantId, name);
+      if (!isPlatforms(name)) assert.equal(entry['merchant_id'], fixture.merchantId, name);
     }
     assert.doesNotMatch(
       JSON.stringify(await entries()),
@@ -62,9 +70,9 @@ describe('every mutation of the cabinet', () => {
   });
 
   test("is for the merchant's own cabinet or the platform's operators alone, and one that is refused leaves no entry", async () => {
-    const [world, other] = [await makeWorld(desk), await makeWorld(desk)];
-    for (const name of operatorMutations(desk)) {
-      const document = await documentOf(desk, name, world);
+    const [fixture, other] = [await makeFixture(cabinet), await makeFixture(cabinet)];
+    for (const name of operatorMutations(cabinet)) {
+      const document = await documentOf(cabinet, name, fixture);
       const before = await entries();
       assert.equal(
         await obstacleTo(name, document, cabinetUser(other.merchantId)),
@@ -72,21 +80,25 @@ describe('every mutation of the cabinet', () => {
         name,
       );
       assert.equal(
-        await obstacleTo(name, document, cabinetUser(world.merchantId, 'viewer')),
+        await obstacleTo(name, document, cabinetUser(fixture.merchantId, 'viewer')),
         'forbidden',
         name,
       );
       assert.equal(await obstacleTo(name, document, operator('viewer')), 'forbidden', name);
-      assert.equal(await obstacleTo(name, document, keyOf(world)), 'scope_required', name);
+      assert.equal(await obstacleTo(name, document, keyOf(fixture)), 'scope_required', name);
       assert.equal((await entries()).length, before.length);
     }
   });
 
   test("is open to the merchant's own admin, save what is the platform's", async () => {
-    for (const name of operatorMutations(desk)) {
-      const world = await makeWorld(desk);
+    for (const name of operatorMutations(cabinet)) {
+      const fixture = await makeFixture(cabinet);
       assert.equal(
-        await obstacleTo(name, await documentOf(desk, name, world), cabinetUser(world.merchantId)),
+        await obstacleTo(
+          name,
+          await documentOf(cabinet, name, fixture),
+          cabinetUser(fixture.merchantId),
+        ),
         isPlatforms(name) ? 'forbidden' : null,
         name,
       );
@@ -96,12 +108,12 @@ describe('every mutation of the cabinet', () => {
   test('refuses what is not there with not_found', async () => {
     const named = new Set<string>();
     for (const id of ['9d7b2c44-3f0e-4d2f-8f35-0e6a3f5b7c11', 'no-uuid']) {
-      const world = { merchantId: id, shopId: id, endpointId: id, keyId: id, deliveryId: id };
+      const fixture = { merchantId: id, shopId: id, endpointId: id, keyId: id, deliveryId: id };
       // The examples of these need what they name to be there.
-      for (const name of operatorMutations(desk).filter(
+      for (const name of operatorMutations(cabinet).filter(
         (mutation) => !/Remove$|^settlement/.test(mutation),
       )) {
-        const document = await documentOf(desk, name, world);
+        const document = await documentOf(cabinet, name, fixture);
         if (!document.includes(id)) continue;
         assert.equal(await obstacleTo(name, document, operator()), 'not_found', `${name} of ${id}`);
         named.add(name);
@@ -113,39 +125,39 @@ describe('every mutation of the cabinet', () => {
 
 describe('the log', () => {
   test('cannot be changed, shortened or emptied, not even by the owner of the table', async () => {
-    await makeWorld(desk);
+    await makeFixture(cabinet);
     for (const statement of [
       "update audit_entry set actor = 'nobody'",
       'delete from audit_entry',
       'truncate audit_entry',
     ]) {
-      await assert.rejects(desk.stage.pool.query(statement), /append-only/, statement);
+      await assert.rejects(cabinet.harness.pool.query(statement), /append-only/, statement);
     }
   });
 
   test('has no entry of a change that failed, and the change none of its own', async () => {
-    const world = await makeWorld(desk);
+    const fixture = await makeFixture(cabinet);
     const count = (await entries()).length;
     const action = {
       action: 'merchant.rename',
-      merchantId: world.merchantId,
-      subject: { kind: 'merchant', id: world.merchantId },
+      merchantId: fixture.merchantId,
+      subject: { kind: 'merchant', id: fixture.merchantId },
     };
     const acting = { principal: operator(), requestId, now: () => Temporal.Now.instant() };
-    const failing = changeWithAudit(desk.stage.database, acting, action, async (client) => {
-      await client.query("update merchant set name = 'Lost' where id = $1", [world.merchantId]);
+    const failing = changeWithAudit(cabinet.harness.database, acting, action, async (client) => {
+      await client.query("update merchant set name = 'Lost' where id = $1", [fixture.merchantId]);
       throw new Error('the disk is full');
     });
     await assert.rejects(failing, /the disk is full/);
-    const { merchant } = await desk.ask('query ($m: ID!) { merchant(id: $m) { name } }', {
-      m: world.merchantId,
+    const { merchant } = await cabinet.ask('query ($m: ID!) { merchant(id: $m) { name } }', {
+      m: fixture.merchantId,
     });
     assert.equal(merchant.name, 'Tea & Cakes');
     assert.equal((await entries()).length, count);
   });
 
   test('writes what looks like a secret as [secret]', async () => {
-    const { merchantId } = await makeWorld(desk);
+    const { merchantId } = await makeFixture(cabinet);
     const secrets = [
       'whs_ABCDEFGHJKLMNPQRSTUVWXYZabcdefgh',
       'thm_ABCDEFGHJKLMNPQRSTUVWXYZabcdefgh',
@@ -158,12 +170,12 @@ describe('the log', () => {
       subject: { kind: 'merchant', id: merchantId },
     };
     const acting = { principal: operator(), requestId, now: () => Temporal.Now.instant() };
-    await changeWithAudit(desk.stage.database, acting, action, async () => ({
+    await changeWithAudit(cabinet.harness.database, acting, action, async () => ({
       before: null,
       after: { told: secrets, amount: 5n },
       result: {},
     }));
-    const { auditLog } = await desk.ask(
+    const { auditLog } = await cabinet.ask(
       'query ($m: ID!) { auditLog(merchantId: $m, first: 1) { nodes { after } } }',
       { m: merchantId },
     );
@@ -176,14 +188,14 @@ describe('the log', () => {
     auditLog(merchantId: $m, first: 2, after: $after, action: $action, actor: $actor) { nodes { id action before after } pageInfo { hasNextPage endCursor } } }`;
 
   test('is read in pages, newest first, by action and by actor', async () => {
-    const { merchantId: m } = await makeWorld(desk);
-    await desk.ask(
+    const { merchantId: m } = await makeFixture(cabinet);
+    await cabinet.ask(
       'mutation ($m: ID!) { merchantRename(merchantId: $m, name: "Coffee") { __typename } }',
       { m },
     );
     const actions: string[] = [];
     for (let after: string | null = null, more = true; more;) {
-      const { auditLog } = await desk.ask(page, { m, after });
+      const { auditLog } = await cabinet.ask(page, { m, after });
       actions.push(...auditLog.nodes.map(({ action }: { action: string }) => action));
       after = auditLog.pageInfo.endCursor;
       more = auditLog.pageInfo.hasNextPage;
@@ -195,18 +207,24 @@ describe('the log', () => {
       'shop.create',
       'merchant.create',
     ]);
-    const { auditLog } = await desk.ask(page, { m, action: 'merchant.rename', actor: 'person-1' });
+    const { auditLog } = await cabinet.ask(page, {
+      m,
+      action: 'merchant.rename',
+      actor: 'person-1',
+    });
     assert.equal(auditLog.nodes.length, 1);
     assert.deepEqual(auditLog.nodes[0].before.name, 'Tea & Cakes');
     assert.deepEqual(auditLog.nodes[0].after.name, 'Coffee');
-    assert.deepEqual((await desk.ask(page, { m, actor: 'nobody' })).auditLog.nodes, []);
+    assert.deepEqual((await cabinet.ask(page, { m, actor: 'nobody' })).auditLog.nodes, []);
   });
 
   test("shows a cabinet user its own merchant's entries, and the platform's operators everybody's", async () => {
-    const [one, two] = [await makeWorld(desk), await makeWorld(desk)];
+    const [one, two] = [await makeFixture(cabinet), await makeFixture(cabinet)];
     const all = 'query ($m: ID) { auditLog(merchantId: $m, first: 200) { nodes { merchantId } } }';
-    const merchantsSeen = async (principal: Parameters<Desk['run']>[2]): Promise<Set<string>> => {
-      const { auditLog } = await desk.ask(all, {}, principal);
+    const merchantsSeen = async (
+      principal: Parameters<Cabinet['run']>[2],
+    ): Promise<Set<string>> => {
+      const { auditLog } = await cabinet.ask(all, {}, principal);
       return new Set(auditLog.nodes.map(({ merchantId }: { merchantId: string }) => merchantId));
     };
     assert.deepEqual(
@@ -215,7 +233,7 @@ describe('the log', () => {
     );
     const seen = await merchantsSeen(operator('viewer'));
     assert.ok(seen.has(one.merchantId) && seen.has(two.merchantId));
-    const { errors } = await desk.run(all, { m: two.merchantId }, cabinetUser(one.merchantId));
+    const { errors } = await cabinet.run(all, { m: two.merchantId }, cabinetUser(one.merchantId));
     assert.equal(errors?.[0]?.extensions['code'], 'not_found');
   });
 });

@@ -7,13 +7,13 @@ import { createHmac } from 'node:crypto';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import { attemptsOf, deliveriesOf } from '../webhooks/record.ts';
 import { eventually, startReceiver, type Received, type Receiver } from '../webhooks/receiver.ts';
-import { Clock, writeEvent } from '../webhooks/stage.ts';
-import { makeWorld, openDeliveringDesk, type Desk, type World } from './desk.ts';
+import { Clock, writeEvent } from '../webhooks/harness.ts';
+import { makeFixture, openDeliveringCabinet, type Cabinet, type Fixture } from './cabinet.ts';
 
 const clock = new Clock();
-let desk: Desk;
-before(async () => void (desk = await openDeliveringDesk(clock)));
-after(() => desk.close());
+let cabinet: Cabinet;
+before(async () => void (cabinet = await openDeliveringCabinet(clock)));
+after(() => cabinet.close());
 
 const hmac = (secret: string, text: string): string =>
   createHmac('sha256', secret).update(text).digest('hex');
@@ -32,7 +32,7 @@ const expected = (received: Received, secrets: readonly string[]): readonly stri
     hmac(secret, `${String(received.headers['x-psp-timestamp'])}.${received.body}`),
   );
 
-interface Scene extends World {
+interface Scene extends Fixture {
   readonly receiver: Receiver;
   readonly secret: string;
   /** Sends an event and gives what the receiver got. */
@@ -47,14 +47,14 @@ const scene = async (
   const receiver = await startReceiver(context, (response, before) =>
     response.writeHead(answer(before)).end('head'),
   );
-  const world = await makeWorld(desk, receiver.url);
-  const ids = { m: world.merchantId, id: world.endpointId };
-  const { webhookEndpointSecretRotate } = await desk.ask(
+  const fixture = await makeFixture(cabinet, receiver.url);
+  const ids = { m: fixture.merchantId, id: fixture.endpointId };
+  const { webhookEndpointSecretRotate } = await cabinet.ask(
     'mutation ($m: ID!, $id: ID!) { webhookEndpointSecretRotate(merchantId: $m, id: $id) { ... on WebhookSecretRotated { secret } } }',
     ids,
   );
   const send = async (): Promise<Received> => {
-    const { eventId } = await writeEvent(desk.stage.pool, { ...world, secret: '' });
+    const { eventId } = await writeEvent(cabinet.harness.pool, { ...fixture, secret: '' });
     const find = (): Received | undefined =>
       receiver.received.findLast(({ headers }) => headers['x-psp-event-id'] === `evt_${eventId}`);
     await eventually(
@@ -63,15 +63,15 @@ const scene = async (
     );
     return find() ?? assert.fail();
   };
-  return { ...world, receiver, secret: webhookEndpointSecretRotate.secret, send };
+  return { ...fixture, receiver, secret: webhookEndpointSecretRotate.secret, send };
 };
 
 const change = async (
-  { merchantId: m, endpointId: id }: World,
+  { merchantId: m, endpointId: id }: Fixture,
   mutation: string,
   given = '',
 ): Promise<any> => {
-  const answer = await desk.ask(
+  const answer = await cabinet.ask(
     `mutation ($m: ID!, $id: ID!) { answer: ${mutation}(merchantId: $m, id: $id${given}) {
     __typename ... on Refused { code message } ... on WebhookSecretRotated { secret previousUntil }
     ... on WebhookEndpoint { url events signature active previousSecretUntil } ... on WebhookEndpointDeleted { deliveriesEnded } } }`.replace(
@@ -93,59 +93,59 @@ const mayBe = (mutation: string, type: string): boolean =>
 
 describe('a rotation', () => {
   test('without an overlap stops the old secret at once', async (context) => {
-    const stage = await scene(context);
+    const harness = await scene(context);
     assert.deepEqual(
-      valuesOf(await stage.send(), 'v2'),
-      expected(stage.receiver.received.at(-1) ?? assert.fail(), [stage.secret]),
+      valuesOf(await harness.send(), 'v2'),
+      expected(harness.receiver.received.at(-1) ?? assert.fail(), [harness.secret]),
     );
-    const rotated = await change(stage, 'webhookEndpointSecretRotate');
+    const rotated = await change(harness, 'webhookEndpointSecretRotate');
     assert.equal(rotated.previousUntil, null);
-    assert.notEqual(rotated.secret, stage.secret);
-    const received = await stage.send();
+    assert.notEqual(rotated.secret, harness.secret);
+    const received = await harness.send();
     assert.deepEqual(valuesOf(received, 'v2'), expected(received, [rotated.secret]));
     assert.equal(partsOf(received).length, 3);
   });
 
   test('with an overlap sends both signatures, the new one first, and the new one alone when it is over', async (context) => {
-    const stage = await scene(context);
-    const rotated = await change(stage, 'webhookEndpointSecretRotate', ', overlapHours: 2');
+    const harness = await scene(context);
+    const rotated = await change(harness, 'webhookEndpointSecretRotate', ', overlapHours: 2');
     assert.ok(
       Math.abs(
         clock.now().until(Temporal.Instant.from(rotated.previousUntil)).total('minutes') - 120,
       ) < 1,
     );
-    const both = await stage.send();
+    const both = await harness.send();
     assert.deepEqual(
       partsOf(both).map(([name]) => name),
       ['t', 'v1', 'v2', 'v1', 'v2'],
     );
-    assert.deepEqual(valuesOf(both, 'v2'), expected(both, [rotated.secret, stage.secret]));
+    assert.deepEqual(valuesOf(both, 'v2'), expected(both, [rotated.secret, harness.secret]));
     assert.deepEqual(valuesOf(both, 'v1'), [
       hmac(rotated.secret, both.body),
-      hmac(stage.secret, both.body),
+      hmac(harness.secret, both.body),
     ]);
     clock.advance({ hours: 2, seconds: 1 });
-    const alone = await stage.send();
+    const alone = await harness.send();
     assert.deepEqual(valuesOf(alone, 'v2'), expected(alone, [rotated.secret]));
   });
 
   test('has an overlap of at most 24 hours, and none with the legacy signature', async (context) => {
-    const stage = await scene(context);
+    const harness = await scene(context);
     for (const hours of [25, -1])
       assert.equal(
-        (await change(stage, 'webhookEndpointSecretRotate', `, overlapHours: ${hours}`)).code,
+        (await change(harness, 'webhookEndpointSecretRotate', `, overlapHours: ${hours}`)).code,
         'bad_request',
       );
     assert.equal(
-      (await change(stage, 'webhookEndpointUpdate', ', signature: legacy')).signature,
+      (await change(harness, 'webhookEndpointUpdate', ', signature: legacy')).signature,
       'legacy',
     );
     assert.equal(
-      (await change(stage, 'webhookEndpointSecretRotate', ', overlapHours: 1')).code,
+      (await change(harness, 'webhookEndpointSecretRotate', ', overlapHours: 1')).code,
       'bad_request',
     );
-    const rotated = await change(stage, 'webhookEndpointSecretRotate');
-    const received = await stage.send();
+    const rotated = await change(harness, 'webhookEndpointSecretRotate');
+    const received = await harness.send();
     assert.equal(
       received.headers['x-psp-signature'],
       `sha256=${hmac(rotated.secret, received.body)}`,
@@ -153,89 +153,89 @@ describe('a rotation', () => {
   });
 
   test("of the shop's own secret holds for payments with an address of their own, also with an overlap", async (context) => {
-    const stage = await scene(context);
-    await change(stage, 'webhookEndpointDelete');
+    const harness = await scene(context);
+    await change(harness, 'webhookEndpointDelete');
     const rotate = async (hours: number): Promise<string> => {
-      const { shopWebhookSecretRotate } = await desk.ask(
+      const { shopWebhookSecretRotate } = await cabinet.ask(
         'mutation ($m: ID!, $s: ID!, $h: Int!) { shopWebhookSecretRotate(merchantId: $m, shopId: $s, overlapHours: $h) { ... on WebhookSecretRotated { secret } } }',
-        { m: stage.merchantId, s: stage.shopId, h: hours },
+        { m: harness.merchantId, s: harness.shopId, h: hours },
       );
       return shopWebhookSecretRotate.secret;
     };
     const [first, second] = [await rotate(0), await rotate(24)];
-    const before = stage.receiver.received.length;
+    const before = harness.receiver.received.length;
     await writeEvent(
-      desk.stage.pool,
-      { ...stage, secret: '' },
-      { url: `${stage.receiver.url}/own` },
+      cabinet.harness.pool,
+      { ...harness, secret: '' },
+      { url: `${harness.receiver.url}/own` },
     );
-    await stage.receiver.until(before + 1);
-    const received = stage.receiver.received.at(-1) ?? assert.fail();
+    await harness.receiver.until(before + 1);
+    const received = harness.receiver.received.at(-1) ?? assert.fail();
     assert.deepEqual(valuesOf(received, 'v2'), expected(received, [second, first]));
   });
 });
 
 describe('an endpoint', () => {
   test('that is deleted stops delivery: what is on its way ends as failed, with the reason', async (context) => {
-    const stage = await scene(context, () => 500);
+    const harness = await scene(context, () => 500);
     const eventIds: string[] = [];
     for (let index = 0; index < 3; index += 1) {
-      const { eventId } = await writeEvent(desk.stage.pool, { ...stage, secret: '' });
+      const { eventId } = await writeEvent(cabinet.harness.pool, { ...harness, secret: '' });
       eventIds.push(eventId);
     }
     for (const eventId of eventIds)
       await eventually(
-        async () => (await attemptsOf(desk.stage, eventId)).length === 1,
+        async () => (await attemptsOf(cabinet.harness, eventId)).length === 1,
         () => 'no attempt',
       );
-    const sent = stage.receiver.received.length;
-    assert.equal((await change(stage, 'webhookEndpointDelete')).deliveriesEnded, 3);
+    const sent = harness.receiver.received.length;
+    assert.equal((await change(harness, 'webhookEndpointDelete')).deliveriesEnded, 3);
     for (const eventId of eventIds) {
-      const [delivery] = await deliveriesOf(desk.stage, eventId);
+      const [delivery] = await deliveriesOf(cabinet.harness, eventId);
       assert.deepEqual(
         [delivery?.status, delivery?.attempts, delivery?.leased],
         ['failed', 2, false],
       );
       assert.equal(
-        (await attemptsOf(desk.stage, eventId)).at(-1)?.error,
+        (await attemptsOf(cabinet.harness, eventId)).at(-1)?.error,
         'not sent: the endpoint is disabled or deleted',
       );
     }
     clock.advance({ hours: 1 });
-    await writeEvent(desk.stage.pool, { ...stage, secret: '' });
+    await writeEvent(cabinet.harness.pool, { ...harness, secret: '' });
     await new Promise((resolve) => setTimeout(resolve, 1_500));
-    assert.equal(stage.receiver.received.length, sent);
-    assert.equal((await change(stage, 'webhookEndpointEnable')).code, 'not_found');
+    assert.equal(harness.receiver.received.length, sent);
+    assert.equal((await change(harness, 'webhookEndpointEnable')).code, 'not_found');
   });
 
   test('that is disabled gets nothing until it is enabled; what failed meanwhile can be resent', async (context) => {
-    const stage = await scene(context, (before) => (before === 0 ? 500 : 200));
-    const { eventId } = await writeEvent(desk.stage.pool, { ...stage, secret: '' });
+    const harness = await scene(context, (before) => (before === 0 ? 500 : 200));
+    const { eventId } = await writeEvent(cabinet.harness.pool, { ...harness, secret: '' });
     await eventually(
-      async () => (await attemptsOf(desk.stage, eventId)).length === 1,
+      async () => (await attemptsOf(cabinet.harness, eventId)).length === 1,
       () => 'no attempt',
     );
-    assert.equal((await change(stage, 'webhookEndpointDisable')).active, false);
-    assert.equal((await deliveriesOf(desk.stage, eventId))[0]?.status, 'failed');
-    assert.equal((await change(stage, 'webhookEndpointEnable')).active, true);
-    const { webhookDeliveriesResendFailed: resent } = await desk.ask(
+    assert.equal((await change(harness, 'webhookEndpointDisable')).active, false);
+    assert.equal((await deliveriesOf(cabinet.harness, eventId))[0]?.status, 'failed');
+    assert.equal((await change(harness, 'webhookEndpointEnable')).active, true);
+    const { webhookDeliveriesResendFailed: resent } = await cabinet.ask(
       'mutation ($m: ID!, $e: ID!) { webhookDeliveriesResendFailed(merchantId: $m, since: "2026-01-01T00:00:00Z", endpointId: $e) { ... on WebhookDeliveriesResent { count hasMore } } }',
-      { m: stage.merchantId, e: stage.endpointId },
+      { m: harness.merchantId, e: harness.endpointId },
     );
     // The other one is the failed delivery that every merchant of these tests begins with.
     assert.deepEqual(resent, { count: 2, hasMore: false });
     await eventually(
-      async () => (await deliveriesOf(desk.stage, eventId))[0]?.status === 'delivered',
+      async () => (await deliveriesOf(cabinet.harness, eventId))[0]?.status === 'delivered',
       () => 'not delivered',
     );
   });
 
   test('that is given another address, filter and signature uses them for what is on its way', async (context) => {
-    const stage = await scene(context, () => 500);
+    const harness = await scene(context, () => 500);
     const second = await startReceiver(context, (response) => response.end());
-    await stage.send();
+    await harness.send();
     const changed = await change(
-      stage,
+      harness,
       'webhookEndpointUpdate',
       `, url: "${second.url}/new", events: [payment_succeeded, payment_succeeded], signature: stripe`,
     );
@@ -246,15 +246,15 @@ describe('an endpoint', () => {
     clock.advance({ seconds: 15 });
     await second.until(1);
     const received = second.received[0] ?? assert.fail();
-    assert.deepEqual(valuesOf(received, 'v1'), expected(received, [stage.secret]));
+    assert.deepEqual(valuesOf(received, 'v1'), expected(received, [harness.secret]));
   });
 
   test('is one of at most twenty of its shop, and leads to an address that webhooks may have', async (context) => {
-    const stage = await scene(context);
+    const harness = await scene(context);
     const create = async (url: string): Promise<any> => {
-      const { webhookEndpointCreate } = await desk.ask(
+      const { webhookEndpointCreate } = await cabinet.ask(
         'mutation ($m: ID!, $s: ID!, $url: String!) { webhookEndpointCreate(merchantId: $m, shopId: $s, url: $url) { __typename ... on Refused { code message } } }',
-        { m: stage.merchantId, s: stage.shopId, url },
+        { m: harness.merchantId, s: harness.shopId, url },
       );
       return webhookEndpointCreate;
     };

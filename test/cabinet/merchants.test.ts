@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { cabinetUser, keyOf, makeWorld, openDesk, operator, type Desk } from './desk.ts';
+import { cabinetUser, keyOf, makeFixture, openCabinet, operator, type Cabinet } from './cabinet.ts';
 
-let desk: Desk;
-before(async () => void (desk = await openDesk()));
-after(() => desk.close());
+let cabinet: Cabinet;
+before(async () => void (cabinet = await openCabinet()));
+after(() => cabinet.close());
 
 describe('merchants', () => {
   const list =
@@ -12,56 +12,56 @@ describe('merchants', () => {
 
   test('are found by a part of the name, whatever its case, and paged newest first', async () => {
     const names = ['Kiosk 50%', 'kiosk two', 'KIOSK three', 'Bakery'];
-    for (const name of names) await makeWorld(desk, undefined, name);
+    for (const name of names) await makeFixture(cabinet, undefined, name);
     const found: string[] = [];
     for (let after: string | null = null, more = true; more;) {
-      const { merchants } = await desk.ask(list, { name: 'kiOSk', after });
+      const { merchants } = await cabinet.ask(list, { name: 'kiOSk', after });
       found.push(...merchants.nodes.map(({ name }: any) => name));
       after = merchants.pageInfo.endCursor;
       more = merchants.pageInfo.hasNextPage;
     }
     assert.deepEqual(found, ['KIOSK three', 'kiosk two', 'Kiosk 50%']);
-    assert.deepEqual((await desk.ask(list, { name: '0%' })).merchants.nodes.length, 1);
-    assert.deepEqual((await desk.ask(list, { name: '%%' })).merchants.nodes, []);
+    assert.deepEqual((await cabinet.ask(list, { name: '0%' })).merchants.nodes.length, 1);
+    assert.deepEqual((await cabinet.ask(list, { name: '%%' })).merchants.nodes, []);
   });
 
   test('are to a cabinet user its own alone', async () => {
-    const world = await makeWorld(desk);
-    const { merchants } = await desk.ask(list, {}, cabinetUser(world.merchantId, 'viewer'));
+    const fixture = await makeFixture(cabinet);
+    const { merchants } = await cabinet.ask(list, {}, cabinetUser(fixture.merchantId, 'viewer'));
     assert.deepEqual(
       merchants.nodes.map(({ id }: any) => id),
-      [world.merchantId],
+      [fixture.merchantId],
     );
     assert.equal(
-      (await desk.run(list, {}, keyOf(world))).errors?.[0]?.extensions['code'],
+      (await cabinet.run(list, {}, keyOf(fixture))).errors?.[0]?.extensions['code'],
       'scope_required',
     );
   });
 
   test('are let into live mode and out of it, and every process is told to forget their keys', async () => {
-    const { merchantId: m } = await makeWorld(desk);
+    const { merchantId: m } = await makeFixture(cabinet);
     for (const [mutation, enabled] of [
       ['merchantLiveEnable', true],
       ['merchantLiveEnable', true],
       ['merchantLiveDisable', false],
     ] as const) {
-      desk.told.topics.length = 0;
-      const answer = await desk.ask(
+      cabinet.told.topics.length = 0;
+      const answer = await cabinet.ask(
         `mutation ($m: ID!) { ${mutation}(merchantId: $m) { ... on Merchant { liveEnabled } } }`,
         { m },
       );
       assert.deepEqual(answer[mutation], { liveEnabled: enabled });
-      assert.deepEqual(desk.told.topics, [['keys', { merchantId: m }]]);
+      assert.deepEqual(cabinet.told.topics, [['keys', { merchantId: m }]]);
     }
-    desk.told.topics.length = 0;
-    await desk.ask(
+    cabinet.told.topics.length = 0;
+    await cabinet.ask(
       'mutation { merchantLiveEnable(merchantId: "9d7b2c44-3f0e-4d2f-8f35-0e6a3f5b7c11") { __typename } }',
     );
-    assert.deepEqual(desk.told.topics, []);
+    assert.deepEqual(cabinet.told.topics, []);
   });
 
   test('and shops have names with something in them, of at most 200 characters', async () => {
-    const { merchantId, shopId } = await makeWorld(desk);
+    const { merchantId, shopId } = await makeFixture(cabinet);
     const merchant = `merchantId: "${merchantId}"`;
     for (const name of ['', '  ', 'x'.repeat(201)]) {
       const calls = [
@@ -70,12 +70,12 @@ describe('merchants', () => {
         `shopRename(${merchant}, shopId: "${shopId}"`,
       ];
       for (const call of calls) {
-        const { answer } = await desk.ask(
+        const { answer } = await cabinet.ask(
           `mutation { answer: ${call}, name: "${name}") { ... on Refused { code } } }`,
         );
         assert.equal(answer.code, 'bad_request', call);
       }
-      const { errors } = await desk.run(`mutation { merchantCreate(name: "${name}") { id } }`);
+      const { errors } = await cabinet.run(`mutation { merchantCreate(name: "${name}") { id } }`);
       assert.equal(errors?.[0]?.extensions['code'], 'bad_request');
     }
   });
@@ -85,9 +85,9 @@ describe('shops', () => {
   const shop = `query ($m: ID!, $s: ID!) { shop(merchantId: $m, id: $s) { name terminalName merchant { name } webhookEndpoints { id url active signature } } }`;
 
   test('are renamed, their terminal only when it is named', async () => {
-    const { merchantId: m, shopId: s } = await makeWorld(desk);
+    const { merchantId: m, shopId: s } = await makeFixture(cabinet);
     const rename = (names: string): Promise<any> =>
-      desk.ask(
+      cabinet.ask(
         `mutation ($m: ID!, $s: ID!) { shopRename(merchantId: $m, shopId: $s, ${names}) { ... on Shop { name terminalName } } }`,
         { m, s },
       );
@@ -102,28 +102,34 @@ describe('shops', () => {
   });
 
   test('are read with their endpoints by operators and the own cabinet; a key sees its own, without endpoints', async () => {
-    const [world, other] = [await makeWorld(desk), await makeWorld(desk)];
-    const ids = { m: world.merchantId, s: world.shopId };
-    const seen = await desk.ask(shop, ids, operator('viewer'));
+    const [fixture, other] = [await makeFixture(cabinet), await makeFixture(cabinet)];
+    const ids = { m: fixture.merchantId, s: fixture.shopId };
+    const seen = await cabinet.ask(shop, ids, operator('viewer'));
     assert.deepEqual(seen.shop.webhookEndpoints, [
-      { id: world.endpointId, url: 'http://127.0.0.1:1/hook', active: true, signature: 'v2' },
+      { id: fixture.endpointId, url: 'http://127.0.0.1:1/hook', active: true, signature: 'v2' },
     ]);
-    assert.deepEqual(await desk.ask(shop, ids, cabinetUser(world.merchantId, 'viewer')), seen);
-    assert.equal((await desk.run(shop, ids, cabinetUser(other.merchantId))).data?.['shop'], null);
-    const name = 'query ($m: ID!, $s: ID!) { shop(merchantId: $m, id: $s) { name } }';
-    assert.equal((await desk.ask(name, ids, keyOf(world))).shop.name, 'Shop');
-    assert.equal((await desk.ask(name, ids, keyOf({ ...world, shopId: other.shopId }))).shop, null);
-    assert.equal((await desk.run(name, ids, keyOf(other))).data?.['shop'], null);
+    assert.deepEqual(await cabinet.ask(shop, ids, cabinetUser(fixture.merchantId, 'viewer')), seen);
     assert.equal(
-      (await desk.run(shop, ids, keyOf(world))).errors?.[0]?.extensions['code'],
+      (await cabinet.run(shop, ids, cabinetUser(other.merchantId))).data?.['shop'],
+      null,
+    );
+    const name = 'query ($m: ID!, $s: ID!) { shop(merchantId: $m, id: $s) { name } }';
+    assert.equal((await cabinet.ask(name, ids, keyOf(fixture))).shop.name, 'Shop');
+    assert.equal(
+      (await cabinet.ask(name, ids, keyOf({ ...fixture, shopId: other.shopId }))).shop,
+      null,
+    );
+    assert.equal((await cabinet.run(name, ids, keyOf(other))).data?.['shop'], null);
+    assert.equal(
+      (await cabinet.run(shop, ids, keyOf(fixture))).errors?.[0]?.extensions['code'],
       'scope_required',
     );
   });
 
   test('of many merchants with their endpoints cost a constant number of statements', async () => {
-    for (let index = 0; index < 12; index += 1) await makeWorld(desk);
+    for (let index = 0; index < 12; index += 1) await makeFixture(cabinet);
     const statements = async (first: number): Promise<number> => {
-      const { pool } = desk.stage.database;
+      const { pool } = cabinet.harness.database;
       const query = pool.query.bind(pool);
       let count = 0;
       const counted = ((...given: Parameters<typeof query>) => {
@@ -132,7 +138,7 @@ describe('shops', () => {
       }) as typeof pool.query;
       pool.query = counted;
       try {
-        await desk.ask(
+        await cabinet.ask(
           `{ merchants(first: ${first}) { nodes { name shops { name webhookEndpoints { url } } } } }`,
         );
         return count;

@@ -3,20 +3,20 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { deliveriesOf } from '../webhooks/record.ts';
 import { eventually, startReceiver } from '../webhooks/receiver.ts';
-import { Clock, writeEvent } from '../webhooks/stage.ts';
+import { Clock, writeEvent } from '../webhooks/harness.ts';
 import {
   cabinetUser,
   keyOf,
-  makeWorld,
-  openDeliveringDesk,
+  makeFixture,
+  openDeliveringCabinet,
   writeFailed,
-  type Desk,
-} from './desk.ts';
+  type Cabinet,
+} from './cabinet.ts';
 
 const clock = new Clock();
-let desk: Desk;
-before(async () => void (desk = await openDeliveringDesk(clock)));
-after(() => desk.close());
+let cabinet: Cabinet;
+before(async () => void (cabinet = await openDeliveringCabinet(clock)));
+after(() => cabinet.close());
 
 const list = `query ($m: ID, $first: Int! = 50, $after: String, $shop: ID, $endpoint: ID, $status: DeliveryStatus, $event: WebhookEvent, $from: String, $to: String) {
   webhookDeliveries(merchantId: $m, first: $first, after: $after, shopId: $shop, endpointId: $endpoint, status: $status, event: $event, from: $from, to: $to) {
@@ -26,25 +26,25 @@ const resendFailed = `mutation ($m: ID!, $since: DateTime!) {
   webhookDeliveriesResendFailed(merchantId: $m, since: $since) { ... on WebhookDeliveriesResent { count hasMore } ... on Refused { code } } }`;
 
 const statusOf = async (eventId: string): Promise<string | undefined> =>
-  (await deliveriesOf(desk.stage, eventId))[0]?.status;
+  (await deliveriesOf(cabinet.harness, eventId))[0]?.status;
 
 describe('a resend', () => {
   test('sends the same bytes and id again, with a fresh timestamp and signature, also of what was delivered', async (context) => {
     const receiver = await startReceiver(context, (response) => response.end('thanks'));
-    const world = await makeWorld(desk, receiver.url);
-    const { eventId, body } = await writeEvent(desk.stage.pool, { ...world, secret: '' });
+    const fixture = await makeFixture(cabinet, receiver.url);
+    const { eventId, body } = await writeEvent(cabinet.harness.pool, { ...fixture, secret: '' });
     await eventually(
       async () => (await statusOf(eventId)) === 'delivered',
       () => 'not delivered',
     );
-    const { webhookDeliveries } = await desk.ask(list, {
-      m: world.merchantId,
+    const { webhookDeliveries } = await cabinet.ask(list, {
+      m: fixture.merchantId,
       status: 'delivered',
     });
     const [delivery] = webhookDeliveries.nodes;
     await new Promise((resolve) => setTimeout(resolve, 1_100));
     assert.equal(
-      (await desk.ask(resend, { m: world.merchantId, id: delivery.id })).webhookDeliveryResend
+      (await cabinet.ask(resend, { m: fixture.merchantId, id: delivery.id })).webhookDeliveryResend
         .status,
       'pending',
     );
@@ -60,7 +60,7 @@ describe('a resend', () => {
       Number(second?.headers['x-psp-timestamp']) > Number(first?.headers['x-psp-timestamp']),
     );
     assert.notEqual(second?.headers['x-psp-signature'], first?.headers['x-psp-signature']);
-    const after = await desk.ask(list, { m: world.merchantId, status: 'delivered' });
+    const after = await cabinet.ask(list, { m: fixture.merchantId, status: 'delivered' });
     assert.deepEqual(
       after.webhookDeliveries.nodes[0].attemptLog.map((attempt: any) => [
         attempt.number,
@@ -76,14 +76,15 @@ describe('a resend', () => {
 
   test('begins the schedule of retries anew after the last one was used up', async (context) => {
     const receiver = await startReceiver(context, (response) => response.writeHead(500).end());
-    const world = await makeWorld(desk, receiver.url);
-    const { deliveryId, eventId } = await writeFailed(desk, world);
-    await desk.ask(resend, { m: world.merchantId, id: deliveryId });
+    const fixture = await makeFixture(cabinet, receiver.url);
+    const { deliveryId, eventId } = await writeFailed(cabinet, fixture);
+    await cabinet.ask(resend, { m: fixture.merchantId, id: deliveryId });
     await eventually(
-      async () => (await deliveriesOf(desk.stage, eventId)).some(({ attempts }) => attempts === 10),
+      async () =>
+        (await deliveriesOf(cabinet.harness, eventId)).some(({ attempts }) => attempts === 10),
       () => 'no attempt',
     );
-    const delivery = (await deliveriesOf(desk.stage, eventId)).find(
+    const delivery = (await deliveriesOf(cabinet.harness, eventId)).find(
       ({ attempts }) => attempts === 10,
     );
     assert.equal(delivery?.status, 'pending');
@@ -94,65 +95,66 @@ describe('a resend', () => {
   });
 
   test('is refused when the endpoint is disabled, and when the delivery is another merchant’s', async () => {
-    const [world, other] = [await makeWorld(desk), await makeWorld(desk)];
-    await desk.ask(
+    const [fixture, other] = [await makeFixture(cabinet), await makeFixture(cabinet)];
+    await cabinet.ask(
       'mutation ($m: ID!, $id: ID!) { webhookEndpointDisable(merchantId: $m, id: $id) { __typename } }',
       {
-        m: world.merchantId,
-        id: world.endpointId,
+        m: fixture.merchantId,
+        id: fixture.endpointId,
       },
     );
     assert.equal(
-      (await desk.ask(resend, { m: world.merchantId, id: world.deliveryId })).webhookDeliveryResend
-        .code,
+      (await cabinet.ask(resend, { m: fixture.merchantId, id: fixture.deliveryId }))
+        .webhookDeliveryResend.code,
       'not_found',
     );
     assert.equal(
-      (await desk.ask(resend, { m: other.merchantId, id: world.deliveryId })).webhookDeliveryResend
-        .code,
+      (await cabinet.ask(resend, { m: other.merchantId, id: fixture.deliveryId }))
+        .webhookDeliveryResend.code,
       'not_found',
     );
     const since = '2026-01-01T00:00:00Z';
     assert.deepEqual(
-      (await desk.ask(resendFailed, { m: world.merchantId, since })).webhookDeliveriesResendFailed,
+      (await cabinet.ask(resendFailed, { m: fixture.merchantId, since }))
+        .webhookDeliveriesResendFailed,
       { count: 0, hasMore: false },
     );
   });
 
   test('of all that failed since a moment takes thousands in batches, each once, and leaves older ones alone', async (context) => {
     const receiver = await startReceiver(context, (response) => response.end());
-    const world = await makeWorld(desk, receiver.url);
-    const { body } = await writeFailed(desk, world);
+    const fixture = await makeFixture(cabinet, receiver.url);
+    const { body } = await writeFailed(cabinet, fixture);
     // Each delivery is found with its event by the moment that both have.
-    await desk.stage.pool.query(
+    await cabinet.harness.pool.query(
       `insert into event (merchant_id, id, sequence, shop_id, mode, subject_id, webhook_event, webhook_body, created_at)
        select merchant_id, id, 0, shop_id, mode, subject_id, webhook_event, webhook_body, date_trunc('milliseconds', now()) - (n || ' minutes')::interval
        from event cross join generate_series(1, 2500) n where merchant_id = $1 and webhook_event is not null`,
-      [world.merchantId],
+      [fixture.merchantId],
     );
-    await desk.stage.pool.query(
+    await cabinet.harness.pool.query(
       `insert into webhook_delivery (merchant_id, id, event_id, webhook_event, shop_id, subject_id, endpoint_id, lane, url, status, attempts, created_at)
        select d.merchant_id, gen_random_uuid(), d.event_id, d.webhook_event, d.shop_id, d.subject_id, d.endpoint_id, d.lane || ':' || e.created_at, d.url, 'failed', 9,
          e.created_at
        from webhook_delivery d join event e on e.merchant_id = d.merchant_id and e.id = d.event_id and e.sequence = 0 where d.id = $1`,
-      [world.deliveryId],
+      [fixture.deliveryId],
     );
     const since = Temporal.Now.instant()
       .subtract({ minutes: 2_400, seconds: 30 })
       .toString({ fractionalSecondDigits: 3 });
-    const answer = (await desk.ask(resendFailed, { m: world.merchantId, since }))
+    const answer = (await cabinet.ask(resendFailed, { m: fixture.merchantId, since }))
       .webhookDeliveriesResendFailed;
     assert.deepEqual(answer, { count: 2_402, hasMore: false });
-    const { rows } = await desk.stage.pool.query<{ status: string; count: number }>(
+    const { rows } = await cabinet.harness.pool.query<{ status: string; count: number }>(
       `select status = 'failed' as status, count(*)::int from webhook_delivery where merchant_id = $1 group by 1 order by 1`,
-      [world.merchantId],
+      [fixture.merchantId],
     );
     assert.equal(rows.at(-1)?.count, 100);
     assert.ok(body.length > 0);
-    const { auditLog } = await desk.ask(
+    const { auditLog } = await cabinet.ask(
       'query ($m: ID!) { auditLog(merchantId: $m, action: "webhook_deliveries.resend_failed") { nodes { after } } }',
       {
-        m: world.merchantId,
+        m: fixture.merchantId,
       },
     );
     assert.deepEqual(
@@ -164,15 +166,15 @@ describe('a resend', () => {
 
 describe('the list of deliveries', () => {
   test('is filtered by shop, endpoint, status, event and day, and paged without repeats', async () => {
-    const world = await makeWorld(desk);
-    const m = world.merchantId;
-    await desk.ask(
+    const fixture = await makeFixture(cabinet);
+    const m = fixture.merchantId;
+    await cabinet.ask(
       'mutation ($m: ID!, $id: ID!) { webhookEndpointDisable(merchantId: $m, id: $id) { __typename } }',
-      { m, id: world.endpointId },
+      { m, id: fixture.endpointId },
     );
-    for (let index = 0; index < 4; index += 1) await writeFailed(desk, world);
+    for (let index = 0; index < 4; index += 1) await writeFailed(cabinet, fixture);
     const count = async (filter: object): Promise<number> =>
-      (await desk.ask(list, { m, ...filter })).webhookDeliveries.nodes.length;
+      (await cabinet.ask(list, { m, ...filter })).webhookDeliveries.nodes.length;
     const today = Temporal.Now.plainDateISO('UTC');
     const nobody = '9d7b2c44-3f0e-4d2f-8f35-0e6a3f5b7c11';
     assert.equal(await count({}), 5);
@@ -180,8 +182,8 @@ describe('the list of deliveries', () => {
       await count({
         status: 'failed',
         event: 'payment_succeeded',
-        shop: world.shopId,
-        endpoint: world.endpointId,
+        shop: fixture.shopId,
+        endpoint: fixture.endpointId,
         from: String(today),
       }),
       5,
@@ -197,7 +199,7 @@ describe('the list of deliveries', () => {
     }
     const seen = new Set<string>();
     for (let after: string | null = null, more = true; more;) {
-      const { webhookDeliveries } = await desk.ask(list, { m, first: 2, after });
+      const { webhookDeliveries } = await cabinet.ask(list, { m, first: 2, after });
       for (const { id } of webhookDeliveries.nodes) seen.add(id);
       after = webhookDeliveries.pageInfo.endCursor;
       more = webhookDeliveries.pageInfo.hasNextPage;
@@ -206,19 +208,19 @@ describe('the list of deliveries', () => {
   });
 
   test("shows a cabinet user its own merchant's, and a key none", async () => {
-    const [world, other] = [await makeWorld(desk), await makeWorld(desk)];
-    const user = cabinetUser(world.merchantId, 'viewer');
-    const { webhookDeliveries } = await desk.ask(list, {}, user);
+    const [fixture, other] = [await makeFixture(cabinet), await makeFixture(cabinet)];
+    const user = cabinetUser(fixture.merchantId, 'viewer');
+    const { webhookDeliveries } = await cabinet.ask(list, {}, user);
     assert.deepEqual(
       webhookDeliveries.nodes.map(({ id }: any) => id),
-      [world.deliveryId],
+      [fixture.deliveryId],
     );
     const codeOf = async (
       variables: object,
-      principal: Parameters<Desk['run']>[2],
+      principal: Parameters<Cabinet['run']>[2],
     ): Promise<unknown> =>
-      (await desk.run(list, variables, principal)).errors?.[0]?.extensions['code'];
+      (await cabinet.run(list, variables, principal)).errors?.[0]?.extensions['code'];
     assert.equal(await codeOf({ m: other.merchantId }, user), 'not_found');
-    assert.equal(await codeOf({}, keyOf(world)), 'scope_required');
+    assert.equal(await codeOf({}, keyOf(fixture)), 'scope_required');
   });
 });

@@ -8,7 +8,7 @@ import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
 import { kopecks } from '../acquirer/books.ts';
 import type { AcquirerBooks } from '../acquirer/start-acquirer.ts';
 import { registryOf } from '../crash/books.ts';
-import type { LiveMerchant } from '../live/stage.ts';
+import type { LiveMerchant } from '../live/harness.ts';
 
 type Row = Readonly<Record<string, any>>;
 

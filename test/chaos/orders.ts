@@ -6,7 +6,7 @@
 import { AssertionError } from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { seeded } from '../acquirer/faults.ts';
-import { cardOf, type LiveMerchant } from '../live/stage.ts';
+import { cardOf, type LiveMerchant } from '../live/harness.ts';
 import { eventually, type Answer } from '../support/merchant.ts';
 
 export type Kind = 'payment' | 'refund' | 'charge' | 'payout';

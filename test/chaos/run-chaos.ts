@@ -14,7 +14,7 @@ import {
   operate,
   routeToYooKassa,
   type LiveMerchant,
-} from '../live/stage.ts';
+} from '../live/harness.ts';
 import {
   compareWithBank,
   openOperations,
@@ -23,7 +23,7 @@ import {
 } from './agree.ts';
 import { fastTime_ms, type Speed } from './fast-time.ts';
 import { doAll, prepare, typeAgain } from './orders.ts';
-import { openWorld, parts, type World } from './world.ts';
+import { openFixture, parts, type Fixture } from './fixture.ts';
 
 export interface ChaosPlan {
   readonly operations: number;
@@ -62,7 +62,7 @@ const rates: NonNullable<FaultSettings['rates']> = {
 };
 const noRates = Object.fromEntries(Object.keys(rates).map((kind) => [kind, 0]));
 
-const openMerchant = async ({ service }: World): Promise<LiveMerchant> => {
+const openMerchant = async ({ service }: Fixture): Promise<LiveMerchant> => {
   const merchant = await makeLiveMerchant(service);
   await enableLive(service, merchant.id);
   await routeToYooKassa(service, merchant);
@@ -75,7 +75,7 @@ const openMerchant = async ({ service }: World): Promise<LiveMerchant> => {
 
 /** Kills one process after the other, by the seed, until `isOver` and there were enough. */
 const killAll = async (
-  world: World,
+  fixture: Fixture,
   { seed, kills, calm_ms }: ChaosPlan,
   isOver: () => boolean,
 ): Promise<number> => {
@@ -83,7 +83,7 @@ const killAll = async (
   let killed = 0;
   for (; killed < kills || !isOver(); killed++) {
     await delay(calm_ms * (0.3 + 0.7 * random()));
-    await world.killAndStart(parts[Math.floor(random() * parts.length)] ?? 'front');
+    await fixture.killAndStart(parts[Math.floor(random() * parts.length)] ?? 'front');
   }
   return killed;
 };
@@ -92,7 +92,7 @@ const killAll = async (
  * The bank tells again, as it does for a day, what may not have been heard: so an operation that
  * was stopped for an amount that differed is asked about once more.
  */
-const tellAgain = async ({ acquirer, service }: World, pool: pg.Pool): Promise<void> => {
+const tellAgain = async ({ acquirer, service }: Fixture, pool: pg.Pool): Promise<void> => {
   const { payments, refunds, payouts } = await acquirer.books();
   const questionable = await questionableOperations(pool);
   const told = [
@@ -121,7 +121,7 @@ const tellAgain = async ({ acquirer, service }: World, pool: pg.Pool): Promise<v
  * what differs is thrown.
  */
 const settle = async (
-  world: World,
+  fixture: Fixture,
   pool: pg.Pool,
   merchant: LiveMerchant,
   { patience_ms, print, pages }: ChaosPlan & { readonly pages: readonly string[] },
@@ -129,11 +129,11 @@ const settle = async (
   const began_ms = performance.now();
   const isPatient = (): boolean => performance.now() - began_ms < patience_ms;
   for (let look = 0; ; look++) {
-    if (look % 20 === 10) await tellAgain(world, pool);
+    if (look % 20 === 10) await tellAgain(fixture, pool);
     if (look % 20 === 5) await typeAgain(pages);
     const open = await openOperations(pool);
     if (open.length === 0 || !isPatient()) {
-      const agreed = await compareWithBank(pool, merchant, await world.acquirer.books()).catch(
+      const agreed = await compareWithBank(pool, merchant, await fixture.acquirer.books()).catch(
         (error: unknown) => {
           if (isPatient()) return null;
           throw error;
@@ -150,21 +150,21 @@ const settle = async (
   }
 };
 
-const live = async (plan: ChaosPlan, speed: Speed, world: World, pool: pg.Pool) => {
-  const { acquirer } = world;
-  const merchant = await openMerchant(world);
+const live = async (plan: ChaosPlan, speed: Speed, fixture: Fixture, pool: pg.Pool) => {
+  const { acquirer } = fixture;
+  const merchant = await openMerchant(fixture);
   const tokens = await prepare(merchant);
   await acquirer.faults({ rates });
   let isOver = false;
   const began_ms = performance.now();
   const working = doAll(merchant, plan, tokens).finally(() => (isOver = true));
-  const [done, killed] = await Promise.all([working, killAll(world, plan, () => isOver)]);
+  const [done, killed] = await Promise.all([working, killAll(fixture, plan, () => isOver)]);
   await acquirer.faults({ rates: noRates });
   const took_s = ((performance.now() - began_ms) / 1_000).toFixed(1);
   plan.print(
     `${plan.operations} operations and ${killed} kills in ${took_s} s: ${JSON.stringify({ ...done.counts, refused: Object.fromEntries(done.refusals) })}`,
   );
-  const agreed = await settle(world, pool, merchant, { ...plan, pages: done.pages });
+  const agreed = await settle(fixture, pool, merchant, { ...plan, pages: done.pages });
   const overdue = Temporal.Instant.fromEpochMilliseconds(fastTime_ms(speed)).subtract({
     seconds: 60,
   });
@@ -183,15 +183,15 @@ const live = async (plan: ChaosPlan, speed: Speed, world: World, pool: pg.Pool) 
 export const runChaos = async (plan: ChaosPlan) => {
   plan.print(`chaos with the seed ${plan.seed}`);
   const speed = { began_ms: Date.now(), times: plan.times };
-  const world = await openWorld(speed, plan.seed);
-  const pool = new pg.Pool({ connectionString: world.databaseUrl, max: 4 });
+  const fixture = await openFixture(speed, plan.seed);
+  const pool = new pg.Pool({ connectionString: fixture.databaseUrl, max: 4 });
   try {
-    return await live(plan, speed, world, pool);
+    return await live(plan, speed, fixture, pool);
   } catch (error) {
-    plan.print(world.output());
+    plan.print(fixture.output());
     throw error;
   } finally {
     await pool.end();
-    await world.close();
+    await fixture.close();
   }
 };

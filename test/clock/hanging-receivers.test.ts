@@ -13,12 +13,12 @@ import { webhookKeeper } from '../../subgraphs/merchants/webhooks/webhook-keeper
 import { eventually, startReceiver } from '../webhooks/receiver.ts';
 import {
   log,
-  openStage,
+  openHarness,
   startTestRelay,
   writeEvent,
   type Shop,
-  type Stage,
-} from '../webhooks/stage.ts';
+  type Harness,
+} from '../webhooks/harness.ts';
 
 /** More than the queue of the schedules has places, or the pool connections for. */
 const hangingShops = 20;
@@ -26,9 +26,9 @@ const hangingShops = 20;
 const limits = { deadline_ms: 900_000, leaseMargin_ms: 900_000 };
 const noon = Temporal.Instant.from('2027-03-01T12:00:00Z');
 
-let stage: Stage;
-before(async () => void (stage = await openStage()));
-after(() => stage.close());
+let harness: Harness;
+before(async () => void (harness = await openHarness()));
+after(() => harness.close());
 
 interface Clock {
   readonly frozen: boolean;
@@ -37,14 +37,14 @@ interface Clock {
 
 /** A shop whose clock shows noon and which has an event to tell an address of. */
 const addShop = async (url: string, { frozen, target }: Clock): Promise<Shop> => {
-  const shop = await stage.addShop();
-  await stage.addEndpoint(shop, url);
-  await writeEvent(stage.pool, shop);
-  await stage.pool.query('update event set created_at = $2 where merchant_id = $1', [
+  const shop = await harness.addShop();
+  await harness.addEndpoint(shop, url);
+  await writeEvent(harness.pool, shop);
+  await harness.pool.query('update event set created_at = $2 where merchant_id = $1', [
     shop.merchantId,
     noon.toString(),
   ]);
-  await stage.pool.query(
+  await harness.pool.query(
     'insert into test_clock (merchant_id, shop_id, clock_at, set_at, frozen, target_at, created_at) values ($1, $2, $3, now(), $4, $5, now())',
     [shop.merchantId, shop.shopId, noon.toString(), frozen, target?.toString() ?? null],
   );
@@ -52,9 +52,9 @@ const addShop = async (url: string, { frozen, target }: Clock): Promise<Shop> =>
 };
 
 const relay = async (): Promise<void> => {
-  const relaying = startTestRelay(stage, async () => {});
+  const relaying = startTestRelay(harness, async () => {});
   const isDone = async (): Promise<boolean> =>
-    (await stage.pool.query('select 1 from event where sequence is null')).rows.length === 0;
+    (await harness.pool.query('select 1 from event where sequence is null')).rows.length === 0;
   await eventually(isDone, () => 'events are left');
   await relaying.stop();
 };
@@ -63,7 +63,7 @@ const openClockJobs = (
   wake: (shops: readonly Shop[]) => Promise<void>,
   attempts: Set<Promise<void>>,
 ): readonly Job[] => {
-  const { pool, vaultKey, database } = stage;
+  const { pool, vaultKey, database } = harness;
   const now = () => Temporal.Now.instant();
   const keeper = webhookKeeper({
     pool,
@@ -96,7 +96,7 @@ test('twenty shops whose receivers hang, under clocks that run and that advance,
   await relay();
   const queues = await openQueues({
     redisUrl: null,
-    databaseUrl: stage.database.url,
+    databaseUrl: harness.database.url,
     log,
     jobs: [{ name: keepClockJob, queue: 'schedules' }],
   });
@@ -128,7 +128,7 @@ test('twenty shops whose receivers hang, under clocks that run and that advance,
     await relay();
     const arrived = async (): Promise<boolean> =>
       (
-        await stage.pool.query(
+        await harness.pool.query(
           'select 1 from test_clock where merchant_id = $1 and target_at is null',
           [other.merchantId],
         )
@@ -145,7 +145,7 @@ test('twenty shops whose receivers hang, under clocks that run and that advance,
     );
     for (const response of held) response.end();
     const rest = async (): Promise<number> =>
-      (await stage.pool.query(`select 1 from test_clock where frozen and target_at is not null`))
+      (await harness.pool.query(`select 1 from test_clock where frozen and target_at is not null`))
         .rows.length;
     await eventually(
       async () => (await rest()) === 0,
@@ -175,7 +175,7 @@ test('the retry of a running clock is counted from what it shows when the attemp
   await sleep(2_500);
   silence.close();
   await Promise.all(attempts);
-  const { rows } = await stage.pool.query<{ waits_ms: number; lasted_ms: number }>(
+  const { rows } = await harness.pool.query<{ waits_ms: number; lasted_ms: number }>(
     `select extract(epoch from delivery.next_attempt_at - attempt.at)::float8 * 1000 as waits_ms, attempt.duration_ms as lasted_ms
      from webhook_delivery as delivery join webhook_attempt as attempt on attempt.delivery_id = delivery.id where delivery.merchant_id = $1`,
     [shop.merchantId],

@@ -20,13 +20,13 @@ import { noFleet } from './outside.ts';
 import {
   followStream,
   openTimedReceiver,
-  startShoppers,
+  startBuyers,
   type Bought,
-  type Shoppers,
-} from './shoppers.ts';
+  type Buyers,
+} from './buyers.ts';
 
 const isWhole = process.env['FLEET'] === 'whole';
-const shoppers = 3;
+const buyers = 3;
 const patience_ms = 300_000;
 
 describe(
@@ -37,7 +37,7 @@ describe(
     let merchant: Merchant;
     let receiver: Awaited<ReturnType<typeof openTimedReceiver>>;
     let stream: ReturnType<typeof followStream>;
-    let load: Shoppers;
+    let load: Buyers;
 
     before(async () => void (fleet = await startFleet(isWhole ? 'whole' : 'small')));
     after(async () => {
@@ -103,7 +103,7 @@ describe(
       merchant = await makeMerchant(fleet);
       await merchant.endpoint(receiver.url);
       stream = followStream(merchant, fleet.rest);
-      load = startShoppers(merchant, shoppers);
+      load = startBuyers(merchant, buyers);
       for (const turn of [1, 2]) {
         const places = fleet.places.filter(({ number }) => number === turn);
         await recover(

@@ -15,17 +15,17 @@ import { scopes, type KeyPrincipal } from '../../subgraphs/kernel/service/access
 import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { authenticatorParts, unprotected } from '../gateway/small-graph.ts';
 import { openCheckRequest } from '../../gateway/callers/check-caller.ts';
-import { generatedExecutors, merchants, type World } from '../gateway/generated-subgraphs.ts';
+import { generatedExecutors, merchants, type Fixture } from '../gateway/generated-subgraphs.ts';
 
 const log = openLog({ logLevel: 'silent' }, 'test');
-const world: World = { seed: 1, faults: 0 };
+const fixture: Fixture = { seed: 1, faults: 0 };
 const supergraphSdl = readFileSync(
   join(import.meta.dirname, '../../schema/supergraph.graphql'),
   'utf8',
 );
 const supergraph = await openSupergraph({
   supergraphSdl,
-  executors: generatedExecutors(world),
+  executors: generatedExecutors(fixture),
   log,
 });
 const principal: KeyPrincipal = {
@@ -107,7 +107,7 @@ describe('what a route answers is what the contract describes, with no field mor
       const responses = contract.operations.get(route.operation)?.responses ?? {};
       const body = bodies[route.operation];
       const seen = new Map<number, number>();
-      for (world.seed = 1; world.seed <= rounds; world.seed += 1) {
+      for (fixture.seed = 1; fixture.seed <= rounds; fixture.seed += 1) {
         const response = await fetch(`${url}${route.path.replace('{id}', id)}`, {
           method: route.method,
           headers: {

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { foldBalances } from '../../subgraphs/kernel/ledger/fold.ts';
-import { openStage, sbp, start, type Stage } from '../payouts/stage.ts';
+import { openHarness, sbp, start, type Harness } from '../payouts/harness.ts';
 import { live } from '../support/life.ts';
 
 /** Tables that are not spread: small, or the platform's own. Each has its reason. */
@@ -30,12 +30,12 @@ const shared: Readonly<Record<string, string>> = {
 /** The column that names the merchant. */
 const shardKey = (table: string): string => (table === 'merchant' ? 'id' : 'merchant_id');
 
-let stage: Stage;
-before(async () => void (stage = await openStage()));
-after(() => stage.migrated.close());
+let harness: Harness;
+before(async () => void (harness = await openHarness()));
+after(() => harness.migrated.close());
 
 const query = async <Row extends object>(text: string): Promise<Row[]> =>
-  (await stage.pool.query<Row>(text)).rows;
+  (await harness.pool.query<Row>(text)).rows;
 
 const spreadTables = async (): Promise<string[]> => {
   const rows = await query<{ name: string }>(
@@ -95,14 +95,14 @@ describe('every table that grows with the merchants', () => {
 
 /** Notes for every row that is written in which transaction it was, and whose it is. */
 const watchWrites = async (): Promise<void> => {
-  await stage.pool.query(
+  await harness.pool.query(
     'create unlogged table written (transaction xid8, "table" text, merchant_id uuid)',
   );
-  await stage.pool.query(`create function note_written() returns trigger as $$ begin
+  await harness.pool.query(`create function note_written() returns trigger as $$ begin
       insert into written select pg_current_xact_id(), tg_argv[1], (to_jsonb(coalesce(new, old)) ->> tg_argv[0])::uuid; return null; end; $$ language plpgsql`);
   for (const table of await spreadTables()) {
     if (table === 'written') continue;
-    await stage.pool.query(
+    await harness.pool.query(
       `create trigger note_written after insert or update or delete on ${table} for each row execute function note_written('${shardKey(table)}', '${table}')`,
     );
   }
@@ -132,15 +132,17 @@ test("a transaction that moves money writes rows of one merchant alone, however 
     session  P3              -> processing
     bank     P3 decline`;
   const keys = await Promise.all([
-    stage.funded(100_000n),
-    stage.funded(100_000n),
-    stage.funded(100_000n),
+    harness.funded(100_000n),
+    harness.funded(100_000n),
+    harness.funded(100_000n),
   ]);
-  await Promise.all(keys.map((key) => live(stage.migrated, key, life)));
+  await Promise.all(keys.map((key) => live(harness.migrated, key, life)));
   await Promise.all(
-    keys.map((key, index) => stage.create(key, { amount: 1_000n, ...sbp }, { key: `k-${index}` })),
+    keys.map((key, index) =>
+      harness.create(key, { amount: 1_000n, ...sbp }, { key: `k-${index}` }),
+    ),
   );
-  await stage.send(start.add({ seconds: 60 }));
+  await harness.send(start.add({ seconds: 60 }));
   const seen = await moneyTransactions();
   assert.deepEqual(
     seen.map(({ merchants }) => merchants),
@@ -164,7 +166,7 @@ test("a transaction that moves money writes rows of one merchant alone, however 
   );
 
   // The watch is not blind: the fold takes up what is due of anybody, and it is the one exception.
-  await foldBalances(stage.pool);
+  await foldBalances(harness.pool);
   assert.deepEqual(
     (await moneyTransactions()).map(({ merchants }) => merchants),
     [1, 3],

@@ -12,28 +12,28 @@ import { searching } from './cases.ts';
 import { documents, type Asking, type IdsOf, type Operation } from './documents.ts';
 import type { Came } from './exchange.ts';
 import { damaged, oddJson, oddText } from './odd-values.ts';
-import { allIds, openWorld, type Inhabitant, type World } from './world.ts';
+import { allIds, openFixture, type Tenant, type Fixture } from './fixture.ts';
 
-let world: World;
+let fixture: Fixture;
 let schema: GraphQLSchema;
 before(async () => {
-  world = await openWorld();
-  schema = buildClientSchema(await askGraph(world.service, getIntrospectionQuery()));
+  fixture = await openFixture();
+  schema = buildClientSchema(await askGraph(fixture.service, getIntrospectionQuery()));
 });
-after(() => world?.close());
+after(() => fixture?.close());
 
 const nounOf: Readonly<Record<string, string>> = { billingSubscriptionId: 'subscriptions', id: '' };
 
 /** The ids of these merchants that an argument may mean, and those of payments beside. */
 const idsAmong =
-  (inhabitants: readonly Inhabitant[], payments: readonly string[] = []): IdsOf =>
+  (tenants: readonly Tenant[], payments: readonly string[] = []): IdsOf =>
   (argument) => {
-    const found = idsOf(inhabitants, argument);
+    const found = idsOf(tenants, argument);
     return argument === 'id' || argument === 'paymentId' ? [...found, ...payments] : found;
   };
 
-const idsOf = (inhabitants: readonly Inhabitant[], argument: string): readonly string[] =>
-  inhabitants.flatMap(({ id, shopId, ids }) => {
+const idsOf = (tenants: readonly Tenant[], argument: string): readonly string[] =>
+  tenants.flatMap(({ id, shopId, ids }) => {
     if (argument === 'merchantId') return [id];
     if (argument === 'shopId') return [shopId];
     const noun = nounOf[argument] ?? argument.replace(/Id$/, 's');
@@ -49,7 +49,7 @@ interface Request {
 }
 
 const ask = ({ bearer, from, body }: Request): Promise<Came> =>
-  world.exchange({
+  fixture.exchange({
     method: 'POST',
     path: '/graphql',
     headers: {
@@ -61,7 +61,7 @@ const ask = ({ bearer, from, body }: Request): Promise<Came> =>
   });
 
 const told = ({ body }: Request, came: Came): string =>
-  `${body.subarray(0, 4_000).toString()} -> ${came.status} ${came.text.slice(0, 1_000)} ${world.logOf(came)}`;
+  `${body.subarray(0, 4_000).toString()} -> ${came.status} ${came.text.slice(0, 1_000)} ${fixture.logOf(came)}`;
 
 /**
  * Holds one answer to everything that every answer must be; gives its data and the codes of its
@@ -74,7 +74,7 @@ const judge = (
   const { status, headers, text } = came;
   assert.ok(status === 200 || (status >= 400 && status < 500), told(request, came));
   assert.match(String(headers['x-request-id']), /^[\w.:-]{1,128}$/, told(request, came));
-  assert.equal(world.leakIn(text), null, told(request, came));
+  assert.equal(fixture.leakIn(text), null, told(request, came));
   const answer: { data?: unknown; errors?: readonly { extensions?: Json }[] } = JSON.parse(text);
   const codes = (answer.errors ?? []).map(({ extensions }) => extensions?.['code']);
   for (const code of codes)
@@ -87,9 +87,9 @@ const judge = (
  * merchant's other shop or mode. What a refusal repeats was sent.
  */
 const assertNothingOfTheStranger = (request: Request, came: Came, data: unknown): void => {
-  const { stranger } = world;
+  const { stranger } = fixture;
   const sent = request.body.toString();
-  assert.ok(!came.text.includes(world.beside), told(request, came));
+  assert.ok(!came.text.includes(fixture.beside), told(request, came));
   for (const id of [stranger.id, stranger.shopId, ...allIds(stranger.ids)]) {
     assert.ok(!JSON.stringify(data ?? null).includes(id), told(request, came));
     assert.ok(sent.includes(id) || !came.text.includes(id), told(request, came));
@@ -169,7 +169,7 @@ const search = async (
 describe('the graph answers whatever it is asked without breaking', () => {
   for (const operation of ['query', 'mutation'] as const) {
     test(`a key’s ${operation}, and says nothing of another merchant`, (t) => {
-      const { merchant, stranger, hidden } = world;
+      const { merchant, stranger, hidden } = fixture;
       return search(
         t,
         200,
@@ -180,7 +180,7 @@ describe('the graph answers whatever it is asked without breaking', () => {
   }
 
   test('a key that has payments with the ids of hidden ones for order ids, under aliases like keys', (t) => {
-    const { merchant, hidden } = world;
+    const { merchant, hidden } = fixture;
     const alias = fc.constantFrom('id', 'merchantId', '__typename', 'a');
     const field = fc.constantFrom(
       'id',
@@ -212,7 +212,7 @@ describe('the graph answers whatever it is asked without breaking', () => {
       body: Buffer.from(JSON.stringify(asking)),
     }));
     return search(t, 60, asked, (request, came) =>
-      assert.ok(!came.text.includes(world.beside), told(request, came)),
+      assert.ok(!came.text.includes(fixture.beside), told(request, came)),
     );
   });
 
@@ -220,7 +220,7 @@ describe('the graph answers whatever it is asked without breaking', () => {
     search(
       t,
       40,
-      requests('sk_test_abcdef_0123456789', 'query', idsAmong([world.merchant])),
+      requests('sk_test_abcdef_0123456789', 'query', idsAmong([fixture.merchant])),
       (request, came, data) => {
         assert.ok(!data, told(request, came));
         assert.ok(came.status >= 400, told(request, came));
@@ -230,8 +230,8 @@ describe('the graph answers whatever it is asked without breaking', () => {
   // Last, since an operator may take the keys away.
   for (const operation of ['query', 'mutation'] as const) {
     test(`an operator’s ${operation}`, (t) =>
-      search(t, 200, requests(operatorToken, operation, idsAmong([world.stranger])), () => {}));
+      search(t, 200, requests(operatorToken, operation, idsAmong([fixture.stranger])), () => {}));
   }
 
-  test('the service is well afterwards', () => world.assertWell());
+  test('the service is well afterwards', () => fixture.assertWell());
 });

@@ -15,11 +15,11 @@ import { assertDescribed } from '../support/described-answer.ts';
 import { searching } from './cases.ts';
 import type { Came, Sent } from './exchange.ts';
 import { cardNumbers, damaged, fitting, mutated, oddText } from './odd-values.ts';
-import { allIds, openWorld, type World } from './world.ts';
+import { allIds, openFixture, type Fixture } from './fixture.ts';
 
-let world: World;
-before(async () => void (world = await openWorld()));
-after(() => world?.close());
+let fixture: Fixture;
+before(async () => void (fixture = await openFixture()));
+after(() => fixture?.close());
 
 /** A body can be wrong in more ways than a query. */
 const cases = { withBody: 200, without: 50 } as const;
@@ -34,7 +34,7 @@ const mostly = <Value>(
   weight = 12,
 ): fc.Arbitrary<Value> => fc.oneof({ weight, arbitrary: usual }, { weight: 1, arbitrary: odd });
 
-/** Who calls: mostly the merchant. The key's holes are known when the world is open. */
+/** Who calls: mostly the merchant. The key's holes are known when the fixture is open. */
 const authorization = mostly<(key: string) => string | readonly string[] | undefined>(
   fc.constant((key) => `Bearer ${key}`),
   fc.oneof(
@@ -146,13 +146,13 @@ const methods = ['PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD', 'TRACE', 'PROPFIND
 
 const idFor = (chosen: Identity, noun: string): string => {
   if (typeof chosen === 'string') return chosen;
-  const { merchant, stranger } = world;
+  const { merchant, stranger } = fixture;
   const anybody = [...allIds(merchant.ids), ...allIds(stranger.ids)];
   const ids = chosen.whose === 'own' ? (merchant.ids[noun] ?? anybody) : anybody;
   return ids[chosen.which % ids.length] ?? '';
 };
 
-/** Requests to one route. The world is looked into when a request is made. */
+/** Requests to one route. The fixture is looked into when a request is made. */
 const requestsTo = ({
   method,
   path,
@@ -179,7 +179,7 @@ const requestsTo = ({
       from: fc.ipV4(),
     })
     .map((made) => () => {
-      const { merchant } = world;
+      const { merchant } = fixture;
       const id = idFor(made.identity, path.split('/')[3] ?? '');
       const authorized = made.authorization(merchant.key);
       const sign = {
@@ -217,11 +217,11 @@ const isJson = ({ headers }: Came): boolean =>
 /** Holds one answer to everything that every answer must be. */
 const judge = (sent: Sent, came: Came): void => {
   const { status, headers, text } = came;
-  const told = `${sent.method} ${sent.path} ${JSON.stringify(sent.headers)} ${sent.body?.subarray(0, 2_000).toString()} -> ${status} ${text.slice(0, 1_000)} ${world.logOf(came)}`;
+  const told = `${sent.method} ${sent.path} ${JSON.stringify(sent.headers)} ${sent.body?.subarray(0, 2_000).toString()} -> ${status} ${text.slice(0, 1_000)} ${fixture.logOf(came)}`;
   assert.ok(status >= 200 && status < 500, told);
   assert.match(String(headers['x-request-id']), /^[\w.:-]{1,128}$/, told);
-  assert.equal(world.leakIn(text), null, told);
-  for (const id of [world.stranger.id, ...allIds(world.stranger.ids)])
+  assert.equal(fixture.leakIn(text), null, told);
+  for (const id of [fixture.stranger.id, ...allIds(fixture.stranger.ids)])
     assert.ok(!text.includes(id), `a stranger's id: ${told}`);
   if (status >= 400)
     assert.ok(!cardNumbers.some((number) => text.includes(number)), `a card's number: ${told}`);
@@ -238,7 +238,7 @@ describe('a route answers whatever it is asked within its description, gives not
       const seen = new Map<number, number>();
       const property = fc.asyncProperty(requestsTo(operation), async (make) => {
         const sent = make();
-        const came = await world.exchange(sent);
+        const came = await fixture.exchange(sent);
         seen.set(came.status, (seen.get(came.status) ?? 0) + 1);
         judge(sent, came);
       });
@@ -260,5 +260,5 @@ describe('a route answers whatever it is asked within its description, gives not
     });
   }
 
-  test('the service is well afterwards', () => world.assertWell());
+  test('the service is well afterwards', () => fixture.assertWell());
 });

@@ -18,20 +18,20 @@ import {
   otherMerchantKey,
   testKey,
   unprotected,
-  World,
+  Fixture,
 } from './small-graph.ts';
 
 const open = async () => {
-  const world = new World();
+  const fixture = new Fixture();
   const clock = { ms: 1_000 };
   const authenticator = openAuthenticator({
-    supergraph: await openSmallGraph(world),
-    bus: world.bus,
+    supergraph: await openSmallGraph(fixture),
+    bus: fixture.bus,
     operatorToken,
     now_ms: () => clock.ms,
     ...authenticatorParts,
   });
-  return { world, clock, authenticator };
+  return { fixture, clock, authenticator };
 };
 
 const bearer = (key: string): string => `Bearer ${key}`;
@@ -117,23 +117,23 @@ describe('a merchant key', () => {
   });
 
   test('is asked about once in 30 seconds', async () => {
-    const { world, clock, authenticator } = await open();
+    const { fixture, clock, authenticator } = await open();
     await admitted(authenticator, testKey);
     clock.ms += heldKey_ms - 1;
     await admitted(authenticator, testKey);
-    assert.equal(world.count('apiKeyHolder'), 1);
+    assert.equal(fixture.count('apiKeyHolder'), 1);
     clock.ms += 1;
     await admitted(authenticator, testKey);
-    assert.equal(world.count('apiKeyHolder'), 2);
+    assert.equal(fixture.count('apiKeyHolder'), 2);
   });
 
   test('that is unknown is asked about again after a second', async () => {
-    const { world, clock, authenticator } = await open();
+    const { fixture, clock, authenticator } = await open();
     const key = 'sk_test_new000_0123456789abcdef';
     await refusal(authenticator, bearer(key));
     await refusal(authenticator, bearer(key));
-    assert.equal(world.count('apiKeyHolder'), 1);
-    world.setKey(key, {
+    assert.equal(fixture.count('apiKeyHolder'), 1);
+    fixture.setKey(key, {
       keyId: 'key-9',
       merchantId: 'm1',
       shopId: 's1',
@@ -148,23 +148,23 @@ describe('a merchant key', () => {
   });
 
   test('is asked about once by many at the same time', async () => {
-    const { world, authenticator } = await open();
+    const { fixture, authenticator } = await open();
     await Promise.all(Array.from({ length: 20 }, () => admitted(authenticator, testKey)));
-    assert.equal(world.count('apiKeyHolder'), 1);
+    assert.equal(fixture.count('apiKeyHolder'), 1);
   });
 
   test('stops at once when it is revoked, and another merchant is not asked about for that', async () => {
-    const { world, authenticator } = await open();
+    const { fixture, authenticator } = await open();
     await admitted(authenticator, testKey);
     await admitted(authenticator, otherMerchantKey);
-    await world.revoke(testKey);
+    await fixture.revoke(testKey);
     await refusal(authenticator, bearer(testKey));
     await admitted(authenticator, otherMerchantKey);
-    assert.equal(world.count('apiKeyHolder'), 3);
+    assert.equal(fixture.count('apiKeyHolder'), 3);
   });
 
   test('whose answer was on its way when it was revoked is neither remembered nor joined', async () => {
-    const { bus, holders: known } = new World();
+    const { bus, holders: known } = new Fixture();
     const [held] = known.values();
     assert(held);
     const answers = [
@@ -185,17 +185,17 @@ describe('a merchant key', () => {
   });
 
   test('cannot be checked while the merchants subgraph fails, and that is not remembered', async () => {
-    const { world, authenticator } = await open();
-    world.obstacles.set('apiKeyHolder', () => Promise.reject(new Error('no database')));
+    const { fixture, authenticator } = await open();
+    fixture.obstacles.set('apiKeyHolder', () => Promise.reject(new Error('no database')));
     await assert.rejects(authenticator.ofHeader(bearer(testKey), bareRequest));
-    world.obstacles.clear();
+    fixture.obstacles.clear();
     await admitted(authenticator, testKey);
   });
 });
 
 describe('a watched key', () => {
   test('is lost once, when it is revoked', async () => {
-    const { world, authenticator } = await open();
+    const { fixture, authenticator } = await open();
     const { principal } = await admitted(authenticator, testKey);
     const lost: string[] = [];
     authenticator.watch(
@@ -203,18 +203,18 @@ describe('a watched key', () => {
       { principal },
       ({ code }) => lost.push(code),
     );
-    await world.bus.publish('keys', { merchantId: 'm1' });
+    await fixture.bus.publish('keys', { merchantId: 'm1' });
     await settle();
     assert.deepEqual(lost, []);
-    await world.revoke(testKey);
-    await world.revoke(testKey);
+    await fixture.revoke(testKey);
+    await fixture.revoke(testKey);
     await settle();
     assert.deepEqual(lost, ['unauthorized']);
   });
 
   test('is lost within a minute when the message of its revocation was lost', async (t) => {
     t.mock.timers.enable({ apis: ['setInterval'] });
-    const { world, clock, authenticator } = await open();
+    const { fixture, clock, authenticator } = await open();
     const { principal } = await admitted(authenticator, testKey);
     const lost: string[] = [];
     authenticator.watch(
@@ -222,7 +222,7 @@ describe('a watched key', () => {
       { principal },
       ({ code }) => lost.push(code),
     );
-    world.holders.clear();
+    fixture.holders.clear();
     for (const _ of [1, 2]) {
       clock.ms += heldKey_ms;
       t.mock.timers.tick(heldKey_ms);
@@ -233,7 +233,7 @@ describe('a watched key', () => {
   });
 
   test('is not lost after its watch was ended, nor while nobody can say', async () => {
-    const { world, authenticator } = await open();
+    const { fixture, authenticator } = await open();
     const { principal } = await admitted(authenticator, testKey);
     const lost: string[] = [];
     const unwatch = authenticator.watch(
@@ -241,12 +241,12 @@ describe('a watched key', () => {
       { principal },
       ({ code }) => lost.push(code),
     );
-    world.obstacles.set('apiKeyHolder', () => Promise.reject(new Error('no database')));
-    await world.bus.publish('keys', { merchantId: 'm1' });
+    fixture.obstacles.set('apiKeyHolder', () => Promise.reject(new Error('no database')));
+    await fixture.bus.publish('keys', { merchantId: 'm1' });
     await settle();
-    world.obstacles.clear();
+    fixture.obstacles.clear();
     unwatch();
-    await world.revoke(testKey);
+    await fixture.revoke(testKey);
     await settle();
     assert.deepEqual(lost, []);
   });
@@ -261,11 +261,11 @@ describe("the operator's token", () => {
   });
 
   test('is not taken when it differs, or when there is none', async () => {
-    const { world, authenticator } = await open();
+    const { fixture, authenticator } = await open();
     assert.equal((await refusal(authenticator, bearer(`${operatorToken}x`))).code, 'unauthorized');
     const without = openAuthenticator({
-      supergraph: await openSmallGraph(world),
-      bus: world.bus,
+      supergraph: await openSmallGraph(fixture),
+      bus: fixture.bus,
       operatorToken: null,
       ...authenticatorParts,
     });

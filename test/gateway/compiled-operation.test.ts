@@ -39,7 +39,7 @@ import {
   generatedExecutors,
   merchants,
   readFederatedOperations,
-  type World,
+  type Fixture,
 } from './generated-subgraphs.ts';
 
 const merchantId = merchants[0] ?? '';
@@ -53,7 +53,7 @@ const principals: readonly Principal[] = [
 let asked = 0;
 subscribe('http.client.request.created', () => (asked += 1));
 
-const world: World = { seed: 1, faults: 0 };
+const fixture: Fixture = { seed: 1, faults: 0 };
 const log = openLog({ logLevel: 'silent' }, 'test');
 const supergraphSdl = readFileSync(
   join(import.meta.dirname, '../../schema/supergraph.graphql'),
@@ -61,13 +61,13 @@ const supergraphSdl = readFileSync(
 );
 const supergraph: Supergraph = await openSupergraph({
   supergraphSdl,
-  executors: generatedExecutors(world),
+  executors: generatedExecutors(fixture),
   log,
 });
 /** The same, with nothing compiled but the named operations: what is compared with. */
 const stock: Supergraph = await openSupergraph({
   supergraphSdl,
-  executors: generatedExecutors(world),
+  executors: generatedExecutors(fixture),
   log,
   compilesDocuments: false,
 });
@@ -177,7 +177,7 @@ const compareAnswers = async (
   });
   await fc.assert(
     fc.asyncProperty(input, async ({ seed, faults, caller, variables }) => {
-      Object.assign(world, { seed, faults });
+      Object.assign(fixture, { seed, faults });
       const call: Call = { principal: caller, requestId: 'test' };
       const answer = await compiled(variables, call);
       assert.deepEqual(told(answer), told(await stock.execute({ document, variables }, call)));
@@ -211,7 +211,7 @@ describe('a compiled operation answers as the stock executor does', { concurrenc
 });
 
 test('an ad-hoc document that comes again answers as the first time, one with a condition or with wrong variables too', async () => {
-  Object.assign(world, { seed: 5, faults: 0 });
+  Object.assign(fixture, { seed: 5, faults: 0 });
   const texts = [
     'query ($first: Int! = 3) { payments(first: $first) { nodes { id shop { name } merchant { id } } } }',
     'query ($first: Int! = 3) { payments(first: $first) { nodes { id shop @include(if: false) { name } } } }',
@@ -270,7 +270,7 @@ describe('what is not understood is not compiled', () => {
       principal: principals[0] ?? { kind: 'service', name: 'none' },
       requestId: 'test',
     };
-    Object.assign(world, { seed: 1, faults: 0 });
+    Object.assign(fixture, { seed: 1, faults: 0 });
     const shown = await supergraph.execute(
       {
         document: parse('{ __schema { subscriptionType { name } } rates { method } }'),
@@ -304,7 +304,7 @@ test('a refused variable is named and its place told, and its value never repeat
 });
 
 test('Apollo Server runs on the same gateway', async () => {
-  Object.assign(world, { seed: 3, faults: 0 });
+  Object.assign(fixture, { seed: 3, faults: 0 });
   const server = new ApolloServer<Call>({ gateway: supergraph.apolloGateway });
   await server.start();
   const query = '{ billingSubscriptions { customerRef shop { name } } }';

@@ -31,7 +31,7 @@ import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import type { Call } from '../../subgraphs/kernel/service/access/principal.ts';
 
 /** What the data of one run follows from. */
-export interface World {
+export interface Fixture {
   seed: number;
   /** One field in so many goes wrong; 0: none. */
   faults: number;
@@ -43,9 +43,9 @@ interface Row {
 }
 
 /** A number that follows from the words. */
-const draw = (world: World, ...words: readonly string[]): number =>
+const draw = (fixture: Fixture, ...words: readonly string[]): number =>
   createHash('md5')
-    .update([world.seed, ...words].join('|'))
+    .update([fixture.seed, ...words].join('|'))
     .digest()
     .readUInt32LE(0);
 
@@ -118,7 +118,7 @@ const fault = (kind: number, field: string): never => {
 };
 
 const makeValue = (
-  world: World,
+  fixture: Fixture,
   type: GraphQLOutputType,
   parent: Row,
   info: GraphQLResolveInfo,
@@ -130,14 +130,14 @@ const makeValue = (
     Object.values(info.variableValues).some((value) => String(value).startsWith('endCursor-'))
   )
     return false;
-  const number = draw(world, parent.identity, info.fieldName, salt);
-  const wrong = world.faults > 0 && number % world.faults === 0;
+  const number = draw(fixture, parent.identity, info.fieldName, salt);
+  const wrong = fixture.faults > 0 && number % fixture.faults === 0;
   if (wrong && (number >>> 4) % 3 > 0) fault(number >>> 6, info.fieldName);
   if (wrong || (!isNonNullType(type) && (number >>> 12) % 4 === 0)) return null;
   const bare = getNullableType(type);
   if (isListType(bare))
     return Array.from({ length: (number >>> 5) % 4 }, (_, index) =>
-      makeItem(world, bare.ofType, parent, info, `${salt}${index}`),
+      makeItem(fixture, bare.ofType, parent, info, `${salt}${index}`),
     );
   const named = getNamedType(bare);
   if (isEnumType(named)) return pick(named.getValues(), number).name;
@@ -154,21 +154,21 @@ const makeValue = (
 
 /** An item that fails makes the whole field fail in a resolver; in a list it is simply null. */
 const makeItem = (
-  world: World,
+  fixture: Fixture,
   type: GraphQLOutputType,
   parent: Row,
   info: GraphQLResolveInfo,
   salt: string,
 ): unknown => {
   try {
-    return makeValue(world, type, parent, info, salt);
+    return makeValue(fixture, type, parent, info, salt);
   } catch {
     return null;
   }
 };
 
 const resolverOf =
-  (world: World) =>
+  (fixture: Fixture) =>
   (source: Row | undefined, args: object, _context: unknown, info: GraphQLResolveInfo) => {
     const parent = source ?? { identity: 'root', __typename: 'Root' };
     const salt =
@@ -177,13 +177,13 @@ const resolverOf =
             typeof value === 'bigint' ? `${value}n` : value,
           )
         : '';
-    const make = () => makeValue(world, info.returnType, parent, info, salt);
-    return draw(world, parent.identity, info.fieldName, 'when') % 3 === 0
+    const make = () => makeValue(fixture, info.returnType, parent, info, salt);
+    return draw(fixture, parent.identity, info.fieldName, 'when') % 3 === 0
       ? Promise.resolve().then(make)
       : make();
   };
 
-const resolversOf = (name: SubgraphName, world: World): Record<string, unknown> =>
+const resolversOf = (name: SubgraphName, fixture: Fixture): Record<string, unknown> =>
   Object.fromEntries(
     readSubgraphSdl(name).definitions.flatMap((definition) => {
       if (
@@ -195,22 +195,25 @@ const resolversOf = (name: SubgraphName, world: World): Record<string, unknown> 
         [
           definition.name.value,
           Object.fromEntries(
-            (definition.fields ?? []).map((field) => [field.name.value, resolverOf(world)]),
+            (definition.fields ?? []).map((field) => [field.name.value, resolverOf(fixture)]),
           ),
         ],
       ];
     }),
   );
 
-const loadersOf = (name: SubgraphName, world: World): EntityLoaders =>
+const loadersOf = (name: SubgraphName, fixture: Fixture): EntityLoaders =>
   Object.fromEntries(
     resolvableEntities(readSubgraphSdl(name)).map((typeName) => [
       typeName,
       async (references) => {
-        if (world.faults > 0 && draw(world, name, typeName, 'loader') % (world.faults * 2) === 0)
-          fault(draw(world, typeName), typeName);
+        if (
+          fixture.faults > 0 &&
+          draw(fixture, name, typeName, 'loader') % (fixture.faults * 2) === 0
+        )
+          fault(draw(fixture, typeName), typeName);
         return references.map(({ merchantId, id }) =>
-          world.faults > 0 && draw(world, name, typeName, id) % world.faults === 0
+          fixture.faults > 0 && draw(fixture, name, typeName, id) % fixture.faults === 0
             ? null
             : { identity: `${typeName}/${merchantId}/${id}`, __typename: typeName },
         );
@@ -224,15 +227,15 @@ const contextOf = (call: Call): SubgraphContext => ({
   now: () => Temporal.Instant.fromEpochMilliseconds(0),
 });
 
-/** An executor of each subgraph. The world may be changed between calls. */
-export const generatedExecutors = (world: World): Record<SubgraphName, SubgraphExecutor> => {
+/** An executor of each subgraph. The fixture may be changed between calls. */
+export const generatedExecutors = (fixture: Fixture): Record<SubgraphName, SubgraphExecutor> => {
   const log = openLog({ logLevel: 'silent' }, 'test');
   const open = (name: SubgraphName): SubgraphExecutor =>
     localExecutor(
       buildSubgraph({
         name,
-        resolvers: resolversOf(name, world),
-        entities: loadersOf(name, world),
+        resolvers: resolversOf(name, fixture),
+        entities: loadersOf(name, fixture),
       }),
       contextOf,
       log,

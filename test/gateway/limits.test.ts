@@ -81,7 +81,7 @@ const tooLarge: readonly TooLarge[] = [
 describe('an operation is refused with the numbers, over HTTP and over a socket, when it is', () => {
   for (const { title, query, variables, exceeded } of tooLarge) {
     test(title, async (t) => {
-      const { url, socketUrl, world } = await serveGraph(t);
+      const { url, socketUrl, fixture } = await serveGraph(t);
       const response = await post(url, { query, variables });
       assert.equal(response.status, 400);
       const { errors } = await read(response);
@@ -107,7 +107,7 @@ describe('an operation is refused with the numbers, over HTTP and over a socket,
           return true;
         },
       );
-      assert.deepEqual([...world.asked.keys()], ['apiKeyHolder'], 'nothing has run');
+      assert.deepEqual([...fixture.asked.keys()], ['apiKeyHolder'], 'nothing has run');
     });
   }
 });
@@ -120,7 +120,7 @@ describe('an operation within the limits', () => {
     assert.deepEqual(
       await codesOf(await post(url, { query, variables: { n: 200 } })),
       ['internal_error'],
-      'the small world has no payments, and was asked',
+      'the small fixture has no payments, and was asked',
     );
     const deeper =
       'query ($n: Int!) { payments(first: $n) { nodes { refunds { payment { refunds { payment { id } } } } } } }';
@@ -150,7 +150,7 @@ describe('variables of 20,000 lists in one another are a bad request', () => {
   ];
   for (const query of queries) {
     test(query, async (t) => {
-      const { url, socketUrl, world } = await serveGraph(t);
+      const { url, socketUrl, fixture } = await serveGraph(t);
       const response = await post(
         url,
         `{"query":${JSON.stringify(query)},"variables":{"v":${deep}}}`,
@@ -161,7 +161,7 @@ describe('variables of 20,000 lists in one another are a bad request', () => {
         `{"id":"1","type":"subscribe","payload":{"query":${JSON.stringify(query)},"variables":{"v":${deep}}}}`,
       );
       assert.match(JSON.stringify(await hear(socket)), /"type":"error".*"code":"bad_request"/);
-      assert.deepEqual([...world.asked.keys()], ['apiKeyHolder'], 'nothing has run');
+      assert.deepEqual([...fixture.asked.keys()], ['apiKeyHolder'], 'nothing has run');
     });
   }
 
@@ -231,19 +231,19 @@ describe('what a foreign page could make a browser send is refused', () => {
     'multipart/form-data; boundary=x',
   ]) {
     test(`as ${type}`, async (t) => {
-      const { url, world } = await serveGraph(t);
+      const { url, fixture } = await serveGraph(t);
       const response = await post(url, JSON.stringify({ query }), { 'content-type': type });
       assert([400, 415].includes(response.status), String(response.status));
-      assert.equal(world.count('merchant'), 0);
+      assert.equal(fixture.count('merchant'), 0);
     });
   }
 
   test('as a mutation by GET', async (t) => {
-    const { url, world } = await serveGraph(t);
+    const { url, fixture } = await serveGraph(t);
     const address = `${url}/graphql?query=${encodeURIComponent('mutation { merchantCreate(name: "New") { id } }')}`;
     const headers = { authorization: `Bearer ${testKey}`, 'apollo-require-preflight': 'yes' };
     assert.equal((await fetch(address, { headers })).status, 405);
-    assert.equal(world.count('merchantCreate'), 0);
+    assert.equal(fixture.count('merchantCreate'), 0);
   });
 });
 

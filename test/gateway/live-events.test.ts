@@ -8,17 +8,17 @@ import {
 import type { Told } from '../../gateway/live/live-reader.ts';
 import { storedEvents } from '../../gateway/live/stored-events.ts';
 import { streamKinds } from '../../subgraphs/kernel/rules/event.ts';
-import { openSmallGraph, silent, World } from './small-graph.ts';
+import { openSmallGraph, silent, Fixture } from './small-graph.ts';
 
 const open = async (
   limits: { readonly rememberedEvents?: number; readonly readerBuffer?: number } = {},
 ) => {
-  const world = new World();
-  const supergraph = await openSmallGraph(world);
+  const fixture = new Fixture();
+  const supergraph = await openSmallGraph(fixture);
   return {
-    world,
+    fixture,
     live: openLiveEvents({
-      bus: world.bus,
+      bus: fixture.bus,
       readEventsAfter: storedEvents(supergraph),
       log: silent,
       ...limits,
@@ -51,55 +51,55 @@ const isSilent = async (reading: Reading): Promise<boolean> => {
 
 describe('the live events', () => {
   test('come in order from the moment of reading, and only once when the bus repeats itself', async () => {
-    const { world, live } = await open();
-    await world.happen();
+    const { fixture, live } = await open();
+    await fixture.happen();
     const reading = live.read(everything);
-    const second = await world.happen();
-    await world.tell(second);
-    await world.happen();
+    const second = await fixture.happen();
+    await fixture.tell(second);
+    await fixture.happen();
     assert.deepEqual(sequences(await take(reading, 2)), ['20', '30']);
     assert(await isSilent(reading));
   });
 
   test('of a shop are those of its merchant, shop and mode', async () => {
-    const { world, live } = await open();
+    const { fixture, live } = await open();
     const reading = live.read({
       ...everything,
       audience: { merchantId: 'm1', shopId: 's1', mode: 'test' },
     });
-    await world.happen({ merchantId: 'm2', shopId: 's3' });
-    await world.happen({ shopId: 's2' });
-    await world.happen({ mode: 'live' });
-    await world.happen();
+    await fixture.happen({ merchantId: 'm2', shopId: 's3' });
+    await fixture.happen({ shopId: 's2' });
+    await fixture.happen({ mode: 'live' });
+    await fixture.happen();
     assert.deepEqual(sequences(await take(reading, 1)), ['40']);
   });
 
   test('of a buyer are those of the payment, and of a merchant those of all its shops', async () => {
-    const { world, live } = await open();
+    const { fixture, live } = await open();
     const buyer = live.read({
       ...everything,
       audience: { merchantId: 'm1', subjectId: 'payment-x' },
     });
     const merchant = live.read({ ...everything, audience: { merchantId: 'm1' } });
-    await world.happen({ merchantId: 'm2' });
-    await world.happen({ shopId: 's2', mode: 'live' });
-    await world.happen({ subjectId: 'payment-x', kind: 'payment.status_changed' });
+    await fixture.happen({ merchantId: 'm2' });
+    await fixture.happen({ shopId: 's2', mode: 'live' });
+    await fixture.happen({ subjectId: 'payment-x', kind: 'payment.status_changed' });
     assert.deepEqual(sequences(await take(buyer, 1)), ['30']);
     assert.deepEqual(sequences(await take(merchant, 2)), ['20', '30']);
   });
 
   test('of a kind leave the others out', async () => {
-    const { world, live } = await open();
+    const { fixture, live } = await open();
     const reading = live.read({ ...everything, kinds: new Set(['refund.created']) });
-    await world.happen();
-    await world.happen({ kind: 'refund.created' });
+    await fixture.happen();
+    await fixture.happen({ kind: 'refund.created' });
     assert.deepEqual(sequences(await take(reading, 1)), ['20']);
   });
 
   test('that a slow reader has no room for are lost, oldest first, and counted', async () => {
-    const { world, live } = await open({ readerBuffer: 3 });
+    const { fixture, live } = await open({ readerBuffer: 3 });
     const reading = live.read(everything);
-    for (let i = 0; i < 8; i += 1) await world.happen();
+    for (let i = 0; i < 8; i += 1) await fixture.happen();
     const told = await take(reading, 3);
     assert.deepEqual(sequences(told), ['60', '70', '80']);
     assert.deepEqual(
@@ -111,134 +111,134 @@ describe('the live events', () => {
 
 describe('events that did not come over the bus', () => {
   test('are read from the store when the next one comes: in order, and each once', async () => {
-    const { world, live } = await open();
+    const { fixture, live } = await open();
     const reading = live.read(everything);
-    await world.happen();
-    const lost = [world.store(), world.store()];
-    await world.happen();
-    await world.happen();
+    await fixture.happen();
+    const lost = [fixture.store(), fixture.store()];
+    await fixture.happen();
+    await fixture.happen();
     assert.deepEqual(sequences(await take(reading, 5)), ['10', '20', '30', '40', '50']);
     // A relay that was thought dead speaks after all.
-    await world.tell(...lost);
-    await world.happen();
+    await fixture.tell(...lost);
+    await fixture.happen();
     assert.deepEqual(sequences(await take(reading, 1)), ['60']);
     assert(await isSilent(reading));
   });
 
   test('are read when nothing follows, as soon as it is told where the stream stands', async () => {
-    const { world, live } = await open();
+    const { fixture, live } = await open();
     const reading = live.read(everything);
-    await world.happen();
-    for (let i = 0; i < 1_200; i += 1) world.store();
-    await world.tell();
+    await fixture.happen();
+    for (let i = 0; i < 1_200; i += 1) fixture.store();
+    await fixture.tell();
     const told: Told[] = [];
     while (told.at(-1)?.event.sequence !== '12010') told.push(...(await take(reading, 1)));
     // A reader who is slower than the store loses its oldest events, as ever, and is told how many.
     assert.equal(told.length + told.reduce((sum, { missed }) => sum + missed, 0), 1_201);
-    await world.tell();
+    await fixture.tell();
     assert(await isSilent(reading));
-    assert.equal(world.count('liveEventsAfter'), 3);
+    assert.equal(fixture.count('liveEventsAfter'), 3);
   });
 
   test('are read at the next message when the store could not be asked', async () => {
-    const { world, live } = await open();
+    const { fixture, live } = await open();
     const reading = live.read(everything);
-    await world.happen();
-    world.store();
-    world.obstacles.set('liveEventsAfter', () => Promise.reject(new Error('no database')));
-    await world.happen();
+    await fixture.happen();
+    fixture.store();
+    fixture.obstacles.set('liveEventsAfter', () => Promise.reject(new Error('no database')));
+    await fixture.happen();
     assert.deepEqual(sequences(await take(reading, 1)), ['10']);
     assert(await isSilent(reading));
-    world.obstacles.clear();
-    await world.tell();
+    fixture.obstacles.clear();
+    await fixture.tell();
     assert.deepEqual(sequences(await take(reading, 2)), ['20', '30']);
   });
 
   test('of more than a day are let go, and what follows is told', async () => {
-    const { world, live } = await open();
+    const { fixture, live } = await open();
     const reading = live.read(everything);
-    await world.happen();
-    world.store();
-    await world.happen();
+    await fixture.happen();
+    fixture.store();
+    await fixture.happen();
     assert.deepEqual(sequences(await take(reading, 3)), ['10', '20', '30']);
-    world.events.splice(0);
-    await world.bus.publish('events', { behind: '900', last: '900', events: [] });
+    fixture.events.splice(0);
+    await fixture.bus.publish('events', { behind: '900', last: '900', events: [] });
     await new Promise((resolve) => setTimeout(resolve, 20));
-    const event = { ...world.store(), sequence: '910' };
-    await world.bus.publish('events', { behind: '900', last: '910', events: [event] });
+    const event = { ...fixture.store(), sequence: '910' };
+    await fixture.bus.publish('events', { behind: '900', last: '910', events: [event] });
     assert.deepEqual(sequences(await take(reading, 1)), ['910']);
   });
 });
 
 describe('a resumed reading', () => {
   test('goes on behind the event from memory, without asking the store', async () => {
-    const { world, live } = await open();
-    for (let i = 0; i < 4; i += 1) await world.happen();
+    const { fixture, live } = await open();
+    for (let i = 0; i < 4; i += 1) await fixture.happen();
     const reading = live.read(everything, '20');
-    await world.happen();
+    await fixture.happen();
     assert.deepEqual(sequences(await take(reading, 3)), ['30', '40', '50']);
-    assert.equal(world.count('liveEventsAfter'), 0);
+    assert.equal(fixture.count('liveEventsAfter'), 0);
   });
 
   test('asks the store for what memory has let go, and misses nothing on the way', async () => {
-    const { world, live } = await open({ rememberedEvents: 2 });
-    for (let i = 0; i < 6; i += 1) await world.happen();
+    const { fixture, live } = await open({ rememberedEvents: 2 });
+    for (let i = 0; i < 6; i += 1) await fixture.happen();
     const reading = live.read(everything, '10');
     assert.deepEqual(sequences(await take(reading, 5)), ['20', '30', '40', '50', '60']);
-    await world.happen();
+    await fixture.happen();
     assert.deepEqual(sequences(await take(reading, 1)), ['70']);
-    assert.equal(world.count('liveEventsAfter'), 1);
+    assert.equal(fixture.count('liveEventsAfter'), 1);
   });
 
   test('tells once what happens while the store is asked, whether the store has it or not', async () => {
-    const { world, live } = await open();
-    world.store();
-    world.store();
+    const { fixture, live } = await open();
+    fixture.store();
+    fixture.store();
     const gate = Promise.withResolvers<void>();
-    world.obstacles.set('liveEventsAfter', () => gate.promise);
+    fixture.obstacles.set('liveEventsAfter', () => gate.promise);
     const reading = live.read(everything, '10');
     const told = take(reading, 4);
-    await world.happen();
+    await fixture.happen();
     gate.resolve();
     // Stored already, but not yet told over the bus when the store answers.
-    const late = world.store();
+    const late = fixture.store();
     await new Promise((resolve) => setTimeout(resolve, 20));
-    await world.tell(late);
-    await world.happen();
+    await fixture.tell(late);
+    await fixture.happen();
     assert.deepEqual(sequences(await told), ['20', '30', '40', '50']);
     assert(await isSilent(reading));
   });
 
   test('reads the store page by page', async () => {
-    const { world, live } = await open({ rememberedEvents: 2 });
-    for (let i = 0; i < 1_200; i += 1) world.store();
+    const { fixture, live } = await open({ rememberedEvents: 2 });
+    for (let i = 0; i < 1_200; i += 1) fixture.store();
     const reading = live.read(everything, '10');
     assert.deepEqual(
       sequences(await take(reading, 1_199)),
-      world.events.slice(1).map(({ sequence }) => sequence),
+      fixture.events.slice(1).map(({ sequence }) => sequence),
     );
-    await world.happen();
+    await fixture.happen();
     assert.deepEqual(sequences(await take(reading, 1)), ['12010']);
-    assert.equal(world.count('liveEventsAfter'), 3);
+    assert.equal(fixture.count('liveEventsAfter'), 3);
   });
 
   test('from an event that the store does not know, or that is too old, goes on from now', async () => {
-    const { world, live } = await open();
-    await world.happen();
+    const { fixture, live } = await open();
+    await fixture.happen();
     const reading = live.read(everything, '999999');
     const told = take(reading, 1);
-    await world.happen();
+    await fixture.happen();
     assert.deepEqual(sequences(await told), ['20']);
   });
 
   test('is narrowed in the store as it is in memory', async () => {
-    const { world, live } = await open({ rememberedEvents: 1 });
-    await world.happen();
-    await world.happen({ shopId: 's2' });
-    await world.happen({ kind: 'payout.created' });
-    await world.happen({ mode: 'live' });
-    await world.happen();
-    await world.happen({ shopId: 's2' });
+    const { fixture, live } = await open({ rememberedEvents: 1 });
+    await fixture.happen();
+    await fixture.happen({ shopId: 's2' });
+    await fixture.happen({ kind: 'payout.created' });
+    await fixture.happen({ mode: 'live' });
+    await fixture.happen();
+    await fixture.happen({ shopId: 's2' });
     const reading = live.read(
       {
         audience: { merchantId: 'm1', shopId: 's1', mode: 'test' },
@@ -251,8 +251,8 @@ describe('a resumed reading', () => {
   });
 
   test('rejects when the store cannot be asked, and has then ended', async () => {
-    const { world, live } = await open();
-    world.obstacles.set('liveEventsAfter', () => Promise.reject(new Error('no database')));
+    const { fixture, live } = await open();
+    fixture.obstacles.set('liveEventsAfter', () => Promise.reject(new Error('no database')));
     const reading = live.read(everything, '10');
     await assert.rejects(reading.next());
     assert.deepEqual(await reading.next(), { done: true, value: undefined });

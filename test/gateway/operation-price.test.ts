@@ -17,8 +17,11 @@ const aliased = (count: number, field: string): string =>
  * What an operation costs, as the headers say of a full bucket that gains one token in a second.
  */
 const priceOf = async (t: Parameters<typeof serveGraph>[0], query: string): Promise<number> => {
-  const { url, world } = await serveGraph(t);
-  world.setKey(testKey, { ...world.holderOf(testKey), rateLimit: { perSecond: 1, burst: 100 } });
+  const { url, fixture } = await serveGraph(t);
+  fixture.setKey(testKey, {
+    ...fixture.holderOf(testKey),
+    rateLimit: { perSecond: 1, burst: 100 },
+  });
   return 100 - remaining(await post(url, { query }));
 };
 
@@ -52,13 +55,16 @@ describe('an operation costs', () => {
     );
 
   test('what it costs before it runs: with too few tokens it is 429 and nothing has run, over HTTP and over a socket', async (t) => {
-    const { url, socketUrl, world } = await serveGraph(t);
+    const { url, socketUrl, fixture } = await serveGraph(t);
     const mutations = (count: number): string =>
       `mutation { ${aliased(count, 'paymentCancel(id: "p") { __typename }')} }`;
     // Another merchant has it planned: in the meantime the bucket would gain.
     await post(url, { query: mutations(20) }, { authorization: `Bearer ${otherMerchantKey}` });
-    const ran = world.count('paymentCancel');
-    world.setKey(testKey, { ...world.holderOf(testKey), rateLimit: { perSecond: 1, burst: 20 } });
+    const ran = fixture.count('paymentCancel');
+    fixture.setKey(testKey, {
+      ...fixture.holderOf(testKey),
+      rateLimit: { perSecond: 1, burst: 20 },
+    });
     const answers = await Promise.all(
       Array.from({ length: 4 }, async () => post(url, { query: mutations(20) })),
     );
@@ -73,12 +79,15 @@ describe('an operation costs', () => {
       .next()
       .catch((error: unknown) => error);
     assert.match(JSON.stringify(first), /rate_limited/);
-    assert.ok(world.count('paymentCancel') <= ran + 20);
+    assert.ok(fixture.count('paymentCancel') <= ran + 20);
   });
 
   test('a full bucket at most, so that a merchant with a small one can run it at all', async (t) => {
-    const { url, world } = await serveGraph(t);
-    world.setKey(testKey, { ...world.holderOf(testKey), rateLimit: { perSecond: 1, burst: 3 } });
+    const { url, fixture } = await serveGraph(t);
+    fixture.setKey(testKey, {
+      ...fixture.holderOf(testKey),
+      rateLimit: { perSecond: 1, burst: 3 },
+    });
     const response = await post(url, { query: getIntrospectionQuery() });
     assert.deepEqual([response.status, remaining(response)], [200, 0]);
   });

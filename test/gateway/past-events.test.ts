@@ -11,9 +11,9 @@ type Graph = Awaited<ReturnType<typeof serveGraph>>;
 /** The graph with three past events, asked by a key that has these scopes alone. */
 const serveKey = async (t: TestContext, scopes: readonly string[]): Promise<Graph> => {
   const served = await serveGraph(t);
-  served.world.setKey(testKey, { ...served.world.holderOf(testKey), scopes: [...scopes] });
-  served.world.store({ subjectId: 'p-1' });
-  served.world.store({ subjectId: 'p-2' });
+  served.fixture.setKey(testKey, { ...served.fixture.holderOf(testKey), scopes: [...scopes] });
+  served.fixture.store({ subjectId: 'p-1' });
+  served.fixture.store({ subjectId: 'p-2' });
   return served;
 };
 
@@ -53,7 +53,7 @@ describe('a key without api:reports:read', () => {
       assert.deepEqual(await codesOf(response), ['scope_required']);
       assert.match(await first(t, served, query), /"code":"scope_required"/);
     }
-    assert.equal(served.world.count('liveEvent'), 0);
+    assert.equal(served.fixture.count('liveEvent'), 0);
   });
 
   test('gets the objects of events as they happen, which it may read by their ids, but not the deliveries of a payment', async (t) => {
@@ -63,7 +63,7 @@ describe('a key without api:reports:read', () => {
       say(socket, { type: 'subscribe', id: '1', payload: { query } });
       const heard = hear(socket);
       for (let told = false; !told;) {
-        await served.world.happen({ subjectId: 'p-now' });
+        await served.fixture.happen({ subjectId: 'p-now' });
         told = await Promise.race([
           heard.then(() => true),
           new Promise<false>((resolve) => setTimeout(resolve, 50, false)),

@@ -29,13 +29,13 @@ import {
   generatedExecutors,
   merchants,
   readFederatedOperations,
-  type World,
+  type Fixture,
 } from './generated-subgraphs.ts';
 
 const keys: PrincipalKeys = { shared: randomBytes(32), service: null };
 const log = openLog({ logLevel: 'silent' }, 'test');
-const world: World = { seed: 7, faults: 0 };
-const local = generatedExecutors(world);
+const fixture: Fixture = { seed: 7, faults: 0 };
+const local = generatedExecutors(fixture);
 
 const app = fastify();
 for (const name of subgraphNames) serveSubgraph(app, { name, executor: local[name], keys });
@@ -97,7 +97,7 @@ test('subgraphs over HTTP answer as they do in the process', async () => {
     assert(getOperationAST(document));
     const [here, there] = [near.compile(document), far.compile(document)];
     for (let seed = 0; seed < 8; seed += 1) {
-      Object.assign(world, { seed, faults: seed % 2 === 0 ? 0 : 23 });
+      Object.assign(fixture, { seed, faults: seed % 2 === 0 ? 0 : 23 });
       const answer = await there(variables, call);
       assert.deepEqual(plain(answer), plain(await here(variables, call)));
       errors += answer.errors?.length ?? 0;
@@ -204,7 +204,7 @@ describe('a subgraph that does not answer is unavailable', () => {
 });
 
 test('an answer is counted in the process that makes it: it ends there, and what it took is known here', async () => {
-  Object.assign(world, { seed: 3, faults: 0 });
+  Object.assign(fixture, { seed: 3, faults: 0 });
   const run = reach(address + subgraphPath('payments')).prepare(
     parse('{ payments(first: 3) { nodes { id orderId refunds { id } } } }'),
   );

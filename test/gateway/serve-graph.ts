@@ -1,5 +1,5 @@
 /**
- * The small world's graph on a loopback port, as a process of the service has it, and clients of
+ * The small fixture's graph on a loopback port, as a process of the service has it, and clients of
  * its sockets.
  */
 import type { TestContext } from 'node:test';
@@ -22,7 +22,7 @@ import {
   operatorToken,
   silent,
   testKey,
-  World,
+  Fixture,
 } from './small-graph.ts';
 
 interface Limits {
@@ -35,11 +35,11 @@ interface Limits {
   readonly graphiql?: boolean;
 }
 
-/** Everything that the graph's public side is made of, over a world of its own. */
+/** Everything that the graph's public side is made of, over a fixture of its own. */
 export const openParts = async (limits: Limits = {}) => {
-  const world = new World();
-  const { bus } = world;
-  const supergraph = await openSmallGraph(world);
+  const fixture = new Fixture();
+  const { bus } = fixture;
+  const supergraph = await openSmallGraph(fixture);
   const authenticator = openAuthenticator({
     ...authenticatorParts,
     supergraph,
@@ -56,7 +56,7 @@ export const openParts = async (limits: Limits = {}) => {
   const liveSubscriptions = openLiveSubscriptions({ supergraph, liveEvents, log: silent });
   const limiter = limitBy(openBucketsInMemory(), openAddressOf([]));
   return {
-    world,
+    fixture,
     bus,
     supergraph,
     authenticator,
@@ -68,7 +68,7 @@ export const openParts = async (limits: Limits = {}) => {
   };
 };
 
-/** Serves a new world until the test ends. */
+/** Serves a new fixture until the test ends. */
 export const serveGraph = async (t: TestContext, limits: Limits = {}) => {
   const parts = await openParts(limits);
   const app = fastify();

@@ -46,13 +46,13 @@ describe('/graphql', () => {
   });
 
   test('runs a mutation for the operator, and refuses it to a key', async (t) => {
-    const { url, world } = await serveGraph(t);
+    const { url, fixture } = await serveGraph(t);
     const mutation = {
       query: 'mutation ($name: String!) { merchantCreate(name: $name) { name } }',
       variables: { name: 'New' },
     };
     assert.deepEqual(await codesOf(await post(url, mutation)), ['scope_required']);
-    assert.equal(world.count('merchantCreate'), 0);
+    assert.equal(fixture.count('merchantCreate'), 0);
     const response = await post(url, mutation, { authorization: `Bearer ${operatorToken}` });
     assert.deepEqual(await read(response), { data: { merchantCreate: { name: 'New' } } });
   });
@@ -164,11 +164,11 @@ describe('/graphql refuses', () => {
   });
 
   test('a live key without live mode with 403, and everybody with 503 while keys cannot be checked', async (t) => {
-    const { url, world } = await serveGraph(t);
+    const { url, fixture } = await serveGraph(t);
     const live = await post(url, { query }, { authorization: `Bearer ${liveKey}` });
     assert.equal(live.status, 403);
     assert.deepEqual(await codesOf(live), ['live_not_enabled']);
-    world.obstacles.set('apiKeyHolder', () => Promise.reject(new Error('no database')));
+    fixture.obstacles.set('apiKeyHolder', () => Promise.reject(new Error('no database')));
     const unchecked = await post(url, { query });
     assert.equal(unchecked.status, 503);
     assert.equal(unchecked.headers.get('retry-after'), '1');

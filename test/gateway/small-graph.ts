@@ -1,5 +1,5 @@
 /**
- * A small world behind the real schema and the real gateway: the four subgraphs over their SDL with
+ * A small fixture behind the real schema and the real gateway: the four subgraphs over their SDL with
  * rows in memory, a bus inside the process and one shop with its keys. What was asked of it is
  * counted.
  */
@@ -92,7 +92,7 @@ const holder = (
   ...unprotected,
 });
 
-export class World {
+export class Fixture {
   readonly bus = localBus();
   readonly holders = new Map<string, ApiKeyHolder>();
   readonly events: StreamedEvent[] = [];
@@ -209,25 +209,25 @@ const hears = (principal: Principal, event: StreamedEvent): boolean => {
 
 type Resolve = (args: Record<string, unknown>, context: SubgraphContext) => unknown;
 
-const rootFields = (world: World): Readonly<Record<string, Resolve>> => ({
-  apiKeyHolder: ({ digest }) => world.holders.get(String(digest)) ?? null,
+const rootFields = (fixture: Fixture): Readonly<Record<string, Resolve>> => ({
+  apiKeyHolder: ({ digest }) => fixture.holders.get(String(digest)) ?? null,
   merchant: ({ id }) =>
     id === 'm1' ? { id, name: 'Merchant of the test', liveEnabled: false } : null,
   liveEvent: ({ id }, { principal }) => {
-    const event = world.events.find(({ sequence }) => sequence === id);
-    return event && !world.gone.has(event.sequence) && hears(principal, event)
+    const event = fixture.events.find(({ sequence }) => sequence === id);
+    return event && !fixture.gone.has(event.sequence) && hears(principal, event)
       ? graphEvent(event)
       : null;
   },
   liveEventsAfter: ({ after, first, kinds, ...narrowing }) => {
-    if (!world.events.some(({ sequence }) => sequence === after)) return null;
+    if (!fixture.events.some(({ sequence }) => sequence === after)) return null;
     const matches = (event: StreamedEvent): boolean =>
       BigInt(event.sequence) > BigInt(String(after)) &&
       Object.entries(narrowing).every(([name, value]) =>
         Object.entries(event).some(([field, is]) => field === name && is === value),
       ) &&
       (!Array.isArray(kinds) || kinds.includes(kindInGraph[event.kind]));
-    return world.events.filter(matches).slice(0, Number(first)).map(graphEvent);
+    return fixture.events.filter(matches).slice(0, Number(first)).map(graphEvent);
   },
   merchantCreate: ({ name }) => ({ id: 'm9', name, liveEnabled: false }),
   ledger: () => {
@@ -271,14 +271,14 @@ const fieldsOf: Readonly<
   },
 };
 
-const executorOf = (world: World, name: SubgraphName): SubgraphExecutor => {
+const executorOf = (fixture: Fixture, name: SubgraphName): SubgraphExecutor => {
   const sdl = readSubgraphSdl(name);
-  const answers = rootFields(world);
+  const answers = rootFields(fixture);
   const resolve =
     (field: string) =>
     async (_source: unknown, args: Record<string, unknown>, context: SubgraphContext) => {
-      world.asked.set(field, world.count(field) + 1);
-      await world.obstacles.get(field)?.();
+      fixture.asked.set(field, fixture.count(field) + 1);
+      await fixture.obstacles.get(field)?.();
       const answer = answers[field];
       if (!answer) throw new Error(`${field} is not of this test`);
       return answer(args, context);
@@ -307,7 +307,7 @@ const executorOf = (world: World, name: SubgraphName): SubgraphExecutor => {
   const entities = Object.fromEntries(
     resolvableEntities(sdl).map((typeName) => [typeName, loaderOf(typeName)]),
   );
-  // Nothing of this world is in a database.
+  // Nothing of this fixture is in a database.
   const contextOf = (call: Call): SubgraphContext => ({
     ...call,
     now: () => Temporal.Instant.fromEpochMilliseconds(0),
@@ -319,10 +319,10 @@ const executorOf = (world: World, name: SubgraphName): SubgraphExecutor => {
   );
 };
 
-/** The real gateway over the world. */
-export const openSmallGraph = (world: World): Promise<Supergraph> => {
+/** The real gateway over the fixture. */
+export const openSmallGraph = (fixture: Fixture): Promise<Supergraph> => {
   const [payments, payouts, recurring, merchants] = subgraphNames.map((name) =>
-    executorOf(world, name),
+    executorOf(fixture, name),
   );
   if (!payments || !payouts || !recurring || !merchants) throw new Error('a subgraph is missing');
   const supergraphSdl = readFileSync(

@@ -23,7 +23,7 @@ describe('a socket', () => {
   });
 
   test('refuses what the access table does not give the caller', async (t) => {
-    const { socketUrl, world } = await serveGraph(t);
+    const { socketUrl, fixture } = await serveGraph(t);
     const result = await connect(t, socketUrl)
       .iterate({ query: 'mutation { merchantCreate(name: "New") { id } }' })
       .next();
@@ -32,7 +32,7 @@ describe('a socket', () => {
       result.value.errors?.map(({ extensions }) => extensions?.['code']),
       ['scope_required'],
     );
-    assert.equal(world.count('merchantCreate'), 0);
+    assert.equal(fixture.count('merchantCreate'), 0);
   });
 
   test('takes the key from the header as well', async (t) => {
@@ -57,15 +57,15 @@ describe('a socket', () => {
   });
 
   test('is closed with 4403 as soon as its key is revoked', async (t) => {
-    const { socketUrl, world } = await serveGraph(t);
+    const { socketUrl, fixture } = await serveGraph(t);
     const socket = await letIn(t, socketUrl);
-    await world.revoke(testKey);
+    await fixture.revoke(testKey);
     assert.equal((await closingOf(socket)).code, 4403);
   });
 
   test('is told to try again later when keys cannot be checked', async (t) => {
-    const { socketUrl, world } = await serveGraph(t);
-    world.obstacles.set('apiKeyHolder', () => Promise.reject(new Error('no database')));
+    const { socketUrl, fixture } = await serveGraph(t);
+    fixture.obstacles.set('apiKeyHolder', () => Promise.reject(new Error('no database')));
     const socket = await openSocket(t, socketUrl);
     say(socket, { type: 'connection_init', payload: bearer(testKey) });
     assert.deepEqual(await closingOf(socket), { code: 1013, reason: 'Try again later' });
@@ -166,8 +166,11 @@ describe('a socket', () => {
   });
 
   test("takes the merchant's tokens for its operations, and refuses what is too much without closing", async (t) => {
-    const { socketUrl, world } = await serveGraph(t);
-    world.setKey(testKey, { ...world.holderOf(testKey), rateLimit: { perSecond: 1, burst: 3 } });
+    const { socketUrl, fixture } = await serveGraph(t);
+    fixture.setKey(testKey, {
+      ...fixture.holderOf(testKey),
+      rateLimit: { perSecond: 1, burst: 3 },
+    });
     const socket = await letIn(t, socketUrl);
     for (const id of ['1', '2', '3', '4', '5'])
       say(socket, { type: 'subscribe', id, payload: { query: 'subscription { events { id } }' } });

@@ -9,12 +9,12 @@ import { operatorToken, otherShopKey, testKey } from './small-graph.ts';
 
 describe('a subscription', () => {
   test('gives the client its own selection of each event, federated fields of three subgraphs included', async (t) => {
-    const { world, socketUrl } = await serveGraph(t);
+    const { fixture, socketUrl } = await serveGraph(t);
     const created = await listen(
       connect(t, socketUrl),
       'subscription { paymentCreated { id kind payment { id amount status shop { name } webhookDeliveries { status } } } }',
     );
-    await world.happen({ subjectId: 'p-1' });
+    await fixture.happen({ subjectId: 'p-1' });
     assert.deepEqual(await created.next(), {
       data: {
         paymentCreated: {
@@ -33,7 +33,7 @@ describe('a subscription', () => {
   });
 
   test('takes aliases, fragments on every level, variables, conditions inside and several operations', async (t) => {
-    const { world, socketUrl } = await serveGraph(t);
+    const { fixture, socketUrl } = await serveGraph(t);
     const client = connect(t, socketUrl);
     const results = client.iterate({
       operationName: 'Mine',
@@ -52,8 +52,8 @@ describe('a subscription', () => {
     const before = await readers();
     const first = results.next();
     await listening(before, first);
-    await world.happen();
-    await world.happen({ kind: 'payment.status_changed', subjectId: 'p-2' });
+    await fixture.happen();
+    await fixture.happen({ kind: 'payment.status_changed', subjectId: 'p-2' });
     const { value } = await first;
     assert.deepEqual(value, {
       data: {
@@ -68,12 +68,12 @@ describe('a subscription', () => {
   });
 
   test('that asks for the event alone is answered without asking a subgraph', async (t) => {
-    const { world, socketUrl } = await serveGraph(t);
+    const { fixture, socketUrl } = await serveGraph(t);
     const events = await listen(
       connect(t, socketUrl),
       'subscription { events { __typename id kind at merchantId shopId mode payload } }',
     );
-    await world.happen({
+    await fixture.happen({
       kind: 'refund.created',
       subjectId: 'r-1',
       payload: { payment_id: 'p-1' },
@@ -90,11 +90,11 @@ describe('a subscription', () => {
         payload: { id: 'r-1', payment_id: 'p-1', amount: 100, status: 'pending' },
       },
     });
-    assert.equal(world.count('liveEvent'), 0);
+    assert.equal(fixture.count('liveEvent'), 0);
   });
 
   test('of each of the six fields hears its own kind, and the union those that it asks for', async (t) => {
-    const { world, socketUrl } = await serveGraph(t);
+    const { fixture, socketUrl } = await serveGraph(t);
     const client = connect(t, socketUrl);
     const fields = [
       'paymentCreated',
@@ -112,7 +112,7 @@ describe('a subscription', () => {
       client,
       'subscription { events(kinds: [payout_created, refund_created]) { kind } }',
     );
-    for (const kind of liveKinds) await world.happen({ kind });
+    for (const kind of liveKinds) await fixture.happen({ kind });
     const heard = await Promise.all(each.map((results) => results.next()));
     const kinds = [
       'payment_created',
@@ -130,7 +130,7 @@ describe('a subscription', () => {
     for (const kind of ['payout_created', 'refund_created'])
       assert.deepEqual((await some.next()).data, { events: { kind } });
     // The next one comes straight behind: none of another kind was in between.
-    for (const kind of liveKinds) await world.happen({ kind });
+    for (const kind of liveKinds) await fixture.happen({ kind });
     const again = await Promise.all([...each, some].map((results) => results.next()));
     assert.deepEqual(
       again.map(({ data }) => Object.values(data ?? {})),
@@ -139,12 +139,12 @@ describe('a subscription', () => {
   });
 
   test('tells a key without a scope of recurring billing nothing of subscriptions', async (t) => {
-    const { world, socketUrl } = await serveGraph(t);
-    world.setKey(testKey, { ...world.holderOf(testKey), scopes: ['api:sbp'] });
+    const { fixture, socketUrl } = await serveGraph(t);
+    fixture.setKey(testKey, { ...fixture.holderOf(testKey), scopes: ['api:sbp'] });
     const client = connect(t, socketUrl);
     const all = await listen(client, 'subscription { events { kind } }');
-    await world.happen({ kind: 'subscription.status_changed' });
-    await world.happen({ kind: 'refund.created' });
+    await fixture.happen({ kind: 'subscription.status_changed' });
+    await fixture.happen({ kind: 'refund.created' });
     assert.deepEqual((await all.next()).data, { events: { kind: 'refund_created' } });
     await assert.rejects(
       client.iterate({ query: 'subscription { subscriptionStatusChanged { kind } }' }).next(),
@@ -156,14 +156,14 @@ describe('a subscription', () => {
   });
 
   test('of a key hears its shop and mode; of an operator all, or one merchant', async (t) => {
-    const { world, socketUrl } = await serveGraph(t);
+    const { fixture, socketUrl } = await serveGraph(t);
     const ids = 'subscription ($m: ID) { events(merchantId: $m) { id } }';
     const key = await listen(connect(t, socketUrl, bearer(otherShopKey)), ids);
     const all = await listen(connect(t, socketUrl, bearer(operatorToken)), ids);
     const one = await listen(connect(t, socketUrl, bearer(operatorToken)), ids, { m: 'm2' });
-    await world.happen({ merchantId: 'm2', shopId: 's3' });
-    await world.happen({ shopId: 's1' });
-    await world.happen({ shopId: 's2' });
+    await fixture.happen({ merchantId: 'm2', shopId: 's3' });
+    await fixture.happen({ shopId: 's1' });
+    await fixture.happen({ shopId: 's2' });
     assert.deepEqual((await key.next()).data, { events: { id: '30' } });
     assert.deepEqual(
       [(await all.next()).data, (await all.next()).data],
@@ -173,13 +173,13 @@ describe('a subscription', () => {
   });
 
   test('resumes behind an event, and hears the rest once', async (t) => {
-    const { world, socketUrl } = await serveGraph(t, { rememberedEvents: 2 });
-    for (let i = 0; i < 5; i += 1) await world.happen();
+    const { fixture, socketUrl } = await serveGraph(t, { rememberedEvents: 2 });
+    for (let i = 0; i < 5; i += 1) await fixture.happen();
     const events = await listen(
       connect(t, socketUrl),
       'subscription { paymentCreated(after: "20") { id } }',
     );
-    await world.happen();
+    await fixture.happen();
     const ids = [
       await events.next(),
       await events.next(),
@@ -190,7 +190,7 @@ describe('a subscription', () => {
   });
 
   test('is read once for all that ask the same with the same rights, and apart for others', async (t) => {
-    const { world, socketUrl } = await serveGraph(t);
+    const { fixture, socketUrl } = await serveGraph(t);
     const query =
       'subscription ($big: Boolean!) { paymentCreated { payment { amount @include(if: $big) id } } }';
     const same = await Array.fromAsync({ length: 5 }, () =>
@@ -200,26 +200,26 @@ describe('a subscription', () => {
     const operator = await listen(connect(t, socketUrl, bearer(operatorToken)), query, {
       big: true,
     });
-    await world.happen({ subjectId: 'p' });
+    await fixture.happen({ subjectId: 'p' });
     const heard = await Promise.all([...same, operator].map((results) => results.next()));
     assert.deepEqual(
       heard.map(({ data }) => data),
       heard.map(() => ({ paymentCreated: { payment: { amount: 100, id: 'p' } } })),
     );
     assert.deepEqual((await other.next()).data, { paymentCreated: { payment: { id: 'p' } } });
-    assert.equal(world.count('liveEvent'), 3);
+    assert.equal(fixture.count('liveEvent'), 3);
   });
 
   test('shows an error where it happened under the name that the client gave, and nothing of what is inside', async (t) => {
-    const { world, socketUrl } = await serveGraph(t);
+    const { fixture, socketUrl } = await serveGraph(t);
     const events = await listen(
       connect(t, socketUrl),
       'subscription { mine: paymentCreated { payment { id } } }',
     );
-    world.obstacles.set('liveEvent', () =>
+    fixture.obstacles.set('liveEvent', () =>
       Promise.reject(new Error('the secret of the database is hunter2')),
     );
-    await world.happen();
+    await fixture.happen();
     assert.deepEqual(await events.next(), {
       data: null,
       errors: [
@@ -229,15 +229,15 @@ describe('a subscription', () => {
   });
 
   test('counts an event that is gone by the time it is read as missed', async (t) => {
-    const { world, socketUrl } = await serveGraph(t);
+    const { fixture, socketUrl } = await serveGraph(t);
     const events = await listen(
       connect(t, socketUrl),
       'subscription { paymentCreated { id payment { id } } }',
     );
-    const { sequence } = world.store();
-    world.gone.add(sequence);
-    await world.tell(...world.events);
-    await world.happen({ subjectId: 'p' });
+    const { sequence } = fixture.store();
+    fixture.gone.add(sequence);
+    await fixture.tell(...fixture.events);
+    await fixture.happen({ subjectId: 'p' });
     assert.deepEqual(await events.next(), {
       data: { paymentCreated: { id: '20', payment: { id: 'p' } } },
       extensions: { missed: 1 },
@@ -245,7 +245,7 @@ describe('a subscription', () => {
   });
 
   test('of a console that does not read loses its oldest events, tells how many, and holds nobody else up', async (t) => {
-    const { world, socketUrl } = await serveGraph(t, { readerBuffer: 20 });
+    const { fixture, socketUrl } = await serveGraph(t, { readerBuffer: 20 });
     const query = 'subscription { paymentCreated { id payload } }';
     const slow = await letIn(t, socketUrl);
     const before = await readers();
@@ -256,7 +256,7 @@ describe('a subscription', () => {
     const large = 'x'.repeat(200_000);
     const total = 200;
     for (let i = 0; i < total; i += 1) {
-      await world.happen({ payload: { large } });
+      await fixture.happen({ payload: { large } });
       await quick.next();
     }
     const heard: {

@@ -12,18 +12,18 @@ import {
   type Principal,
 } from '../../subgraphs/kernel/service/access/principal.ts';
 import { merchantTables, plant, type Planted } from './planted-rows.ts';
-import { openGraphStage } from './stage.ts';
+import { openGraphHarness } from './harness.ts';
 
-type Stage = Awaited<ReturnType<typeof openGraphStage>>;
+type Harness = Awaited<ReturnType<typeof openGraphHarness>>;
 
-let stage: Stage;
+let harness: Harness;
 let own: Planted;
 let otherShop: Planted;
 let otherMode: Planted;
 
 before(async () => {
-  stage = await openGraphStage();
-  const { pool } = stage.database;
+  harness = await openGraphHarness();
+  const { pool } = harness.database;
   const [merchant, shop] = [randomUUID(), randomUUID()];
   own = await plant(pool, 'own', { merchant, shop });
   const tables = await merchantTables(pool);
@@ -59,7 +59,7 @@ before(async () => {
   }
   await pool.query('update event set sequence = position');
 });
-after(() => stage?.close());
+after(() => harness?.close());
 
 const key = (): KeyPrincipal => ({
   kind: 'key',
@@ -78,9 +78,9 @@ const onEachPath = async (
   document: DocumentNode,
   principal: Principal,
 ): Promise<ExecutionResult> => {
-  assert.deepEqual(validate(stage.supergraph.apiSchema, document), []);
+  assert.deepEqual(validate(harness.supergraph.apiSchema, document), []);
   const run = () =>
-    stage.supergraph.execute({ document, variables: {} }, { principal, requestId: 'r' });
+    harness.supergraph.execute({ document, variables: {} }, { principal, requestId: 'r' });
   const [stock, again, compiled] = [await run(), await run(), await run()];
   const told = ({ data, errors }: ExecutionResult) =>
     JSON.stringify([data, errors?.map(({ message, path }) => [message, path])]);
@@ -141,7 +141,7 @@ describe('an alias that is called like a key’s field', () => {
   }
 
   test('makes no key of what it stands for: neither another shop’s nor another mode’s deliveries', async () => {
-    const { pool } = stage.database;
+    const { pool } = harness.database;
     const victims = [otherShop, otherMode];
     for (const victim of victims) {
       await pool.query(
@@ -174,7 +174,7 @@ describe('an alias that is called like a key’s field', () => {
     );
     const variables = { representations: own.id('payment') };
     for (const _ of [1, 2, 3]) {
-      const { errors } = await stage.supergraph.execute(
+      const { errors } = await harness.supergraph.execute(
         { document, variables },
         { principal: key(), requestId: 'r' },
       );
@@ -215,7 +215,7 @@ describe('without the scope that the same data need by REST (decision D-79) a ke
   });
 
   test('reads no subscription by way of an event about it', async () => {
-    const { pool } = stage.database;
+    const { pool } = harness.database;
     await pool.query(
       `update event set stream_kind = 'subscription.status_changed', subject_id = $3 where merchant_id = $1 and id = $2`,
       [own.id('merchant'), own.id('event'), own.id('subscription')],
@@ -252,7 +252,7 @@ describe('an entity asked for by its key, as a gateway asks a subgraph, is null 
     principal: Principal,
   ): Promise<boolean> => {
     const keys = [{ __typename: type, merchantId: plot.id('merchant'), id: plot.id(table) }];
-    const { data } = await stage.executors[subgraph].prepare(entities)(
+    const { data } = await harness.executors[subgraph].prepare(entities)(
       { keys },
       { principal, requestId: 'r' },
     );

@@ -26,7 +26,7 @@ const ask = async (
 };
 
 before(async () => {
-  child = fork(join(import.meta.dirname, 'serve-stage.ts'));
+  child = fork(join(import.meta.dirname, 'serve-harness.ts'));
   const [said] = await once(child, 'message');
   served = said;
 });

@@ -13,11 +13,11 @@ import {
 import { askAnsweredPart } from './answered-part.ts';
 import { askEverything } from './every-field.ts';
 import { plant, type Planted } from './planted-rows.ts';
-import { log, openGraphStage } from './stage.ts';
+import { log, openGraphHarness } from './harness.ts';
 
-type Stage = Awaited<ReturnType<typeof openGraphStage>>;
+type Harness = Awaited<ReturnType<typeof openGraphHarness>>;
 
-let stage: Stage;
+let harness: Harness;
 let few: Planted;
 let many: Planted;
 
@@ -40,7 +40,7 @@ const copies: Readonly<Record<string, string>> = {
 
 /** Plants a merchant's rows and copies those of lists until there are so many. */
 const plantMany = async (name: string, rows: number, firstNumber: number): Promise<Planted> => {
-  const { pool } = stage.database;
+  const { pool } = harness.database;
   const plot = await plant(pool, name, { merchant: randomUUID(), shop: randomUUID() });
   // A shop with a test clock asks what it shows, at every call: that is not what is counted here.
   await pool.query('delete from test_clock where merchant_id = $1', [plot.id('merchant')]);
@@ -58,11 +58,11 @@ const plantMany = async (name: string, rows: number, firstNumber: number): Promi
 };
 
 before(async () => {
-  stage = await openGraphStage();
+  harness = await openGraphHarness();
   few = await plantMany('few', 5, 0);
   many = await plantMany('many', 50, 100);
 });
-after(() => stage?.close());
+after(() => harness?.close());
 
 const keyOf = (plot: Planted): KeyPrincipal => ({
   kind: 'key',
@@ -89,9 +89,9 @@ const statementsOf = async (
 ): Promise<number> => {
   const counts: number[] = [];
   for (let round = 0; round < 3; round += 1) {
-    const before = stage.counted.texts.length;
-    await stage.supergraph.execute({ document, variables }, { principal, requestId: 'r' });
-    counts.push(stage.counted.texts.length - before);
+    const before = harness.counted.texts.length;
+    await harness.supergraph.execute({ document, variables }, { principal, requestId: 'r' });
+    counts.push(harness.counted.texts.length - before);
   }
   return Math.min(...counts);
 };
@@ -154,7 +154,7 @@ describe('a list of 50 costs as many SQL statements as one of 5:', () => {
       const document = parse(query);
       const lengths = await Promise.all(
         [few, many].map(async (plot) => {
-          const { data, errors } = await stage.supergraph.execute(
+          const { data, errors } = await harness.supergraph.execute(
             { document, variables: {} },
             { principal: as(plot), requestId: 'r' },
           );
@@ -177,12 +177,12 @@ describe('a list of 50 costs as many SQL statements as one of 5:', () => {
     const seen: string[] = [];
     const grown: string[] = [];
     for (const as of [keyOf, operatorOf]) {
-      for (const query of askEverything(stage.supergraph.apiSchema, 'query', 'required', (name) =>
+      for (const query of askEverything(harness.supergraph.apiSchema, 'query', 'required', (name) =>
         name === 'mode' ? 'test' : undefined,
       )) {
         // Each asks for its own merchant's things, and for the same part: what the longer list was
         // answered.
-        const { document } = await askAnsweredPart(stage.supergraph, query, as(many));
+        const { document } = await askAnsweredPart(harness.supergraph, query, as(many));
         const [short, long] = [
           await statementsOf(document, query.variables, as(few)),
           await statementsOf(document, query.variables, as(many)),
@@ -203,7 +203,7 @@ test('creating a payment costs one statement, and so does reading it: what was n
     'mutation { paymentCreate(input: { amount: 100 }) { ... on PaymentCreated { payment { id net refunds { id } } } } }',
   );
   const read = parse('query ($id: ID!) { payment(id: $id) { id net refunds { id } } }');
-  const { data } = await stage.supergraph.execute(
+  const { data } = await harness.supergraph.execute(
     { document: create, variables: {} },
     { principal, requestId: 'r' },
   );
@@ -222,7 +222,7 @@ const statementsOfEvent = async (
   t: TestContext,
   selections: readonly string[],
 ): Promise<number> => {
-  const { supergraph, bus, counted, database } = stage;
+  const { supergraph, bus, counted, database } = harness;
   // What was loaded for one event is shared for a while: each count takes another event.
   const sequence = (lastSequence -= 1);
   const liveEvents = openLiveEvents({ bus, readEventsAfter: storedEvents(supergraph), log });

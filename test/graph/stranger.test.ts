@@ -18,11 +18,11 @@ import {
   type ValueOf,
 } from './every-field.ts';
 import { merchantTables, pictureOf, plant, type Planted } from './planted-rows.ts';
-import { openGraphStage } from './stage.ts';
+import { openGraphHarness } from './harness.ts';
 
-type Stage = Awaited<ReturnType<typeof openGraphStage>>;
+type Harness = Awaited<ReturnType<typeof openGraphHarness>>;
 
-let stage: Stage;
+let harness: Harness;
 let victim: Planted;
 let neighbour: Planted;
 let stranger: Planted;
@@ -30,8 +30,8 @@ let stranger: Planted;
 let valueOf: ValueOf;
 
 before(async () => {
-  stage = await openGraphStage();
-  const { pool } = stage.database;
+  harness = await openGraphHarness();
+  const { pool } = harness.database;
   const merchant = randomUUID();
   victim = await plant(pool, 'victim', { merchant, shop: randomUUID() });
   neighbour = await plant(pool, 'neighbour', { merchant, shop: randomUUID() }, ['shop', 'api_key']);
@@ -39,7 +39,7 @@ before(async () => {
   await pool.query('update event set sequence = position');
   valueOf = await idsOfVictim();
 });
-after(() => stage?.close());
+after(() => harness?.close());
 
 const keyOf = (plot: Planted): KeyPrincipal => ({
   kind: 'key',
@@ -149,7 +149,7 @@ const victimsIds =
   };
 
 const idsOfVictim = async (): Promise<ValueOf> => {
-  const { rows } = await stage.database.pool.query<{ sequence: string; digest: string }>(
+  const { rows } = await harness.database.pool.query<{ sequence: string; digest: string }>(
     'select event.sequence::text, api_key.digest from event join api_key using (merchant_id, shop_id) where merchant_id = $1 and shop_id = $2',
     [victim.id('merchant'), victim.id('shop')],
   );
@@ -159,13 +159,13 @@ const idsOfVictim = async (): Promise<ValueOf> => {
 };
 
 const ask = async (query: EveryField, principal: Principal): Promise<readonly ExecutionResult[]> =>
-  (await askAnsweredPart(stage.supergraph, query, principal)).answers;
+  (await askAnsweredPart(harness.supergraph, query, principal)).answers;
 
 const askOnce = (
   { document, variables }: EveryField,
   principal: Principal,
 ): Promise<ExecutionResult> =>
-  stage.supergraph.execute({ document, variables }, { principal, requestId: 'r' });
+  harness.supergraph.execute({ document, variables }, { principal, requestId: 'r' });
 
 /** Tables whose marks stand in the answer. */
 const tablesIn = (text: string, marks: ReadonlyMap<string, string>): readonly string[] => [
@@ -216,7 +216,7 @@ const askByKey = async (
       const keys = [
         { __typename: type, merchantId: victim.id('merchant'), id: victim.id(tableOf(type)) },
       ];
-      const { data } = await stage.executors[name].prepare(document)(
+      const { data } = await harness.executors[name].prepare(document)(
         { keys },
         { principal, requestId: 'r' },
       );
@@ -230,11 +230,11 @@ const askByKey = async (
 const fills: readonly Fill[] = ['all', 'ids', 'required'];
 
 const everyQuery = (): readonly EveryField[] =>
-  fills.flatMap((fill) => askEverything(stage.supergraph.apiSchema, 'query', fill, valueOf));
+  fills.flatMap((fill) => askEverything(harness.supergraph.apiSchema, 'query', fill, valueOf));
 
 describe('the walk over every field', () => {
   test('asks for every field of every type', (t) => {
-    const { apiSchema } = stage.supergraph;
+    const { apiSchema } = harness.supergraph;
     const asked = (['query', 'mutation', 'subscription'] as const).flatMap((operation) =>
       askEverything(apiSchema, operation, 'all', valueOf),
     );
@@ -257,7 +257,7 @@ describe('the walk over every field', () => {
       }
     }
     t.diagnostic(
-      `planted in ${(await merchantTables(stage.database.pool)).length} tables, seen of ${[...seen].toSorted().join(', ')}`,
+      `planted in ${(await merchantTables(harness.database.pool)).length} tables, seen of ${[...seen].toSorted().join(', ')}`,
     );
     const least = [
       'merchant',
@@ -293,7 +293,7 @@ for (const { who, principal, ...reach } of strangers) {
     });
 
     test('neither reads nor changes anything of it by any mutation', async (t) => {
-      const { pool } = stage.database;
+      const { pool } = harness.database;
       const isMerchants = (table: string, row: Readonly<Record<string, unknown>>): boolean =>
         ofTheMerchant.has(table) || row['stream_kind'] === 'subscription.status_changed';
       const isVictims = (table: string, row: Readonly<Record<string, unknown>>): boolean =>
@@ -301,7 +301,7 @@ for (const { who, principal, ...reach } of strangers) {
         (!isMerchants(table, row) && (row['shop_id'] ?? victim.id('shop')) === victim.id('shop'));
       const before = await pictureOf(pool, victim.id('merchant'), isVictims);
       const mutations = fills.flatMap((fill) =>
-        askEverything(stage.supergraph.apiSchema, 'mutation', fill, valueOf),
+        askEverything(harness.supergraph.apiSchema, 'mutation', fill, valueOf),
       );
       const wrong: string[] = [];
       for (const mutation of mutations) {
@@ -344,7 +344,7 @@ describe('a test key of the same shop, whose rows are live', () => {
   before(async () => {
     for (const table of inModes) {
       // Rows of the books are never changed, but here they should have been made otherwise.
-      await stage.database.pool.query(
+      await harness.database.pool.query(
         `begin; set local session_replication_role = replica; update ${table} set mode = 'live' where merchant_id = '${victim.id('merchant')}'; commit`,
       );
     }

@@ -10,21 +10,21 @@ import { access } from '../../subgraphs/kernel/service/access/access.ts';
 import type { Principal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { askEverything, type EveryField, type ValueOf } from './every-field.ts';
 import { plant, type Planted } from './planted-rows.ts';
-import { openGraphStage } from './stage.ts';
+import { openGraphHarness } from './harness.ts';
 
-let stage: Awaited<ReturnType<typeof openGraphStage>>;
+let harness: Awaited<ReturnType<typeof openGraphHarness>>;
 let merchant: Planted;
 
 before(async () => {
-  stage = await openGraphStage();
+  harness = await openGraphHarness();
   merchant = await plant(
-    stage.database.pool,
+    harness.database.pool,
     'here',
     { merchant: randomUUID(), shop: randomUUID() },
     ['merchant', 'shop', 'api_key', 'payment'],
   );
 });
-after(() => stage?.close());
+after(() => harness?.close());
 
 const operator: Principal = { kind: 'operator', subject: 'o', role: 'admin', merchantId: null };
 /** What a token of the issuer says is what it says: there need not be such a merchant. */
@@ -47,7 +47,7 @@ const fillWith =
 const everything = (valueOf: ValueOf): readonly EveryField[] =>
   (['query', 'mutation'] as const).flatMap((operation) =>
     (['all', 'ids', 'required'] as const).flatMap((fill) =>
-      askEverything(stage.supergraph.apiSchema, operation, fill, valueOf),
+      askEverything(harness.supergraph.apiSchema, operation, fill, valueOf),
     ),
   );
 
@@ -65,7 +65,7 @@ const namesMerchant = (
 /** Root fields that were given a merchant. */
 const givesMerchant = ({ root, variables }: EveryField, merchantId: string): boolean => {
   const [type = '', field = ''] = root.split('.');
-  const owner = stage.supergraph.apiSchema.getType(type);
+  const owner = harness.supergraph.apiSchema.getType(type);
   const args =
     owner && 'getFields' in owner && !isInputObjectType(owner)
       ? owner.getFields()[field]?.args
@@ -86,7 +86,7 @@ const codeOf = async (
   { document, variables }: EveryField,
   principal: Principal,
 ): Promise<unknown> => {
-  const { data, errors } = await stage.supergraph.execute(
+  const { data, errors } = await harness.supergraph.execute(
     { document, variables },
     { principal, requestId: 'r' },
   );

@@ -1,12 +1,12 @@
 /** Facts about who reaches live mode, and who may tell it something. */
 import assert from 'node:assert/strict';
 import { callRest, eventually } from '../support/merchant.ts';
-import { stage, type Facts } from './shared-stage.ts';
-import { enableLive, makeLiveMerchant, onPage, order, routeToYooKassa } from './stage.ts';
+import { harness, type Facts } from './shared-harness.ts';
+import { enableLive, makeLiveMerchant, onPage, order, routeToYooKassa } from './harness.ts';
 
 export const accessFacts: Facts = {
   'a live key is refused until the merchant is enabled, and without a route': async () => {
-    const { service } = stage();
+    const { service } = harness();
     const other = await makeLiveMerchant(service);
     const attempt = () => other.call('POST', '/payments', { amount: 1_000, method: 'sbp' });
     const early = await attempt();
@@ -22,7 +22,7 @@ export const accessFacts: Facts = {
   },
 
   'test and live never meet in a registry, a ledger or a balance': async () => {
-    const { merchant, service } = stage();
+    const { merchant, service } = harness();
     const asTest = { rest: service.rest, key: merchant.testKey };
     const made = await callRest(asTest, 'POST', '/payments', { amount: 99_900, method: 'sbp' });
     await onPage(made.body.payment_url, 'pay');
@@ -38,14 +38,14 @@ export const accessFacts: Facts = {
       [99_900],
     );
     assert.ok(
-      !(await stage().acquirer.books()).payments.some(
+      !(await harness().acquirer.books()).payments.some(
         ({ metadata }) => metadata.operation_id === made.body.payment.id,
       ),
     );
   },
 
   'a notification is taken from the published networks alone, and only makes us ask': async () => {
-    const { service, merchant } = stage();
+    const { service, merchant } = harness();
     const { payment, url } = await order(merchant, 8_000);
     await onPage(url, 'pay');
     const told = {

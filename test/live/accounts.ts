@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { gatewayAccount } from '../acquirer/start-acquirer.ts';
 import { askGraph, eventually } from '../support/merchant.ts';
-import { stage, type Facts } from './shared-stage.ts';
+import { harness, type Facts } from './shared-harness.ts';
 import {
   atBank,
   cardOf,
@@ -15,11 +15,11 @@ import {
   routeToYooKassa,
   untilStatus,
   type LiveMerchant,
-} from './stage.ts';
+} from './harness.ts';
 
 const set = (merchantId: string, account: string, secret: string): Promise<any> =>
   operate(
-    stage().service,
+    harness().service,
     `mutation ($m: ID!, $a: String!, $s: String!) {
         bankAccountSet(merchantId: $m, connector: "yookassa", account: $a, secret: $s) { ... on BankAccount { account active } ... on Refused { code message } } }`,
     { m: merchantId, a: account, s: secret },
@@ -27,7 +27,7 @@ const set = (merchantId: string, account: string, secret: string): Promise<any> 
 
 const remove = (merchantId: string): Promise<any> =>
   operate(
-    stage().service,
+    harness().service,
     'mutation ($m: ID!) { bankAccountRemove(merchantId: $m, connector: "yookassa") { ... on BankAccount { active } ... on Refused { code } } }',
     { m: merchantId },
   );
@@ -37,7 +37,7 @@ const savedByOwn = async (): Promise<{
   readonly merchant: LiveMerchant;
   readonly token: string;
 }> => {
-  const { service } = stage();
+  const { service } = harness();
   const merchant = await makeLiveMerchant(service);
   await enableLive(service, merchant.id);
   await routeToYooKassa(service, merchant);
@@ -64,7 +64,7 @@ export const accountFacts: Facts = {
         (await merchant.call('POST', `/tokens/${token}/charge`, { amount })).body;
       const charged = await untilStatus(merchant, (await charge(5_100)).id, 'succeeded');
       assert.equal(
-        (await atBank(stage(), 'payments', charged.id)).recipient.account_id,
+        (await atBank(harness(), 'payments', charged.id)).recipient.account_id,
         gatewayAccount.id,
       );
       await set(merchant.id, gatewayAccount.id, 'not-the-secret');
@@ -74,13 +74,13 @@ export const accountFacts: Facts = {
         [refused.status, refused.metadata.failure_code, refused.metadata.bank_failure_code],
         ['failed', 'method_unavailable', 'yookassa:no_account'],
       );
-      const books = await stage().acquirer.books();
+      const books = await harness().acquirer.books();
       assert.ok(books.payments.every(({ metadata }) => metadata.operation_id !== id));
     },
 
   "a merchant's own account serves it from the next call on; retired, it is still asked about what it has, and its secret is never shown":
     async () => {
-      const { service } = stage();
+      const { service } = harness();
       const merchant = await makeLiveMerchant(service);
       await enableLive(service, merchant.id);
       await routeToYooKassa(service, merchant);
@@ -96,7 +96,7 @@ export const accountFacts: Facts = {
       assert.equal(answer.bank, 'YooKassa');
       await onPage(url, 'pay');
       await remove(merchant.id);
-      await confirmed(stage(), payment.id, 'pay');
+      await confirmed(harness(), payment.id, 'pay');
       await untilStatus(merchant, payment.id, 'succeeded');
       assert.equal((await merchant.call('POST', `/payments/${payment.id}/refund`, {})).status, 201);
       const seen = await askGraph(

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { cardWith3ds } from '../acquirer/api.ts';
 import { eventually } from '../support/merchant.ts';
-import { stage, type Facts } from './shared-stage.ts';
-import { alertOf, atBank, cardOf, confirmed, countAtBank, onPage } from './stage.ts';
+import { harness, type Facts } from './shared-harness.ts';
+import { alertOf, atBank, cardOf, confirmed, countAtBank, onPage } from './harness.ts';
 
 /** Binds a method on the page and gives the active token. */
 const bound = async (
@@ -11,11 +11,11 @@ const bound = async (
   page: object,
   bindingOf: (token: any) => Promise<any>,
 ): Promise<any> => {
-  const { merchant } = stage();
+  const { merchant } = harness();
   const made = await merchant.call('POST', '/tokens', { customer_ref: 'c-1', ...body });
   assert.equal(made.status, 201, JSON.stringify(made.body));
   await onPage(made.body.pay_url, 'pay', page);
-  await confirmed(stage(), (await bindingOf(made.body.card)).metadata.operation_id, 'pay');
+  await confirmed(harness(), (await bindingOf(made.body.card)).metadata.operation_id, 'pay');
   return eventually(
     async () =>
       (await merchant.call('GET', '/tokens')).body.items.find(
@@ -28,18 +28,18 @@ const bound = async (
 /** What the acquirer has had since: the binding's order. */
 const newest = async (): Promise<any> =>
   eventually(
-    async () => (await stage().acquirer.books()).payments.at(-1),
+    async () => (await harness().acquirer.books()).payments.at(-1),
     'the binding at the bank',
   );
 const charge = async (token: any, amount: number): Promise<any> => {
-  const answer = await stage().merchant.call('POST', `/tokens/${token.id}/charge`, { amount });
+  const answer = await harness().merchant.call('POST', `/tokens/${token.id}/charge`, { amount });
   assert.equal(answer.status, 201, JSON.stringify(answer.body));
   return answer.body;
 };
 const settled = (id: string, status: string): Promise<any> =>
   eventually(
     async () => {
-      const { body } = await stage().merchant.call('GET', `/payments/${id}`);
+      const { body } = await harness().merchant.call('GET', `/payments/${id}`);
       return body.status === status && body;
     },
     `the charge as ${status}`,
@@ -51,12 +51,12 @@ export const chargeFacts: Facts = {
   'a card is proved without taking money, and charged without its buyer': async () => {
     card = await bound({ method: 'cards' }, { card: cardOf(cardWith3ds) }, newest);
     assert.equal(card.card_mask.slice(-4), '0053');
-    const proof = (await stage().acquirer.books()).payments.findLast(
+    const proof = (await harness().acquirer.books()).payments.findLast(
       ({ cancellation_details: why }) => why?.reason === 'canceled_by_merchant',
     );
     assert.equal(proof.amount.value, '1.00');
     const charged = await settled((await charge(card, 45_000)).id, 'succeeded');
-    assert.equal((await atBank(stage(), 'payments', charged.id)).amount.value, '450.00');
+    assert.equal((await atBank(harness(), 'payments', charged.id)).amount.value, '450.00');
   },
 
   'SBP is bound by its first payment, and charged without its buyer': async () => {
@@ -65,19 +65,19 @@ export const chargeFacts: Facts = {
   },
 
   'a charge whose answer is lost is one charge; one that is refused has the reason': async () => {
-    await stage().acquirer.faults({
+    await harness().acquirer.faults({
       next: [{ fault: 'error_after', method: 'POST', path: '/payments' }],
     });
     const lost = await charge(card, 17_000);
     await settled(lost.id, 'succeeded');
-    assert.equal(await countAtBank(stage(), 'payments', lost.id), 1);
+    assert.equal(await countAtBank(harness(), 'payments', lost.id), 1);
     const refused = await settled((await charge(card, 17_002)).id, 'failed');
     assert.equal(refused.metadata.failure_code, 'insufficient_funds');
   },
 
   'a charge of another amount than was ordered takes nothing, and the operators are told':
     async () => {
-      const { merchant, acquirer } = stage();
+      const { merchant, acquirer } = harness();
       const balance = async (): Promise<number> =>
         (await merchant.call('GET', '/balance')).body.balance;
       const before = await balance();
@@ -87,7 +87,7 @@ export const chargeFacts: Facts = {
       });
       const { id } = await charge(card, 18_000);
       await acquirer.faults({ rates: { lost: 0 } });
-      await alertOf(stage(), 'bank_echo_differs', id);
+      await alertOf(harness(), 'bank_echo_differs', id);
       assert.deepEqual(
         [(await merchant.call('GET', `/payments/${id}`)).body.status, await balance()],
         ['processing', before],

@@ -6,12 +6,12 @@ import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
 import { findRefundsDue, sendRefund } from '../../subgraphs/payments/refunds/send-refund.ts';
 import { findPayment } from '../../subgraphs/payments/store-payment.ts';
 import { granted } from '../support/granted.ts';
-import { openStage, type Stage } from '../recurring/stage.ts';
+import { openHarness, type Harness } from '../recurring/harness.ts';
 
 /** When charges were ordered. */
 const orders: Temporal.Instant[] = [];
 let isSilent = true;
-let stage: Stage;
+let harness: Harness;
 
 /**
  * An acquirer that takes the money of a charge and says nothing of it, to no question, until it is
@@ -29,28 +29,28 @@ const silent = (simulator: Bank): Bank => ({
     isSilent && orders.length > 0 ? { kind: 'unknown' } : simulator.ask(question),
 });
 
-before(async () => void (stage = await openStage((simulator) => [silent(simulator)])));
-after(() => stage.close());
+before(async () => void (harness = await openHarness((simulator) => [silent(simulator)])));
+after(() => harness.close());
 
 test('the money of a charge that the bank took and did not tell of until the charge had expired is found and goes back', async () => {
-  const key = await stage.merchant('live');
-  const { pool } = stage.database;
+  const key = await harness.merchant('live');
+  const { pool } = harness.database;
   const route = `insert into bank_route (merchant_id, id, shop_id, mode, operation, method, connector, priority, active, created_at)
     values ($1, gen_random_uuid(), $2, 'live', 'recurrent', 'cards', 'silent', 0, true, now())`;
   await pool.query(route, [key.merchantId, key.shopId]);
-  const token = await stage.active(key);
-  const { payment } = granted(await stage.charge(key, token, 49_900n));
+  const token = await harness.active(key);
+  const { payment } = granted(await harness.charge(key, token, 49_900n));
   const paymentKey = { merchantId: key.merchantId, paymentId: payment.id };
   const sweep = async (seconds: number): Promise<void> => {
-    const now = stage.pass({ seconds });
-    for (const due of await findAsksDue(stage.database, now, 100))
-      await askBank(stage.database, stage.banks, due, now);
-    await expirePayments(stage.database, stage.banks, () => now);
-    for (const due of await findRefundsDue(stage.database, now, 100))
-      await sendRefund(stage.database, stage.banks, due, now);
+    const now = harness.pass({ seconds });
+    for (const due of await findAsksDue(harness.database, now, 100))
+      await askBank(harness.database, harness.banks, due, now);
+    await expirePayments(harness.database, harness.banks, () => now);
+    for (const due of await findRefundsDue(harness.database, now, 100))
+      await sendRefund(harness.database, harness.banks, due, now);
   };
   const read = async () =>
-    (await findPayment(pool, paymentKey, stage.pass({ seconds: 0 }))) ?? assert.fail();
+    (await findPayment(pool, paymentKey, harness.pass({ seconds: 0 }))) ?? assert.fail();
   for (let minute = 0; minute < 21; minute++) await sweep(60);
   const { payment: expired } = await read();
   assert.deepEqual([expired.status, expired.capturedAt], ['expired', null]);
@@ -74,7 +74,7 @@ test('the money of a charge that the bank took and did not tell of until the cha
     [found.status, found.amountRefunded, found.metadata['late_success']],
     ['expired', 49_900n, 'true'],
   );
-  const { balance, available, ledger } = await stage.books(key);
+  const { balance, available, ledger } = await harness.books(key);
   // Both are entries of the same moment.
   assert.deepEqual(
     [balance, available, ledger.toSorted()],

@@ -6,31 +6,31 @@ import {
   cardOf,
   enableLive,
   onPage,
-  openLiveStage,
+  openLiveHarness,
   operate,
   order,
   untilStatus,
-  type LiveStage,
-} from './stage.ts';
+  type LiveHarness,
+} from './harness.ts';
 
 describe('test and live mode of one shop', () => {
-  let stage: LiveStage;
+  let harness: LiveHarness;
   before(async () => {
-    stage = await openLiveStage();
-    await stage.acquirer.callbacks({ confirmAfter_ms: 100 });
+    harness = await openLiveHarness();
+    await harness.acquirer.callbacks({ confirmAfter_ms: 100 });
   });
-  after(() => stage.close());
+  after(() => harness.close());
 
   const asTest = (method: string, path: string, body?: unknown): Promise<Answer> =>
-    callRest({ rest: stage.service.rest, key: stage.merchant.testKey }, method, path, body);
+    callRest({ rest: harness.service.rest, key: harness.merchant.testKey }, method, path, body);
   const modes = () =>
     [
       ['test', asTest],
-      ['live', stage.merchant.call],
+      ['live', harness.merchant.call],
     ] as const;
 
   test('everything is made in both modes and nothing of one is in a list, a sum, a file or a stream of the other', async () => {
-    const { merchant, service, acquirer } = stage;
+    const { merchant, service, acquirer } = harness;
     const streams = [
       await openStream(service.rest, merchant.testKey),
       await openStream(service.rest, merchant.key),
@@ -137,14 +137,14 @@ describe('test and live mode of one shop', () => {
   test('a live payment’s own webhook goes to https alone, a test payment’s also to http where development allows it', async () => {
     const body = { amount: 1_000, method: 'sbp', webhook_url: 'http://127.0.0.1:9/hook' };
     const [live, tried] = [
-      await stage.merchant.call('POST', '/payments', body),
+      await harness.merchant.call('POST', '/payments', body),
       await asTest('POST', '/payments', body),
     ];
     assert.deepEqual([live.status, live.body.error.code, tried.status], [400, 'bad_request', 201]);
     assert.match(live.body.error.message, /webhook_url.*https/);
     assert.equal(
       (
-        await stage.merchant.call('POST', '/payments', {
+        await harness.merchant.call('POST', '/payments', {
           ...body,
           webhook_url: 'https://shop.example/hook',
         })
@@ -154,7 +154,7 @@ describe('test and live mode of one shop', () => {
   });
 
   test('when live mode is turned off nothing new begins, on pages and from saved cards neither; what was begun ends, and test mode goes on', async () => {
-    const { service, merchant, acquirer } = stage;
+    const { service, merchant, acquirer } = harness;
     const bound = await merchant.call('POST', '/tokens', { customer_ref: 'c-off' });
     await onPage(bound.body.pay_url, 'pay', { card: cardOf() });
     const tokenOf = async () =>

@@ -29,7 +29,7 @@ import {
 } from '../acquirer/start-acquirer.ts';
 import { granted } from '../support/granted.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
-import { cardOf } from './stage.ts';
+import { cardOf } from './harness.ts';
 
 const pageUrl = 'http://127.0.0.1:9/pay/x';
 const start = Temporal.Now.instant().round('millisecond');

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { cardWith3ds } from '../acquirer/api.ts';
 import { eventually } from '../support/merchant.ts';
-import { stage, type Facts } from './shared-stage.ts';
+import { harness, type Facts } from './shared-harness.ts';
 import {
   alertOf,
   askAgain,
@@ -14,12 +14,12 @@ import {
   order,
   pageState,
   untilStatus,
-} from './stage.ts';
+} from './harness.ts';
 
 /** The money of a late success is on its way back, here and at the bank. */
 const goesBack = async (id: string, status: string, amount: number): Promise<void> => {
-  const { merchant } = stage();
-  await alertOf(stage(), 'late_success', id);
+  const { merchant } = harness();
+  await alertOf(harness(), 'late_success', id);
   const late = await eventually(
     async () => {
       const { body } = await merchant.call('GET', `/payments/${id}`);
@@ -37,7 +37,7 @@ const goesBack = async (id: string, status: string, amount: number): Promise<voi
     .filter(({ payment_id: of }: any) => of === id)
     .map((entry: any) => `${entry.type} ${entry.amount}`);
   assert.deepEqual(moved.toSorted(), [`payment ${amount}`, `refund -${amount}`]);
-  const given = (await stage().acquirer.books()).refunds.filter(
+  const given = (await harness().acquirer.books()).refunds.filter(
     ({ payment_id: of }) => of === late.metadata.bank_ref,
   );
   assert.deepEqual(
@@ -51,13 +51,13 @@ export const paymentFacts: Facts = {
     (['sbp', 'tpay', 'sberpay'] as const).map((method) => [
       `a buyer pays by ${method} when they confirm at the bank, and the bank's word ends it`,
       async () => {
-        const { merchant } = stage();
+        const { merchant } = harness();
         const { payment, url } = await order(merchant, 125_000, method);
         const state = await onPage(url, 'pay');
         assert.equal(state.status, 'processing', JSON.stringify(state));
-        await confirmed(stage(), payment.id, 'pay');
+        await confirmed(harness(), payment.id, 'pay');
         const paid = await untilStatus(merchant, payment.id, 'succeeded');
-        const { id } = await atBank(stage(), 'payments', payment.id);
+        const { id } = await atBank(harness(), 'payments', payment.id);
         assert.deepEqual([paid.metadata.bank_ref, paid.amount], [id, 125_000]);
         assert.equal(paid.rrn !== null, method === 'sbp');
       },
@@ -66,7 +66,7 @@ export const paymentFacts: Facts = {
 
   'a card pays at once, or after 3-D Secure at the bank; what the bank says of it is kept, the number is not':
     async () => {
-      const { merchant, service } = stage();
+      const { merchant, service } = harness();
       const [plain, asked] = [
         await order(merchant, 10_000, 'cards'),
         await order(merchant, 20_000, 'cards'),
@@ -78,11 +78,11 @@ export const paymentFacts: Facts = {
         [paid.customer_card_mask?.slice(-4), paid.customer_card_brand, paid.customer_card_holder],
         ['0004', 'Mir', 'IVAN PETROV'],
       );
-      await confirmed(stage(), asked.payment.id, 'pay');
+      await confirmed(harness(), asked.payment.id, 'pay');
       await untilStatus(merchant, asked.payment.id, 'succeeded');
       const unanswered = await order(merchant, 30_000, 'cards');
       const lost = { fault: 'error_after', method: 'POST', path: '/payments' } as const;
-      await stage().acquirer.faults({ next: [lost, lost] });
+      await harness().acquirer.faults({ next: [lost, lost] });
       await onPage(unanswered.url, 'pay', { card: cardOf() });
       const found = await untilStatus(merchant, unanswered.payment.id, 'succeeded');
       assert.equal(
@@ -94,7 +94,7 @@ export const paymentFacts: Facts = {
     },
 
   'what the bank refuses has the reason in our words and in its own': async () => {
-    const { merchant } = stage();
+    const { merchant } = harness();
     const refused = [
       [10_001, 'pay', 'do_not_honor', 'general_decline'],
       [10_002, 'pay', 'insufficient_funds', 'insufficient_funds'],
@@ -103,7 +103,7 @@ export const paymentFacts: Facts = {
     for (const [amount, decision, code, raw] of refused) {
       const { payment, url } = await order(merchant, amount);
       await onPage(url, 'pay');
-      await confirmed(stage(), payment.id, decision);
+      await confirmed(harness(), payment.id, decision);
       const failed = await untilStatus(merchant, payment.id, 'failed');
       assert.deepEqual(
         [failed.metadata.failure_code, failed.metadata.bank_failure_code],
@@ -123,7 +123,7 @@ export const paymentFacts: Facts = {
   },
 
   'an answer that is lost leaves one payment at the bank, which is found and paid': async () => {
-    const { merchant, acquirer } = stage();
+    const { merchant, acquirer } = harness();
     for (const fault of [
       'timeout_after',
       'error_after',
@@ -134,15 +134,15 @@ export const paymentFacts: Facts = {
       await acquirer.faults({ next: [{ fault, method: 'POST', path: '/payments' }] });
       const { payment, url } = await order(merchant, 5_000);
       assert.equal((await onPage(url, 'pay')).status, 'processing', fault);
-      await confirmed(stage(), payment.id, 'pay');
+      await confirmed(harness(), payment.id, 'pay');
       await untilStatus(merchant, payment.id, 'succeeded');
-      assert.equal(await countAtBank(stage(), 'payments', payment.id), 1, fault);
+      assert.equal(await countAtBank(harness(), 'payments', payment.id), 1, fault);
     }
   },
 
   'an answer that is lost twice is found among the payments of its minutes when somebody reads, and the buyer goes on with it':
     async () => {
-      const { merchant, acquirer } = stage();
+      const { merchant, acquirer } = harness();
       const lost = { fault: 'timeout_after', method: 'POST', path: '/payments' } as const;
       await acquirer.faults({ next: [lost, lost, lost, lost] });
       const { payment, url, answer } = await order(merchant, 6_000);
@@ -152,54 +152,54 @@ export const paymentFacts: Facts = {
         'unknown is not failed',
       );
       assert.equal((await onPage(url, 'pay')).status, 'processing');
-      const { id, confirmation } = await atBank(stage(), 'payments', payment.id);
+      const { id, confirmation } = await atBank(harness(), 'payments', payment.id);
       await eventually(
         async () =>
           (await merchant.call('GET', `/payments/${payment.id}`)).body.metadata.bank_ref === id,
         'the order that was lost',
       );
       assert.equal((await pageState(url)).stepUrl, confirmation.confirmation_data);
-      await confirmed(stage(), payment.id, 'pay');
+      await confirmed(harness(), payment.id, 'pay');
       await untilStatus(merchant, payment.id, 'succeeded');
-      assert.equal(await countAtBank(stage(), 'payments', payment.id), 1);
+      assert.equal(await countAtBank(harness(), 'payments', payment.id), 1);
     },
 
   'another amount than was ordered moves nothing and is told to the operators, who have the bank asked again':
     async () => {
-      const { merchant, acquirer } = stage();
+      const { merchant, acquirer } = harness();
       const balance = async () => (await merchant.call('GET', '/balance')).body.balance;
       const { payment, url } = await order(merchant, 7_700);
       await onPage(url, 'pay');
       const before = await balance();
       const wrong = { fault: 'wrong_amount', method: 'GET', path: '/payments/' } as const;
       await acquirer.faults({ next: [wrong] });
-      await confirmed(stage(), payment.id, 'pay');
-      const alert = await alertOf(stage(), 'bank_echo_differs', payment.id);
+      await confirmed(harness(), payment.id, 'pay');
+      const alert = await alertOf(harness(), 'bank_echo_differs', payment.id);
       assert.match(alert.detail, /77\.01 RUB.*7700 minor units/);
       assert.deepEqual(
         [(await merchant.call('GET', `/payments/${payment.id}`)).body.status, await balance()],
         ['processing', before],
       );
       assert.deepEqual(
-        [await askAgain(stage(), payment.id), await askAgain(stage(), payment.id)],
+        [await askAgain(harness(), payment.id), await askAgain(harness(), payment.id)],
         ['payment', 'payment'],
       );
       await untilStatus(merchant, payment.id, 'succeeded');
       assert.deepEqual(
-        [await askAgain(stage(), payment.id), await askAgain(stage(), merchant.id)],
+        [await askAgain(harness(), payment.id), await askAgain(harness(), merchant.id)],
         ['not_pending', 'not_found'],
       );
     },
 
   'what becomes of a payment when the bank refuses its order at once: it has failed, and the merchant is told in the answer':
     async () => {
-      const { payment, answer } = await order(stage().merchant, 70_000_001, 'tpay');
+      const { payment, answer } = await order(harness().merchant, 70_000_001, 'tpay');
       assert.deepEqual(
         [payment.status, answer.failure_code, answer.bank_ref],
         ['failed', 'limit_exceeded', null],
       );
       assert.equal(
-        (await stage().merchant.call('GET', `/payments/${payment.id}`)).body.metadata
+        (await harness().merchant.call('GET', `/payments/${payment.id}`)).body.metadata
           .bank_failure_code,
         'yookassa:invalid_request',
       );
@@ -215,7 +215,7 @@ export const paymentFacts: Facts = {
     ).map(([sentence, status, amount]) => [
       `a payment that is paid at the bank after ${sentence} goes back to its buyer, both movements in the ledger`,
       async () => {
-        const { merchant, elapse } = stage();
+        const { merchant, elapse } = harness();
         const { payment, url } = await order(merchant, amount);
         if (status === 'cancelled')
           assert.equal((await merchant.call('POST', `/payments/${payment.id}/cancel`)).status, 200);
@@ -225,27 +225,27 @@ export const paymentFacts: Facts = {
           await elapse(payment.id, 'session');
         }
         await untilStatus(merchant, payment.id, status);
-        await confirmed(stage(), payment.id, 'pay');
+        await confirmed(harness(), payment.id, 'pay');
         await goesBack(payment.id, status, amount);
       },
     ]),
   ),
 
   'an order that is paid before its buyer went on from the page is paid': async () => {
-    const { payment } = await order(stage().merchant, 4_200);
-    await confirmed(stage(), payment.id, 'pay');
-    await untilStatus(stage().merchant, payment.id, 'succeeded');
+    const { payment } = await order(harness().merchant, 4_200);
+    await confirmed(harness(), payment.id, 'pay');
+    await untilStatus(harness().merchant, payment.id, 'succeeded');
   },
 
   'an order that comes back under another id is believed by nobody: the operators are told, and the buyer pays the one that is ours':
     async () => {
-      const { merchant, acquirer } = stage();
+      const { merchant, acquirer } = harness();
       await acquirer.faults({ next: [{ fault: 'wrong_id', method: 'POST', path: '/payments' }] });
       const { payment, url, answer } = await order(merchant, 7_800);
       assert.deepEqual([payment.status, answer.bank_ref], ['pending', null]);
-      await alertOf(stage(), 'bank_echo_differs', payment.id);
+      await alertOf(harness(), 'bank_echo_differs', payment.id);
       await onPage(url, 'pay');
-      await confirmed(stage(), payment.id, 'pay');
+      await confirmed(harness(), payment.id, 'pay');
       await untilStatus(merchant, payment.id, 'succeeded');
     },
 };

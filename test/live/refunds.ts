@@ -1,13 +1,22 @@
 /** Facts about refunds of live payments. */
 import assert from 'node:assert/strict';
 import { eventually } from '../support/merchant.ts';
-import { stage, type Facts } from './shared-stage.ts';
-import { alertOf, askAgain, atBank, confirmed, countAtBank, onPage, order, paid } from './stage.ts';
+import { harness, type Facts } from './shared-harness.ts';
+import {
+  alertOf,
+  askAgain,
+  atBank,
+  confirmed,
+  countAtBank,
+  onPage,
+  order,
+  paid,
+} from './harness.ts';
 
 export const refundFacts: Facts = {
   'money is given back, all or a part, also when the answer to the refund is lost': async () => {
-    const { merchant, acquirer } = stage();
-    const payment = await paid(stage(), 30_000);
+    const { merchant, acquirer } = harness();
+    const payment = await paid(harness(), 30_000);
     const refund = (amount: number) =>
       merchant.call('POST', `/payments/${payment.id}/refund`, { amount, reason: 'returned' });
     const ended = (id: string, status: string) =>
@@ -40,8 +49,8 @@ export const refundFacts: Facts = {
 
   'a refund of another amount than was ordered stops: nothing is given back here, and the operators are told, who have the bank asked again':
     async () => {
-      const { merchant, acquirer } = stage();
-      const payment = await paid(stage(), 20_000);
+      const { merchant, acquirer } = harness();
+      const payment = await paid(harness(), 20_000);
       await acquirer.faults({
         rates: { lost: 1 },
         next: [{ fault: 'wrong_amount', method: 'POST', path: '/refunds' }],
@@ -50,7 +59,7 @@ export const refundFacts: Facts = {
         amount: 5_000,
       });
       assert.equal(refund.status, 'pending');
-      await alertOf(stage(), 'bank_echo_differs', refund.id);
+      await alertOf(harness(), 'bank_echo_differs', refund.id);
       await acquirer.faults({ rates: { lost: 0 } });
       // Reading its payment would have the bank asked, too.
       const status = async (): Promise<string> =>
@@ -58,14 +67,14 @@ export const refundFacts: Facts = {
           (item: any) => item.id === refund.id,
         ).status;
       assert.equal(await status(), 'pending');
-      assert.equal(await askAgain(stage(), refund.id), 'refund');
+      assert.equal(await askAgain(harness(), refund.id), 'refund');
       await eventually(async () => (await status()) === 'succeeded', 'the refund', 30_000);
-      assert.equal(await countAtBank(stage(), 'refunds', refund.id), 1);
+      assert.equal(await countAtBank(harness(), 'refunds', refund.id), 1);
     },
 
   'a refund that the bank has not decided is asked about when its payment is read': async () => {
-    const { merchant } = stage();
-    const payment = await paid(stage(), 20_000);
+    const { merchant } = harness();
+    const payment = await paid(harness(), 20_000);
     const { body: refund } = await merchant.call('POST', `/payments/${payment.id}/refund`, {
       amount: 1_007,
     });
@@ -79,17 +88,17 @@ export const refundFacts: Facts = {
 
   'a payment that was paid a moment ago, and of which nobody has told, can be refunded':
     async () => {
-      const { merchant, acquirer } = stage();
+      const { merchant, acquirer } = harness();
       const { payment, url } = await order(merchant, 9_900);
       await onPage(url, 'pay');
       await acquirer.faults({ rates: { lost: 1 } });
-      await confirmed(stage(), payment.id, 'pay');
+      await confirmed(harness(), payment.id, 'pay');
       const answer = await eventually(async () => {
         const told = await merchant.call('POST', `/payments/${payment.id}/refund`, {});
         return told.status === 201 && told;
       }, 'the refund');
       await acquirer.faults({ rates: { lost: 0 } });
       assert.equal(answer.body.amount, 9_900);
-      assert.equal((await atBank(stage(), 'refunds', answer.body.id)).status, 'succeeded');
+      assert.equal((await atBank(harness(), 'refunds', answer.body.id)).status, 'succeeded');
     },
 };

@@ -36,7 +36,7 @@ const hour = 60;
 const inMinutes = (minutes: number): Temporal.Instant => Temporal.Now.instant().add({ minutes });
 
 describe('the sessions of two acquirers', () => {
-  let stage: {
+  let harness: {
     readonly acquirer: Acquirer;
     readonly record: MigratedDatabase;
     readonly tbank: TBank;
@@ -60,11 +60,11 @@ describe('the sessions of two acquirers', () => {
       accounts,
       pool,
     );
-    stage = { acquirer, record, tbank: openTBank(config, 'http://127.0.0.1:9', pool), yookassa };
+    harness = { acquirer, record, tbank: openTBank(config, 'http://127.0.0.1:9', pool), yookassa };
   });
   after(async () => {
-    await Promise.all([stage.tbank.close(), stage.yookassa.close()]);
-    await Promise.all([stage.acquirer.stop(), stage.record.close()]);
+    await Promise.all([harness.tbank.close(), harness.yookassa.close()]);
+    await Promise.all([harness.acquirer.stop(), harness.record.close()]);
   });
 
   const orderOf = (more: Partial<SessionOrder> = {}): SessionOrder => ({
@@ -107,16 +107,16 @@ describe('the sessions of two acquirers', () => {
   const opened = (answer: SessionAnswer): SessionAnswer & { kind: 'opened' } =>
     answer.kind === 'opened' ? answer : assert.fail(JSON.stringify(answer));
   const atTBank = async ({ operationId }: SessionOrder): Promise<any[]> =>
-    (await stage.acquirer.books()).tbank.payments.filter(
+    (await harness.acquirer.books()).tbank.payments.filter(
       ({ orderId }: any) => orderId === operationId,
     );
 
   test("an order whose declared hour ends before the buyer's session is replaced by another one; before that the same order is gone on with", async () => {
     const order = orderOf();
-    const first = opened(await stage.yookassa.openSession(order));
+    const first = opened(await harness.yookassa.openSession(order));
     const again = async (sessionUntil: Temporal.Instant) =>
-      opened(await stage.yookassa.openSession({ ...order, sessionUntil })).reference;
-    assert.equal(stage.yookassa.sessionTtl_min, hour);
+      opened(await harness.yookassa.openSession({ ...order, sessionUntil })).reference;
+    assert.equal(harness.yookassa.sessionTtl_min, hour);
     assert.equal(await again(inMinutes(hour - 1)), first.reference);
     const second = await again(inMinutes(hour + 1));
     assert.notEqual(second, first.reference);
@@ -125,7 +125,7 @@ describe('the sessions of two acquirers', () => {
 
   test('an order that was registered long before its buyer went on is found, though every answer to it was lost', async () => {
     const order = orderOf();
-    const { reference } = opened(await stage.yookassa.openSession(order));
+    const { reference } = opened(await harness.yookassa.openSession(order));
     const [registeredAt, orderedAt, now] = [inMinutes(0), inMinutes(30), inMinutes(33)];
     const asked = {
       ...questionOf(order, null),
@@ -134,14 +134,14 @@ describe('the sessions of two acquirers', () => {
       lastOrderedAt: orderedAt,
       now,
     };
-    const found = await stage.yookassa.ask(asked);
+    const found = await harness.yookassa.ask(asked);
     assert.equal(found.kind === 'pending' && found.session?.reference, reference);
-    assert.equal((await stage.yookassa.ask({ ...asked, registeredAt: null })).kind, 'unseen');
+    assert.equal((await harness.yookassa.ask({ ...asked, registeredAt: null })).kind, 'unseen');
   });
 
   test('a session ends here when it ends at the bank, if that is sooner than ours would', async () => {
-    const { database } = stage.record;
-    const key = await stage.record.merchant('live');
+    const { database } = harness.record;
+    const key = await harness.record.merchant('live');
     const route = `insert into bank_route (merchant_id, id, shop_id, mode, operation, method, connector, priority, active, created_at)
       values ($1, gen_random_uuid(), $2, 'live', 'payment', 'sbp', $3, 0, true, now())`;
     await database.pool.query(route, [key.merchantId, key.shopId, 'short']);
@@ -150,7 +150,7 @@ describe('the sessions of two acquirers', () => {
       [5, 5],
       [hour, 20],
     ] as const) {
-      const short: Bank = { ...stage.yookassa, connector: 'short', sessionTtl_min: ttl_min };
+      const short: Bank = { ...harness.yookassa, connector: 'short', sessionTtl_min: ttl_min };
       const banks = openBanks(openSimulator(database), database.pool, [short]);
       const created = await createPayment(
         database,
@@ -173,7 +173,7 @@ describe('the sessions of two acquirers', () => {
   });
 
   test('an order that was registered lives until its buyer may come last, is gone on with, and is ended when its payment has ended', async () => {
-    const { tbank } = stage;
+    const { tbank } = harness;
     const order = orderOf();
     const { reference, stepUrl } = opened(
       await tbank.openSession({ ...order, registeredUntil: inMinutes(7 * 24 * hour) }),
@@ -195,13 +195,13 @@ describe('the sessions of two acquirers', () => {
       many.every((answer) => answer?.kind === 'declined' && answer.bankCode === 'CANCELED'),
       JSON.stringify(many),
     );
-    await stage.acquirer.confirm(on.stepUrl ?? '', 'pay');
+    await harness.acquirer.confirm(on.stepUrl ?? '', 'pay');
     assert.equal((await atTBank(order))[0].status, 'CANCELED');
     assert.notEqual((await goOn()).reference, reference, 'what was cancelled is not gone on with');
   });
 
   test('an order that somebody has paid is told as paid when it is to be ended; what the bank gave back whole is not ordered back again', async () => {
-    const { tbank, acquirer } = stage;
+    const { tbank, acquirer } = harness;
     const order = orderOf();
     const { reference, stepUrl } = opened(await tbank.openSession(order));
     await acquirer.confirm(stepUrl ?? '', 'pay');
@@ -235,6 +235,6 @@ describe('the sessions of two acquirers', () => {
   });
 
   test('everything that was asked and answered was as described', async () => {
-    assert.deepEqual((await stage.acquirer.books()).violations, []);
+    assert.deepEqual((await harness.acquirer.books()).violations, []);
   });
 });

@@ -12,7 +12,7 @@ import { eventually } from '../support/merchant.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 
 describe('the connector to T-Bank, ordered about by many at once', () => {
-  let stage: {
+  let harness: {
     readonly acquirer: Acquirer;
     readonly record: MigratedDatabase;
     readonly banks: readonly TBank[];
@@ -26,23 +26,23 @@ describe('the connector to T-Bank, ordered about by many at once', () => {
       attempt_ms: 4_000,
     };
     // Two processes of the service.
-    stage = {
+    harness = {
       acquirer,
       record,
       banks: [1, 2].map(() => openTBank(config, 'http://127.0.0.1:9', record.database.pool)),
     };
   });
   after(async () => {
-    await Promise.all(stage.banks.map((bank) => bank.close()));
-    await Promise.all([stage.acquirer.stop(), stage.record.close()]);
+    await Promise.all(harness.banks.map((bank) => bank.close()));
+    await Promise.all([harness.acquirer.stop(), harness.record.close()]);
   });
 
   const merchantId = randomUUID();
-  const books = async () => (await stage.acquirer.books()).tbank;
+  const books = async () => (await harness.acquirer.books()).tbank;
   const atOnce = <Answer>(order: (bank: TBank) => Promise<Answer>): Promise<readonly Answer[]> =>
     Promise.all(
       Array.from({ length: 10 }, (_, index) => index).flatMap((index) =>
-        stage.banks.slice(index % 2, (index % 2) + 1).map(order),
+        harness.banks.slice(index % 2, (index % 2) + 1).map(order),
       ),
     );
   const ordered = (operationId: string, amount: bigint) => ({
@@ -55,7 +55,7 @@ describe('the connector to T-Bank, ordered about by many at once', () => {
 
   /** A session that its buyer has paid. */
   const paid = async (method: 'sbp' | 'cards', amount: bigint, save = false): Promise<string> => {
-    const [bank] = stage.banks;
+    const [bank] = harness.banks;
     const operationId = randomUUID();
     const sessionUntil = Temporal.Now.instant().add({ minutes: 10 });
     const order = {
@@ -74,7 +74,7 @@ describe('the connector to T-Bank, ordered about by many at once', () => {
       ...(save ? { save: { verification: false } } : {}),
     });
     assert.equal(answer?.kind, 'opened');
-    await stage.acquirer.confirm(answer?.kind === 'opened' ? (answer.stepUrl ?? '') : '', 'pay');
+    await harness.acquirer.confirm(answer?.kind === 'opened' ? (answer.stepUrl ?? '') : '', 'pay');
     return operationId;
   };
 
@@ -116,7 +116,7 @@ describe('the connector to T-Bank, ordered about by many at once', () => {
           JSON.stringify(answers),
         );
         await eventually(async () => {
-          const [bank] = stage.banks;
+          const [bank] = harness.banks;
           const answer = await bank?.refund({ ...order, reference: order.operationId });
           return answer?.kind === 'approved';
         }, `the refund of ${amount}`);
@@ -140,7 +140,7 @@ describe('the connector to T-Bank, ordered about by many at once', () => {
       planned: null,
       reference: null,
     };
-    const [bank] = stage.banks;
+    const [bank] = harness.banks;
     const first = await bank?.refund(order);
     assert.equal(first?.kind, 'pending');
     const last = await eventually(async () => {
@@ -151,6 +151,6 @@ describe('the connector to T-Bank, ordered about by many at once', () => {
   });
 
   test('the books of the bank hold nothing that was asked or answered otherwise than described', async () => {
-    assert.deepEqual((await stage.acquirer.books()).violations, []);
+    assert.deepEqual((await harness.acquirer.books()).violations, []);
   });
 });

@@ -4,7 +4,14 @@ import { tbankTerminal } from '../acquirer/start-acquirer.ts';
 import { signatureOf } from '../acquirer/tbank/api.ts';
 import { hasToken, tokenOf } from '../../subgraphs/kernel/banks/tbank/token.ts';
 import { askGraph, eventually } from '../support/merchant.ts';
-import { onPage, openLiveStage, order, routeTo, untilStatus, type LiveStage } from './stage.ts';
+import {
+  onPage,
+  openLiveHarness,
+  order,
+  routeTo,
+  untilStatus,
+  type LiveHarness,
+} from './harness.ts';
 
 test('a message is signed as the bank describes it: its own fields and the password by their names, no objects', () => {
   const [password, message] = [
@@ -33,14 +40,14 @@ test('a message is signed as the bank describes it: its own fields and the passw
 });
 
 describe('live payments at T-Bank, emulated as a process of its own', () => {
-  let stage: LiveStage;
+  let harness: LiveHarness;
   before(async () => {
     const routes = {
       payment: ['sbp', 'cards', 'tpay', 'sberpay'],
       recurrent: ['cards', 'sbp'],
       payout: ['sbp'],
     };
-    stage = await openLiveStage(
+    harness = await openLiveHarness(
       ({ tbankApi }) => ({
         TBANK_URL: tbankApi,
         TBANK_TERMINAL_KEY: tbankTerminal.id,
@@ -50,24 +57,24 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
       (service, merchant) => routeTo(service, 'tbank', merchant, routes),
     );
   });
-  after(() => stage.close());
+  after(() => harness.close());
 
-  const books = async () => (await stage.acquirer.books()).tbank;
+  const books = async () => (await harness.acquirer.books()).tbank;
   const ofOrder = async (orderId: string): Promise<any[]> =>
     (await books()).payments.filter((payment) => payment.orderId === orderId);
   const pageOf = ({ id }: { readonly id: string }): string =>
-    `${stage.acquirer.tbankApi.replace('/v2', '')}/pay/${id}`;
+    `${harness.acquirer.tbankApi.replace('/v2', '')}/pay/${id}`;
   const paidAtBank = async (orderId: string, decision: 'pay' | 'refuse' = 'pay'): Promise<void> => {
     const last = await eventually(
       async () => (await ofOrder(orderId)).at(-1),
       'the order at the bank',
     );
-    await stage.acquirer.confirm(pageOf(last), decision);
+    await harness.acquirer.confirm(pageOf(last), decision);
   };
   const balance = async (): Promise<number> =>
-    (await stage.merchant.call('GET', '/balance')).body.balance;
+    (await harness.merchant.call('GET', '/balance')).body.balance;
   const refund = async (id: string, amount: number): Promise<string> => {
-    const { status, body } = await stage.merchant.call('POST', `/payments/${id}/refund`, {
+    const { status, body } = await harness.merchant.call('POST', `/payments/${id}/refund`, {
       amount,
       reason: 'returned',
     });
@@ -77,7 +84,7 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
   const refundEnds = (id: string, status: string): Promise<any> =>
     eventually(
       async () =>
-        (await stage.merchant.call('GET', '/refunds?limit=50')).body.items.find(
+        (await harness.merchant.call('GET', '/refunds?limit=50')).body.items.find(
           (item: any) => item.id === id && item.status === status,
         ),
       `refund ${id} as ${status}`,
@@ -90,13 +97,13 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
     ['cards', 'redirect'],
   ] as const) {
     test(`a buyer pays by ${method}, the bank's own way: ${step}`, async () => {
-      const { payment, url } = await order(stage.merchant, 125_000, method);
+      const { payment, url } = await order(harness.merchant, 125_000, method);
       const page = await (await fetch(url)).text();
       assert.equal(page.includes('card-number'), false, 'no card is typed here');
       const state = await onPage(url, 'pay');
       assert.deepEqual([state.status, state.step], ['processing', step], JSON.stringify(state));
       await paidAtBank(payment.id);
-      const paid = await untilStatus(stage.merchant, payment.id, 'succeeded');
+      const paid = await untilStatus(harness.merchant, payment.id, 'succeeded');
       const [atBank] = await ofOrder(payment.id);
       assert.deepEqual(
         [paid.metadata.bank_ref, atBank.route],
@@ -112,10 +119,10 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
       [10_002, 'pay', 'insufficient_funds', '1051'],
       [10_000, 'refuse', 'authentication_failed', '101'],
     ] as const) {
-      const { payment, url } = await order(stage.merchant, amount, 'cards');
+      const { payment, url } = await order(harness.merchant, amount, 'cards');
       await onPage(url, 'pay');
       await paidAtBank(payment.id, decision);
-      const failed = await untilStatus(stage.merchant, payment.id, 'failed');
+      const failed = await untilStatus(harness.merchant, payment.id, 'failed');
       assert.deepEqual(
         [failed.metadata.failure_code, failed.metadata.bank_failure_code],
         [code, `tbank:${raw}`],
@@ -124,7 +131,7 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
   });
 
   test('what it does not do is refused: SberPay, saved SBP accounts, payouts', async () => {
-    const { merchant } = stage;
+    const { merchant } = harness;
     const sberpay = await merchant.call('POST', '/payments', {
       amount: 1_000,
       method: 'sberpay',
@@ -157,11 +164,11 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
       'timeout_before',
       'too_many',
     ] as const) {
-      await stage.acquirer.faults({ next: [{ fault, method: 'POST', path: '/v2/Init' }] });
-      const { payment, url } = await order(stage.merchant, 5_000, 'tpay');
+      await harness.acquirer.faults({ next: [{ fault, method: 'POST', path: '/v2/Init' }] });
+      const { payment, url } = await order(harness.merchant, 5_000, 'tpay');
       assert.equal((await onPage(url, 'pay')).step, 'redirect', fault);
       await paidAtBank(payment.id);
-      await untilStatus(stage.merchant, payment.id, 'succeeded');
+      await untilStatus(harness.merchant, payment.id, 'succeeded');
       assert.equal(
         (await ofOrder(payment.id)).filter(({ status }) => status === 'CONFIRMED').length,
         1,
@@ -172,38 +179,41 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
 
   test('an order whose answer is lost altogether is found, and its buyer goes on', async () => {
     const lost = { fault: 'timeout_after', method: 'POST', path: '/v2/Init' } as const;
-    await stage.acquirer.faults({ next: [lost, lost, lost, lost] });
-    const { payment, url, answer } = await order(stage.merchant, 5_100, 'sbp');
+    await harness.acquirer.faults({ next: [lost, lost, lost, lost] });
+    const { payment, url, answer } = await order(harness.merchant, 5_100, 'sbp');
     assert.deepEqual([payment.status, answer.bank], ['pending', null]);
     assert.equal((await onPage(url, 'pay')).step, 'wait');
     const qr = await eventually(
       async () => {
-        await stage.merchant.call('GET', `/payments/${payment.id}`);
+        await harness.merchant.call('GET', `/payments/${payment.id}`);
         return (await ofOrder(payment.id)).find(({ route }) => route === 'sbp');
       },
       'the QR code of the order that was found',
       60_000,
     );
-    await stage.acquirer.confirm(pageOf(qr), 'pay');
-    const paid = await untilStatus(stage.merchant, payment.id, 'succeeded', 60_000);
+    await harness.acquirer.confirm(pageOf(qr), 'pay');
+    const paid = await untilStatus(harness.merchant, payment.id, 'succeeded', 60_000);
     assert.deepEqual([paid.metadata.bank_ref, (await ofOrder(payment.id)).length], [qr.id, 4]);
   });
 
   test('an order is registered with its payment, and cancelled with it: nobody can pay it any more', async () => {
-    const { payment, answer } = await order(stage.merchant, 5_200, 'sbp');
+    const { payment, answer } = await order(harness.merchant, 5_200, 'sbp');
     const [registered] = await ofOrder(payment.id);
     assert.deepEqual(
       [payment.status, answer.bank, answer.bank_ref, registered.status],
       ['pending', 'T-Bank', registered.id, 'NEW'],
     );
-    assert.equal((await stage.merchant.call('POST', `/payments/${payment.id}/cancel`)).status, 200);
+    assert.equal(
+      (await harness.merchant.call('POST', `/payments/${payment.id}/cancel`)).status,
+      200,
+    );
     await eventually(
       async () => (await ofOrder(payment.id))[0].status === 'CANCELED',
       'the cancelled order',
       60_000,
     );
-    await stage.acquirer.confirm(pageOf(registered), 'pay');
-    const after = (await stage.merchant.call('GET', `/payments/${payment.id}`)).body;
+    await harness.acquirer.confirm(pageOf(registered), 'pay');
+    const after = (await harness.merchant.call('GET', `/payments/${payment.id}`)).body;
     assert.deepEqual(
       [after.status, after.refunds, (await ofOrder(payment.id))[0].status],
       ['cancelled', [], 'CANCELED'],
@@ -215,14 +225,14 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
       ['wrong_amount', /7701 kopecks.*7700 minor units/],
       ['wrong_id', /T-Bank's \d+ is 7700 kopecks for [0-9a-f-]{36}; ordered/],
     ] as const) {
-      const { payment, url } = await order(stage.merchant, 7_700, 'sbp');
+      const { payment, url } = await order(harness.merchant, 7_700, 'sbp');
       await onPage(url, 'pay');
       const before = await balance();
-      await stage.acquirer.faults({ next: [{ fault, method: 'POST', path: '/v2/CheckOrder' }] });
+      await harness.acquirer.faults({ next: [{ fault, method: 'POST', path: '/v2/CheckOrder' }] });
       await paidAtBank(payment.id);
       const find = async (): Promise<any> => {
         const { alerts } = await askGraph(
-          stage.service,
+          harness.service,
           '{ alerts(first: 50) { nodes { kind subjectId detail } } }',
         );
         return alerts.nodes.find(
@@ -232,7 +242,7 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
       assert.match((await eventually(find, 'the alert')).detail, said);
       assert.deepEqual(
         [
-          (await stage.merchant.call('GET', `/payments/${payment.id}`)).body.status,
+          (await harness.merchant.call('GET', `/payments/${payment.id}`)).body.status,
           await balance(),
         ],
         ['processing', before],
@@ -242,12 +252,12 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
 
   test('money is given back once: by card under a key, by SBP with a claim of our own, also when answers are lost', async () => {
     for (const method of ['cards', 'sbp'] as const) {
-      const { payment, url } = await order(stage.merchant, 30_000, method);
+      const { payment, url } = await order(harness.merchant, 30_000, method);
       await onPage(url, 'pay');
       await paidAtBank(payment.id);
-      await untilStatus(stage.merchant, payment.id, 'succeeded');
+      await untilStatus(harness.merchant, payment.id, 'succeeded');
       const before = await balance();
-      await stage.acquirer.faults({
+      await harness.acquirer.faults({
         next: [{ fault: 'timeout_after', method: 'POST', path: '/v2/Cancel' }],
       });
       await refundEnds(await refund(payment.id, 10_000), 'succeeded');
@@ -259,20 +269,20 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
         method,
       );
     }
-    const { payment, url } = await order(stage.merchant, 30_000, 'cards');
+    const { payment, url } = await order(harness.merchant, 30_000, 'cards');
     await onPage(url, 'pay');
     await paidAtBank(payment.id);
-    await untilStatus(stage.merchant, payment.id, 'succeeded');
+    await untilStatus(harness.merchant, payment.id, 'succeeded');
     await refundEnds(await refund(payment.id, 1_001), 'failed');
   });
 
   test('a card is bound without money moving, and charged once, however many answers are lost', async () => {
-    const { merchant, acquirer } = stage;
+    const { merchant, acquirer } = harness;
     const created = await merchant.call('POST', '/tokens', { customer_ref: 'c-1' });
     assert.equal(created.status, 201, JSON.stringify(created.body));
     await onPage(created.body.pay_url, 'pay');
     const bound = await eventually(
-      async () => (await books()).payments.find(({ twoStages }) => twoStages),
+      async () => (await books()).payments.find(({ twoHarnesses }) => twoHarnesses),
       'the binding at the bank',
     );
     await acquirer.confirm(pageOf(bound), 'pay');
@@ -310,7 +320,7 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
   });
 
   test('a notification is taken only with the right token, answered OK, and only makes us ask', async () => {
-    const { merchant, service } = stage;
+    const { merchant, service } = harness;
     const { payment, url } = await order(merchant, 8_000, 'sbp');
     await onPage(url, 'pay');
     const told = {
@@ -351,7 +361,7 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
   });
 
   test('everything that was asked, answered and told was as described', async () => {
-    const { violations, tbank } = await stage.acquirer.books();
+    const { violations, tbank } = await harness.acquirer.books();
     assert.ok(tbank.payments.length > 12, `saw only ${tbank.payments.length} payments`);
     assert.deepEqual(violations, []);
   });

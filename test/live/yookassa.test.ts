@@ -10,7 +10,7 @@ import { chargeFacts } from './charges.ts';
 import { paymentFacts } from './payments.ts';
 import { payoutFacts } from './payouts.ts';
 import { refundFacts } from './refunds.ts';
-import { stage } from './shared-stage.ts';
+import { harness } from './shared-harness.ts';
 
 for (const facts of [
   paymentFacts,
@@ -24,7 +24,7 @@ for (const facts of [
 }
 
 test('everything that was asked and answered was as the description says', async () => {
-  const { violations, payments } = await stage().acquirer.books();
+  const { violations, payments } = await harness().acquirer.books();
   assert.ok(payments.length > 15, `saw only ${payments.length} payments`);
   assert.deepEqual(violations, []);
 });

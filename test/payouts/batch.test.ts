@@ -11,11 +11,11 @@ import type { CreatingParts } from '../../subgraphs/payouts/create-payout.ts';
 import type { PayoutInput } from '../../subgraphs/payouts/rules/create.ts';
 import type { PayoutMethod } from '../../subgraphs/payouts/rules/payout.ts';
 import { codeOf, granted } from '../support/granted.ts';
-import { account, at, cardNumber, openStage, sbp, start, type Stage } from './stage.ts';
+import { account, at, cardNumber, openHarness, sbp, start, type Harness } from './harness.ts';
 
-let stage: Stage;
-before(async () => void (stage = await openStage()));
-after(() => stage.migrated.close());
+let harness: Harness;
+before(async () => void (harness = await openHarness()));
+after(() => harness.migrated.close());
 
 interface Sent {
   readonly method?: PayoutMethod;
@@ -27,7 +27,7 @@ interface Sent {
 const send = (
   caller: KeyPrincipal,
   items: readonly PayoutInput[],
-  { method = 'payouts_sbp', key, parts = stage.parts, now = () => start }: Sent = {},
+  { method = 'payouts_sbp', key, parts = harness.parts, now = () => start }: Sent = {},
 ) =>
   createPayoutBatch(
     parts,
@@ -47,10 +47,11 @@ const counts = ({ results }: CreatedBatch): Record<string, number> =>
   );
 
 const payoutsOf = async ({ merchantId }: KeyPrincipal): Promise<number> =>
-  (await stage.pool.query('select 1 from payout where merchant_id = $1', [merchantId])).rows.length;
+  (await harness.pool.query('select 1 from payout where merchant_id = $1', [merchantId])).rows
+    .length;
 
 test('each item stands alone: what is wrong with one is its own code and error, in the order sent', async () => {
-  const key = await stage.funded(1_000n);
+  const key = await harness.funded(1_000n);
   const items: readonly PayoutInput[] = [
     { amount: 600n, ...sbp },
     { amount: 1n, ...sbp, phone: '89161234567' },
@@ -83,19 +84,29 @@ test('each item stands alone: what is wrong with one is its own code and error, 
     ],
   );
   assert.match(String(results[1]?.error), /^phone: expected/);
-  assert.deepEqual(await stage.books(key), { available: 0n, reserved: 1_000n, paid: 0n, fees: 0n });
-  await stage.send(at(1));
-  assert.deepEqual(await stage.books(key), { available: 0n, reserved: 0n, paid: 1_000n, fees: 0n });
+  assert.deepEqual(await harness.books(key), {
+    available: 0n,
+    reserved: 1_000n,
+    paid: 0n,
+    fees: 0n,
+  });
+  await harness.send(at(1));
+  assert.deepEqual(await harness.books(key), {
+    available: 0n,
+    reserved: 0n,
+    paid: 1_000n,
+    fees: 0n,
+  });
 });
 
 test('sent again, what was made comes back as a duplicate with its id, and what failed is attempted (D-25)', async () => {
-  const key = await stage.funded(250n);
+  const key = await harness.funded(250n);
   const first = granted(await send(key, some(4), { key: 'b' }));
   assert.deepEqual(
     [counts(first), first.replayed],
     [{ created: 2, 'failed insufficient_balance': 2 }, false],
   );
-  await stage.credit(key, 100n);
+  await harness.credit(key, 100n);
   const again = granted(await send(key, some(4), { key: 'b' }));
   assert.deepEqual(
     [counts(again), again.replayed],
@@ -111,25 +122,25 @@ test('sent again, what was made comes back as a duplicate with its id, and what 
     'another body under the same key',
   );
   assert.equal(
-    codeOf(await stage.create(key, { amount: 1n, ...sbp }, { key: 'b' })),
+    codeOf(await harness.create(key, { amount: 1n, ...sbp }, { key: 'b' })),
     'idempotent_conflict',
   );
 });
 
 test('a batch of which nothing was made leaves its key free', async () => {
-  const key = await stage.funded(0n);
+  const key = await harness.funded(0n);
   assert.deepEqual(counts(granted(await send(key, some(2), { key: 'free' }))), {
     'failed insufficient_balance': 2,
   });
-  await stage.credit(key, 1_000n);
+  await harness.credit(key, 1_000n);
   assert.equal(
-    granted(await stage.create(key, { amount: 1n, ...sbp }, { key: 'free' })).replayed,
+    granted(await harness.create(key, { amount: 1n, ...sbp }, { key: 'free' })).replayed,
     false,
   );
 });
 
 test('a batch that was cut off half way is completed by sending it again', async () => {
-  const key = await stage.funded(100_000n);
+  const key = await harness.funded(100_000n);
   let pages = 0;
   const now = (): Temporal.Instant => {
     pages += 1;
@@ -146,19 +157,19 @@ test('a batch that was cut off half way is completed by sending it again', async
 });
 
 test('ten equal batches at once make every item once', async () => {
-  const key = await stage.funded(100_000n);
+  const key = await harness.funded(100_000n);
   const batches = await Promise.all(
     Array.from({ length: 10 }, () => send(key, some(150), { key: 'ten' })),
   );
   const made = batches.flatMap((batch) => (isRefused(batch) ? [] : batch.results));
   assert.equal(made.filter(({ status }) => status === 'created').length, 150);
-  assert.deepEqual([await payoutsOf(key), (await stage.books(key)).reserved], [150, 15_000n]);
+  assert.deepEqual([await payoutsOf(key), (await harness.books(key)).reserved], [150, 15_000n]);
 });
 
 test('a thousand items cost some statements for each hundred, not a thousand round trips', async () => {
-  const key = await stage.funded(1_000_000n);
+  const key = await harness.funded(1_000_000n);
   let statements = 0;
-  const { database } = stage.migrated;
+  const { database } = harness.migrated;
   const counting = async () => {
     const client = await database.pool.connect();
     return new Proxy(client, {
@@ -175,11 +186,11 @@ test('a thousand items cost some statements for each hundred, not a thousand rou
       return typeof value === 'function' ? value.bind(target) : value;
     },
   });
-  const parts = { ...stage.parts, database: { ...database, pool } };
+  const parts = { ...harness.parts, database: { ...database, pool } };
   const batch = granted(await send(key, some(1_000), { key: 'many', parts }));
   assert.deepEqual(counts(batch), { created: 1_000 });
   assert.ok(statements >= 10 && statements <= 80, `${statements} statements`);
-  assert.deepEqual(await stage.books(key), {
+  assert.deepEqual(await harness.books(key), {
     available: 900_000n,
     reserved: 100_000n,
     paid: 0n,
@@ -188,21 +199,21 @@ test('a thousand items cost some statements for each hundred, not a thousand rou
 });
 
 test('cards are given to the bank before the answer; accounts wait for a worker', async () => {
-  const key = await stage.funded(10_000n);
+  const key = await harness.funded(10_000n);
   const cards = granted(
     await send(key, some(45, { cardPan: cardNumber }), { method: 'payouts_card' }),
   );
-  assert.deepEqual([counts(cards), (await stage.books(key)).paid], [{ created: 45 }, 4_500n]);
+  assert.deepEqual([counts(cards), (await harness.books(key)).paid], [{ created: 45 }, 4_500n]);
   const accounts = granted(
     await send(key, some(2, { accountNumber: account.accountNumber, bik: account.bik }), {
       method: 'payouts_account',
     }),
   );
-  assert.deepEqual([counts(accounts), (await stage.books(key)).reserved], [{ created: 2 }, 200n]);
+  assert.deepEqual([counts(accounts), (await harness.books(key)).reserved], [{ created: 2 }, 200n]);
 });
 
 test('as a whole it is refused without items, with too many, and without the scope of its method', async () => {
-  const key = await stage.funded(1n);
+  const key = await harness.funded(1n);
   assert.equal(codeOf(await send(key, [])), 'bad_request');
   assert.equal(codeOf(await send(key, some(1_001))), 'bad_request');
   assert.equal(

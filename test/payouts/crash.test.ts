@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import type { Payout } from '../../subgraphs/payouts/entities.ts';
-import { at, card, openStage, sbp, start, type Stage } from './stage.ts';
+import { at, card, openHarness, sbp, start, type Harness } from './harness.ts';
 
-let stage: Stage;
-before(async () => void (stage = await openStage()));
-after(() => stage.migrated.close());
+let harness: Harness;
+before(async () => void (harness = await openHarness()));
+after(() => harness.migrated.close());
 
 type Moment = 'before' | 'during' | 'after';
 
@@ -26,7 +26,14 @@ const killAt = async (
   const script = join(import.meta.dirname, 'doomed-process.ts');
   const child = spawn(
     process.execPath,
-    [script, stage.migrated.database.url, JSON.stringify(key), JSON.stringify(input), role, moment],
+    [
+      script,
+      harness.migrated.database.url,
+      JSON.stringify(key),
+      JSON.stringify(input),
+      role,
+      moment,
+    ],
     {
       stdio: ['ignore', 'pipe', 'inherit'],
     },
@@ -39,16 +46,16 @@ const killAt = async (
 };
 
 const onlyPayout = async ({ merchantId }: KeyPrincipal): Promise<Payout> => {
-  const { rows } = await stage.pool.query<{ id: string }>(
+  const { rows } = await harness.pool.query<{ id: string }>(
     'select id from payout where merchant_id = $1',
     [merchantId],
   );
   assert.equal(rows.length, 1);
-  return stage.find({ merchantId, id: rows[0]?.id ?? '' });
+  return harness.find({ merchantId, id: rows[0]?.id ?? '' });
 };
 
 const ordersAtBank = async (id: string): Promise<number> =>
-  (await stage.pool.query('select 1 from simulator_operation where operation_id = $1', [id])).rows
+  (await harness.pool.query('select 1 from simulator_operation where operation_id = $1', [id])).rows
     .length;
 
 const later = (seconds: number): Temporal.Instant => Temporal.Now.instant().add({ seconds });
@@ -56,17 +63,17 @@ const later = (seconds: number): Temporal.Instant => Temporal.Now.instant().add(
 describe('a process killed with SIGKILL while it gives a payout to the bank', () => {
   for (const moment of ['before', 'during', 'after'] as const) {
     test(`a worker, ${moment} the call: the next worker finishes, and the bank pays once`, async () => {
-      const key = await stage.funded(1_000n);
-      const { id } = await stage.made(key, { amount: 100n, ...sbp });
+      const key = await harness.funded(1_000n);
+      const { id } = await harness.made(key, { amount: 100n, ...sbp });
       await killAt(moment, 'send', key, {});
-      const left = await stage.find({ merchantId: key.merchantId, id });
+      const left = await harness.find({ merchantId: key.merchantId, id });
       assert.equal(left.status, moment === 'after' ? 'succeeded' : 'pending');
       if (left.status === 'pending')
-        assert.equal(await stage.send(later(10)), 0, 'nobody takes it while it may be in work');
-      await Promise.all([stage.send(later(40)), stage.send(later(40))]);
-      assert.equal((await stage.find(left)).status, 'succeeded');
+        assert.equal(await harness.send(later(10)), 0, 'nobody takes it while it may be in work');
+      await Promise.all([harness.send(later(40)), harness.send(later(40))]);
+      assert.equal((await harness.find(left)).status, 'succeeded');
       assert.equal(await ordersAtBank(id), 1);
-      assert.deepEqual(await stage.books(key), {
+      assert.deepEqual(await harness.books(key), {
         available: 900n,
         reserved: 0n,
         paid: 100n,
@@ -82,20 +89,20 @@ describe('a process killed with SIGKILL while it gives a payout to the bank', ()
   ];
   for (const [moment, status, failReason] of ends) {
     test(`the request of a card payout, ${moment} the call: it is asked about a minute later, and ${failReason ?? 'is found paid'}`, async () => {
-      const key = await stage.funded(1_000n);
+      const key = await harness.funded(1_000n);
       await killAt(moment, 'create', key, { amount: 100, ...card });
       const left = await onlyPayout(key);
       assert.equal(left.status, moment === 'after' ? 'succeeded' : 'pending');
-      if (moment !== 'after') assert.equal((await stage.books(key)).reserved, 100n);
-      assert.equal(await stage.send(later(50)), 0, 'not while its call might still be under way');
-      await stage.send(later(70));
-      const payout = await stage.find(left);
+      if (moment !== 'after') assert.equal((await harness.books(key)).reserved, 100n);
+      assert.equal(await harness.send(later(50)), 0, 'not while its call might still be under way');
+      await harness.send(later(70));
+      const payout = await harness.find(left);
       assert.deepEqual(
         [payout.status, payout.failReason, await ordersAtBank(payout.id)],
         [status, failReason, status === 'succeeded' ? 1 : 0],
       );
       const paid = status === 'succeeded' ? 100n : 0n;
-      assert.deepEqual(await stage.books(key), {
+      assert.deepEqual(await harness.books(key), {
         available: 1_000n - paid,
         reserved: 0n,
         paid,
@@ -105,13 +112,13 @@ describe('a process killed with SIGKILL while it gives a payout to the bank', ()
   }
 
   test('a payout that was committed and never sent is sent by the next worker', async () => {
-    const key = await stage.funded(1_000n);
+    const key = await harness.funded(1_000n);
     await killAt('after', 'create', key, { amount: 100, ...sbp });
     const left = await onlyPayout(key);
     assert.deepEqual([left.status, left.sentAt], ['pending', null]);
-    await stage.send(later(1));
+    await harness.send(later(1));
     assert.deepEqual(
-      [(await stage.find(left)).status, await ordersAtBank(left.id)],
+      [(await harness.find(left)).status, await ordersAtBank(left.id)],
       ['succeeded', 1],
     );
   });
@@ -119,44 +126,44 @@ describe('a process killed with SIGKILL while it gives a payout to the bank', ()
 
 describe('a bank that does not answer', () => {
   test('leaves an SBP payout pending with its money set aside; the same order is given again, and paid once (D-32)', async () => {
-    const key = await stage.funded(1_000n);
-    const { id } = await stage.made(key, { amount: 100n, ...sbp, phone: '+79000000003' });
-    await stage.send(at(1));
-    const waiting = await stage.find({ merchantId: key.merchantId, id });
+    const key = await harness.funded(1_000n);
+    const { id } = await harness.made(key, { amount: 100n, ...sbp, phone: '+79000000003' });
+    await harness.send(at(1));
+    const waiting = await harness.find({ merchantId: key.merchantId, id });
     assert.deepEqual(
       [waiting.status, waiting.bankRef, await ordersAtBank(id)],
       ['pending', null, 1],
     );
-    assert.equal((await stage.books(key)).reserved, 100n);
-    await stage.send(at(20));
+    assert.equal((await harness.books(key)).reserved, 100n);
+    await harness.send(at(20));
     assert.deepEqual(
-      [(await stage.find(waiting)).status, await ordersAtBank(id)],
+      [(await harness.find(waiting)).status, await ordersAtBank(id)],
       ['succeeded', 1],
     );
   });
 
   test('leaves a card payout pending; it is never given to the bank again, only asked about', async () => {
-    const key = await stage.funded(1_000n);
-    const found = await stage.made(key, {
+    const key = await harness.funded(1_000n);
+    const found = await harness.made(key, {
       amount: 100n,
       method: 'payouts_card',
       cardPan: '2200000000000053',
     });
-    const lost = await stage.made(key, {
+    const lost = await harness.made(key, {
       amount: 100n,
       method: 'payouts_card',
       cardPan: '2200000000000061',
     });
     assert.deepEqual([found.status, lost.status], ['pending', 'pending']);
-    const bank = stage.withBank({
+    const bank = harness.withBank({
       pay: () => Promise.reject(new Error('a card payout was given again')),
     });
-    await stage.send(at(300), bank.banks);
+    await harness.send(at(300), bank.banks);
     assert.deepEqual(
-      [(await stage.find(found)).status, (await stage.find(lost)).failReason],
+      [(await harness.find(found)).status, (await harness.find(lost)).failReason],
       ['succeeded', 'recipient_data_lost'],
     );
-    assert.deepEqual(await stage.books(key), {
+    assert.deepEqual(await harness.books(key), {
       available: 900n,
       reserved: 0n,
       paid: 100n,
@@ -165,15 +172,15 @@ describe('a bank that does not answer', () => {
   });
 
   test('or whose call throws, has not refused: nothing is failed, and the caller hears of a pending payout', async () => {
-    const key = await stage.funded(1_000n);
-    const parts = stage.withBank({
+    const key = await harness.funded(1_000n);
+    const parts = harness.withBank({
       pay: () => Promise.reject(new Error('connection reset')),
       askPayout: () => Promise.reject(new Error('connection reset')),
     });
-    const made = await stage.create(key, { amount: 100n, ...card }, null, { parts });
+    const made = await harness.create(key, { amount: 100n, ...card }, null, { parts });
     assert.ok('payout' in made && made.payout.status === 'pending');
-    for (const seconds of [61, 100, 1_000, 100_000]) await stage.send(at(seconds), parts.banks);
-    const payout = await stage.find(made.payout);
+    for (const seconds of [61, 100, 1_000, 100_000]) await harness.send(at(seconds), parts.banks);
+    const payout = await harness.find(made.payout);
     assert.equal(payout.status, 'pending');
     assert.ok(
       payout.askAt && Temporal.Instant.compare(payout.askAt, start.add({ seconds: 100_600 })) <= 0,

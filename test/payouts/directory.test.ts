@@ -9,11 +9,11 @@ import type { Principal } from '../../subgraphs/kernel/service/access/principal.
 import { buildSubgraph } from '../../subgraphs/kernel/service/graph/subgraph.ts';
 import { payoutsSubgraph } from '../../subgraphs/payouts/resolvers.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
-import { openStage, start, type Stage } from './stage.ts';
+import { openHarness, start, type Harness } from './harness.ts';
 
-let stage: Stage;
-before(async () => void (stage = await openStage()));
-after(() => stage.migrated.close());
+let harness: Harness;
+before(async () => void (harness = await openHarness()));
+after(() => harness.migrated.close());
 
 const admin: Principal = { kind: 'operator', subject: 'person-1', role: 'admin', merchantId: null };
 const refresh =
@@ -23,7 +23,7 @@ const refresh =
 const open = (changed: Partial<Bank> = {}) => {
   const policies = { current: async () => noPolicies, announce: async () => {}, close: () => {} };
   const parts = {
-    ...stage.withBank(changed),
+    ...harness.withBank(changed),
     policies,
     wakeRelay: () => {},
     wakeSenders: () => {},
@@ -71,7 +71,7 @@ test('the directory has every participant, sorted by name; an acquirer’s list 
     'the same list changes nothing',
   );
   assert.deepEqual(await open()(reading), after, 'another process reads the same');
-  const { rows } = await stage.pool.query(
+  const { rows } = await harness.pool.query(
     "select actor, action, subject_id, after from audit_entry where action = 'sbp_banks.refresh' order by at, id",
   );
   assert.equal(rows.length, 2);
@@ -101,7 +101,7 @@ test('a list that did not come or cannot be right changes nothing; only the plat
   );
   assert.equal((await open()(refresh, { ...admin, role: 'finance' })).code, 'forbidden');
   assert.deepEqual(
-    (await stage.pool.query("select 1 from audit_entry where action = 'sbp_banks.refresh'")).rows
+    (await harness.pool.query("select 1 from audit_entry where action = 'sbp_banks.refresh'")).rows
       .length,
     2,
   );

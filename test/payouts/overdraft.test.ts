@@ -11,11 +11,11 @@ import { createPayment } from '../../subgraphs/payments/create-payment.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
 import { refundPayment } from '../../subgraphs/payments/refunds/refund-payment.ts';
 import { granted } from '../support/granted.ts';
-import { at, openStage, start, type Stage } from './stage.ts';
+import { at, openHarness, start, type Harness } from './harness.ts';
 
-let stage: Stage;
-before(async () => void (stage = await openStage()));
-after(() => stage.migrated.close());
+let harness: Harness;
+before(async () => void (harness = await openHarness()));
+after(() => harness.migrated.close());
 
 /**
  * A process that is ready to spend; `begin` lets it, and gives how many payouts it made and how
@@ -25,7 +25,7 @@ const openSpender = async (key: KeyPrincipal, count: number, amount: bigint) => 
   const script = join(import.meta.dirname, 'spender-process.ts');
   const child = spawn(
     process.execPath,
-    [script, stage.migrated.database.url, JSON.stringify(key), `${count}`, `${amount}`],
+    [script, harness.migrated.database.url, JSON.stringify(key), `${count}`, `${amount}`],
     {
       stdio: ['pipe', 'pipe', 'inherit'],
     },
@@ -45,13 +45,13 @@ const openSpender = async (key: KeyPrincipal, count: number, amount: bigint) => 
 
 /** A payment that arrives; gives its id. */
 const receive = async (key: KeyPrincipal, amount: bigint): Promise<string> => {
-  const { database } = stage.migrated;
+  const { database } = harness.migrated;
   const { payment } = granted(
     await createPayment(database, noPolicies, key, { input: { amount, method: 'sbp' } }, start),
   );
   const paymentKey = { merchantId: key.merchantId, paymentId: payment.id };
   granted(
-    await openSession(database, stage.parts.banks, noPolicies, {
+    await openSession(database, harness.parts.banks, noPolicies, {
       key: paymentKey,
       card: null,
       pageUrl: 'https://pay.example/p',
@@ -59,7 +59,7 @@ const receive = async (key: KeyPrincipal, amount: bigint): Promise<string> => {
     }),
   );
   assert.equal(
-    granted(await askBank(database, stage.parts.banks, paymentKey, at(10))).status,
+    granted(await askBank(database, harness.parts.banks, paymentKey, at(10))).status,
     'succeeded',
   );
   return payment.id;
@@ -72,16 +72,16 @@ const receiveMany = async (key: KeyPrincipal, count: number, amount: bigint): Pr
 };
 
 test('200 payouts at once from two processes, while payments and refunds land: nothing is spent that is not there, and the sums are exact', async () => {
-  const key = await stage.migrated.merchant();
+  const key = await harness.migrated.merchant();
   const first = await receiveMany(key, 10, 1_000n);
   const spenders = await Promise.all([openSpender(key, 100, 200n), openSpender(key, 100, 200n)]);
   const over = new AbortController();
   let least = 0n;
   const watch = async (): Promise<void> => {
     while (!over.signal.aborted) {
-      const { available } = await stage.books(key);
+      const { available } = await harness.books(key);
       if (available < least) least = available;
-      await foldBalances(stage.pool, 7);
+      await foldBalances(harness.pool, 7);
     }
   };
   const refunds = async (): Promise<bigint> => {
@@ -89,8 +89,8 @@ test('200 payouts at once from two processes, while payments and refunds land: n
     for (const paymentId of first.slice(0, 5)) {
       const { refund } = granted(
         await refundPayment(
-          stage.migrated.database,
-          stage.parts.banks,
+          harness.migrated.database,
+          harness.parts.banks,
           key,
           { paymentId, amount: 300n, reason: null },
           at(20),
@@ -119,21 +119,21 @@ test('200 payouts at once from two processes, while payments and refunds land: n
   // are.
   assert.ok(least >= -given, `${least} was available`);
   assert.ok(made * 200n <= 20_000n);
-  assert.deepEqual(await stage.books(key), {
+  assert.deepEqual(await harness.books(key), {
     available: 20_000n - given - made * 200n,
     reserved: made * 200n,
     paid: 0n,
     fees: 0n,
   });
-  await stage.send(Temporal.Now.instant().add({ seconds: 1 }));
-  const books = await stage.books(key);
+  await harness.send(Temporal.Now.instant().add({ seconds: 1 }));
+  const books = await harness.books(key);
   assert.deepEqual(books, {
     available: 20_000n - given - made * 200n,
     reserved: 0n,
     paid: made * 200n,
     fees: 0n,
   });
-  const { rows } = await stage.pool.query<{ sum: string }>(
+  const { rows } = await harness.pool.query<{ sum: string }>(
     `select coalesce(sum(case when to_account in ('merchant', 'merchant_reserved') then amount else 0 end
        - case when from_account in ('merchant', 'merchant_reserved') then amount else 0 end), 0) as sum from posting where merchant_id = $1`,
     [key.merchantId],

@@ -7,16 +7,16 @@ import { PayoutEntity } from '../../subgraphs/payouts/entities.ts';
 import type { Reach } from '../../subgraphs/kernel/database/registry.ts';
 import { searchPayouts, type PayoutSearch } from '../../subgraphs/payouts/search-payouts.ts';
 import { codeOf, granted } from '../support/granted.ts';
-import { account, at, card, cardNumber, openStage, sbp, start, type Stage } from './stage.ts';
+import { account, at, card, cardNumber, openHarness, sbp, start, type Harness } from './harness.ts';
 
-let stage: Stage;
-before(async () => void (stage = await openStage()));
-after(() => stage.migrated.close());
+let harness: Harness;
+before(async () => void (harness = await openHarness()));
+after(() => harness.migrated.close());
 
 const eventsOf = async (
   id: string,
 ): Promise<readonly (readonly [string | null, string | null, unknown])[]> => {
-  const { rows } = await stage.pool.query<{
+  const { rows } = await harness.pool.query<{
     stream_kind: string | null;
     webhook_event: string | null;
     webhook_body: string | null;
@@ -33,25 +33,25 @@ const eventsOf = async (
 
 describe('making a payout', () => {
   test('reserves the amount in the creating transaction, and gives nothing to the bank', async () => {
-    const key = await stage.funded(10_000n);
-    const payout = await stage.made(key, { amount: 4_000n, ...sbp, fullName: 'Ivan Petrov' });
+    const key = await harness.funded(10_000n);
+    const payout = await harness.made(key, { amount: 4_000n, ...sbp, fullName: 'Ivan Petrov' });
     assert.deepEqual(
       [payout.status, payout.fee, payout.connector, payout.sentAt, payout.askAt],
       ['pending', 0n, 'simulator', null, start],
     );
-    assert.deepEqual(await stage.books(key), {
+    assert.deepEqual(await harness.books(key), {
       available: 6_000n,
       reserved: 4_000n,
       paid: 0n,
       fees: 0n,
     });
-    const { rows } = await stage.pool.query(
+    const { rows } = await harness.pool.query(
       'select 1 from simulator_operation where operation_id = $1',
       [payout.id],
     );
     assert.equal(rows.length, 0);
     assert.deepEqual(await eventsOf(payout.id), [['payout.created', null, null]]);
-    const stored = await stage.migrated.database
+    const stored = await harness.migrated.database
       .fork()
       .findOneOrFail(PayoutEntity, { merchantId: key.merchantId, id: payout.id });
     const properties = Object.fromEntries(
@@ -61,56 +61,58 @@ describe('making a payout', () => {
   });
 
   test('above what is available is refused, to the last kopeck, and frees the key', async () => {
-    const key = await stage.funded(1_000n);
+    const key = await harness.funded(1_000n);
     assert.equal(
-      codeOf(await stage.create(key, { amount: 1_001n, ...sbp }, { key: 'k' })),
+      codeOf(await harness.create(key, { amount: 1_001n, ...sbp }, { key: 'k' })),
       'insufficient_balance',
     );
-    const made = granted(await stage.create(key, { amount: 1_000n, ...sbp }, { key: 'k' }));
+    const made = granted(await harness.create(key, { amount: 1_000n, ...sbp }, { key: 'k' }));
     assert.equal(made.replayed, false);
-    assert.equal(codeOf(await stage.create(key, { amount: 1n, ...sbp })), 'insufficient_balance');
+    assert.equal(codeOf(await harness.create(key, { amount: 1n, ...sbp })), 'insufficient_balance');
   });
 
   test('a live payout reserves its fee too: the rate of its method, the most specific one', async () => {
-    const key = { ...(await stage.migrated.merchant('live')) };
-    await stage.credit(key, 10_100n);
-    await stage.pool.query(
+    const key = { ...(await harness.migrated.merchant('live')) };
+    await harness.credit(key, 10_100n);
+    await harness.pool.query(
       `insert into rate (id, merchant_id, shop_id, method, rate_bps, since) values (gen_random_uuid(), null, null, 'payouts_account', 500, $2::timestamptz),
         (gen_random_uuid(), $1, null, 'payouts_account', 100, $2::timestamptz)`,
       [key.merchantId, at(-10).toString()],
     );
-    await stage.pool.query(
+    await harness.pool.query(
       `insert into bank_route (merchant_id, id, shop_id, mode, operation, method, connector, priority, active, created_at)
         values ($1, gen_random_uuid(), $2, 'live', 'payout', 'account', 'simulator', 0, true, now())`,
       [key.merchantId, key.shopId],
     );
-    const parts = stage.liveParts();
+    const parts = harness.liveParts();
     assert.equal(
-      codeOf(await stage.create(key, { amount: 10_001n, ...account }, null, { parts })),
+      codeOf(await harness.create(key, { amount: 10_001n, ...account }, null, { parts })),
       'insufficient_balance',
     );
     const { payout } = granted(
-      await stage.create(key, { amount: 10_000n, ...account, inn: '7707083893' }, null, { parts }),
+      await harness.create(key, { amount: 10_000n, ...account, inn: '7707083893' }, null, {
+        parts,
+      }),
     );
     assert.deepEqual(
-      [payout.fee, await stage.books(key)],
+      [payout.fee, await harness.books(key)],
       [100n, { available: 0n, reserved: 10_100n, paid: 0n, fees: 0n }],
     );
-    await stage.send(at(1), parts.banks);
-    assert.deepEqual(await stage.books(key), {
+    await harness.send(at(1), parts.banks);
+    assert.deepEqual(await harness.books(key), {
       available: 0n,
       reserved: 0n,
       paid: 10_000n,
       fees: 100n,
     });
     assert.equal(
-      codeOf(await stage.create(key, { amount: 1n, ...sbp }, null, { parts })),
+      codeOf(await harness.create(key, { amount: 1n, ...sbp }, null, { parts })),
       'route_not_configured',
     );
     assert.equal(
       codeOf(
-        await stage.create(key, { amount: 1n, ...account }, null, {
-          parts: stage.liveParts(['sbp']),
+        await harness.create(key, { amount: 1n, ...account }, null, {
+          parts: harness.liveParts(['sbp']),
         }),
       ),
       'method_unsupported',
@@ -118,41 +120,41 @@ describe('making a payout', () => {
   });
 
   test('whoever is on a block list is not paid; an earlier payout is still answered to its key', async () => {
-    const key = await stage.funded(10_000n);
+    const key = await harness.funded(10_000n);
     const isBlocked = (_: string, kind: string, text: string): boolean =>
       [`phone ${sbp.phone}`, `card ${cardNumber}`, `account ${account.accountNumber}`].includes(
         `${kind} ${text}`,
       );
     const policies = { ...noPolicies, isBlocked };
-    await stage.create(key, { amount: 100n, ...sbp }, { key: 'before' });
+    await harness.create(key, { amount: 100n, ...sbp }, { key: 'before' });
     for (const recipient of [sbp, card, account]) {
       assert.equal(
-        codeOf(await stage.create(key, { amount: 100n, ...recipient }, null, { policies })),
+        codeOf(await harness.create(key, { amount: 100n, ...recipient }, null, { policies })),
         'aml_blocked',
       );
     }
     assert.equal(
-      granted(await stage.create(key, { amount: 100n, ...sbp }, { key: 'before' }, { policies }))
+      granted(await harness.create(key, { amount: 100n, ...sbp }, { key: 'before' }, { policies }))
         .replayed,
       true,
     );
     assert.equal(
-      codeOf(await stage.create(key, { amount: 101n, ...sbp }, { key: 'before' })),
+      codeOf(await harness.create(key, { amount: 101n, ...sbp }, { key: 'before' })),
       'idempotent_conflict',
     );
   });
 
   test('fifty equal calls at once make one payout and reserve once', async () => {
-    const key = await stage.funded(10_000n);
+    const key = await harness.funded(10_000n);
     const calls = await Promise.all(
       Array.from({ length: 50 }, () =>
-        stage.create(key, { amount: 300n, ...card }, { key: 'fifty' }),
+        harness.create(key, { amount: 300n, ...card }, { key: 'fifty' }),
       ),
     );
     const made = calls.map(granted);
     assert.equal(new Set(made.map(({ payout }) => payout.id)).size, 1);
     assert.equal(made.filter(({ replayed }) => !replayed).length, 1);
-    assert.deepEqual(await stage.books(key), {
+    assert.deepEqual(await harness.books(key), {
       available: 9_700n,
       reserved: 0n,
       paid: 300n,
@@ -181,7 +183,10 @@ describe('making a payout', () => {
   ];
   for (const [message, input] of wrong) {
     test(`is refused when it is wrong: ${message}`, async () => {
-      const refused = await stage.create(await stage.migrated.merchant(), { amount: 1n, ...input });
+      const refused = await harness.create(await harness.migrated.merchant(), {
+        amount: 1n,
+        ...input,
+      });
       assert.deepEqual(
         [codeOf(refused), Reflect.get(refused, 'message')],
         ['bad_request', message],
@@ -190,10 +195,13 @@ describe('making a payout', () => {
   }
 
   test('a key without the scope of the method may not pay so', async () => {
-    const key = await stage.funded(1_000n);
+    const key = await harness.funded(1_000n);
     const narrow = { ...key, scopes: ['api:payouts:sbp'] } as const;
-    assert.equal(codeOf(await stage.create(narrow, { amount: 1n, ...account })), 'scope_required');
-    assert.equal(codeOf(await stage.create(narrow, { amount: 1n, ...sbp })), 'not refused');
+    assert.equal(
+      codeOf(await harness.create(narrow, { amount: 1n, ...account })),
+      'scope_required',
+    );
+    assert.equal(codeOf(await harness.create(narrow, { amount: 1n, ...sbp })), 'not refused');
   });
 });
 
@@ -212,17 +220,17 @@ describe('what the bank answers', () => {
     const method = 'method' in recipient ? recipient.method : 'payouts_sbp';
     test(`${method}: the amount’s last two digits decide (D-30), and the books follow`, async () => {
       for (const [amount, status, failReason] of outcomes) {
-        const key = await stage.funded(1_000n);
-        const { id } = await stage.made(key, { amount, ...recipient });
-        await stage.send(at(1));
-        const payout = await stage.find({ merchantId: key.merchantId, id });
+        const key = await harness.funded(1_000n);
+        const { id } = await harness.made(key, { amount, ...recipient });
+        await harness.send(at(1));
+        const payout = await harness.find({ merchantId: key.merchantId, id });
         assert.deepEqual(
           [payout.status, payout.failReason, payout.bankRef],
           [status, failReason, `sim_${id}`],
         );
         const paid = status === 'succeeded' ? amount : 0n;
         const reserved = status === 'pending' ? amount : 0n;
-        assert.deepEqual(await stage.books(key), {
+        assert.deepEqual(await harness.books(key), {
           available: 1_000n - paid - reserved,
           reserved,
           paid,
@@ -231,9 +239,9 @@ describe('what the bank answers', () => {
         const told =
           status === 'pending' ? [] : [['payout.status_changed', `payout.${status}`, status]];
         assert.deepEqual(await eventsOf(id), [['payout.created', null, null], ...told]);
-        await stage.send(at(20));
+        await harness.send(at(20));
         assert.equal(
-          (await stage.find(payout)).status,
+          (await harness.find(payout)).status,
           amount === 707n ? 'succeeded' : status,
           'what is late succeeds; what is pending stays so',
         );
@@ -242,13 +250,13 @@ describe('what the bank answers', () => {
   }
 
   test('a recipient who is not in SBP: the payout is made as a failed one, with its webhook, and reserves nothing', async () => {
-    const key = await stage.funded(1_000n);
-    const payout = await stage.made(key, { amount: 100n, ...sbp, phone: '+79000000001' });
+    const key = await harness.funded(1_000n);
+    const payout = await harness.made(key, { amount: 100n, ...sbp, phone: '+79000000001' });
     assert.deepEqual(
       [payout.status, payout.failReason, payout.askAt],
       ['failed', 'recipient_not_in_sbp', null],
     );
-    assert.deepEqual(await stage.books(key), {
+    assert.deepEqual(await harness.books(key), {
       available: 1_000n,
       reserved: 0n,
       paid: 0n,
@@ -266,19 +274,19 @@ describe('what the bank answers', () => {
     { ...account, bik: '000000000' },
   ]) {
     test(`a router error to ${Object.keys(recipient).join(', ')} is 502 and leaves a failed payout, which a replay answers (D-53)`, async () => {
-      const key = await stage.funded(1_000n);
+      const key = await harness.funded(1_000n);
       assert.equal(
-        codeOf(await stage.create(key, { amount: 100n, ...recipient }, { key: 'r' })),
+        codeOf(await harness.create(key, { amount: 100n, ...recipient }, { key: 'r' })),
         'router_error',
       );
       const { payout, replayed } = granted(
-        await stage.create(key, { amount: 100n, ...recipient }, { key: 'r' }),
+        await harness.create(key, { amount: 100n, ...recipient }, { key: 'r' }),
       );
       assert.deepEqual(
         [replayed, payout.status, payout.failReason],
         [true, 'failed', 'bank_unknown'],
       );
-      assert.deepEqual(await stage.books(key), {
+      assert.deepEqual(await harness.books(key), {
         available: 1_000n,
         reserved: 0n,
         paid: 0n,
@@ -288,12 +296,12 @@ describe('what the bank answers', () => {
   }
 
   test('the same final answer again changes nothing; the opposite one changes nothing and raises an alert', async () => {
-    const key = await stage.funded(1_000n);
-    const payout = await stage.made(key, { amount: 100n, ...card });
+    const key = await harness.funded(1_000n);
+    const payout = await harness.made(key, { amount: 100n, ...card });
     const again = await Promise.all(
       Array.from({ length: 5 }, () =>
         applyPayoutAnswer(
-          stage.migrated.database,
+          harness.migrated.database,
           { ...payout, status: 'pending' },
           { kind: 'approved', reference: 'other' },
           at(2),
@@ -302,19 +310,19 @@ describe('what the bank answers', () => {
     );
     assert.deepEqual(new Set(again.map(({ bankRef }) => bankRef)), new Set([`sim_${payout.id}`]));
     await applyPayoutAnswer(
-      stage.migrated.database,
+      harness.migrated.database,
       payout,
       { kind: 'declined', failureCode: 'do_not_honor', reference: null },
       at(3),
     );
-    assert.equal((await stage.find(payout)).status, 'succeeded');
-    assert.deepEqual(await stage.books(key), {
+    assert.equal((await harness.find(payout)).status, 'succeeded');
+    assert.deepEqual(await harness.books(key), {
       available: 900n,
       reserved: 0n,
       paid: 100n,
       fees: 0n,
     });
-    const { rows } = await stage.pool.query('select kind from alert where subject_id = $1', [
+    const { rows } = await harness.pool.query('select kind from alert where subject_id = $1', [
       payout.id,
     ]);
     assert.deepEqual(rows, [{ kind: 'bank_answer_contradicts' }]);
@@ -324,18 +332,20 @@ describe('what the bank answers', () => {
 
 describe('searching payouts', () => {
   test('an id is found over all merchants; the rest within days, and within the caller’s reach', async () => {
-    const key = await stage.funded(10_000n);
+    const key = await harness.funded(10_000n);
     const made = [
-      await stage.made(key, { amount: 111n, ...sbp }),
-      await stage.made(key, { amount: 222n, ...card }),
-      await stage.made(key, { amount: 333n, ...account }),
+      await harness.made(key, { amount: 111n, ...sbp }),
+      await harness.made(key, { amount: 222n, ...card }),
+      await harness.made(key, { amount: 333n, ...account }),
     ];
     const ids = async (
       reach: Reach | null,
       search: PayoutSearch,
       first = 50,
     ): Promise<readonly string[]> =>
-      granted(await searchPayouts(stage.pool, reach, search, { first })).nodes.map(({ id }) => id);
+      granted(await searchPayouts(harness.pool, reach, search, { first })).nodes.map(
+        ({ id }) => id,
+      );
     const reach: Reach = { merchantId: key.merchantId, shopIds: [key.shopId], modes: ['test'] };
     const days = { from: '2026-11-01', to: '2026-11-30' };
     for (const [place, search] of [
@@ -356,7 +366,7 @@ describe('searching payouts', () => {
     );
     assert.equal((await ids(reach, days)).length, 3);
     assert.deepEqual(await ids(null, { id: made[0]?.id }), [made[0]?.id]);
-    const stranger = await stage.migrated.merchant();
+    const stranger = await harness.migrated.merchant();
     assert.deepEqual(
       await ids(
         { ...reach, merchantId: stranger.merchantId, shopIds: [stranger.shopId] },
@@ -370,10 +380,13 @@ describe('searching payouts', () => {
       { from: '2026-01-01', to: '2026-02-28' },
     ]) {
       assert.equal(
-        codeOf(await searchPayouts(stage.pool, reach, wrong, { first: 1 })),
+        codeOf(await searchPayouts(harness.pool, reach, wrong, { first: 1 })),
         'bad_request',
       );
     }
-    assert.equal(codeOf(await searchPayouts(stage.pool, null, days, { first: 1 })), 'bad_request');
+    assert.equal(
+      codeOf(await searchPayouts(harness.pool, null, days, { first: 1 })),
+      'bad_request',
+    );
   });
 });

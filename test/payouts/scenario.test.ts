@@ -14,7 +14,7 @@ import {
 import { noRedis, startRedis, type TestRedis } from '../support/redis.ts';
 import { startService, type Service, type Size } from '../support/service.ts';
 import { lookEverywhere, overhear } from './leaks.ts';
-import { cardNumber } from './stage.ts';
+import { cardNumber } from './harness.ts';
 
 const sbp = { phone: '+79161234567', bank_id: '100000000111' };
 const card = { method: 'payouts_card', card_pan: cardNumber };

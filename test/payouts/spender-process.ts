@@ -14,7 +14,7 @@ import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { entities } from '../../subgraphs/open-subgraphs.ts';
 import { createPayout } from '../../subgraphs/payouts/create-payout.ts';
-import { sbp } from './stage.ts';
+import { sbp } from './harness.ts';
 
 const [, , url = '', principal = '', count = '0', amount = '0'] = process.argv;
 const database = await openDatabase({ url, entities, pool: 12 });

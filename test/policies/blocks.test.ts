@@ -5,21 +5,21 @@ import { blockValue } from '../../subgraphs/kernel/rules/block.ts';
 import { forbiddenWord, purposeSearch } from '../../subgraphs/kernel/rules/purpose.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { withinASecond } from '../support/cabinet.ts';
-import { admin, holds, openStage, operator, type Stage } from './stage.ts';
+import { admin, holds, openHarness, operator, type Harness } from './harness.ts';
 
-let stage: Stage;
-before(async () => void (stage = await openStage()));
-after(() => stage.close());
+let harness: Harness;
+before(async () => void (harness = await openHarness()));
+after(() => harness.close());
 
 const blocking = `mutation ($m: ID, $kind: BlockKind!, $value: String!, $reason: String! = "fraud") {
   blockEntryAdd(merchantId: $m, kind: $kind, value: $value, reason: $reason) { ... on BlockEntry { id shown merchantId } ... on Refused { code message } } }`;
 const block = (variables: Record<string, unknown>, principal = admin) =>
-  stage.ask('merchants', principal, blocking, variables);
+  harness.ask('merchants', principal, blocking, variables);
 const unblocking =
   'mutation ($m: ID, $id: ID!) { blockEntryRemove(merchantId: $m, id: $id) { ... on PolicyRemoved { id } ... on Refused { code } } }';
 const forbidding =
   'mutation ($word: String!) { forbiddenPurposeAdd(word: $word, reason: "law") { ... on ForbiddenPurpose { id word } ... on Refused { code } } }';
-const forbid = (word: string) => stage.ask('merchants', admin, forbidding, { word });
+const forbid = (word: string) => harness.ask('merchants', admin, forbidding, { word });
 
 const creating = `mutation ($input: PaymentCreateInput!, $key: Idempotency) {
   paymentCreate(input: $input, idempotency: $key) { ... on PaymentCreated { idempotent payment { id } } ... on Refused { code message } } }`;
@@ -28,7 +28,7 @@ const create = (
   input: Record<string, unknown>,
   idempotency: string | null = null,
 ) =>
-  stage.ask('payments', key, creating, {
+  harness.ask('payments', key, creating, {
     input: { amount: 100, ...input },
     key: idempotency && { key: idempotency },
   });
@@ -37,35 +37,35 @@ const create = (
 const obeyed = (look: () => Promise<boolean>): Promise<void> => withinASecond(true, look);
 
 test('a blocked customer is refused within a second in every process, before anything is created, and allowed again', async () => {
-  const key = await stage.merchant();
+  const key = await harness.merchant();
   assert.ok((await create(key, { customerId: 'crook' })).payment);
   const { id } = await block({ kind: 'customer', value: 'crook' });
   await obeyed(async () => (await create(key, { customerId: 'crook' })).code === 'aml_blocked');
-  const made = await stage.rows(
+  const made = await harness.rows(
     'select count(*)::int as payments, max(public_id) as last from payment where merchant_id = $1',
     [key.merchantId],
   );
   const hinted = await create(key, { metadata: { customer_id: 'crook' } }, 'k');
   assert.equal(hinted.code, 'aml_blocked', 'the reserved metadata key names the customer as well');
   assert.deepEqual(
-    await stage.rows(
+    await harness.rows(
       'select count(*)::int as payments, max(public_id) as last from payment where merchant_id = $1',
       [key.merchantId],
     ),
     made,
   );
   assert.deepEqual(
-    await stage.rows('select 1 from idempotency_key where merchant_id = $1', [key.merchantId]),
+    await harness.rows('select 1 from idempotency_key where merchant_id = $1', [key.merchantId]),
     [],
     'the key is free',
   );
   assert.ok((await create(key, { customerId: 'honest' })).payment);
-  assert.deepEqual(await stage.ask('merchants', admin, unblocking, { id }), { id });
+  assert.deepEqual(await harness.ask('merchants', admin, unblocking, { id }), { id });
   await obeyed(async () => 'payment' in (await create(key, { customerId: 'crook' })));
 });
 
 test('what a merchant blocks is blocked for that merchant alone', async () => {
-  const [key, other] = [await stage.merchant(), await stage.merchant()];
+  const [key, other] = [await harness.merchant(), await harness.merchant()];
   const support = operator('support', key.merchantId);
   assert.equal(
     (await block({ kind: 'customer', value: 'own' }, support)).merchantId,
@@ -79,15 +79,15 @@ test('what a merchant blocks is blocked for that merchant alone', async () => {
     'not_found',
   );
   const listing = 'query ($m: ID) { blockEntries(merchantId: $m) { nodes { shown } } }';
-  holds(await stage.ask('merchants', support, listing), 'shown', ['own']);
+  holds(await harness.ask('merchants', support, listing), 'shown', ['own']);
   assert.equal(
-    (await stage.ask('merchants', support, listing, { m: other.merchantId })).error,
+    (await harness.ask('merchants', support, listing, { m: other.merchantId })).error,
     'not_found',
   );
 });
 
 test('a payment that was created before its customer was blocked is still answered to the repeated call', async () => {
-  const key = await stage.merchant();
+  const key = await harness.merchant();
   const first = await create(key, { customerId: 'later' }, 'once');
   await block({ m: key.merchantId, kind: 'customer', value: 'later' });
   await obeyed(async () => (await create(key, { customerId: 'later' })).code === 'aml_blocked');
@@ -96,7 +96,7 @@ test('a payment that was created before its customer was blocked is still answer
 });
 
 test('a blocked card is refused on the hosted page and the payment stays pending; its number is kept nowhere', async () => {
-  const key = await stage.merchant();
+  const key = await harness.merchant();
   const number = '4276000000000009';
   const entry = await block({ kind: 'card', value: '4276 0000 0000 0009' });
   assert.equal(entry.shown, '0009');
@@ -110,18 +110,18 @@ test('a blocked card is refused on the hosted page and the payment stays pending
   const paying =
     'mutation ($card: CardInput!) { checkoutPay(card: $card) { ... on Checkout { status } ... on Refused { code } } }';
   const pay = (typed: string) =>
-    stage.ask('payments', buyer, paying, {
+    harness.ask('payments', buyer, paying, {
       card: { number: typed, expiry: '12/30', cvc: '123', holder: 'A B' },
     });
   await obeyed(async () =>
-    (await stage.farPolicies.current()).isBlocked(key.merchantId, 'card', number),
+    (await harness.farPolicies.current()).isBlocked(key.merchantId, 'card', number),
   );
   assert.equal((await pay('4276-0000-0000-0009')).code, 'aml_blocked');
-  assert.deepEqual(await stage.rows('select status from payment where id = $1', [payment.id]), [
+  assert.deepEqual(await harness.rows('select status from payment where id = $1', [payment.id]), [
     { status: 'pending' },
   ]);
   assert.equal((await pay('4111111111111111')).status, 'processing', 'another card goes on');
-  const kept = await stage.rows(
+  const kept = await harness.rows(
     'select to_jsonb(b)::text as text from block_entry b union all select to_jsonb(a)::text from audit_entry a',
   );
   assert.ok(
@@ -170,7 +170,7 @@ test('a value has one spelling, and a fingerprint depends on the key', () => {
 });
 
 test('a forbidden word refuses a description within a second, and is allowed again', async () => {
-  const key = await stage.merchant();
+  const key = await harness.merchant();
   const { id, word } = await forbid('КАЗИНО');
   assert.equal(word, 'казино');
   await obeyed(
@@ -183,13 +183,13 @@ test('a forbidden word refuses a description within a second, and is allowed aga
     'a word within a word is another word',
   );
   assert.equal((await forbid('казино')).id, id, 'a word is on the list once');
-  holds(await stage.ask('merchants', admin, '{ forbiddenPurposes { nodes { word } } }'), 'word', [
+  holds(await harness.ask('merchants', admin, '{ forbiddenPurposes { nodes { word } } }'), 'word', [
     'казино',
   ]);
   const allowing =
     'mutation ($id: ID!) { forbiddenPurposeRemove(id: $id) { ... on PolicyRemoved { id } ... on Refused { code } } }';
-  assert.deepEqual(await stage.ask('merchants', admin, allowing, { id }), { id });
-  assert.deepEqual(await stage.ask('merchants', admin, allowing, { id }), { code: 'not_found' });
+  assert.deepEqual(await harness.ask('merchants', admin, allowing, { id }), { id });
+  assert.deepEqual(await harness.ask('merchants', admin, allowing, { id }), { code: 'not_found' });
   await obeyed(async () => 'payment' in (await create(key, { description: 'Казино' })));
 });
 
@@ -212,7 +212,7 @@ test('words are found whole, in any case and script, through invisible character
 test('a process that hears nothing of a change obeys it within a second all the same', async () => {
   const deaf = { publish: async () => {}, subscribe: () => () => {} };
   const policies = openPolicies({
-    pool: stage.database.pool,
+    pool: harness.database.pool,
     bus: deaf,
     fingerprintKey: Buffer.alloc(32),
   });
@@ -225,7 +225,7 @@ test('a process that hears nothing of a change obeys it within a second all the 
 
 test('the lists cost a call nothing: a thousand calls ask the database once', async () => {
   let asked = 0;
-  const { pool } = stage.database;
+  const { pool } = harness.database;
   const counted = new Proxy(pool, {
     get: (target, name) => {
       if (name === 'query') asked += 1;

@@ -4,42 +4,48 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { exchangeRate, usdtOf } from '../../subgraphs/kernel/rules/exchange.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { withinASecond } from '../support/cabinet.ts';
-import { admin, finance, holds, openStage, operator, type Stage } from './stage.ts';
+import { admin, finance, holds, openHarness, operator, type Harness } from './harness.ts';
 
-let stage: Stage;
-before(async () => void (stage = await openStage()));
-after(() => stage.close());
+let harness: Harness;
+before(async () => void (harness = await openHarness()));
+after(() => harness.close());
 
 const setting = `mutation ($currency: String!, $usdt: String!, $since: DateTime) {
   exchangeRateSet(currency: $currency, usdt: $usdt, since: $since) { ... on ExchangeRate { id usdt since } ... on Refused { code message } } }`;
 const set = (variables: Record<string, unknown>, principal = finance) =>
-  stage.ask('merchants', principal, setting, variables);
+  harness.ask('merchants', principal, setting, variables);
 const worth = async (
   key: KeyPrincipal,
   amount: number,
   currency: string,
 ): Promise<number | null> => {
   const creating = `mutation ($input: PaymentCreateInput!) { paymentCreate(input: $input) { ... on PaymentCreated { payment { id amountUsdt } } ... on Refused { message } } }`;
-  const { payment } = await stage.ask('payments', key, creating, { input: { amount, currency } });
-  const [stored] = await stage.rows('select amount_usdt from payment where id = $1', [payment.id]);
+  const { payment } = await harness.ask('payments', key, creating, { input: { amount, currency } });
+  const [stored] = await harness.rows('select amount_usdt from payment where id = $1', [
+    payment.id,
+  ]);
   assert.equal(stored.amount_usdt, payment.amountUsdt);
   return payment.amountUsdt;
 };
 
 test('a payment is worth what its currency was worth when it was created, and keeps that', async () => {
-  const key = await stage.merchant();
+  const key = await harness.merchant();
   assert.equal(await worth(key, 10_000, 'RUB'), null, 'without a rate');
   assert.equal((await set({ currency: 'RUB', usdt: '0.012500' })).usdt, '0.0125');
   await withinASecond(1.25, () => worth(key, 10_000, 'RUB'));
   assert.equal(await worth(key, 10_000, 'USD'), null, 'another currency has no rate');
-  await set({ currency: 'RUB', usdt: '0.02', since: stage.now().add({ seconds: 10 }).toString() });
+  await set({
+    currency: 'RUB',
+    usdt: '0.02',
+    since: harness.now().add({ seconds: 10 }).toString(),
+  });
   // Long enough for the payments subgraph to know it.
   await sleep(1_000);
-  stage.pass({ milliseconds: 9_999 });
+  harness.pass({ milliseconds: 9_999 });
   assert.equal(await worth(key, 10_000, 'RUB'), 1.25, 'a rate that has not begun');
-  stage.pass({ milliseconds: 1 });
+  harness.pass({ milliseconds: 1 });
   await withinASecond(2, () => worth(key, 10_000, 'RUB'));
-  const kept = await stage.rows(
+  const kept = await harness.rows(
     'select distinct amount_usdt from payment where merchant_id = $1 and currency = $2 order by 1 nulls first',
     [key.merchantId, 'RUB'],
   );
@@ -74,13 +80,13 @@ test('the worth is exact, rounded half up to six digits, in the currency’s own
 
 test('wrong rates are refused; finance sets them, operators and cabinet users read them', async () => {
   const asked = (variables: Record<string, unknown>, principal = finance) =>
-    stage.ask('merchants', principal, setting, variables);
+    harness.ask('merchants', principal, setting, variables);
   for (const wrong of [
     { currency: 'XXY' },
     { currency: 'eur' },
     { usdt: '0' },
     { usdt: 'one' },
-    { since: stage.now().subtract({ seconds: 1 }).toString() },
+    { since: harness.now().subtract({ seconds: 1 }).toString() },
   ]) {
     assert.equal(
       (await asked({ currency: 'EUR', usdt: '1', ...wrong })).code,
@@ -96,7 +102,7 @@ test('wrong rates are refused; finance sets them, operators and cabinet users re
     (
       await asked(
         { currency: 'EUR', usdt: '1' },
-        operator('admin', (await stage.merchant()).merchantId),
+        operator('admin', (await harness.merchant()).merchantId),
       )
     ).error,
     'forbidden',
@@ -107,12 +113,16 @@ test('wrong rates are refused; finance sets them, operators and cabinet users re
     'bad_request',
     'one has begun at this moment',
   );
-  const since = stage.now().add({ hours: 1 }).toString();
+  const since = harness.now().add({ hours: 1 }).toString();
   for (const usdt of ['1.1', '1.2']) await asked({ currency: 'EUR', usdt, since });
   const listing = '{ exchangeRates(currency: "EUR") { nodes { usdt } } }';
-  holds(await stage.ask('merchants', admin, listing), 'usdt', ['1.2', '1.08']);
+  holds(await harness.ask('merchants', admin, listing), 'usdt', ['1.2', '1.08']);
   holds(
-    await stage.ask('merchants', operator('viewer', (await stage.merchant()).merchantId), listing),
+    await harness.ask(
+      'merchants',
+      operator('viewer', (await harness.merchant()).merchantId),
+      listing,
+    ),
     'usdt',
     ['1.2', '1.08'],
   );

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { foldBacklog, foldBalances } from '../../subgraphs/kernel/ledger/fold.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
-import { finance, openStage, operator, type Stage } from './stage.ts';
+import { finance, openHarness, operator, type Harness } from './harness.ts';
 
-let stage: Stage;
-before(async () => void (stage = await openStage()));
-after(() => stage.close());
+let harness: Harness;
+before(async () => void (harness = await openHarness()));
+after(() => harness.close());
 
 const answer =
   '{ ... on LedgerRecorded { repeated entry { id type amount description } } ... on Refused { code message } }';
@@ -17,18 +17,18 @@ const adjusting = `mutation ($m: ID!, $s: ID!, $mode: Mode!, $amount: SignedMino
 
 const named = ({ merchantId, shopId, mode }: KeyPrincipal) => ({ m: merchantId, s: shopId, mode });
 const settle = (key: KeyPrincipal, amount: number, reference: string, principal = finance) =>
-  stage.ask('merchants', principal, settling, { ...named(key), amount, reference });
+  harness.ask('merchants', principal, settling, { ...named(key), amount, reference });
 const adjust = (key: KeyPrincipal, amount: number, reference: string, reason = 'Correction') =>
-  stage.ask('merchants', finance, adjusting, { ...named(key), amount, reason, reference });
+  harness.ask('merchants', finance, adjusting, { ...named(key), amount, reason, reference });
 const available = async (key: KeyPrincipal): Promise<number> =>
-  (await stage.ask('merchants', key, '{ balance { available } }')).available;
+  (await harness.ask('merchants', key, '{ balance { available } }')).available;
 
 /**
  * The sum over a merchant's postings of what each account gained; the merchant's own must be its
  * balance.
  */
 const booked = async (key: KeyPrincipal): Promise<Record<string, number>> => {
-  const rows = await stage.rows(
+  const rows = await harness.rows(
     `select account, sum(amount)::int as amount from (select to_account as account, amount from posting where merchant_id = $1
       union all select from_account, -amount from posting where merchant_id = $1) moves group by account`,
     [key.merchantId],
@@ -43,7 +43,7 @@ const booked = async (key: KeyPrincipal): Promise<Record<string, number>> => {
 };
 
 test('a settlement and an adjustment are in the ledger with their signs and descriptions, and move the balance', async () => {
-  const key = await stage.merchant('live');
+  const key = await harness.merchant('live');
   const credited = await adjust(key, 10_000, 'a1', 'Compensation of 3 November');
   assert.deepEqual(
     { ...credited, entry: { ...credited.entry, id: '' } },
@@ -59,7 +59,7 @@ test('a settlement and an adjustment are in the ledger with their signs and desc
   );
   await settle(key, 4_000, 'payment order 17');
   await adjust(key, -500, 'a2');
-  const ledger = await stage.ask(
+  const ledger = await harness.ask(
     'merchants',
     key,
     '{ ledger { nodes { type amount description paymentId } } }',
@@ -86,7 +86,7 @@ test('a settlement and an adjustment are in the ledger with their signs and desc
 });
 
 test('a settlement cannot take more than is available, an adjustment can', async () => {
-  const key = await stage.merchant('live');
+  const key = await harness.merchant('live');
   await adjust(key, 100, 'a1');
   assert.equal((await settle(key, 101, 's1')).code, 'insufficient_balance');
   assert.equal((await settle(key, 100, 's1')).entry.amount, -100, 'a refused reference is free');
@@ -96,7 +96,7 @@ test('a settlement cannot take more than is available, an adjustment can', async
 });
 
 test('a reference is booked once; the same with other terms is a conflict', async () => {
-  const key = await stage.merchant('live');
+  const key = await harness.merchant('live');
   await adjust(key, 1_000, 'r');
   const first = await settle(key, 300, 'r');
   const again = await settle(key, 300, 'r');
@@ -104,16 +104,16 @@ test('a reference is booked once; the same with other terms is a conflict', asyn
   assert.equal((await settle(key, 301, 'r')).code, 'idempotent_conflict');
   assert.equal((await adjust(key, -1_000, 'r')).code, 'idempotent_conflict');
   assert.equal(await available(key), 700);
-  const other = await stage.merchant('live');
+  const other = await harness.merchant('live');
   assert.equal((await adjust(other, 5, 'r')).repeated, false, 'a reference is the merchant’s own');
 });
 
 test('fifty settlements at once never overdraw: what was booked is what was available, whatever the fold does meanwhile', async () => {
-  const key = await stage.merchant('live');
+  const key = await harness.merchant('live');
   for (let round = 0; round < 3; round++) {
     const before = await available(key);
     await adjust(key, 1_000 - before, `fill ${round}`);
-    const folding = foldBalances(stage.database.pool);
+    const folding = foldBalances(harness.database.pool);
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, index) => settle(key, 90, `${round}/${index}`)),
     );
@@ -127,23 +127,23 @@ test('fifty settlements at once never overdraw: what was booked is what was avai
 });
 
 test('a run of the fold ends after its rounds or when it is stopped, whatever is left, and no balance moves', async () => {
-  const key = await stage.merchant('live');
+  const key = await harness.merchant('live');
   const never = new AbortController().signal;
-  await foldBacklog(stage.database.pool, never);
+  await foldBacklog(harness.database.pool, never);
   const left = async (): Promise<number> =>
-    (await stage.rows('select 1 from balance_delta')).length;
+    (await harness.rows('select 1 from balance_delta')).length;
   assert.equal(await left(), 0);
   for (let index = 0; index < 5; index++) await adjust(key, 10, `delta ${index}`);
-  await foldBacklog(stage.database.pool, AbortSignal.abort(), { most: 2 });
+  await foldBacklog(harness.database.pool, AbortSignal.abort(), { most: 2 });
   assert.deepEqual([await left(), await available(key)], [5, 50], 'stopped');
-  await foldBacklog(stage.database.pool, never, { most: 1, rounds: 2 });
+  await foldBacklog(harness.database.pool, never, { most: 1, rounds: 2 });
   assert.deepEqual([await left(), await available(key)], [3, 50], 'two rounds of one');
-  await foldBacklog(stage.database.pool, never, { most: 2 });
+  await foldBacklog(harness.database.pool, never, { most: 2 });
   assert.deepEqual([await left(), await available(key)], [0, 50], 'the second round is not full');
 });
 
 test('the same settlement sent fifty times at once is booked once', async () => {
-  const key = await stage.merchant('live');
+  const key = await harness.merchant('live');
   await adjust(key, 1_000, 'fill');
   const answers = await Promise.all(Array.from({ length: 50 }, () => settle(key, 10, 'same')));
   assert.equal(answers.filter(({ repeated }) => repeated === false).length, 1);
@@ -152,8 +152,8 @@ test('the same settlement sent fifty times at once is booked once', async () => 
 });
 
 test('wrong movements are refused and leave nothing; only the platform’s finance may book', async () => {
-  const key = await stage.merchant('live');
-  const other = await stage.merchant('live');
+  const key = await harness.merchant('live');
+  const other = await harness.merchant('live');
   assert.equal((await settle(key, 0, 'r')).code, 'bad_request');
   assert.equal((await adjust(key, 0, 'r')).code, 'bad_request');
   assert.equal((await adjust(key, 1, ' ')).code, 'bad_request');
@@ -162,7 +162,7 @@ test('wrong movements are refused and leave nothing; only the platform’s finan
   assert.equal((await settle(key, 1, 'r', operator('support'))).error, 'forbidden');
   assert.equal((await settle(key, 1, 'r', operator('admin', key.merchantId))).error, 'forbidden');
   assert.deepEqual(
-    await stage.rows(
+    await harness.rows(
       'select 1 from posting where merchant_id = $1 union all select 1 from audit_entry where merchant_id = $1 and actor <> $$test$$',
       [key.merchantId],
     ),
@@ -171,40 +171,40 @@ test('wrong movements are refused and leave nothing; only the platform’s finan
 });
 
 test("an operator reads any merchant's ledger, and its balance as it was at a moment; a cabinet user its own merchant's alone", async () => {
-  const [key, other] = [await stage.merchant('live'), await stage.merchant('live')];
+  const [key, other] = [await harness.merchant('live'), await harness.merchant('live')];
   await adjust(key, 700, 'a1');
-  const then = stage.now().toString();
-  stage.pass({ minutes: 1 });
+  const then = harness.now().toString();
+  harness.pass({ minutes: 1 });
   await adjust(key, -200, 'a2');
   const balanceAt =
     'query ($m: ID, $at: DateTime!) { balanceAt(merchantId: $m, at: $at) { balance available shops { balance } } }';
-  const was = await stage.ask('merchants', finance, balanceAt, { m: key.merchantId, at: then });
+  const was = await harness.ask('merchants', finance, balanceAt, { m: key.merchantId, at: then });
   assert.deepEqual(was, { balance: 700, available: 700, shops: [{ balance: 700 }] });
-  const is = await stage.ask('merchants', finance, balanceAt, {
+  const is = await harness.ask('merchants', finance, balanceAt, {
     m: key.merchantId,
-    at: stage.now().toString(),
+    at: harness.now().toString(),
   });
   assert.equal(is.balance, await available(key));
   const ledger = 'query ($m: ID) { ledger(merchantId: $m) { nodes { amount } } }';
   const amounts = { nodes: [{ amount: -200 }, { amount: 700 }] };
   assert.deepEqual(
-    await stage.ask('merchants', operator('viewer'), ledger, { m: key.merchantId }),
+    await harness.ask('merchants', operator('viewer'), ledger, { m: key.merchantId }),
     amounts,
   );
   assert.deepEqual(
-    await stage.ask('merchants', operator('viewer', key.merchantId), ledger),
+    await harness.ask('merchants', operator('viewer', key.merchantId), ledger),
     amounts,
   );
   assert.equal(
     (
-      await stage.ask('merchants', operator('viewer', other.merchantId), ledger, {
+      await harness.ask('merchants', operator('viewer', other.merchantId), ledger, {
         m: key.merchantId,
       })
     ).error,
     'not_found',
   );
   assert.equal(
-    (await stage.ask('merchants', other, ledger, { m: key.merchantId })).error,
+    (await harness.ask('merchants', other, ledger, { m: key.merchantId })).error,
     'not_found',
   );
 });

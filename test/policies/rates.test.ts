@@ -3,31 +3,31 @@ import { after, before, test } from 'node:test';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { applyBankAnswer } from '../../subgraphs/payments/bank-answers/apply-bank-answer.ts';
-import { admin, finance, holds, openStage, operator, type Stage } from './stage.ts';
+import { admin, finance, holds, openHarness, operator, type Harness } from './harness.ts';
 
-let stage: Stage;
-before(async () => void (stage = await openStage()));
-after(() => stage.close());
+let harness: Harness;
+before(async () => void (harness = await openHarness()));
+after(() => harness.close());
 
 const setting = `mutation ($m: ID, $s: ID, $method: RatedMethod!, $bps: Int!, $since: DateTime) {
   rateSet(merchantId: $m, shopId: $s, method: $method, rateBps: $bps, since: $since) { ... on RateRecord { id rateBps since } ... on Refused { code message } } }`;
 const set = (variables: Record<string, unknown>, principal = finance) =>
-  stage.ask('merchants', principal, setting, variables);
+  harness.ask('merchants', principal, setting, variables);
 const effective = async (key: KeyPrincipal): Promise<number> => {
-  const rates = await stage.ask('merchants', key, '{ rates { method rateBps } }');
+  const rates = await harness.ask('merchants', key, '{ rates { method rateBps } }');
   return rates.find((rate: { method: string }) => rate.method === 'sbp').rateBps;
 };
 const reading = `query ($m: ID, $s: ID, $first: Int!, $after: String) {
   rateHistory(merchantId: $m, shopId: $s, method: sbp, first: $first, after: $after) { nodes { rateBps } pageInfo { hasNextPage endCursor } } }`;
 const history = (variables: Record<string, unknown>, principal = finance) =>
-  stage.ask('merchants', principal, reading, { first: 50, ...variables });
+  harness.ask('merchants', principal, reading, { first: 50, ...variables });
 
 /** A live payment that has just succeeded. */
 const succeed = async (key: KeyPrincipal): Promise<{ id: string; fee: bigint | null }> => {
   const creating =
     'mutation { paymentCreate(input: { amount: 10000, method: any }) { ... on PaymentCreated { payment { id } } } }';
-  const { id } = (await stage.ask('payments', key, creating)).payment;
-  await stage.rows(
+  const { id } = (await harness.ask('payments', key, creating)).payment;
+  await harness.rows(
     "update payment set status = 'processing', method = 'sbp', processing_until = now() where id = $1",
     [id],
   );
@@ -40,60 +40,60 @@ const succeed = async (key: KeyPrincipal): Promise<{ id: string; fee: bigint | n
   };
   const answer = { kind: 'approved' as const, reference: 'r', rrn: null, traits };
   const paid = await applyBankAnswer(
-    stage.database,
+    harness.database,
     { merchantId: key.merchantId, paymentId: id },
     'bank',
     answer,
-    stage.now(),
+    harness.now(),
   );
   if (isRefused(paid)) throw new Error(paid.message);
   return { id, fee: paid.fee };
 };
 
 test('the most specific rate wins: shop over merchant over platform, per method', async () => {
-  const key = await stage.merchant('live');
+  const key = await harness.merchant('live');
   const level = { m: key.merchantId, method: 'sbp' };
   assert.equal(await effective(key), 70, 'the platform’s');
   assert.equal((await set({ ...level, bps: 60 })).rateBps, 60);
   assert.equal(await effective(key), 60);
   await set({ ...level, s: key.shopId, bps: 0 });
   assert.equal(await effective(key), 0, 'a rate of nothing is a rate');
-  stage.pass({ seconds: 1 });
+  harness.pass({ seconds: 1 });
   await set({ ...level, bps: 90 });
   assert.equal(await effective(key), 0, 'a younger rate of a wider level changes nothing');
   assert.equal(
-    await effective(await stage.merchant('live')),
+    await effective(await harness.merchant('live')),
     70,
     'another merchant keeps the platform’s',
   );
 });
 
 test('a later rate changes no earlier payment, and a future one begins at its moment', async () => {
-  const key = await stage.merchant('live');
+  const key = await harness.merchant('live');
   const early = await succeed(key);
   assert.equal(early.fee, 70n);
-  stage.pass({ seconds: 1 });
+  harness.pass({ seconds: 1 });
   await set({
     m: key.merchantId,
     method: 'sbp',
     bps: 500,
-    since: stage.now().add({ seconds: 10 }).toString(),
+    since: harness.now().add({ seconds: 10 }).toString(),
   });
-  stage.pass({ milliseconds: 9_999 });
+  harness.pass({ milliseconds: 9_999 });
   assert.equal((await succeed(key)).fee, 70n, 'a millisecond before');
-  stage.pass({ milliseconds: 1 });
+  harness.pass({ milliseconds: 1 });
   assert.equal((await succeed(key)).fee, 500n, 'at the moment');
-  const [stored] = await stage.rows('select fee, fee_rate_bps from payment where id = $1', [
+  const [stored] = await harness.rows('select fee, fee_rate_bps from payment where id = $1', [
     early.id,
   ]);
   assert.deepEqual(stored, { fee: '70', fee_rate_bps: 70 });
 });
 
 test('a moment that is past and a rate out of range are refused, and nothing is written', async () => {
-  const { merchantId, shopId } = await stage.merchant();
+  const { merchantId, shopId } = await harness.merchant();
   const level = { m: merchantId, method: 'sbp', bps: 1 };
   const wrong = [
-    { ...level, since: stage.now().subtract({ milliseconds: 1 }).toString() },
+    { ...level, since: harness.now().subtract({ milliseconds: 1 }).toString() },
     { ...level, bps: 10_001 },
     { ...level, bps: -1 },
     { ...level, m: null, s: shopId },
@@ -102,9 +102,12 @@ test('a moment that is past and a rate out of range are refused, and nothing is 
     assert.equal((await set(variables)).code, 'bad_request', JSON.stringify(variables));
   assert.equal((await set({ ...level, m: shopId })).code, 'not_found');
   assert.equal((await set({ ...level, s: merchantId })).code, 'not_found');
-  assert.deepEqual(await stage.rows('select 1 from rate where merchant_id = $1', [merchantId]), []);
   assert.deepEqual(
-    await stage.rows('select 1 from audit_entry where merchant_id = $1 and actor <> $$test$$', [
+    await harness.rows('select 1 from rate where merchant_id = $1', [merchantId]),
+    [],
+  );
+  assert.deepEqual(
+    await harness.rows('select 1 from audit_entry where merchant_id = $1 and actor <> $$test$$', [
       merchantId,
     ]),
     [],
@@ -112,21 +115,21 @@ test('a moment that is past and a rate out of range are refused, and nothing is 
 });
 
 test('payouts have rates of their own, which the list of the contract does not show', async () => {
-  const key = await stage.merchant();
+  const key = await harness.merchant();
   assert.equal((await set({ m: key.merchantId, method: 'payouts_card', bps: 150 })).rateBps, 150);
-  const rates = await stage.ask('merchants', key, '{ rates { method } }');
+  const rates = await harness.ask('merchants', key, '{ rates { method } }');
   assert.equal(rates.length, 5);
 });
 
 test('a rate that has not begun can be replaced, one that has begun cannot; each change is in the audit log', async () => {
-  const { merchantId } = await stage.merchant();
-  const since = stage.now().add({ hours: 1 }).toString();
+  const { merchantId } = await harness.merchant();
+  const since = harness.now().add({ hours: 1 }).toString();
   await set({ m: merchantId, method: 'sbp', bps: 10, since });
   await set({ m: merchantId, method: 'sbp', bps: 20, since });
   holds(await history({ m: merchantId }), 'rateBps', [20]);
   await set({ m: merchantId, method: 'sbp', bps: 30 });
   assert.equal((await set({ m: merchantId, method: 'sbp', bps: 40 })).code, 'bad_request');
-  const audits = await stage.rows(
+  const audits = await harness.rows(
     'select actor, action, before, after from audit_entry where merchant_id = $1 and actor <> $$test$$ order by id',
     [merchantId],
   );
@@ -146,23 +149,23 @@ test('a rate that has not begun can be replaced, one that has begun cannot; each
 });
 
 test('of fifty rates set for the same moment at once one is left', async () => {
-  const { merchantId } = await stage.merchant();
-  const since = stage.now().add({ hours: 1 }).toString();
+  const { merchantId } = await harness.merchant();
+  const since = harness.now().add({ hours: 1 }).toString();
   await Promise.all(
     Array.from({ length: 50 }, (_, bps) => set({ m: merchantId, method: 'sbp', bps, since })),
   );
   assert.equal(
-    (await stage.rows('select 1 from rate where merchant_id = $1', [merchantId])).length,
+    (await harness.rows('select 1 from rate where merchant_id = $1', [merchantId])).length,
     1,
   );
 });
 
 test('the history is read in pages, by operators; a cabinet user reads its own and sets none', async () => {
-  const { merchantId, shopId } = await stage.merchant();
+  const { merchantId, shopId } = await harness.merchant();
   for (const hours of [1, 2, 3]) {
     const level = { m: merchantId, s: hours === 2 ? shopId : null, method: 'sbp' };
     assert.equal(
-      (await set({ ...level, bps: hours, since: stage.now().add({ hours }).toString() })).rateBps,
+      (await set({ ...level, bps: hours, since: harness.now().add({ hours }).toString() })).rateBps,
       hours,
     );
   }
@@ -176,7 +179,7 @@ test('the history is read in pages, by operators; a cabinet user reads its own a
   );
   holds(await history({ m: merchantId, s: shopId }), 'rateBps', [2]);
   assert.equal(
-    (await history({ m: (await stage.merchant()).merchantId }, cabinet)).error,
+    (await history({ m: (await harness.merchant()).merchantId }, cabinet)).error,
     'not_found',
   );
   assert.equal(

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { KeyPrincipal, Principal } from '../../subgraphs/kernel/service/access/principal.ts';
-import { admin, openStage, operator, type Stage } from './stage.ts';
+import { admin, openHarness, operator, type Harness } from './harness.ts';
 
-let stage: Stage;
+let harness: Harness;
 let own: KeyPrincipal;
 let other: KeyPrincipal;
 /** Payments by a name of the test's own. */
@@ -16,28 +16,28 @@ const make = async (
   key: KeyPrincipal,
   input: Record<string, unknown>,
 ): Promise<void> => {
-  const { payment } = await stage.ask('payments', key, creating, {
+  const { payment } = await harness.ask('payments', key, creating, {
     input: { amount: 100, ...input },
   });
   made.set(name, payment);
-  stage.pass({ milliseconds: 1 });
+  harness.pass({ milliseconds: 1 });
 };
 const of = (name: string) => made.get(name) ?? assert.fail(name);
 
 before(async () => {
-  stage = await openStage();
-  own = await stage.merchant('live');
-  other = await stage.merchant('live');
+  harness = await openHarness();
+  own = await harness.merchant('live');
+  other = await harness.merchant('live');
   await make('tea', own, { orderId: 'order 1', customerId: 'ann' });
   await make('cake', own, { orderId: 'order 2', customerId: 'ann', amount: 200 });
   await make('test', { ...own, mode: 'test' }, { orderId: 'order 1' });
   await make('foreign', other, { orderId: 'order 1', customerId: 'ann' });
-  await stage.rows(
+  await harness.rows(
     "update payment set rrn = '123456789012', customer_card_mask = '**** **** **** 1111', status = 'failed' where id = $1",
     [of('cake').id],
   );
 });
-after(() => stage.close());
+after(() => harness.close());
 
 const searching = `query ($search: PaymentSearchInput!, $m: ID, $first: Int! = 50, $after: String) {
   paymentSearch(search: $search, merchantId: $m, first: $first, after: $after) { nodes { id } pageInfo { hasNextPage endCursor } } }`;
@@ -45,7 +45,7 @@ const search = (
   principal: Principal,
   criteria: Record<string, unknown>,
   variables: Record<string, unknown> = {},
-) => stage.ask('payments', principal, searching, { search: criteria, ...variables });
+) => harness.ask('payments', principal, searching, { search: criteria, ...variables });
 /** What is found, by the test's own names, newest first; or the error's code. */
 const found = async (
   principal: Principal,
@@ -154,12 +154,12 @@ test('pages neither repeat nor skip, and a cursor belongs to its search', async 
 });
 
 test('each criterion that names a payment nearly alone is answered by an index', async () => {
-  await stage.rows(
+  await harness.rows(
     `insert into payment select (jsonb_populate_record(p, jsonb_build_object('id', gen_random_uuid(), 'public_id', 'P-' || n, 'order_id', 'bulk ' || n, 'customer_id', 'c' || n, 'rrn', n::text))).*
      from payment p cross join generate_series(1, 20000) n where p.id = $1`,
     [of('tea').id],
   );
-  await stage.rows('analyze payment');
+  await harness.rows('analyze payment');
   const plans: readonly (readonly [string, string])[] = [
     ["public_id = 'P-77'", 'payment_public'],
     [`merchant_id = '${own.merchantId}' and order_id = 'bulk 77'`, 'payment_order'],
@@ -167,7 +167,7 @@ test('each criterion that names a payment nearly alone is answered by an index',
     [`merchant_id = '${own.merchantId}' and rrn = '77'`, 'payment_rrn'],
   ];
   for (const [condition, index] of plans) {
-    const rows = await stage.rows(
+    const rows = await harness.rows(
       `explain select * from payment where ${condition} order by created_at desc, id desc limit 51`,
     );
     assert.match(

@@ -14,14 +14,14 @@ import {
 import { settleTokens } from '../../subgraphs/recurring/tokens/settle-tokens.ts';
 import { eventually } from '../support/merchant.ts';
 import { granted } from '../support/granted.ts';
-import { log, openStage, type Stage } from './stage.ts';
+import { log, openHarness, type Harness } from './harness.ts';
 
-let stage: Stage;
+let harness: Harness;
 before(async () => {
-  stage = await openStage();
-  await stage.database.pool.query('create table heard (payment_id uuid, status text)');
+  harness = await openHarness();
+  await harness.database.pool.query('create table heard (payment_id uuid, status text)');
 });
-after(() => stage.close());
+after(() => harness.close());
 
 /** An effect that cannot hide that it happened twice. */
 const hear: OnPaymentsMoved = async (client, payments) => {
@@ -30,65 +30,65 @@ const hear: OnPaymentsMoved = async (client, payments) => {
 };
 
 const heard = async (): Promise<readonly string[]> => {
-  const { rows } = await stage.database.pool.query<{ payment_id: string }>(
+  const { rows } = await harness.database.pool.query<{ payment_id: string }>(
     'select payment_id from heard',
   );
   return rows.map(({ payment_id }) => payment_id);
 };
 
 test('a follower that dies before its commit has done nothing, and the next one does everything', async () => {
-  const key = await stage.merchant();
-  const { token } = granted(await stage.create(key, { customerRef: 'c' }));
-  await stage.pay(token);
-  await stage.number();
-  const { pool } = stage.database;
+  const key = await harness.merchant();
+  const { token } = granted(await harness.create(key, { customerRef: 'c' }));
+  await harness.pay(token);
+  await harness.number();
+  const { pool } = harness.database;
   // What is left of a process that was killed is what is left of its session.
   const killed = followWaiting(pool, await readWaiting(pool, 'recurring', 100), async (client) => {
     await settleTokens(
       client,
       (
-        await stage.payments.read([
+        await harness.payments.read([
           { merchantId: token.merchantId, id: token.bindingPaymentId ?? '' },
         ])
       ).filter((payment) => payment !== null),
-      stage.call().now,
+      harness.call().now,
     );
     await client.query('select pg_terminate_backend(pg_backend_pid())');
   });
   await assert.rejects(killed);
-  assert.equal((await stage.read(token)).status, 'pending');
-  while ((await stage.follow()) > 0);
-  assert.equal((await stage.read(token)).status, 'active');
-  assert.equal(await stage.follow(), 0, 'nothing is followed again');
+  assert.equal((await harness.read(token)).status, 'pending');
+  while ((await harness.follow()) > 0);
+  assert.equal((await harness.read(token)).status, 'active');
+  assert.equal(await harness.follow(), 0, 'nothing is followed again');
 });
 
 test('payments that nobody asked for are not followed', async () => {
-  const { rows } = await stage.database.pool.query(
+  const { rows } = await harness.database.pool.query(
     'select 1 from event where follower is null and stream_kind = $1',
     ['payment.created'],
   );
   assert.ok(rows.length > 0);
-  assert.equal(await stage.follow(), 0);
+  assert.equal(await harness.follow(), 0);
 });
 
 test('an event that cannot be followed holds nobody back, and is tried again until it can', async () => {
-  const key = await stage.merchant();
+  const key = await harness.merchant();
   const tokens = await Promise.all(
-    [1, 2, 3].map(async () => granted(await stage.create(key, { customerRef: 'c' })).token),
+    [1, 2, 3].map(async () => granted(await harness.create(key, { customerRef: 'c' })).token),
   );
-  for (const token of tokens) await stage.pay(token);
+  for (const token of tokens) await harness.pay(token);
   const bad = tokens[1]?.bindingPaymentId;
   let isBroken = true;
   const breaking: OnPaymentsMoved = async (_, payments) => {
     if (isBroken && payments.some(({ id }) => id === bad)) throw new Error('a mistake');
   };
   const listeners = [settleTokens, breaking];
-  while ((await stage.follow(listeners)) > 0);
+  while ((await harness.follow(listeners)) > 0);
   const statuses = async () =>
-    Promise.all(tokens.map(async (token) => (await stage.read(token)).status));
+    Promise.all(tokens.map(async (token) => (await harness.read(token)).status));
   assert.deepEqual(await statuses(), ['active', 'pending', 'active']);
-  const { pool } = stage.database;
-  const parts = { pool, payments: stage.payments, listeners, now: () => stage.call().now, log };
+  const { pool } = harness.database;
+  const parts = { pool, payments: harness.payments, listeners, now: () => harness.call().now, log };
   const due = () => pool.query('update followed_later set due_at = now()');
   await due();
   assert.equal(await followSetAsidePayments(parts), 0);
@@ -101,9 +101,9 @@ test('an event that cannot be followed holds nobody back, and is tried again unt
 });
 
 test('three followers whose sessions die between the effects and the commit follow every payment once', async () => {
-  const key = await stage.merchant();
-  const token = await stage.active(key);
-  const { pool } = stage.database;
+  const key = await harness.merchant();
+  const token = await harness.active(key);
+  const { pool } = harness.database;
   let turns = 0;
   let deaths = 0;
   const dying: OnPaymentsMoved = async (client) => {
@@ -114,9 +114,9 @@ test('three followers whose sessions die between the effects and the commit foll
   };
   const parts = {
     pool,
-    payments: stage.payments,
+    payments: harness.payments,
     listeners: [hear, settleTokens, dying],
-    now: () => stage.call().now,
+    now: () => harness.call().now,
     log,
   };
   const over = new AbortController();
@@ -125,8 +125,8 @@ test('three followers whose sessions die between the effects and the commit foll
   });
   const made: string[] = [];
   for (let index = 0; index < 30; index++) {
-    made.push(granted(await stage.charge(key, token, 1_000n, `n${index}`)).payment.id);
-    await stage.number();
+    made.push(granted(await harness.charge(key, token, 1_000n, `n${index}`)).payment.id);
+    await harness.number();
   }
   const following = startFollowing({ ...parts, bus: { subscribe: () => () => {} } });
   await eventually(async () => (await heard()).length >= made.length, 'every charge', 60_000);
@@ -135,7 +135,7 @@ test('three followers whose sessions die between the effects and the commit foll
   assert.ok(deaths > 0, 'a session died');
   assert.deepEqual((await heard()).toSorted(), made.toSorted());
   assert.deepEqual(
-    granted(await stage.charge(key, token, 1_000n, 'n29')).payment.capturedAt,
-    (await stage.read(token)).lastChargedAt,
+    granted(await harness.charge(key, token, 1_000n, 'n29')).payment.capturedAt,
+    (await harness.read(token)).lastChargedAt,
   );
 });

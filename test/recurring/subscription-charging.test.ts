@@ -10,7 +10,7 @@ import { settleCharges } from '../../subgraphs/recurring/subscriptions/settle-ch
 import { nextDueOfShop } from '../../subgraphs/recurring/subscriptions/store-subscription.ts';
 import type { Subscription } from '../../subgraphs/recurring/subscriptions/entities.ts';
 import { granted } from '../support/granted.ts';
-import { openStage, type Stage } from './stage.ts';
+import { openHarness, type Harness } from './harness.ts';
 import {
   activeSubscription,
   chargingOf,
@@ -19,24 +19,24 @@ import {
 } from './subscription-life.ts';
 
 const blocked = new Set<string>();
-let stage: Stage;
+let harness: Harness;
 before(async () => {
-  stage = await openStage(() => [], {
+  harness = await openHarness(() => [], {
     ...noPolicies,
     isBlocked: (_: string, __: string, text: string) => blocked.has(text),
   });
 });
-after(() => stage.close());
+after(() => harness.close());
 
-const now = (): Temporal.Instant => stage.call().now;
+const now = (): Temporal.Instant => harness.call().now;
 
 /** So many payments of subscriptions has the merchant, and so much money. */
 const booksOf = async (key: KeyPrincipal) => {
-  const { rows } = await stage.database.pool.query<{ count: number }>(
+  const { rows } = await harness.database.pool.query<{ count: number }>(
     'select count(*)::int as count from payment where merchant_id = $1',
     [key.merchantId],
   );
-  const { balance, ledger } = await stage.books(key);
+  const { balance, ledger } = await harness.books(key);
   return {
     payments: rows[0]?.count ?? 0,
     balance,
@@ -45,15 +45,15 @@ const booksOf = async (key: KeyPrincipal) => {
 };
 
 const charges = async (subscription: Subscription): Promise<readonly string[]> => {
-  const [found = []] = await findCharges(stage.database.pool, [subscription]);
+  const [found = []] = await findCharges(harness.database.pool, [subscription]);
   return found.map(({ period, attempt, status }) => `${period}.${attempt} ${status}`);
 };
 
 /** One subscription alone: nothing of earlier tests is due. */
 const alone = async (key: KeyPrincipal): Promise<Subscription> => {
-  await stage.database.pool.query('update subscription set due_at = null');
-  await stage.database.pool.query('update subscription_charge set ask_at = null');
-  return activeSubscription(stage, key);
+  await harness.database.pool.query('update subscription set due_at = null');
+  await harness.database.pool.query('update subscription_charge set ask_at = null');
+  return activeSubscription(harness, key);
 };
 
 /**
@@ -63,11 +63,11 @@ const alone = async (key: KeyPrincipal): Promise<Subscription> => {
 const dying = (when: 'before' | 'after'): Payments => {
   let isDying = true;
   return {
-    ...stage.payments,
+    ...harness.payments,
     askCharge: async (request) => {
-      if (!isDying) return stage.payments.askCharge(request);
+      if (!isDying) return harness.payments.askCharge(request);
       isDying = false;
-      if (when === 'after') await stage.payments.askCharge(request);
+      if (when === 'after') await harness.payments.askCharge(request);
       throw new Error('the process was killed');
     },
   };
@@ -75,21 +75,21 @@ const dying = (when: 'before' | 'after'): Payments => {
 
 describe('a period is charged once', () => {
   test('by eight sweeps at once over thirty subscriptions, and the books have their sum', async () => {
-    const key = await stage.merchant();
+    const key = await harness.merchant();
     await alone(key);
-    for (let more = 0; more < 29; more += 1) await activeSubscription(stage, key);
-    stage.pass({ hours: 32 * 24 });
+    for (let more = 0; more < 29; more += 1) await activeSubscription(harness, key);
+    harness.pass({ hours: 32 * 24 });
     const asked = await Promise.all(
-      Array.from({ length: 8 }, () => chargeDue(chargingOf(stage), now, { most: 5 })),
+      Array.from({ length: 8 }, () => chargeDue(chargingOf(harness), now, { most: 5 })),
     );
     assert.equal(
       asked.reduce((sum, count) => sum + count, 0),
       30,
     );
-    await followAll(stage);
+    await followAll(harness);
     assert.deepEqual(await booksOf(key), { payments: 60, balance: 600_000n, payments_booked: 60 });
     assert.equal(
-      await chargeDue(chargingOf(stage), now),
+      await chargeDue(chargingOf(harness), now),
       0,
       'a sweep that comes again finds nothing',
     );
@@ -97,33 +97,33 @@ describe('a period is charged once', () => {
 
   for (const when of ['before', 'after'] as const) {
     test(`when the process dies ${when} payments has made the payment: it is asked again when the lease is over`, async () => {
-      const key = await stage.merchant();
+      const key = await harness.merchant();
       const subscription = await alone(key);
-      stage.pass({ hours: 32 * 24 });
-      await chargeDue({ ...chargingOf(stage), payments: dying(when) }, now);
+      harness.pass({ hours: 32 * 24 });
+      await chargeDue({ ...chargingOf(harness), payments: dying(when) }, now);
       assert.deepEqual(await charges(subscription), ['1.1 succeeded', '2.1 open']);
-      assert.equal(await chargeDue(chargingOf(stage), now), 0, 'another may still be asking');
-      stage.pass({ minutes: 3 });
-      assert.equal(await chargeDue(chargingOf(stage), now), 1);
+      assert.equal(await chargeDue(chargingOf(harness), now), 0, 'another may still be asking');
+      harness.pass({ minutes: 3 });
+      assert.equal(await chargeDue(chargingOf(harness), now), 1);
       assert.deepEqual(await charges(subscription), ['1.1 succeeded', '2.1 succeeded']);
-      await followAll(stage);
+      await followAll(harness);
       assert.deepEqual(await booksOf(key), { payments: 2, balance: 20_000n, payments_booked: 2 });
     });
   }
 
   test('when the answer is lost and the event tells first, nothing is left to ask', async () => {
-    const key = await stage.merchant();
+    const key = await harness.merchant();
     const subscription = await alone(key);
-    stage.pass({ hours: 32 * 24 });
-    await chargeDue({ ...chargingOf(stage), payments: dying('after') }, now);
-    await followAll(stage);
+    harness.pass({ hours: 32 * 24 });
+    await chargeDue({ ...chargingOf(harness), payments: dying('after') }, now);
+    await followAll(harness);
     assert.deepEqual(await charges(subscription), ['1.1 succeeded', '2.1 succeeded']);
-    stage.pass({ minutes: 3 });
-    assert.equal(await chargeDue(chargingOf(stage), now), 0);
+    harness.pass({ minutes: 3 });
+    assert.equal(await chargeDue(chargingOf(harness), now), 0);
   });
 
   test('when the clock jumps ahead and back', async () => {
-    const key = await stage.merchant();
+    const key = await harness.merchant();
     const subscription = await alone(key);
     const due = subscription.nextChargeAt ?? assert.fail('nothing is due');
     const moments = [
@@ -133,16 +133,16 @@ describe('a period is charged once', () => {
       due.subtract({ hours: 1 }),
       due,
     ];
-    for (const moment of moments) await chargeDue(chargingOf(stage), () => moment);
+    for (const moment of moments) await chargeDue(chargingOf(harness), () => moment);
     assert.deepEqual(await charges(subscription), ['1.1 succeeded', '2.1 succeeded']);
   });
 
   test('and PostgreSQL itself refuses a second open or succeeded charge of it', async () => {
-    const key = await stage.merchant();
+    const key = await harness.merchant();
     const subscription = await alone(key);
     const again = `insert into subscription_charge select (jsonb_populate_record(c, '{"attempt": 2, "payment_id": null}')).* from subscription_charge c where subscription_id = $1`;
     await assert.rejects(
-      stage.database.pool.query(again, [subscription.id]),
+      harness.database.pool.query(again, [subscription.id]),
       /subscription_charge_once/,
     );
   });
@@ -150,46 +150,46 @@ describe('a period is charged once', () => {
 
 describe('what was missed', () => {
   test('in an outage of three months is made up for, each period by its own charge, one after the other', async () => {
-    const key = await stage.merchant();
+    const key = await harness.merchant();
     const subscription = await alone(key);
-    stage.pass({ hours: 95 * 24 });
-    assert.equal(await chargeDue(chargingOf(stage), now), 3);
+    harness.pass({ hours: 95 * 24 });
+    assert.equal(await chargeDue(chargingOf(harness), now), 3);
     assert.deepEqual(await charges(subscription), [
       '1.1 succeeded',
       '2.1 succeeded',
       '3.1 succeeded',
       '4.1 succeeded',
     ]);
-    const { nextChargeAt } = await readSubscription(stage, subscription);
+    const { nextChargeAt } = await readSubscription(harness, subscription);
     assert.ok(nextChargeAt && Temporal.Instant.compare(nextChargeAt, now()) > 0);
-    await followAll(stage);
+    await followAll(harness);
     assert.equal((await booksOf(key)).balance, 40_000n);
   });
 });
 
 test('while payments are away, one round of charges is begun and no more; all of them are charged when payments are back', async () => {
-  const key = await stage.merchant();
+  const key = await harness.merchant();
   await alone(key);
-  for (let more = 0; more < 5; more += 1) await activeSubscription(stage, key);
-  stage.pass({ hours: 32 * 24 });
+  for (let more = 0; more < 5; more += 1) await activeSubscription(harness, key);
+  harness.pass({ hours: 32 * 24 });
   const away: Payments = {
-    ...stage.payments,
+    ...harness.payments,
     askCharge: () => Promise.reject(new Error('payments are away')),
   };
-  assert.equal(await chargeDue({ ...chargingOf(stage), payments: away }, now, { most: 4 }), 4);
-  stage.pass({ minutes: 3 });
-  assert.equal(await chargeDue(chargingOf(stage), now), 6);
+  assert.equal(await chargeDue({ ...chargingOf(harness), payments: away }, now, { most: 4 }), 4);
+  harness.pass({ minutes: 3 });
+  assert.equal(await chargeDue(chargingOf(harness), now), 6);
   assert.equal((await booksOf(key)).balance, 120_000n);
 });
 
 describe('a subscription that is due', () => {
   test('and whose token was cancelled ends without a charge', async () => {
-    const key = await stage.merchant();
+    const key = await harness.merchant();
     const subscription = await alone(key);
-    granted(await cancelToken(stage.parts, key, subscription.tokenId, 'test'));
-    stage.pass({ hours: 32 * 24 });
-    await chargeDue(chargingOf(stage), now);
-    const { status, cancelReason } = await readSubscription(stage, subscription);
+    granted(await cancelToken(harness.parts, key, subscription.tokenId, 'test'));
+    harness.pass({ hours: 32 * 24 });
+    await chargeDue(chargingOf(harness), now);
+    const { status, cancelReason } = await readSubscription(harness, subscription);
     assert.deepEqual(
       [status, cancelReason, await charges(subscription)],
       ['cancelled', 'token_cancelled', ['1.1 succeeded']],
@@ -197,41 +197,41 @@ describe('a subscription that is due', () => {
   });
 
   test('and whose customer was blocked meanwhile has failed, without a payment, and is tried again', async () => {
-    const key = await stage.merchant();
+    const key = await harness.merchant();
     await alone(key);
-    const subscription = await activeSubscription(stage, key, { customerRef: 'blocked-later' });
+    const subscription = await activeSubscription(harness, key, { customerRef: 'blocked-later' });
     blocked.add('blocked-later');
-    stage.pass({ hours: 32 * 24 });
-    await chargeDue(chargingOf(stage), now);
+    harness.pass({ hours: 32 * 24 });
+    await chargeDue(chargingOf(harness), now);
     assert.deepEqual(await charges(subscription), ['1.1 succeeded', '2.1 failed']);
-    assert.equal((await readSubscription(stage, subscription)).status, 'past_due');
+    assert.equal((await readSubscription(harness, subscription)).status, 'past_due');
     blocked.delete('blocked-later');
-    stage.pass({ hours: 24 });
-    await chargeDue(chargingOf(stage), now);
+    harness.pass({ hours: 24 });
+    await chargeDue(chargingOf(harness), now);
     assert.deepEqual(await charges(subscription), ['1.1 succeeded', '2.1 failed', '2.2 succeeded']);
   });
 
   test('is what the shop waits for next', async () => {
-    const key = await stage.merchant();
+    const key = await harness.merchant();
     const subscription = await alone(key);
     assert.equal(
-      String(await nextDueOfShop(stage.database.pool, key, now())),
+      String(await nextDueOfShop(harness.database.pool, key, now())),
       String(subscription.nextChargeAt),
     );
     assert.equal(
-      await nextDueOfShop(stage.database.pool, key, now().add({ hours: 40 * 24 })),
+      await nextDueOfShop(harness.database.pool, key, now().add({ hours: 40 * 24 })),
       null,
     );
   });
 });
 
 test('a charge whose payment was cancelled is dropped: the period is not charged, the next one is, and it is told once', async () => {
-  const key = await stage.merchant();
+  const key = await harness.merchant();
   const subscription = await alone(key);
-  const { pool } = stage.database;
+  const { pool } = harness.database;
   await pool.query('update subscription set amount = 10006 where id = $1', [subscription.id]);
-  stage.pass({ hours: 32 * 24 });
-  await chargeDue(chargingOf(stage), now);
+  harness.pass({ hours: 32 * 24 });
+  await chargeDue(chargingOf(harness), now);
   const [[, charge] = []] = await findCharges(pool, [subscription]);
   assert.ok(charge?.status === 'open' && charge.askAt === null);
   const cancelled = {
@@ -240,7 +240,7 @@ test('a charge whose payment was cancelled is dropped: the period is not charged
   } as const;
   await Promise.all(Array.from({ length: 5 }, () => settleCharges(pool, [cancelled])));
   assert.deepEqual(await charges(subscription), ['1.1 succeeded', '2.1 cancelled']);
-  const after = await readSubscription(stage, subscription);
+  const after = await readSubscription(harness, subscription);
   assert.deepEqual(
     [after.status, after.failures, String(after.dueAt)],
     ['active', 0, String(after.nextChargeAt)],

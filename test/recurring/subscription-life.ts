@@ -32,79 +32,83 @@ import type { SubscriptionInput } from '../../subgraphs/recurring/rules/start.ts
 import { startSubscription } from '../../subgraphs/recurring/subscriptions/start-subscription.ts';
 import type { Subscription } from '../../subgraphs/recurring/subscriptions/entities.ts';
 import { granted } from '../support/granted.ts';
-import { log, type Stage } from './stage.ts';
+import { log, type Harness } from './harness.ts';
 
 const amountOf = (text: string | undefined): bigint => BigInt((text ?? '').replaceAll('_', ''));
 const written = (amount: bigint): string => amount.toString().replaceAll(/\B(?=(\d{3})+$)/g, '_');
 const day = (moment: Temporal.Instant | null): string => moment?.toString().slice(0, 10) ?? '';
 
 /** What the sweep needs. */
-export const chargingOf = ({ database: { pool }, payments }: Stage) => ({ pool, payments, log });
+export const chargingOf = ({ database: { pool }, payments }: Harness) => ({ pool, payments, log });
 
 /** Starts a subscription as a key does. */
 export const start = (
-  stage: Stage,
+  harness: Harness,
   key: KeyPrincipal,
   input: SubscriptionInput,
   idempotency?: string,
 ) => {
-  const parts = { pool: stage.database.pool, payments: stage.payments, policies: stage.lists };
+  const parts = {
+    pool: harness.database.pool,
+    payments: harness.payments,
+    policies: harness.lists,
+  };
   const request = {
     input,
     idempotency: idempotency === undefined ? null : { key: idempotency },
     requestId: 'test',
   };
-  return startSubscription(parts, key, request, stage.call().now);
+  return startSubscription(parts, key, request, harness.call().now);
 };
 
 /** The subscription as it is now. */
 export const readSubscription = async (
-  stage: Stage,
+  harness: Harness,
   { merchantId, id }: Pick<Subscription, 'merchantId' | 'id'>,
 ): Promise<Subscription> =>
-  (await loadSubscriptions(stage.database.pool, [{ merchantId, id }]))[0] ??
+  (await loadSubscriptions(harness.database.pool, [{ merchantId, id }]))[0] ??
   assert.fail('the subscription is gone');
 
 /** Follows everything that waits. */
-export const followAll = async (stage: Stage): Promise<void> => {
-  while ((await stage.follow(paymentListeners)) > 0);
+export const followAll = async (harness: Harness): Promise<void> => {
+  while ((await harness.follow(paymentListeners)) > 0);
 };
 
 /** The buyer goes on to the bank and confirms or declines there; the news is followed. */
 const payFirst = async (
-  stage: Stage,
+  harness: Harness,
   { merchantId, tokenId }: Subscription,
   approve = true,
 ): Promise<void> => {
-  const [token] = await loadTokens(stage.database.pool, [{ merchantId, id: tokenId }]);
-  await stage.pay(token ?? assert.fail('there is no token'), approve);
-  await followAll(stage);
+  const [token] = await loadTokens(harness.database.pool, [{ merchantId, id: tokenId }]);
+  await harness.pay(token ?? assert.fail('there is no token'), approve);
+  await followAll(harness);
 };
 
 /** A subscription that is active, of `input` by SBP. */
 export const activeSubscription = async (
-  stage: Stage,
+  harness: Harness,
   key: KeyPrincipal,
   input: Partial<SubscriptionInput> = {},
 ): Promise<Subscription> => {
   const { subscription } = granted(
-    await start(stage, key, { amount: 10_000n, customerRef: 'c-1', method: 'sbp', ...input }),
+    await start(harness, key, { amount: 10_000n, customerRef: 'c-1', method: 'sbp', ...input }),
   );
-  await payFirst(stage, subscription);
-  return readSubscription(stage, subscription);
+  await payFirst(harness, subscription);
+  return readSubscription(harness, subscription);
 };
 
 class Life {
-  readonly #stage: Stage;
+  readonly #harness: Harness;
   readonly #key: KeyPrincipal;
   #subscription: Subscription | null = null;
 
-  constructor(stage: Stage, key: KeyPrincipal) {
-    this.#stage = stage;
+  constructor(harness: Harness, key: KeyPrincipal) {
+    this.#harness = harness;
     this.#key = key;
   }
 
-  readonly #now = (): Temporal.Instant => this.#stage.call().now;
+  readonly #now = (): Temporal.Instant => this.#harness.call().now;
 
   get #id() {
     const { merchantId, id } = this.#subscription ?? assert.fail('nothing was started');
@@ -114,7 +118,7 @@ class Life {
   async #seen(result?: Subscription | Refused): Promise<string> {
     if (result && isRefused(result)) return `refused ${result.code}`;
     const { status, nextChargeAt, dueAt, cancelReason } = await readSubscription(
-      this.#stage,
+      this.#harness,
       this.#id,
     );
     const retry = status === 'past_due' && dueAt ? ` retry ${day(dueAt)}` : '';
@@ -132,7 +136,7 @@ class Life {
       intervalCount: option('every'),
       trialDays: option('trial'),
     };
-    const started = await start(this.#stage, this.#key, input);
+    const started = await start(this.#harness, this.#key, input);
     if (isRefused(started)) return `refused ${started.code}`;
     this.#subscription = started.subscription;
     return this.#seen();
@@ -141,16 +145,16 @@ class Life {
   /** Moves the clock to 10:00 of a day, and lives what is due then. */
   async #on(date: string | undefined): Promise<string> {
     const moment = Temporal.Instant.from(`${date}T10:00:00Z`);
-    this.#stage.pass({ milliseconds: moment.epochMilliseconds - this.#now().epochMilliseconds });
-    await chargeDue(chargingOf(this.#stage), this.#now);
-    const { database, banks } = this.#stage;
+    this.#harness.pass({ milliseconds: moment.epochMilliseconds - this.#now().epochMilliseconds });
+    await chargeDue(chargingOf(this.#harness), this.#now);
+    const { database, banks } = this.#harness;
     await expirePayments(database, banks, this.#now);
-    await followAll(this.#stage);
+    await followAll(this.#harness);
     return this.#seen();
   }
 
   async #charges(): Promise<string> {
-    const [charges = []] = await findCharges(this.#stage.database.pool, [this.#id]);
+    const [charges = []] = await findCharges(this.#harness.database.pool, [this.#id]);
     return charges
       .map(
         ({ period, attempt, status, failureCode }) =>
@@ -160,7 +164,7 @@ class Life {
   }
 
   async #told(): Promise<string> {
-    const { rows } = await this.#stage.database.pool.query<{ status: string }>(
+    const { rows } = await this.#harness.database.pool.query<{ status: string }>(
       `select payload->>'status' as status from event where subject_id = $1 and stream_kind = 'subscription.status_changed' order by created_at`,
       [this.#id.id],
     );
@@ -168,15 +172,15 @@ class Life {
   }
 
   async #expire(): Promise<string> {
-    const { database, banks } = this.#stage;
-    this.#stage.pass({ minutes: 61 });
+    const { database, banks } = this.#harness;
+    this.#harness.pass({ minutes: 61 });
     await expirePayments(database, banks, this.#now);
-    await followAll(this.#stage);
+    await followAll(this.#harness);
     return this.#seen();
   }
 
   async #priced(amount: string | undefined): Promise<string> {
-    await this.#stage.database.pool.query('update subscription set amount = $2 where id = $1', [
+    await this.#harness.database.pool.query('update subscription set amount = $2 where id = $1', [
       this.#id.id,
       amountOf(amount),
     ]);
@@ -184,7 +188,7 @@ class Life {
   }
 
   async #cancel(words: readonly string[]): Promise<string> {
-    const { database, payments } = this.#stage;
+    const { database, payments } = this.#harness;
     const request = { id: this.#id.id, reason: words.join(' ') || null, requestId: 'test' };
     const result = await cancelSubscription(
       { pool: database.pool, payments },
@@ -192,13 +196,13 @@ class Life {
       request,
       this.#now(),
     );
-    await followAll(this.#stage);
+    await followAll(this.#harness);
     return this.#seen(result);
   }
 
   /** Does one step; gives what is seen of it. */
   async step(verb: string, rest: readonly string[]): Promise<string> {
-    const { database } = this.#stage;
+    const { database } = this.#harness;
     const acting = {
       principal: { kind: 'operator', subject: 'p', role: 'support', merchantId: null },
       requestId: 'test',
@@ -209,7 +213,11 @@ class Life {
         return this.#start(rest);
       case 'pay':
       case 'decline':
-        await payFirst(this.#stage, await readSubscription(this.#stage, this.#id), verb === 'pay');
+        await payFirst(
+          this.#harness,
+          await readSubscription(this.#harness, this.#id),
+          verb === 'pay',
+        );
         return this.#seen();
       case 'expire':
         return this.#expire();
@@ -236,11 +244,11 @@ class Life {
       case 'told':
         return this.#told();
       case 'upcoming':
-        return upcomingDates(await readSubscription(this.#stage, this.#id))
+        return upcomingDates(await readSubscription(this.#harness, this.#id))
           .map(day)
           .join(' ');
       case 'taken':
-        return written((await this.#stage.books(this.#key)).balance);
+        return written((await this.#harness.books(this.#key)).balance);
       default:
         return assert.fail(`no verb ${verb}`);
     }
@@ -250,8 +258,8 @@ class Life {
 /**
  * Lives a table; fails at the first line whose outcome is another. Gives how many lines it lived.
  */
-export const live = async (stage: Stage, key: KeyPrincipal, table: string): Promise<number> => {
-  const life = new Life(stage, key);
+export const live = async (harness: Harness, key: KeyPrincipal, table: string): Promise<number> => {
+  const life = new Life(harness, key);
   const lines = table.split('\n').filter((line) => line.trim() !== '');
   for (const line of lines) {
     const [step = '', expected = ''] = line

@@ -1,24 +1,24 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { openStage, type Stage } from './stage.ts';
+import { openHarness, type Harness } from './harness.ts';
 import { live } from './subscription-life.ts';
 
-let stage: Stage;
+let harness: Harness;
 before(async () => {
-  stage = await openStage();
+  harness = await openHarness();
 });
-after(() => stage.close());
+after(() => harness.close());
 beforeEach(async () => {
   // Each life begins at the same moment, and alone: what the one before has left is charged no
   // more.
   const began = Temporal.Instant.from('2026-11-21T10:00:00Z');
-  stage.pass({ milliseconds: began.epochMilliseconds - stage.call().now.epochMilliseconds });
-  await stage.database.pool.query('update subscription set due_at = null');
+  harness.pass({ milliseconds: began.epochMilliseconds - harness.call().now.epochMilliseconds });
+  await harness.database.pool.query('update subscription set due_at = null');
 });
 
 const life = (title: string, table: string): void => {
   test(title, async () => {
-    assert.ok((await live(stage, await stage.merchant(), table)) > 0);
+    assert.ok((await live(harness, await harness.merchant(), table)) > 0);
   });
 };
 
@@ -231,10 +231,10 @@ test('a year of monthly charges with two declines is lived in seconds, and each 
       `on ${retry} -> active next ${next.toString()}`,
     ];
   });
-  const key = await stage.merchant();
+  const key = await harness.merchant();
   const upcoming = `upcoming -> ${dates.join(' ')}`;
   await live(
-    stage,
+    harness,
     key,
     [
       'start sbp month 10_000 -> pending',

@@ -20,12 +20,12 @@ import { findTokens } from '../../subgraphs/recurring/find-recurring.ts';
 import { endUnboundTokens } from '../../subgraphs/recurring/jobs.ts';
 import { insertToken } from '../../subgraphs/recurring/tokens/store-token.ts';
 import { granted } from '../support/granted.ts';
-import { openStage, refusedWith, type Stage } from './stage.ts';
+import { openHarness, refusedWith, type Harness } from './harness.ts';
 
 /** What the bank does with the next charge, instead of answering it. */
 let fault: 'before' | 'after' | null = null;
 const blocked = new Set<string>();
-let stage: Stage;
+let harness: Harness;
 
 /** A live connector that may fail before it took the order, or after. */
 const faltering = (simulator: Bank): Bank => ({
@@ -47,15 +47,15 @@ before(async () => {
     isBlocked: (_: string, __: string, text: string) => blocked.has(text),
     forbiddenIn: (text: string) => (/casino/.test(text) ? 'casino' : null),
   };
-  stage = await openStage((simulator) => [faltering(simulator)], lists);
+  harness = await openHarness((simulator) => [faltering(simulator)], lists);
 });
 after(async () => {
-  assert.deepEqual(await checkBooks(stage.database), []);
-  await stage.close();
+  assert.deepEqual(await checkBooks(harness.database), []);
+  await harness.close();
 });
 
 const addRoute = (key: { merchantId: string; shopId: string }, method: string) =>
-  stage.database.pool.query(
+  harness.database.pool.query(
     `insert into bank_route (merchant_id, id, shop_id, mode, operation, method, connector, priority, active, created_at)
       values ($1, gen_random_uuid(), $2, 'live', 'recurrent', $3, 'faltering', 1, true, now())`,
     [key.merchantId, key.shopId, method],
@@ -63,19 +63,19 @@ const addRoute = (key: { merchantId: string; shopId: string }, method: string) =
 
 describe('binding', () => {
   test('a card is verified with 1 RUB: the payment is given back, nothing is booked, and the token has the last 4 digits', async () => {
-    const key = await stage.merchant();
-    const { token } = granted(await stage.create(key, { customerRef: 'c-1', amount: 5n }));
+    const key = await harness.merchant();
+    const { token } = granted(await harness.create(key, { customerRef: 'c-1', amount: 5n }));
     assert.deepEqual([token.status, token.savedReference], ['pending', null]);
-    const payment = await stage.pay(token);
+    const payment = await harness.pay(token);
     assert.deepEqual(
       [payment.status, payment.amount, payment.amountRefunded, payment.fee],
       ['refunded', 100n, 100n, 0n],
     );
-    const [refund, ...others] = await findRefunds(stage.database.pool, [payment]);
+    const [refund, ...others] = await findRefunds(harness.database.pool, [payment]);
     assert.deepEqual([refund?.status, refund?.amount, others], ['succeeded', 100n, []]);
-    assert.deepEqual(await stage.books(key), { balance: 0n, available: 0n, ledger: [] });
-    while ((await stage.follow()) > 0);
-    const bound = await stage.read(token);
+    assert.deepEqual(await harness.books(key), { balance: 0n, available: 0n, ledger: [] });
+    while ((await harness.follow()) > 0);
+    const bound = await harness.read(token);
     assert.deepEqual(
       [bound.status, bound.cardBrand, bound.cardMask, bound.cardHolder],
       ['active', 'Visa', '1111', 'A B'],
@@ -84,9 +84,9 @@ describe('binding', () => {
   });
 
   test('a trial by SBP is charged 1 RUB and given back: both are in the ledger', async () => {
-    const key = await stage.merchant();
+    const key = await harness.merchant();
     const { token } = granted(
-      await stage.create(key, { customerRef: 'c-1', method: 'sbp', amount: 4_900n }),
+      await harness.create(key, { customerRef: 'c-1', method: 'sbp', amount: 4_900n }),
     );
     const trial = { ...token, id: crypto.randomUUID(), bindingPaymentId: null };
     const terms = {
@@ -98,20 +98,20 @@ describe('binding', () => {
       description: null,
     } as const;
     const { payment } = granted(
-      await startBinding(stage.parts, trial, { ...terms, subscriptionId: crypto.randomUUID() }),
+      await startBinding(harness.parts, trial, { ...terms, subscriptionId: crypto.randomUUID() }),
     );
-    const paid = await stage.pay({ ...trial, bindingPaymentId: payment.id });
+    const paid = await harness.pay({ ...trial, bindingPaymentId: payment.id });
     assert.deepEqual([paid.status, paid.fee], ['succeeded', 0n]);
-    const later = stage.pass({ seconds: 1 });
-    for (const due of await findRefundsDue(stage.database, later, 100))
-      await sendRefund(stage.database, stage.banks, due, later);
+    const later = harness.pass({ seconds: 1 });
+    for (const due of await findRefundsDue(harness.database, later, 100))
+      await sendRefund(harness.database, harness.banks, due, later);
     const after = await findPayment(
-      stage.database.pool,
-      stage.keyOf({ ...trial, bindingPaymentId: payment.id }),
-      stage.call().now,
+      harness.database.pool,
+      harness.keyOf({ ...trial, bindingPaymentId: payment.id }),
+      harness.call().now,
     );
     assert.deepEqual([after?.payment.status, after?.payment.amountRefunded], ['refunded', 100n]);
-    assert.deepEqual(await stage.books(key), {
+    assert.deepEqual(await harness.books(key), {
       balance: 0n,
       available: 0n,
       ledger: ['payment 100', 'refund -100'],
@@ -119,24 +119,24 @@ describe('binding', () => {
   });
 
   test('a binding that is declined, or whose link ends, ends the token', async () => {
-    const key = await stage.merchant();
-    const declined = granted(await stage.create(key, { customerRef: 'declined' })).token;
-    assert.equal((await stage.pay(declined, false)).status, 'failed');
-    const late = granted(await stage.create(key, { customerRef: 'late' })).token;
-    stage.pass({ minutes: 61 });
-    await expirePayments(stage.database, stage.banks, () => stage.call().now);
-    while ((await stage.follow()) > 0);
+    const key = await harness.merchant();
+    const declined = granted(await harness.create(key, { customerRef: 'declined' })).token;
+    assert.equal((await harness.pay(declined, false)).status, 'failed');
+    const late = granted(await harness.create(key, { customerRef: 'late' })).token;
+    harness.pass({ minutes: 61 });
+    await expirePayments(harness.database, harness.banks, () => harness.call().now);
+    while ((await harness.follow()) > 0);
     assert.deepEqual(
-      [(await stage.read(declined)).status, (await stage.read(late)).status],
+      [(await harness.read(declined)).status, (await harness.read(late)).status],
       ['cancelled', 'cancelled'],
     );
-    assert.equal(refusedWith(await stage.charge(key, late, 1_000n)), 'token_not_active');
+    assert.equal(refusedWith(await harness.charge(key, late, 1_000n)), 'token_not_active');
   });
 
   test('fifty equal bindings at once are one token with one payment', async () => {
-    const key = await stage.merchant();
+    const key = await harness.merchant();
     const made = await Promise.all(
-      Array.from({ length: 50 }, () => stage.create(key, { customerRef: 'c-1' }, 'once')),
+      Array.from({ length: 50 }, () => harness.create(key, { customerRef: 'c-1' }, 'once')),
     );
     const ids = made.map(
       (created) => `${granted(created).token.id} ${granted(created).payUrl.length}`,
@@ -144,7 +144,7 @@ describe('binding', () => {
     assert.equal(new Set(ids).size, 1);
     assert.equal(
       granted(
-        await findTokens(stage.database.pool, {
+        await findTokens(harness.database.pool, {
           merchantId: key.merchantId,
           modes: [key.mode],
           customerRef: null,
@@ -153,7 +153,7 @@ describe('binding', () => {
       1,
     );
     const payments = await run(
-      stage.database.pool,
+      harness.database.pool,
       { name: 'test.payments', text: 'select id from payment where merchant_id = $1' },
       [key.merchantId],
     );
@@ -161,18 +161,20 @@ describe('binding', () => {
   });
 
   test('payments that are away leave a call to be repeated under its key: then it is completed, once', async () => {
-    const key = await stage.merchant();
+    const key = await harness.merchant();
     const isAway = () => Promise.reject(new Error('away'));
     const parts = {
-      ...stage.parts,
-      payments: { ...stage.payments, askBinding: isAway, askCharge: isAway },
+      ...harness.parts,
+      payments: { ...harness.payments, askBinding: isAway, askCharge: isAway },
     };
     const request = { input: { customerRef: 'c' }, idempotency: { key: 'b' } };
-    await assert.rejects(createToken(parts, key, request, stage.call()), /away/);
-    const { token, replayed } = granted(await createToken(stage.parts, key, request, stage.call()));
+    await assert.rejects(createToken(parts, key, request, harness.call()), /away/);
+    const { token, replayed } = granted(
+      await createToken(harness.parts, key, request, harness.call()),
+    );
     assert.equal(replayed, true);
-    await stage.pay(token);
-    while ((await stage.follow()) > 0);
+    await harness.pay(token);
+    while ((await harness.follow()) > 0);
     const charge = {
       tokenId: token.id,
       amount: 1_000n,
@@ -180,47 +182,47 @@ describe('binding', () => {
       description: null,
       idempotency: { key: 'c' },
     };
-    await assert.rejects(chargeToken(parts, key, charge, stage.call()), /away/);
+    await assert.rejects(chargeToken(parts, key, charge, harness.call()), /away/);
     assert.equal(
-      granted(await chargeToken(stage.parts, key, charge, stage.call())).payment.status,
+      granted(await chargeToken(harness.parts, key, charge, harness.call())).payment.status,
       'succeeded',
     );
-    assert.equal((await stage.books(key)).balance, 1_000n);
+    assert.equal((await harness.books(key)).balance, 1_000n);
   });
 
   test('a token whose creator was cut off before payments was asked is ended after an hour, and no other', async () => {
-    const key = await stage.merchant();
+    const key = await harness.merchant();
     const { merchantId, shopId, mode } = key;
     const cutOff = pendingToken(
       { merchantId, shopId, mode, customerRef: 'c', customerEmail: null, method: 'cards' },
-      stage.call().now,
+      harness.call().now,
     );
-    await insertToken(stage.database.pool, cutOff);
-    const waiting = granted(await stage.create(key, { customerRef: 'c' })).token;
-    stage.pass({ minutes: 60 });
+    await insertToken(harness.database.pool, cutOff);
+    const waiting = granted(await harness.create(key, { customerRef: 'c' })).token;
+    harness.pass({ minutes: 60 });
     const parts = {
-      pool: stage.database.pool,
-      payments: stage.payments,
-      now: () => stage.call().now,
+      pool: harness.database.pool,
+      payments: harness.payments,
+      now: () => harness.call().now,
     };
     await endUnboundTokens(parts);
     assert.deepEqual(
-      [(await stage.read(cutOff)).status, (await stage.read(waiting)).status],
+      [(await harness.read(cutOff)).status, (await harness.read(waiting)).status],
       ['cancelled', 'pending'],
     );
     assert.equal(await endUnboundTokens(parts), 0);
   });
 
   test('a binding that is refused leaves no token and frees its key (D-22, D-40)', async () => {
-    const key = await stage.merchant();
+    const key = await harness.merchant();
     blocked.add('c-blocked');
     assert.equal(
-      refusedWith(await stage.create(key, { customerRef: 'c-blocked' }, 'k')),
+      refusedWith(await harness.create(key, { customerRef: 'c-blocked' }, 'k')),
       'aml_blocked',
     );
     assert.equal(
       granted(
-        await findTokens(stage.database.pool, {
+        await findTokens(harness.database.pool, {
           merchantId: key.merchantId,
           modes: [key.mode],
           customerRef: null,
@@ -229,16 +231,16 @@ describe('binding', () => {
       0,
     );
     blocked.delete('c-blocked');
-    const { token } = granted(await stage.create(key, { customerRef: 'c-blocked' }, 'k'));
+    const { token } = granted(await harness.create(key, { customerRef: 'c-blocked' }, 'k'));
     blocked.add('c-blocked');
     assert.equal(
-      granted(await stage.create(key, { customerRef: 'c-blocked' }, 'k')).token.id,
+      granted(await harness.create(key, { customerRef: 'c-blocked' }, 'k')).token.id,
       token.id,
       'what was made before is still answered',
     );
-    const live = await stage.merchant('live');
+    const live = await harness.merchant('live');
     assert.equal(
-      refusedWith(await stage.create(live, { customerRef: 'c-1' })),
+      refusedWith(await harness.create(live, { customerRef: 'c-1' })),
       'route_not_configured',
     );
   });
@@ -246,30 +248,30 @@ describe('binding', () => {
 
 describe('charging', () => {
   test('fifty equal charges at once are one payment, once in the ledger', async () => {
-    const key = await stage.merchant();
-    const token = await stage.active(key);
+    const key = await harness.merchant();
+    const token = await harness.active(key);
     const charged = await Promise.all(
-      Array.from({ length: 50 }, () => stage.charge(key, token, 1_000n, 'once')),
+      Array.from({ length: 50 }, () => harness.charge(key, token, 1_000n, 'once')),
     );
     assert.equal(new Set(charged.map((one) => granted(one).payment.id)).size, 1);
     assert.equal(charged.filter((one) => !granted(one).replayed).length, 1);
-    assert.deepEqual(await stage.books(key), {
+    assert.deepEqual(await harness.books(key), {
       balance: 1_000n,
       available: 1_000n,
       ledger: ['payment 1000'],
     });
     assert.equal(
-      refusedWith(await stage.charge(key, token, 1_001n, 'once')),
+      refusedWith(await harness.charge(key, token, 1_001n, 'once')),
       'idempotent_conflict',
     );
   });
 
   test('outcomes follow the amount (D-30): what is pending is asked about, and what never answers expires', async () => {
-    const key = await stage.merchant();
-    const token = await stage.active(key);
+    const key = await harness.merchant();
+    const token = await harness.active(key);
     const outcomes = [];
     for (const amount of [1_000n, 1_001n, 1_003n, 1_005n, 1_006n, 1_007n])
-      outcomes.push(granted(await stage.charge(key, token, amount)).payment);
+      outcomes.push(granted(await harness.charge(key, token, amount)).payment);
     assert.deepEqual(
       outcomes.map(({ status, failureCode }) => `${status} ${failureCode}`),
       [
@@ -282,53 +284,53 @@ describe('charging', () => {
       ],
     );
     const ids = outcomes.map(({ merchantId, id }) => ({ merchantId, paymentId: id }));
-    stage.pass({ seconds: 6 });
-    for (const id of ids) await askBank(stage.database, stage.banks, id, stage.call().now);
-    stage.pass({ minutes: 21 });
-    await expirePayments(stage.database, stage.banks, () => stage.call().now);
-    const ended = await stage.payments.read(outcomes);
+    harness.pass({ seconds: 6 });
+    for (const id of ids) await askBank(harness.database, harness.banks, id, harness.call().now);
+    harness.pass({ minutes: 21 });
+    await expirePayments(harness.database, harness.banks, () => harness.call().now);
+    const ended = await harness.payments.read(outcomes);
     assert.deepEqual(
       ended.map((payment) => payment?.status),
       ['succeeded', 'failed', 'failed', 'expired', 'expired', 'succeeded'],
     );
-    assert.deepEqual((await stage.books(key)).ledger, ['payment 1000', 'payment 1007']);
-    while ((await stage.follow()) > 0);
-    assert.deepEqual((await stage.read(token)).lastChargedAt, ended[5]?.capturedAt);
+    assert.deepEqual((await harness.books(key)).ledger, ['payment 1000', 'payment 1007']);
+    while ((await harness.follow()) > 0);
+    assert.deepEqual((await harness.read(token)).lastChargedAt, ended[5]?.capturedAt);
   });
 
   test('a charge that was cut off before or after the bank took it is ordered again under its own id, and made once (D-32)', async () => {
-    const key = await stage.merchant('live');
+    const key = await harness.merchant('live');
     await addRoute(key, 'cards');
-    const token = await stage.active(key);
+    const token = await harness.active(key);
     assert.equal(token.savedReference?.startsWith('faltering:'), true);
     for (const [cut, amount] of [
       ['before', 1_000n],
       ['after', 2_000n],
     ] as const) {
       fault = cut;
-      const first = await stage.charge(key, token, amount, cut).catch((error: unknown) => error);
+      const first = await harness.charge(key, token, amount, cut).catch((error: unknown) => error);
       if (cut === 'after')
         assert.equal(
-          granted(first as Awaited<ReturnType<Stage['charge']>>).payment.status,
+          granted(first as Awaited<ReturnType<Harness['charge']>>).payment.status,
           'processing',
           'unknown is not failed',
         );
-      const again = granted(await stage.charge(key, token, amount, cut));
+      const again = granted(await harness.charge(key, token, amount, cut));
       assert.deepEqual([again.payment.status, again.replayed], ['processing', true]);
       const { merchantId, id: paymentId } = again.payment;
       assert.equal(
         granted(
           await askBank(
-            stage.database,
-            stage.banks,
+            harness.database,
+            harness.banks,
             { merchantId, paymentId },
-            stage.pass({ seconds: 31 }),
+            harness.pass({ seconds: 31 }),
           ),
         ).status,
         'succeeded',
       );
     }
-    const { ledger } = await stage.books(key);
+    const { ledger } = await harness.books(key);
     assert.deepEqual(
       ledger.filter((row) => row.startsWith('payment')),
       ['payment 1000', 'payment 2000'],
@@ -336,16 +338,16 @@ describe('charging', () => {
   });
 
   test('a token is the merchant’s in its mode: another shop may charge it, another mode or merchant finds nothing (D-03c, D-38)', async () => {
-    const key = await stage.merchant();
-    const token = await stage.active(key);
+    const key = await harness.merchant();
+    const token = await harness.active(key);
     const shopId = crypto.randomUUID();
-    await stage.database.pool.query(
+    await harness.database.pool.query(
       `insert into shop (merchant_id, id, name, terminal_id, terminal_name, webhook_secret_sealed, created_at)
         select merchant_id, $2, 'Other', id, 'Other', webhook_secret_sealed, created_at from shop where merchant_id = $1`,
       [key.merchantId, shopId],
     );
     const charged = granted(
-      await stage.charge({ ...key, shopId, keyId: 'another' }, token, 1_000n),
+      await harness.charge({ ...key, shopId, keyId: 'another' }, token, 1_000n),
     );
     assert.deepEqual(
       [charged.payment.status, charged.payment.shopId],
@@ -353,22 +355,22 @@ describe('charging', () => {
       'the payment is of the shop whose key charged',
     );
     assert.equal(
-      refusedWith(await stage.charge({ ...key, mode: 'live' }, token, 1_000n)),
+      refusedWith(await harness.charge({ ...key, mode: 'live' }, token, 1_000n)),
       'not_found',
     );
     assert.equal(
-      refusedWith(await stage.charge(await stage.merchant(), token, 1_000n)),
+      refusedWith(await harness.charge(await harness.merchant(), token, 1_000n)),
       'not_found',
     );
     assert.equal(
-      refusedWith(await cancelToken(stage.parts, { ...key, mode: 'live' }, token.id, 'test')),
+      refusedWith(await cancelToken(harness.parts, { ...key, mode: 'live' }, token.id, 'test')),
       'not_found',
     );
   });
 
   test('the bank’s own word that it may not be charged any more is a failure; a forbidden purpose is a refusal that frees the key', async () => {
-    const key = await stage.merchant();
-    const token = await stage.active(key);
+    const key = await harness.merchant();
+    const token = await harness.active(key);
     const request = {
       tokenId: token.id,
       amount: 1_000n,
@@ -377,90 +379,93 @@ describe('charging', () => {
       idempotency: { key: 'p' },
     };
     assert.equal(
-      refusedWith(await chargeToken(stage.parts, key, request, stage.call())),
+      refusedWith(await chargeToken(harness.parts, key, request, harness.call())),
       'forbidden_purpose',
     );
-    assert.equal(granted(await stage.charge(key, token, 1_000n, 'p')).payment.status, 'succeeded');
-    await stage.database.pool.query(
+    assert.equal(
+      granted(await harness.charge(key, token, 1_000n, 'p')).payment.status,
+      'succeeded',
+    );
+    await harness.database.pool.query(
       `update simulator_operation set outcome = 'failed' where operation_id = $1`,
       [token.bindingPaymentId],
     );
-    const revoked = granted(await stage.charge(key, token, 1_000n)).payment;
+    const revoked = granted(await harness.charge(key, token, 1_000n)).payment;
     assert.deepEqual([revoked.status, revoked.failureCode], ['failed', 'authorization_revoked']);
   });
 });
 
 describe('cancelling', () => {
   test('an active token is never charged again; its payments stay; cancelling twice is fine (D-63b)', async () => {
-    const key = await stage.merchant();
-    const token = await stage.active(key);
-    const before = granted(await stage.charge(key, token, 1_000n, 'before'));
+    const key = await harness.merchant();
+    const token = await harness.active(key);
+    const before = granted(await harness.charge(key, token, 1_000n, 'before'));
     for (const _ of [1, 2])
       assert.equal(
-        granted(await cancelToken(stage.parts, key, token.id, 'test')).status,
+        granted(await cancelToken(harness.parts, key, token.id, 'test')).status,
         'cancelled',
       );
-    assert.equal(refusedWith(await stage.charge(key, token, 1_000n)), 'token_not_active');
-    const replay = granted(await stage.charge(key, token, 1_000n, 'before'));
+    assert.equal(refusedWith(await harness.charge(key, token, 1_000n)), 'token_not_active');
+    const replay = granted(await harness.charge(key, token, 1_000n, 'before'));
     assert.deepEqual([replay.payment.id, replay.replayed], [before.payment.id, true]);
-    assert.equal((await stage.books(key)).balance, 1_000n);
+    assert.equal((await harness.books(key)).balance, 1_000n);
   });
 
   test('a token cancelled while its buyer confirms is cancelled, whoever came first, and its payment has one end (D-64)', async () => {
-    const key = await stage.merchant();
+    const key = await harness.merchant();
     const tokens = await Promise.all(
       Array.from(
         { length: 20 },
         async () =>
-          granted(await stage.create(key, { customerRef: 'c', method: 'sbp', amount: 1_000n }))
+          granted(await harness.create(key, { customerRef: 'c', method: 'sbp', amount: 1_000n }))
             .token,
       ),
     );
     await Promise.all(
       tokens.flatMap((token, index) => [
         index % 2
-          ? stage.pay(token).catch((error: unknown) => error)
-          : cancelToken(stage.parts, key, token.id, 'test'),
+          ? harness.pay(token).catch((error: unknown) => error)
+          : cancelToken(harness.parts, key, token.id, 'test'),
         index % 2
-          ? cancelToken(stage.parts, key, token.id, 'test')
-          : stage.pay(token).catch((error: unknown) => error),
-        stage.follow().catch((error: unknown) => error),
+          ? cancelToken(harness.parts, key, token.id, 'test')
+          : harness.pay(token).catch((error: unknown) => error),
+        harness.follow().catch((error: unknown) => error),
       ]),
     );
-    while ((await stage.follow()) > 0);
-    const payments = await stage.payments.read(
+    while ((await harness.follow()) > 0);
+    const payments = await harness.payments.read(
       tokens.map(({ merchantId, bindingPaymentId }) => ({
         merchantId,
         id: bindingPaymentId ?? '',
       })),
     );
     for (const [index, token] of tokens.entries()) {
-      assert.equal((await stage.read(token)).status, 'cancelled');
+      assert.equal((await harness.read(token)).status, 'cancelled');
       assert.match(payments[index]?.status ?? '', /^(cancelled|succeeded)$/);
-      assert.equal(refusedWith(await stage.charge(key, token, 1_000n)), 'token_not_active');
+      assert.equal(refusedWith(await harness.charge(key, token, 1_000n)), 'token_not_active');
     }
     const paid = payments.filter((payment) => payment?.status === 'succeeded').length;
     assert.equal(
-      (await stage.books(key)).balance,
+      (await harness.books(key)).balance,
       BigInt(paid) * 1_000n,
       'what was paid stays the merchant’s',
     );
   });
 
   test('a cancelled payment of a binding ends its token too, as a crash between the two would leave it', async () => {
-    const key = await stage.merchant();
-    const { token } = granted(await stage.create(key, { customerRef: 'c' }));
+    const key = await harness.merchant();
+    const { token } = granted(await harness.create(key, { customerRef: 'c' }));
     granted(
-      await stage.payments.cancelBinding({
+      await harness.payments.cancelBinding({
         merchantId: key.merchantId,
         id: token.bindingPaymentId ?? '',
       }),
     );
-    while ((await stage.follow()) > 0);
-    assert.equal((await stage.read(token)).status, 'cancelled');
+    while ((await harness.follow()) > 0);
+    assert.equal((await harness.read(token)).status, 'cancelled');
     assert.equal(
       isRefused(
-        await stage.payments.cancelBinding({
+        await harness.payments.cancelBinding({
           merchantId: key.merchantId,
           id: token.bindingPaymentId ?? '',
         }),

@@ -76,7 +76,7 @@ const reached = (from: string, seen = new Set<string>()): ReadonlySet<string> =>
   return seen;
 };
 
-/** What a path copied by the Dockerfile's second stage covers. */
+/** What a path copied by the Dockerfile's second harness covers. */
 const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, sources]) =>
   String(sources).split(' '),
 );

@@ -4,13 +4,20 @@ import { metrics } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { watchWebhookBacklog } from '../../subgraphs/merchants/webhooks/webhook-backlog.ts';
 import { attemptsOf } from './record.ts';
 import { eventually, startReceiver } from './receiver.ts';
-import { Clock, openStage, type Stage, startTestRelay, startWorker, writeEvent } from './stage.ts';
+import {
+  Clock,
+  openHarness,
+  type Harness,
+  startTestRelay,
+  startWorker,
+  writeEvent,
+} from './harness.ts';
 
-let stage: Stage;
+let harness: Harness;
 before(async () => {
-  stage = await openStage();
+  harness = await openHarness();
 });
-after(() => stage.close());
+after(() => harness.close());
 
 /** The two gauges as a scrape shows them. */
 const scrape = async (): Promise<{ readonly states: string; readonly oldest_s: number }> => {
@@ -23,16 +30,16 @@ const scrape = async (): Promise<{ readonly states: string; readonly oldest_s: n
 };
 
 test('the metrics tell what is not relayed, not tried and not delivered, and how old the oldest of it is', async (context) => {
-  context.after(watchWebhookBacklog(stage.pool));
+  context.after(watchWebhookBacklog(harness.pool));
   assert.deepEqual(await scrape(), { states: '0 0 0', oldest_s: 0 });
   let isHealthy = false;
   const receiver = await startReceiver(context, (response) =>
     response.writeHead(isHealthy ? 200 : 500).end(),
   );
-  const shop = await stage.addShop();
-  await stage.addEndpoint(shop, receiver.url);
-  const written = [await writeEvent(stage.pool, shop), await writeEvent(stage.pool, shop)];
-  await stage.pool.query(
+  const shop = await harness.addShop();
+  await harness.addEndpoint(shop, receiver.url);
+  const written = [await writeEvent(harness.pool, shop), await writeEvent(harness.pool, shop)];
+  await harness.pool.query(
     `update event set created_at = created_at - interval '1 hour' where id = $1`,
     [written[0]?.eventId],
   );
@@ -40,7 +47,7 @@ test('the metrics tell what is not relayed, not tried and not delivered, and how
   assert.equal(waiting.states, '2 0 0');
   assert.ok(waiting.oldest_s >= 3_600 && waiting.oldest_s < 4_000, `${waiting.oldest_s} s`);
 
-  const relay = startTestRelay(stage, async () => {});
+  const relay = startTestRelay(harness, async () => {});
   context.after(() => relay.stop());
   const seen = async (states: string): Promise<void> => {
     await eventually(
@@ -50,10 +57,10 @@ test('the metrics tell what is not relayed, not tried and not delivered, and how
   };
   await seen('0 2 0');
   const clock = new Clock();
-  const worker = await startWorker(stage, clock);
+  const worker = await startWorker(harness, clock);
   context.after(() => worker.close());
   await seen('0 0 2');
-  assert.equal((await attemptsOf(stage, written[0]?.eventId ?? '')).length, 1);
+  assert.equal((await attemptsOf(harness, written[0]?.eventId ?? '')).length, 1);
   assert.ok((await scrape()).oldest_s >= 3_600);
   isHealthy = true;
   clock.advance({ seconds: 12 });

@@ -5,23 +5,30 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Relay } from '../../subgraphs/kernel/queue/relay.ts';
 import { type Attempt, attemptsOf, deliveriesOf } from './record.ts';
 import { eventually, type Received, startReceiver } from './receiver.ts';
-import { Clock, openStage, type Stage, startTestRelay, startWorker, writeEvent } from './stage.ts';
+import {
+  Clock,
+  openHarness,
+  type Harness,
+  startTestRelay,
+  startWorker,
+  writeEvent,
+} from './harness.ts';
 
 const deadline_ms = 3_000;
 const clock = new Clock();
-let stage: Stage;
+let harness: Harness;
 let worker: Awaited<ReturnType<typeof startWorker>>;
 let relay: Relay;
 
 before(async () => {
-  stage = await openStage();
-  worker = await startWorker(stage, clock, { deadline_ms, leaseMargin_ms: 5_000 });
-  relay = startTestRelay(stage, worker.wake);
+  harness = await openHarness();
+  worker = await startWorker(harness, clock, { deadline_ms, leaseMargin_ms: 5_000 });
+  relay = startTestRelay(harness, worker.wake);
 });
 after(async () => {
   await relay.stop();
   await worker.close();
-  await stage.close();
+  await harness.close();
 });
 
 const hmac = (secret: string, text: string): string =>
@@ -29,7 +36,7 @@ const hmac = (secret: string, text: string): string =>
 
 const untilAttempted = (eventId: string, attempts: number): Promise<void> =>
   eventually(
-    async () => (await attemptsOf(stage, eventId)).length >= attempts,
+    async () => (await attemptsOf(harness, eventId)).length >= attempts,
     () => `no attempt ${attempts}`,
   );
 
@@ -43,9 +50,9 @@ const signatureOf = ({ headers }: Received): Record<string, string> =>
 describe('a delivery', () => {
   test('carries the frozen body and a signature that the receiver can check', async (context) => {
     const receiver = await startReceiver(context, (response) => response.end('thanks'));
-    const shop = await stage.addShop();
-    const { secret } = await stage.addEndpoint(shop, `${receiver.url}/hook?a=1`);
-    const { eventId, body } = await writeEvent(stage.pool, shop);
+    const shop = await harness.addShop();
+    const { secret } = await harness.addEndpoint(shop, `${receiver.url}/hook?a=1`);
+    const { eventId, body } = await writeEvent(harness.pool, shop);
     await receiver.until(1);
     const [request] = receiver.received;
     assert.ok(request);
@@ -64,17 +71,17 @@ describe('a delivery', () => {
     assert.equal(v2, hmac(secret, `${t}.${body}`));
     await untilAttempted(eventId, 1);
     assert.deepEqual(
-      (await deliveriesOf(stage, eventId)).map(({ status, leased }) => ({ status, leased })),
+      (await deliveriesOf(harness, eventId)).map(({ status, leased }) => ({ status, leased })),
       [{ status: 'delivered', leased: false }],
     );
-    assert.equal((await attemptsOf(stage, eventId))[0]?.response_head, 'thanks');
+    assert.equal((await attemptsOf(harness, eventId))[0]?.response_head, 'thanks');
   });
 
   test('of an endpoint marked legacy has the legacy signature alone', async (context) => {
     const receiver = await startReceiver(context, (response) => response.end());
-    const shop = await stage.addShop();
-    const { secret } = await stage.addEndpoint(shop, receiver.url, [], 'legacy');
-    const { body } = await writeEvent(stage.pool, shop);
+    const shop = await harness.addShop();
+    const { secret } = await harness.addEndpoint(shop, receiver.url, [], 'legacy');
+    const { body } = await writeEvent(harness.pool, shop);
     await receiver.until(1);
     assert.equal(receiver.received[0]?.headers['x-psp-signature'], `sha256=${hmac(secret, body)}`);
     assert.equal(receiver.received[0]?.headers['x-psp-timestamp'], undefined);
@@ -84,11 +91,11 @@ describe('a delivery', () => {
     const receiver = await startReceiver(context, (response, earlier) =>
       response.writeHead(earlier === 0 ? 500 : 204).end(earlier === 0 ? 'no\0pe' : undefined),
     );
-    const shop = await stage.addShop();
-    const { secret } = await stage.addEndpoint(shop, receiver.url);
-    const { eventId, body } = await writeEvent(stage.pool, shop);
+    const shop = await harness.addShop();
+    const { secret } = await harness.addEndpoint(shop, receiver.url);
+    const { eventId, body } = await writeEvent(harness.pool, shop);
     await untilAttempted(eventId, 1);
-    const [failed] = await deliveriesOf(stage, eventId);
+    const [failed] = await deliveriesOf(harness, eventId);
     assert.ok(
       failed?.status === 'pending' &&
         failed.wait_s !== null &&
@@ -96,7 +103,7 @@ describe('a delivery', () => {
         failed.wait_s < 11.5,
       JSON.stringify(failed),
     );
-    assert.equal((await attemptsOf(stage, eventId))[0]?.response_head, 'nope');
+    assert.equal((await attemptsOf(harness, eventId))[0]?.response_head, 'nope');
     await sleep(1_500);
     assert.equal(receiver.received.length, 1, 'not before its time');
     clock.advance({ seconds: 12 });
@@ -109,18 +116,18 @@ describe('a delivery', () => {
     assert.ok(Number(t) > Number(signatureOf(first)['t']), 'a later timestamp');
     assert.equal(v2, hmac(secret, `${t}.${body}`));
     await untilAttempted(eventId, 2);
-    assert.equal((await deliveriesOf(stage, eventId))[0]?.status, 'delivered');
+    assert.equal((await deliveriesOf(harness, eventId))[0]?.status, 'delivered');
   });
 
   test('is tried nine times over three and a half days, at the documented delays, and then stops', async (context) => {
     const receiver = await startReceiver(context, (response) => response.writeHead(503).end());
-    const shop = await stage.addShop();
-    const { id: lane } = await stage.addEndpoint(shop, receiver.url);
-    const { eventId, body } = await writeEvent(stage.pool, shop);
+    const shop = await harness.addShop();
+    const { id: lane } = await harness.addEndpoint(shop, receiver.url);
+    const { eventId, body } = await writeEvent(harness.pool, shop);
     const delays_s = [10, 60, 300, 1_800, 7_200, 21_600, 86_400, 172_800];
     for (const [index, delay_s] of delays_s.entries()) {
       await untilAttempted(eventId, index + 1);
-      const [{ wait_s } = { wait_s: null }] = await deliveriesOf(stage, eventId);
+      const [{ wait_s } = { wait_s: null }] = await deliveriesOf(harness, eventId);
       // From the attempt's beginning; the jitter adds a tenth at most.
       assert.ok(
         wait_s !== null && wait_s >= delay_s && wait_s <= delay_s * 1.1 + 5,
@@ -131,7 +138,7 @@ describe('a delivery', () => {
     }
     await untilAttempted(eventId, 9);
     assert.deepEqual(
-      (await deliveriesOf(stage, eventId)).map(({ status, wait_s, leased }) => ({
+      (await deliveriesOf(harness, eventId)).map(({ status, wait_s, leased }) => ({
         status,
         wait_s,
         leased,
@@ -149,25 +156,25 @@ describe('a delivery', () => {
     const receiver = await startReceiver(context, (response) =>
       response.writeHead(307, { location: elsewhere.url }).end(),
     );
-    const shop = await stage.addShop();
-    await stage.addEndpoint(shop, receiver.url);
-    const { eventId } = await writeEvent(stage.pool, shop);
+    const shop = await harness.addShop();
+    await harness.addEndpoint(shop, receiver.url);
+    const { eventId } = await writeEvent(harness.pool, shop);
     await untilAttempted(eventId, 1);
-    assert.equal((await attemptsOf(stage, eventId))[0]?.status, 307);
-    assert.equal((await deliveriesOf(stage, eventId))[0]?.status, 'pending');
+    assert.equal((await attemptsOf(harness, eventId))[0]?.status, 307);
+    assert.equal((await deliveriesOf(harness, eventId))[0]?.status, 'pending');
     assert.equal(elsewhere.received.length, 0);
   });
 
   test('stops when its endpoint is deleted', async (context) => {
     const receiver = await startReceiver(context, (response) => response.writeHead(503).end());
-    const shop = await stage.addShop();
-    const { id } = await stage.addEndpoint(shop, receiver.url);
-    const { eventId } = await writeEvent(stage.pool, shop);
+    const shop = await harness.addShop();
+    const { id } = await harness.addEndpoint(shop, receiver.url);
+    const { eventId } = await writeEvent(harness.pool, shop);
     await untilAttempted(eventId, 1);
-    await stage.pool.query('update webhook_endpoint set active = false where id = $1', [id]);
+    await harness.pool.query('update webhook_endpoint set active = false where id = $1', [id]);
     clock.advance({ seconds: 12 });
     await untilAttempted(eventId, 2);
-    assert.equal((await deliveriesOf(stage, eventId))[0]?.status, 'failed');
+    assert.equal((await deliveriesOf(harness, eventId))[0]?.status, 'failed');
     assert.equal(receiver.received.length, 1);
   });
 });
@@ -175,13 +182,16 @@ describe('a delivery', () => {
 describe('where an event goes', () => {
   test('an empty filter takes every event, a filter only its own, and another shop nothing', async (context) => {
     const receiver = await startReceiver(context, (response) => response.end());
-    const shop = await stage.addShop();
-    const sibling = await stage.addShop(shop.merchantId);
-    await stage.addEndpoint(shop, `${receiver.url}/all`);
-    await stage.addEndpoint(shop, `${receiver.url}/failed`, ['payment.failed', 'payment.expired']);
-    await stage.addEndpoint(sibling, `${receiver.url}/sibling`);
-    await writeEvent(stage.pool, shop, { event: 'payment.succeeded' });
-    await writeEvent(stage.pool, shop, { event: 'payment.failed' });
+    const shop = await harness.addShop();
+    const sibling = await harness.addShop(shop.merchantId);
+    await harness.addEndpoint(shop, `${receiver.url}/all`);
+    await harness.addEndpoint(shop, `${receiver.url}/failed`, [
+      'payment.failed',
+      'payment.expired',
+    ]);
+    await harness.addEndpoint(sibling, `${receiver.url}/sibling`);
+    await writeEvent(harness.pool, shop, { event: 'payment.succeeded' });
+    await writeEvent(harness.pool, shop, { event: 'payment.failed' });
     await receiver.until(3);
     await sleep(300);
     const came = receiver.received.map(
@@ -196,15 +206,15 @@ describe('where an event goes', () => {
 
   test("a payment's own address replaces the endpoints and is signed with the oldest active endpoint's secret", async (context) => {
     const receiver = await startReceiver(context, (response) => response.end());
-    const shop = await stage.addShop();
-    const deleted = await stage.addEndpoint(shop, `${receiver.url}/deleted`);
-    await stage.pool.query('update webhook_endpoint set active = false where id = $1', [
+    const shop = await harness.addShop();
+    const deleted = await harness.addEndpoint(shop, `${receiver.url}/deleted`);
+    await harness.pool.query('update webhook_endpoint set active = false where id = $1', [
       deleted.id,
     ]);
-    const oldest = await stage.addEndpoint(shop, `${receiver.url}/oldest`, ['payout.failed']);
+    const oldest = await harness.addEndpoint(shop, `${receiver.url}/oldest`, ['payout.failed']);
     await sleep(5);
-    await stage.addEndpoint(shop, `${receiver.url}/newer`);
-    const { body } = await writeEvent(stage.pool, shop, { url: `${receiver.url}/own` });
+    await harness.addEndpoint(shop, `${receiver.url}/newer`);
+    const { body } = await writeEvent(harness.pool, shop, { url: `${receiver.url}/own` });
     await receiver.until(1);
     await sleep(300);
     assert.deepEqual(
@@ -217,8 +227,8 @@ describe('where an event goes', () => {
 
   test("a payment's own address of a shop without endpoints is signed with the shop's secret", async (context) => {
     const receiver = await startReceiver(context, (response) => response.end());
-    const shop = await stage.addShop();
-    const { body } = await writeEvent(stage.pool, shop, { url: `${receiver.url}/own` });
+    const shop = await harness.addShop();
+    const { body } = await writeEvent(harness.pool, shop, { url: `${receiver.url}/own` });
     await receiver.until(1);
     const { t, v2 } = receiver.received[0] ? signatureOf(receiver.received[0]) : {};
     assert.equal(v2, hmac(shop.secret, `${t}.${body}`));
@@ -232,14 +242,14 @@ describe('a slow receiver', () => {
       (response) => void setTimeout(() => response.end(), 1_000).unref(),
     );
     const healthy = await startReceiver(context, (response) => response.end());
-    const [its, other] = [await stage.addShop(), await stage.addShop()];
-    await stage.addEndpoint(its, slow.url);
-    await stage.addEndpoint(other, healthy.url);
-    await Promise.all(Array.from({ length: 400 }, () => writeEvent(stage.pool, its)));
+    const [its, other] = [await harness.addShop(), await harness.addShop()];
+    await harness.addEndpoint(its, slow.url);
+    await harness.addEndpoint(other, healthy.url);
+    await Promise.all(Array.from({ length: 400 }, () => writeEvent(harness.pool, its)));
     await slow.until(10);
     const committed: number[] = [];
     for (let index = 1; index <= 20; index += 1) {
-      await writeEvent(stage.pool, other);
+      await writeEvent(harness.pool, other);
       committed.push(Date.now());
       await healthy.until(index);
     }
@@ -253,7 +263,7 @@ describe('a slow receiver', () => {
     // that.
     assert.ok(slow.received.length < 400, 'the slow one has more before it');
     assert.equal(slow.atOnce_max, 10);
-    await stage.pool.query('update webhook_endpoint set active = false where shop_id = $1', [
+    await harness.pool.query('update webhook_endpoint set active = false where shop_id = $1', [
       its.shopId,
     ]);
   });
@@ -274,24 +284,24 @@ describe('a bad receiver', () => {
     const bad = [hanging, breaking, endless, stalling];
     const written = new Map<string, string>();
     for (const receiver of bad) {
-      const shop = await stage.addShop();
-      await stage.addEndpoint(shop, receiver.url);
+      const shop = await harness.addShop();
+      await harness.addEndpoint(shop, receiver.url);
       for (let index = 0; index < 25; index += 1)
-        written.set(receiver.url, (await writeEvent(stage.pool, shop)).eventId);
+        written.set(receiver.url, (await writeEvent(harness.pool, shop)).eventId);
     }
     await Promise.all(bad.map((receiver) => receiver.until(1)));
-    const shop = await stage.addShop();
-    await stage.addEndpoint(shop, healthy.url);
-    const { eventId } = await writeEvent(stage.pool, shop);
+    const shop = await harness.addShop();
+    await harness.addEndpoint(shop, healthy.url);
+    const { eventId } = await writeEvent(harness.pool, shop);
     await healthy.until(1);
     assert.ok(hanging.received.length < 25, 'those that hang have more before them');
     await untilAttempted(eventId, 1);
-    assert.equal((await deliveriesOf(stage, eventId))[0]?.status, 'delivered');
+    assert.equal((await deliveriesOf(harness, eventId))[0]?.status, 'delivered');
 
     const lastOf = async (receiver: { readonly url: string }): Promise<Attempt | undefined> => {
       const id = written.get(receiver.url) ?? '';
       await untilAttempted(id, 1);
-      return (await attemptsOf(stage, id))[0];
+      return (await attemptsOf(harness, id))[0];
     };
     assert.deepEqual(pick(await lastOf(hanging)), {
       status: null,
@@ -312,12 +322,12 @@ describe('a bad receiver', () => {
   test('that nobody listens at is tried again', async (context) => {
     const gone = await startReceiver(context, () => {});
     gone.close();
-    const shop = await stage.addShop();
-    await stage.addEndpoint(shop, gone.url);
-    const { eventId } = await writeEvent(stage.pool, shop);
+    const shop = await harness.addShop();
+    await harness.addEndpoint(shop, gone.url);
+    const { eventId } = await writeEvent(harness.pool, shop);
     await untilAttempted(eventId, 1);
-    assert.match((await attemptsOf(stage, eventId))[0]?.error ?? '', /ECONNREFUSED/);
-    assert.equal((await deliveriesOf(stage, eventId))[0]?.status, 'pending');
+    assert.match((await attemptsOf(harness, eventId))[0]?.error ?? '', /ECONNREFUSED/);
+    assert.equal((await deliveriesOf(harness, eventId))[0]?.status, 'pending');
   });
 });
 

@@ -6,7 +6,7 @@ import pg from 'pg';
 import { startRelay } from '../../subgraphs/kernel/queue/relay.ts';
 import type { Bus } from '../../subgraphs/kernel/rules/event.ts';
 import { makeDeliveries } from '../../subgraphs/merchants/webhooks/make-deliveries.ts';
-import { log } from './stage.ts';
+import { log } from './harness.ts';
 
 const [, , connectionString = ''] = process.argv;
 

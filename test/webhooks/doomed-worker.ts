@@ -4,7 +4,7 @@
  */
 import pg from 'pg';
 import { webhookJobs } from '../../subgraphs/merchants/webhooks/jobs.ts';
-import { log } from './stage.ts';
+import { log } from './harness.ts';
 
 const [, , url = '', vaultKey = '', lane = ''] = process.argv;
 const [deliver] = webhookJobs({

@@ -5,47 +5,47 @@ import type { StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
 import { endSetAside, poison, setAsideOf } from '../support/poison.ts';
 import { eventually, startReceiver } from './receiver.ts';
 import {
-  openStage,
+  openHarness,
   startTestRelay,
   startWorker,
   writeEvent,
   type Shop,
-  type Stage,
-} from './stage.ts';
+  type Harness,
+} from './harness.ts';
 
-let stage: Stage;
-before(async () => void (stage = await openStage()));
-after(() => stage.close());
+let harness: Harness;
+before(async () => void (harness = await openHarness()));
+after(() => harness.close());
 
 /** A merchant whose rows are poisoned, and three others. */
 const addShops = async (): Promise<readonly [Shop, readonly Shop[]]> => {
-  const [bad, ...others] = await Promise.all(Array.from({ length: 4 }, () => stage.addShop()));
+  const [bad, ...others] = await Promise.all(Array.from({ length: 4 }, () => harness.addShop()));
   return [bad ?? assert.fail(), others];
 };
 
 const left = async (where: string): Promise<number> =>
-  (await stage.pool.query(`select 1 from ${where}`)).rows.length;
+  (await harness.pool.query(`select 1 from ${where}`)).rows.length;
 
 test('an event whose deliveries cannot be made is set aside by the relay; all others get their numbers, and it gets a later one when it can', async (context) => {
   const [bad, others] = await addShops();
-  for (const shop of [bad, ...others]) await stage.addEndpoint(shop, 'https://shop.example/hook');
-  const cure = await poison(stage.pool, 'webhook_delivery', 'insert', bad.merchantId);
-  const poisoned = await writeEvent(stage.pool, bad);
-  for (const shop of [...others, ...others]) await writeEvent(stage.pool, shop);
+  for (const shop of [bad, ...others]) await harness.addEndpoint(shop, 'https://shop.example/hook');
+  const cure = await poison(harness.pool, 'webhook_delivery', 'insert', bad.merchantId);
+  const poisoned = await writeEvent(harness.pool, bad);
+  for (const shop of [...others, ...others]) await writeEvent(harness.pool, shop);
   const published: StreamedEvent[] = [];
-  const relay = startTestRelay(stage, async () => {}, published);
+  const relay = startTestRelay(harness, async () => {}, published);
   context.after(() => relay.stop());
   await eventually(
     () => published.length === 6,
     () => `${published.length} of 6 published`,
   );
   assert.ok(published.every(({ merchantId }) => merchantId !== bad.merchantId));
-  assert.deepEqual(await setAsideOf(stage.pool, bad.merchantId), {
+  assert.deepEqual(await setAsideOf(harness.pool, bad.merchantId), {
     subjects: [`relay ${poisoned.eventId}`],
     alerts: ['relay'],
   });
   await cure();
-  await endSetAside(stage.pool);
+  await endSetAside(harness.pool);
   await eventually(
     () => published.length === 7,
     () => `${published.length} of 7 published`,
@@ -64,26 +64,27 @@ test('a delivery that cannot be claimed is set aside, and those of other merchan
   const [bad, others] = await addShops();
   // A payment's own address: the lane is its origin, which several merchants share.
   for (const shop of [bad, ...others])
-    await writeEvent(stage.pool, shop, { url: `${receiver.url}/own` });
+    await writeEvent(harness.pool, shop, { url: `${receiver.url}/own` });
   const second = await startReceiver(context, (response) => response.end());
-  for (const shop of others) await writeEvent(stage.pool, shop, { url: `${second.url}/own` });
-  const relay = startTestRelay(stage, async () => {});
+  for (const shop of others) await writeEvent(harness.pool, shop, { url: `${second.url}/own` });
+  const relay = startTestRelay(harness, async () => {});
   await eventually(
     async () => (await left('event where sequence is null')) === 0,
     () => 'events are left',
   );
   await relay.stop();
-  const cure = await poison(stage.pool, 'webhook_delivery', 'update', bad.merchantId);
-  const worker = await startWorker(stage);
+  const cure = await poison(harness.pool, 'webhook_delivery', 'update', bad.merchantId);
+  const worker = await startWorker(harness);
   await receiver.until(others.length);
   await second.until(others.length);
   await eventually(
-    async () => (await setAsideOf(stage.pool, bad.merchantId)).alerts.includes('deliver-webhooks'),
+    async () =>
+      (await setAsideOf(harness.pool, bad.merchantId)).alerts.includes('deliver-webhooks'),
     () => 'it was not set aside',
   );
   assert.equal(receiver.received.length, others.length);
   await cure();
-  await endSetAside(stage.pool);
+  await endSetAside(harness.pool);
   await receiver.until(others.length + 1);
   await worker.close();
 });
@@ -91,12 +92,12 @@ test('a delivery that cannot be claimed is set aside, and those of other merchan
 test('a result that cannot be stored has nobody else’s webhooks sent again, and its own is left alone for a while', async (context) => {
   const receiver = await startReceiver(context, (response) => response.end());
   const [bad, others] = await addShops();
-  for (const shop of [bad, ...others]) await stage.addEndpoint(shop, receiver.url);
-  for (const shop of [bad, ...others]) await writeEvent(stage.pool, shop);
-  const cure = await poison(stage.pool, 'webhook_attempt', 'insert', bad.merchantId);
+  for (const shop of [bad, ...others]) await harness.addEndpoint(shop, receiver.url);
+  for (const shop of [bad, ...others]) await writeEvent(harness.pool, shop);
+  const cure = await poison(harness.pool, 'webhook_attempt', 'insert', bad.merchantId);
   // Nothing of these tables has the merchant but the row itself.
-  const relay = startTestRelay(stage, async () => {});
-  const worker = await startWorker(stage, undefined, {
+  const relay = startTestRelay(harness, async () => {});
+  const worker = await startWorker(harness, undefined, {
     deadline_ms: 10_000,
     leaseMargin_ms: 1_000,
   });
@@ -109,7 +110,8 @@ test('a result that cannot be stored has nobody else’s webhooks sent again, an
     () => 'deliveries of others are not stored',
   );
   await eventually(
-    async () => (await setAsideOf(stage.pool, bad.merchantId)).alerts.includes('deliver-webhooks'),
+    async () =>
+      (await setAsideOf(harness.pool, bad.merchantId)).alerts.includes('deliver-webhooks'),
     () => 'it was not set aside',
   );
   assert.equal(await left(`webhook_delivery where merchant_id in (${ids}) and attempts > 1`), 0);

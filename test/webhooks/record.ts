@@ -1,5 +1,5 @@
 /** What the database has of an event's deliveries. */
-import type { Stage } from './stage.ts';
+import type { Harness } from './harness.ts';
 
 export interface Delivery {
   readonly status: string;
@@ -11,7 +11,7 @@ export interface Delivery {
 
 /** Deliveries of an event; `wait_s` is from the last attempt to the next. */
 export const deliveriesOf = async (
-  { pool }: Stage,
+  { pool }: Harness,
   eventId: string,
 ): Promise<readonly Delivery[]> => {
   const { rows } = await pool.query<Delivery>(
@@ -32,7 +32,10 @@ export interface Attempt {
 }
 
 /** Attempts of an event's deliveries, first to last. */
-export const attemptsOf = async ({ pool }: Stage, eventId: string): Promise<readonly Attempt[]> => {
+export const attemptsOf = async (
+  { pool }: Harness,
+  eventId: string,
+): Promise<readonly Attempt[]> => {
   const { rows } = await pool.query<Attempt>(
     `select number, a.status, error, response_head, duration_ms from webhook_attempt a
      join webhook_delivery d on d.merchant_id = a.merchant_id and d.id = delivery_id where event_id = $1 order by number`,

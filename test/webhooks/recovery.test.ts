@@ -16,18 +16,25 @@ import {
 import { openAttemptStore } from '../../subgraphs/merchants/webhooks/store-attempts.ts';
 import { openTargets } from '../../subgraphs/merchants/webhooks/webhook-target.ts';
 import { eventually, startReceiver } from './receiver.ts';
-import { log, openStage, type Stage, startTestRelay, startWorker, writeEvent } from './stage.ts';
+import {
+  log,
+  openHarness,
+  type Harness,
+  startTestRelay,
+  startWorker,
+  writeEvent,
+} from './harness.ts';
 
-let stage: Stage;
+let harness: Harness;
 before(async () => {
-  stage = await openStage();
+  harness = await openHarness();
 });
-after(() => stage.close());
+after(() => harness.close());
 
 /** Numbers what is in the outbox and makes its deliveries, without telling anybody. */
 const relayQuietly = async (events: number): Promise<void> => {
   const published: StreamedEvent[] = [];
-  const relay = startTestRelay(stage, async () => {}, published);
+  const relay = startTestRelay(harness, async () => {}, published);
   await eventually(
     () => published.length >= events,
     () => `${published.length} of ${events} relayed`,
@@ -36,7 +43,7 @@ const relayQuietly = async (events: number): Promise<void> => {
 };
 
 const delivered = async (): Promise<number> => {
-  const { rows } = await stage.pool.query<{ count: number }>(
+  const { rows } = await harness.pool.query<{ count: number }>(
     `select count(*)::int as count from webhook_delivery where status = 'delivered'`,
   );
   return rows[0]?.count ?? 0;
@@ -44,15 +51,15 @@ const delivered = async (): Promise<number> => {
 
 test('two relays and two workers at once deliver every event once, and publish in the order of the numbers', async (context) => {
   const receiver = await startReceiver(context, (response) => response.end());
-  const shops = [await stage.addShop(), await stage.addShop(), await stage.addShop()];
-  for (const shop of shops) await stage.addEndpoint(shop, receiver.url);
-  const workers = [await startWorker(stage), await startWorker(stage)];
+  const shops = [await harness.addShop(), await harness.addShop(), await harness.addShop()];
+  for (const shop of shops) await harness.addEndpoint(shop, receiver.url);
+  const workers = [await startWorker(harness), await startWorker(harness)];
   const published: StreamedEvent[] = [];
-  const relays = workers.map(({ wake }) => startTestRelay(stage, wake, published));
+  const relays = workers.map(({ wake }) => startTestRelay(harness, wake, published));
   const written: string[] = [];
   const writeMany = async (shop: (typeof shops)[number]): Promise<void> => {
     for (let index = 0; index < 60; index += 1)
-      written.push(`evt_${(await writeEvent(stage.pool, shop)).eventId}`);
+      written.push(`evt_${(await writeEvent(harness.pool, shop)).eventId}`);
   };
   const writing = Promise.all(shops.map(writeMany));
   // The holder leaves in the middle; the other takes over.
@@ -87,26 +94,26 @@ test('a worker that is killed in the middle of an attempt loses nothing: another
     context,
     (response, earlier) => earlier > 0 && response.end(),
   );
-  const shop = await stage.addShop();
-  const { id: lane } = await stage.addEndpoint(shop, receiver.url);
-  const { eventId, body } = await writeEvent(stage.pool, shop);
+  const shop = await harness.addShop();
+  const { id: lane } = await harness.addEndpoint(shop, receiver.url);
+  const { eventId, body } = await writeEvent(harness.pool, shop);
   await relayQuietly(1);
   const program = fileURLToPath(new URL('doomed-worker.ts', import.meta.url));
   const doomed = spawn(
     process.execPath,
-    [program, stage.database.url, stage.vaultKey.toString('base64'), lane],
+    [program, harness.database.url, harness.vaultKey.toString('base64'), lane],
     { stdio: 'inherit' },
   );
   await receiver.until(1);
   doomed.kill('SIGKILL');
   await once(doomed, 'exit');
-  const { rows } = await stage.pool.query<{ end_ms: number }>(
+  const { rows } = await harness.pool.query<{ end_ms: number }>(
     'select extract(epoch from lease_until)::float * 1000 as end_ms from webhook_delivery where event_id = $1',
     [eventId],
   );
   const leaseEnd_ms = rows[0]?.end_ms;
   assert.ok(leaseEnd_ms, 'no lease');
-  const worker = await startWorker(stage);
+  const worker = await startWorker(harness);
   await receiver.until(2);
   const second = receiver.received[1];
   assert.ok(second && second.at >= leaseEnd_ms, 'not while the lease ran');
@@ -119,7 +126,7 @@ test('a worker that is killed in the middle of an attempt loses nothing: another
 });
 
 const statusOf = async (eventId: string): Promise<string | undefined> => {
-  const { rows } = await stage.pool.query<{ state: string }>(
+  const { rows } = await harness.pool.query<{ state: string }>(
     `select status || ' ' || attempts as state from webhook_delivery where event_id = $1`,
     [eventId],
   );
@@ -128,12 +135,12 @@ const statusOf = async (eventId: string): Promise<string | undefined> => {
 
 test('when every wake-up is lost the sweep finds what is due', async (context) => {
   const receiver = await startReceiver(context, (response) => response.end());
-  const shop = await stage.addShop();
-  await stage.addEndpoint(shop, receiver.url);
-  const relay = startTestRelay(stage, () => Promise.reject(new Error('the queue is away')));
-  const worker = await startWorker(stage);
-  await writeEvent(stage.pool, shop);
-  await writeEvent(stage.pool, shop);
+  const shop = await harness.addShop();
+  await harness.addEndpoint(shop, receiver.url);
+  const relay = startTestRelay(harness, () => Promise.reject(new Error('the queue is away')));
+  const worker = await startWorker(harness);
+  await writeEvent(harness.pool, shop);
+  await writeEvent(harness.pool, shop);
   await receiver.until(2);
   await relay.stop();
   await worker.close();
@@ -141,19 +148,19 @@ test('when every wake-up is lost the sweep finds what is due', async (context) =
 
 describe('a claim', () => {
   const partsWith = (leaseMargin_ms: number): DeliveryParts & ClaimParts => ({
-    pool: stage.pool,
-    storeAttempt: openAttemptStore(stage.pool),
+    pool: harness.pool,
+    storeAttempt: openAttemptStore(harness.pool),
     targets: openTargets({ privateTargets: () => true }),
-    vaultKey: stage.vaultKey,
+    vaultKey: harness.vaultKey,
     log,
     now: () => Temporal.Now.instant(),
     limits: { deadline_ms: 0, leaseMargin_ms },
   });
 
   test('never gives a lane more than ten at once, however many ask at the same moment', async () => {
-    const shop = await stage.addShop();
-    const { id: lane } = await stage.addEndpoint(shop, 'http://127.0.0.1:9/');
-    for (let index = 0; index < 25; index += 1) await writeEvent(stage.pool, shop);
+    const shop = await harness.addShop();
+    const { id: lane } = await harness.addEndpoint(shop, 'http://127.0.0.1:9/');
+    for (let index = 0; index < 25; index += 1) await writeEvent(harness.pool, shop);
     await relayQuietly(25);
     const parts = partsWith(2_000);
     const claims = async (): Promise<string[]> => {
@@ -172,9 +179,9 @@ describe('a claim', () => {
 
   test('whose lease is over cannot store its result over the next one', async (context) => {
     const receiver = await startReceiver(context, (response) => response.end());
-    const shop = await stage.addShop();
-    const { id: lane } = await stage.addEndpoint(shop, receiver.url);
-    const { eventId } = await writeEvent(stage.pool, shop);
+    const shop = await harness.addShop();
+    const { id: lane } = await harness.addEndpoint(shop, receiver.url);
+    const { eventId } = await writeEvent(harness.pool, shop);
     await relayQuietly(1);
     const [late] = await claimDeliveries(partsWith(100), [{ lane, most: 1 }]);
     await sleep(150);

@@ -13,15 +13,22 @@ import { rfc3339 } from '../../schema/rfc3339.ts';
 import { makeDeliveries } from '../../subgraphs/merchants/webhooks/make-deliveries.ts';
 import { findEventsBehind } from '../../subgraphs/merchants/read-events.ts';
 import { eventually } from './receiver.ts';
-import { log, openStage, type Shop, type Stage, startTestRelay, writeEvent } from './stage.ts';
+import {
+  log,
+  openHarness,
+  type Shop,
+  type Harness,
+  startTestRelay,
+  writeEvent,
+} from './harness.ts';
 
-let stage: Stage;
+let harness: Harness;
 let shop: Shop;
 before(async () => {
-  stage = await openStage();
-  shop = await stage.addShop();
+  harness = await openHarness();
+  shop = await harness.addShop();
 });
-after(() => stage.close());
+after(() => harness.close());
 
 const untilPublished = (published: readonly StreamedEvent[], count: number): Promise<void> =>
   eventually(
@@ -30,7 +37,7 @@ const untilPublished = (published: readonly StreamedEvent[], count: number): Pro
   );
 
 const sequenceOf = async (eventId: string): Promise<number | null> => {
-  const { rows } = await stage.pool.query<{ sequence: number | null }>(
+  const { rows } = await harness.pool.query<{ sequence: number | null }>(
     'select sequence::int as sequence from event where id = $1',
     [eventId],
   );
@@ -39,9 +46,9 @@ const sequenceOf = async (eventId: string): Promise<number | null> => {
 
 test('events are numbered and published in the order of writing, with what the stream tells', async () => {
   const written = [];
-  for (let index = 0; index < 30; index += 1) written.push(await writeEvent(stage.pool, shop));
+  for (let index = 0; index < 30; index += 1) written.push(await writeEvent(harness.pool, shop));
   const published: StreamedEvent[] = [];
-  const relay = startTestRelay(stage, async () => {}, published);
+  const relay = startTestRelay(harness, async () => {}, published);
   await untilPublished(published, 30);
   await relay.stop();
   const numbers = await Promise.all(written.map(({ eventId }) => sequenceOf(eventId)));
@@ -72,11 +79,11 @@ test('events are numbered and published in the order of writing, with what the s
 
 test('a transaction that commits late gets the later number, though it wrote first', async () => {
   const published: StreamedEvent[] = [];
-  const relay = startTestRelay(stage, async () => {}, published);
+  const relay = startTestRelay(harness, async () => {}, published);
   const quick = { eventId: '' };
-  const slow = await inTransaction(stage.pool, async (client) => {
+  const slow = await inTransaction(harness.pool, async (client) => {
     const written = await writeEvent(client, shop);
-    quick.eventId = (await writeEvent(stage.pool, shop)).eventId;
+    quick.eventId = (await writeEvent(harness.pool, shop)).eventId;
     await untilPublished(published, 1);
     return written;
   });
@@ -87,13 +94,13 @@ test('a transaction that commits late gets the later number, though it wrote fir
 
 test('a rolled back event is never seen', async () => {
   const published: StreamedEvent[] = [];
-  const relay = startTestRelay(stage, async () => {}, published);
-  const failed = inTransaction(stage.pool, async (client) => {
+  const relay = startTestRelay(harness, async () => {}, published);
+  const failed = inTransaction(harness.pool, async (client) => {
     await writeEvent(client, shop);
     throw new Error('declined');
   });
   await assert.rejects(failed, /declined/);
-  const { eventId } = await writeEvent(stage.pool, shop);
+  const { eventId } = await writeEvent(harness.pool, shop);
   await untilPublished(published, 1);
   await relay.stop();
   assert.deepEqual(
@@ -103,8 +110,8 @@ test('a rolled back event is never seen', async () => {
 });
 
 test('a batch whose deliveries cannot be made is repeated whole', async () => {
-  const endpoint = await stage.addEndpoint(shop, 'http://127.0.0.1:9/');
-  const { eventId } = await writeEvent(stage.pool, shop);
+  const endpoint = await harness.addEndpoint(shop, 'http://127.0.0.1:9/');
+  const { eventId } = await writeEvent(harness.pool, shop);
   const published: StreamedEvent[] = [];
   const bus: Bus = {
     publish: async (_topic, message) => {
@@ -115,7 +122,7 @@ test('a batch whose deliveries cannot be made is repeated whole', async () => {
   let failures = 0;
   const woken: string[] = [];
   const relay = startRelay({
-    pool: stage.pool,
+    pool: harness.pool,
     bus,
     log,
     makeDeliveries: async (client, from, to) => {
@@ -132,7 +139,7 @@ test('a batch whose deliveries cannot be made is repeated whole', async () => {
   await relay.stop();
   assert.equal(failures, 1);
   assert.deepEqual(woken, [endpoint.id]);
-  const { rows } = await stage.pool.query('select 1 from webhook_delivery where event_id = $1', [
+  const { rows } = await harness.pool.query('select 1 from webhook_delivery where event_id = $1', [
     eventId,
   ]);
   assert.equal(rows.length, 1);
@@ -151,32 +158,32 @@ test('a ring on the topic outbox ends the pause, and another process takes over 
       return () => rings.delete(ring);
     },
   };
-  const parts = { pool: stage.pool, bus: ringing, log, makeDeliveries, wake: async () => {} };
+  const parts = { pool: harness.pool, bus: ringing, log, makeDeliveries, wake: async () => {} };
   const relays = [startRelay(parts), startRelay(parts)];
   const stopAll = (): Promise<unknown> => Promise.all(relays.map((relay) => relay.stop()));
   context.after(stopAll);
   assert.equal(rings.size, 2);
-  await writeEvent(stage.pool, shop);
+  await writeEvent(harness.pool, shop);
   for (const ring of rings) ring();
   await untilPublished(published, 1);
-  const { rows } = await stage.pool.query<{ ended: boolean }>(`
+  const { rows } = await harness.pool.query<{ ended: boolean }>(`
     select pg_terminate_backend(pid) as ended from pg_locks where locktype = 'advisory' and granted and pid <> pg_backend_pid()
       and database = (select oid from pg_database where datname = current_database())
       and ((classid::bigint << 32) | objid::bigint) = hashtextextended('payment-service/relay', 0)`);
   assert.deepEqual(rows, [{ ended: true }], 'one relay of this database holds the lock');
-  await writeEvent(stage.pool, shop);
+  await writeEvent(harness.pool, shop);
   await untilPublished(published, 2);
   await stopAll();
   assert.equal(rings.size, 0);
 });
 
 test('a stream is resumed behind an event of the last 24 hours, anybody’s, and gives the own events alone', async () => {
-  const other = await stage.addShop();
+  const other = await harness.addShop();
   const written = [];
   for (const whose of [shop, other, shop, other, shop])
-    written.push(await writeEvent(stage.pool, whose));
+    written.push(await writeEvent(harness.pool, whose));
   const published: StreamedEvent[] = [];
-  const relay = startTestRelay(stage, async () => {}, published);
+  const relay = startTestRelay(harness, async () => {}, published);
   await untilPublished(published, 5);
   await relay.stop();
   const numbers = await Promise.all(written.map(({ eventId }) => sequenceOf(eventId)));
@@ -189,7 +196,7 @@ test('a stream is resumed behind an event of the last 24 hours, anybody’s, and
       kinds: [...streamKinds],
     } as const;
     return (
-      (await findEventsBehind(stage.pool, String(numbers[index]), 10, filter, at))?.map(
+      (await findEventsBehind(harness.pool, String(numbers[index]), 10, filter, at))?.map(
         ({ sequence }) => Number(sequence),
       ) ?? null
     );
@@ -199,17 +206,17 @@ test('a stream is resumed behind an event of the last 24 hours, anybody’s, and
   assert.deepEqual(await behind(4), []);
   assert.deepEqual(await behind(0, now.add({ hours: 23, minutes: 59 })), [numbers[2], numbers[4]]);
   assert.equal(await behind(0, now.add({ hours: 24, seconds: 10 })), null);
-  assert.equal(await findEventsBehind(stage.pool, '999999999', 10, {}, now), null);
+  assert.equal(await findEventsBehind(harness.pool, '999999999', 10, {}, now), null);
 });
 
 test('a relay that is killed after its commit and before it tells the bus leaves no gap in the live stream', async (context) => {
-  const bus = await openBus({ redisUrl: null, databaseUrl: stage.database.url, log });
+  const bus = await openBus({ redisUrl: null, databaseUrl: harness.database.url, log });
   context.after(() => bus.close());
   const live = openLiveEvents({
     bus,
     log,
     readEventsAfter: async (behind, _filter, first) => {
-      const rows = await findEventsBehind(stage.pool, behind, first, {}, Temporal.Now.instant());
+      const rows = await findEventsBehind(harness.pool, behind, first, {}, Temporal.Now.instant());
       return (
         rows?.map(({ sequence, streamKind: kind, createdAt, ...row }) => ({
           ...row,
@@ -232,21 +239,21 @@ test('a relay that is killed after its commit and before it tells the bus leaves
       [String(await sequenceOf(eventId)), 0],
     );
   };
-  const parts = { pool: stage.pool, bus, log, makeDeliveries, wake: async () => {} };
+  const parts = { pool: harness.pool, bus, log, makeDeliveries, wake: async () => {} };
   const before = startRelay(parts);
   context.after(() => before.stop());
-  await nextIs(await writeEvent(stage.pool, shop));
+  await nextIs(await writeEvent(harness.pool, shop));
   await before.stop();
 
-  const doomed = fork(new URL('doomed-relay.ts', import.meta.url), [stage.database.url]);
+  const doomed = fork(new URL('doomed-relay.ts', import.meta.url), [harness.database.url]);
   context.after(() => doomed.kill('SIGKILL'));
   await once(doomed, 'message');
-  const lost = await writeEvent(stage.pool, shop);
+  const lost = await writeEvent(harness.pool, shop);
   const [, signal] = await once(doomed, 'exit');
   assert.equal(signal, 'SIGKILL');
   assert.notEqual(await sequenceOf(lost.eventId), null, 'it was committed');
   const heir = startRelay(parts);
   context.after(() => heir.stop());
   await nextIs(lost);
-  await nextIs(await writeEvent(stage.pool, shop));
+  await nextIs(await writeEvent(harness.pool, shop));
 });

@@ -9,21 +9,21 @@ import type { Relay } from '../../subgraphs/kernel/queue/relay.ts';
 import { seal } from '../../subgraphs/kernel/service/access/vault.ts';
 import type { SignatureFormat } from '../../subgraphs/merchants/webhooks/rules.ts';
 import { type Received, startReceiver } from './receiver.ts';
-import { openStage, type Stage, startTestRelay, startWorker, writeEvent } from './stage.ts';
+import { openHarness, type Harness, startTestRelay, startWorker, writeEvent } from './harness.ts';
 import { type Case, notHere, programs } from './verifiers/programs.ts';
 
-let stage: Stage;
+let harness: Harness;
 let worker: Awaited<ReturnType<typeof startWorker>>;
 let relay: Relay;
 before(async () => {
-  stage = await openStage();
-  worker = await startWorker(stage);
-  relay = startTestRelay(stage, worker.wake);
+  harness = await openHarness();
+  worker = await startWorker(harness);
+  relay = startTestRelay(harness, worker.wake);
 });
 after(async () => {
   await relay.stop();
   await worker.close();
-  await stage.close();
+  await harness.close();
 });
 
 interface Delivered {
@@ -42,10 +42,10 @@ const deliver = async (
   before?: (endpointId: string) => Promise<unknown>,
 ): Promise<Delivered> => {
   const receiver = await startReceiver(context, (response) => response.end());
-  const shop = await stage.addShop();
-  const { id, secret } = await stage.addEndpoint(shop, receiver.url, [], format);
+  const shop = await harness.addShop();
+  const { id, secret } = await harness.addEndpoint(shop, receiver.url, [], format);
   await before?.(id);
-  await writeEvent(stage.pool, shop);
+  await writeEvent(harness.pool, shop);
   await receiver.until(1);
   const [came]: readonly (Received | undefined)[] = receiver.received;
   assert.ok(came);
@@ -85,9 +85,9 @@ describe('the functions of the webhook page tell a genuine delivery from what wa
     );
     const old = { secret: 'whs_before_the_rotation' };
     const rotated = await deliver(context, 'v2', (id) =>
-      stage.pool.query(
+      harness.pool.query(
         `update webhook_endpoint set previous_secret_sealed = $2, previous_until = now() + interval '1 hour' where id = $1`,
-        [id, seal(stage.vaultKey, old.secret)],
+        [id, seal(harness.vaultKey, old.secret)],
       ),
     );
     assert.ok(v2 && stripe && legacy);

@@ -77,7 +77,7 @@ const init = (parts: TBankParts, asked: any): ApiResponse => {
     amount: asked.Amount,
     status: 'NEW',
     errorCode: '0',
-    twoStages: asked.PayType === 'T',
+    twoHarnesses: asked.PayType === 'T',
     route: 'card',
     customer: asked.CustomerKey ?? null,
     notificationUrl: asked.NotificationURL ?? null,

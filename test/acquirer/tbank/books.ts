@@ -22,7 +22,7 @@ export interface BookedOrder {
   readonly amount: number;
   status: TBankStatus;
   errorCode: string;
-  readonly twoStages: boolean;
+  readonly twoHarnesses: boolean;
   /** How it is being paid: the last address that was asked for. */
   route: 'card' | 'sbp' | 'tpay';
   readonly customer: string | null;

@@ -89,7 +89,7 @@ const notificationOf = (
 /** Opens it. */
 export const emulateTBank = (
   { terminal, password }: TBankSettings,
-  { base, faults, habits, violations }: Surroundings,
+  { base, faults, behaviour, violations }: Surroundings,
 ): Emulated => {
   const books = new TBankBooks();
   const notify = openCallbacks(faults, (status, text) => status === 200 && text === 'OK');
@@ -103,7 +103,7 @@ export const emulateTBank = (
   const answer = (method: string, text: string): ApiResponse => {
     const done = callMethod(parts, method, readJson(text) ?? {});
     const made = method === 'Init' ? books.payments.get(done.body.PaymentId) : undefined;
-    const { confirmAfter_ms } = habits();
+    const { confirmAfter_ms } = behaviour();
     // One without a page to return to has no buyer: it is charged.
     if (made?.returnUrl && confirmAfter_ms !== null)
       setTimeout(() => pay(books, made, 'buyer', tell), confirmAfter_ms).unref();

@@ -38,7 +38,7 @@ const succeed = (
     const rebillId = String(700_000_000 + books.cards.length);
     books.cards.push({ customer: payment.customer, rebillId, pan: '220000******0004' });
   }
-  payment.status = payment.twoStages ? 'AUTHORIZED' : 'CONFIRMED';
+  payment.status = payment.twoHarnesses ? 'AUTHORIZED' : 'CONFIRMED';
   tell(payment);
 };
 

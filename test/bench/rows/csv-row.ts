@@ -11,21 +11,21 @@ import { fillPayments } from '../many-payments.ts';
 import type { Bench } from '../plan.ts';
 import type { Row } from '../report.ts';
 import { median } from '../rounds.ts';
-import type { World } from '../world.ts';
+import type { Fixture } from '../fixture.ts';
 
 /** Issue: extra memory below this. */
 const memoryMost_MiB = 100;
 const look_ms = 20;
 
-const copyOf = ({ merchant }: World): string =>
+const copyOf = ({ merchant }: Fixture): string =>
   `copy (select id, type, case when to_account = 'merchant' then amount else -amount end as amount, currency, description, payment_id, payout_id, created_at
     from posting where merchant_id = '${merchant.id}' and shop_id = '${merchant.shopId}' and mode = 'test' order by created_at desc, id desc)
     to stdout with (format csv, header)`;
 
 /** Milliseconds that psql takes for COPY, which is written to nowhere. */
-const timeCopy = async (world: World): Promise<number> => {
+const timeCopy = async (fixture: Fixture): Promise<number> => {
   const began_ms = performance.now();
-  const psql = spawn('psql', ['-q', world.databaseUrl, '-c', copyOf(world)], {
+  const psql = spawn('psql', ['-q', fixture.databaseUrl, '-c', copyOf(fixture)], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const [code] = await once(psql, 'exit');
@@ -40,7 +40,7 @@ interface Download {
 }
 
 /** Reads the whole file, and looks at the service's memory meanwhile. */
-const download = async ({ merchant, service }: World): Promise<Download> => {
+const download = async ({ merchant, service }: Fixture): Promise<Download> => {
   let most_MiB: number | null = null;
   const looking = setInterval(() => {
     const now_MiB = residentMemory_MiB(service.pid);
@@ -64,19 +64,19 @@ const download = async ({ merchant, service }: World): Promise<Download> => {
  */
 const bytes_min = (rows: number): number => rows * 120;
 
-/** Fills the ledger of the world's merchant until it has so many rows. */
+/** Fills the ledger of the fixture's merchant until it has so many rows. */
 const fillLedger = async (
-  world: World,
+  fixture: Fixture,
   rows: number,
   progress: (text: string) => void,
 ): Promise<number> => {
-  const pool = new Pool({ connectionString: world.databaseUrl, max: 1 });
+  const pool = new Pool({ connectionString: fixture.databaseUrl, max: 1 });
   try {
     await pool.query('truncate payment, posting');
     // Nineteen of twenty payments have two rows each.
     await fillPayments(
       pool,
-      { merchantId: world.merchant.id, shopId: world.merchant.shopId },
+      { merchantId: fixture.merchant.id, shopId: fixture.merchant.shopId },
       'test',
       Math.ceil(rows / 1.89),
       progress,
@@ -91,7 +91,10 @@ const fillLedger = async (
 };
 
 /** The rows: speed against COPY, and memory. */
-export const csvRows = async (world: World, { plan, progress }: Bench): Promise<readonly Row[]> => {
+export const csvRows = async (
+  fixture: Fixture,
+  { plan, progress }: Bench,
+): Promise<readonly Row[]> => {
   const said = `ledger of ${plan.csvRows.toLocaleString('en')} rows as CSV`;
   const what = `${said}, speed`;
   const aim = { least: 0.5 };
@@ -107,14 +110,14 @@ export const csvRows = async (world: World, { plan, progress }: Bench): Promise<
       },
     ];
   }
-  const rows = await fillLedger(world, plan.csvRows, (text) => progress(`csv: ${text}`));
+  const rows = await fillLedger(fixture, plan.csvRows, (text) => progress(`csv: ${text}`));
   const copies: number[] = [];
-  const before_MiB = residentMemory_MiB(world.service.pid);
-  const downloads = [await download(world)];
+  const before_MiB = residentMemory_MiB(fixture.service.pid);
+  const downloads = [await download(fixture)];
   for (let round = 0; round < plan.csvRounds; round += 1) {
     progress(`csv: round ${round + 1} of ${plan.csvRounds}`);
-    copies.push(await timeCopy(world));
-    downloads.push(await download(world));
+    copies.push(await timeCopy(fixture));
+    downloads.push(await download(fixture));
   }
   if (downloads.some(({ bytes }) => bytes < bytes_min(rows)))
     throw new Error('a file was not whole');

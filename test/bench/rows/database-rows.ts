@@ -9,7 +9,7 @@ import { measureBoth, connections, type Bench } from '../plan.ts';
 import { comparisonRows, type Row } from '../report.ts';
 import { createStatement, freshIds } from '../sent-statement.ts';
 import { serverSubject } from '../subject.ts';
-import type { World } from '../world.ts';
+import type { Fixture } from '../fixture.ts';
 
 /** What differs from one new payment to the next. */
 const ownFields: readonly string[] = ['id', 'public_id', 'created_at', 'expires_at', 'payment_url'];
@@ -24,7 +24,7 @@ const sameFields = (created: { readonly payment: Record<string, unknown> }): obj
 });
 
 /** A baseline that does less is no baseline: both must give the same answers. */
-const holdEqual = async ({ merchant, service, bare }: World): Promise<void> => {
+const holdEqual = async ({ merchant, service, bare }: Fixture): Promise<void> => {
   const created = await merchant.call('POST', '/payments', paymentBody);
   const headers = { authorization: `Bearer ${merchant.key}` };
   const path = `/v1/public/payments/${String(created.body.payment.id)}`;
@@ -50,7 +50,7 @@ const holdEqual = async ({ merchant, service, bare }: World): Promise<void> => {
 const readIds_max = 500;
 
 /** Ids of payments to read, so that not one row alone is read. */
-const paymentIds = async ({ merchant }: World): Promise<readonly string[]> => {
+const paymentIds = async ({ merchant }: Fixture): Promise<readonly string[]> => {
   const ids: string[] = [];
   for (let i = 0; i < readIds_max; i += 20) {
     const created = await Promise.all(
@@ -64,9 +64,9 @@ const paymentIds = async ({ merchant }: World): Promise<readonly string[]> => {
 const bareName = 'bare fastify, same SQL';
 
 /** Creating payments. */
-export const createRows = async (world: World, bench: Bench): Promise<readonly Row[]> => {
-  await holdEqual(world);
-  const { merchant, postgres, service, bare, databaseUrl, directory } = world;
+export const createRows = async (fixture: Fixture, bench: Bench): Promise<readonly Row[]> => {
+  await holdEqual(fixture);
+  const { merchant, postgres, service, bare, databaseUrl, directory } = fixture;
   const requests = [createRequest(merchant.key)];
   const baseline = serverSubject({ name: bareName, ...bare, requests, postgres }, bench.load);
   const route = serverSubject({ name: 'REST route', ...service, requests, postgres }, bench.load);
@@ -108,10 +108,10 @@ export const createRows = async (world: World, bench: Bench): Promise<readonly R
 };
 
 /** Reading payments by id. */
-export const readRows = async (world: World, bench: Bench): Promise<readonly Row[]> => {
-  await holdEqual(world);
-  const { merchant, postgres, service, bare } = world;
-  const requests = (await paymentIds(world)).map((id) => readRequest(merchant.key, id));
+export const readRows = async (fixture: Fixture, bench: Bench): Promise<readonly Row[]> => {
+  await holdEqual(fixture);
+  const { merchant, postgres, service, bare } = fixture;
+  const requests = (await paymentIds(fixture)).map((id) => readRequest(merchant.key, id));
   const baseline = serverSubject({ name: bareName, ...bare, requests, postgres }, bench.load);
   const route = serverSubject({ name: 'REST route', ...service, requests, postgres }, bench.load);
   const { many, one } = await measureBoth([baseline, route], bench, 'read');

@@ -17,7 +17,7 @@ import {
   startChargingWorker,
 } from '../subscriptions-in-table.ts';
 import { openReceiver } from '../webhook-receiver.ts';
-import { busyMerchant, type World } from '../world.ts';
+import { busyMerchant, type Fixture } from '../fixture.ts';
 
 /** Of issue 7, for a healthy receiver beside bad ones: half of its webhooks come within it. */
 const webhookWait_ms = 1_000;
@@ -29,8 +29,8 @@ const quietProbes = 20;
  * A merchant who cancels a payment every now and then; `waits` has the milliseconds until the
  * webhook of each had come.
  */
-const openProbe = async (world: World, stack: AsyncDisposableStack) => {
-  const merchant = await busyMerchant(world.service);
+const openProbe = async (fixture: Fixture, stack: AsyncDisposableStack) => {
+  const merchant = await busyMerchant(fixture.service);
   const arrivals = new Map<string, () => void>();
   const url = await openReceiver((body) => {
     const { data } = JSON.parse(body) as { data: { id: string } };
@@ -104,18 +104,18 @@ const drain = async (pool: Pool, due: number, progress: Bench['progress']): Prom
 
 /** The rows. */
 export const dueAtOnceRows = async (
-  world: World,
+  fixture: Fixture,
   { plan, progress }: Bench,
 ): Promise<readonly Row[]> => {
   await using stack = new AsyncDisposableStack();
-  const pool = new Pool({ connectionString: world.databaseUrl, max: 2 });
+  const pool = new Pool({ connectionString: fixture.databaseUrl, max: 2 });
   stack.defer(() => pool.end());
   const due = plan.dueAtOnce;
-  await fillSubscriptions(pool, world, await addToken(pool, world), due, (text) =>
+  await fillSubscriptions(pool, fixture, await addToken(pool, fixture), due, (text) =>
     progress(`due: ${text}`),
   );
-  await startChargingWorker(world, stack);
-  const probe = await openProbe(world, stack);
+  await startChargingWorker(fixture, stack);
+  const probe = await openProbe(fixture, stack);
   const before = await saying(
     probeUntil(probe, (done) => done === quietProbes),
     () => progress('due: webhooks of a quiet worker'),

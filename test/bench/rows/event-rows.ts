@@ -13,7 +13,7 @@ import { deriveSecrets } from '../../../subgraphs/kernel/service/config/config.t
 import { findOutsidePrograms } from '../../support/outside-programs.ts';
 import { noRedis, startRedis } from '../../support/redis.ts';
 import { spawnProcess, stopProcess, untilReady } from '../../support/service.ts';
-import { log, openStage, type Shop, type Stage, writeEvent } from '../../webhooks/stage.ts';
+import { log, openHarness, type Shop, type Harness, writeEvent } from '../../webhooks/harness.ts';
 import { cpuOfProcess, type CpuClock } from '../cpu.ts';
 import type { Bench } from '../plan.ts';
 import { saying } from '../progress.ts';
@@ -53,7 +53,11 @@ const startReceiver = async (stack: AsyncDisposableStack) => {
  * Writes so many events of the shops in one statement: what business transactions would have
  * written one by one.
  */
-const writeMany = async ({ pool }: Stage, shops: readonly Shop[], count: number): Promise<void> => {
+const writeMany = async (
+  { pool }: Harness,
+  shops: readonly Shop[],
+  count: number,
+): Promise<void> => {
   const ids = shops.map(({ shopId }) => shopId);
   await pool.query(
     `insert into event (merchant_id, id, shop_id, mode, subject_id, stream_kind, payload, webhook_event, webhook_body, created_at)
@@ -67,7 +71,7 @@ type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
 /** Milliseconds from the commit of each event to its arrival, at a steady rate of events. */
 const latencies = async (
-  { pool }: Stage,
+  { pool }: Harness,
   shops: readonly Shop[],
   receiver: Receiver,
   wake: () => void,
@@ -123,7 +127,7 @@ const postBare = async (
 };
 
 /** Says how many deliveries are still to be made or to succeed. */
-const sayLeft = async ({ pool }: Stage, say: (left: string) => void): Promise<void> => {
+const sayLeft = async ({ pool }: Harness, say: (left: string) => void): Promise<void> => {
   const { rows } = await pool.query<{ count: number }>(
     `select (select count(*) from event where sequence is null)::int + (select count(*) from webhook_delivery where status = 'pending')::int as count`,
   );
@@ -138,16 +142,16 @@ type Queue = 'PostgreSQL' | 'Redis';
  */
 const openDelivery = async (queue: Queue, stack: AsyncDisposableStack) => {
   const secretKey = Buffer.from(randomBytes(32));
-  const stage = await openStage(Buffer.from(currentKey(deriveSecrets(secretKey).vault)));
-  stack.defer(() => stage.close());
+  const harness = await openHarness(Buffer.from(currentKey(deriveSecrets(secretKey).vault)));
+  stack.defer(() => harness.close());
   const redis = queue === 'Redis' ? await startRedis() : null;
   stack.defer(async () => redis?.stop());
   const receiver = await startReceiver(stack);
-  const shops = await Promise.all(Array.from({ length: endpoints }, () => stage.addShop()));
-  await Promise.all(shops.map((shop) => stage.addEndpoint(shop, receiver.url)));
+  const shops = await Promise.all(Array.from({ length: endpoints }, () => harness.addShop()));
+  await Promise.all(shops.map((shop) => harness.addEndpoint(shop, receiver.url)));
   const startWorker = async (): Promise<CpuClock> => {
     const environment = {
-      DATABASE_URL: stage.database.url,
+      DATABASE_URL: harness.database.url,
       SECRET_KEY: secretKey.toString('base64'),
       WEBHOOK_PRIVATE_TARGETS: 'allow',
       // Nobody is there: these events are of no payments.
@@ -160,9 +164,13 @@ const openDelivery = async (queue: Queue, stack: AsyncDisposableStack) => {
     await untilReady(worker);
     return cpuOfProcess(worker.child.pid ?? 0);
   };
-  const bus = await openBus({ redisUrl: redis?.url ?? null, databaseUrl: stage.database.url, log });
+  const bus = await openBus({
+    redisUrl: redis?.url ?? null,
+    databaseUrl: harness.database.url,
+    log,
+  });
   stack.defer(() => bus.close());
-  return { stage, receiver, shops, startWorker, wake: () => void bus.publish('outbox', null) };
+  return { harness, receiver, shops, startWorker, wake: () => void bus.publish('outbox', null) };
 };
 
 /**
@@ -172,7 +180,7 @@ const openDelivery = async (queue: Queue, stack: AsyncDisposableStack) => {
 const webhookRows = async (queue: Queue, { plan, progress }: Bench): Promise<readonly Row[]> => {
   await using stack = new AsyncDisposableStack();
   progress(`webhooks on ${queue}: starting`);
-  const { stage, receiver, shops, startWorker, wake } = await openDelivery(queue, stack);
+  const { harness, receiver, shops, startWorker, wake } = await openDelivery(queue, stack);
   const bareLoop = async () => {
     const posted = await saying(postBare(receiver.url, plan.bareWebhooks), () =>
       progress(`webhooks on ${queue}: the bare loop`),
@@ -184,11 +192,11 @@ const webhookRows = async (queue: Queue, { plan, progress }: Bench): Promise<rea
 
   const { backlog } = plan;
   progress(`webhooks on ${queue}: a backlog of ${backlog}`);
-  await writeMany(stage, shops, backlog);
+  await writeMany(harness, shops, backlog);
   const cpu = await startWorker();
   const drained = rateOf(
     await saying(receiver.until(backlog), () =>
-      sayLeft(stage, (left) => progress(`webhooks on ${queue}: ${left} are left`)),
+      sayLeft(harness, (left) => progress(`webhooks on ${queue}: ${left} are left`)),
     ),
   );
   const used_us = cpu();
@@ -200,7 +208,7 @@ const webhookRows = async (queue: Queue, { plan, progress }: Bench): Promise<rea
   };
 
   progress(`webhooks on ${queue}: ${perSecond} events a second`);
-  const taken = await saying(latencies(stage, shops, receiver, wake, plan.eventSeconds), () =>
+  const taken = await saying(latencies(harness, shops, receiver, wake, plan.eventSeconds), () =>
     progress(`webhooks on ${queue}: events and their webhooks`),
   );
   const ms = (share: number): string => `${quantile(taken, share).toFixed(0)} ms`;

@@ -12,7 +12,7 @@ import { residentMemory_MiB } from '../cpu.ts';
 import { createRequest, readRequest } from '../payment-requests.ts';
 import { connections, type Bench } from '../plan.ts';
 import type { Row } from '../report.ts';
-import { busyMerchant, type World } from '../world.ts';
+import { busyMerchant, type Fixture } from '../fixture.ts';
 
 /** How long a process may give back what it does not need. */
 const settle_ms = 2_000;
@@ -47,7 +47,7 @@ const shown = (looks: readonly (number | null)[]): string =>
  * The row: half of the requests create, half read. The service does all its background work too, on
  * a PostgreSQL of its own.
  */
-export const memoryRows = async (world: World, bench: Bench): Promise<readonly Row[]> => {
+export const memoryRows = async (fixture: Fixture, bench: Bench): Promise<readonly Row[]> => {
   await using stack = new AsyncDisposableStack();
   const dataDir = mkdtempSync(join(tmpdir(), 'payments-memory-'));
   stack.defer(() => rmSync(dataDir, { recursive: true, force: true }));
@@ -60,7 +60,7 @@ export const memoryRows = async (world: World, bench: Bench): Promise<readonly R
   await untilReady(service);
   const merchant = await busyMerchant(service);
   const [own, other] = await Promise.all(
-    [merchant, world.merchant].map((of) => of.call('POST', '/payments', { amount: 100 })),
+    [merchant, fixture.merchant].map((of) => of.call('POST', '/payments', { amount: 100 })),
   );
   const requests = (key: string, id: string): readonly string[] => [
     createRequest(key),
@@ -76,7 +76,7 @@ export const memoryRows = async (world: World, bench: Bench): Promise<readonly R
     bench,
   );
   const bare = await memoryUnder(
-    { ...world.bare, requests: requests(world.merchant.key, other?.body.payment.id) },
+    { ...fixture.bare, requests: requests(fixture.merchant.key, other?.body.payment.id) },
     bench,
   );
   const [last, baseline] = [whole.at(-1) ?? null, bare.at(-1) ?? null];

@@ -13,7 +13,7 @@ import { connections, measureBoth, type Bench } from '../plan.ts';
 import { comparisonRows, type Row } from '../report.ts';
 import { measureInRounds, medianOf, medianRatio, type Sample, type Subject } from '../rounds.ts';
 import { serverSubject, withClocks } from '../subject.ts';
-import { busyMerchant, type World } from '../world.ts';
+import { busyMerchant, type Fixture } from '../fixture.ts';
 
 const batch_items = 1_000;
 /** No test pays out more than this. */
@@ -39,7 +39,7 @@ export const fund = async (url: string, merchant: Merchant): Promise<Merchant> =
 };
 
 /**
- * The worker's fold, which this world lacks: without it every payout would read the deltas of all
+ * The worker's fold, which this fixture lacks: without it every payout would read the deltas of all
  * before it.
  */
 const keepFolding = (pool: pg.Pool): (() => Promise<void>) => {
@@ -58,7 +58,7 @@ const keepFolding = (pool: pg.Pool): (() => Promise<void>) => {
 const createRowsOf = async (
   what: string,
   merchants: readonly Merchant[],
-  { service, databaseUrl, directory, postgres }: World,
+  { service, databaseUrl, directory, postgres }: Fixture,
   bench: Bench,
 ): Promise<readonly Row[]> => {
   const requests = merchants.map(({ key }) =>
@@ -95,7 +95,7 @@ const createRowsOf = async (
 };
 
 /** A batch as a subject: its payouts per second. */
-const batchSubject = ({ service, postgres }: World, { key }: Merchant): Subject => ({
+const batchSubject = ({ service, postgres }: Fixture, { key }: Merchant): Subject => ({
   name: 'batch of 1,000',
   measure: async (): Promise<Sample> => {
     const items = Array.from({ length: batch_items }, () => payoutBody);
@@ -122,17 +122,17 @@ const batchSubject = ({ service, postgres }: World, { key }: Merchant): Subject 
 });
 
 const batchRows = async (
-  world: World,
+  fixture: Fixture,
   merchant: Merchant,
   { plan, load, progress }: Bench,
 ): Promise<readonly Row[]> => {
-  const { service, postgres } = world;
+  const { service, postgres } = fixture;
   const requests = [requestText('POST', '/v1/public/payouts', headers(merchant.key), payoutBody)];
   const single = serverSubject(
     { name: '1,000 single calls', ...service, requests, postgres },
     load,
   );
-  const batch = batchSubject(world, merchant);
+  const batch = batchSubject(fixture, merchant);
   const rows: Row[] = [];
   for (const abreast of [1, connections]) {
     const limited: Subject = {
@@ -161,8 +161,8 @@ const batchRows = async (
 };
 
 /** All rows about payouts. */
-export const payoutRows = async (world: World, bench: Bench): Promise<readonly Row[]> => {
-  const { service, databaseUrl, merchant } = world;
+export const payoutRows = async (fixture: Fixture, bench: Bench): Promise<readonly Row[]> => {
+  const { service, databaseUrl, merchant } = fixture;
   const many = bench.plan.merchants;
   bench.progress(`payouts: making ${many} merchants`);
   const merchants: Merchant[] = [await fund(service.url, merchant)];
@@ -172,9 +172,9 @@ export const payoutRows = async (world: World, bench: Bench): Promise<readonly R
   const stopFolding = keepFolding(pool);
   try {
     return [
-      ...(await createRowsOf('payouts of one merchant', merchants.slice(0, 1), world, bench)),
-      ...(await createRowsOf(`payouts of ${many} merchants`, merchants, world, bench)),
-      ...(await batchRows(world, merchant, bench)),
+      ...(await createRowsOf('payouts of one merchant', merchants.slice(0, 1), fixture, bench)),
+      ...(await createRowsOf(`payouts of ${many} merchants`, merchants, fixture, bench)),
+      ...(await batchRows(fixture, merchant, bench)),
     ];
   } finally {
     await stopFolding();

@@ -18,11 +18,11 @@ import {
   type Subject,
 } from '../rounds.ts';
 import { withClocks } from '../subject.ts';
-import { busyMerchant, startBeside, type World } from '../world.ts';
+import { busyMerchant, startBeside, type Fixture } from '../fixture.ts';
 
 const counts = [1, 2, 4] as const;
 
-type Answering = World['service'];
+type Answering = Fixture['service'];
 
 const together = (results: readonly LoadResult[]): LoadResult => ({
   answered: results.reduce((sum, { answered }) => sum + answered, 0),
@@ -59,7 +59,7 @@ const processesSubject = (
   services: readonly Answering[],
   { name, requests }: Traffic,
   loads: readonly Load[],
-  { postgres }: World,
+  { postgres }: Fixture,
 ): Subject => ({
   name: `${services.length} process${services.length === 1 ? '' : 'es'}, ${name}`,
   measure: async ({
@@ -130,22 +130,22 @@ const rowOf = (
  * many with four. With as many cores as processes the aim would be their number; generators and
  * PostgreSQL take theirs.
  */
-export const processRows = async (world: World, bench: Bench): Promise<readonly Row[]> => {
+export const processRows = async (fixture: Fixture, bench: Bench): Promise<readonly Row[]> => {
   await using stack = new AsyncDisposableStack();
   bench.progress(`processes: starting three more, and making ${bench.plan.merchants} merchants`);
   const most = Math.max(...counts);
   const others = await Promise.all(
-    Array.from({ length: most - 1 }, () => startBeside(world, {}, stack)),
+    Array.from({ length: most - 1 }, () => startBeside(fixture, {}, stack)),
   );
   const loads = Array.from({ length: most }, () => stack.use(openLoad()));
-  const services = [world.service, ...others];
-  const keys = [world.merchant.key];
-  while (keys.length < bench.plan.merchants) keys.push((await busyMerchant(world.service)).key);
+  const services = [fixture.service, ...others];
+  const keys = [fixture.merchant.key];
+  while (keys.length < bench.plan.merchants) keys.push((await busyMerchant(fixture.service)).key);
   const say = (text: string): void => bench.progress(`processes: ${text}`);
   const rows: Row[] = [];
   const widest: Subject[] = [];
   const subjects = trafficOf(keys).map((traffic) =>
-    counts.map((count) => processesSubject(services.slice(0, count), traffic, loads, world)),
+    counts.map((count) => processesSubject(services.slice(0, count), traffic, loads, fixture)),
   );
   const samples = await measureInRounds(subjects.flat(), bench.plan.many, say);
   for (const [alone, ...more] of subjects) {

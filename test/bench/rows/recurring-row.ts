@@ -19,7 +19,7 @@ import {
   makeDue,
   startChargingWorker,
 } from '../subscriptions-in-table.ts';
-import type { World } from '../world.ts';
+import type { Fixture } from '../fixture.ts';
 
 /** Issue: charges by the schedule over charges one by one, at least. */
 const ratio_min = 2;
@@ -59,7 +59,7 @@ const untilCharged = async (pool: Pool, due: number): Promise<number> => {
 
 /** Charges a token over REST, each charge after the answer to the one before. */
 const oneByOne = async (
-  { merchant, service, postgres }: World,
+  { merchant, service, postgres }: Fixture,
   token: string,
   charges: number,
   { load }: Bench,
@@ -105,16 +105,16 @@ interface Measured extends Pace {
 
 /** Measures among so many subscriptions, with a worker that is there for it alone. */
 const among = async (
-  world: World,
+  fixture: Fixture,
   pool: Pool,
   token: string,
   rows: number,
   { plan, progress }: Bench,
 ): Promise<Measured> => {
   await using stack = new AsyncDisposableStack();
-  await fillSubscriptions(pool, world, token, rows, (text) => progress(`recurring: ${text}`));
+  await fillSubscriptions(pool, fixture, token, rows, (text) => progress(`recurring: ${text}`));
   const look_us = await emptyLook_us(pool);
-  const clocks = [await startChargingWorker(world, stack), world.postgres];
+  const clocks = [await startChargingWorker(fixture, stack), fixture.postgres];
   const charge = (due: number): Promise<Pace> =>
     saying(drain(pool, due, clocks), () =>
       progress(`recurring: charging ${due} of ${rows.toLocaleString('en')}`),
@@ -124,19 +124,19 @@ const among = async (
 };
 
 /** The rows. */
-export const recurringRows = async (world: World, bench: Bench): Promise<readonly Row[]> => {
+export const recurringRows = async (fixture: Fixture, bench: Bench): Promise<readonly Row[]> => {
   const { plan, progress } = bench;
-  const pool = new Pool({ connectionString: world.databaseUrl, max: 2 });
+  const pool = new Pool({ connectionString: fixture.databaseUrl, max: 2 });
   try {
-    const token = await addToken(pool, world);
+    const token = await addToken(pool, fixture);
     const due = plan.dueSubscriptions;
     const singles = Math.min(due, singles_max);
-    await oneByOne(world, token, Math.ceil(singles / 5), bench);
+    await oneByOne(fixture, token, Math.ceil(singles / 5), bench);
     progress(`recurring: ${singles} charges one by one`);
-    const single = await oneByOne(world, token, singles, bench);
+    const single = await oneByOne(fixture, token, singles, bench);
     const [few, many] = [due * 2, plan.subscriptions];
-    const amongFew = await among(world, pool, token, few, bench);
-    const amongMany = await among(world, pool, token, many, bench);
+    const amongFew = await among(fixture, pool, token, few, bench);
+    const amongMany = await among(fixture, pool, token, many, bench);
     const [fewText, manyText] = [few.toLocaleString('en'), many.toLocaleString('en')];
     const speed = ({ perSecond }: Pace): string => `${perSecond.toFixed(0)}/s`;
     return [

@@ -10,7 +10,7 @@ import type { LoadResult } from '../load.ts';
 import type { Bench } from '../plan.ts';
 import type { Row } from '../report.ts';
 import { median } from '../rounds.ts';
-import { openSoakStage, type SoakStage } from '../soak-stage.ts';
+import { openSoakHarness, type SoakHarness } from '../soak-harness.ts';
 import { memoryByName } from '../watched-memory.ts';
 
 /**
@@ -67,7 +67,7 @@ const lookText = ({ perSecond, p50_us, p99_us, least_MiB, webhooks }: Look): str
 
 /** Sends everything for the whole time, and looks. */
 const soak = async (
-  { url, requests, processes, heard }: SoakStage,
+  { url, requests, processes, heard }: SoakHarness,
   { plan, load }: Bench,
   say: (text: string) => void,
 ): Promise<readonly Look[]> => {
@@ -136,7 +136,7 @@ const memoryRows = (title: string, seen: readonly Look[], minutes: number): read
 const rowsOf = (
   title: string,
   seen: readonly Look[],
-  { requests, heard }: SoakStage,
+  { requests, heard }: SoakHarness,
   minutes: number,
 ): readonly Row[] => {
   const row = (
@@ -190,7 +190,7 @@ const soakOf = async (name: string, size: Size, bench: Bench): Promise<readonly 
   const say = (text: string): void => bench.progress(`${name}: ${text}`);
   if (size === 'separate') findOutsidePrograms(false);
   say('starting the whole service');
-  const service = await openSoakStage(size, stack);
+  const service = await openSoakHarness(size, stack);
   const { soakMinutes } = bench.plan;
   return rowsOf(
     `${name} of ${soakMinutes} min`,

@@ -18,7 +18,7 @@ import { connections, measureBoth, type Bench } from '../plan.ts';
 import { comparisonRows, type Row } from '../report.ts';
 import { createStatement, freshIds, type BenchShop } from '../sent-statement.ts';
 import { verbSubject } from '../verb-subject.ts';
-import type { World } from '../world.ts';
+import type { Fixture } from '../fixture.ts';
 
 const fold_ms = 1_000;
 const traits = {
@@ -93,21 +93,21 @@ const copyShop = async (
 };
 
 /** The rows: creating against pgbench, and one busy merchant against a hundred. */
-export const spreadRows = async (world: World, bench: Bench): Promise<readonly Row[]> => {
+export const spreadRows = async (fixture: Fixture, bench: Bench): Promise<readonly Row[]> => {
   await using stack = new AsyncDisposableStack();
-  const database = await openDatabase({ url: world.databaseUrl, entities, pool: connections });
+  const database = await openDatabase({ url: fixture.databaseUrl, entities, pool: connections });
   stack.defer(() => database.close());
-  const shop: BenchShop = { merchantId: world.merchant.id, shopId: world.merchant.shopId };
+  const shop: BenchShop = { merchantId: fixture.merchant.id, shopId: fixture.merchant.shopId };
   const rows: Row[] = [];
-  const creating = verbSubject('create', world, [keyOf(shop)], (key) => create(database, key));
+  const creating = verbSubject('create', fixture, [keyOf(shop)], (key) => create(database, key));
   const statement = await createStatement(shop);
   if (hasPgbench()) {
     const baseline = pgbenchSubject(
       statement,
       freshIds(statement, shop),
-      world.databaseUrl,
-      world.directory,
-      world.postgres,
+      fixture.databaseUrl,
+      fixture.directory,
+      fixture.postgres,
     );
     const { many, one } = await measureBoth([creating, baseline], bench, 'create without REST');
     rows.push(
@@ -128,8 +128,8 @@ export const spreadRows = async (world: World, bench: Bench): Promise<readonly R
   stack.defer(async () => void (await folding));
   stack.defer(() => clearInterval(timer));
   const life = (key: KeyPrincipal): Promise<void> => createAndSucceed(database, key);
-  const busy = verbSubject('one merchant', world, [keyOf(shop)], life);
-  const spread = verbSubject(`${shops.length} merchants`, world, shops.map(keyOf), life);
+  const busy = verbSubject('one merchant', fixture, [keyOf(shop)], life);
+  const spread = verbSubject(`${shops.length} merchants`, fixture, shops.map(keyOf), life);
   const { many, one } = await measureBoth([spread, busy], bench, 'spread');
   const what = 'create and succeed, all of one merchant';
   return [

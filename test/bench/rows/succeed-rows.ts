@@ -17,7 +17,7 @@ import { measureInRounds, type Subject } from '../rounds.ts';
 import { statementText, type SentStatement } from '../sent-statement.ts';
 import { approved, create, keyOf, toProcessing } from './spread-rows.ts';
 import { verbSubject } from '../verb-subject.ts';
-import type { World } from '../world.ts';
+import type { Fixture } from '../fixture.ts';
 
 /** Issue: over what PostgreSQL alone does with the same statements, at least. */
 const ratio_min = 0.6;
@@ -28,8 +28,12 @@ const idInSql = (n: string): string =>
   `('b0000000-0000-4000-8000-' || lpad((${n})::text, 12, '0'))`;
 
 /** Makes `count` payments that wait for the bank's word, as copies of one. */
-const fill = async (database: Database, world: World, count: number): Promise<PaymentInHand> => {
-  const { id: merchantId, shopId } = world.merchant;
+const fill = async (
+  database: Database,
+  fixture: Fixture,
+  count: number,
+): Promise<PaymentInHand> => {
+  const { id: merchantId, shopId } = fixture.merchant;
   const paymentId = await create(database, keyOf({ merchantId, shopId }));
   await database.pool.query(toProcessing, [merchantId, paymentId]);
   await database.pool.query(
@@ -88,13 +92,13 @@ const scriptOf = async (inHand: PaymentInHand): Promise<string> => {
 /** How many payments have succeeded from one on. */
 const succeeded = async (
   pool: Pool,
-  world: World,
+  fixture: Fixture,
   first: number,
   count: number,
 ): Promise<number> => {
   const { rows } = await pool.query<{ count: number }>(
     `select count(*)::int as count from payment where merchant_id = $1 and id >= $2 and id < $3 and status = 'succeeded'`,
-    [world.merchant.id, idOf(first), idOf(first + count)],
+    [fixture.merchant.id, idOf(first), idOf(first + count)],
   );
   return rows[0]?.count ?? 0;
 };
@@ -102,7 +106,7 @@ const succeeded = async (
 /** Both as subjects that take their payments from the same stock. */
 const openSubjects = (
   database: Database,
-  world: World,
+  fixture: Fixture,
   script: string,
   counts: readonly [many: number, one: number],
 ) => {
@@ -118,17 +122,17 @@ const openSubjects = (
         duration_ms: Number.MAX_SAFE_INTEGER,
         requests_max: count,
       });
-      const paid = await succeeded(database.pool, world, first, count);
+      const paid = await succeeded(database.pool, fixture, first, count);
       if (paid !== count) throw new Error(`${name}: ${paid} of ${count} payments succeeded`);
       return sample;
     },
   });
   const verb = stocked('payments that succeed', (first) => {
     const keys = Array.from({ length: counts[0] }, (_, index) => ({
-      merchantId: world.merchant.id,
+      merchantId: fixture.merchant.id,
       paymentId: idOf(first + index),
     }));
-    return verbSubject('', world, keys, (key) =>
+    return verbSubject('', fixture, keys, (key) =>
       applyBankAnswer(database, key, 'simulator', approved, Temporal.Now.instant()),
     );
   });
@@ -148,9 +152,9 @@ const openSubjects = (
         const share = Math.ceil((load.requests_max ?? 0) / load.connections);
         return scriptsSubject(
           { ...scripts, variables: variables(share) },
-          world.databaseUrl,
-          world.directory,
-          world.postgres,
+          fixture.databaseUrl,
+          fixture.directory,
+          fixture.postgres,
         ).measure(load);
       },
     };
@@ -160,7 +164,7 @@ const openSubjects = (
 
 /** The rows. */
 export const succeedRows = async (
-  world: World,
+  fixture: Fixture,
   { plan, progress }: Bench,
 ): Promise<readonly Row[]> => {
   const what = 'succeed without REST';
@@ -176,13 +180,13 @@ export const succeedRows = async (
       },
     ];
   await using stack = new AsyncDisposableStack();
-  const database = await openDatabase({ url: world.databaseUrl, entities, pool: connections });
+  const database = await openDatabase({ url: fixture.databaseUrl, entities, pool: connections });
   stack.defer(() => database.close());
   const counts = [plan.succeedRequests, Math.ceil(plan.succeedRequests / connections)] as const;
   const total = 2 * ((plan.many.rounds + 1) * counts[0] + plan.one.rounds * counts[1]);
   progress(`succeed: making ${total.toLocaleString('en')} payments that wait for the bank`);
-  const inHand = await fill(database, world, total);
-  const { verb, pgbench } = openSubjects(database, world, await scriptOf(inHand), counts);
+  const inHand = await fill(database, fixture, total);
+  const { verb, pgbench } = openSubjects(database, fixture, await scriptOf(inHand), counts);
   const say = (text: string): void => progress(`succeed: ${text}`);
   const subjects = [verb, pgbench];
   const many = await measureInRounds(

@@ -8,7 +8,7 @@ import { createRequest } from '../payment-requests.ts';
 import { connections, measureBoth, type Bench } from '../plan.ts';
 import { comparisonRows, type Row } from '../report.ts';
 import { serverSubject } from '../subject.ts';
-import { busyMerchant, startBeside, type World } from '../world.ts';
+import { busyMerchant, startBeside, type Fixture } from '../fixture.ts';
 
 /** A collector that takes everything and keeps nothing. */
 const openSink = async (stack: AsyncDisposableStack): Promise<string> => {
@@ -27,19 +27,19 @@ const openSink = async (stack: AsyncDisposableStack): Promise<string> => {
 };
 
 /** Creating payments, traced and not. */
-export const traceRows = async (world: World, bench: Bench): Promise<readonly Row[]> => {
+export const traceRows = async (fixture: Fixture, bench: Bench): Promise<readonly Row[]> => {
   await using stack = new AsyncDisposableStack();
   const collector = await openSink(stack);
   const start = (settings: Readonly<Record<string, string>>) =>
-    startBeside(world, { OTEL_EXPORTER_OTLP_ENDPOINT: collector, ...settings }, stack);
-  const subjectOf = async (name: string, service: World['service']) => {
+    startBeside(fixture, { OTEL_EXPORTER_OTLP_ENDPOINT: collector, ...settings }, stack);
+  const subjectOf = async (name: string, service: Fixture['service']) => {
     const { key } = await busyMerchant(service);
     return serverSubject(
-      { name, ...service, requests: [createRequest(key)], postgres: world.postgres },
+      { name, ...service, requests: [createRequest(key)], postgres: fixture.postgres },
       bench.load,
     );
   };
-  const off = await subjectOf('no traces', world.service);
+  const off = await subjectOf('no traces', fixture.service);
   const all = await subjectOf('every trace', await start({}));
   const few = await subjectOf(
     'one trace of a hundred',

@@ -1,5 +1,5 @@
 /**
- * The live side of the edge over a world in memory: `/graphql` and the stream, with READERS keys of
+ * The live side of the edge over a fixture in memory: `/graphql` and the stream, with READERS keys of
  * one shop. It is asked for memory and for events as `answerQuestions` says.
  */
 import { openEventStream } from '../../../rest-facade/event-stream.ts';
@@ -13,10 +13,10 @@ import { readerKey } from '../live-readers.ts';
 
 const readers = Number(process.env['READERS']);
 const parts = await openParts({ socketsPerCaller: Number.MAX_SAFE_INTEGER });
-const { world } = parts;
-const holder = world.holderOf(testKey);
+const { fixture } = parts;
+const holder = fixture.holderOf(testKey);
 for (let index = 0; index < readers; index += 1) {
-  world.setKey(readerKey(index), {
+  fixture.setKey(readerKey(index), {
     ...holder,
     keyId: `key-of-reader-${index}`,
     rateLimit: { perSecond: 1_000_000, burst: 1_000_000 },
@@ -25,5 +25,5 @@ for (let index = 0; index < readers; index += 1) {
 const app = openHttp({ config: { publicUrl: null }, log: silent, ready: async () => true });
 await registerGateway(app, parts);
 await registerRestFacade(app, { ...parts, openStream: openEventStream(app, parts) });
-answerQuestions(async () => void (await world.happen()));
+answerQuestions(async () => void (await fixture.happen()));
 await serve(app);

@@ -1,5 +1,5 @@
 /**
- * Load as it comes: shoppers who create payments, pay them by card and have some refunded, through
+ * Load as it comes: buyers who create payments, pay them by card and have some refunded, through
  * the balancer, while the fleet is worked on. A call that is answered `unavailable`, or not at all,
  * is made again under its idempotency key; any other answer that is not the expected one is a lost
  * request.
@@ -30,7 +30,7 @@ export interface Bought {
   readonly isRefunded: boolean;
 }
 
-export interface Shoppers {
+export interface Buyers {
   readonly tally: Tally;
   readonly bought: readonly Bought[];
   /** Lets everyone finish what he has begun. Rejects when somebody had to give up. */
@@ -109,8 +109,8 @@ const untilOver = async (
   }
 };
 
-/** Starts so many shoppers, who buy one thing after another until `stop`. */
-export const startShoppers = (merchant: Merchant, count: number): Shoppers => {
+/** Starts so many buyers, who buy one thing after another until `stop`. */
+export const startBuyers = (merchant: Merchant, count: number): Buyers => {
   const tally: Tally = { calls: 0, unavailable: 0, broken: 0, wrong: [] };
   const bought: Bought[] = [];
   let index = 0;

@@ -27,7 +27,7 @@ export interface LiveMerchant extends Merchant {
   readonly testKey: string;
 }
 
-export interface LiveStage {
+export interface LiveHarness {
   readonly service: Service;
   readonly acquirer: Acquirer;
   readonly merchant: LiveMerchant;
@@ -105,10 +105,10 @@ type Variables = Readonly<Record<string, string>>;
  * Starts everything; `environment` adds to the service's, `route` says which banks serve the
  * merchant.
  */
-export const openLiveStage = async (
+export const openLiveHarness = async (
   environment: Variables | ((acquirer: Acquirer) => Variables) = {},
   route: (service: Service, merchant: LiveMerchant) => Promise<void> = routeToYooKassa,
-): Promise<LiveStage> => {
+): Promise<LiveHarness> => {
   const [acquirer, database] = await Promise.all([
     startAcquirer(),
     startTestDatabase({ migrated: true }),
@@ -216,13 +216,13 @@ export const pageState = async (paymentUrl: string): Promise<any> =>
 
 /** What the acquirer has of an operation, once it has it. */
 export const atBank = (
-  stage: Pick<LiveStage, 'acquirer'>,
+  harness: Pick<LiveHarness, 'acquirer'>,
   kind: 'payments' | 'refunds' | 'payouts',
   operationId: string,
 ): Promise<any> =>
   eventually(
     async () =>
-      (await stage.acquirer.books())[kind].find(
+      (await harness.acquirer.books())[kind].find(
         ({ metadata }) => metadata.operation_id === operationId,
       ),
     'the order at the bank',
@@ -230,7 +230,7 @@ export const atBank = (
 
 /** How many orders the acquirer has of an operation: more than one would be paid twice. */
 export const countAtBank = async (
-  { acquirer }: Pick<LiveStage, 'acquirer'>,
+  { acquirer }: Pick<LiveHarness, 'acquirer'>,
   kind: 'payments' | 'refunds' | 'payouts',
   operationId: string,
 ): Promise<number> =>
@@ -239,27 +239,27 @@ export const countAtBank = async (
 
 /** The buyer confirms or refuses on the acquirer's page. */
 export const confirmed = async (
-  stage: Pick<LiveStage, 'acquirer'>,
+  harness: Pick<LiveHarness, 'acquirer'>,
   operationId: string,
   decision: 'pay' | 'refuse',
 ): Promise<void> => {
-  const { confirmation } = await atBank(stage, 'payments', operationId);
-  await stage.acquirer.confirm(
+  const { confirmation } = await atBank(harness, 'payments', operationId);
+  await harness.acquirer.confirm(
     confirmation.confirmation_data ?? confirmation.confirmation_url,
     decision,
   );
 };
 
 /** A payment by SBP that has succeeded. */
-export const paid = async (stage: LiveStage, amount: number): Promise<any> => {
-  const { payment, url } = await order(stage.merchant, amount);
+export const paid = async (harness: LiveHarness, amount: number): Promise<any> => {
+  const { payment, url } = await order(harness.merchant, amount);
   await onPage(url, 'pay');
-  await confirmed(stage, payment.id, 'pay');
-  return untilStatus(stage.merchant, payment.id, 'succeeded');
+  await confirmed(harness, payment.id, 'pay');
+  return untilStatus(harness.merchant, payment.id, 'succeeded');
 };
 
 /** The alert of a kind about an operation, once it is raised. */
-export const alertOf = ({ service }: LiveStage, kind: string, subjectId: string): Promise<any> =>
+export const alertOf = ({ service }: LiveHarness, kind: string, subjectId: string): Promise<any> =>
   eventually(async () => {
     const { alerts } = await askGraph(
       service,
@@ -269,10 +269,10 @@ export const alertOf = ({ service }: LiveStage, kind: string, subjectId: string)
   }, `the alert ${kind}`);
 
 /**
- * Has the bank asked again about the stage's merchant's operation; gives what it is, or why the
+ * Has the bank asked again about the harness's merchant's operation; gives what it is, or why the
  * bank is not asked.
  */
-export const askAgain = async ({ service, merchant }: LiveStage, id: string): Promise<string> => {
+export const askAgain = async ({ service, merchant }: LiveHarness, id: string): Promise<string> => {
   const mutation =
     'mutation ($m: ID!, $id: ID!) { bankAskAgain(merchantId: $m, id: $id) { ... on BankAskedAgain { subject } ... on Refused { code } } }';
   const { subject, code } = (await askGraph(service, mutation, { m: merchant.id, id }))

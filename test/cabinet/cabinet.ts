@@ -20,12 +20,12 @@ import { buildSubgraph } from '../../subgraphs/kernel/service/graph/subgraph.ts'
 import { merchantsSubgraph } from '../../subgraphs/merchants/resolvers.ts';
 import {
   log,
-  openStage,
+  openHarness,
   startTestRelay,
   startWorker,
   writeEvent,
   type Clock,
-} from '../webhooks/stage.ts';
+} from '../webhooks/harness.ts';
 
 /** One of the platform's own operators. */
 export const operator = (role: Role = 'admin'): OperatorPrincipal => ({
@@ -43,7 +43,7 @@ export const cabinetUser = (merchantId: string, role: Role = 'admin'): OperatorP
   merchantId,
 });
 
-export const keyOf = ({ merchantId, shopId }: World): KeyPrincipal => ({
+export const keyOf = ({ merchantId, shopId }: Fixture): KeyPrincipal => ({
   kind: 'key',
   keyId: 'key-1',
   merchantId,
@@ -57,8 +57,8 @@ export const requestId = 'request-1';
 /**
  * Opens a database of the test file's own with the merchants subgraph on it, which goes by `now`.
  */
-export const openDesk = async (now = (): Temporal.Instant => Temporal.Now.instant()) => {
-  const stage = await openStage();
+export const openCabinet = async (now = (): Temporal.Instant => Temporal.Now.instant()) => {
+  const harness = await openHarness();
   /** What the subgraph told others. */
   const told: { readonly topics: [BusTopic, BusMessages[BusTopic]][]; readonly lanes: string[] } = {
     topics: [],
@@ -71,13 +71,13 @@ export const openDesk = async (now = (): Temporal.Instant => Temporal.Now.instan
   };
   const schema = buildSubgraph(
     merchantsSubgraph({
-      database: stage.database,
+      database: harness.database,
       bus,
-      policies: openPolicies({ pool: stage.pool, bus, fingerprintKey: stage.vaultKey }),
-      vaultKey: stage.vaultKey,
-      fingerprintKey: stage.vaultKey,
+      policies: openPolicies({ pool: harness.pool, bus, fingerprintKey: harness.vaultKey }),
+      vaultKey: harness.vaultKey,
+      fingerprintKey: harness.vaultKey,
       privateTargets: () => true,
-      clocks: openTestClocks({ pool: stage.pool, bus, now }),
+      clocks: openTestClocks({ pool: harness.pool, bus, now }),
       realNow: now,
       wakeClock: () => {},
       wakeLanes: (lanes) => {
@@ -106,24 +106,24 @@ export const openDesk = async (now = (): Temporal.Instant => Temporal.Now.instan
   };
   /** Passes wake-ups on to a worker. */
   const listen = (heard: typeof wake): void => void (wake = heard);
-  return { stage, schema, told, run, ask, listen, close: stage.close };
+  return { harness, schema, told, run, ask, listen, close: harness.close };
 };
-export type Desk = Awaited<ReturnType<typeof openDesk>>;
+export type Cabinet = Awaited<ReturnType<typeof openCabinet>>;
 
-/** A desk that goes by the clock, whose webhooks a real relay and worker deliver. */
-export const openDeliveringDesk = async (clock: Clock): Promise<Desk> => {
-  const desk = await openDesk(clock.now);
-  const worker = await startWorker(desk.stage, clock, {
+/** A cabinet that goes by the clock, whose webhooks a real relay and worker deliver. */
+export const openDeliveringCabinet = async (clock: Clock): Promise<Cabinet> => {
+  const cabinet = await openCabinet(clock.now);
+  const worker = await startWorker(cabinet.harness, clock, {
     deadline_ms: 10_000,
     leaseMargin_ms: 5_000,
   });
-  desk.listen(worker.wake);
-  startTestRelay(desk.stage, worker.wake);
-  return desk;
+  cabinet.listen(worker.wake);
+  startTestRelay(cabinet.harness, worker.wake);
+  return cabinet;
 };
 
 /** One merchant with one of everything. */
-export interface World {
+export interface Fixture {
   readonly merchantId: string;
   readonly shopId: string;
   readonly endpointId: string;
@@ -137,12 +137,12 @@ export interface World {
  * the event's bytes.
  */
 export const writeFailed = async (
-  { stage }: Desk,
-  { merchantId, shopId, endpointId }: Pick<World, 'merchantId' | 'shopId' | 'endpointId'>,
+  { harness }: Cabinet,
+  { merchantId, shopId, endpointId }: Pick<Fixture, 'merchantId' | 'shopId' | 'endpointId'>,
 ): Promise<{ readonly deliveryId: string; readonly eventId: string; readonly body: string }> => {
   const deliveryId = randomUUID();
   // In one transaction: a relay that sees the event has nothing to add.
-  const written = await inTransaction(stage.pool, async (client) => {
+  const written = await inTransaction(harness.pool, async (client) => {
     const event = await writeEvent(client, { merchantId, shopId, secret: '' });
     await client.query(
       `insert into webhook_delivery (merchant_id, id, event_id, webhook_event, shop_id, subject_id, endpoint_id, lane, url, status, attempts, created_at)
@@ -155,22 +155,22 @@ export const writeFailed = async (
 };
 
 /** Makes a merchant with one of everything, through the cabinet. */
-export const makeWorld = async (
-  desk: Desk,
+export const makeFixture = async (
+  cabinet: Cabinet,
   url = 'http://127.0.0.1:1/hook',
   name = 'Tea & Cakes',
-): Promise<World> => {
-  const { merchantCreate } = await desk.ask(
+): Promise<Fixture> => {
+  const { merchantCreate } = await cabinet.ask(
     'mutation ($name: String!) { merchantCreate(name: $name) { id } }',
     { name },
   );
   const m: string = merchantCreate.id;
-  const made = await desk.ask(
+  const made = await cabinet.ask(
     'mutation ($m: ID!) { shopCreate(merchantId: $m, name: "Shop") { ... on Shop { id } } }',
     { m },
   );
   const s: string = made.shopCreate.id;
-  const rest = await desk.ask(
+  const rest = await cabinet.ask(
     `mutation ($m: ID!, $s: ID!, $url: String!) {
       webhookEndpointCreate(merchantId: $m, shopId: $s, url: $url) { ... on WebhookEndpointCreated { endpoint { id } } }
       apiKeyIssue(merchantId: $m, shopId: $s, mode: test) { ... on ApiKeyIssued { id } } }`,
@@ -182,5 +182,5 @@ export const makeWorld = async (
     endpointId: String(rest.webhookEndpointCreate.endpoint.id),
     keyId: String(rest.apiKeyIssue.id),
   };
-  return { ...ids, deliveryId: (await writeFailed(desk, ids)).deliveryId };
+  return { ...ids, deliveryId: (await writeFailed(cabinet, ids)).deliveryId };
 };

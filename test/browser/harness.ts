@@ -21,7 +21,7 @@ export interface Created {
   >;
 }
 
-export interface Stage {
+export interface Harness {
   /** Creates a payment; 1,250 RUB of order A-10422 unless said. */
   create(body?: Readonly<Record<string, unknown>>): Promise<Created>;
   cancel(payment: Created): Promise<void>;
@@ -45,9 +45,9 @@ export interface Stage {
 }
 
 /** Starts the service in one process on a database that the test can reach too. */
-export const openStage = async (
+export const openHarness = async (
   environment: Readonly<Record<string, string>> = {},
-): Promise<Stage> => {
+): Promise<Harness> => {
   const database = await startTestDatabase({ migrated: true });
   const service = await startService('one', {
     DATABASE_URL: database.url,
@@ -115,7 +115,7 @@ export interface OpenPage {
   readonly complaints: readonly string[];
 }
 
-export interface BrowserStage extends Stage {
+export interface BrowserHarness extends Harness {
   /** A window of another buyer. */
   openWindow(visitor?: Visitor): Promise<BrowserContext>;
   /** Opens a payment's page in a window of its own, or in another tab of a window. */
@@ -123,17 +123,17 @@ export interface BrowserStage extends Stage {
 }
 
 /** The service and a browser. */
-export const openBrowserStage = async (
+export const openBrowserHarness = async (
   environment: Readonly<Record<string, string>> = {},
-): Promise<BrowserStage> => {
-  const [stage, browser] = await Promise.all([openStage(environment), startChromium()]);
+): Promise<BrowserHarness> => {
+  const [harness, browser] = await Promise.all([openHarness(environment), startChromium()]);
   return {
-    ...stage,
+    ...harness,
     openWindow: (visitor) => openWindow(browser, visitor),
     open: (payment, visitor = {}) => openPayment(browser, payment.url, visitor),
     close: async () => {
       await browser.close();
-      await stage.close();
+      await harness.close();
     },
   };
 };

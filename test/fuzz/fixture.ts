@@ -21,7 +21,7 @@ import { openExchange, type Came } from './exchange.ts';
 import { cardNumbers } from './odd-values.ts';
 
 /** A merchant, the ids of what it has, and its secrets. */
-export interface Inhabitant extends Merchant {
+export interface Tenant extends Merchant {
   /** By the noun of the path that takes them. */
   readonly ids: Readonly<Record<string, readonly string[]>>;
   readonly signingSecret: string;
@@ -30,9 +30,9 @@ export interface Inhabitant extends Merchant {
 }
 
 /** The ids of whatever kind. */
-export const allIds = (ids: Inhabitant['ids']): readonly string[] => Object.values(ids).flat();
+export const allIds = (ids: Tenant['ids']): readonly string[] => Object.values(ids).flat();
 
-const settle = async (service: Service): Promise<Inhabitant> => {
+const settle = async (service: Service): Promise<Tenant> => {
   const merchant = await makeMerchant(service);
   const signingSecret = await rotateSigningSecret(service, merchant);
   const endpointSecret = await merchant.endpoint('https://shop.example/hook');
@@ -85,7 +85,7 @@ const settle = async (service: Service): Promise<Inhabitant> => {
 const beside = 'beside-the-key';
 
 /** A payment in another shop of the merchant, with a delivery. */
-const settleOtherShop = async (service: Service, { id }: Inhabitant): Promise<string> => {
+const settleOtherShop = async (service: Service, { id }: Tenant): Promise<string> => {
   const { shopCreate } = await askGraph(
     service,
     'mutation ($m: ID!) { shopCreate(merchantId: $m, name: "Second") { ... on Shop { id } } }',
@@ -107,7 +107,7 @@ const settleOtherShop = async (service: Service, { id }: Inhabitant): Promise<st
 /** The same payment in live mode of the merchant's own shop, written where no acquirer is asked. */
 const copyAsLive = async (
   pool: pg.Pool,
-  { id, shopId }: Inhabitant,
+  { id, shopId }: Tenant,
   payment: string,
 ): Promise<string> => {
   const live = randomUUID();
@@ -140,7 +140,7 @@ const copyAsLive = async (
 const settleBeside = async (
   service: Service,
   pool: pg.Pool,
-  merchant: Inhabitant,
+  merchant: Tenant,
 ): Promise<readonly string[]> => {
   const payment = await settleOtherShop(service, merchant);
   await eventually(
@@ -162,8 +162,8 @@ const settleBeside = async (
 const inside =
   /\n\s+at |\.ts:\d+|node_modules|file:\/\/\/|\bselect .+ from |\binsert into |violates |relation "|postgres(?:ql)?:\/\/|\beconn|(?<!Syntax )Error: /i;
 
-/** Opens the world. `close` removes everything that was made here. */
-export const openWorld = async () => {
+/** Opens the fixture. `close` removes everything that was made here. */
+export const openFixture = async () => {
   await using opening = new AsyncDisposableStack();
   const database = await startTestDatabase({ migrated: true });
   opening.defer(() => database.stop());
@@ -230,4 +230,4 @@ export const openWorld = async () => {
   };
 };
 
-export type World = Awaited<ReturnType<typeof openWorld>>;
+export type Fixture = Awaited<ReturnType<typeof openFixture>>;

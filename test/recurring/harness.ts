@@ -41,15 +41,15 @@ const card = { number: '4111111111111111', expiry: '12/30', cvc: '123', holder: 
 export const refusedWith = (result: object): string =>
   isRefused(result) ? result.code : assert.fail('it was not refused');
 
-/** The clock of a stage. */
+/** The clock of a harness. */
 interface Clock {
   now: Temporal.Instant;
 }
 
-type World = Awaited<ReturnType<typeof openWorld>>;
+type Fixture = Awaited<ReturnType<typeof openFixture>>;
 
 /** The database with payments on it, asked as recurring billing asks. */
-const openWorld = async (
+const openFixture = async (
   clock: Clock,
   connectors: (simulator: Bank) => readonly Bank[],
   lists: PolicyLists,
@@ -82,7 +82,7 @@ const bindingOf = ({ merchantId, bindingPaymentId }: Token) => ({
 
 /** The buyer goes on to the bank, and confirms there. */
 const payAt = async (
-  { database, banks, lists }: World,
+  { database, banks, lists }: Fixture,
   clock: Clock,
   token: Token,
   approve: boolean,
@@ -105,14 +105,14 @@ const payAt = async (
 };
 
 /** Numbers the events as the relay does, without sending them on. */
-const numberEvents = ({ database: { pool } }: World) =>
+const numberEvents = ({ database: { pool } }: Fixture) =>
   pool.query(`update event set sequence = numbered.sequence from (select merchant_id, id, nextval('event_sequence_seq') as sequence
     from (select merchant_id, id from event where sequence is null order by position) as oldest) as numbered
     where event.merchant_id = numbered.merchant_id and event.id = numbered.id`);
 
 /** The merchant's balance and available money, and the rows of its ledger, oldest first. */
 const readBooks = async (
-  { database: { pool } }: World,
+  { database: { pool } }: Fixture,
   { merchantId, shopId, mode }: KeyPrincipal,
 ) => {
   const [row] = await readBalances(pool, merchantId, mode, 'RUB');
@@ -123,40 +123,40 @@ const readBooks = async (
   return { balance: row?.balance ?? 0n, available: row?.available ?? 0n, ledger };
 };
 
-export type Stage = Awaited<ReturnType<typeof openStage>>;
+export type Harness = Awaited<ReturnType<typeof openHarness>>;
 
-/** Opens the stage. `connectors` serve live mode; `lists` are the operator's. */
-export const openStage = async (
+/** Opens the harness. `connectors` serve live mode; `lists` are the operator's. */
+export const openHarness = async (
   connectors: (simulator: Bank) => readonly Bank[] = () => [],
   lists: PolicyLists = noPolicies,
 ) => {
   const clock: Clock = { now: Temporal.Instant.from('2026-11-21T10:00:00Z') };
-  const world = await openWorld(clock, connectors, lists);
-  const { parts, payments } = world;
-  const { pool } = world.database;
+  const fixture = await openFixture(clock, connectors, lists);
+  const { parts, payments } = fixture;
+  const { pool } = fixture.database;
   const call = () => ({ now: clock.now, requestId: 'test' });
   const claim = (key: string | undefined) => (key === undefined ? null : { key });
   const create = (key: KeyPrincipal, input: TokenInput, idempotency?: string) =>
     createToken(parts, key, { input, idempotency: claim(idempotency) }, call());
   const read = async ({ merchantId, id }: Token): Promise<Token> =>
     (await loadTokens(pool, [{ merchantId, id }]))[0] ?? assert.fail('the token is gone');
-  const pay = (token: Token, approve = true) => payAt(world, clock, token, approve);
+  const pay = (token: Token, approve = true) => payAt(fixture, clock, token, approve);
   const follow = async (
     listeners: readonly OnPaymentsMoved[] = [settleTokens],
   ): Promise<number> => {
-    await numberEvents(world);
+    await numberEvents(fixture);
     return followPayments({ pool, payments, listeners, now: () => clock.now, log });
   };
   return {
-    ...world,
+    ...fixture,
     call,
     create,
     read,
     pay,
     follow,
     keyOf: bindingOf,
-    number: () => numberEvents(world),
-    books: (key: KeyPrincipal) => readBooks(world, key),
+    number: () => numberEvents(fixture),
+    books: (key: KeyPrincipal) => readBooks(fixture, key),
     /** Moves the clock; gives the moment. */
     pass: (time: Temporal.DurationLike): Temporal.Instant => (clock.now = clock.now.add(time)),
     /** A token that may be charged. */

@@ -32,7 +32,7 @@ const roles = {
 export type Part = keyof typeof roles;
 export const parts: readonly Part[] = ['front', 'first', 'second'];
 
-export interface World {
+export interface Fixture {
   readonly acquirer: Acquirer;
   readonly service: Service;
   readonly databaseUrl: string;
@@ -64,7 +64,7 @@ const serviceEnvironment = (
 });
 
 /** Starts everything. `seed` is that of the acquirer's faults. */
-export const openWorld = async (speed: Speed, seed: number): Promise<World> => {
+export const openFixture = async (speed: Speed, seed: number): Promise<Fixture> => {
   const [database, acquirer, port] = await Promise.all([
     startTestDatabase({ migrated: true }),
     startAcquirer({ ACQUIRER_SEED: String(seed), ...fastEnvironment(speed, 'Date') }),

@@ -17,7 +17,7 @@ import { registerGateway } from '../../gateway/graphql/server.ts';
 import { storedEvents } from '../../gateway/live/stored-events.ts';
 import { scopes, type Principal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { plant } from './planted-rows.ts';
-import { log, openGraphStage } from './stage.ts';
+import { log, openGraphHarness } from './harness.ts';
 
 const longText = 'x'.repeat(4_000);
 
@@ -52,9 +52,9 @@ const plantMuch = async (pool: pg.Pool) => {
   return { merchantId, shopId: plot.id('shop'), paymentId: plot.id('payment') };
 };
 
-const stage = await openGraphStage();
-const { bus, supergraph } = stage;
-const much = await plantMuch(stage.database.pool);
+const harness = await openGraphHarness();
+const { bus, supergraph } = harness;
+const much = await plantMuch(harness.database.pool);
 const { merchantId, shopId } = much;
 const principals: Readonly<Record<string, Principal>> = {
   key: { kind: 'key', keyId: randomUUID(), merchantId, shopId, mode: 'test', scopes },
@@ -88,6 +88,6 @@ process.on('message', (message) => {
   process.send?.({ held_ms: delay.max / 1e6, rss_bytes: process.memoryUsage().rss });
 });
 process.once('disconnect', () => {
-  void stage.close().finally(() => process.exit(0));
+  void harness.close().finally(() => process.exit(0));
 });
 process.send?.({ url, ...much });

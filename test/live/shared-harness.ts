@@ -3,18 +3,18 @@
  * of the process, and stopped after the last.
  */
 import { after, before } from 'node:test';
-import { openLiveStage, type LiveStage } from './stage.ts';
+import { openLiveHarness, type LiveHarness } from './harness.ts';
 
-let opened: LiveStage | null = null;
+let opened: LiveHarness | null = null;
 
 before(async () => {
-  opened = await openLiveStage();
+  opened = await openLiveHarness();
 });
 after(() => opened?.close());
 
-/** The stage; tests alone may ask for it. */
-export const stage = (): LiveStage => {
-  if (!opened) throw new Error('the stage is opened before the first test');
+/** The harness; tests alone may ask for it. */
+export const harness = (): LiveHarness => {
+  if (!opened) throw new Error('the harness is opened before the first test');
   return opened;
 };
 

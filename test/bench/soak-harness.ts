@@ -10,7 +10,7 @@ import { createRequest, listRequest, readRequest } from './payment-requests.ts';
 import { fund } from './rows/payout-rows.ts';
 import { payoutBody } from './payout-script.ts';
 import { openReceiver } from './webhook-receiver.ts';
-import { busyMerchant } from './world.ts';
+import { busyMerchant } from './fixture.ts';
 
 /** What came out of the service by itself. */
 export interface Heard {
@@ -18,7 +18,7 @@ export interface Heard {
   events: number;
 }
 
-export interface SoakStage {
+export interface SoakHarness {
   readonly url: string;
   readonly processes: readonly { readonly name: string; readonly pid: number }[];
   readonly heard: Readonly<Heard>;
@@ -45,10 +45,10 @@ const listenToStream = async (
 };
 
 /** Starts it in one process, or in one for each role with Redis between them; `stack` ends it. */
-export const openSoakStage = async (
+export const openSoakHarness = async (
   size: Size,
   stack: AsyncDisposableStack,
-): Promise<SoakStage> => {
+): Promise<SoakHarness> => {
   const service = await startService(size, {
     NODE_ENV: 'production',
     WEBHOOK_PRIVATE_TARGETS: 'allow',

@@ -36,10 +36,10 @@ export const operator = (role: Role, merchantId: string | null = null): Operator
 export const finance = operator('finance');
 export const admin = operator('admin');
 
-export type Stage = Awaited<ReturnType<typeof openStage>>;
+export type Harness = Awaited<ReturnType<typeof openHarness>>;
 
-/** Opens the stage. `connectors` serve live mode. */
-export const openStage = async (connectors: (simulator: Bank) => readonly Bank[] = () => []) => {
+/** Opens the harness. `connectors` serve live mode. */
+export const openHarness = async (connectors: (simulator: Bank) => readonly Bank[] = () => []) => {
   const migrated = await startMigratedDatabase();
   const { database, merchant } = migrated;
   const fingerprintKey = randomBytes(32);

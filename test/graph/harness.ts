@@ -51,7 +51,7 @@ const countStatements = (pool: pg.Pool): { readonly texts: string[] } => {
  * Opens a graph of the test file's own; `close` removes everything that was made here, and so does
  * a failure on the way.
  */
-export const openGraphStage = async () => {
+export const openGraphHarness = async () => {
   await using opening = new AsyncDisposableStack();
   const postgres = await startTestDatabase({ migrated: true });
   opening.defer(() => postgres.stop());

@@ -50,7 +50,7 @@ export interface Books {
   readonly fees: bigint;
 }
 
-export class Stage {
+export class Harness {
   readonly migrated: MigratedDatabase;
   readonly parts: CreatingParts;
 
@@ -146,11 +146,11 @@ export class Stage {
   }
 }
 
-export const openStage = async (): Promise<Stage> => {
+export const openHarness = async (): Promise<Harness> => {
   const migrated = await startMigratedDatabase();
   const { database } = migrated;
   const banks = openBanks(openSimulator(database), database.pool);
-  return new Stage(migrated, {
+  return new Harness(migrated, {
     database,
     banks,
     log: pino({ level: 'silent' }),

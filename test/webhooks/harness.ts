@@ -42,10 +42,10 @@ export interface Endpoint {
 
 const makeSecret = (): string => `whs_${randomBytes(16).toString('hex')}`;
 
-export type Stage = Awaited<ReturnType<typeof openStage>>;
+export type Harness = Awaited<ReturnType<typeof openHarness>>;
 
 /** Opens a database of the test file's own. `vaultKey` seals the secrets in it. */
-export const openStage = async (vaultKey = randomBytes(32)) => {
+export const openHarness = async (vaultKey = randomBytes(32)) => {
   const postgres = await startTestDatabase({ migrated: true });
   const database = await openDatabase({
     url: postgres.url,
@@ -152,7 +152,7 @@ export class Clock {
  * has them.
  */
 export const startWorker = async (
-  stage: Stage,
+  harness: Harness,
   clock: Clock = new Clock(),
   limits?: DeliveryLimits,
 ) => {
@@ -161,12 +161,12 @@ export const startWorker = async (
     { name: deliverJob, queue: 'webhooks' },
     { name: sweepJob, queue: 'webhooks' },
   ] as const;
-  const queues = await openQueues({ redisUrl: null, databaseUrl: stage.database.url, log, jobs });
-  const { pool } = stage.database;
+  const queues = await openQueues({ redisUrl: null, databaseUrl: harness.database.url, log, jobs });
+  const { pool } = harness.database;
   await queues.work(
     webhookJobs({
       pool,
-      vaultKey: stage.vaultKey,
+      vaultKey: harness.vaultKey,
       privateTargets: () => true,
       log,
       now: clock.now,
@@ -183,7 +183,7 @@ export const startWorker = async (
     stopping.abort();
     await queues.close();
   };
-  stage.open.push(close);
+  harness.open.push(close);
   return {
     wake: async (lanes: readonly string[]): Promise<void> => {
       await Promise.all(lanes.map((lane) => queues.add(deliverJob, { lane })));
@@ -197,18 +197,18 @@ export const startWorker = async (
  * after relay when they share the array.
  */
 export const startTestRelay = (
-  stage: Stage,
+  harness: Harness,
   wake: (lanes: readonly string[]) => Promise<void>,
   published: StreamedEvent[] = [],
 ): Relay => {
   const relay = startRelay({
-    pool: stage.pool,
+    pool: harness.pool,
     bus: new HeardBus(published),
     log,
     makeDeliveries,
     wake,
   });
-  stage.open.push(() => relay.stop());
+  harness.open.push(() => relay.stop());
   return relay;
 };
 

@@ -16,7 +16,7 @@ import { startServer, type ChildServer } from './child-server.ts';
 import { cpuOfPostgres, type CpuClock } from './cpu.ts';
 import { connections } from './plan.ts';
 
-export interface World extends AsyncDisposable {
+export interface Fixture extends AsyncDisposable {
   readonly databaseUrl: string;
   /** For what is made on the way; removed with everything else. */
   readonly directory: string;
@@ -35,7 +35,7 @@ export interface World extends AsyncDisposable {
 const roles =
   'gateway rest-facade subgraph payments subgraph payouts subgraph recurring subgraph merchants';
 
-const environmentOn = (databaseUrl: string): World['environment'] => ({
+const environmentOn = (databaseUrl: string): Fixture['environment'] => ({
   DATABASE_URL: databaseUrl,
   DATABASE_POOL: `${connections}`,
   SECRET_KEY: randomBytes(32).toString('base64'),
@@ -44,7 +44,7 @@ const environmentOn = (databaseUrl: string): World['environment'] => ({
   NODE_ENV: 'production',
 });
 
-const startAnswering = async (environment: World['environment']): Promise<ServiceProcess> => {
+const startAnswering = async (environment: Fixture['environment']): Promise<ServiceProcess> => {
   const migrate = spawnProcess('migrate', 0, environment);
   const [code] = await once(migrate.child, 'exit');
   if (code !== 0) throw new Error(`migrate ended with ${String(code)}:\n${migrate.output()}`);
@@ -52,14 +52,14 @@ const startAnswering = async (environment: World['environment']): Promise<Servic
 };
 
 /**
- * One more service like the world's, on the same database, with settings of its own; `stack` ends
+ * One more service like the fixture's, on the same database, with settings of its own; `stack` ends
  * it.
  */
 export const startBeside = async (
-  { environment }: World,
+  { environment }: Fixture,
   settings: Readonly<Record<string, string>>,
   stack: AsyncDisposableStack,
-): Promise<World['service']> => {
+): Promise<Fixture['service']> => {
   const beside = await startAnswering({ ...environment, ...settings });
   stack.defer(async () => void (await stopProcess(beside)));
   await untilReady(beside);
@@ -88,7 +88,7 @@ export const busyMerchant = async ({
 };
 
 /** Starts all of it. */
-export const openWorld = async (progress: (text: string) => void): Promise<World> => {
+export const openFixture = async (progress: (text: string) => void): Promise<Fixture> => {
   await using opening = new AsyncDisposableStack();
   const directory = mkdtempSync(join(tmpdir(), 'payments-bench-'));
   opening.defer(() => rmSync(directory, { recursive: true, force: true }));
