@@ -1,10 +1,11 @@
 /**
- * The contract for people and programs: `/docs`, its page about webhooks, and
+ * The contract for people and programs: `/docs`, the pages beside it, and
  * `/v1/public/openapi.json`. None needs a key, and nothing is loaded from elsewhere.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fastify, { type FastifyInstance } from 'fastify';
+import { serveNotes } from './api-notes/serve-notes.ts';
 import { prepareAnswer, sendAnswer, type FixedAnswer } from './fixed-answer.ts';
 import type { Contract } from './read-contract.ts';
 import { serveGuide } from './webhook-guide/serve-guide.ts';
@@ -39,7 +40,7 @@ const page = `<!doctype html>
 <script src="/docs/js/scalar.js" defer></script>
 </head>
 <body>
-<noscript>The reference needs JavaScript. The description is at <a href="${documentPath}">${documentPath}</a>, how to verify webhooks at <a href="/docs/webhooks/">/docs/webhooks/</a>.</noscript>
+<noscript>The reference needs JavaScript. The description is at <a href="${documentPath}">${documentPath}</a>, notes on the API at <a href="/docs/notes/">/docs/notes/</a>, how to verify webhooks at <a href="/docs/webhooks/">/docs/webhooks/</a>.</noscript>
 <div id="app"></div>
 </body>
 </html>
@@ -85,6 +86,7 @@ export const serveDocs = async (app: FastifyInstance, { document }: Contract): P
   const description = await prepareAnswer(JSON.stringify(document), json);
   app.get(documentPath, (request, reply) => sendAnswer(request, reply, description));
   await serveGuide(app, cacheControl);
+  await serveNotes(app, cacheControl);
   let reference: Promise<ReadonlyMap<string, FixedAnswer>> | null = null;
   for (const path of ['/docs', '/docs/', '/docs/js/start-reference.js', '/docs/js/scalar.js']) {
     app.get(path, async (request, reply) => {

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { prepareAnswer, sendAnswer } from '../fixed-answer.ts';
+import { codeBlock, guideHeaders, serveGuidePage } from '../guide-page.ts';
 
 const path = '/docs/webhooks/';
 
@@ -58,24 +59,8 @@ if err != nil || !webhook.Verify(body, r.Header.Get("X-PSP-Signature"), os.Geten
   },
 ];
 
-const escaped = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-/** A code block; it can be reached by the keyboard, since it may have to be scrolled. */
-const code = (text: string): string => `<pre tabindex="0"><code>${escaped(text)}</code></pre>`;
-
-/** Nothing runs on the page, and nothing is loaded from elsewhere. */
-const contentSecurityPolicy =
-  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
-const style = `body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #1a1a1a; background: #fff }
-pre { overflow: auto; padding: 1rem; background: #f4f5f7; border-radius: 6px; font-size: 13px } code { font-family: ui-monospace, monospace }
-table { border-collapse: collapse } td, th { border: 1px solid #d5d8dd; padding: .3rem .6rem; text-align: left; vertical-align: top }
-code, a { overflow-wrap: anywhere } pre code { overflow-wrap: normal }
-@media (width < 40rem) { h1 { font-size: 1.5rem } table { font-size: 14px } td, th { padding: .3rem } }
-@media (prefers-color-scheme: dark) { body { color: #e8e8e8; background: #16181c } pre { background: #22252b } a { color: #8ab4f8 } td, th { border-color: #3a3f47 } }`;
-
 const introduction = `<h1>Verifying webhooks</h1>
-<p>Anybody can post to your address. A delivery is ours when its <code>X-PSP-Signature</code> fits its body and your endpoint's secret (<code>whs_...</code>, the whole text is the key).</p>
+<p>Anybody can post to your address. A delivery is genuine when its <code>X-PSP-Signature</code> fits its body and your endpoint's secret (<code>whs_...</code>, the whole text is the key).</p>
 <table><tr><th scope="col">endpoint</th><th scope="col">header</th><th scope="col">what is signed (HMAC-SHA256, lowercase hex)</th></tr>
 <tr><td>usual</td><td><code>t=&lt;unix seconds&gt;,v1=...,v2=...</code></td><td><code>v2</code>: <code>&lt;t&gt;.&lt;raw body&gt;</code>; <code>v1</code>: the raw body</td></tr>
 <tr><td>marked <code>stripe</code></td><td>the same</td><td>both: <code>&lt;t&gt;.&lt;raw body&gt;</code>, as Stripe's own libraries verify it</td></tr>
@@ -90,7 +75,7 @@ const introduction = `<h1>Verifying webhooks</h1>
 </ul>`;
 
 const sectionOf = ({ name, file, use }: Language, source: string): string =>
-  `<h2 id="${name}">${name}</h2><p><a href="${path}${file}">${file}</a></p>${code(source)}<p>Where the webhook arrives:</p>${code(use)}`;
+  `<h2 id="${name}">${name}</h2><p><a href="${path}${file}">${file}</a></p>${codeBlock(source)}<p>Where the webhook arrives:</p>${codeBlock(use)}`;
 
 /** Adds the page, and each function as a file to download. Neither needs a key. */
 export const serveGuide = async (app: FastifyInstance, cacheControl: string): Promise<void> => {
@@ -100,23 +85,10 @@ export const serveGuide = async (app: FastifyInstance, cacheControl: string): Pr
   }));
   const sections = sources.map(({ language, source }) => sectionOf(language, source)).join('\n');
   const links = languages.map(({ name }) => `<a href="#${name}">${name}</a>`).join(', ');
-  const page = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Verifying webhooks</title>
-<style>${style}</style></head><body><nav><a href="/docs/">The API</a></nav><main>${introduction}<p>A function to copy: ${links}.</p>${sections}</main></body></html>\n`;
-  const headers = {
-    'content-security-policy': contentSecurityPolicy,
-    'cache-control': cacheControl,
-  };
-  const shown = await prepareAnswer(page, {
-    ...headers,
-    'content-type': 'text/html; charset=utf-8',
-  });
-  for (const address of ['/docs/webhooks', path])
-    app.get(address, (request, reply) => sendAnswer(request, reply, shown));
+  const main = `${introduction}<p>A function to copy: ${links}.</p>${sections}`;
+  await serveGuidePage(app, path, main, cacheControl);
   for (const { language, source } of sources) {
-    const file = await prepareAnswer(source, {
-      ...headers,
-      'content-type': 'text/plain; charset=utf-8',
-    });
+    const file = await prepareAnswer(source, guideHeaders(cacheControl, 'plain'));
     app.get(`${path}${language.file}`, (request, reply) => sendAnswer(request, reply, file));
   }
 };

@@ -170,7 +170,7 @@ export type Shop = {
   requireSignature: Scalars['Boolean']['output'];
   /**
    * Whether a request's signature must be `t=<unix>,s2=<64 lower-case hex>`, over `t`, the method, the path with its query, the idempotency key and the body, at
-   * most 5 minutes old (README, "Signing requests"). A WebSocket's is that of its GET request. Such signatures are taken whether they are demanded or not.
+   * most 5 minutes old (`/docs/notes/`, "Signing requests"). A WebSocket's is that of its GET request. Such signatures are taken whether they are demanded or not.
    */
   requireBoundSignature: Scalars['Boolean']['output'];
   /** Addresses and CIDR blocks, IPv4 and IPv6, from which its keys may be used, over REST and on `/graphql`. Empty: from everywhere. For operators. */

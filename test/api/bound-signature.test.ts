@@ -22,11 +22,14 @@ after(() => service.stop());
 const api = `${service.rest}/v1/public`;
 const openShop = (required = true) => openSigningShop(service, required);
 
-/** The example of the README, as a merchant pastes it. */
-const readmeExample = (): string => {
-  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-  const [, example] = /### Signing requests[^]*?```sh\n([^]*?)```/.exec(readme) ?? [];
-  return example ?? assert.fail('the README has no example');
+/** The example of the notes on the API, as a merchant pastes it. */
+const pastedExample = (): string => {
+  const notes = readFileSync(
+    new URL('../../rest-facade/api-notes/API-NOTES.md', import.meta.url),
+    'utf8',
+  );
+  const [, example] = /## Signing requests[^]*?```sh\n([^]*?)```/.exec(notes) ?? [];
+  return example ?? assert.fail('the notes have no example');
 };
 
 describe('a signature of the whole request (decision D-02a)', async () => {
@@ -182,8 +185,8 @@ describe('a signature of the whole request (decision D-02a)', async () => {
     );
   });
 
-  test('is made by the README’s example with openssl, and sent by curl', () => {
-    const example = readmeExample().replace(
+  test('is made by the notes’ example with openssl, and sent by curl', () => {
+    const example = pastedExample().replace(
       /^KEY=.*$/m,
       `KEY=${merchant.key} SECRET=${secret} BASE=${service.rest}`,
     );

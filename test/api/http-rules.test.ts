@@ -26,6 +26,7 @@ describe('HEAD says what GET says, without a body', () => {
     '/v1/public/openapi.json',
     '/docs',
     '/docs/',
+    '/docs/notes',
     '/docs/webhooks',
     '/docs/webhooks/verify_webhook.py',
   ];
@@ -77,6 +78,7 @@ describe('what is the same until the next version is sent once', () => {
     '/docs/',
     '/docs/js/scalar.js',
     '/docs/js/start-reference.js',
+    '/docs/notes',
     '/docs/webhooks',
     '/docs/webhooks/verify_webhook.py',
   ];
@@ -134,9 +136,15 @@ test('no page of the origin that takes card numbers allows inline scripts or eva
   const { payment_url: hosted } = (await created.json()) as { payment_url: string };
   const pages = [
     hosted,
-    ...['/docs', '/docs/', '/docs/webhooks', '/graphql', '/v1/public/openapi.json', '/nothing'].map(
-      (path) => service.rest + path,
-    ),
+    ...[
+      '/docs',
+      '/docs/',
+      '/docs/notes',
+      '/docs/webhooks',
+      '/graphql',
+      '/v1/public/openapi.json',
+      '/nothing',
+    ].map((path) => service.rest + path),
   ];
   for (const page of pages) {
     const response = await fetch(page, { headers: { accept: 'text/html' } });

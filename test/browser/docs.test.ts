@@ -1,5 +1,5 @@
 /**
- * `/docs` and the webhook guide in a real browser: the policy of the hosted page's origin, trying
+ * `/docs` and the pages beside it in a real browser: the policy of the hosted page's origin, trying
  * out, narrow screens, readers who hear the page.
  */
 import { after, before, describe, test } from 'node:test';
@@ -132,24 +132,31 @@ describe('the documentation', { skip: noChromium }, () => {
       });
     }
 
-    test(`the webhook guide is clean for axe and fits at ${JSON.stringify(view)}`, async () => {
-      const { page, complaints } = await open('/docs/webhooks', view);
-      assert.equal(await page.getAttribute('html', 'lang'), 'en');
-      assert.deepEqual(await flawsOf(page), []);
-      assert.equal(await widthOf(page), view.width);
-      assert.deepEqual(complaints, []);
+    for (const path of ['/docs/notes', '/docs/webhooks']) {
+      test(`${path} is clean for axe and fits at ${JSON.stringify(view)}`, async () => {
+        const { page, complaints } = await open(path, view);
+        assert.equal(await page.getAttribute('html', 'lang'), 'en');
+        assert.deepEqual(await flawsOf(page), []);
+        assert.equal(await widthOf(page), view.width);
+        assert.deepEqual(complaints, []);
+        await page.close();
+      });
+    }
+  }
+
+  for (const [name, href] of [
+    ['Notes on the API', '/docs/notes/'],
+    ['Verifying webhooks', '/docs/webhooks/'],
+  ] as const) {
+    test(`the reference leads to ${href}, and back`, async () => {
+      const { page } = await open('/docs');
+      await untilDrawn(page);
+      const link = page.getByRole('link', { name }).first();
+      assert.equal(await link.getAttribute('href'), href);
+      await page.goto(new URL(href, page.url()).href);
+      await page.getByRole('link', { name: 'The API', exact: true }).click();
+      await untilDrawn(page);
       await page.close();
     });
   }
-
-  test('the reference leads to the webhook guide, and back', async () => {
-    const { page } = await open('/docs');
-    await untilDrawn(page);
-    const link = page.getByRole('link', { name: 'Verifying webhooks' }).first();
-    assert.equal(await link.getAttribute('href'), '/docs/webhooks/');
-    await page.goto(new URL((await link.getAttribute('href')) ?? '', page.url()).href);
-    await page.getByRole('link', { name: 'The API' }).click();
-    await untilDrawn(page);
-    await page.close();
-  });
 });

@@ -123,7 +123,7 @@ export const withinASecond = async <Seen>(
 export const signed = (secret: string, body: string | Uint8Array): string =>
   `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
 
-/** What a signature of the whole request is over (README, "Signing requests"). */
+/** What a signature of the whole request is over (API-NOTES.md, "Signing requests"). */
 export interface SignedParts {
   readonly method: string;
   /** The path with its query. */

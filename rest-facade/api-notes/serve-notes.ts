@@ -1,0 +1,33 @@
+/** `/docs/notes/`: API-NOTES.md beside this file, as a page. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import { Marked } from 'marked';
+import { codeBlock, serveGuidePage } from '../guide-page.ts';
+
+/** The anchor of a heading, as GitHub makes it. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\w\s-]/g, '')
+    .replaceAll(/\s/g, '-');
+
+/** Markdown as HTML, with a list of its sections below the title. */
+const renderNotes = (markdown: string): string => {
+  const sections: string[] = [];
+  const renderer = {
+    heading: ({ depth, text }: { readonly depth: number; readonly text: string }) => {
+      if (depth === 2) sections.push(`<a href="#${anchorOf(text)}">${text}</a>`);
+      return `<h${depth} id="${anchorOf(text)}">${text}</h${depth}>\n`;
+    },
+    code: ({ text }: { readonly text: string }) => codeBlock(text),
+  };
+  const html = new Marked({ async: false, renderer }).parse(markdown, { async: false });
+  return html.replace('</h1>', `</h1><p>${sections.join(', ')}.</p>`);
+};
+
+/** Adds the page. */
+export const serveNotes = async (app: FastifyInstance, cacheControl: string): Promise<void> => {
+  const notes = readFileSync(join(import.meta.dirname, 'API-NOTES.md'), 'utf8');
+  await serveGuidePage(app, '/docs/notes/', renderNotes(notes), cacheControl);
+};
