@@ -52,18 +52,21 @@ export const textFaults = (text: string): readonly string[] =>
   });
 
 /**
- * Links of a Markdown text to files beside it that are not among `files`, all of them paths from
- * the root.
+ * Links of a Markdown text to files or folders beside it that are not among `files`, all of them
+ * paths from the root. Links to `/docs` are pages that the service itself serves.
  */
 export const deadLinks = (
   path: string,
   text: string,
   files: readonly string[],
 ): readonly string[] =>
-  [...text.matchAll(/\]\((?!#|https?:)([^)#\s]+)(?:#[^)]*)?\)/g)].flatMap(([, link = '']) => {
-    const target = posix.join(posix.dirname(path), link);
-    return files.includes(target) ? [] : [link];
-  });
+  [...text.matchAll(/\]\((?!#|https?:|\/docs\/)([^)#\s]+)(?:#[^)]*)?\)/g)].flatMap(
+    ([, link = '']) => {
+      const target = posix.join(posix.dirname(path), link);
+      const leads = files.some((file) => file === target || file.startsWith(`${target}/`));
+      return leads ? [] : [link];
+    },
+  );
 
 /** What is wrong with a TypeScript text beyond that. */
 export const typescriptFaults = (path: string, text: string): readonly string[] => {
