@@ -25,7 +25,7 @@ type Page = Exclude<(typeof pages)[number]['path'], '/docs/'>;
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
 /** A text as HTML shows it. */
-export const escapeHtml = (text: string): string =>
+const escapeHtml = (text: string): string =>
   text.replaceAll(/[&<>]/g, (character) => escapes[character] ?? character);
 
 /** A code block; it can be reached by the keyboard, since it may have to be scrolled. */
