@@ -3,11 +3,8 @@
  * and the key nowhere else).
  */
 import type { FastifyRequest } from 'fastify';
-import {
-  authorizationOf,
-  type ApiKeyHolder,
-  type Authenticator,
-} from '../gateway/callers/authenticate.ts';
+import { authorizationOf, type Authenticator } from '../gateway/callers/authenticate.ts';
+import type { ApiKeyHolder } from '../gateway/callers/caller.ts';
 import { headerValues } from '../gateway/callers/header-values.ts';
 import type { RateLimit } from '../gateway/callers/token-bucket.ts';
 import type { KeyPrincipal } from '../subgraphs/kernel/service/access/principal.ts';

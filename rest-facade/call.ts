@@ -6,7 +6,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLError } from 'graphql';
 import type { Authenticator } from '../gateway/callers/authenticate.ts';
-import { signaturesOf, type ShownRequest } from '../gateway/callers/check-caller.ts';
+import { signaturesOf, type SignableRequest } from '../gateway/callers/check-caller.ts';
 import { bytesOf } from '../gateway/graphql/raw-body.ts';
 import type { Supergraph } from '../gateway/supergraph.ts';
 import type { OperationName } from '../schema/generated/operation-map.ts';
@@ -27,7 +27,7 @@ import { ledgerFilePart, type Outcome, type Route } from './routes.ts';
 export type OpenStream = (request: FastifyRequest, reply: FastifyReply, call: Call) => unknown;
 
 export interface CallParts extends LimitParts {
-  readonly authenticator: Pick<Authenticator, 'holds' | 'checkRequest'>;
+  readonly authenticator: Pick<Authenticator, 'isKnown' | 'checkRequest'>;
   readonly supergraph: Pick<Supergraph, 'operation'>;
   readonly openStream: OpenStream;
   /** How many long answers each merchant has on their way. */
@@ -67,7 +67,7 @@ export const openCall = (route: Route, operation: ContractOperation, parts: Call
   };
 };
 
-const shownBy = (request: FastifyRequest): ShownRequest => ({
+const shownBy = (request: FastifyRequest): SignableRequest => ({
   request: request.raw,
   signatures: signaturesOf(request.raw),
   body: bytesOf(request),

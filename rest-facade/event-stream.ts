@@ -7,11 +7,8 @@ import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { separateOperations } from 'graphql';
-import {
-  authorizationOf,
-  type Authenticator,
-  type WatchedConnection,
-} from '../gateway/callers/authenticate.ts';
+import { authorizationOf, type Authenticator } from '../gateway/callers/authenticate.ts';
+import type { WatchedConnection } from '../gateway/callers/caller.ts';
 import { signaturesOf } from '../gateway/callers/check-caller.ts';
 import type { LiveResults, LiveSubscriptions } from '../gateway/live/live-subscriptions.ts';
 import { readOperations } from '../schema/sources.ts';

@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { authorizationOf, type Authenticator } from '../gateway/callers/authenticate.ts';
 import {
   addressHeaders,
-  barredMessage,
+  blockedMessage,
   rateHeaders,
   rateMessage,
   type RateLimiter,
@@ -15,7 +15,7 @@ import type { Caller } from './authenticate.ts';
 import { refuse, sendRefusal, type ErrorCode, type Refusal } from './refusal-http.ts';
 
 export interface LimitParts {
-  readonly authenticator: Pick<Authenticator, 'holds'>;
+  readonly authenticator: Pick<Authenticator, 'isKnown'>;
   readonly limiter: RateLimiter;
 }
 
@@ -40,10 +40,10 @@ export const refuseAddress = (
   request: FastifyRequest,
   { authenticator, limiter }: LimitParts,
 ): Refusal | null => {
-  const barred_s = limiter.barred_s(request.raw);
-  return barred_s === 0 || authenticator.holds(authorizationOf(request.raw))
+  const blocked_s = limiter.blocked_s(request.raw);
+  return blocked_s === 0 || authenticator.isKnown(authorizationOf(request.raw))
     ? null
-    : rateLimited(barredMessage(barred_s), barred_s);
+    : rateLimited(blockedMessage(blocked_s), blocked_s);
 };
 
 /** Refuses a known key from an address that failed too often to prove that it may use it. */
@@ -52,8 +52,8 @@ export const refuseKeyFromAddress = (
   { principal }: Caller,
   { limiter }: LimitParts,
 ): Refusal | null => {
-  const barred_s = limiter.barred_s(request.raw, principal.keyId);
-  return barred_s === 0 ? null : rateLimited(barredMessage(barred_s), barred_s);
+  const blocked_s = limiter.blocked_s(request.raw, principal.keyId);
+  return blocked_s === 0 ? null : rateLimited(blockedMessage(blocked_s), blocked_s);
 };
 
 /**
@@ -68,10 +68,11 @@ export const turnAway = (
   caller?: Caller,
 ): FastifyReply => {
   const keyId = caller?.principal.keyId;
-  const tooOften_s = failedAuthentications.includes(refusal.code)
-    ? limiter.failed(request.raw, keyId)
+  const nowBlocked_s = failedAuthentications.includes(refusal.code)
+    ? limiter.countFailure(request.raw, keyId)
     : 0;
-  const said = tooOften_s === 0 ? refusal : rateLimited(barredMessage(tooOften_s), tooOften_s);
+  const said =
+    nowBlocked_s === 0 ? refusal : rateLimited(blockedMessage(nowBlocked_s), nowBlocked_s);
   return sendRefusal(reply.headers(addressHeaders(limiter, request.raw, keyId)), said);
 };
 
@@ -84,7 +85,7 @@ export const limitMerchant = async (
   { principal, rateLimit }: Caller,
   { limiter }: LimitParts,
 ): Promise<Refusal | null> => {
-  const taken = await limiter.takeOf({ merchantId: principal.merchantId, rateLimit });
+  const taken = await limiter.take({ merchantId: principal.merchantId, rateLimit });
   reply.headers(rateHeaders(rateLimit, taken));
   return taken.granted ? null : rateLimited(rateMessage(taken.retryAfter_s), taken.retryAfter_s);
 };

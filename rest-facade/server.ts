@@ -14,7 +14,7 @@ import { openLongAnswers } from './walk-pages.ts';
 export interface RestFacadeParts extends Omit<CallParts, 'longAnswers'> {
   /** Absent: no bank tells us anything here. */
   readonly bankCallbacks?: BankCallbackParts;
-  readonly authenticator: Pick<Authenticator, 'ofHeader' | 'holds' | 'checkRequest'>;
+  readonly authenticator: Pick<Authenticator, 'ofHeader' | 'isKnown' | 'checkRequest'>;
 }
 
 declare module 'fastify' {

@@ -3,7 +3,7 @@
  * they are sent. No connection to the database and no transaction is held meanwhile, and a reader
  * that is slow has two parts of its answer in memory.
  */
-import { openCount } from '../gateway/callers/quota.ts';
+import { openNamedQuota } from '../gateway/callers/quota.ts';
 import { refuse, type Refusal } from './refusal-http.ts';
 
 /**
@@ -60,7 +60,7 @@ export interface LongAnswers {
 
 /** Opens the count of one process. */
 export const openLongAnswers = (): LongAnswers => {
-  const count = openCount(longAnswers_max);
+  const count = openNamedQuota(longAnswers_max);
   return {
     take: (merchantId) =>
       count.take(merchantId) ?? {

@@ -1,72 +1,77 @@
 /**
- * Lets a caller of the graph in, over HTTP or a socket: the address's limit stands before the key
- * (decision D-09), and failures count against the address.
+ * Admits a caller of the graph, over HTTP or a socket. The address's limit is checked before the
+ * key (decision D-09), and failed authentications count against the address.
  */
 import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
-import type { Authenticated, Authenticator, WatchedConnection } from './authenticate.ts';
+import type { Authenticator } from './authenticate.ts';
+import type { Authenticated, WatchedConnection } from './caller.ts';
 import { personRateLimit, type RateLimited, type RateLimiter } from './rate-limit.ts';
-import type { RateLimit, Taken } from './token-bucket.ts';
+import type { RateLimit, TakeResult } from './token-bucket.ts';
 
 export interface AdmissionParts {
-  readonly authenticator: Pick<Authenticator, 'ofHeader' | 'holds' | 'checkRequest'>;
+  readonly authenticator: Pick<Authenticator, 'ofHeader' | 'isKnown' | 'checkRequest'>;
   readonly limiter: RateLimiter;
   readonly log: Logger;
 }
 
-/** Why nobody was let in: the refusal, the address that must wait, or nobody who could say. */
-export type NotAdmitted = Refused | { readonly barred_s: number } | null;
+/**
+ * Why a caller was not admitted: a refusal, the seconds that its address is blocked for, or null
+ * when the key could not be looked up.
+ */
+export type NotAdmitted = Refused | { readonly blocked_s: number } | null;
 
-/** What a caller shows of itself. */
-export interface Shown extends WatchedConnection {
-  /** The raw bytes that the signature is over. */
+/** The credentials of a connection or request. */
+export interface AdmissionRequest extends WatchedConnection {
+  /** The raw bytes that the signature covers. */
   readonly body: Uint8Array;
 }
 
 /**
- * Who shows this, or why nobody was let in. Null when the key could not be looked up, which is
+ * The caller, or why it was not admitted. Null when the key could not be looked up, which is
  * logged.
  */
 export const admitCaller = async (
-  shown: Shown,
+  admission: AdmissionRequest,
   { authenticator, limiter, log }: AdmissionParts,
   requestId?: string,
 ): Promise<Authenticated | NotAdmitted> => {
-  const { request, authorization } = shown;
-  const barred_s = limiter.barred_s(request);
-  if (barred_s > 0 && !authenticator.holds(authorization)) return { barred_s };
+  const { request, authorization } = admission;
+  const blocked_s = limiter.blocked_s(request);
+  if (blocked_s > 0 && !authenticator.isKnown(authorization)) return { blocked_s };
   try {
     const caller = await authenticator.ofHeader(authorization, request);
     if (isRefused(caller)) {
-      const tooOften_s = isFailure(caller) ? limiter.failed(request) : 0;
-      return tooOften_s > 0 ? { barred_s: tooOften_s } : caller;
+      const nowBlocked_s = isFailure(caller) ? limiter.countFailure(request) : 0;
+      return nowBlocked_s > 0 ? { blocked_s: nowBlocked_s } : caller;
     }
     const { holder } = caller;
     if (!holder) return caller;
-    const keyBarred_s = limiter.barred_s(request, holder.keyId);
-    if (keyBarred_s > 0) return { barred_s: keyBarred_s };
-    const refusal = authenticator.checkRequest(holder, shown);
-    const tooOften_s = refusal && isFailure(refusal) ? limiter.failed(request, holder.keyId) : 0;
-    return tooOften_s > 0 ? { barred_s: tooOften_s } : (refusal ?? caller);
+    const keyBlocked_s = limiter.blocked_s(request, holder.keyId);
+    if (keyBlocked_s > 0) return { blocked_s: keyBlocked_s };
+    const refusal = authenticator.checkRequest(holder, admission);
+    const nowBlocked_s =
+      refusal && isFailure(refusal) ? limiter.countFailure(request, holder.keyId) : 0;
+    return nowBlocked_s > 0 ? { blocked_s: nowBlocked_s } : (refusal ?? caller);
   } catch (thrown) {
     log.error({ err: thrown, requestId }, 'a key could not be looked up');
     return null;
   }
 };
 
-/** Whether somebody failed to prove who it is. */
+/** Whether the refusal counts as a failed authentication. */
 const isFailure = ({ code }: Refused): boolean =>
   ['unauthorized', 'ip_not_allowed', 'signature_required', 'invalid_signature'].includes(code);
 
-/** Tokens that were asked for, and the bucket that they come out of. */
+/** The result of taking tokens, and the limit of the bucket that they came from. */
 export interface TokensTaken {
   readonly limit: RateLimit;
-  readonly taken: Taken;
+  readonly taken: TakeResult;
 }
 
 /**
- * Takes the first token of a call, which reads it; null for the operator's own token, which is not
- * limited.
+ * Takes the first token of a call, which pays for reading it. Null for the operator's own token,
+ * which is not limited.
  */
 export const takeToken = async (
   { holder, person }: Authenticated,
@@ -77,8 +82,8 @@ export const takeToken = async (
 };
 
 /**
- * Takes what an operation costs beyond the token that its call has taken; null when nothing, or
- * when the caller is not limited. What costs more than a full bucket costs a full one.
+ * Takes what an operation costs beyond the call's first token. Null when it costs no more, or when
+ * the caller is not limited. An operation that costs more than a full bucket costs a full one.
  */
 export const takeCost = async (
   { holder, person }: Authenticated,
@@ -89,7 +94,7 @@ export const takeCost = async (
   const further = Math.min(tokens, limited?.rateLimit.burst ?? 1) - 1;
   if (!limited || further <= 0) return null;
   const { limit, taken } = await take(limiter, limited, further);
-  // The next try takes its first token once more.
+  // A retry takes its first token again.
   return {
     limit,
     taken: taken.granted
@@ -107,5 +112,5 @@ const take = async (
   tokens: number,
 ): Promise<TokensTaken> => ({
   limit: limited.rateLimit,
-  taken: await limiter.takeOf(limited, tokens),
+  taken: await limiter.take(limited, tokens),
 });

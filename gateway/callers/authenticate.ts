@@ -1,121 +1,81 @@
 /**
- * Who sent a request. Contract "Authentication" 1 to 6; decisions D-01, D-09 and D-40a. What a key
- * must come with beside itself is check-caller.ts. A bearer is read by the first reader that knows
- * its form: the operator's token, a merchant's key, a token of the OIDC issuer.
+ * Authenticates requests. Contract "Authentication" 1 to 6; decisions D-01, D-09 and D-40a. What a
+ * key needs beside itself is checked in check-caller.ts. A bearer is read by the first reader that
+ * knows its form: the operator's token, a merchant's key, a token of the OIDC issuer.
  */
 import { hash, randomUUID, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Bus } from '../../subgraphs/kernel/rules/event.ts';
 import { refused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
-import {
-  scopes,
-  type Call,
-  type Principal,
-  type Scope,
-} from '../../subgraphs/kernel/service/access/principal.ts';
-import type { FindApiKeyHolderQuery } from '../../schema/generated/asked-of-merchants.ts';
+import { scopes, type Call, type Scope } from '../../subgraphs/kernel/service/access/principal.ts';
 import type { AddressOf } from './caller-address.ts';
-import { onceFor, openCheckAddress, openCheckRequest, type CheckRequest } from './check-caller.ts';
+import type {
+  ApiKeyHolder,
+  Authenticated,
+  AuthenticateHeader,
+  Authorization,
+  BearerReader,
+} from './caller.ts';
+import { openCheckAddress, openCheckRequest, type CheckRequest } from './check-caller.ts';
 import { headerValues } from './header-values.ts';
+import { rememberByHolder } from './remember-by-holder.ts';
 import { openKeyHolders, type KeyHolders } from './key-holders.ts';
 import { openKeyUse, type UsedKey } from './key-use.ts';
-import { openKeyWatch } from './key-watch.ts';
+import { openKeyWatch, type WatchKey } from './key-watch.ts';
 import type { Supergraph } from '../supergraph.ts';
 import type { Keys } from '../../subgraphs/kernel/service/access/keys.ts';
 
-/** Who a key speaks for, as the merchants subgraph says. */
-export type ApiKeyHolder = Readonly<NonNullable<FindApiKeyHolderQuery['apiKeyHolder']>>;
-
-export interface Authenticated {
-  readonly principal: Principal;
-  /** Present for a merchant's key. */
-  readonly holder?: ApiKeyHolder;
-  /** Present for a person: whose rate it is. */
-  readonly person?: string;
-  /**
-   * When the bearer is no longer good, in milliseconds since 1970; absent when it does not end by
-   * itself.
-   */
-  readonly expiresAt_ms?: number;
-}
-
 export interface Authenticator {
   /**
-   * Who the header `Authorization` speaks for. Refuses with `unauthorized`, in the same words for
-   * whatever is wrong with it, a key from an address that its shop does not allow with
-   * `ip_not_allowed`, or a good token without a role with `scope_required`. Rejects when the
-   * merchants subgraph or the issuer cannot be asked. A key has then to stand `checkRequest`, once
-   * the body is there.
+   * Finds the caller behind the header `Authorization`. Refuses with `unauthorized`, with one
+   * message for every reason; a key from an address that its shop does not allow with
+   * `ip_not_allowed`; a good token without a role with `scope_required`. Rejects when the merchants
+   * subgraph or the issuer is unavailable. A key must also pass `checkRequest` once the body has
+   * arrived.
    */
-  ofHeader(
-    authorization: string | readonly string[] | undefined,
-    request: IncomingMessage,
-  ): Promise<Authenticated | Refused>;
-  /**
-   * What of a key's request is wrong: its signature, or that it is a live one without live mode.
-   */
+  readonly ofHeader: AuthenticateHeader;
+  /** Refuses a key's request whose signature is wrong, or a live one without live mode. */
   readonly checkRequest: CheckRequest;
   /**
-   * Watches the key or token behind a long-lived connection: `lost` is called once when the header
-   * is no longer good, at once after the key was revoked, its shop's protection changed against the
-   * connection, or the token has expired or, when the message of that was lost, within a minute.
-   * Returns the way out. Bearers that never end are not watched.
+   * Watches the key or token behind a long-lived connection. `lost` is called at once when the key
+   * is revoked, when its shop's protection changes against the connection, or when the token
+   * expires; within a minute when the message of that change was lost. Bearers that never end are
+   * not watched.
    */
-  watch(
-    connection: WatchedConnection,
-    caller: Authenticated,
-    lost: (refusal: Refused) => void,
-  ): () => void;
+  readonly watch: WatchKey;
   /**
-   * Whether the header holds the operator's token or a key that is known here: nobody need be
-   * asked.
+   * Whether the header holds the operator's token or a key that this process has cached, so that no
+   * lookup is needed.
    */
-  holds(authorization: string | readonly string[] | undefined): boolean;
-  close(): Promise<void>;
-}
-
-/** A long-lived connection, by what it showed of itself when it began. */
-export interface WatchedConnection {
-  readonly request: IncomingMessage;
-  readonly authorization: string | readonly string[] | undefined;
-  readonly signatures: readonly string[];
-  /**
-   * When it began, in milliseconds since 1970: its signature is judged by that moment however long
-   * it lasts.
-   */
-  readonly arrivedAt_ms: number;
+  readonly isKnown: (authorization: Authorization) => boolean;
+  readonly close: () => Promise<void>;
 }
 
 export interface AuthenticatorParts {
   readonly supergraph: Pick<Supergraph, 'operation'>;
   readonly bus: Bus;
-  /** Opens the shops' sealed signing secrets. */
+  /** Unseals the shops' signing secrets. */
   readonly vaultKey: Keys;
   readonly addressOf: AddressOf;
   readonly log: Logger;
-  /** The bootstrap operator's token; null: there is none. */
+  /** The bootstrap operator's token; null when there is none. */
   readonly operatorToken: string | null;
-  /** Reads other bearers than operator token and keys: those of an OIDC issuer. */
+  /** Readers of other bearers: those of an OIDC issuer. */
   readonly otherReaders?: readonly BearerReader[];
-  /** Milliseconds on a clock that only goes forward. */
+  /** A monotonic clock in milliseconds. */
   readonly now_ms?: () => number;
 }
 
-/**
- * Reads a bearer of its own form; null when the form is another's. Rejects when whoever must be
- * asked does not answer.
- */
-export type BearerReader = (bearer: string) => Promise<Authenticated | Refused> | null;
-/** The same of a bearer whose digest is known. */
+/** A bearer reader that also gets the bearer's digest. */
 type DigestReader = (bearer: string, digest: string) => ReturnType<BearerReader>;
 
-/** One message for all (decision D-01), so that nothing can be probed. */
+/** One message for every reason (decision D-01), so that nothing can be probed. */
 const unauthorized = refused('unauthorized', 'The API key is missing or not valid.');
 
 /**
- * The values of the header `Authorization`, one for each time that it was sent: Node's `headers`
- * would hide all but the first.
+ * The values of the header `Authorization`, one for each time that it was sent. Node's `headers`
+ * keeps only the first.
  */
 export const authorizationOf = (request: Pick<IncomingMessage, 'rawHeaders'>): readonly string[] =>
   headerValues(request, 'authorization');
@@ -130,8 +90,8 @@ export const openAuthenticator = (parts: AuthenticatorParts): Authenticator => {
     log,
     now_ms = () => performance.now(),
   } = parts;
-  const holders = openKeyHolders({ ask: askMerchants(supergraph), bus, now_ms });
-  const keyUse = openKeyUse({ tell: tellMerchants(supergraph), log, now_ms });
+  const holders = openKeyHolders({ find: findHolder(supergraph), bus, now_ms });
+  const keyUse = openKeyUse({ report: reportKeyUse(supergraph), log, now_ms });
   const checkAddress = openCheckAddress(parts.addressOf);
   const checkRequest = openCheckRequest(parts.vaultKey);
   const readOperator = readOperatorToken(operatorToken);
@@ -154,25 +114,25 @@ export const openAuthenticator = (parts: AuthenticatorParts): Authenticator => {
     const caller = bearer === null ? null : await ofBearer(bearer);
     if (caller === null) return unauthorized;
     if (!('holder' in caller) || !caller.holder) return caller;
-    const elsewhere = checkAddress(caller.holder, request);
-    if (elsewhere) return elsewhere;
-    keyUse.note(caller.holder);
+    const addressRefusal = checkAddress(caller.holder, request);
+    if (addressRefusal) return addressRefusal;
+    keyUse.record(caller.holder);
     return caller;
   };
 
-  const watched = openKeyWatch({ ofHeader, checkRequest }, holders);
+  const keyWatch = openKeyWatch({ ofHeader, checkRequest }, holders);
   return {
     ofHeader,
     checkRequest,
-    watch: watched.watch,
-    holds: (authorization) => {
+    watch: keyWatch.watch,
+    isKnown: (authorization) => {
       const bearer = bearerOf(authorization);
       if (bearer === null) return false;
       const digest = digestOf(bearer);
-      return readOperator(bearer, digest) !== null || holders.holds(digest);
+      return readOperator(bearer, digest) !== null || holders.isKnown(digest);
     },
     close: async () => {
-      watched.close();
+      keyWatch.close();
       holders.close();
       await keyUse.close();
     },
@@ -180,10 +140,10 @@ export const openAuthenticator = (parts: AuthenticatorParts): Authenticator => {
 };
 
 /**
- * The one bearer of the header; null when there is none, more than one (decision D-40a), or another
+ * The bearer of the header. Null when there is none, more than one (decision D-40a), or another
  * scheme.
  */
-const bearerOf = (authorization: string | readonly string[] | undefined): string | null => {
+const bearerOf = (authorization: Authorization): string | null => {
   const values = typeof authorization === 'string' ? [authorization] : (authorization ?? []);
   const [value] = values;
   if (value === undefined || values.length > 1) return null;
@@ -218,8 +178,8 @@ const admitHolder = async (
   return holder ? authenticatedAs(holder) : unauthorized;
 };
 
-/** Made once for a holder, which is remembered and has many requests. */
-const authenticatedAs = onceFor<Authenticated>((holder) => {
+/** Made once for each cached holder, which serves many requests. */
+const authenticatedAs = rememberByHolder<Authenticated>((holder) => {
   const { keyId, merchantId, shopId, mode } = holder;
   const granted = holder.scopes.filter((scope): scope is Scope =>
     scopes.some((known) => known === scope),
@@ -232,7 +192,7 @@ const asGateway = (): Call => ({
   requestId: randomUUID(),
 });
 
-const tellMerchants = (
+const reportKeyUse = (
   supergraph: Pick<Supergraph, 'operation'>,
 ): ((used: readonly UsedKey[]) => Promise<void>) => {
   const operation = supergraph.operation('NoteApiKeyUse');
@@ -243,7 +203,7 @@ const tellMerchants = (
   };
 };
 
-const askMerchants = (
+const findHolder = (
   supergraph: Pick<Supergraph, 'operation'>,
 ): ((digest: string) => Promise<ApiKeyHolder | null>) => {
   const operation = supergraph.operation('FindApiKeyHolder');

@@ -1,11 +1,11 @@
 /** Token buckets of one process, for an installation without Redis. */
 import { Lru } from '../../subgraphs/kernel/service/lru.ts';
-import { takenOf, token_us, type Buckets } from './token-bucket.ts';
+import { takeResult, token_us, type Buckets } from './token-bucket.ts';
 
-/** The buckets that were not used for longest are forgotten, which fills them. */
+/** The least recently used buckets are dropped, which refills them. */
 const buckets_max = 100_000;
 
-/** Opens the buckets. `now_us` is a clock that only goes forward, in microseconds. */
+/** Opens the buckets. `now_us` is a monotonic clock in microseconds. */
 export const openBucketsInMemory = (
   now_us: () => number = () => performance.now() * 1_000,
 ): Buckets => {
@@ -14,14 +14,14 @@ export const openBucketsInMemory = (
     take: (name, limit, tokens = 1) => {
       const now = now_us();
       const token = token_us(limit);
-      const most = token * limit.burst;
-      // Never more than empty, even when the limit was another before.
-      const debt = Math.min(Math.max((fullAt.get(name) ?? now) - now, 0), most);
+      const capacity = token * limit.burst;
+      // A bucket is never more than empty, even after its limit has changed.
+      const debt = Math.min(Math.max((fullAt.get(name) ?? now) - now, 0), capacity);
       const price = token * tokens;
-      const granted = debt + price <= most;
+      const granted = debt + price <= capacity;
       const owed = granted ? debt + price : debt;
       fullAt.set(name, now + owed);
-      return takenOf(granted, owed, limit, tokens);
+      return takeResult(granted, owed, limit, tokens);
     },
     close: () => {},
   };

@@ -1,25 +1,25 @@
 /**
  * Token buckets of all processes, in Redis: one script call for each request, by Redis' own clock.
- * When Redis is away or slow nobody waits for it: the answer is null at once, a metric moves, and
- * one call now and then finds out whether it is back.
+ * When Redis is unavailable or slow, no request waits for it: the answer is null at once, a metric
+ * counts it, and an occasional call probes whether Redis is back.
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Counter } from 'prom-client';
 import { connectRedis } from '../../subgraphs/kernel/service/connect-redis.ts';
 import { metrics, type Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
-import { takenOf, token_us, type Buckets } from './token-bucket.ts';
+import { takeResult, token_us, type Buckets } from './token-bucket.ts';
 
-/** How long Redis is left alone after it did not answer, before one more call asks it. */
-const limiterPause_ms = 250;
-/** How long a start waits for the connection. What comes before it is not limited. */
-const connectPatience_ms = 2_000;
+/** The pause after a failed call, before one more call probes Redis. */
+const retryPause_ms = 250;
+/** How long a start waits for the connection. Requests before that are not limited. */
+const connectWait_ms = 2_000;
 const reconnect_min_ms = 50;
 const reconnect_max_ms = 1_000;
-/** A connection that has been silent for this long while an answer is due is made anew. */
-const silence_ms = 2_000;
-/** An outage is over when nothing has failed for this long. */
-const settle_ms = 1_000;
+/** A connection that is silent for this long while an answer is due is replaced. */
+const socketTimeout_ms = 2_000;
+/** An outage is over after this long without a failure. */
+const recovery_ms = 1_000;
 
 /** The same arithmetic as in memory. The key lives until the bucket is full. */
 const script = `
@@ -51,7 +51,9 @@ export interface RedisBucketsParts {
   readonly log: Logger;
 }
 
-/** Opens the buckets. Fulfils although Redis is away: then nothing is limited until it is there. */
+/**
+ * Opens the buckets. Fulfils although Redis is unavailable: until it is there, nothing is limited.
+ */
 export const openBucketsInRedis = async ({
   url,
   wait_ms,
@@ -61,22 +63,22 @@ export const openBucketsInRedis = async ({
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
-    connectTimeout: connectPatience_ms,
-    socketTimeout: silence_ms,
+    connectTimeout: connectWait_ms,
+    socketTimeout: socketTimeout_ms,
     retryStrategy: (attempts: number) => Math.min(attempts * reconnect_min_ms, reconnect_max_ms),
   });
   const outage = watchStore(log);
   redis.on('error', outage.lost);
   await Promise.race([
     new Promise((resolve) => redis.once('ready', resolve)),
-    sleep(connectPatience_ms, null, { ref: false }),
+    sleep(connectWait_ms, null, { ref: false }),
   ]);
 
-  const ask = async (key: string, { token, burst, tokens }: Price): Promise<unknown> => {
+  const runScript = async (key: string, { token, burst, tokens }: Price): Promise<unknown> => {
     try {
       return await redis.evalsha(scriptDigest, 1, key, token, burst, tokens);
     } catch (error) {
-      // Redis forgets its scripts when it starts again.
+      // Redis loses its scripts when it restarts.
       if (error instanceof Error && error.message.startsWith('NOSCRIPT'))
         return redis.eval(script, 1, key, token, burst, tokens);
       throw error;
@@ -84,19 +86,19 @@ export const openBucketsInRedis = async ({
   };
   return {
     take: async (name, limit, tokens = 1) => {
-      if (!outage.mayAsk()) return passed();
+      if (!outage.mayCall()) return passUnlimited();
       try {
         const [granted, debt_us] = readAnswer(
-          await inTime(
-            ask(`rate:${name}`, { token: token_us(limit), burst: limit.burst, tokens }),
+          await withTimeout(
+            runScript(`rate:${name}`, { token: token_us(limit), burst: limit.burst, tokens }),
             wait_ms,
           ),
         );
         outage.answered();
-        return takenOf(granted === 1, debt_us, limit, tokens);
+        return takeResult(granted === 1, debt_us, limit, tokens);
       } catch (error) {
         outage.lost(error);
-        return passed();
+        return passUnlimited();
       }
     },
     close: () => {
@@ -113,7 +115,7 @@ interface Price {
   readonly tokens: number;
 }
 
-const passed = (): null => {
+const passUnlimited = (): null => {
   unavailable.inc();
   return null;
 };
@@ -127,40 +129,40 @@ const readAnswer = (answer: unknown): readonly [granted: number, debt_us: number
 };
 
 /**
- * The answer, when it comes in time. What has arrived while this process was busy with something
- * else has come in time.
+ * The answer, if it comes in time. An answer that arrived while this process was busy counts as in
+ * time.
  */
-const inTime = <Answer>(answer: Promise<Answer>, wait_ms: number): Promise<Answer> =>
+const withTimeout = <Answer>(answer: Promise<Answer>, wait_ms: number): Promise<Answer> =>
   new Promise((resolve, reject) => {
     const late = (): void => reject(new Error(`Redis did not answer within ${wait_ms} ms`));
-    // Timers run before sockets are read: the immediate comes after that.
+    // Timers run before sockets are read; the immediate runs after that.
     const timer = setTimeout(() => setImmediate(late), wait_ms);
     answer.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 
 /**
- * Who may ask the store. One line in the log when it is lost and one when it is back; while it is
- * lost, one call after each pause may ask.
+ * Tracks whether the store may be called. One line is logged when it is lost and one when it is
+ * back; while it is lost, one call after each pause may probe it.
  */
 const watchStore = (log: Logger) => {
   let pausing = false;
-  let askAgain_ms = 0;
-  let failed_ms = 0;
+  let retryAt_ms = 0;
+  let lastFailureAt_ms = 0;
   let lostAt_ms: number | null = null;
   let silent = false;
   return {
-    mayAsk: (): boolean => {
+    mayCall: (): boolean => {
       if (!pausing) return true;
       const now = performance.now();
-      if (now < askAgain_ms) return false;
-      askAgain_ms = now + limiterPause_ms;
+      if (now < retryAt_ms) return false;
+      retryAt_ms = now + retryPause_ms;
       return true;
     },
     answered: (): void => {
       pausing = false;
-      if (lostAt_ms === null || performance.now() - failed_ms < settle_ms) return;
+      if (lostAt_ms === null || performance.now() - lastFailureAt_ms < recovery_ms) return;
       log.info(
-        { lost_ms: Math.round(failed_ms - lostAt_ms) },
+        { lost_ms: Math.round(lastFailureAt_ms - lostAt_ms) },
         'the store of the rate limiter is back',
       );
       lostAt_ms = null;
@@ -168,10 +170,10 @@ const watchStore = (log: Logger) => {
     lost: (error: unknown): void => {
       if (silent) return;
       pausing = true;
-      failed_ms = performance.now();
-      askAgain_ms = failed_ms + limiterPause_ms;
+      lastFailureAt_ms = performance.now();
+      retryAt_ms = lastFailureAt_ms + retryPause_ms;
       if (lostAt_ms !== null) return;
-      lostAt_ms = failed_ms;
+      lostAt_ms = lastFailureAt_ms;
       log.error(
         { err: error },
         'the store of the rate limiter is lost; requests pass unlimited until it is back',

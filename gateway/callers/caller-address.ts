@@ -1,7 +1,7 @@
 /**
- * Where a call comes from: decision D-11. It is the socket's address, or the last untrusted hop of
- * `X-Forwarded-For` when the socket belongs to a configured trusted proxy. Whoever is no trusted
- * proxy gains nothing by sending that header.
+ * The address of a caller (decision D-11): the socket's, or the last untrusted hop of
+ * `X-Forwarded-For` when the socket belongs to a configured trusted proxy. A sender that is not a
+ * trusted proxy gains nothing by that header.
  */
 import type { IncomingMessage } from 'node:http';
 import {
@@ -11,12 +11,15 @@ import {
 import { headerValues } from './header-values.ts';
 
 /**
- * Gives the caller's address. What a trusted proxy names instead of an address comes as it stands,
- * and is in no list.
+ * Gives the caller's address. A trusted proxy may name something that is no address: it is returned
+ * as it stands, and matches no list.
  */
 export type AddressOf = (request: IncomingMessage) => string;
 
-/** `trustedProxies`: addresses and CIDR blocks; none means that the header is never read. */
+/**
+ * Opens the reader. `trustedProxies` are addresses and CIDR blocks; with none the header is never
+ * read.
+ */
 export const openAddressOf = (trustedProxies: readonly string[]): AddressOf => {
   const trusted = openAddressList(trustedProxies);
   return (request) => {
@@ -25,13 +28,13 @@ export const openAddressOf = (trustedProxies: readonly string[]): AddressOf => {
     const hops = headerValues(request, 'x-forwarded-for')
       .flatMap((value) => value.split(','))
       .map((hop) => plain(hop.trim()));
-    // Each proxy appends whom it heard from: the nearest hop is the last. Where all are trusted,
-    // the first one began the call.
+    // Each proxy appends its own peer: the nearest hop is the last. Where all hops are trusted, the
+    // first one began the call.
     return hops.findLast((hop) => !trusted(hop)) ?? hops[0] ?? socket;
   };
 };
 
-/** The address in one notation, without the port that some proxies add. */
+/** The address in one notation, without the port that some proxies append. */
 const plain = (text: string): string => {
   const [, bracketed, withPort] =
     /^\[([^\]]*)\](?::\d+)?$|^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(text) ?? [];
@@ -50,8 +53,8 @@ const blockOf = (text: string, groups: number): string => {
 };
 
 /**
- * What one caller can choose freely of its address: an IPv4 address itself, of an IPv6 address the
- * /64 that it is in. For counting callers.
+ * The part of an address that one caller does not choose freely, for counting callers: an IPv4
+ * address itself, the /64 of an IPv6 address.
  */
 export const networkOf = (address: string): string => {
   const read = readAddress(address);
@@ -59,8 +62,8 @@ export const networkOf = (address: string): string => {
 };
 
 /**
- * What one organisation often has: of an IPv4 address the /24 that it is in, of an IPv6 address the
- * /48. What is no address comes as it is.
+ * The network that one organisation often has: the /24 of an IPv4 address, the /48 of an IPv6
+ * address. Anything that is no address is returned as it is.
  */
 export const widerNetworkOf = (address: string): string => {
   const read = readAddress(address);
@@ -70,9 +73,9 @@ export const widerNetworkOf = (address: string): string => {
     : `${read.text.split('.').slice(0, 3).join('.')}.0/24`;
 };
 
-/** Whether an address is the machine's own. */
+/** Whether an address is a loopback address. */
 export const isLoopback: (address: string) => boolean = openAddressList(['127.0.0.0/8', '::1']);
 
-/** Tells whether an address is in one of these networks: addresses and CIDR blocks. */
+/** Opens the check whether an address is in one of these networks: addresses and CIDR blocks. */
 export const openNetworks = (networks: readonly string[]): ((address: string) => boolean) =>
   openAddressList(networks);

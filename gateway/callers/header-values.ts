@@ -1,6 +1,6 @@
 /**
- * A header as often as it was sent. Node keeps the first Authorization and joins most others, so
- * that only the raw list tells.
+ * Every value of a header that was sent several times. Node keeps the first Authorization and joins
+ * most others, so only the raw list has them.
  */
 import type { IncomingMessage } from 'node:http';
 

@@ -1,84 +1,85 @@
 /**
- * Who the API keys speak for, remembered for a short while. Revoking empties at once, in every
- * process: bus topic `keys`.
+ * A cache of the holders of API keys. A change of keys empties it at once in every process, through
+ * the bus topic `keys`.
  */
 import type { Bus } from '../../subgraphs/kernel/rules/event.ts';
 import { Lru } from '../../subgraphs/kernel/service/lru.ts';
-import type { ApiKeyHolder } from './authenticate.ts';
+import type { ApiKeyHolder } from './caller.ts';
 
-export const heldKey_ms = 30_000;
-const heldKeys_max = 10_000;
+export const knownKey_ms = 30_000;
+const knownKeys_max = 10_000;
 export const unknownKey_ms = 1_000;
-/** Apart from the known keys, so that guessing does not push those out. */
+/** Separate from the known keys, so that guessing does not evict them. */
 const unknownKeys_max = 1_000;
 
 export interface KeyHoldersParts {
   /**
-   * Asks the merchants subgraph for the key with this digest; null when it is unknown or revoked.
+   * Looks up the key with this digest in the merchants subgraph; null when it is unknown or
+   * revoked.
    */
-  readonly ask: (digest: string) => Promise<ApiKeyHolder | null>;
+  readonly find: (digest: string) => Promise<ApiKeyHolder | null>;
   readonly bus: Bus;
-  /** Milliseconds on a clock that only goes forward. */
+  /** A monotonic clock in milliseconds. */
   readonly now_ms?: () => number;
 }
 
 export interface KeyHolders {
   /**
-   * The holder of the key with this SHA-256 (hex); null when there is none. Rejects when nobody
-   * could be asked.
+   * The holder of the key with this SHA-256 (hex); null when there is none. Rejects when the lookup
+   * fails.
    */
   find(digest: string): Promise<ApiKeyHolder | null>;
   /**
-   * Whether this key was good when it was last asked about, however long ago, and has not been
-   * revoked since.
+   * Whether this key was valid at its last lookup, however long ago, and has not been revoked
+   * since.
    */
-  holds(digest: string): boolean;
+  isKnown(digest: string): boolean;
   /**
-   * Calls `changed` with a merchant whose keys may have changed, after they have been forgotten
-   * here. Returns the way out.
+   * Calls `changed` with a merchant whose keys may have changed, after the cache has dropped them.
+   * The returned function ends the subscription.
    */
   onChange(changed: (merchantId: string) => void): () => void;
   close(): void;
 }
 
-/** Opens the memory of key holders. Equal questions asked at the same time are one. */
+/** Opens the cache. Concurrent lookups of one key are a single lookup. */
 export const openKeyHolders = ({
-  ask,
+  find,
   bus,
   now_ms = () => performance.now(),
 }: KeyHoldersParts): KeyHolders => {
-  const held = new Lru<string, { readonly holder: ApiKeyHolder; readonly until_ms: number }>(
-    heldKeys_max,
+  const known = new Lru<string, { readonly holder: ApiKeyHolder; readonly until_ms: number }>(
+    knownKeys_max,
   );
   const unknown = new Lru<string, number>(unknownKeys_max);
-  const asking = new Map<string, Promise<ApiKeyHolder | null>>();
+  const pending = new Map<string, Promise<ApiKeyHolder | null>>();
   const listeners = new Set<(merchantId: string) => void>();
 
   const unsubscribe = bus.subscribe('keys', ({ merchantId }) => {
-    held.deleteWhere(({ holder }) => holder.merchantId === merchantId);
+    known.deleteWhere(({ holder }) => holder.merchantId === merchantId);
     unknown.deleteWhere(() => true);
-    // What is being asked may have been answered before the change: its answer is not kept, and
-    // nobody joins it.
-    asking.clear();
+    // A lookup in flight may have been answered before the change: its result is not cached, and no
+    // new caller joins it.
+    pending.clear();
     for (const changed of listeners) changed(merchantId);
   });
 
   const keep = (digest: string, holder: ApiKeyHolder | null): void => {
-    if (holder) held.set(digest, { holder, until_ms: now_ms() + heldKey_ms });
+    if (holder) known.set(digest, { holder, until_ms: now_ms() + knownKey_ms });
     else {
-      held.delete(digest);
+      known.delete(digest);
       unknown.set(digest, now_ms() + unknownKey_ms);
     }
   };
 
-  const askOnce = (digest: string): Promise<ApiKeyHolder | null> => {
-    const answer = ask(digest).then((holder) => {
-      if (asking.get(digest) === answer) keep(digest, holder);
+  const findOnce = (digest: string): Promise<ApiKeyHolder | null> => {
+    const answer = find(digest).then((holder) => {
+      if (pending.get(digest) === answer) keep(digest, holder);
       return holder;
     });
-    asking.set(digest, answer);
+    pending.set(digest, answer);
     const forget = (): void => {
-      if (asking.get(digest) === answer) asking.delete(digest);
+      if (pending.get(digest) === answer) pending.delete(digest);
     };
     answer.then(forget, forget);
     return answer;
@@ -86,12 +87,12 @@ export const openKeyHolders = ({
 
   return {
     find: async (digest) => {
-      const known = held.get(digest);
-      if (known && known.until_ms > now_ms()) return known.holder;
+      const cached = known.get(digest);
+      if (cached && cached.until_ms > now_ms()) return cached.holder;
       if ((unknown.get(digest) ?? 0) > now_ms()) return null;
-      return asking.get(digest) ?? askOnce(digest);
+      return pending.get(digest) ?? findOnce(digest);
     },
-    holds: (digest) => held.get(digest) !== undefined,
+    isKnown: (digest) => known.get(digest) !== undefined,
     onChange: (changed) => {
       listeners.add(changed);
       return () => void listeners.delete(changed);

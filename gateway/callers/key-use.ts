@@ -1,13 +1,13 @@
 /**
- * When keys were last used: gathered in memory, told to the merchants subgraph every few seconds,
- * and of one key at most once in a minute.
+ * Records when keys were last used: collected in memory, reported to the merchants subgraph every
+ * few seconds, and at most once a minute for each key.
  */
 import { Lru } from '../../subgraphs/kernel/service/lru.ts';
 import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 
-export const keyUseTold_ms = 60_000;
-export const keyUseGather_ms = 5_000;
-/** How long a process that ends waits for its last word to be heard. */
+export const keyUseInterval_ms = 60_000;
+export const keyUseFlush_ms = 5_000;
+/** How long a closing process waits for its last report. */
 const keyUseClose_ms = 1_000;
 const rememberedKeys_max = 10_000;
 
@@ -18,48 +18,48 @@ export interface UsedKey {
 }
 
 export interface KeyUse {
-  /** A request came with this key and was let in. Costs the request next to nothing. */
-  note(key: UsedKey): void;
-  /** Tells what has not been told. Never rejects. */
+  /** Records a request that was admitted with this key. Costs the request next to nothing. */
+  record(key: UsedKey): void;
+  /** Reports what is still pending. Never rejects. */
   close(): Promise<void>;
 }
 
 export interface KeyUseParts {
-  readonly tell: (used: readonly UsedKey[]) => Promise<void>;
+  readonly report: (used: readonly UsedKey[]) => Promise<void>;
   readonly log: Pick<Logger, 'warn'>;
-  /** Milliseconds on a clock that only goes forward. */
+  /** A monotonic clock in milliseconds. */
   readonly now_ms: () => number;
 }
 
-/** Opens the gathering. What could not be told is told with the key's next use. */
-export const openKeyUse = ({ tell, log, now_ms }: KeyUseParts): KeyUse => {
-  const told_ms = new Lru<string, number>(rememberedKeys_max);
-  const gathered = new Map<string, UsedKey>();
-  const tellAll = async (): Promise<void> => {
-    if (gathered.size === 0) return;
-    const used = [...gathered.values()];
-    gathered.clear();
+/** Opens the recorder. After a failed report, a key is reported with its next use. */
+export const openKeyUse = ({ report, log, now_ms }: KeyUseParts): KeyUse => {
+  const reportedAt_ms = new Lru<string, number>(rememberedKeys_max);
+  const pending = new Map<string, UsedKey>();
+  const flush = async (): Promise<void> => {
+    if (pending.size === 0) return;
+    const used = [...pending.values()];
+    pending.clear();
     try {
-      await tell(used);
+      await report(used);
     } catch (error) {
-      for (const { keyId } of used) told_ms.delete(keyId);
+      for (const { keyId } of used) reportedAt_ms.delete(keyId);
       log.warn({ err: error, keys: used.length }, 'the last use of keys could not be noted');
     }
   };
-  const timer = setInterval(() => void tellAll(), keyUseGather_ms).unref();
+  const timer = setInterval(() => void flush(), keyUseFlush_ms).unref();
   return {
-    note: ({ merchantId, keyId }) => {
-      const last_ms = told_ms.get(keyId);
-      if (last_ms !== undefined && now_ms() - last_ms < keyUseTold_ms) return;
-      told_ms.set(keyId, now_ms());
-      gathered.set(keyId, { merchantId, keyId });
+    record: ({ merchantId, keyId }) => {
+      const last_ms = reportedAt_ms.get(keyId);
+      if (last_ms !== undefined && now_ms() - last_ms < keyUseInterval_ms) return;
+      reportedAt_ms.set(keyId, now_ms());
+      pending.set(keyId, { merchantId, keyId });
     },
     close: async () => {
       clearInterval(timer);
       const { promise: late, resolve } = Promise.withResolvers<void>();
-      const patience = setTimeout(resolve, keyUseClose_ms);
-      await Promise.race([tellAll(), late]);
-      clearTimeout(patience);
+      const timeout = setTimeout(resolve, keyUseClose_ms);
+      await Promise.race([flush(), late]);
+      clearTimeout(timeout);
     },
   };
 };

@@ -1,43 +1,57 @@
 /**
- * Long-lived connections outlive the check of their key or token: it is checked again when its
- * merchant's keys changed, and now and then, and a token is lost when it expires.
+ * Long-lived connections outlive the check of their key or token. It is repeated when the
+ * merchant's keys change, and periodically; a token is also lost when it expires.
  */
 import { isRefused, refused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
-import type { Authenticator } from './authenticate.ts';
-import { emptyBody } from './check-caller.ts';
-import { heldKey_ms, type KeyHolders } from './key-holders.ts';
+import type { Authenticated, AuthenticateHeader, WatchedConnection } from './caller.ts';
+import { emptyBody, type CheckRequest } from './check-caller.ts';
+import { knownKey_ms, type KeyHolders } from './key-holders.ts';
 
-/** The longest that a timer can wait; a later end is waited for in turns. */
+/** The longest delay that a timer takes; a later time is waited for in several steps. */
 const timer_max_ms = 2_147_483_647;
-const expired = refused('unauthorized', 'The token has expired.');
-const nowSigned = refused('signature_required', 'The shop requires signatures now: connect again.');
+const tokenExpired = refused('unauthorized', 'The token has expired.');
+const signatureNowRequired = refused(
+  'signature_required',
+  'The shop requires signatures now: connect again.',
+);
 
 interface Watched {
-  /** Whose keys to listen for; null for a token. */
+  /** The merchant whose key changes concern the connection; null for a token. */
   readonly merchantId: string | null;
   readonly check: () => Promise<void>;
 }
 
-/** Opens the watch over the keys of connections. */
+/**
+ * Watches the key or token behind a connection. `lost` is called once, as soon as the header is no
+ * longer good; the returned function ends the watch.
+ */
+export type WatchKey = (
+  connection: WatchedConnection,
+  caller: Authenticated,
+  lost: (refusal: Refused) => void,
+) => () => void;
+
+export interface KeyWatchParts {
+  readonly ofHeader: AuthenticateHeader;
+  readonly checkRequest: CheckRequest;
+}
+
+/** Opens the watch over the keys and tokens of connections. */
 export const openKeyWatch = (
-  { ofHeader, checkRequest }: Pick<Authenticator, 'ofHeader' | 'checkRequest'>,
+  { ofHeader, checkRequest }: KeyWatchParts,
   holders: KeyHolders,
-): { readonly watch: Authenticator['watch']; readonly close: () => void } => {
+): { readonly watch: WatchKey; readonly close: () => void } => {
   const connections = new Set<Watched>();
   holders.onChange((changed) => {
     for (const { merchantId, check } of connections) if (merchantId === changed) void check();
   });
-  // The bus may lose a message; equal keys are asked about once.
-  const again = setInterval(() => {
+  // The bus may lose a message. Equal keys are looked up once.
+  const timer = setInterval(() => {
     for (const { check } of connections) void check();
-  }, heldKey_ms);
-  again.unref();
+  }, knownKey_ms);
+  timer.unref();
 
-  const watch: Authenticator['watch'] = (
-    connection,
-    { principal, holder: before, expiresAt_ms },
-    lost,
-  ) => {
+  const watch: WatchKey = (connection, { principal, holder: before, expiresAt_ms }, lost) => {
     const { request, authorization } = connection;
     if (principal.kind !== 'key' && expiresAt_ms === undefined) return () => {};
     const lose = (refusal: Refused): void => {
@@ -46,16 +60,16 @@ export const openKeyWatch = (
       lost(refusal);
     };
     const check = async (): Promise<void> => {
-      // When nobody can be asked, the connection stays until somebody can say that it must not.
+      // While the lookup fails, the connection stays: it is closed only by a definite refusal.
       const answer = await ofHeader(authorization, request).catch(() => null);
       if (answer === null) return;
       if (isRefused(answer)) return lose(answer);
       const { holder } = answer;
-      // What was let in without the demand for signatures may do what is not allowed with it.
+      // A connection from before the requirement may do what now needs a signature.
       const refusal =
         holder &&
         (checkRequest(holder, { ...connection, body: emptyBody }) ??
-          (holder.requireSignature && !before?.requireSignature ? nowSigned : null));
+          (holder.requireSignature && !before?.requireSignature ? signatureNowRequired : null));
       if (refusal) lose(refusal);
     };
     const watched: Watched = {
@@ -64,21 +78,21 @@ export const openKeyWatch = (
     };
     connections.add(watched);
     const stopTimer =
-      expiresAt_ms === undefined ? () => {} : atMoment(expiresAt_ms, () => lose(expired));
+      expiresAt_ms === undefined ? () => {} : atTime(expiresAt_ms, () => lose(tokenExpired));
     return () => {
       connections.delete(watched);
       stopTimer();
     };
   };
-  return { watch, close: () => clearInterval(again) };
+  return { watch, close: () => clearInterval(timer) };
 };
 
-/** Calls back at a moment of the wall clock; gives the way to call that off. */
-const atMoment = (moment_ms: number, arrived: () => void): (() => void) => {
+/** Calls back at a time of the wall clock. The returned function cancels the call. */
+const atTime = (time_ms: number, reached: () => void): (() => void) => {
   const wait = (): NodeJS.Timeout => {
-    const left_ms = moment_ms - Date.now();
+    const left_ms = time_ms - Date.now();
     const next = (): void => {
-      if (Date.now() >= moment_ms) arrived();
+      if (Date.now() >= time_ms) reached();
       else timer = wait();
     };
     return setTimeout(next, Math.min(Math.max(left_ms, 0) + 1, timer_max_ms)).unref();

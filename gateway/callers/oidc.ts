@@ -1,7 +1,7 @@
 /**
- * Operators and cabinet users by the access tokens of an OIDC issuer. Architecture, section 3. A
- * token is read when it is signed by one of the issuer's keys with an algorithm of our list, is in
- * time, and is meant for this audience.
+ * Authenticates operators and cabinet users by access tokens of an OIDC issuer (ARCHITECTURE.md,
+ * "Access"). A token is accepted when one of the issuer's keys has signed it with an algorithm of
+ * our list, it is in time, and it is meant for this audience.
  */
 import {
   createRemoteJWKSet,
@@ -15,23 +15,25 @@ import {
 import { refused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { roles, type Role } from '../../subgraphs/kernel/service/access/principal.ts';
 import type { OidcConfig } from '../../subgraphs/kernel/service/config/config.ts';
-import type { Authenticated, BearerReader } from './authenticate.ts';
+import type { Authenticated, BearerReader } from './caller.ts';
 
-/** Asymmetric ones alone: with a shared secret whoever can check a token could make one. */
+/**
+ * Asymmetric algorithms only: with a shared secret, whoever checks a token could also forge one.
+ */
 const tokenAlgorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'] as const;
 /** How far the issuer's clock may be from ours. */
 const clockTolerance_s = 5;
-/** The issuer's keys are read anew after this. */
+/** How long the issuer's keys are cached. */
 const issuerKeys_ms = 600_000;
 /**
- * A token of an unknown key has the keys read anew, but not more often than this: floods of such
- * tokens cost the issuer nothing.
+ * A token with an unknown key has the keys fetched again, at most once in this time, so that a
+ * flood of such tokens costs the issuer nothing.
  */
 const issuerCooldown_ms = 10_000;
-/** How long the issuer may take for an answer. */
+/** How long the issuer may take to answer. */
 const issuerDeadline_ms = 3_000;
 
-/** The limits of reading from the issuer; those above, save in tests that cannot wait so long. */
+/** Limits of requests to the issuer. The constants above, except in tests. */
 export interface IssuerLimits {
   readonly cooldown_ms: number;
   readonly deadline_ms: number;
@@ -40,9 +42,7 @@ export interface IssuerLimits {
 const tokenForm = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/**
- * `unauthorized` in the words of every other refusal; what is wrong is not told (decision D-01).
- */
+/** The same message as every other `unauthorized`; the reason is not revealed (decision D-01). */
 const unauthorized = refused('unauthorized', 'The API key is missing or not valid.');
 const withoutRole = refused(
   'scope_required',
@@ -54,8 +54,9 @@ const withoutReach = refused(
 );
 
 /**
- * Reads the issuer's tokens. Refuses with `unauthorized`, or with `scope_required` a good token
- * without a role or without a reach; rejects when the issuer's keys are needed and cannot be had.
+ * Opens the reader of the issuer's tokens. It refuses with `unauthorized`, or with `scope_required`
+ * a good token without a role or without a merchant or platform claim; it rejects when the issuer's
+ * keys are needed and unavailable.
  */
 export const readOidcToken = (
   config: OidcConfig,
@@ -67,7 +68,7 @@ export const readOidcToken = (
   let keys: Promise<JWTVerifyGetKey> | null = null;
   const issuerKeys = (): Promise<JWTVerifyGetKey> => {
     const opened = (keys ??= openKeys(config, { cooldown_ms, deadline_ms }));
-    // What could not be discovered is looked for again by the next token.
+    // After a failed discovery the next token tries again.
     opened.catch(() => (keys = null));
     return opened;
   };
@@ -87,8 +88,8 @@ const openKeys = async (
 };
 
 /**
- * OpenID Connect Discovery 1.0, section 4: where the issuer's keys are. The document must speak for
- * the very issuer that was asked.
+ * OpenID Connect Discovery 1.0, section 4: the address of the issuer's keys. The document must name
+ * the very issuer that it was fetched from.
  */
 const discoverKeys = async (issuer: string, deadline_ms: number): Promise<string> => {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
@@ -124,15 +125,12 @@ const admitToken = async (
     });
     return operatorOf(payload, config);
   } catch (error) {
-    if (isFaultOfToken(error)) return unauthorized;
+    if (isTokenFault(error)) return unauthorized;
     throw error;
   }
 };
 
-/**
- * Whether it is worth asking the issuer: a token that anybody could have made must not cost a
- * question.
- */
+/** Whether the token is worth a request to the issuer: one that anybody could have made is not. */
 const isPlausible = (token: string, issuer: string): boolean => {
   try {
     const { alg } = decodeProtectedHeader(token);
@@ -142,7 +140,7 @@ const isPlausible = (token: string, issuer: string): boolean => {
   }
 };
 
-const faultsOfTokens: ReadonlySet<string> = new Set([
+const tokenFaults: ReadonlySet<string> = new Set([
   errors.JWTClaimValidationFailed.code,
   errors.JWTExpired.code,
   errors.JWTInvalid.code,
@@ -154,13 +152,13 @@ const faultsOfTokens: ReadonlySet<string> = new Set([
   errors.JOSENotSupported.code,
 ]);
 
-/** What else goes wrong is the issuer's: it does not answer, or not with keys. */
-const isFaultOfToken = (error: unknown): boolean =>
-  error instanceof errors.JOSEError && faultsOfTokens.has(error.code);
+/** Any other error is the issuer's: it does not answer, or not with keys. */
+const isTokenFault = (error: unknown): boolean =>
+  error instanceof errors.JOSEError && tokenFaults.has(error.code);
 
 /**
- * Whom a good token speaks for. One that names a merchant is narrowed to it, whatever else it says;
- * all merchants are for those whose platform claim is true.
+ * The caller behind a good token. A token that names a merchant is narrowed to it, whatever else it
+ * claims; all merchants are for those whose platform claim is true.
  */
 const operatorOf = (
   payload: JWTPayload,
@@ -168,7 +166,7 @@ const operatorOf = (
 ): Authenticated | Refused => {
   const { sub, exp } = payload;
   const merchantId = claimAt(payload, merchantClaim);
-  // A claim that cannot be read must not count as one that is absent.
+  // An unreadable claim must not count as an absent one.
   if (merchantId !== undefined && !(typeof merchantId === 'string' && uuid.test(merchantId)))
     return unauthorized;
   const role = highestRole(claimAt(payload, rolesClaim));
@@ -187,12 +185,12 @@ const operatorOf = (
   };
 };
 
-/** Some issuers can say nothing but texts. */
+/** Some issuers can only put strings into claims. */
 const isTrue = (claim: unknown): boolean => claim === true || claim === 'true';
 
 /**
- * A claim by its name, else by its path: Keycloak has `realm_access.roles`, others have names with
- * dots in them.
+ * A claim by its name, else by its path: Keycloak has `realm_access.roles`, other issuers use names
+ * that contain dots.
  */
 const claimAt = (payload: JWTPayload, name: string): unknown => {
   if (Object.hasOwn(payload, name)) return payload[name];

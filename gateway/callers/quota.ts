@@ -1,35 +1,32 @@
-/** How many of something each caller has at a time. */
+/** Concurrency limits: how many of something each caller has at the same time. */
 import type { Principal } from '../../subgraphs/kernel/service/access/principal.ts';
 
 export interface Quota {
   /**
-   * Takes one of the caller's; gives it back by calling the answer, once. Null when the caller has
-   * as many as allowed.
+   * Takes one for the caller; the returned function releases it. Null when the caller has as many
+   * as allowed.
    */
   take(principal: Principal): (() => void) | null;
 }
 
-/** How many of something each name has at a time. */
-export interface Count {
-  /**
-   * Takes one; gives it back by calling the answer, once. Null when the name has as many as
-   * allowed.
-   */
+/** A concurrency limit by name. */
+export interface NamedQuota {
+  /** Takes one; the returned function releases it. Null when the name has as many as allowed. */
   take(name: string): (() => void) | null;
 }
 
-/** A count that allows `most` for each name. */
-export const openCount = (most: number): Count => {
+/** Opens a limit of `limit` for each name. */
+export const openNamedQuota = (limit: number): NamedQuota => {
   const taken = new Map<string, number>();
   return {
     take: (name) => {
-      const has = taken.get(name) ?? 0;
-      if (has >= most) return null;
-      taken.set(name, has + 1);
-      let given = false;
+      const count = taken.get(name) ?? 0;
+      if (count >= limit) return null;
+      taken.set(name, count + 1);
+      let released = false;
       return () => {
-        if (given) return;
-        given = true;
+        if (released) return;
+        released = true;
         const left = (taken.get(name) ?? 1) - 1;
         if (left > 0) taken.set(name, left);
         else taken.delete(name);
@@ -38,19 +35,20 @@ export const openCount = (most: number): Count => {
   };
 };
 
-/** A quota of `most` for each caller. */
-export const openQuota = (most: number): Quota => {
-  const count = openCount(most);
-  return { take: (principal) => count.take(nameOfCaller(principal)) };
+/** Opens a limit of `limit` for each caller. */
+export const openQuota = (limit: number): Quota => {
+  const counts = openNamedQuota(limit);
+  return { take: (principal) => counts.take(callerName(principal)) };
 };
 
 /**
- * Whose turn, or whose tokens, a call takes: the merchant's for its keys, and each person's own.
+ * Under which name a call is queued and rated: all keys of a merchant share one, each person has
+ * their own.
  */
-export const nameOfPayer = (principal: Principal): string =>
-  principal.kind === 'key' ? `merchant ${principal.merchantId}` : nameOfCaller(principal);
+export const rateOwner = (principal: Principal): string =>
+  principal.kind === 'key' ? `merchant ${principal.merchantId}` : callerName(principal);
 
-const nameOfCaller = (principal: Principal): string => {
+const callerName = (principal: Principal): string => {
   switch (principal.kind) {
     case 'key':
       return `key ${principal.keyId}`;

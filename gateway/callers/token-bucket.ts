@@ -1,8 +1,8 @@
 /**
  * Token buckets: decision D-08. A bucket holds `burst` tokens and gains `perSecond` of them each
- * second; a request takes one or, for what costs more, several. All that is kept of a bucket is the
- * moment at which it will be full again; what it lacks until then is its debt, in microseconds. A
- * token's worth is rounded to the microsecond.
+ * second; a request takes one or, when it costs more, several. All that is stored of a bucket is
+ * the time at which it will be full again; the microseconds until then are its debt. The value of a
+ * token is rounded to the microsecond.
  */
 
 /**
@@ -14,35 +14,44 @@ export interface RateLimit {
   readonly burst: number;
 }
 
-/** What became of a request for a token. */
-export interface Taken {
+/** The result of taking tokens. */
+export interface TakeResult {
   readonly granted: boolean;
   /** Whole tokens that are left. */
   readonly remaining: number;
   /** Seconds until the bucket is full again, rounded up. */
   readonly reset_s: number;
   /**
-   * Seconds until there are as many tokens as were asked for, rounded up and at least 1; 0 when
+   * Seconds until there are as many tokens as were requested, rounded up and at least 1; 0 when
    * they were granted.
    */
   readonly retryAfter_s: number;
 }
 
-/** Buckets by name, wherever they are kept. */
+/** A store of buckets by name. */
 export interface Buckets {
   /**
-   * Takes tokens out of the bucket, one when nothing else is said, all or none. Null when the store
-   * cannot say.
+   * Takes tokens out of the bucket, one by default, all or none. Null when the store is
+   * unavailable.
    */
-  take(name: string, limit: RateLimit, tokens?: number): Taken | null | Promise<Taken | null>;
+  take(
+    name: string,
+    limit: RateLimit,
+    tokens?: number,
+  ): TakeResult | null | Promise<TakeResult | null>;
   close(): void;
 }
 
-/** What one token is worth, in microseconds. */
+/** The value of one token in microseconds. */
 export const token_us = ({ perSecond }: RateLimit): number => Math.round(1_000_000 / perSecond);
 
-/** What a bucket with this debt, after the attempt to take `tokens`, tells its caller. */
-export const takenOf = (granted: boolean, debt_us: number, limit: RateLimit, tokens = 1): Taken => {
+/** The result of an attempt to take `tokens` from a bucket that has this debt afterwards. */
+export const takeResult = (
+  granted: boolean,
+  debt_us: number,
+  limit: RateLimit,
+  tokens = 1,
+): TakeResult => {
   const token = token_us(limit);
   const left_us = token * limit.burst - debt_us;
   return {

@@ -22,11 +22,8 @@ import type { WebSocket } from 'ws';
 import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { admitCaller, takeCost, takeToken } from '../callers/admit-caller.ts';
-import {
-  authorizationOf,
-  type Authenticated,
-  type Authenticator,
-} from '../callers/authenticate.ts';
+import { authorizationOf, type Authenticator } from '../callers/authenticate.ts';
+import type { Authenticated } from '../callers/caller.ts';
 import { emptyBody, signatureHeader, signaturesOf } from '../callers/check-caller.ts';
 import { costOf } from './document-cost.ts';
 import { tooDeep } from './document-limits.ts';
@@ -49,7 +46,7 @@ const tryAgainLater = 1013;
 
 export interface GraphProtocolParts {
   readonly supergraph: Pick<Supergraph, 'apiSchema' | 'execute' | 'mistakesIn'>;
-  readonly authenticator: Pick<Authenticator, 'ofHeader' | 'watch' | 'holds' | 'checkRequest'>;
+  readonly authenticator: Pick<Authenticator, 'ofHeader' | 'watch' | 'isKnown' | 'checkRequest'>;
   readonly limiter: RateLimiter;
   readonly liveSubscriptions: LiveSubscriptions;
   readonly log: Logger;
@@ -123,7 +120,7 @@ const admission = (
       arrivedAt_ms: Date.now(),
     };
     const caller = await admitCaller({ ...connection, body: emptyBody }, parts);
-    if (caller === null || 'barred_s' in caller) {
+    if (caller === null || 'blocked_s' in caller) {
       socket.close(tryAgainLater, 'Try again later');
       return false;
     }

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { parse, type DocumentNode, type GraphQLError } from 'graphql';
 import { Lru } from '../../subgraphs/kernel/service/lru.ts';
 import type { Principal } from '../../subgraphs/kernel/service/access/principal.ts';
-import { nameOfPayer } from '../callers/quota.ts';
+import { rateOwner } from '../callers/quota.ts';
 import type { Supergraph } from '../supergraph.ts';
 
 const remembered = 1_000;
@@ -38,7 +38,7 @@ export const openDocumentReader = (
       const hash = createHash('sha256').update(text).digest('hex');
       const before = known.get(hash);
       if (before) return before.document;
-      const mistakes = await mistakesIn(text, nameOfPayer(principal), introspection);
+      const mistakes = await mistakesIn(text, rateOwner(principal), introspection);
       if (mistakes.length > 0) return mistakes;
       const document = parse(text);
       if (text.length <= rememberedText_max) known.set(hash, { text, document });

@@ -26,7 +26,7 @@ import type { PreparedDocument } from '../../subgraphs/kernel/service/graph/subg
 import { CannotCompile } from '../compile/cannot-compile.ts';
 import { decide, decisiveVariables, type DecidedDocument } from './decided-document.ts';
 import type { DocumentPlanner } from './plan-documents.ts';
-import { nameOfPayer } from '../callers/quota.ts';
+import { rateOwner } from '../callers/quota.ts';
 
 /** The gateway's executor, as Apollo Server calls it; its context value is the `Call`. */
 export type GatewayExecutor = (context: GatewayGraphQLRequestContext) => Promise<ExecutionResult>;
@@ -173,7 +173,7 @@ const prepareAnswer = async (
   undecided: boolean,
   call: Call,
 ): Promise<Run> => {
-  const plan = await parts.planner.plan(print(document), nameOfPayer(call.principal));
+  const plan = await parts.planner.plan(print(document), rateOwner(call.principal));
   const compiled =
     undecided || !parts.compiles ? null : await compiledOrNull(parts, document, plan);
   if (compiled)

@@ -15,7 +15,8 @@ import { isRefused, type RefusalCode } from '../../subgraphs/kernel/rules/refusa
 import type { Call } from '../../subgraphs/kernel/service/access/principal.ts';
 import { requestIdOf, type Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { admitCaller, takeCost, takeToken, type NotAdmitted } from '../callers/admit-caller.ts';
-import { authorizationOf, type Authenticated } from '../callers/authenticate.ts';
+import { authorizationOf } from '../callers/authenticate.ts';
+import type { Authenticated } from '../callers/caller.ts';
 import { costOf } from './document-cost.ts';
 import { signaturesOf } from '../callers/check-caller.ts';
 import { document_bytes_max, documentTokens_max, tooDeep } from './document-limits.ts';
@@ -24,7 +25,7 @@ import { serveGraphiql } from './graphiql.ts';
 import { refusePastEvents } from '../live/past-events.ts';
 import { presentError } from './present-error.ts';
 import {
-  barredMessage,
+  blockedMessage,
   rateHeaders,
   rateMessage,
   type RateLimiter,
@@ -261,7 +262,7 @@ const admit = async (
     arrivedAt_ms: Date.now(),
   };
   const caller = await admitCaller(shown, parts, requestId);
-  if (caller === null || isRefused(caller) || 'barred_s' in caller) {
+  if (caller === null || isRefused(caller) || 'blocked_s' in caller) {
     sendNotAdmitted(reply, caller);
     return null;
   }
@@ -287,12 +288,12 @@ const sendNotAdmitted = (reply: FastifyReply, why: NotAdmitted): FastifyReply =>
       'unavailable',
       'The service cannot check keys just now; try again.',
     );
-  if ('barred_s' in why)
+  if ('blocked_s' in why)
     return sendError(
-      reply.header('retry-after', String(why.barred_s)),
+      reply.header('retry-after', String(why.blocked_s)),
       429,
       'rate_limited',
-      barredMessage(why.barred_s),
+      blockedMessage(why.blocked_s),
     );
   if (why.code === 'unauthorized') reply.header('www-authenticate', 'Bearer');
   return sendError(reply, notAdmittedStatus[why.code] ?? 403, why.code, why.message);

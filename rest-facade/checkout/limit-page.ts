@@ -11,7 +11,7 @@ import {
   widerNetworkOf,
   type AddressOf,
 } from '../../gateway/callers/caller-address.ts';
-import { openCount } from '../../gateway/callers/quota.ts';
+import { openNamedQuota } from '../../gateway/callers/quota.ts';
 import type { RateLimit } from '../../gateway/callers/token-bucket.ts';
 
 interface PageLimit {
@@ -51,7 +51,9 @@ export interface PageLimiter {
 export const openPageLimiter = (addressOf: AddressOf, now_us?: () => number): PageLimiter => {
   const kinds = ['address', 'network', 'page'] as const;
   const buckets = Object.fromEntries(kinds.map((kind) => [kind, openBucketsInMemory(now_us)]));
-  const open = Object.fromEntries(kinds.map((kind) => [kind, openCount(pageLimits[kind].streams)]));
+  const open = Object.fromEntries(
+    kinds.map((kind) => [kind, openNamedQuota(pageLimits[kind].streams)]),
+  );
   /**
    * What a request is counted under. Loopback is the machine's own: a proxy there that
    * TRUSTED_PROXIES does not name would be all buyers at once.

@@ -9,7 +9,8 @@ import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts
 import type { Checkout, CheckoutCalls } from './call-checkout.ts';
 import { chooseLanguage } from './choose-language.ts';
 import type { Assets } from './serve-assets.ts';
-import { wordsOf, type Words } from './words/words.ts';
+import type { Words } from './words/words.ts';
+import { wordsOf } from './words/words-of.ts';
 import type { Keys } from '../../subgraphs/kernel/service/access/keys.ts';
 
 export interface PageContext {

@@ -7,7 +7,7 @@ import type { PageLimiter } from './limit-page.ts';
 import type { PageContext } from './page-context.ts';
 import { guardPage } from './page-headers.ts';
 import { busyPage } from './views/message.ts';
-import { wordsOf } from './words/words.ts';
+import { wordsOf } from './words/words-of.ts';
 
 /**
  * Has every call under /pay counted before anything is done for it. Assets are not: they are in

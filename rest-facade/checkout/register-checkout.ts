@@ -21,7 +21,7 @@ import { limitCalls } from './refuse-calls.ts';
 import { readAssets, serveAssets, type Assets } from './serve-assets.ts';
 import { showPage } from './show-page.ts';
 import { brokenPage } from './views/message.ts';
-import { wordsOf } from './words/words.ts';
+import { wordsOf } from './words/words-of.ts';
 import type { Keys } from '../../subgraphs/kernel/service/access/keys.ts';
 
 export interface CheckoutParts {

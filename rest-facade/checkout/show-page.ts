@@ -7,7 +7,7 @@ import { moduleNames } from './serve-assets.ts';
 import { stateTag } from './state-json.ts';
 import { unknownPage } from './views/message.ts';
 import { checkoutPage } from './views/page.ts';
-import { wordsOf } from './words/words.ts';
+import { wordsOf } from './words/words-of.ts';
 
 const htmlType = 'text/html; charset=utf-8';
 

@@ -5,7 +5,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Kind } from 'graphql';
-import type { Authenticated, Authenticator } from '../../gateway/callers/authenticate.ts';
+import type { Authenticator } from '../../gateway/callers/authenticate.ts';
+import type { Authenticated } from '../../gateway/callers/caller.ts';
 import { openBucketsInMemory } from '../../gateway/callers/buckets-in-memory.ts';
 import { openAddressOf } from '../../gateway/callers/caller-address.ts';
 import { limitBy } from '../../gateway/callers/rate-limit.ts';
@@ -105,8 +106,8 @@ const callerOf = (bearer: keyof typeof granted): Authenticated => {
   };
 };
 
-const authenticator: Pick<Authenticator, 'ofHeader' | 'holds' | 'checkRequest'> = {
-  holds: () => false,
+const authenticator: Pick<Authenticator, 'ofHeader' | 'isKnown' | 'checkRequest'> = {
+  isKnown: () => false,
   checkRequest: openCheckRequest(authenticatorParts.vaultKey),
   ofHeader: async (header) => {
     const bearer = String(header).replace('Bearer ', '');

@@ -22,7 +22,8 @@ import { formatAmount } from '../../rest-facade/checkout/format-amount.ts';
 import { html, linkable, markupText } from '../../rest-facade/checkout/html.ts';
 import { testCards } from '../../rest-facade/checkout/views/card-form.ts';
 import { outcomeView } from '../../rest-facade/checkout/views/outcome.ts';
-import { failureWords, refusalWords, wordsOf } from '../../rest-facade/checkout/words/words.ts';
+import { failureWords, refusalWords } from '../../rest-facade/checkout/words/words.ts';
+import { wordsOf } from '../../rest-facade/checkout/words/words-of.ts';
 import { failureCodes } from '../../subgraphs/kernel/rules/failure-code.ts';
 
 describe('markup', () => {

@@ -47,7 +47,7 @@ const holder = {
 };
 const authenticator = {
   ofHeader: async () => ({ principal, holder }),
-  holds: () => true,
+  isKnown: () => true,
   checkRequest: openCheckRequest(authenticatorParts.vaultKey),
 };
 const limiter = limitBy(openBucketsInMemory(), openAddressOf([]));

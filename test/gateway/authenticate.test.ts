@@ -1,13 +1,9 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import {
-  openAuthenticator,
-  type ApiKeyHolder,
-  type Authenticated,
-  type Authenticator,
-} from '../../gateway/callers/authenticate.ts';
+import { openAuthenticator, type Authenticator } from '../../gateway/callers/authenticate.ts';
+import type { ApiKeyHolder, Authenticated } from '../../gateway/callers/caller.ts';
 import { emptyBody } from '../../gateway/callers/check-caller.ts';
-import { heldKey_ms, openKeyHolders, unknownKey_ms } from '../../gateway/callers/key-holders.ts';
+import { knownKey_ms, openKeyHolders, unknownKey_ms } from '../../gateway/callers/key-holders.ts';
 import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import {
   authenticatorParts,
@@ -119,7 +115,7 @@ describe('a merchant key', () => {
   test('is asked about once in 30 seconds', async () => {
     const { fixture, clock, authenticator } = await open();
     await admitted(authenticator, testKey);
-    clock.ms += heldKey_ms - 1;
+    clock.ms += knownKey_ms - 1;
     await admitted(authenticator, testKey);
     assert.equal(fixture.count('apiKeyHolder'), 1);
     clock.ms += 1;
@@ -173,7 +169,7 @@ describe('a merchant key', () => {
     ] as const;
     let asked = 0;
     const ask = (): Promise<ApiKeyHolder | null> => (answers[asked++] ?? answers[1]).promise;
-    const holders = openKeyHolders({ ask, bus });
+    const holders = openKeyHolders({ find: ask, bus });
     const before = holders.find('digest');
     await settle();
     await bus.publish('keys', { merchantId: held.merchantId });
@@ -224,8 +220,8 @@ describe('a watched key', () => {
     );
     fixture.holders.clear();
     for (const _ of [1, 2]) {
-      clock.ms += heldKey_ms;
-      t.mock.timers.tick(heldKey_ms);
+      clock.ms += knownKey_ms;
+      t.mock.timers.tick(knownKey_ms);
       await settle();
     }
     assert.deepEqual(lost, ['unauthorized']);

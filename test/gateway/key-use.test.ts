@@ -1,67 +1,67 @@
 import { test, type TestContext } from 'node:test';
 import assert from 'node:assert/strict';
 import {
-  keyUseGather_ms,
-  keyUseTold_ms,
+  keyUseFlush_ms,
+  keyUseInterval_ms,
   openKeyUse,
   type UsedKey,
 } from '../../gateway/callers/key-use.ts';
 
-/** Uses of keys on a clock of the test's own; `said` is what was told, one line for each time. */
+/** Uses of keys on a clock of the test's own; `reports` has one line for each report. */
 const open = (t: TestContext) => {
   t.mock.timers.enable({ apis: ['setInterval', 'setTimeout'] });
   const clock = { ms: 0 };
-  const said: string[] = [];
-  const listener = { hears: true };
+  const reports: string[] = [];
+  const receiver = { available: true };
   const warnings: unknown[] = [];
-  const tell = async (used: readonly UsedKey[]): Promise<void> => {
-    if (!listener.hears) throw new Error('nobody is there');
-    said.push(used.map(({ keyId }) => keyId).join(' '));
+  const report = async (used: readonly UsedKey[]): Promise<void> => {
+    if (!receiver.available) throw new Error('the receiver is away');
+    reports.push(used.map(({ keyId }) => keyId).join(' '));
   };
   const log = { warn: (fields: unknown) => void warnings.push(fields) };
-  const keyUse = openKeyUse({ tell, log, now_ms: () => clock.ms });
+  const keyUse = openKeyUse({ report, log, now_ms: () => clock.ms });
   const pass = async (ms: number): Promise<void> => {
-    for (let left = ms; left > 0; left -= keyUseGather_ms) {
-      clock.ms += Math.min(left, keyUseGather_ms);
-      t.mock.timers.tick(Math.min(left, keyUseGather_ms));
+    for (let left = ms; left > 0; left -= keyUseFlush_ms) {
+      clock.ms += Math.min(left, keyUseFlush_ms);
+      t.mock.timers.tick(Math.min(left, keyUseFlush_ms));
       await new Promise((resolve) => setImmediate(resolve));
     }
   };
-  const use = (keyId: string): void => keyUse.note({ merchantId: 'm', keyId });
-  return { keyUse, use, pass, said, warnings, listener };
+  const use = (keyId: string): void => keyUse.record({ merchantId: 'm', keyId });
+  return { keyUse, use, pass, reports, warnings, receiver };
 };
 
-test('a key that is used all the time is told of once in a minute', async (t) => {
-  const { use, pass, said } = open(t);
-  for (let passed = 0; passed < 3 * keyUseTold_ms; passed += 1_000) {
+test('a key that is used all the time is reported once a minute', async (t) => {
+  const { use, pass, reports } = open(t);
+  for (let passed = 0; passed < 3 * keyUseInterval_ms; passed += 1_000) {
     use('a');
     await pass(1_000);
   }
-  assert.deepEqual(said, ['a', 'a', 'a']);
+  assert.deepEqual(reports, ['a', 'a', 'a']);
 });
 
-test('keys are told of together, and nothing is told when none was used', async (t) => {
-  const { use, pass, said } = open(t);
+test('keys are reported together, and nothing is reported when none was used', async (t) => {
+  const { use, pass, reports } = open(t);
   for (const key of ['a', 'b', 'a']) use(key);
-  assert.deepEqual(said, [], 'a request waited for the telling');
-  await pass(keyUseTold_ms);
-  assert.deepEqual(said, ['a b']);
+  assert.deepEqual(reports, [], 'a request waited for the report');
+  await pass(keyUseInterval_ms);
+  assert.deepEqual(reports, ['a b']);
 });
 
-test('what could not be told is told with the key’s next use', async (t) => {
-  const { use, pass, said, warnings, listener } = open(t);
-  listener.hears = false;
+test('what could not be reported is reported with the key’s next use', async (t) => {
+  const { use, pass, reports, warnings, receiver } = open(t);
+  receiver.available = false;
   use('a');
-  await pass(keyUseGather_ms);
-  listener.hears = true;
+  await pass(keyUseFlush_ms);
+  receiver.available = true;
   use('a');
-  await pass(keyUseGather_ms);
-  assert.deepEqual([said, warnings.length], [['a'], 1]);
+  await pass(keyUseFlush_ms);
+  assert.deepEqual([reports, warnings.length], [['a'], 1]);
 });
 
-test('closing tells the last uses', async (t) => {
-  const { keyUse, use, said } = open(t);
+test('closing reports the last uses', async (t) => {
+  const { keyUse, use, reports } = open(t);
   use('a');
   await keyUse.close();
-  assert.deepEqual(said, ['a']);
+  assert.deepEqual(reports, ['a']);
 });

@@ -9,7 +9,7 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { GraphQLError, Kind } from 'graphql';
-import type { ApiKeyHolder } from '../../gateway/callers/authenticate.ts';
+import type { ApiKeyHolder } from '../../gateway/callers/caller.ts';
 import { openAddressOf } from '../../gateway/callers/caller-address.ts';
 import { kindInGraph } from '../../gateway/live/stored-events.ts';
 import { openSupergraph, type Supergraph } from '../../gateway/supergraph.ts';

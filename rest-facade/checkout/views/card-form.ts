@@ -22,7 +22,7 @@ interface Field {
   readonly numeric: boolean;
   readonly longest: number;
   readonly hint?: string;
-  /** Said beside the label: the field may stay empty. */
+  /** Message beside the label: the field may stay empty. */
   readonly optional?: string | false;
   /** The last field: the keyboard's key pays instead of going on. */
   readonly last?: boolean;

@@ -1,7 +1,7 @@
 /** A pending payment: the buyer picks a method when it is `any`, and pays. */
 import type { Checkout } from '../call-checkout.ts';
 import { html, type Html, type Piece } from '../html.ts';
-import type { PayableMethod, Said, Words } from '../words/words.ts';
+import type { PayableMethod, Message, Words } from '../words/words.ts';
 import { cardFields } from './card-form.ts';
 import { methodMarks, spinner } from './icons.ts';
 import { consentView, payWords } from './saving.ts';
@@ -92,7 +92,7 @@ const single = (method: PayableMethod, words: Words, checkout: Checkout, button:
         </div>`;
 };
 
-const nothingToDo = ({ title, text }: Said, onwards: Piece): Html =>
+const nothingToDo = ({ title, text }: Message, onwards: Piece): Html =>
   html`<div class="step">
     <h2 class="panel-title" tabindex="-1">${title}</h2>
     <p class="panel-text">${text}</p>

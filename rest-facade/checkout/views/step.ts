@@ -5,12 +5,12 @@
 import type { Checkout } from '../call-checkout.ts';
 import { drawQr } from '../draw-qr.ts';
 import { html, linkable, type Html, type Piece } from '../html.ts';
-import type { Said, Words } from '../words/words.ts';
+import type { Message, Words } from '../words/words.ts';
 import { arrow, methodMarks, spinner } from './icons.ts';
 import { payableMethod } from './pay-form.ts';
 import { wayOnView } from './way-on.ts';
 
-const said = ({ title, text }: Said): Html =>
+const said = ({ title, text }: Message): Html =>
   html` <h2 class="panel-title" tabindex="-1">${title}</h2>
     <p class="panel-text">${text}</p>`;
 

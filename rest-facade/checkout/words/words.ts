@@ -1,13 +1,11 @@
-/** What the hosted page says: one table per language, each of exactly this shape. */
+/** The texts of the hosted page: one table per language, each of exactly this shape. */
 import type { FailureCode } from '../../../subgraphs/kernel/rules/failure-code.ts';
 import type { CheckoutFieldsFragment } from '../../../schema/wire.ts';
-import { en } from './en.ts';
-import { ru } from './ru.ts';
 
 export const languages = ['ru', 'en'] as const;
 export type Language = (typeof languages)[number];
 
-/** Codes that payouts and refunds end with; a payment never does. */
+/** Failure codes of payouts and refunds alone. */
 type OtherCode =
   | 'bank_unknown'
   | 'recipient_not_in_sbp'
@@ -18,7 +16,7 @@ type OtherCode =
   | 'recipient_data_lost'
   | 'refund_rejected'
   | 'refund_window_closed';
-/** Codes that a payment may end with (decision D-41). */
+/** Failure codes of payments (decision D-41). */
 export type PaymentFailureCode = Exclude<FailureCode, OtherCode>;
 
 /** Why a payment did not pass, and what the buyer can do about it. */
@@ -28,7 +26,7 @@ export interface FailureWords {
 }
 
 /** A heading and the sentence under it. */
-export interface Said {
+export interface Message {
   readonly title: string;
   readonly text: string;
 }
@@ -37,19 +35,19 @@ export type PayableMethod = 'sbp' | 'cards' | 'tpay' | 'sberpay';
 /** Methods that a shop can save. */
 export type SavableMethod = Exclude<PayableMethod, 'sberpay'>;
 
-/** What is said of one method that a shop saves to charge it again without the buyer. */
+/** The texts for one method that a shop saves to charge it again without the buyer. */
 export interface SavingWords {
   /** What the buyer agrees to. */
   readonly consent: (shop: string) => string;
-  /** What becomes of the 1 RUB that proves the method. */
+  /** What happens to the 1 RUB that verifies the method. */
   readonly verification: string;
   readonly verify: string;
   readonly payAndSave: (amount: string) => string;
-  readonly saved: Said;
+  readonly saved: Message;
   readonly notSaved: string;
 }
 
-/** Refusals in the buyer's words; any other code is said with `refused`. */
+/** Refusals in the buyer's words; `refused` stands for any other code. */
 export interface RefusalWords {
   readonly refusals: Readonly<
     Record<
@@ -67,7 +65,7 @@ export interface RefusalWords {
   readonly refused: string;
 }
 
-/** What page.js says by itself; sent with the page, and the refusals with it. */
+/** The texts of page.js, sent with the page together with the refusals. */
 export interface BrowserWords {
   readonly numberEmpty: string;
   readonly numberShort: string;
@@ -84,16 +82,16 @@ export interface BrowserWords {
   readonly holderEmpty: string;
   readonly holderWrong: string;
   readonly offline: string;
-  /** The answer to what was sent was lost: while the page finds out what became of it. */
+  /** Shown while the page finds out what happened to a request whose answer was lost. */
   readonly unsure: string;
-  /** It never arrived; sending it again is safe. */
+  /** The request never arrived; sending it again is safe. */
   readonly unsent: string;
   readonly filled: string;
 }
 
 export interface Words extends RefusalWords {
   readonly language: Language;
-  /** Of Intl, for amounts. */
+  /** The locale of Intl, for amounts. */
   readonly locale: string;
   readonly languageName: string;
   readonly languageChoice: string;
@@ -106,9 +104,9 @@ export interface Words extends RefusalWords {
   readonly footer: string;
   readonly footerCard: string;
   readonly noScript: string;
-  /** While page.js has not begun, or when it never does. */
-  readonly asleep: Said;
-  /** What the button says then. */
+  /** Shown until page.js has started, or when it never does. */
+  readonly asleep: Message;
+  /** The text of the button until then. */
   readonly asleepButton: string;
   readonly reload: string;
   readonly pageTitle: (amount: string, shop: string) => string;
@@ -123,8 +121,8 @@ export interface Words extends RefusalWords {
   readonly cardAtBank: string;
   /** Before paying by a card that was lost on its way to the bank. */
   readonly cardAgain: string;
-  readonly noBuyer: Said;
-  readonly noMethods: Said;
+  readonly noBuyer: Message;
+  readonly noMethods: Message;
   readonly pay: (amount: string) => string;
   readonly paying: string;
 
@@ -141,37 +139,37 @@ export interface Words extends RefusalWords {
   readonly cardHolderExample: string;
   readonly testCards: string;
   readonly testCardsHint: string;
-  /** Begins with what the button shows: who speaks to the page names what is seen. */
+  /** Begins with what the button shows: users of speech control name what they see. */
   readonly fillIn: (brand: string, number: string) => string;
 
-  readonly wait: Said;
-  readonly qr: Said;
+  readonly wait: Message;
+  readonly qr: Message;
   readonly qrPhone: string;
   readonly qrLabel: string;
   readonly qrOpen: string;
   readonly qrHere: string;
   readonly waitingForBank: string;
-  readonly redirect: (method: string) => Said;
+  readonly redirect: (method: string) => Message;
   readonly redirectGo: (method: string) => string;
-  readonly threeDSecure: Said;
+  readonly threeDSecure: Message;
   readonly threeDSecureGo: string;
 
-  readonly succeeded: Said;
+  readonly succeeded: Message;
   readonly failed: string;
   readonly notCharged: string;
   readonly expired: string;
-  readonly cancelled: Said;
-  readonly refunded: Said;
-  /** Of one refund, by how far it is. */
+  readonly cancelled: Message;
+  readonly refunded: Message;
+  /** The states of one refund. */
   readonly refunds: Readonly<Record<'pending' | 'succeeded', string>>;
   /**
-   * The money came after the payment had ended (decision D-33): why it was too late, and that it
-   * goes back.
+   * The money came after the payment had ended (decision D-33): why it was too late, and that it is
+   * returned.
    */
-  readonly late: Said & {
+  readonly late: Message & {
     readonly because: Readonly<Record<'expired' | 'cancelled' | 'failed', string>>;
   };
-  /** The reason of the refund that the service makes by itself then. */
+  /** The reason of the refund that the service then makes by itself. */
   readonly lateReason: string;
 
   readonly date: string;
@@ -184,8 +182,10 @@ export interface Words extends RefusalWords {
   readonly refundsLabel: string;
   readonly print: string;
 
-  /** For a buyer who cannot pay this way: before the bank, at the bank, and while it decides. */
-  readonly stuck: Readonly<Record<'fixed' | 'atBank' | 'waiting', Said>>;
+  /**
+   * For a buyer who cannot pay this way: before the bank, at the bank, and while the bank decides.
+   */
+  readonly stuck: Readonly<Record<'fixed' | 'atBank' | 'waiting', Message>>;
   readonly toSite: (host: string) => string;
   readonly backToShop: string;
   readonly returning: string;
@@ -209,30 +209,20 @@ export interface Words extends RefusalWords {
   readonly bankPageTitle: string;
   readonly bankShop: string;
   readonly bankAmount: string;
-  readonly bankCode: Said;
+  readonly bankCode: Message;
   readonly bankCodeLabel: string;
   readonly bankCodeWrong: string;
-  readonly bankApp: (method: string) => Said;
+  readonly bankApp: (method: string) => Message;
   readonly bankApprove: string;
   readonly bankDecline: string;
 
-  readonly unknownPage: Said;
-  readonly brokenPage: Said;
-  readonly busyPage: Said;
+  readonly unknownPage: Message;
+  readonly brokenPage: Message;
+  readonly busyPage: Message;
   readonly tryAgain: string;
 
   readonly browser: BrowserWords;
 }
-
-/** The table of a language. */
-export const wordsOf = (language: Language): Words => {
-  switch (language) {
-    case 'ru':
-      return ru;
-    case 'en':
-      return en;
-  }
-};
 
 /** A refusal or an error code in the buyer's words. */
 export const refusalWords = ({ refusals, refused }: Words, code: string): string =>

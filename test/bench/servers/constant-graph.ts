@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Kind, type GraphQLSchema } from 'graphql';
 import { readSubgraphSdl, subgraphNames, type SubgraphName } from '../../../schema/sources.ts';
-import type { ApiKeyHolder } from '../../../gateway/callers/authenticate.ts';
+import type { ApiKeyHolder } from '../../../gateway/callers/caller.ts';
 import { openSupergraph, type Supergraph } from '../../../gateway/supergraph.ts';
 import {
   resolvableEntities,

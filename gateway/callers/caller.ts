@@ -1,0 +1,46 @@
+/** Who calls, as the rooms around the gateway see it: a merchant's key, a person, the operator. */
+import type { IncomingMessage } from 'node:http';
+import type { FindApiKeyHolderQuery } from '../../schema/generated/asked-of-merchants.ts';
+import type { Refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import type { Principal } from '../../subgraphs/kernel/service/access/principal.ts';
+
+/** Whom a key belongs to, as the merchants subgraph has it. */
+export type ApiKeyHolder = Readonly<NonNullable<FindApiKeyHolderQuery['apiKeyHolder']>>;
+
+/** A caller whose bearer was accepted. */
+export interface Authenticated {
+  readonly principal: Principal;
+  /** Present for a merchant's key. */
+  readonly holder?: ApiKeyHolder;
+  /** Present for a person: the name that the rate limit counts under. */
+  readonly person?: string;
+  /** When the bearer expires, in milliseconds since 1970; absent when it never does. */
+  readonly expiresAt_ms?: number;
+}
+
+/** The header `Authorization`: one value, one for each time that it was sent, or none. */
+export type Authorization = string | readonly string[] | undefined;
+
+/** Finds out whom a header speaks for: see `Authenticator.ofHeader`. */
+export type AuthenticateHeader = (
+  authorization: Authorization,
+  request: IncomingMessage,
+) => Promise<Authenticated | Refused>;
+
+/**
+ * Reads a bearer of one form; null when the bearer has another form. Rejects when a service that
+ * the answer depends on is unavailable.
+ */
+export type BearerReader = (bearer: string) => Promise<Authenticated | Refused> | null;
+
+/** A long-lived connection, with the credentials of its first request. */
+export interface WatchedConnection {
+  readonly request: IncomingMessage;
+  readonly authorization: Authorization;
+  readonly signatures: readonly string[];
+  /**
+   * When it began, in milliseconds since 1970. Its signature is judged by that time, however long
+   * the connection lasts.
+   */
+  readonly arrivedAt_ms: number;
+}
