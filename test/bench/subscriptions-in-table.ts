@@ -68,8 +68,8 @@ export const countCharged = async (pool: Pool): Promise<number> => {
 };
 
 /**
- * Starts a worker of the fixture's database, with payments in its own process; `stack` ends it. Gives
- * the clock of its CPU time.
+ * Starts a worker of the fixture's database, with payments in its own process; `stack` ends it.
+ * Gives the clock of its CPU time.
  */
 export const startChargingWorker = async (
   { environment }: Fixture,

@@ -1,6 +1,7 @@
 /**
- * The four subgraphs over their real SDL with made-up data: every field of every row is drawn from the seed, so that two runs see the same
- * graph. Nullable fields are often null; rows are missing, fields fail and non-null fields are null at the rate of `faults`.
+ * The four subgraphs over their real SDL with made-up data: every field of every row is drawn from
+ * the seed, so that two runs see the same graph. Nullable fields are often null; rows are missing,
+ * fields fail and non-null fields are null at the rate of `faults`.
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -74,7 +75,10 @@ const entityNames = new Set([
   'WebhookEndpoint',
 ]);
 
-/** An entity's identity holds its key, so that every subgraph tells the same of it. Mostly it is the caller's merchant's. */
+/**
+ * An entity's identity holds its key, so that every subgraph has the same row for it. Mostly it is
+ * the caller's merchant's.
+ */
 const rowOf = (typeName: string, parent: Row, field: string, number: number): Row => {
   if (!entityNames.has(typeName))
     return { identity: `${parent.identity}.${field}.${number % 7}`, __typename: typeName };

@@ -1,6 +1,6 @@
 /**
- * A small fixture behind the real schema and the real gateway: the four subgraphs over their SDL with
- * rows in memory, a bus inside the process and one shop with its keys. What was asked of it is
+ * A small fixture behind the real schema and the real gateway: the four subgraphs over their SDL
+ * with rows in memory, a bus inside the process and one shop with its keys. Requests to it are
  * counted.
  */
 import { createHash } from 'node:crypto';

@@ -12,7 +12,9 @@
  */
 /** @typedef {{ headers?: Record<string, string> }} Options */
 /**
- * @typedef {{ next(result: unknown): void, error(reason: unknown): void, complete(): void }} Observer
+ * @typedef {{
+ *   next(result: unknown): void, error(reason: unknown): void, complete(): void
+ * }} Observer
  */
 
 const address = new URL('/graphql', location.href);

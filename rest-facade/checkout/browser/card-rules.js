@@ -77,7 +77,8 @@ export const tidyExpiry = (text) => {
 };
 
 /**
- * @typedef {'Empty' | 'Short' | 'Wrong' | 'Past' | 'Amex' | 'Jcb' | 'Diners'} Flaw What is wrong with a field.
+ * What is wrong with a field.
+ * @typedef {'Empty' | 'Short' | 'Wrong' | 'Past' | 'Amex' | 'Jcb' | 'Diners'} Flaw
  */
 
 /** @param {string} text @returns {Flaw | null} */

@@ -6,12 +6,17 @@
  *
  * ```ts
  * shopRename: (_, { merchantId, shopId, name }, context) =>
- *   changeWithAudit(database, context, { action: 'shop.rename', merchantId, subject: { kind: 'shop', id: shopId } }, async (client) => {
- *     const before = await lockShop(client, merchantId, shopId);
- *     if (!before) return refused('not_found', 'there is no such shop');
- *     const after = await renameShop(client, merchantId, shopId, name);
- *     return { before: { name: before.name }, after: { name: after.name }, result: after };
- *   }),
+ *   changeWithAudit(
+ *     database,
+ *     context,
+ *     { action: 'shop.rename', merchantId, subject: { kind: 'shop', id: shopId } },
+ *     async (client) => {
+ *       const before = await lockShop(client, merchantId, shopId);
+ *       if (!before) return refused('not_found', 'there is no such shop');
+ *       const after = await renameShop(client, merchantId, shopId, name);
+ *       return { before: { name: before.name }, after: { name: after.name }, result: after };
+ *     },
+ *   ),
  * ```
  */
 import type pg from 'pg';

@@ -1,6 +1,6 @@
 /**
- * The live side of the edge over a fixture in memory: `/graphql` and the stream, with READERS keys of
- * one shop. It is asked for memory and for events as `answerQuestions` says.
+ * The live side of the edge over a fixture in memory: `/graphql` and the stream, with READERS keys
+ * of one shop. It is asked for memory and for events as `answerQuestions` says.
  */
 import { openEventStream } from '../../../rest-facade/event-stream.ts';
 import { registerGateway } from '../../../gateway/graphql/server.ts';

@@ -9,8 +9,8 @@ import type { SubgraphContext } from './subgraph.ts';
 const loadsOf = (context: SubgraphContext): object => context.loads ?? context;
 
 /**
- * Makes a loader of a call on demand; `batch` answers in the order of the keys. `nameOf` tells which
- * keys are equal, where that is not the key itself.
+ * Makes a loader of a call on demand; `batch` answers in the order of the keys. Keys with the same
+ * `nameOf` are equal.
  */
 export const perCall = <Key, Value, Name = Key>(
   batch: (keys: readonly Key[], context: SubgraphContext) => Promise<readonly Value[]>,
