@@ -38,8 +38,6 @@ import { confirmSimulator } from './checkout/confirm-simulator.ts';
 import type { RefundKey } from './refunds/send-refund.ts';
 import { searchPayments } from './search-payments.ts';
 import { openRefresh, settleBefore } from './bank-answers/refresh-payment.ts';
-import { registerOrder } from './bank-answers/register-order.ts';
-import { servingBank } from './serving-bank.ts';
 import { findPayment, findRefunds, type PaymentKey } from './store-payment.ts';
 
 export interface PaymentsParts extends PageParts {
@@ -196,29 +194,14 @@ const queries = ({ refresh, ...parts }: ResolvingParts): QueryResolvers => ({
 
 const mutations = (parts: ResolvingParts): MutationResolvers => ({
   paymentCreate: async (_, { input, idempotency }, { principal, now }) => {
-    const { database, banks, wakeRelay } = parts;
-    const key = keyOf(principal);
-    const serving = await servingBank(banks, key, input.method ?? 'any');
-    const unserved = serving && isRefused(serving) ? serving : null;
-    const created = await createPayment(
-      database,
-      await parts.policies.current(),
-      key,
-      { input, idempotency, unserved },
-      now(),
-    );
+    const created = await createPayment(parts, keyOf(principal), { input, idempotency }, now);
     if (isRefused(created)) return created;
-    const { replayed } = created;
-    const page = pageAddress(parts, { merchantId: key.merchantId, paymentId: created.payment.id });
-    const serves = serving !== null && !isRefused(serving) && !replayed;
-    const payment = serves
-      ? await registerOrder(database, serving, created.payment, page, now())
-      : created.payment;
-    if (!replayed) wakeRelay();
+    const { payment, replayed } = created;
+    if (!replayed) parts.wakeRelay();
     return {
       __typename: 'PaymentCreated',
       payment,
-      paymentUrl: page,
+      paymentUrl: pageAddress(parts, { merchantId: payment.merchantId, paymentId: payment.id }),
       mode: payment.mode,
       idempotent: replayed,
       simulator: payment.plannedOutcome,

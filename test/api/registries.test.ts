@@ -14,7 +14,7 @@ import {
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { ledgerColumns, ledgerTable } from '../../subgraphs/merchants/ledger/read-ledger.ts';
 import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';
-import { createPayment } from '../../subgraphs/payments/create-payment.ts';
+import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import type { Payment } from '../../subgraphs/payments/entities.ts';
 import { listPayments } from '../../subgraphs/payments/find-payments.ts';
 import { paymentStatuses } from '../../subgraphs/payments/rules/payment.ts';
@@ -86,7 +86,7 @@ describe('pages that are read while rows are inserted and change status', () => 
     let written = 0;
     const write = async (lane: number): Promise<void> => {
       for (let index = lane; !reading.signal.aborted; index += 4) {
-        await createPayment(
+        await recordPayment(
           database,
           noPolicies,
           key,

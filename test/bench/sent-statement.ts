@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { Database } from '../../subgraphs/kernel/database/orm.ts';
 import type { Runner } from '../../subgraphs/kernel/database/statement.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
-import { createPayment } from '../../subgraphs/payments/create-payment.ts';
+import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import { loadPayments } from '../../subgraphs/payments/find-payments.ts';
 
 type Value = string | number | boolean | null | readonly string[];
@@ -104,7 +104,7 @@ const moment = /^\d{4}-\d{2}-\d{2}T/;
 export const createStatement = (shop: BenchShop): Promise<SentStatement> =>
   catchStatement((runner) => {
     const key = { kind: 'key', keyId: someId, ...shop, mode: 'test', scopes: [] } as const;
-    return createPayment(
+    return recordPayment(
       { pool: runner } as unknown as Database,
       noPolicies,
       key,

@@ -22,7 +22,7 @@ import {
 } from '../../subgraphs/merchants/ledger/record-movement.ts';
 import { applyBankAnswer } from '../../subgraphs/payments/bank-answers/apply-bank-answer.ts';
 import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';
-import { createPayment } from '../../subgraphs/payments/create-payment.ts';
+import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import type { Payment } from '../../subgraphs/payments/entities.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
 import { refundPayment } from '../../subgraphs/payments/refunds/refund-payment.ts';
@@ -173,7 +173,7 @@ const processing = async (
 ): Promise<Payment> => {
   const { database } = migrated;
   const { payment } = granted(
-    await createPayment(database, noPolicies, key, { input: { amount, method: 'sbp' } }, start),
+    await recordPayment(database, noPolicies, key, { input: { amount, method: 'sbp' } }, start),
   );
   const paymentKey = { merchantId: key.merchantId, paymentId: payment.id };
   return granted(
@@ -256,7 +256,7 @@ describe('live mode', () => {
     const key = await migrated.merchant('live');
     await history.adjust(key, bound, true);
     const { payment } = granted(
-      await createPayment(
+      await recordPayment(
         database,
         noPolicies,
         key,

@@ -13,7 +13,7 @@ import { adjustmentRecorded } from '../../subgraphs/kernel/rules/postings.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { makeDeliveries } from '../../subgraphs/merchants/webhooks/make-deliveries.ts';
 import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
-import { createPayment } from '../../subgraphs/payments/create-payment.ts';
+import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import type { Payment } from '../../subgraphs/payments/entities.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
 import { refundPayment } from '../../subgraphs/payments/refunds/refund-payment.ts';
@@ -29,7 +29,7 @@ export const openHistory = ({ database }: MigratedDatabase) => {
   const banks = openBanks(openSimulator(database), pool);
   const pay = async (key: KeyPrincipal, amount: bigint, at = start): Promise<Payment> => {
     const input = { amount, method: 'sbp', webhookUrl: 'https://shop.example/hook' } as const;
-    const { payment } = granted(await createPayment(database, noPolicies, key, { input }, at));
+    const { payment } = granted(await recordPayment(database, noPolicies, key, { input }, at));
     const paymentKey = { merchantId: key.merchantId, paymentId: payment.id };
     granted(
       await openSession(database, banks, noPolicies, {

@@ -14,7 +14,7 @@ import {
 import { isRefused, refused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
-import { createPayment } from '../../subgraphs/payments/create-payment.ts';
+import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 import { codeOf, granted } from '../support/granted.ts';
 
@@ -92,7 +92,7 @@ test('a refused call leaves neither the thing nor the claim behind, and its key 
 test('a key that was used for something else is a conflict, whether the request or the operation was another', async () => {
   await create('used', 'one');
   assert.equal(codeOf(await create('used', 'two')), 'idempotent_conflict');
-  const payment = await createPayment(
+  const payment = await recordPayment(
     migrated.database,
     noPolicies,
     key,
@@ -115,7 +115,7 @@ test('while the first call runs an equal one waits five seconds and is then told
   const holder = await holdKey('held');
   const began = performance.now();
   const pay = () =>
-    createPayment(
+    recordPayment(
       migrated.database,
       noPolicies,
       key,
@@ -134,12 +134,12 @@ test('while the first call runs an equal one waits five seconds and is then told
 
 test('a call that waits is a replay as soon as the first one commits, and the first of its own when that rolls back', async () => {
   const first = granted(
-    await createPayment(migrated.database, noPolicies, key, { input: { amount: 1n } }, now),
+    await recordPayment(migrated.database, noPolicies, key, { input: { amount: 1n } }, now),
   );
   const after: Record<string, boolean> = {};
   for (const end of ['commit', 'rollback'] as const) {
     const holder = await holdKey(end, first.payment.id);
-    const waiting = createPayment(
+    const waiting = recordPayment(
       migrated.database,
       noPolicies,
       key,
@@ -173,7 +173,7 @@ test('keys are forgotten after thirty days, oldest first and in batches, and not
   const other = await migrated.merchant();
   const at = (days: number) => now.add({ hours: days * 24 });
   for (let index = 0; index < 5; index += 1) {
-    const made = await createPayment(
+    const made = await recordPayment(
       migrated.database,
       noPolicies,
       other,
@@ -182,7 +182,7 @@ test('keys are forgotten after thirty days, oldest first and in batches, and not
     );
     assert.ok(!isRefused(made));
   }
-  await createPayment(
+  await recordPayment(
     migrated.database,
     noPolicies,
     other,
@@ -207,7 +207,7 @@ test('keys are forgotten after thirty days, oldest first and in batches, and not
     [3, 2, 0],
   );
   assert.deepEqual(await left(), ['young']);
-  const again = await createPayment(
+  const again = await recordPayment(
     migrated.database,
     noPolicies,
     other,

@@ -13,7 +13,7 @@ import { openTBank } from '../../subgraphs/kernel/banks/tbank/open-tbank.ts';
 import { openYooKassa } from '../../subgraphs/kernel/banks/yookassa/open-yookassa.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
-import { createPayment } from '../../subgraphs/payments/create-payment.ts';
+import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import type { Payment } from '../../subgraphs/payments/entities.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
@@ -97,7 +97,7 @@ describe('an order that was lost', () => {
       [key.merchantId, key.shopId, method, connector],
     );
     return granted(
-      await createPayment(
+      await recordPayment(
         record.database,
         noPolicies,
         key,

@@ -16,7 +16,7 @@ import type { BankOperation, RouteMethod } from '../../subgraphs/kernel/rules/ro
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { seal } from '../../subgraphs/kernel/service/access/vault.ts';
-import { createPayment } from '../../subgraphs/payments/create-payment.ts';
+import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import type { Payment } from '../../subgraphs/payments/entities.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
 import { createPayout } from '../../subgraphs/payouts/create-payout.ts';
@@ -134,7 +134,7 @@ describe('two acquirers behind the routes of one shop', () => {
   const pay = async (banks: Banks): Promise<Payment> => {
     const key = await merchant();
     const { payment } = granted(
-      await createPayment(
+      await recordPayment(
         migrated.database,
         noPolicies,
         key,

@@ -22,7 +22,7 @@ import {
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { minorUnits } from '../../subgraphs/kernel/rules/money.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
-import { createPayment } from '../../subgraphs/payments/create-payment.ts';
+import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
 import {
   shopAccount,
@@ -152,7 +152,7 @@ describe('the sessions of two acquirers', () => {
     ] as const) {
       const short: Bank = { ...harness.yookassa, connector: 'short', sessionTtl_min: ttl_min };
       const banks = openBanks(openSimulator(database), database.pool, [short]);
-      const created = await createPayment(
+      const created = await recordPayment(
         database,
         noPolicies,
         key,

@@ -9,7 +9,7 @@ import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';
-import { createPayment } from '../../subgraphs/payments/create-payment.ts';
+import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import type { Payment } from '../../subgraphs/payments/entities.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
@@ -30,7 +30,7 @@ const banksThat = (own: Partial<Bank>): Banks => {
 };
 const create = async (key: KeyPrincipal, amount: bigint): Promise<Payment> =>
   granted(
-    await createPayment(
+    await recordPayment(
       migrated.database,
       noPolicies,
       key,

@@ -6,7 +6,7 @@ import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { checkoutView } from '../../subgraphs/payments/checkout/checkout-view.ts';
-import { createPayment } from '../../subgraphs/payments/create-payment.ts';
+import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 import { granted } from '../support/granted.ts';
@@ -27,7 +27,7 @@ const payment = async (asksHolder: boolean) => {
   const banks = openBanks({ ...openSimulator(database), asksHolder }, database.pool);
   const key = await migrated.merchant();
   const made = granted(
-    await createPayment(
+    await recordPayment(
       database,
       noPolicies,
       key,

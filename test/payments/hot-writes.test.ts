@@ -8,7 +8,7 @@ import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { applyBankAnswer } from '../../subgraphs/payments/bank-answers/apply-bank-answer.ts';
 import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
-import { createPayment } from '../../subgraphs/payments/create-payment.ts';
+import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import { PaymentEntity, type Payment } from '../../subgraphs/payments/entities.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
@@ -27,7 +27,7 @@ const at = (seconds: number): Temporal.Instant => start.add({ milliseconds: seco
 
 const create = async (key: KeyPrincipal, input: PaymentInput, idempotencyKey?: string) =>
   granted(
-    await createPayment(
+    await recordPayment(
       migrated.database,
       noPolicies,
       key,
@@ -123,7 +123,7 @@ test('fifty equal requests at once make one payment and forty-nine replays of it
 
 test('the same key with another request is a conflict, and a refused request leaves the key free', async () => {
   const key = await migrated.merchant();
-  const refusedFirst = await createPayment(
+  const refusedFirst = await recordPayment(
     migrated.database,
     noPolicies,
     key,
@@ -132,7 +132,7 @@ test('the same key with another request is a conflict, and a refused request lea
   );
   assert.equal(isRefused(refusedFirst) && refusedFirst.code, 'bad_request');
   await create(key, { amount: 1n }, 'k');
-  const other = await createPayment(
+  const other = await recordPayment(
     migrated.database,
     noPolicies,
     key,

@@ -14,7 +14,7 @@ import {
   type Occasion,
 } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';
-import { createPayment } from '../../subgraphs/payments/create-payment.ts';
+import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
 import { findRefundsDue, sendRefund } from '../../subgraphs/payments/refunds/send-refund.ts';
@@ -44,7 +44,7 @@ test('a late success that is told twenty times at once, and sent back by several
   const banks = openBanks(openSimulator(database), database.pool);
   const key = await migrated.merchant();
   const { payment } = granted(
-    await createPayment(
+    await recordPayment(
       database,
       noPolicies,
       key,
@@ -119,7 +119,7 @@ test('a live payment that its bank had not seen until it expired is asked about 
   const banks = { ...real, candidates: async () => [bank] as const, holding: () => bank };
   const key = await migrated.merchant('live');
   const { payment } = granted(
-    await createPayment(
+    await recordPayment(
       database,
       noPolicies,
       key,

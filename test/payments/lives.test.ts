@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';
-import { createPayment } from '../../subgraphs/payments/create-payment.ts';
+import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import { live } from '../support/life.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 import type { Mode } from '../../subgraphs/kernel/rules/mode.ts';
@@ -236,7 +236,7 @@ test('a link can be cancelled until its last millisecond, and not after it, whet
   const key = await migrated.merchant();
   const start = Temporal.Instant.from('2026-11-21T10:00:00Z');
   const cancelledAt = async (after: Temporal.DurationLike): Promise<string> => {
-    const created = await createPayment(
+    const created = await recordPayment(
       database,
       noPolicies,
       key,

@@ -8,7 +8,7 @@ import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
-import { createPayment } from '../../subgraphs/payments/create-payment.ts';
+import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import type { Payment } from '../../subgraphs/payments/entities.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
 import { hearCallbacks } from '../../subgraphs/payments/bank-answers/receive-callbacks.ts';
@@ -36,7 +36,7 @@ const create = async (
   metadata = {},
 ): Promise<Payment> =>
   granted(
-    await createPayment(
+    await recordPayment(
       migrated.database,
       noPolicies,
       key,

@@ -10,7 +10,7 @@ import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/princip
 import { applyRefundAnswer } from '../../subgraphs/payments/refunds/apply-refund-answer.ts';
 import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import { checkoutView } from '../../subgraphs/payments/checkout/checkout-view.ts';
-import { createPayment } from '../../subgraphs/payments/create-payment.ts';
+import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import { RefundEntity, type Payment, type Refund } from '../../subgraphs/payments/entities.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
 import { refundPayment } from '../../subgraphs/payments/refunds/refund-payment.ts';
@@ -32,7 +32,7 @@ const banks = (): Banks => openBanks(openSimulator(migrated.database), migrated.
 const paid = async (key: KeyPrincipal, amount: bigint, webhookUrl?: string): Promise<Payment> => {
   const { database } = migrated;
   const { payment } = granted(
-    await createPayment(
+    await recordPayment(
       database,
       noPolicies,
       key,

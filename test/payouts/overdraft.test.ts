@@ -7,7 +7,7 @@ import { foldBalances } from '../../subgraphs/kernel/ledger/fold.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
-import { createPayment } from '../../subgraphs/payments/create-payment.ts';
+import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
 import { refundPayment } from '../../subgraphs/payments/refunds/refund-payment.ts';
 import { granted } from '../support/granted.ts';
@@ -47,7 +47,7 @@ const openSpender = async (key: KeyPrincipal, count: number, amount: bigint) => 
 const receive = async (key: KeyPrincipal, amount: bigint): Promise<string> => {
   const { database } = harness.migrated;
   const { payment } = granted(
-    await createPayment(database, noPolicies, key, { input: { amount, method: 'sbp' } }, start),
+    await recordPayment(database, noPolicies, key, { input: { amount, method: 'sbp' } }, start),
   );
   const paymentKey = { merchantId: key.merchantId, paymentId: payment.id };
   granted(

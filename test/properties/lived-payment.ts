@@ -14,7 +14,7 @@ import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/princip
 import { applyBankAnswer } from '../../subgraphs/payments/bank-answers/apply-bank-answer.ts';
 import { applyRefundAnswer } from '../../subgraphs/payments/refunds/apply-refund-answer.ts';
 import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';
-import { createPayment } from '../../subgraphs/payments/create-payment.ts';
+import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import type { Payment, Refund } from '../../subgraphs/payments/entities.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
@@ -80,7 +80,7 @@ export class LivedPayment {
     amount: bigint,
   ): Promise<LivedPayment> {
     const request = { input: { amount, method: 'sbp' as const }, idempotency: { key: 'payment' } };
-    const created = await createPayment(migrated.database, noPolicies, key, request, start);
+    const created = await recordPayment(migrated.database, noPolicies, key, request, start);
     assert.ok(!isRefused(created) && !created.replayed);
     return new LivedPayment(migrated, key, created.payment);
   }
@@ -192,7 +192,7 @@ export class LivedPayment {
         input: { amount: this.#amount, method: 'sbp' as const },
         idempotency: { key: 'payment' },
       };
-      const again = await createPayment(
+      const again = await recordPayment(
         this.#database,
         noPolicies,
         this.#key,

@@ -25,7 +25,7 @@ import { applyBankAnswer } from '../../subgraphs/payments/bank-answers/apply-ban
 import { applyRefundAnswer } from '../../subgraphs/payments/refunds/apply-refund-answer.ts';
 import { askBank, findAsksDue } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';
-import { createPayment } from '../../subgraphs/payments/create-payment.ts';
+import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import type { Payment, Refund } from '../../subgraphs/payments/entities.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
 import { hearCallbacks } from '../../subgraphs/payments/bank-answers/receive-callbacks.ts';
@@ -116,7 +116,7 @@ class Life {
       ? { simulator_callbacks: after('callbacks') ?? '' }
       : undefined;
     const input = { amount: money(amount), method: known, ttlMinutes: ttl, metadata };
-    const created = await createPayment(
+    const created = await recordPayment(
       this.#migrated.database,
       noPolicies,
       this.#key,

@@ -4,44 +4,27 @@
  * statement makes it once whoever asks and however often; a charge is written before the bank is
  * called, and is asked about by its own order until the bank has decided (decision D-32).
  */
-import { randomUUID } from 'node:crypto';
 import type { Bank } from '../../kernel/banks/bank.ts';
 import type { Banks } from '../../kernel/banks/route.ts';
 import type { Database } from '../../kernel/database/orm.ts';
-import { columns, run, type Statement } from '../../kernel/database/statement.ts';
-import { rememberTrace } from '../../kernel/database/subject-trace.ts';
 import type { PolicyLists } from '../../kernel/policies/policies.ts';
 import { savedText } from '../../kernel/rules/recurring.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { applyBankAnswer } from '../bank-answers/apply-bank-answer.ts';
-import { barred } from '../create-payment.ts';
+import { policyRefusal } from '../create-payment.ts';
 import type { Payment } from '../entities.ts';
 import { orderCharge } from './charge.ts';
 import { recurringTerms, type RecurringInput, type RecurringTerms } from './rules.ts';
-import { findPayment, paymentNames } from '../store-payment.ts';
+import { insertRecurringPayment, type NewRecurringPayment } from '../insert-payment.ts';
+import { findPayment } from '../store-payment.ts';
 
 /** When a charge that we lost sight of is ordered again: later than any call to a bank may take. */
 const lostCharge_s = 30;
 
-const create: Statement = {
-  name: 'recurring_payment.create',
-  text: `with created as (insert into payment (merchant_id, id, version, public_id, shop_id, terminal_id, terminal_name, shop_name, mode, order_id, amount, amount_refunded,
-        currency, method, status, return_url, description, customer_id, metadata, created_at, expires_at, planned_outcome, planned_failure_code, amount_usdt,
-        kind, token_id, subscription_id, verification, saved_reference, connector, bank_name, processing_until, ask_at)
-      select $1::uuid, $2::uuid, 1, 'P-' || nextval('payment_public_id'), shop.id, shop.terminal_id, shop.terminal_name, shop.name, $4::text, $5, $6::int8, 0,
-        $7, $8, $9, $10, $11, $12, $13::json, $14::timestamptz, $15::timestamptz, $16, $17, $18::float8,
-        $19, $20::uuid, $21::uuid, $22::boolean, $23, $24, $25, $26::timestamptz, $27::timestamptz
-      from shop where shop.merchant_id = $1 and shop.id = $3
-      on conflict (merchant_id, id) do nothing returning ${columns(paymentNames)}),
-    told as (insert into event (merchant_id, id, shop_id, mode, subject_id, stream_kind, payload, created_at)
-      select $1::uuid, $28::uuid, $3::uuid, $4::text, $2::uuid, 'payment.created', json_build_object('id', $2::uuid, 'amount', $6::int8, 'status', $9::text), $14::timestamptz from created)
-    select * from created`,
-};
-
 /** What a charge has from the beginning: its bank, and a session at it that is asked about. */
 const sessionOf = (terms: RecurringTerms, bank: Bank, now: Temporal.Instant) =>
   'charges' in terms.by
-    ? {
+    ? ({
         status: 'processing',
         method: 'recurrent',
         savedReference: savedText(terms.by.charges),
@@ -49,8 +32,8 @@ const sessionOf = (terms: RecurringTerms, bank: Bank, now: Temporal.Instant) =>
         bankName: bank.bankName,
         processingUntil: terms.expiresAt,
         askAt: now.add({ seconds: lostCharge_s }),
-      }
-    : {
+      } as const)
+    : ({
         status: 'pending',
         method: terms.by.binds,
         savedReference: null,
@@ -58,50 +41,38 @@ const sessionOf = (terms: RecurringTerms, bank: Bank, now: Temporal.Instant) =>
         bankName: null,
         processingUntil: null,
         askAt: null,
-      };
+      } as const);
 
-const insert = async (
-  database: Database,
+const newPayment = (
   input: RecurringInput,
-  terms: RecurringTerms & { readonly amountUsdt: number | null },
+  terms: RecurringTerms,
   bank: Bank,
+  policies: PolicyLists,
   now: Temporal.Instant,
-): Promise<Payment | null> => {
-  const session = sessionOf(terms, bank, now);
-  const [payment] = await run<Payment>(database.pool, create, [
-    input.merchantId,
-    terms.id,
-    input.shopId,
-    input.mode,
-    terms.orderId,
-    terms.amount,
-    input.currency,
-    session.method,
-    session.status,
-    input.returnUrl ?? null,
-    input.description ?? null,
-    input.customerRef,
-    JSON.stringify(terms.metadata),
-    now,
-    terms.expiresAt,
-    terms.plan?.outcome ?? null,
-    terms.plan?.failureCode ?? null,
-    terms.amountUsdt,
-    input.kind,
-    input.tokenId,
-    input.subscriptionId ?? null,
-    input.verification,
-    session.savedReference,
-    session.connector,
-    session.bankName,
-    session.processingUntil,
-    session.askAt,
-    randomUUID(),
-  ]);
-  if (payment)
-    await rememberTrace(database.pool, { merchantId: input.merchantId, subjectId: payment.id });
-  return payment ?? null;
-};
+): NewRecurringPayment => ({
+  merchantId: input.merchantId,
+  id: terms.id,
+  shopId: input.shopId,
+  mode: input.mode,
+  orderId: terms.orderId,
+  amount: terms.amount,
+  currency: input.currency,
+  returnUrl: input.returnUrl ?? null,
+  webhookUrl: null,
+  description: input.description ?? null,
+  customerId: input.customerRef,
+  metadata: terms.metadata,
+  createdAt: now,
+  expiresAt: terms.expiresAt,
+  plannedOutcome: terms.plan?.outcome ?? null,
+  plannedFailureCode: terms.plan?.failureCode ?? null,
+  amountUsdt: policies.inUsdt(terms.amount, input.currency, now),
+  kind: input.kind,
+  tokenId: input.tokenId,
+  subscriptionId: input.subscriptionId ?? null,
+  verification: input.verification,
+  ...sessionOf(terms, bank, now),
+});
 
 /** The bank that binds, or the one that has what is charged, whatever the routes say by then. */
 const bankFor = async (
@@ -166,18 +137,18 @@ export const createRecurringPayment = async (
   const terms = recurringTerms(input, now);
   if (isRefused(terms)) return terms;
   const bank = await bankFor(banks, input, terms);
-  const bar = isRefused(bank)
+  const { description = null } = input;
+  const refusal = isRefused(bank)
     ? bank
-    : barred(policies, input, { description: input.description ?? null, metadata: terms.metadata });
-  const amountUsdt = policies.inUsdt(terms.amount, input.currency, now);
+    : policyRefusal(policies, input, { description, metadata: terms.metadata });
   const made =
-    isRefused(bank) || bar
+    isRefused(bank) || refusal
       ? null
-      : await insert(database, input, { ...terms, amountUsdt }, bank, now);
+      : await insertRecurringPayment(database, newPayment(input, terms, bank, policies, now));
   if (!made || isRefused(bank)) {
     const found =
       (await earlier(database, input, terms, now)) ??
-      bar ??
+      refusal ??
       refused('not_found', 'there is no such shop');
     return isRefused(found) ? found : { payment: found, replayed: true };
   }

@@ -12,7 +12,7 @@ import { isRefused } from '../../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../../subgraphs/kernel/service/access/principal.ts';
 import { entities } from '../../../subgraphs/open-subgraphs.ts';
 import { applyBankAnswer } from '../../../subgraphs/payments/bank-answers/apply-bank-answer.ts';
-import { createPayment } from '../../../subgraphs/payments/create-payment.ts';
+import { recordPayment } from '../../../subgraphs/payments/create-payment.ts';
 import { hasPgbench, pgbenchSubject } from '../pgbench.ts';
 import { connections, measureBoth, type Bench } from '../plan.ts';
 import { comparisonRows, type Row } from '../report.ts';
@@ -40,7 +40,7 @@ export const keyOf = (shop: BenchShop): KeyPrincipal => ({
 
 /** Creates a payment of a key's shop; gives its id. */
 export const create = async (database: Database, key: KeyPrincipal): Promise<string> => {
-  const created = await createPayment(
+  const created = await recordPayment(
     database,
     noPolicies,
     key,
