@@ -92,7 +92,7 @@ const insertText = (names: readonly string[], madeOnceBy: 'key' | 'id'): string 
   const insert = `insert into payment (version, public_id, terminal_id, terminal_name, shop_name,
       amount_refunded, ${columnNames(names)})
     select 1, 'P-' || nextval('payment_public_id'), shop.terminal_id, shop.terminal_name, shop.name,
-      0, ${names.map($).join(', ')}
+      0, ${names.map((name) => (name === 'id' ? `${$(name)}::uuid` : $(name))).join(', ')}
     from shop where shop.merchant_id = ${$('merchantId')} and shop.id = ${$('shopId')}`;
   const created =
     madeOnceBy === 'key'
