@@ -9,16 +9,16 @@ import type { Job } from './kernel/queue/run-job.ts';
 import { keyIdOf } from './kernel/service/access/vault.ts';
 import { reconciliationJobs } from './merchants/reconciliation/jobs.ts';
 import { resealJobs } from './merchants/reseal-secrets.ts';
-import { webhookKeeper } from './merchants/webhooks/webhook-keeper.ts';
+import { webhookClockParticipant } from './merchants/webhooks/clock-participant.ts';
 import { deliverJob, webhookJobs } from './merchants/webhooks/jobs.ts';
-import { askBankJob, paymentJobs, paymentKeeper } from './payments/jobs.ts';
-import { refundJobs, refundKeeper, sendRefundJob } from './payments/refunds/jobs.ts';
-import { payoutJobs, payoutKeeper, sendPayoutsJob } from './payouts/jobs.ts';
+import { askBankJob, paymentJobs, paymentClockParticipant } from './payments/jobs.ts';
+import { refundJobs, refundClockParticipant, sendRefundJob } from './payments/refunds/jobs.ts';
+import { payoutJobs, payoutClockParticipant, sendPayoutsJob } from './payouts/jobs.ts';
 import { openPayments } from './recurring/ask-payments.ts';
 import { startFollowing, type Following } from './recurring/follow-payments.ts';
 import { tokenJobs } from './recurring/jobs.ts';
 import { paymentListeners } from './recurring/payment-listeners.ts';
-import { subscriptionJobs, subscriptionKeeper } from './recurring/subscriptions/jobs.ts';
+import { subscriptionJobs, subscriptionClockParticipant } from './recurring/subscriptions/jobs.ts';
 import { paymentsOf, type SubgraphsParts } from './open-subgraphs.ts';
 
 /** What other processes may ask the workers for. */
@@ -91,12 +91,12 @@ export const backgroundJobs = (
       pool: database.pool,
       sessions: database.sessions,
       now,
-      keepers: [
-        paymentKeeper({ database, banks, ...page }),
-        refundKeeper(keeping),
-        payoutKeeper(keeping),
-        subscriptionKeeper(charging),
-        webhookKeeper({ ...receivers, now, attempts }),
+      participants: [
+        paymentClockParticipant({ database, banks, ...page }),
+        refundClockParticipant(keeping),
+        payoutClockParticipant(keeping),
+        subscriptionClockParticipant(charging),
+        webhookClockParticipant({ ...receivers, now, attempts }),
       ],
       wake: (shops) => queues.addMany(keepClockJob, shops),
       stopping,

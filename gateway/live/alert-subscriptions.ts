@@ -4,7 +4,7 @@
  * told is a hint; who was away reads the list `alerts`.
  */
 import { execute, GraphQLError, type ExecutionResult } from 'graphql';
-import type { Bus, ToldAlert } from '../../subgraphs/kernel/rules/event.ts';
+import type { Bus, PublishedAlert } from '../../subgraphs/kernel/rules/event.ts';
 import { lacks } from '../../subgraphs/kernel/service/access/access.ts';
 import { readSelection } from './selection.ts';
 import type { LiveResults, LiveSubscriptions } from './live-subscriptions.ts';
@@ -42,7 +42,7 @@ export const withAlerts = (
 const select = (
   schema: Supergraph['apiSchema'],
   { document, variables, operationName }: GraphRequest,
-  alert: ToldAlert,
+  alert: PublishedAlert,
 ) =>
   execute({
     schema,
@@ -62,16 +62,16 @@ const select = (
 
 /** Listens from the moment it is made until `return`. */
 class AlertResults implements LiveResults {
-  readonly #print: (alert: ToldAlert) => ExecutionResult | Promise<ExecutionResult>;
+  readonly #print: (alert: PublishedAlert) => ExecutionResult | Promise<ExecutionResult>;
   readonly #unsubscribe: () => void;
-  readonly #waiting: ToldAlert[] = [];
+  readonly #waiting: PublishedAlert[] = [];
   #missed = 0;
   #ended = false;
   #wake: () => void = () => {};
 
   constructor(
     bus: Pick<Bus, 'subscribe'>,
-    print: (alert: ToldAlert) => ExecutionResult | Promise<ExecutionResult>,
+    print: (alert: PublishedAlert) => ExecutionResult | Promise<ExecutionResult>,
   ) {
     this.#print = print;
     this.#unsubscribe = bus.subscribe('alerts', (alerts) => {

@@ -210,7 +210,7 @@ const typeFields = ({ database, bus }: MerchantsParts) => {
   return fields;
 };
 
-const told = {
+const eventFields = {
   id: ({ sequence }: EventRow) => String(sequence),
   kind: ({ streamKind }: EventRow) => streamKind,
   at: ({ createdAt }: EventRow) => createdAt,
@@ -240,19 +240,19 @@ const subscriptionOfKind = {
 
 const eventTypes = {
   LiveEvent: { __resolveType: ({ streamKind }: EventRow) => typeOfKind[streamKind] },
-  PaymentCreatedEvent: { ...told, payment: subject },
-  PaymentStatusChangedEvent: { ...told, payment: subject },
-  PayoutCreatedEvent: { ...told, payout: subject },
-  PayoutStatusChangedEvent: { ...told, payout: subject },
-  RefundCreatedEvent: { ...told, refund: subject },
-  SubscriptionStatusChangedEvent: { ...told, subscription: subject },
+  PaymentCreatedEvent: { ...eventFields, payment: subject },
+  PaymentStatusChangedEvent: { ...eventFields, payment: subject },
+  PayoutCreatedEvent: { ...eventFields, payout: subject },
+  PayoutStatusChangedEvent: { ...eventFields, payout: subject },
+  RefundCreatedEvent: { ...eventFields, refund: subject },
+  SubscriptionStatusChangedEvent: { ...eventFields, subscription: subject },
 };
 
 /**
  * Whether an event is the caller's to hear: a key's own shop and mode, what needs a scope with
  * that; an operator's merchant; a buyer's payment.
  */
-const mayHear = (principal: Principal, event: EventRow): boolean => {
+const mayReceive = (principal: Principal, event: EventRow): boolean => {
   switch (principal.kind) {
     case 'key':
       return (
@@ -287,7 +287,7 @@ const queries = ({ database, database: { pool } }: MerchantsParts): QueryResolve
     apiKeyHolder: (_, { digest }) => findKeyHolder(pool, digest),
     liveEvent: async (_, { id }, context) => {
       const event = await eventOf(id, context);
-      return event && mayHear(context.principal, event) ? event : null;
+      return event && mayReceive(context.principal, event) ? event : null;
     },
     liveEventsAfter: (_, { after, first, ...filter }, { now }) =>
       findEventsBehind(pool, after, first, filter, now()),

@@ -3,14 +3,14 @@
  * wake-ups only make it prompt.
  */
 import type { Banks } from '../kernel/banks/route.ts';
-import { earliest, type Timekeeper } from '../kernel/clock/keep-clocks.ts';
+import { earliest, type ClockParticipant } from '../kernel/clock/keep-clocks.ts';
 import type { TestClocks } from '../kernel/clock/test-clocks.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { foldBacklog } from '../kernel/ledger/fold.ts';
 import { done, type Job } from '../kernel/queue/run-job.ts';
 import { paymentAsks } from './bank-answers/ask-bank.ts';
 import { expirePayments, linkEnds, sessionEnds } from './expire-payments.ts';
-import { hearCallbacks } from './bank-answers/receive-callbacks.ts';
+import { receiveCallbacks } from './bank-answers/receive-callbacks.ts';
 import { askDue, askOrOrder, type OrderingParts } from './bank-answers/order-again.ts';
 import { pageAddress, type PageParts } from './checkout/page-address.ts';
 import type { PaymentKey } from './store-payment.ts';
@@ -96,17 +96,17 @@ export const paymentJobs = ({
     },
   },
   everySecond('sweep-bank-answers', () => askDue(orderingOf({ database, banks, ...page }), now)),
-  everySecond('hear-simulator-callbacks', () => hearCallbacks(database, banks, now())),
+  everySecond('hear-simulator-callbacks', () => receiveCallbacks(database, banks, now())),
   everySecond('expire-payments', () => expirePayments(database, banks, now)),
   everySecond('fold-balances', () => foldBacklog(database.pool, stopping)),
 ];
 
 /** How payments follow a shop's test clock. */
-export const paymentKeeper = ({
+export const paymentClockParticipant = ({
   database,
   banks,
   ...page
-}: Pick<PaymentJobs, 'database' | 'banks' | keyof PageParts>): Timekeeper => ({
+}: Pick<PaymentJobs, 'database' | 'banks' | keyof PageParts>): ClockParticipant => ({
   next: async (shop, now) => {
     const waiting = [paymentAsks, linkEnds, sessionEnds].map((due) =>
       due.next(database.pool, shop, now),
@@ -114,8 +114,8 @@ export const paymentKeeper = ({
     return earliest(await Promise.all([banks.simulator.callbacks.next(shop, now), ...waiting]));
   },
   work: async (shop, now) => {
-    const heard = await hearCallbacks(database, banks, now, shop);
+    const received = await receiveCallbacks(database, banks, now, shop);
     const asked = await askDue(orderingOf({ database, banks, ...page }), () => now, shop);
-    return heard + asked + (await expirePayments(database, banks, () => now, shop));
+    return received + asked + (await expirePayments(database, banks, () => now, shop));
   },
 });

@@ -139,7 +139,7 @@ const storeText = (beside = ''): string =>
       where merchant_id = $1 and id = $2 and version = $3 returning 1),
     booked as (${insertPostings(behind(1), moved)}),
     balanced as (${insertDeltas(behind(2), moved)}),
-    told as (${insertEvents(behind(3), moved)})${beside}
+    published as (${insertEvents(behind(3), moved)})${beside}
     select 1 from moved`;
 
 const store: Statement = { name: 'payment.store', text: storeText() };
@@ -157,7 +157,7 @@ const storeMany: Statement = {
   text: `with moved as (update payment set version = payment.version + 1, ${mutableColumns.map((column) => `${column} = after.${column}`).join(', ')}
       from json_populate_recordset(null::payment, $1::json) as after
       where payment.merchant_id = after.merchant_id and payment.id = after.id and payment.version = after.version returning payment.merchant_id, payment.id),
-    told as (${insertEvents('$2', 'select 1 from moved where moved.merchant_id = row.merchant_id and moved.id = row.subject_id')})
+    published as (${insertEvents('$2', 'select 1 from moved where moved.merchant_id = row.merchant_id and moved.id = row.subject_id')})
     select count(*)::int as count from moved`,
 };
 
@@ -178,8 +178,8 @@ export const storePayments = async (
   changes: readonly MoneylessChange[],
 ): Promise<number> => {
   const after = changes.map(({ before, patch }) => ({ ...before, ...patch }));
-  const events = changes.flatMap(({ before, patch, events: tell }) =>
-    tell({ ...before, ...patch, version: before.version + 1 }),
+  const events = changes.flatMap(({ before, patch, events: eventsOf }) =>
+    eventsOf({ ...before, ...patch, version: before.version + 1 }),
   );
   const [row] = await run<{ count: number }>(runner, storeMany, [
     JSON.stringify(after.map((payment) => rowJson(paymentNames, payment))),

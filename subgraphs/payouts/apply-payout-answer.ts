@@ -27,7 +27,7 @@ const store: Statement = {
       where merchant_id = $1 and id = $2 and status = 'pending' and bank_ref is not distinct from $3 returning ${columns(payoutNames)}),
     booked as (${insertPostings('$9', 'select 1 from moved')}),
     balanced as (${insertDeltas('$10', 'select 1 from moved')}),
-    told as (${insertEvents('$11', 'select 1 from moved')})
+    published as (${insertEvents('$11', 'select 1 from moved')})
     select * from moved`,
 };
 
@@ -146,7 +146,7 @@ const contradiction = ({ status, failReason }: Payout, { kind }: PayoutAnswer): 
  * Nothing is left to do with a final payout; but money that moved otherwise than the books say is
  * told to the operators.
  */
-const tellContradiction = async (
+const reportContradiction = async (
   database: Database,
   payout: Payout,
   answer: PayoutAnswer,
@@ -182,7 +182,7 @@ export const applyPayoutAnswer = async (
   for (let race = 0; race < races_max; race++) {
     const change = decide(payout, answer, now);
     if (!change) {
-      await tellContradiction(database, payout, answer, now);
+      await reportContradiction(database, payout, answer, now);
       return payout;
     }
     const stored = await storePayout(database, payout, change.after, change.postings, now);

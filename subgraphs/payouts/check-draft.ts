@@ -16,7 +16,7 @@ import { callForRecipient } from './call-bank.ts';
 import { wayOf, type PayoutMethod } from './rules/payout.ts';
 
 /** Decision D-40: whom the operator's lists refuse; null when the recipient is on none. */
-const barredRecipient = (
+const recipientRefusal = (
   policies: PolicyLists,
   merchantId: string,
   recipient: Recipient,
@@ -86,8 +86,8 @@ export const checkRecipient = async (
   }: { policies: PolicyLists; merchantId: string; bank: Bank | Refused; log: Logger },
   recipient: Recipient,
 ): Promise<Checked | Refused> => {
-  const bar = barredRecipient(policies, merchantId, recipient);
-  if (bar) return bar;
+  const refused = recipientRefusal(policies, merchantId, recipient);
+  if (refused) return refused;
   if (isRefused(bank)) return bank;
   const verdict = await recipientVerdict(bank, recipient, log);
   switch (verdict.kind) {

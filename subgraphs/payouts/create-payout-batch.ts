@@ -37,7 +37,7 @@ const page_items = 100;
  */
 const cardPage_items = 20;
 /** Questions to a bank at the same time. */
-const abreast = 20;
+const concurrentItems_max = 20;
 
 /** What became of one item (contract: `results[]`). */
 export interface ItemResult {
@@ -132,8 +132,8 @@ const readPage = async (
   from: number,
 ): Promise<readonly Item[]> => {
   const items: Item[] = [];
-  for (let place = 0; place < inputs.length; place += abreast) {
-    const some = inputs.slice(place, place + abreast);
+  for (let place = 0; place < inputs.length; place += concurrentItems_max) {
+    const some = inputs.slice(place, place + concurrentItems_max);
     items.push(
       ...(await Promise.all(
         some.map((input, offset) => readItem(batch, input, from + place + offset)),

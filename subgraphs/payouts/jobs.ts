@@ -2,7 +2,7 @@
  * What the payouts subgraph does in the background. The schedule finds everything by itself; the
  * wake-up only makes it prompt.
  */
-import type { Timekeeper } from '../kernel/clock/keep-clocks.ts';
+import type { ClockParticipant } from '../kernel/clock/keep-clocks.ts';
 import { done, type Job } from '../kernel/queue/run-job.ts';
 import { payoutAsks, sendDuePayouts, type SendingParts } from './send-payouts.ts';
 
@@ -36,7 +36,7 @@ export const payoutJobs = ({ now, stopping, ...parts }: PayoutJobs): readonly Jo
 ];
 
 /** How payouts follow a shop's test clock. */
-export const payoutKeeper = (parts: SendingParts): Timekeeper => ({
+export const payoutClockParticipant = (parts: SendingParts): ClockParticipant => ({
   next: (shop, now) => payoutAsks.next(parts.database.pool, shop, now),
   work: (shop, now) => sendDuePayouts(parts, () => now, shop),
 });

@@ -59,7 +59,7 @@ export const beyondBound = refused(
 );
 
 // The balance is row plus deltas in one statement, as in kernel/ledger/balance.
-const ground: Statement = {
+const preconditions: Statement = {
   name: 'payout.preconditions',
   text: `select terminal_id as "terminalId", coalesce(${effectiveRate('$1::uuid', '$2::uuid', '$5::text', '$6::timestamptz')}, 0) as "rateBps",
       coalesce((select sum(amount) from (
@@ -72,11 +72,11 @@ const ground: Statement = {
 const store: Statement = {
   name: 'payout.open',
   text: `with opened as (insert into payout select row.* from jsonb_populate_recordset(null::payout, $1::jsonb) as row returning 1),
-    booked as (${insertPostings('$2', 'select 1')}), balanced as (${insertDeltas('$3', 'select 1')}), told as (${insertEvents('$4', 'select 1')})
+    booked as (${insertPostings('$2', 'select 1')}), balanced as (${insertDeltas('$3', 'select 1')}), published as (${insertEvents('$4', 'select 1')})
     select count(*) from opened`,
 };
 
-interface Ground {
+interface Preconditions {
   readonly terminalId: string;
   readonly rateBps: number;
   /** A sum: as text, whatever its size. */
@@ -236,7 +236,7 @@ export const openPayouts = async (
   const currency = drafts[0]?.terms.currency ?? '';
   if (!(await lockMerchant(client, merchantId)))
     return refused('not_found', 'the shop of this key does not exist any more');
-  const [found] = await run<Ground>(client, ground, [
+  const [found] = await run<Preconditions>(client, preconditions, [
     merchantId,
     shopId,
     mode,

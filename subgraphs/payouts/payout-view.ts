@@ -31,7 +31,7 @@ const publicPayout = (payout: Payout): ReturnType<typeof payoutJson> => {
   return payoutJson(view);
 };
 
-const told = ({ merchantId, shopId, mode, id: subjectId }: Payout) => ({
+const subjectOf = ({ merchantId, shopId, mode, id: subjectId }: Payout) => ({
   merchantId,
   shopId,
   mode,
@@ -40,7 +40,7 @@ const told = ({ merchantId, shopId, mode, id: subjectId }: Payout) => ({
 
 /** A new payout on the stream (decision D-77). */
 export const createdEvent = (payout: Payout): OutboxEvent => ({
-  ...told(payout),
+  ...subjectOf(payout),
   stream: {
     kind: 'payout.created',
     payload: { id: payout.id, amount: Number(payout.amount), status: 'pending' },
@@ -53,7 +53,7 @@ export const createdEvent = (payout: Payout): OutboxEvent => ({
 export const statusEvent = (payout: Payout, at: Temporal.Instant): OutboxEvent => {
   const event = webhookOf(payout.status);
   return {
-    ...told(payout),
+    ...subjectOf(payout),
     stream: { kind: 'payout.status_changed', payload: { id: payout.id, status: payout.status } },
     webhook: event && { event, data: publicPayout(payout), url: null },
     at,

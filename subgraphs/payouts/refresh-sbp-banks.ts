@@ -45,16 +45,16 @@ const isBank = ({ memberId, name, nameEn }: SbpBank): boolean =>
 const readList = async (bank: Bank): Promise<readonly SbpBank[] | Refused> => {
   if (!bank.listSbpBanks)
     return refused('method_unsupported', `${bank.bankName} gives no list of SBP banks`);
-  const told = await bank.listSbpBanks(AbortSignal.timeout(deadline_ms)).catch(() => null);
-  if (told === null)
+  const listed = await bank.listSbpBanks(AbortSignal.timeout(deadline_ms)).catch(() => null);
+  if (listed === null)
     return refused('router_error', `${bank.bankName} did not give its list of SBP banks`);
-  if (told.length === 0 || told.length > banks_max || !told.every(isBank)) {
+  if (listed.length === 0 || listed.length > banks_max || !listed.every(isBank)) {
     return refused(
       'router_error',
-      `${bank.bankName} gave a list that cannot be right: ${told.length} entries, or a member id that is not 12 digits, or a name that is empty`,
+      `${bank.bankName} gave a list that cannot be right: ${listed.length} entries, or a member id that is not 12 digits, or a name that is empty`,
     );
   }
-  return [...new Map(told.map((entry) => [entry.memberId, entry])).values()];
+  return [...new Map(listed.map((entry) => [entry.memberId, entry])).values()];
 };
 
 /**
@@ -67,7 +67,7 @@ export const refreshSbpBanks = async (
   acting: Acting,
   connector: string,
 ): Promise<Refreshed | Refused> => {
-  const bank = banks.holding({
+  const bank = banks.bankOf({
     mode: connector === banks.simulator.connector ? 'test' : 'live',
     connector,
   });

@@ -57,7 +57,7 @@ const openWorthAsking = (): ((payout: Payout) => boolean) => {
 
 /** Contract: payout create response. A replay tells it as it is now. */
 const createdView = ({ banks }: PayoutsParts, { payout, replayed }: CreatedPayout) => {
-  const bank = banks.holding(payout);
+  const bank = banks.bankOf(payout);
   return {
     __typename: 'PayoutCreated' as const,
     payout,

@@ -89,7 +89,7 @@ const sendPayout = async (
     { merchantId, subjectId },
     { kind: 'internal', name: 'send payout' },
     async () => {
-      const bank = parts.banks.holding(taken);
+      const bank = parts.banks.bankOf(taken);
       // A connector that this installation lost tells nothing: the payout waits for it.
       const { payout, answer } = isRefused(bank)
         ? { payout: taken, answer: { kind: 'unknown' } as const }

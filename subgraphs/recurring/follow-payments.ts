@@ -15,8 +15,8 @@ import {
   type FollowedEvent,
   type Waiting,
 } from '../kernel/database/follow.ts';
-import { isPassing, tellSetAside } from '../kernel/database/set-aside.ts';
-import { Bell } from '../kernel/queue/wake-signal.ts';
+import { isPassing, reportSetAside } from '../kernel/database/set-aside.ts';
+import { WakeSignal } from '../kernel/queue/wake-signal.ts';
 import type { Bus } from '../kernel/rules/event.ts';
 import type { Logger } from '../kernel/service/tracing/telemetry.ts';
 import type { Payments, RecurringPayment } from './ask-payments.ts';
@@ -81,7 +81,7 @@ const followFirst = async (
       'a payment could not be followed; it is tried again later',
     );
     if (await setAside(parts.pool, waiting, first))
-      await tellSetAside(parts.pool, task, first, error);
+      await reportSetAside(parts.pool, task, first, error);
   }
 };
 
@@ -142,8 +142,8 @@ export const startFollowing = (
   parts: FollowParts & { readonly bus: Pick<Bus, 'subscribe'> },
 ): Following => {
   const stopping = new AbortController();
-  const bell = new Bell();
-  const unsubscribe = parts.bus.subscribe('events', () => bell.ring());
+  const wakeSignal = new WakeSignal();
+  const unsubscribe = parts.bus.subscribe('events', () => wakeSignal.wake());
   const ended = (async () => {
     while (!stopping.signal.aborted) {
       try {
@@ -152,14 +152,14 @@ export const startFollowing = (
       } catch (error) {
         parts.log.error({ err: error }, 'payments could not be followed; it is tried again');
       }
-      await bell.wait(poll_ms);
+      await wakeSignal.wait(poll_ms);
     }
   })();
   return {
     stop: async () => {
       unsubscribe();
       stopping.abort();
-      bell.ring();
+      wakeSignal.wake();
       await ended;
     },
   };

@@ -5,10 +5,10 @@ import { buildSchema, parse } from 'graphql';
 import { alertsWaiting_max, withAlerts } from '../../gateway/live/alert-subscriptions.ts';
 import type { LiveSubscriptions } from '../../gateway/live/live-subscriptions.ts';
 import { countAlerts } from '../../subgraphs/kernel/alerts/count-alerts.ts';
-import { tellAlerts } from '../../subgraphs/kernel/alerts/jobs.ts';
+import { publishAlerts } from '../../subgraphs/kernel/alerts/jobs.ts';
 import { raiseAlert, type RaisedAlert } from '../../subgraphs/kernel/alerts/raise-alert.ts';
 import { inTransaction } from '../../subgraphs/kernel/database/statement.ts';
-import type { Bus, ToldAlert } from '../../subgraphs/kernel/rules/event.ts';
+import type { Bus, PublishedAlert } from '../../subgraphs/kernel/rules/event.ts';
 import { readMessage, writeMessage } from '../../subgraphs/kernel/queue/bus-message.ts';
 import { scopes, type Principal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { cabinetUser, openCabinet, operator, type Cabinet } from '../cabinet/cabinet.ts';
@@ -103,7 +103,7 @@ test('alerts are listed by kind, by merchant and by whether they are resolved, a
 });
 
 describe('the subscription alertRaised', () => {
-  type Heard = (alerts: readonly ToldAlert[]) => void;
+  type Heard = (alerts: readonly PublishedAlert[]) => void;
   /** A bus whose messages become text on the way, as between processes. */
   const openBus = () => {
     const listeners = new Set<Heard>();
@@ -135,7 +135,7 @@ describe('the subscription alertRaised', () => {
     const results = subscribe(bus, operator('viewer'));
     assert.ok('next' in results);
     const parts = { pool: cabinet.harness.pool, bus, now: () => at };
-    while ((await tellAlerts(parts)) > 0);
+    while ((await publishAlerts(parts)) > 0);
     await results.return?.();
     const next = subscribe(bus, operator('viewer'));
     assert.ok('next' in next);
@@ -144,7 +144,7 @@ describe('the subscription alertRaised', () => {
       anAlert({ kind: 'books_differ', merchantId: null, detail: 'The balance differs' }),
     );
     const waiting = next.next();
-    assert.deepEqual([await tellAlerts(parts), await tellAlerts(parts)], [1, 0]);
+    assert.deepEqual([await publishAlerts(parts), await publishAlerts(parts)], [1, 0]);
     const { value } = await waiting;
     assert.deepEqual(JSON.parse(JSON.stringify(value?.data)), {
       told: { kind: 'books_differ', merchantId: null, detail: 'The balance differs', note: null },
@@ -177,7 +177,7 @@ describe('the subscription alertRaised', () => {
     const results = subscribe(bus, operator('viewer'));
     assert.ok('next' in results);
     const { merchantId, shopId, mode, kind, subjectId, detail } = anAlert();
-    const told: ToldAlert = {
+    const told: PublishedAlert = {
       id: randomUUID(),
       merchantId,
       shopId,

@@ -158,12 +158,12 @@ const liveBank = (orders: string[]) => {
       return { kind: 'unknown' };
     },
   };
-  const bounded = openBanks(openSimulator(database), database.pool, [bank]).holding({
+  const bounded = openBanks(openSimulator(database), database.pool, [bank]).bankOf({
     mode: 'live',
     connector: 'acquirer',
   });
   assert.ok(!isRefused(bounded));
-  return { ...real, candidates: async () => [bounded] as const, holding: () => bounded };
+  return { ...real, candidates: async () => [bounded] as const, bankOf: () => bounded };
 };
 
 const processing = async (

@@ -1,7 +1,7 @@
 /** One poisoned row stops nobody else: the fold, the walks over the books, the alerts. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { tellAlerts } from '../../subgraphs/kernel/alerts/jobs.ts';
+import { publishAlerts } from '../../subgraphs/kernel/alerts/jobs.ts';
 import { raiseAlert } from '../../subgraphs/kernel/alerts/raise-alert.ts';
 import { readBalances } from '../../subgraphs/kernel/ledger/balance.ts';
 import { walkOn } from '../../subgraphs/kernel/ledger/books/walk-books.ts';
@@ -139,7 +139,7 @@ test('an alert that cannot be marked as told holds back no other', async () => {
   const bus = {
     publish: async (_: string, message: unknown) => void heard.push(JSON.stringify(message)),
   };
-  await tellAlerts({ pool, bus, now: () => Temporal.Now.instant() });
+  await publishAlerts({ pool, bus, now: () => Temporal.Now.instant() });
   assert.ok(heard.some((message) => message.includes(other.merchantId)));
   assert.ok(
     !heard.some(

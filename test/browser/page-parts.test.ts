@@ -59,7 +59,7 @@ describe('markup', () => {
 
   test('a QR code is drawn dark on light with a margin', () => {
     const code = markupText(drawQr('https://qr.example/1', 'SBP "code"'));
-    assert.match(code, /role="img" aria-label="SBP &quot;code&quot;"/);
+    assert.match(code, /role="img"\s+aria-label="SBP &quot;code&quot;"/);
     assert.ok((code.match(/h1v1h-1z/g) ?? []).length > 200);
   });
 });

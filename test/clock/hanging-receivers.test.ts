@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { clockJobs, keepClockJob } from '../../subgraphs/kernel/clock/keep-clocks.ts';
 import { openQueues } from '../../subgraphs/kernel/queue/queues.ts';
 import { done, type Job } from '../../subgraphs/kernel/queue/run-job.ts';
-import { webhookKeeper } from '../../subgraphs/merchants/webhooks/webhook-keeper.ts';
+import { webhookClockParticipant } from '../../subgraphs/merchants/webhooks/clock-participant.ts';
 import { eventually, startReceiver } from '../webhooks/receiver.ts';
 import {
   log,
@@ -65,7 +65,7 @@ const openClockJobs = (
 ): readonly Job[] => {
   const { pool, vaultKey, database } = harness;
   const now = () => Temporal.Now.instant();
-  const keeper = webhookKeeper({
+  const participant = webhookClockParticipant({
     pool,
     vaultKey,
     privateTargets: () => true,
@@ -80,7 +80,7 @@ const openClockJobs = (
     pool,
     sessions: database.sessions,
     now,
-    keepers: [keeper],
+    participants: [participant],
     wake: named,
     stopping: new AbortController().signal,
   });

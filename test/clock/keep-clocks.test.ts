@@ -1,10 +1,10 @@
-/** How a clock advances, with keepers whose work can be timed. Architecture decision 10. */
+/** How a clock advances, with participants whose work can be timed. Architecture decision 10. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import {
   clockJobs,
   keepClockJob,
-  type Timekeeper,
+  type ClockParticipant,
 } from '../../subgraphs/kernel/clock/keep-clocks.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 
@@ -21,11 +21,11 @@ test('what comes out of the way between a look and the next is done at its own m
     'insert into test_clock (merchant_id, shop_id, clock_at, set_at, frozen, target_at, created_at) values ($1, $2, $3, now(), true, $4, now())',
     [merchantId, shopId, noon.toString(), evening.toString()],
   );
-  // Something is under way until the keeper has been asked for work once: then it is there, and due
+  // Something is under way until the participant has been asked for work once: then it is there, and due
   // at once.
   let state: 'under way' | 'due' | 'done' = 'under way';
   const doneAt: string[] = [];
-  const keeper: Timekeeper = {
+  const participant: ClockParticipant = {
     next: async () => null,
     isUnderWay: async () => state === 'under way',
     work: async (_, now) => {
@@ -44,7 +44,7 @@ test('what comes out of the way between a look and the next is done at its own m
     pool,
     sessions: pool,
     now: () => Temporal.Now.instant(),
-    keepers: [keeper],
+    participants: [participant],
     wake: async () => {},
     stopping,
   });

@@ -256,13 +256,13 @@ describe('an order that was lost', () => {
     } as const;
     for (const answer of [{ kind: 'unaccepted', otherwise }, otherwise] as const) {
       const refusing: Bank = {
-        ...granted(banks.holding({ mode: 'live', connector: 'yookassa' })),
+        ...granted(banks.bankOf({ mode: 'live', connector: 'yookassa' })),
         openSession: async () => answer,
       };
       const now = at(5);
       const again = await openSession(
         record.database,
-        { ...banks, holding: () => refusing },
+        { ...banks, bankOf: () => refusing },
         noPolicies,
         { key: keyOf(payment), card: null, pageUrl, now },
       );
@@ -284,8 +284,8 @@ describe('an order that was lost', () => {
     const otherwise = { kind: 'declined', failureCode: 'incorrect_cvc', bankCode: 'csc' } as const;
     const answering = (answer: SessionAnswer): Banks => ({
       ...banks,
-      holding: () => ({
-        ...granted(banks.holding({ mode: 'live', connector: 'yookassa' })),
+      bankOf: () => ({
+        ...granted(banks.bankOf({ mode: 'live', connector: 'yookassa' })),
         openSession: async () => answer,
       }),
     });

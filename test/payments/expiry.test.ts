@@ -26,7 +26,7 @@ const banks = (): Banks => openBanks(openSimulator(migrated.database), migrated.
 /** The banks of this installation, of which every one does what `own` says. */
 const banksThat = (own: Partial<Bank>): Banks => {
   const simulator = { ...banks().simulator, ...own };
-  return { ...banks(), simulator, holding: () => simulator };
+  return { ...banks(), simulator, bankOf: () => simulator };
 };
 const create = async (key: KeyPrincipal, amount: bigint): Promise<Payment> =>
   granted(

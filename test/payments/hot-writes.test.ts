@@ -225,7 +225,7 @@ test('a live payment shows the bank’s id under bank_ref', async () => {
   const live = {
     ...banks(),
     candidates: () => Promise.resolve([bank] as const),
-    holding: () => bank,
+    bankOf: () => bank,
   };
   const opened = granted(
     await openSession(migrated.database, live, noPolicies, {

@@ -116,7 +116,7 @@ test('a live payment that its bank had not seen until it expired is asked about 
     openSession: async () => ({ kind: 'unknown' }),
     ask,
   };
-  const banks = { ...real, candidates: async () => [bank] as const, holding: () => bank };
+  const banks = { ...real, candidates: async () => [bank] as const, bankOf: () => bank };
   const key = await migrated.merchant('live');
   const { payment } = granted(
     await recordPayment(
@@ -176,7 +176,9 @@ test('a live payment that its bank had not seen until it expired is asked about 
     'save for an operator',
   );
   const told = await Promise.all(
-    Array.from({ length: 10 }, (_, index) => after(90_001, index % 2 === 0 ? 'told' : 'planned')),
+    Array.from({ length: 10 }, (_, index) =>
+      after(90_001, index % 2 === 0 ? 'notified' : 'planned'),
+    ),
   );
   assert.ok(told.every(({ status }) => status === 'expired'));
   assert.equal(

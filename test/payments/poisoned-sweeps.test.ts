@@ -11,7 +11,7 @@ import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/princip
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import type { Payment } from '../../subgraphs/payments/entities.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
-import { hearCallbacks } from '../../subgraphs/payments/bank-answers/receive-callbacks.ts';
+import { receiveCallbacks } from '../../subgraphs/payments/bank-answers/receive-callbacks.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
 import { askDue } from '../../subgraphs/payments/bank-answers/order-again.ts';
 import { refundPayment } from '../../subgraphs/payments/refunds/refund-payment.ts';
@@ -81,7 +81,7 @@ const sweeps = {
   payment_links: (now: Temporal.Instant) => expirePayments(database(), banks(), () => now),
   payment_sessions: (now: Temporal.Instant) => expirePayments(database(), banks(), () => now),
   payment_asks: (now: Temporal.Instant) => askDue(ordering(), () => now),
-  simulator_callbacks: (now: Temporal.Instant) => hearCallbacks(database(), banks(), now),
+  simulator_callbacks: (now: Temporal.Instant) => receiveCallbacks(database(), banks(), now),
 } as const;
 
 /** How the payments of each sweep come to be due, at which minute, and what they become. */

@@ -229,7 +229,7 @@ test('a crash between our row and the bank’s call: the order is repeated under
   const payment = await paid(key, 5_000n);
   const broken: Banks = {
     ...banks(),
-    holding: () => ({
+    bankOf: () => ({
       ...banks().simulator,
       refund: () => Promise.reject(new Error('the process died here')),
     }),

@@ -96,9 +96,9 @@ test('a bank that does not take the routed method refuses it, and the page does 
 });
 
 test('what a bank has already is asked there, whatever the routes say by then', async () => {
-  const holding = harness.banks.holding({ mode: 'live', connector: 'card_bank' });
+  const holding = harness.banks.bankOf({ mode: 'live', connector: 'card_bank' });
   assert.equal('connector' in holding && holding.connector, 'card_bank');
-  const gone = harness.banks.holding({ mode: 'live', connector: 'unknown_bank' });
+  const gone = harness.banks.bankOf({ mode: 'live', connector: 'unknown_bank' });
   assert.equal('code' in gone && gone.code, 'route_not_configured');
 });
 

@@ -118,7 +118,7 @@ export class LivedPayment {
       ...banks,
       candidates: () => Promise.resolve([bank]),
       route: () => Promise.resolve(bank),
-      holding: () => bank,
+      bankOf: () => bank,
     };
   }
 

@@ -33,7 +33,7 @@ export interface MortalStore extends StoreUrls {
    * PostgreSQL does not.
    */
   kill(): Promise<void>;
-  /** Lets it come back at the same address. PostgreSQL's keeper starts it again by itself. */
+  /** Lets it come back at the same address. PostgreSQL's participant starts it again by itself. */
   revive(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -28,7 +28,7 @@ import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import type { Payment, Refund } from '../../subgraphs/payments/entities.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
-import { hearCallbacks } from '../../subgraphs/payments/bank-answers/receive-callbacks.ts';
+import { receiveCallbacks } from '../../subgraphs/payments/bank-answers/receive-callbacks.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
 import { askOrOrder } from '../../subgraphs/payments/bank-answers/order-again.ts';
 import { chooseMethod } from '../../subgraphs/payments/checkout/prepare-checkout.ts';
@@ -97,7 +97,7 @@ class Life {
       ...this.#banks.simulator,
       ask: () => Promise.resolve({ kind: 'unknown' } as const),
     };
-    await expirePayments(database, { ...this.#banks, holding: () => silent }, () => this.#now);
+    await expirePayments(database, { ...this.#banks, bankOf: () => silent }, () => this.#now);
     return this.#stored(name);
   }
 
@@ -181,7 +181,7 @@ class Life {
   async #pass(time: Temporal.Duration): Promise<void> {
     const { database } = this.#migrated;
     this.#now = this.#now.add(time);
-    await hearCallbacks(database, this.#banks, this.#now);
+    await receiveCallbacks(database, this.#banks, this.#now);
     await expirePayments(database, this.#banks, () => this.#now);
     const ordering = { database, banks: this.#banks, pageUrl: () => pageUrl };
     for (const key of await findAsksDue(database, this.#now, 100))
@@ -211,7 +211,7 @@ class Life {
       ...this.#banks,
       simulator: dying,
       candidates: async () => [dying] as const,
-      holding: () => dying,
+      bankOf: () => dying,
     };
     await assert.rejects(this.#press(name, banks), /killed/);
     return this.#seen(await this.#stored(name));

@@ -15,11 +15,11 @@ export interface AlertJobs {
   readonly now: () => Temporal.Instant;
 }
 
-const tell_max_rows = 100;
+const publish_max_rows = 100;
 /** An operator's console may be a second late. */
 const tellEvery_ms = 1_000;
 
-/** The task under which alerts are set aside that cannot be marked as told. */
+/** The task under which alerts are set aside that cannot be marked as published. */
 const task = 'tell-alerts';
 const notAside = notSetAside(task, 'alert.merchant_id', 'alert.id::text');
 
@@ -38,16 +38,16 @@ const take: Statement = {
  * Puts the alerts that nobody was told of on the bus, oldest first; gives how many. What is lost on
  * the way is in the list `alerts`.
  */
-export const tellAlerts = async ({ pool, bus, now }: AlertJobs): Promise<number> => {
+export const publishAlerts = async ({ pool, bus, now }: AlertJobs): Promise<number> => {
   const first = async () => (await run<Subject>(pool, oldest, []))[0] ?? null;
   const { result: alerts } = await workBatch(pool, {
     task,
-    most: tell_max_rows,
+    most: publish_max_rows,
     work: (most) => run<Alert>(pool, take, [now(), most]),
     first,
   });
   if (alerts.length === 0) return 0;
-  const told = alerts
+  const published = alerts
     .toSorted((one, other) => Temporal.Instant.compare(one.raisedAt, other.raisedAt))
     .map(({ id, kind, merchantId, shopId, mode, subjectId, detail, raisedAt }) => {
       const whose = merchantId === platformMerchantId ? null : merchantId;
@@ -62,8 +62,8 @@ export const tellAlerts = async ({ pool, bus, now }: AlertJobs): Promise<number>
         raisedAt: rfc3339(raisedAt),
       };
     });
-  await bus.publish('alerts', told);
-  return told.length;
+  await bus.publish('alerts', published);
+  return published.length;
 };
 
 /** The background's part of alerts. */
@@ -74,7 +74,7 @@ export const alertJobs = (parts: AlertJobs): readonly Job[] => [
     every_ms: tellEvery_ms,
     parse: () => null,
     run: async () => {
-      while ((await tellAlerts(parts)) > 0);
+      while ((await publishAlerts(parts)) > 0);
       return done;
     },
   },

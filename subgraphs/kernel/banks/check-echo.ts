@@ -31,14 +31,14 @@ export interface Echo {
  * Whether an object is that of an order. When it is not, an alert is raised, once for the
  * operation.
  */
-export type CheckEcho = (ordered: Ordered, told: Echo) => Promise<boolean>;
+export type CheckEcho = (ordered: Ordered, echo: Echo) => Promise<boolean>;
 
 /** Opens the comparison for a bank, which raises its alerts on `pool`. */
 export const openCheckEcho =
   (pool: Runner, bankName: string): CheckEcho =>
-  async ({ merchantId, operationId, amount, currency, now }, told) => {
-    if (told.operationId === operationId && told.isSame) return true;
-    const detail = `${bankName}'s ${told.id} is ${told.amount} for ${told.operationId ?? 'no operation'}; ordered were ${amount} minor units of ${currency} for ${operationId}. Nothing was moved: find out which is right there`;
+  async ({ merchantId, operationId, amount, currency, now }, echo) => {
+    if (echo.operationId === operationId && echo.isSame) return true;
+    const detail = `${bankName}'s ${echo.id} is ${echo.amount} for ${echo.operationId ?? 'no operation'}; ordered were ${amount} minor units of ${currency} for ${operationId}. Nothing was moved: find out which is right there`;
     await raiseAlert(pool, {
       kind: 'bank_echo_differs',
       merchantId,

@@ -27,7 +27,7 @@ interface ShopInMode {
 export type Candidates = readonly [Bank, ...Bank[]];
 
 /** What is to be served. */
-export interface Errand extends ShopInMode {
+export interface RoutingRequest extends ShopInMode {
   readonly operation: BankOperation;
   readonly method: RouteMethod;
 }
@@ -38,21 +38,21 @@ export interface Banks {
    * The banks that can serve a new operation, the preferred first: at least one, or
    * `live_not_enabled`, `route_not_configured` or `method_unsupported`.
    */
-  candidates(errand: Errand): Promise<Candidates | Refused>;
+  candidates(request: RoutingRequest): Promise<Candidates | Refused>;
   /** The preferred one of them. */
-  route(errand: Errand): Promise<Bank | Refused>;
+  route(request: RoutingRequest): Promise<Bank | Refused>;
   /**
    * `live_not_enabled` when nothing new may begin for a merchant in live mode, whoever begins it;
    * null when it may.
    */
-  barred(merchant: Pick<ShopInMode, 'merchantId' | 'mode'>): Promise<Refused | null>;
+  liveModeRefusal(merchant: Pick<ShopInMode, 'merchantId' | 'mode'>): Promise<Refused | null>;
   /** The methods by which a buyer can pay a shop now; none without a route. */
   offered(shop: ShopInMode): Promise<readonly BuyerMethod[]>;
   /**
    * The bank that has an operation already, whatever the routes say by now; `route_not_configured`
    * when this installation has no such connector.
    */
-  holding(operation: { readonly mode: Mode; readonly connector: string | null }): Bank | Refused;
+  bankOf(operation: { readonly mode: Mode; readonly connector: string | null }): Bank | Refused;
 }
 
 const routesOf: Statement = {
@@ -79,7 +79,7 @@ const has = (capabilities: readonly RouteMethod[], method: RouteMethod): boolean
 /** Whether a bank declares that it can do an operation by a method. */
 const canServe = (
   { methods, savable, payoutWays }: Bank,
-  { operation, method }: Pick<Errand, 'operation' | 'method'>,
+  { operation, method }: Pick<RoutingRequest, 'operation' | 'method'>,
 ): boolean => {
   switch (operation) {
     case 'payment':
@@ -101,7 +101,7 @@ const doing: Readonly<Record<BankOperation, string>> = {
 
 const unsupported = (
   banks: readonly Bank[],
-  { operation, method }: Pick<Errand, 'operation' | 'method'>,
+  { operation, method }: Pick<RoutingRequest, 'operation' | 'method'>,
 ): Refused => {
   const names = [...new Set(banks.map(({ bankName }) => bankName))].join(', ');
   return refused(
@@ -116,22 +116,22 @@ const unsupported = (
  */
 const choose = (
   routes: readonly { readonly method: RouteMethod; readonly bank: Bank }[],
-  errand: Pick<Errand, 'operation' | 'method'>,
+  request: Pick<RoutingRequest, 'operation' | 'method'>,
 ): Candidates | Refused => {
-  const routed = routes.filter(({ method }) => method === errand.method).map(({ bank }) => bank);
-  const [first, ...others] = routed.filter((bank) => canServe(bank, errand));
+  const routed = routes.filter(({ method }) => method === request.method).map(({ bank }) => bank);
+  const [first, ...others] = routed.filter((bank) => canServe(bank, request));
   if (first) return [first, ...others];
-  if (routed.length > 0) return unsupported(routed, errand);
+  if (routed.length > 0) return unsupported(routed, request);
   const known = [...new Set(routes.map(({ bank }) => bank))];
-  return known.length > 0 && !known.some((bank) => canServe(bank, errand))
-    ? unsupported(known, errand)
+  return known.length > 0 && !known.some((bank) => canServe(bank, request))
+    ? unsupported(known, request)
     : unrouted;
 };
 
 /** Whether a bank has an account for what is to be served. */
 const hasAccount = async (
   bank: Bank,
-  { merchantId, operation }: Pick<Errand, 'merchantId' | 'operation'>,
+  { merchantId, operation }: Pick<RoutingRequest, 'merchantId' | 'operation'>,
 ): Promise<boolean> =>
   (await bank.hasAccount?.(merchantId, operation === 'payout' ? 'payouts' : 'payments')) ?? true;
 
@@ -141,15 +141,15 @@ const hasAccount = async (
  */
 const withAccount = async (
   banks: Candidates,
-  errand: Pick<Errand, 'merchantId' | 'operation'>,
+  request: Pick<RoutingRequest, 'merchantId' | 'operation'>,
 ): Promise<Candidates | Refused> => {
-  const ready = await Promise.all(banks.map((bank) => hasAccount(bank, errand)));
+  const ready = await Promise.all(banks.map((bank) => hasAccount(bank, request)));
   const [first, ...others] = banks.filter((_, place) => ready[place]);
   if (first) return [first, ...others];
   const names = banks.map(({ bankName }) => bankName).join(', ');
   return refused(
     'route_not_configured',
-    `no account at ${names} is configured for ${errand.operation === 'payout' ? 'payouts' : 'payments'} of this merchant`,
+    `no account at ${names} is configured for ${request.operation === 'payout' ? 'payouts' : 'payments'} of this merchant`,
   );
 };
 
@@ -194,25 +194,25 @@ export const openBanks = (
   return {
     simulator,
     candidates,
-    route: async (errand) => {
-      const found = await candidates(errand);
+    route: async (request) => {
+      const found = await candidates(request);
       return isRefused(found) ? found : found[0];
     },
-    barred: async ({ merchantId, mode }) =>
+    liveModeRefusal: async ({ merchantId, mode }) =>
       mode === 'test' || (await run(pool, enabled, [merchantId])).length > 0 ? null : notEnabled,
     offered: async (shop) => {
       if (shop.mode === 'test') return simulator.methods;
       const open = (await routes(shop, 'payment')) ?? [];
-      const errand = { merchantId: shop.merchantId, operation: 'payment' } as const;
+      const request = { merchantId: shop.merchantId, operation: 'payment' } as const;
       const banks = [...new Set(open.map(({ bank }) => bank))];
-      const ready = await Promise.all(banks.map((bank) => hasAccount(bank, errand)));
+      const ready = await Promise.all(banks.map((bank) => hasAccount(bank, request)));
       const offers = (route: (typeof open)[number], method: BuyerMethod): boolean =>
         route.method === method &&
         has(route.bank.methods, method) &&
         ready[banks.indexOf(route.bank)] === true;
       return buyerMethods.filter((method) => open.some((route) => offers(route, method)));
     },
-    holding: ({ mode, connector }) =>
+    bankOf: ({ mode, connector }) =>
       mode === 'test' ? simulator : (byName.get(connector ?? '') ?? unrouted),
   };
 };

@@ -19,8 +19,8 @@ const bundled: readonly SbpBank[] = participants.map(
   ({ member_id: memberId, name, name_en: nameEn }) => ({ memberId, name, nameEn }),
 );
 
-const sortedWith = (told: readonly SbpBank[]): readonly SbpBank[] =>
-  [...new Map([...bundled, ...told].map((bank) => [bank.memberId, bank])).values()].toSorted(
+const sortedWith = (listed: readonly SbpBank[]): readonly SbpBank[] =>
+  [...new Map([...bundled, ...listed].map((bank) => [bank.memberId, bank])).values()].toSorted(
     (a, b) => byName.compare(a.name, b.name),
   );
 

@@ -16,7 +16,7 @@ import { shownAt } from './test-clocks.ts';
 type Shop = NonNullable<Timeline>;
 
 /** One part of the service that lets things wait for a moment. */
-export interface Timekeeper {
+export interface ClockParticipant {
   /**
    * The earliest moment after `now` for which something of the shop waits; null when nothing does.
    */
@@ -36,7 +36,7 @@ export interface ClockParts {
   readonly sessions: pg.Pool;
   /** The real time. */
   readonly now: () => Temporal.Instant;
-  readonly keepers: readonly Timekeeper[];
+  readonly participants: readonly ClockParticipant[];
   /** Adds a `keep-test-clock` job for each shop that has none. */
   readonly wake: (shops: readonly Shop[]) => Promise<void>;
   /** When it is aborted the clocks stand until the next start. */
@@ -94,7 +94,7 @@ const unrelayed: Statement = {
  * something is still under way.
  */
 const settle = async (
-  { pool, keepers, stopping }: ClockParts,
+  { pool, participants, stopping }: ClockParts,
   shop: Shop,
   now: Temporal.Instant,
   wait_ms: number,
@@ -103,9 +103,9 @@ const settle = async (
   for (let round = 0; round < rounds_max; round += 1) {
     if (stopping.aborted) return false;
     // Looked at before the work: what arrives between them is done in the next round.
-    const moreComes = await isUnderWay(pool, keepers, shop);
+    const moreComes = await isUnderWay(pool, participants, shop);
     let worked = 0;
-    for (const keeper of keepers) worked += await keeper.work(shop, now);
+    for (const participant of participants) worked += await participant.work(shop, now);
     if (worked > 0) {
       worked_ms = performance.now();
       continue;
@@ -119,12 +119,12 @@ const settle = async (
 
 const isUnderWay = async (
   pool: Runner,
-  keepers: readonly Timekeeper[],
+  participants: readonly ClockParticipant[],
   shop: Shop,
 ): Promise<boolean> => {
   const [row] = await run<{ waiting: boolean }>(pool, unrelayed, [shop.merchantId, shop.shopId]);
   if (row?.waiting) return true;
-  for (const keeper of keepers) if (await keeper.isUnderWay?.(shop)) return true;
+  for (const participant of participants) if (await participant.isUnderWay?.(shop)) return true;
   return false;
 };
 
@@ -136,7 +136,7 @@ export const earliest = (moments: readonly (Temporal.Instant | null)[]): Tempora
 
 /** Keeps one clock until nothing is to be done now; `retry` when an advance goes on. */
 const keep = async (parts: ClockParts, shop: Shop): Promise<JobOutcome> => {
-  const { pool, keepers, stopping } = parts;
+  const { pool, participants, stopping } = parts;
   const key = [shop.merchantId, shop.shopId];
   const until_ms = performance.now() + run_ms;
   for (;;) {
@@ -157,7 +157,7 @@ const keep = async (parts: ClockParts, shop: Shop): Promise<JobOutcome> => {
     const next =
       earliest([
         targetAt,
-        ...(await Promise.all(keepers.map((keeper) => keeper.next(shop, at)))),
+        ...(await Promise.all(participants.map((participant) => participant.next(shop, at)))),
       ]) ?? targetAt;
     await run(pool, step, [...key, next, parts.now()]);
     if (performance.now() > until_ms) return retryIn(1);

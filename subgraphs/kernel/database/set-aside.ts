@@ -105,7 +105,7 @@ const described = (error: unknown): string => {
  * Counts a row that was set aside, and raises the alert `work_set_aside`, one for each task and
  * merchant.
  */
-export const tellSetAside = async (
+export const reportSetAside = async (
   runner: Runner,
   task: string,
   { merchantId, subjectId }: Subject,
@@ -134,7 +134,7 @@ export const setAside = async (
   error: unknown,
 ): Promise<void> => {
   await run(runner, put, [subject.merchantId, task, subject.subjectId]);
-  await tellSetAside(runner, task, subject, error);
+  await reportSetAside(runner, task, subject, error);
 };
 
 /**

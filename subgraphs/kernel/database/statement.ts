@@ -63,12 +63,15 @@ export const run = <Found extends object>(
 ): Promise<Found[]> => {
   if (!currentSpan()) return send<Found>(runner, statement, values);
   // Neither the values nor the rows: they may be anybody's data.
-  const said = { 'db.system.name': 'postgresql', 'db.query.summary': statement.name };
-  return spanned({ kind: 'client', name: `sql ${statement.name}`, values: said }, async (span) => {
-    const rows = await send<Found>(runner, statement, values);
-    span?.note({ 'db.response.returned_rows': rows.length });
-    return rows;
-  });
+  const attributes = { 'db.system.name': 'postgresql', 'db.query.summary': statement.name };
+  return spanned(
+    { kind: 'client', name: `sql ${statement.name}`, values: attributes },
+    async (span) => {
+      const rows = await send<Found>(runner, statement, values);
+      span?.note({ 'db.response.returned_rows': rows.length });
+      return rows;
+    },
+  );
 };
 
 const send = async <Found extends object>(

@@ -115,19 +115,19 @@ class KeptPolicies implements Policies {
    * performance.now().
    */
   #trueAt_ms = -Infinity;
-  #heardAt_ms = -Infinity;
+  #changedAt_ms = -Infinity;
   #reading: { readonly began_ms: number; readonly lists: Promise<PolicyLists> } | null = null;
 
   constructor({ pool, bus, fingerprintKey }: PoliciesParts) {
     this.#pool = pool;
     this.#bus = bus;
     this.#fingerprintKey = fingerprintKey;
-    this.close = bus.subscribe('policies', () => void (this.#heardAt_ms = performance.now()));
+    this.close = bus.subscribe('policies', () => void (this.#changedAt_ms = performance.now()));
   }
 
   async current(): Promise<PolicyLists> {
     const age_ms =
-      this.#trueAt_ms <= this.#heardAt_ms ? Infinity : performance.now() - this.#trueAt_ms;
+      this.#trueAt_ms <= this.#changedAt_ms ? Infinity : performance.now() - this.#trueAt_ms;
     if (this.#lists && age_ms < askAgain_ms) return this.#lists;
     const reading = this.#read();
     if (!this.#lists || age_ms >= stale_max_ms) return reading;
@@ -138,7 +138,7 @@ class KeptPolicies implements Policies {
 
   announce(): Promise<void> {
     // This process needs no message to know.
-    this.#heardAt_ms = performance.now();
+    this.#changedAt_ms = performance.now();
     return this.#bus.publish('policies', null);
   }
 
@@ -147,7 +147,7 @@ class KeptPolicies implements Policies {
    * reading began.
    */
   #read(): Promise<PolicyLists> {
-    if (this.#reading && this.#reading.began_ms > this.#heardAt_ms) return this.#reading.lists;
+    if (this.#reading && this.#reading.began_ms > this.#changedAt_ms) return this.#reading.lists;
     const began_ms = performance.now();
     const reading = { began_ms, lists: this.#readSince(began_ms) };
     this.#reading = reading;

@@ -8,7 +8,7 @@ import {
   type BusTopic,
   type StreamedEvent,
   liveKinds,
-  type ToldAlert,
+  type PublishedAlert,
 } from '../rules/event.ts';
 import { modes } from '../rules/mode.ts';
 
@@ -64,7 +64,7 @@ const isAlertKind = (kind: unknown): kind is AlertKind =>
   typeof kind === 'string' && Object.hasOwn(alertKinds, kind);
 
 /** Nothing when a newer version tells of a kind that this one does not know. */
-const readAlert = (value: unknown): ToldAlert[] => {
+const readAlert = (value: unknown): PublishedAlert[] => {
   const fields = fieldsOf(value);
   const { kind } = fields;
   if (!isAlertKind(kind)) return [];

@@ -34,13 +34,13 @@ export const openPostgresWire = async (
   const sender = openSender(databaseUrl);
   const stopping = new AbortController();
   const first = Promise.withResolvers<true>();
-  const ear = keepListening(databaseUrl, options, stopping.signal, () => {
+  const listening = keepListening(databaseUrl, options, stopping.signal, () => {
     first.resolve(true);
     options.ended();
   });
   const close = async (): Promise<void> => {
     stopping.abort();
-    await Promise.all([ear, sender.close()]);
+    await Promise.all([listening, sender.close()]);
   };
   if (!(await Promise.race([first.promise, delay(startPatience_ms, false, { ref: false })]))) {
     await close();
@@ -128,7 +128,7 @@ const keepListening = async (
 /** One connection's life. Rejects when it is lost, cannot be made, or `stopping` comes. */
 const listenUntilLost = async (
   databaseUrl: string,
-  { channels, hear }: WireOptions,
+  { channels, receive }: WireOptions,
   stopping: AbortSignal,
   listening: () => void,
 ): Promise<void> => {
@@ -145,7 +145,7 @@ const listenUntilLost = async (
   const join = openJoin();
   client.on('notification', ({ channel, payload }) => {
     const text = join(payload ?? '');
-    if (text !== null) hear(channel, text);
+    if (text !== null) receive(channel, text);
   });
   const begin = async (): Promise<void> => {
     await client.connect();

@@ -12,26 +12,27 @@ const heartbeat_ms = 5_000;
 /** Fulfils when every channel is heard. Rejects when Redis does not answer for 30 seconds. */
 export const openRedisWire = async (
   url: string,
-  { channels, hear, began, ended }: WireOptions,
+  { channels, receive, began, ended }: WireOptions,
 ): Promise<Wire> => {
   const sending = connectRedis(url, hasty);
   sending.on('error', began);
-  const hearing = connectRedis(url, patient);
-  hearing.on('error', began).on('ready', ended).on('message', hear);
+  const subscriber = connectRedis(url, patient);
+  subscriber.on('error', began).on('ready', ended).on('message', receive);
   const heartbeat = setInterval(
-    () => void (hearing.status === 'ready' && hearing.subscribe(...channels).then(ended, began)),
+    () =>
+      void (subscriber.status === 'ready' && subscriber.subscribe(...channels).then(ended, began)),
     heartbeat_ms,
   ).unref();
   const close = async (): Promise<void> => {
     clearInterval(heartbeat);
     sending.disconnect();
-    hearing.disconnect();
+    subscriber.disconnect();
   };
-  if (!(await Promise.all([isReady(sending), isReady(hearing)])).every(Boolean)) {
+  if (!(await Promise.all([isReady(sending), isReady(subscriber)])).every(Boolean)) {
     await close();
     throw new Error('Redis does not answer');
   }
-  await hearing.subscribe(...channels);
+  await subscriber.subscribe(...channels);
   return {
     send: async (channel, text) => void (await sending.publish(channel, text)),
     close,

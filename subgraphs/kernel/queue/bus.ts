@@ -19,7 +19,7 @@ export interface Wire {
 
 export interface WireOptions {
   readonly channels: readonly string[];
-  readonly hear: (channel: string, text: string) => void;
+  readonly receive: (channel: string, text: string) => void;
   readonly began: (error: unknown) => void;
   readonly ended: () => void;
 }
@@ -31,11 +31,11 @@ export interface BusOptions {
   readonly log: Logger;
 }
 
-interface Ear<Topic extends BusTopic> {
+interface TopicSubscription<Topic extends BusTopic> {
   readonly listeners: Set<(message: BusMessages[Topic]) => void>;
-  readonly hear: (text: string) => void;
+  readonly receive: (text: string) => void;
 }
-type Ears = { readonly [Topic in BusTopic]: Ear<Topic> };
+type TopicSubscriptions = { readonly [Topic in BusTopic]: TopicSubscription<Topic> };
 
 /**
  * Opens the bus: fulfils when this process hears every topic. Messages of one process arrive in the
@@ -50,23 +50,23 @@ export const openBus = async ({
   databaseUrl,
   log,
 }: BusOptions): Promise<Bus & { close(): Promise<void> }> => {
-  const ears: Ears = {
-    events: openEar('events', log),
-    outbox: openEar('outbox', log),
-    keys: openEar('keys', log),
-    policies: openEar('policies', log),
-    clocks: openEar('clocks', log),
-    streams: openEar('streams', log),
-    alerts: openEar('alerts', log),
+  const subscriptions: TopicSubscriptions = {
+    events: openTopicSubscription('events', log),
+    outbox: openTopicSubscription('outbox', log),
+    keys: openTopicSubscription('keys', log),
+    policies: openTopicSubscription('policies', log),
+    clocks: openTopicSubscription('clocks', log),
+    streams: openTopicSubscription('streams', log),
+    alerts: openTopicSubscription('alerts', log),
   };
   const outage = watchOutage('bus', log);
-  const hear = (channel: string, text: string): void => {
+  const receive = (channel: string, text: string): void => {
     const topic = channel.slice(channelPrefix.length);
-    if (isTopic(topic)) ears[topic].hear(text);
+    if (isTopic(topic)) subscriptions[topic].receive(text);
   };
   const options: WireOptions = {
     channels: topicNames.map(channelOf),
-    hear,
+    receive,
     began: outage.began,
     ended: outage.ended,
   };
@@ -77,7 +77,7 @@ export const openBus = async ({
     publish: async (topic, message) => {
       try {
         const text = writeMessage(message);
-        if (forgetting.has(topic)) ears[topic].hear(text);
+        if (forgetting.has(topic)) subscriptions[topic].receive(text);
         await wire.send(channelOf(topic), text);
         outage.ended();
       } catch (error) {
@@ -85,8 +85,8 @@ export const openBus = async ({
       }
     },
     subscribe: (topic, listener) => {
-      ears[topic].listeners.add(listener);
-      return () => void ears[topic].listeners.delete(listener);
+      subscriptions[topic].listeners.add(listener);
+      return () => void subscriptions[topic].listeners.delete(listener);
     },
     close: async () => {
       outage.silence();
@@ -106,25 +106,28 @@ const channelPrefix = 'payments_bus_';
 const channelOf = (topic: string): string => `${channelPrefix}${topic}`;
 
 /**
- * A message that cannot be read is told to nobody; a listener that throws, at once or later,
+ * A message that cannot be read is delivery to nobody; a listener that throws, at once or later,
  * hinders neither the others nor the bus.
  */
-const openEar = <Topic extends BusTopic>(topic: Topic, log: Logger): Ear<Topic> => {
+const openTopicSubscription = <Topic extends BusTopic>(
+  topic: Topic,
+  log: Logger,
+): TopicSubscription<Topic> => {
   const listeners = new Set<(message: BusMessages[Topic]) => void>();
-  const tell = (message: BusMessages[Topic]): void => {
+  const deliver = (message: BusMessages[Topic]): void => {
     for (const listener of listeners) {
-      const told = async (): Promise<void> => listener(message);
-      told().catch((error: unknown) =>
+      const delivery = async (): Promise<void> => listener(message);
+      delivery().catch((error: unknown) =>
         log.error({ topic, err: error }, 'a listener of the bus failed'),
       );
     }
   };
-  const hear = (text: string): void => {
+  const receive = (text: string): void => {
     try {
-      tell(readMessage(topic, text));
+      deliver(readMessage(topic, text));
     } catch (error) {
       log.warn({ topic, err: error }, 'a message on the bus is not what it should be');
     }
   };
-  return { listeners, hear };
+  return { listeners, receive };
 };

@@ -20,7 +20,7 @@ import { run } from '../database/statement.ts';
 import type { Bus, StreamedEvent, LiveKind, StreamStretch } from '../rules/event.ts';
 import type { Mode } from '../rules/mode.ts';
 import type { Logger } from '../service/tracing/telemetry.ts';
-import { Bell } from './wake-signal.ts';
+import { WakeSignal } from './wake-signal.ts';
 
 const batch_max = 500;
 /**
@@ -69,24 +69,28 @@ export interface Relay {
  */
 export const startRelay = (parts: RelayParts): Relay => {
   const stopping = new AbortController();
-  const bell = new Bell();
-  const unsubscribe = parts.bus.subscribe('outbox', () => bell.ring());
-  const ended = relayUntil(stopping.signal, parts, bell);
+  const wakeSignal = new WakeSignal();
+  const unsubscribe = parts.bus.subscribe('outbox', () => wakeSignal.wake());
+  const ended = relayUntil(stopping.signal, parts, wakeSignal);
   return {
     stop: async () => {
       unsubscribe();
       stopping.abort();
-      bell.ring();
+      wakeSignal.wake();
       await ended;
     },
   };
 };
 
-const relayUntil = async (stopping: AbortSignal, parts: RelayParts, bell: Bell): Promise<void> => {
+const relayUntil = async (
+  stopping: AbortSignal,
+  parts: RelayParts,
+  wakeSignal: WakeSignal,
+): Promise<void> => {
   while (!stopping.aborted) {
     let wait_ms = standBy_ms;
     try {
-      await relayAsHolder(stopping, parts, bell);
+      await relayAsHolder(stopping, parts, wakeSignal);
     } catch (error) {
       parts.log.error({ err: error }, 'the relay failed and starts again');
       wait_ms = rest_ms;
@@ -100,15 +104,15 @@ const relayUntil = async (stopping: AbortSignal, parts: RelayParts, bell: Bell):
 const relayAsHolder = async (
   stopping: AbortSignal,
   parts: RelayParts,
-  bell: Bell,
+  wakeSignal: WakeSignal,
 ): Promise<void> => {
   const client = await parts.pool.connect();
   let held = false;
   // A connection that breaks while idle says so by this event; the next statement on it fails,
   // which is soon enough.
-  const hear = (error: unknown): void =>
+  const noteLost = (error: unknown): void =>
     parts.log.warn({ err: error }, 'the relay lost its connection');
-  client.on('error', hear);
+  client.on('error', noteLost);
   try {
     held = await takeLock(client);
     if (!held) return;
@@ -118,10 +122,10 @@ const relayAsHolder = async (
     const lost = new Promise<never>((_, reject) =>
       client.once('end', () => reject(new Error('the relay lost its session'))),
     );
-    await Promise.race([relayBatches(stopping, parts, client, bell), lost]);
+    await Promise.race([relayBatches(stopping, parts, client, wakeSignal), lost]);
   } finally {
     // Who stands by is given the same client again and again.
-    client.off('error', hear);
+    client.off('error', noteLost);
     // Closing the session gives the lock back, whatever state it is in.
     client.release(held);
   }
@@ -138,24 +142,24 @@ const relayBatches = async (
   stopping: AbortSignal,
   parts: RelayParts,
   client: pg.PoolClient,
-  bell: Bell,
+  wakeSignal: WakeSignal,
 ): Promise<void> => {
   let wait_ms: number = poll_ms.shortest;
   let last = await newestNumber(client);
-  let told_ms = -Infinity;
+  let publishedAt_ms = -Infinity;
   while (!stopping.aborted) {
     const batch = await relayBatch(parts, client);
-    if (batch || performance.now() - told_ms >= standing_ms) {
+    if (batch || performance.now() - publishedAt_ms >= standing_ms) {
       const { lanes, events } = batch ?? nothing;
       const behind = last;
       last = batch?.last ?? last;
-      await tell(parts, lanes, { behind: String(behind), last: String(last), events });
-      told_ms = performance.now();
+      await announce(parts, lanes, { behind: String(behind), last: String(last), events });
+      publishedAt_ms = performance.now();
     }
     if (batch?.isFull) continue;
     wait_ms = batch ? poll_ms.shortest : Math.min(wait_ms * 2, poll_ms.longest);
     await sleep(breath_ms);
-    await bell.wait(wait_ms);
+    await wakeSignal.wait(wait_ms);
   }
 };
 
@@ -211,7 +215,7 @@ const relayEvents = async (
 /**
  * Tells the queue and the bus. What cannot be told is logged and left: the facts are in PostgreSQL.
  */
-const tell = async (
+const announce = async (
   parts: RelayParts,
   lanes: readonly string[],
   stretch: StreamStretch,

@@ -1,24 +1,24 @@
 /**
- * A bell: one loop waits for it, anything may ring it. A ring while nobody waits is not lost: it
+ * A wakeSignal: one loop waits for it, anything may ring it. A ring while nobody waits is not lost: it
  * ends the next wait at once.
  */
-export class Bell {
-  #rung = false;
+export class WakeSignal {
+  #woken = false;
   #end = (): void => {};
 
   /** Whether it rang since the last wait ended. */
-  get rung(): boolean {
-    return this.#rung;
+  get woken(): boolean {
+    return this.#woken;
   }
 
-  ring(): void {
-    this.#rung = true;
+  wake(): void {
+    this.#woken = true;
     this.#end();
   }
 
   /** Resolves at the next ring, or after `most_ms` milliseconds when that is given. */
   async wait(most_ms?: number): Promise<void> {
-    if (!this.#rung) {
+    if (!this.#woken) {
       await new Promise<void>((resolve) => {
         const timer = most_ms === undefined ? undefined : setTimeout(resolve, most_ms);
         this.#end = () => {
@@ -27,6 +27,6 @@ export class Bell {
         };
       });
     }
-    this.#rung = false;
+    this.#woken = false;
   }
 }

@@ -99,7 +99,7 @@ export class PatientWorker extends Worker<JobPayload, void, string, IQueueBacken
   /** Fulfils when no job runs any more and none will be taken. */
   ended: Promise<unknown> = Promise.resolve();
   #running = 0;
-  #heardAt_ms = performance.now();
+  #lastSignAt_ms = performance.now();
 
   /** Takes jobs until it is paused or closed. */
   begin(): void {
@@ -115,13 +115,13 @@ export class PatientWorker extends Worker<JobPayload, void, string, IQueueBacken
       await job();
     } finally {
       this.#running -= 1;
-      this.#heardAt_ms = performance.now();
+      this.#lastSignAt_ms = performance.now();
     }
   }
 
   /** How long it has room for a job and its store has answered nothing, in milliseconds. */
   silentFor_ms(): number {
-    return this.#running < this.concurrency ? performance.now() - this.#heardAt_ms : 0;
+    return this.#running < this.concurrency ? performance.now() - this.#lastSignAt_ms : 0;
   }
 
   /**
@@ -142,7 +142,7 @@ export class PatientWorker extends Worker<JobPayload, void, string, IQueueBacken
   ): Promise<QueuedJob<JobPayload, void>> {
     try {
       const job = await super.moveToActive(token, name);
-      this.#heardAt_ms = performance.now();
+      this.#lastSignAt_ms = performance.now();
       return job;
     } catch (error) {
       await delay(retryWhenLost_ms);

@@ -61,7 +61,7 @@ export interface StreamStretch {
 }
 
 /** An alert as operators are told of it. */
-export interface ToldAlert {
+export interface PublishedAlert {
   readonly id: string;
   readonly kind: AlertKind;
   /** Null: it is about the platform itself. */
@@ -95,7 +95,7 @@ export interface BusMessages {
    */
   streams: { readonly keyId: string; readonly streamId: string };
   /** Alerts that have just been raised. For operators alone. */
-  alerts: readonly ToldAlert[];
+  alerts: readonly PublishedAlert[];
 }
 export type BusTopic = keyof BusMessages;
 

@@ -3,7 +3,7 @@
  * `sweep-webhooks` wakes the lanes that have something due, so that retries happen and losing every
  * queue loses nothing. Jobs only wake: what is due is in the table.
  */
-import { Bell } from '../../kernel/queue/wake-signal.ts';
+import { WakeSignal } from '../../kernel/queue/wake-signal.ts';
 import type { Queues } from '../../kernel/queue/queues.ts';
 import { done, type Job } from '../../kernel/queue/run-job.ts';
 import { type ClaimParts, findDueLanes } from './claim-deliveries.ts';
@@ -44,7 +44,7 @@ interface Lanes {
   readonly parts: DeliveryParts & ClaimParts;
   readonly claim: ClaimLane;
   /** The bell of each lane that is at work. */
-  readonly bells: Map<string, Bell>;
+  readonly wakeSignals: Map<string, WakeSignal>;
   readonly stopping: AbortSignal;
 }
 
@@ -78,13 +78,13 @@ export const webhookJobs = ({
     limits: given.limits ?? deliveryLimits,
   };
   const claim = openClaims(parts);
-  const bells = new Map<string, Bell>();
+  const wakeSignals = new Map<string, WakeSignal>();
   const deliver: Job<LanePayload> = {
     name: deliverJob,
     queue: 'webhooks',
     parse: parseLane,
     run: async ({ lane }) => {
-      await deliverLane({ parts, claim, bells, stopping }, lane);
+      await deliverLane({ parts, claim, wakeSignals, stopping }, lane);
       return done;
     },
   };
@@ -108,13 +108,13 @@ export const webhookJobs = ({
  * the queue's places.
  */
 const deliverLane = async (
-  { parts, claim, bells, stopping }: Lanes,
+  { parts, claim, wakeSignals, stopping }: Lanes,
   lane: string,
 ): Promise<void> => {
-  const running = bells.get(lane);
-  if (running) return running.ring();
-  const bell = new Bell();
-  bells.set(lane, bell);
+  const running = wakeSignals.get(lane);
+  if (running) return running.wake();
+  const wakeSignal = new WakeSignal();
+  wakeSignals.set(lane, wakeSignal);
   const inFlight = new Set<Promise<void>>();
   try {
     for (;;) {
@@ -123,17 +123,17 @@ const deliverLane = async (
       for (const delivery of claimed) {
         const attempt = attemptDelivery(parts, delivery).finally(() => {
           inFlight.delete(attempt);
-          bell.ring();
+          wakeSignal.wake();
         });
         inFlight.add(attempt);
       }
-      if (inFlight.size === 0 && !bell.rung) return;
+      if (inFlight.size === 0 && !wakeSignal.woken) return;
       // Rings: an attempt ended, or a wake-up came. Without either, a retry may have become due
       // meanwhile.
-      await bell.wait(webhookSweep_ms);
+      await wakeSignal.wait(webhookSweep_ms);
     }
   } finally {
-    bells.delete(lane);
+    wakeSignals.delete(lane);
     await Promise.all(inFlight);
   }
 };

@@ -224,20 +224,20 @@ const apply = async (
   key: PaymentKey,
   {
     connector,
-    told,
+    received,
     order,
   }: {
     readonly connector: string;
-    readonly told: BankAnswer;
+    readonly received: BankAnswer;
     readonly order: Temporal.Instant | null;
   },
   now: Temporal.Instant,
 ): Promise<Payment | Refused> => {
-  let answer = told;
+  let answer = received;
   const payment = await applyWithinBound(
     database,
     key,
-    { connector, answer: told, now },
+    { connector, answer: received, now },
     (applied, isHeld) =>
       changePayment(database, key, now, (inHand) => {
         answer = worthOf(applied, inHand.payment, order);
@@ -261,9 +261,9 @@ export const applyBankAnswer = (
   database: Database,
   key: PaymentKey,
   connector: string,
-  told: BankAnswer,
+  received: BankAnswer,
   now: Temporal.Instant,
-): Promise<Payment | Refused> => apply(database, key, { connector, told, order: null }, now);
+): Promise<Payment | Refused> => apply(database, key, { connector, received, order: null }, now);
 
 /**
  * Applies the answer to the order that was given at `now`: another one may have been given since.
@@ -272,6 +272,6 @@ export const applyOrderAnswer = (
   database: Database,
   key: PaymentKey,
   connector: string,
-  told: BankAnswer,
+  received: BankAnswer,
   now: Temporal.Instant,
-): Promise<Payment | Refused> => apply(database, key, { connector, told, order: now }, now);
+): Promise<Payment | Refused> => apply(database, key, { connector, received, order: now }, now);

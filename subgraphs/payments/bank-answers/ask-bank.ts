@@ -23,7 +23,7 @@ import { findPayment, type PaymentKey } from '../store-payment.ts';
  * Why the bank is asked: somebody says that something has happened or needs to know, or a moment
  * has come that was planned earlier.
  */
-export type Occasion = 'told' | 'planned';
+export type Occasion = 'notified' | 'planned';
 
 /**
  * Whether the bank may know more of a payment than we do: a session that is open, an order that was
@@ -40,7 +40,7 @@ const isOpenQuestion = (
   if (status === 'expired') return processingUntil !== null;
   return (
     status === 'failed' &&
-    (askAt !== null || (mode === 'live' && occasion === 'told' && bankRef === null))
+    (askAt !== null || (mode === 'live' && occasion === 'notified' && bankRef === null))
   );
 };
 
@@ -128,7 +128,7 @@ export const askBank = (
   banks: Banks,
   key: PaymentKey,
   now: Temporal.Instant,
-  occasion: Occasion = 'told',
+  occasion: Occasion = 'notified',
 ): Promise<Payment | Refused> => {
   const { merchantId, paymentId: subjectId } = key;
   return inTraceOf(
@@ -151,7 +151,7 @@ const askAndApply = async (
   const { payment } = found;
   if (!isOpenQuestion(payment, occasion) || (occasion === 'planned' && isStopped(payment)))
     return payment;
-  const bank = banks.holding(payment);
+  const bank = banks.bankOf(payment);
   if (isRefused(bank)) return bank;
   const answer = await answerOf(bank, payment, now);
   // An order whose buyer has not gone on yet may end at the bank, which says nothing of the link

@@ -158,10 +158,10 @@ const servedBy = async (
   if (!method) return notPending(payment);
   if (!isTimeToOrder(payment.processingUntil, now))
     return refused('not_pending', 'the session is about to end');
-  const bank = banks.holding(payment);
-  const barred = await banks.barred(payment);
+  const bank = banks.bankOf(payment);
+  const liveMode = await banks.liveModeRefusal(payment);
   if (isRefused(bank)) return bank;
-  if (barred) return barred;
+  if (liveMode) return liveMode;
   return { bank, method };
 };
 
@@ -209,7 +209,7 @@ export const askOrOrder = async (
   { database, banks, pageUrl }: OrderingParts,
   key: PaymentKey,
   now: Temporal.Instant,
-  occasion: Occasion = 'told',
+  occasion: Occasion = 'notified',
 ): Promise<Payment | Refused> => {
   const payment = await askBank(database, banks, key, now, occasion);
   if (isRefused(payment) || orderState(payment) !== 'absent') return payment;

@@ -15,7 +15,7 @@ const paymentsAtOnce = 16;
  * Those of one payment, in their order. One that was applied and not marked as heard is applied
  * again: every answer may come twice.
  */
-const hearOne = async (
+const receiveOne = async (
   database: Database,
   banks: Banks,
   callbacks: readonly PlannedCallback[],
@@ -24,13 +24,19 @@ const hearOne = async (
   const { simulator } = banks;
   for (const callback of callbacks) {
     const key = { merchantId: callback.merchantId, paymentId: callback.operationId };
-    await applyBankAnswer(database, key, simulator.connector, await simulator.tell(callback), now);
-    await simulator.callbacks.heard(callback);
+    await applyBankAnswer(
+      database,
+      key,
+      simulator.connector,
+      await simulator.answerOf(callback),
+      now,
+    );
+    await simulator.callbacks.markReceived(callback);
   }
 };
 
 /** Hears all callbacks that have arrived on a timeline; gives how many. */
-export const hearCallbacks = async (
+export const receiveCallbacks = async (
   database: Database,
   banks: Banks,
   now: Temporal.Instant,
@@ -50,7 +56,7 @@ export const hearCallbacks = async (
     database.pool,
     { task, most: paymentsAtOnce, subjectOf },
     [...byPayment],
-    ([, callbacks]) => hearOne(database, banks, callbacks, now),
+    ([, callbacks]) => receiveOne(database, banks, callbacks, now),
   );
   return due.length;
 };

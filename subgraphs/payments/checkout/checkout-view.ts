@@ -15,7 +15,7 @@ import { endedUnpaid, isFinal, returnTo } from '../rules/payment.ts';
  */
 const cardBank = async (payment: Payment, banks: Banks): Promise<Bank | Refused> => {
   const { merchantId, shopId, mode, kind, status } = payment;
-  if (status !== 'pending') return banks.holding(payment);
+  if (status !== 'pending') return banks.bankOf(payment);
   return banks.route({
     merchantId,
     shopId,

@@ -82,8 +82,8 @@ const bankFor = async (
 ): Promise<Bank | Refused> => {
   if ('charges' in by)
     return (
-      (await banks.barred({ merchantId, mode })) ??
-      banks.holding({ mode, connector: by.charges.connector })
+      (await banks.liveModeRefusal({ merchantId, mode })) ??
+      banks.bankOf({ mode, connector: by.charges.connector })
     );
   return banks.route({ merchantId, shopId, mode, operation: 'recurrent', method: by.binds });
 };

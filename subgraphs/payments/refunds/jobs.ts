@@ -2,7 +2,7 @@
  * What refunds need in the background: the sweep finds every one that is due, the wake-up only
  * makes it prompt.
  */
-import type { Timekeeper } from '../../kernel/clock/keep-clocks.ts';
+import type { ClockParticipant } from '../../kernel/clock/keep-clocks.ts';
 import { done, type Job } from '../../kernel/queue/run-job.ts';
 import type { PaymentJobs } from '../jobs.ts';
 import type { PageParts } from '../checkout/page-address.ts';
@@ -70,10 +70,10 @@ export const refundJobs = ({
 ];
 
 /** How refunds follow a shop's test clock. */
-export const refundKeeper = ({
+export const refundClockParticipant = ({
   database,
   banks,
-}: Pick<PaymentJobs, 'database' | 'banks'>): Timekeeper => ({
+}: Pick<PaymentJobs, 'database' | 'banks'>): ClockParticipant => ({
   next: (shop, now) => refundAsks.next(database.pool, shop, now),
   work: (shop, now) => sendDueRefunds(database, banks, () => now, shop),
 });

@@ -68,7 +68,7 @@ const openRefund = async (
     return refused('not_found', 'there is no such payment');
   const agreed = refundAmount(locked.payment, locked.refunds, asked.amount);
   if (isRefused(agreed)) return agreed;
-  const bank = banks.holding(locked.payment);
+  const bank = banks.bankOf(locked.payment);
   if (isRefused(bank)) return bank;
   const refund = newRefund(
     locked.payment,

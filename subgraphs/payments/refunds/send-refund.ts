@@ -27,7 +27,7 @@ const order = async (
   refund: Refund,
   now: Temporal.Instant,
 ): Promise<RefundAnswer> => {
-  const bank = banks.holding(payment);
+  const bank = banks.bankOf(payment);
   // A connector that this installation lost tells nothing: the refund waits for it.
   if (isRefused(bank)) return { kind: 'unknown' };
   return bank.refund({

@@ -31,9 +31,9 @@ const cancelled = (
   if (subscription.status === 'cancelled') {
     // Its binding payment, cancelled a moment ago, may have told first: the merchant's own reason
     // stands.
-    const toldFirst =
+    const endedFirst =
       subscription.cancelReason === ('binding_cancelled' satisfies EndReason) && reason !== null;
-    return toldFirst ? { patch: { cancelReason: reason }, at: now } : 'unchanged';
+    return endedFirst ? { patch: { cancelReason: reason }, at: now } : 'unchanged';
   }
   const patch = ended(subscription, 'cancelled', now, reason);
   const binding = openBinding(charges);

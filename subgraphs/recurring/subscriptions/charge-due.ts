@@ -9,7 +9,7 @@ import {
   eachAlone,
   isPassing,
   setAside,
-  tellSetAside,
+  reportSetAside,
   workBatch,
 } from '../../kernel/database/set-aside.ts';
 import { inTransaction } from '../../kernel/database/statement.ts';
@@ -43,7 +43,7 @@ export interface ChargingParts {
  * that nothing else waits for the database.
  */
 const page_max = 200;
-const abreast = 8;
+const concurrentCharges_max = 8;
 
 /**
  * When a charge whose asker was lost is asked for again. Asking twice makes one payment: early
@@ -254,17 +254,17 @@ const askFor = async (
         failures.push(error);
         // Its lease leaves it alone.
         if (!isPassing(error))
-          await tellSetAside(parts.pool, dueAsks.task, subjectOf(asking.charge), error);
+          await reportSetAside(parts.pool, dueAsks.task, subjectOf(asking.charge), error);
       }
     }
   };
-  await Promise.all(Array.from({ length: abreast }, askSome));
+  await Promise.all(Array.from({ length: concurrentCharges_max }, askSome));
   if (failures.length > 0)
     parts.log.warn(
       { charges: failures.length, err: failures[0] },
       'payments did not answer about charges; they are asked again',
     );
-  const open = news.filter((told) => !isFinal(told));
+  const open = news.filter((payment) => !isFinal(payment));
   await noteAsked(
     parts.pool,
     open.map(({ charge }) => charge),

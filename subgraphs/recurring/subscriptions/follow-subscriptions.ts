@@ -19,12 +19,12 @@ const find: Statement = {
  * the subscription. Told the same again, it does nothing.
  */
 export const followSubscriptions: OnPaymentsMoved = async (client, payments) => {
-  const told = payments.filter(({ subscriptionId }) => subscriptionId !== null);
-  if (told.length === 0) return;
-  const byId = new Map(told.map((payment) => [payment.id, payment]));
+  const charged = payments.filter(({ subscriptionId }) => subscriptionId !== null);
+  if (charged.length === 0) return;
+  const byId = new Map(charged.map((payment) => [payment.id, payment]));
   const charges = await run<SubscriptionCharge>(client, find, [
-    told.map(({ merchantId }) => merchantId),
-    told.map(({ id }) => id),
+    charged.map(({ merchantId }) => merchantId),
+    charged.map(({ id }) => id),
   ]);
   const news = charges.flatMap((charge): ChargeNews[] => {
     const payment = byId.get(charge.paymentId ?? '');

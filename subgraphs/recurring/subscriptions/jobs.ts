@@ -2,7 +2,7 @@
  * What subscriptions do in the background. The sweep finds everything by itself; the schedule only
  * wakes it.
  */
-import type { Timekeeper } from '../../kernel/clock/keep-clocks.ts';
+import type { ClockParticipant } from '../../kernel/clock/keep-clocks.ts';
 import { run, type Statement } from '../../kernel/database/statement.ts';
 import { done, type Job } from '../../kernel/queue/run-job.ts';
 import { chargeDue, type ChargingParts } from './charge-due.ts';
@@ -35,7 +35,7 @@ const unfollowed: Statement = {
 };
 
 /** How subscriptions follow a shop's test clock. */
-export const subscriptionKeeper = (parts: ChargingParts): Timekeeper => ({
+export const subscriptionClockParticipant = (parts: ChargingParts): ClockParticipant => ({
   next: (shop, now) => nextDueOfShop(parts.pool, shop, now),
   work: (shop, now) => chargeDue(parts, () => now, { timeline: shop }),
   isUnderWay: async ({ merchantId, shopId }) => {

@@ -83,17 +83,17 @@ export const settleCharges = async (runner: Runner, news: readonly ChargeNews[])
       throw new Error(
         `the subscriptions of ${left.length} charges were written by others ${races_max} times in a row`,
       );
-    const told = left.map(({ charge }) => charge);
+    const unsettled = left.map(({ charge }) => charge);
     // The subscriptions first: what is settled after this read has grown their versions.
     const subscriptions = await loadSubscriptions(
       runner,
-      told.map(({ merchantId, subscriptionId }) => ({ merchantId, id: subscriptionId })),
+      unsettled.map(({ merchantId, subscriptionId }) => ({ merchantId, id: subscriptionId })),
     );
     const charges = await run<SubscriptionCharge>(runner, load, [
-      told.map(({ merchantId }) => merchantId),
-      told.map(({ subscriptionId }) => subscriptionId),
-      told.map(({ period }) => period),
-      told.map(({ attempt }) => attempt),
+      unsettled.map(({ merchantId }) => merchantId),
+      unsettled.map(({ subscriptionId }) => subscriptionId),
+      unsettled.map(({ period }) => period),
+      unsettled.map(({ attempt }) => attempt),
     ]);
     const asTheyAre = new Map(charges.map((charge) => [nameOf(charge), charge]));
     const changes = left.flatMap(({ charge, payment }, index) => {

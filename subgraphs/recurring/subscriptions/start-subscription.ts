@@ -143,7 +143,7 @@ const forget: Statement = {
 /**
  * Decision D-40: whom the operator's lists refuse; null when nothing stands against the customer.
  */
-const barred = (
+const policyRefusal = (
   policies: PolicyLists,
   { merchantId }: KeyPrincipal,
   { customerRef, customerPhone }: SubscriptionTerms,
@@ -181,7 +181,7 @@ export const startSubscription = async (
     { caller: key, claim, find, resourceId, at: now },
     async (client) =>
       // What was started before somebody was put on a list is still answered to a repeated call.
-      barred(policies, key, terms) ?? insertNew(client, key, resourceId, terms, now),
+      policyRefusal(policies, key, terms) ?? insertNew(client, key, resourceId, terms, now),
   );
   if (isRefused(created)) return created;
   const { made: subscription, replayed } = created;

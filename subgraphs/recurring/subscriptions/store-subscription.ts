@@ -71,7 +71,7 @@ const store: Statement = {
         join moved on moved.merchant_id = charge.merchant_id and moved.id = charge.subscription_id
       on conflict (merchant_id, subscription_id, period, attempt) do update set status = excluded.status, failure_code = excluded.failure_code,
         payment_id = excluded.payment_id, ask_at = excluded.ask_at, settled_at = excluded.settled_at),
-    told as (${insertEvents('$3', 'select from moved where moved.merchant_id = row.merchant_id and moved.id = row.subject_id')})
+    published as (${insertEvents('$3', 'select from moved where moved.merchant_id = row.merchant_id and moved.id = row.subject_id')})
     select id from moved`,
 };
 

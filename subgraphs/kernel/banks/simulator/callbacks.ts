@@ -122,7 +122,7 @@ export interface Callbacks {
   /**
    * It was heard. One that is not is told again: banks repeat themselves until they are answered.
    */
-  heard(callback: PlannedCallback): Promise<void>;
+  markReceived(callback: PlannedCallback): Promise<void>;
 }
 
 /** The callbacks that are on their way. */
@@ -130,7 +130,7 @@ export const openCallbacks = (pool: pg.Pool): Callbacks => ({
   task: waiting.task,
   due: (timeline, now, most) => waiting.due(pool, timeline, now, most),
   next: (shop, now) => waiting.next(pool, shop, now),
-  heard: async ({ merchantId, operationId, number }) => {
+  markReceived: async ({ merchantId, operationId, number }) => {
     await run(pool, forget, [merchantId, operationId, number]);
   },
 });

@@ -195,7 +195,7 @@ export interface Simulator extends Bank {
   /** What it tells by itself, as planned. */
   readonly callbacks: Callbacks;
   /** What a callback says. */
-  tell(callback: PlannedCallback): Promise<BankAnswer>;
+  answerOf(callback: PlannedCallback): Promise<BankAnswer>;
 }
 
 const openSession = async (pool: pg.Pool, order: SessionOrder): Promise<SessionAnswer> => {
@@ -248,7 +248,7 @@ export const openSimulator = (database: Pick<Database, 'pool'>): Simulator => ({
   ...simulatorTokens(database),
   callbacks: openCallbacks(database.pool),
 
-  async tell(callback): Promise<BankAnswer> {
+  async answerOf(callback): Promise<BankAnswer> {
     const [operation] = await run<Found>(database.pool, find, [
       callback.merchantId,
       callback.operationId,

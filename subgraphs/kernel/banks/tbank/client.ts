@@ -46,8 +46,8 @@ const read = (status: number, body: unknown): ApiAnswer => {
   if (status !== 200 || !isRecord(body) || typeof body['Success'] !== 'boolean')
     return { kind: 'unknown' };
   if (body['Success']) return { kind: 'answered', body };
-  const { ErrorCode: told } = body;
-  const code = typeof told === 'string' || typeof told === 'number' ? String(told) : 'unknown';
+  const { ErrorCode: given } = body;
+  const code = typeof given === 'string' || typeof given === 'number' ? String(given) : 'unknown';
   return aboutUs.has(code) ? { kind: 'unaccepted', code } : { kind: 'refused', code, body };
 };
 

@@ -65,7 +65,7 @@ export const isOrdered = (
  * Which of an order's payments tells what became of it: one with money, else one that may still
  * have some, else the last.
  */
-export const telling = (payments: readonly WirePayment[]): WirePayment | undefined => {
+export const decidingPayment = (payments: readonly WirePayment[]): WirePayment | undefined => {
   const rank = { paid: 0, held: 1, given_up: 2, open: 3, failed: 4 } as const;
   return payments.toSorted(
     (one, other) =>
@@ -317,7 +317,7 @@ const sessionOf = async (
 const ask = async (calls: PaymentCalls, asked: PaymentQuestion): Promise<BankAnswer> => {
   const payments = await paymentsOf(calls, asked.operationId);
   if (!payments) return unknown;
-  const payment = telling(payments);
+  const payment = decidingPayment(payments);
   if (payment && !isUntouched(asked, payments)) return settle(calls, asked, payment);
   const found =
     payment && asked.method ? await sessionOf(calls, asked, asked.method, payment) : null;
@@ -337,13 +337,13 @@ const ask = async (calls: PaymentCalls, asked: PaymentQuestion): Promise<BankAns
  */
 const cancelOrder = async (calls: PaymentCalls, asked: PaymentQuestion): Promise<BankAnswer> => {
   const payments = await paymentsOf(calls, asked.operationId);
-  const payment = payments && telling(payments);
+  const payment = payments && decidingPayment(payments);
   if (!payments || !payment || meaningOf(payment.status) !== 'open') return ask(calls, asked);
   if (!(await isOrdered(calls, asked, payment))) return stopped;
   const unpaid = payments.filter(({ status }) => status === 'NEW');
   for (const { id } of unpaid)
     await calls.client.call({ method: 'Cancel', params: { PaymentId: id }, repeatable: true });
-  const after = telling((await paymentsOf(calls, asked.operationId)) ?? []);
+  const after = decidingPayment((await paymentsOf(calls, asked.operationId)) ?? []);
   return after ? settle(calls, asked, after) : unknown;
 };
 

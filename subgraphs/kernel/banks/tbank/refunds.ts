@@ -8,7 +8,7 @@ import { raiseAlert } from '../../alerts/raise-alert.ts';
 import type { Runner } from '../../database/statement.ts';
 import type { Bank, RefundAnswer, RefundOrder } from '../bank.ts';
 import { claimOrder, claimsOf } from '../claim-order.ts';
-import { paymentsOf, telling, type PaymentCalls } from './payments.ts';
+import { paymentsOf, decidingPayment, type PaymentCalls } from './payments.ts';
 import { readPayment, refundStanding, type WirePayment } from './wire.ts';
 
 export interface RefundCalls extends PaymentCalls {
@@ -141,7 +141,7 @@ const refundBySbp = async (
 const refund = async (calls: RefundCalls, order: RefundOrder): Promise<RefundAnswer> => {
   const payments = await paymentsOf(calls, order.payment.operationId);
   const payment =
-    payments?.find(({ id }) => id === order.payment.reference) ?? telling(payments ?? []);
+    payments?.find(({ id }) => id === order.payment.reference) ?? decidingPayment(payments ?? []);
   if (!payment) return unknown;
   // It has given everything back already, as when it was paid while its order was cancelled:
   // another order would be refused, and this one is done.

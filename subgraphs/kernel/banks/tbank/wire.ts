@@ -75,11 +75,18 @@ export interface WirePayment {
  * Whether an amount that it repeats is what was ordered, to the kopeck. It knows no other currency
  * than the ruble.
  */
-export const isSameAmount = (told: number | null, ordered: MinorUnits, currency: string): boolean =>
-  told !== null && Number.isSafeInteger(told) && BigInt(told) === ordered && currency === 'RUB';
+export const isSameAmount = (
+  amount: number | null,
+  ordered: MinorUnits,
+  currency: string,
+): boolean =>
+  amount !== null &&
+  Number.isSafeInteger(amount) &&
+  BigInt(amount) === ordered &&
+  currency === 'RUB';
 
-const readOne = (told: Fields, orderId: string | null): WirePayment | null => {
-  const { PaymentId, Status: status, Amount: amount, ErrorCode, RRN, SbpPaymentId } = told;
+const readOne = (answer: Fields, orderId: string | null): WirePayment | null => {
+  const { PaymentId, Status: status, Amount: amount, ErrorCode, RRN, SbpPaymentId } = answer;
   const id = word(PaymentId);
   if (id === null || orderId === null || !isStatus(status)) return null;
   return {
@@ -102,12 +109,12 @@ export const readPayment = (body: unknown): WirePayment | null =>
  * cannot be read.
  */
 export const readOrder = (body: unknown): readonly WirePayment[] | null => {
-  const { OrderId, Payments: told } = fields(body);
-  if (!Array.isArray(told)) return null;
-  const payments = told
+  const { OrderId, Payments: listed } = fields(body);
+  if (!Array.isArray(listed)) return null;
+  const payments = listed
     .map((each) => readOne(fields(each), word(OrderId)))
     .filter((each) => each !== null);
-  return payments.length === told.length
+  return payments.length === listed.length
     ? payments.toSorted((one, other) => Number(one.id) - Number(other.id))
     : null;
 };

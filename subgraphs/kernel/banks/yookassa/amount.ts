@@ -17,12 +17,16 @@ export const wireAmount = (amount: MinorUnits, currency: string): WireAmount => 
 });
 
 /** Whether what the bank repeats is what was ordered, to the kopeck. */
-export const isSameAmount = (told: WireAmount, ordered: MinorUnits, currency: string): boolean => {
-  const [, whole, part] = /^(\d{1,16})\.(\d{2})$/.exec(told.value) ?? [];
+export const isSameAmount = (
+  amount: WireAmount,
+  ordered: MinorUnits,
+  currency: string,
+): boolean => {
+  const [, whole, part] = /^(\d{1,16})\.(\d{2})$/.exec(amount.value) ?? [];
   return (
     whole !== undefined &&
     part !== undefined &&
     BigInt(whole) * 100n + BigInt(part) === ordered &&
-    told.currency === currency
+    amount.currency === currency
   );
 };

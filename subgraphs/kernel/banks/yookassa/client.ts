@@ -57,8 +57,8 @@ interface Attempt {
 }
 
 const read = (status: number, body: unknown): Attempt => {
-  const told = isRecord(body) ? body : {};
-  const { code, parameter, retry_after: wait } = told;
+  const answer = isRecord(body) ? body : {};
+  const { code, parameter, retry_after: wait } = answer;
   if (status === 200 && isRecord(body))
     return { answer: { kind: 'answered', body }, retryAfter_ms: null };
   if (refusals.has(status)) {

@@ -18,7 +18,7 @@ interface Echo {
  * Whether an object is that of an order. When it is not, an alert is raised, once for the
  * operation.
  */
-export type CheckEcho = (ordered: Ordered, told: Echo) => Promise<boolean>;
+export type CheckEcho = (ordered: Ordered, echo: Echo) => Promise<boolean>;
 
 /** Opens the comparison, which raises its alerts on `pool`. */
 export const openCheckEcho = (pool: Runner): CheckEcho => {

@@ -65,10 +65,10 @@ const readObject = <Status extends string>(
   body: unknown,
   statuses: readonly Status[],
 ): WireObject<Status> | null => {
-  const told = fields(body);
-  const { value, currency } = fields(told['amount']);
-  const id = text(told['id']);
-  const status = statuses.find((known) => known === told['status']);
+  const given = fields(body);
+  const { value, currency } = fields(given['amount']);
+  const id = text(given['id']);
+  const status = statuses.find((known) => known === given['status']);
   if (
     id === null ||
     status === undefined ||
@@ -76,13 +76,13 @@ const readObject = <Status extends string>(
     typeof currency !== 'string'
   )
     return null;
-  const { party, reason } = fields(told['cancellation_details']);
+  const { party, reason } = fields(given['cancellation_details']);
   const cancellation = { party: text(party) ?? 'unknown', reason: text(reason) ?? 'unknown' };
   return {
     id,
     status,
     amount: { value, currency },
-    operationId: text(fields(told['metadata'])['operation_id']),
+    operationId: text(fields(given['metadata'])['operation_id']),
     cancellation,
   };
 };
@@ -134,10 +134,10 @@ export const readPage = <Item>(
   body: unknown,
   readItem: (item: unknown) => Item | null,
 ): WirePage<Item> | null => {
-  const { items: told, next_cursor: next } = fields(body);
-  if (!Array.isArray(told)) return null;
-  const items = told.map(readItem).filter((item) => item !== null);
-  return items.length === told.length ? { items, nextCursor: text(next) } : null;
+  const { items: listed, next_cursor: next } = fields(body);
+  if (!Array.isArray(listed)) return null;
+  const items = listed.map(readItem).filter((item) => item !== null);
+  return items.length === listed.length ? { items, nextCursor: text(next) } : null;
 };
 
 /** An id of personal data that were stored. */

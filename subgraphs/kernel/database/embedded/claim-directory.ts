@@ -37,15 +37,15 @@ export const untilLetGo = async (
 ): Promise<void> => {
   const path = join(dataDir, lockFile);
   const deadline = performance.now() + handover_ms;
-  let told = false;
+  let announced = false;
   for (let holder = read(path); holder !== null && holds(holder); holder = read(path)) {
     stopping?.throwIfAborted();
     if (performance.now() >= deadline) throw new Error(refusal(dataDir, holder));
-    if (!told)
+    if (!announced)
       progress(
         `${dataDir} is in use by the service with process id ${Number.parseInt(holder)}; waiting for it to finish`,
       );
-    told = true;
+    announced = true;
     await delay(look_ms);
   }
 };

@@ -135,12 +135,12 @@ const runInitdb = async (
   ];
   const [program, ...args] = [...nameFor(owner), programs.initdb, ...options];
   try {
-    const said = await run(program, args, { draft, handle, owner, stopping });
-    if (said !== null)
+    const output = await run(program, args, { draft, handle, owner, stopping });
+    if (output !== null)
       throw explain(
         'PostgreSQL could not make its cluster',
         dirname(draft),
-        said.replace(noBorrowedName, namelessUser),
+        output.replace(noBorrowedName, namelessUser),
       );
   } finally {
     closeSync(handle);
@@ -166,7 +166,7 @@ type Running = Pick<NewCluster, 'owner' | 'stopping'> & {
   readonly handle: number;
 };
 
-// Null when it did its work, else what it said. It leads a process group of its own: Ctrl-C reaches
+// Null when it did its work, else what it output. It leads a process group of its own: Ctrl-C reaches
 // it, and all that it has started, through us alone.
 const run = (
   program: string,
@@ -174,7 +174,7 @@ const run = (
   { draft, handle, owner, stopping }: Running,
 ): Promise<string | null> =>
   new Promise((resolve) => {
-    let said = '';
+    let output = '';
     const child = spawn(program, args, {
       cwd: draft,
       env: plainEnvironment,
@@ -192,10 +192,10 @@ const run = (
     };
     if (stopping?.aborted) kill();
     for (const stream of [child.stdout, child.stderr])
-      stream?.on('data', (text: Buffer) => (said += text.toString()));
+      stream?.on('data', (text: Buffer) => (output += text.toString()));
     child.once('error', (error) => end(error.message));
     child.once('close', (code, signal) =>
-      end(code === 0 ? null : said || `initdb ended with ${signal ?? code}`),
+      end(code === 0 ? null : output || `initdb ended with ${signal ?? code}`),
     );
   });
 

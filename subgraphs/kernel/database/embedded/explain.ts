@@ -45,16 +45,16 @@ const lastLines = (text: string, count: number): string =>
  * What can be done about a failure, by what PostgreSQL or the file system said; undefined when that
  * says nothing.
  */
-export const adviceFor = (said: string): string | undefined =>
-  causes.find(([pattern]) => pattern.test(said))?.[1];
+export const adviceFor = (message: string): string | undefined =>
+  causes.find(([pattern]) => pattern.test(message))?.[1];
 
 /**
  * An error for a person: what could not be done and in which directory, what can be done about it,
  * and the last words of whoever refused.
  */
-export const explain = (attempt: string, directory: string, said: string): Error => {
-  const advice = adviceFor(said);
+export const explain = (attempt: string, directory: string, message: string): Error => {
+  const advice = adviceFor(message);
   return new Error(
-    `${attempt} in ${directory}.${advice ? ` ${advice}` : ''}\n${lastLines(said, 8)}`,
+    `${attempt} in ${directory}.${advice ? ` ${advice}` : ''}\n${lastLines(message, 8)}`,
   );
 };

@@ -66,7 +66,7 @@ const kindOf = (check: CheckName) =>
     : 'books_differ';
 
 /** Raises an alert for each difference, once; gives how many are new. */
-const tellDifferences = async (
+const reportDifferences = async (
   pool: pg.Pool,
   differences: readonly Difference[],
   at: Temporal.Instant,
@@ -108,7 +108,7 @@ const checkRange = async (
   { most, at }: { most: number; at: Temporal.Instant },
 ): Promise<number> => {
   try {
-    return await tellDifferences(pool, await checkRows(pool, walk, from, to, most), at);
+    return await reportDifferences(pool, await checkRows(pool, walk, from, to, most), at);
   } catch (error) {
     if (isPassing(error)) throw error;
     const [row] = await run<{ count: number }>(pool, countRows(walk), [

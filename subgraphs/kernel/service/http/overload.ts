@@ -80,7 +80,7 @@ const watchLoop = (app: FastifyInstance, max_ms: number, log: Logger): (() => bo
   let turns_ms = 0;
   let squares_ms2 = 0;
   let last_ms = 0;
-  const tell = (delay_ms: number): void => {
+  const record = (delay_ms: number): void => {
     lateLooks = delay_ms > max_ms ? lateLooks + 1 : 0;
     const isLate = late ? lateLooks > 0 : lateLooks >= looksUntilLate;
     if (isLate === late) return;
@@ -99,7 +99,7 @@ const watchLoop = (app: FastifyInstance, max_ms: number, log: Logger): (() => bo
     turns_ms += turn_ms;
     squares_ms2 += turn_ms * turn_ms;
     if (turns_ms < look_ms) return;
-    tell(squares_ms2 / turns_ms - tick_ms);
+    record(squares_ms2 / turns_ms - tick_ms);
     turns_ms = squares_ms2 = 0;
   };
   let ticking: NodeJS.Timeout | undefined;

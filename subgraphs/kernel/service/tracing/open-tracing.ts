@@ -100,11 +100,11 @@ const closePatience_ms = 3_000;
  * them.
  */
 export const openTracing = (config: TracingConfig, role: string, log: Logger): Tracing => {
-  const untold = (message: string): void =>
+  const logFailure = (message: string): void =>
     log.warn({ why: message.slice(0, 300) }, 'spans were not taken by the collector');
   const silent = (): void => {};
   diag.setLogger(
-    { error: untold, warn: silent, info: silent, debug: silent, verbose: silent },
+    { error: logFailure, warn: silent, info: silent, debug: silent, verbose: silent },
     DiagLogLevel.ERROR,
   );
   const provider = openProvider(config, role);
@@ -136,7 +136,7 @@ export const openTracing = (config: TracingConfig, role: string, log: Logger): T
         traceId: ids.traceId,
         traceparent: writeTraceparent(ids),
         isKept: (ids.traceFlags & TraceFlags.SAMPLED) !== 0,
-        note: (said) => void begun.setAttributes({ ...maskedValues(said) }),
+        note: (attributes) => void begun.setAttributes({ ...maskedValues(attributes) }),
         fail: (why) =>
           void begun
             .setStatus({ code: SpanStatusCode.ERROR })

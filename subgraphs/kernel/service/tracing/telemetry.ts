@@ -37,10 +37,10 @@ const ofRows = ['detail', 'where', 'hint', 'internalQuery', 'query', 'parameters
 
 const errorWithoutRows = (thrown: unknown): unknown => {
   if (!(thrown instanceof Error)) return thrown;
-  const told = Object.entries(stdSerializers.err(thrown)).filter(
+  const fields = Object.entries(stdSerializers.err(thrown)).filter(
     ([name]) => !ofRows.includes(name),
   );
-  return Object.fromEntries(told);
+  return Object.fromEntries(fields);
 };
 
 const masked = (line: string): string => {

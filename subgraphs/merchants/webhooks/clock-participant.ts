@@ -2,7 +2,7 @@
  * How webhooks follow a shop's test clock: retries come when the clock says so, while the receiver
  * is asked in real time.
  */
-import type { Timekeeper } from '../../kernel/clock/keep-clocks.ts';
+import type { ClockParticipant } from '../../kernel/clock/keep-clocks.ts';
 import { shownTo } from '../../kernel/clock/test-clocks.ts';
 import { run, type Statement } from '../../kernel/database/statement.ts';
 import { claimDeliveriesOf } from './claim-deliveries.ts';
@@ -21,7 +21,7 @@ const leased: Statement = {
   text: `select exists (select ${pendingOf} and lease_until > now()) as found`,
 };
 
-export interface KeeperParts
+export interface ParticipantParts
   extends Omit<DeliveryParts, 'targets' | 'limits' | 'now' | 'storeAttempt'>, TargetSwitch {
   /** The real time. */
   readonly now: () => Temporal.Instant;
@@ -36,13 +36,13 @@ export interface KeeperParts
  * hangs holds up nothing but its own shop's clock, and that only where it advances. A running clock
  * runs on meanwhile, and a retry is counted from what it shows when the attempt ends.
  */
-export const webhookKeeper = ({
+export const webhookClockParticipant = ({
   privateTargets,
   attempts,
   now: realNow,
   limits = deliveryLimits,
   ...given
-}: KeeperParts): Timekeeper => {
+}: ParticipantParts): ClockParticipant => {
   const targets = openTargets({ privateTargets });
   const storeAttempt = openAttemptStore(given.pool);
   return {
