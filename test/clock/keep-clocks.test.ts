@@ -21,8 +21,8 @@ test('what comes out of the way between a look and the next is done at its own m
     'insert into test_clock (merchant_id, shop_id, clock_at, set_at, frozen, target_at, created_at) values ($1, $2, $3, now(), true, $4, now())',
     [merchantId, shopId, noon.toString(), evening.toString()],
   );
-  // Something is under way until the participant has been asked for work once: then it is there, and due
-  // at once.
+  // Something is under way until the participant has been asked for work once: then it is there,
+  // and due at once.
   let state: 'under way' | 'due' | 'done' = 'under way';
   const doneAt: string[] = [];
   const participant: ClockParticipant = {

@@ -18,8 +18,8 @@ export const countAlerts = async (runner: Runner): Promise<ReadonlyMap<AlertKind
 
 /**
  * Adds the gauge `alerts_unresolved` to the metrics of this process. It is read when it is scraped,
- * so every process that has it tells the same: take the maximum over processes. While the database
- * is away it keeps what it told last. Gives what takes the gauge off again.
+ * so every process that has it reports the same: take the maximum over processes. While the
+ * database is away it keeps its last value. Gives what takes the gauge off again.
  */
 export const watchAlerts = (runner: Runner): (() => void) => {
   const gauge = new Gauge({

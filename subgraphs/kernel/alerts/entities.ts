@@ -23,7 +23,7 @@ export const AlertEntity = defineEntity({
     subjectId: p.text(),
     detail: p.text(),
     raisedAt: moment(),
-    /** When operators were told of it; null while that is still to be done. */
+    /** When it was published to operators; null while that is still to be done. */
     toldAt: moment().nullable(),
     resolvedAt: moment().nullable(),
     resolvedBy: p.text().nullable(),

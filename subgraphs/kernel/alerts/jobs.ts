@@ -1,4 +1,4 @@
-/** Tells operators of new alerts: the job that puts them on the bus. */
+/** Publishes new alerts to operators: the job that puts them on the bus. */
 import type pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { notSetAside, workBatch, type Subject } from '../database/set-aside.ts';
@@ -35,7 +35,7 @@ const take: Statement = {
 };
 
 /**
- * Puts the alerts that nobody was told of on the bus, oldest first; gives how many. What is lost on
+ * Puts the unpublished alerts on the bus, oldest first; gives how many. What is lost on
  * the way is in the list `alerts`.
  */
 export const publishAlerts = async ({ pool, bus, now }: AlertJobs): Promise<number> => {

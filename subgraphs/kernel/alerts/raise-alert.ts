@@ -33,8 +33,8 @@ const raise: Statement = {
 /**
  * Raises an alert unless the same one was raised before; a state that was resolved and is found
  * again is raised anew. Gives whether it is a new one. One statement: it takes part in the
- * transaction of `runner` when that is in one. Operators are told by a job within a second of the
- * commit.
+ * transaction of `runner` when that is in one. A job publishes it to operators within a second of
+ * the commit.
  */
 export const raiseAlert = async (
   runner: Runner,

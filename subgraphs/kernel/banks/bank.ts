@@ -49,15 +49,15 @@ export interface SessionOrder {
   readonly planned: PlannedAnswer | null;
   /** Present: the method is saved when the payment succeeds. */
   readonly save?: SaveOrder;
-  /** Test mode: how the answer is told; null: it is asked for. */
+  /** Test mode: how the answer is delivered; null: it is asked for. */
   readonly callbacks: PlannedCallbacks | null;
   /** The hosted page, to which the bank sends the buyer back. */
   readonly pageUrl: string;
   /** When the session ends (decision D-34): what succeeds later is given back (D-33). */
   readonly sessionUntil: Temporal.Instant;
   /**
-   * Present: the order is only registered; its buyer may come until then, and nobody is told where
-   * to go on.
+   * Present: the order is only registered; its buyer may come until then, and nobody is given the
+   * address where to go on.
    */
   readonly registeredUntil?: Temporal.Instant;
   /** The bank's reference of the order that was registered; null when there is none. */
@@ -87,11 +87,11 @@ export type SessionAnswer =
       readonly step: BankStep;
       readonly stepUrl: string | null;
       readonly traits: Pick<PayerTraits, 'cardBrand' | 'cardMask'>;
-      /** When asking makes sense; null: only a callback or the sweep will tell. */
+      /** When asking makes sense; null: only a callback or the sweep brings the answer. */
       readonly askAt: Temporal.Instant | null;
     }
   | SessionNotOpened
-  /** What the bank says is not what was ordered: it stops, and a person has been told. */
+  /** What the bank says is not what was ordered: it stops, and an alert was raised. */
   | { readonly kind: 'pending'; readonly askAt: null }
   | Unaccepted<SessionNotOpened>;
 
@@ -128,7 +128,7 @@ export interface PaymentQuestion extends Question {
   readonly voided: boolean;
   /** The method is saved when the payment succeeds: some banks must be asked for its reference. */
   readonly saves: boolean;
-  /** Its buyer waits to be told where to go on: the answer to the order was lost. */
+  /** Its buyer waits for the address to go on at: the answer to the order was lost. */
   readonly awaitsStep: boolean;
 }
 
@@ -150,8 +150,8 @@ export type BankAnswer =
     }
   | { readonly kind: 'declined'; readonly failureCode: FailureCode; readonly bankCode: string }
   /**
-   * Not final. `askAt` null: it will not change by itself. `session`: where the buyer goes on, told
-   * again for an order whose answer was lost.
+   * Not final. `askAt` null: it will not change by itself. `session`: where the buyer goes on,
+   * given again for an order whose answer was lost.
    */
   | {
       readonly kind: 'pending';
@@ -228,7 +228,7 @@ export interface Bank extends PayoutBank, TokenBank {
   openSession(order: SessionOrder): Promise<SessionAnswer>;
   ask(question: PaymentQuestion): Promise<BankAnswer>;
   /**
-   * Ends an order of a payment that has ended here, and tells what became of it: declined when
+   * Ends an order of a payment that has ended here, and answers what became of it: declined when
    * nobody can pay it any more, approved when somebody had. Absent where a bank cannot: there the
    * order is left to lapse, and what is paid until then is given back (decision D-33).
    */

@@ -1,5 +1,5 @@
 /**
- * Stops calling an acquirer that does not answer, so that callers are told at once and it can
+ * Stops calling an acquirer that does not answer, so that callers get an error at once and it can
  * recover. A call that is not made is safe: it surely reached nobody, and is made later under the
  * same idempotency key.
  */

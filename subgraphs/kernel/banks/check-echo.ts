@@ -1,6 +1,6 @@
 /**
  * What a bank repeats of an operation must be what was ordered. A difference stops the operation:
- * nothing moves, and operators are told (issue "Integrity").
+ * nothing moves, and operators get an alert (issue "Integrity").
  */
 import { raiseAlert } from '../alerts/raise-alert.ts';
 import type { Runner } from '../database/statement.ts';

@@ -32,7 +32,7 @@ const SimulatorOperationEntity = defineEntity({
 });
 export type SimulatorOperation = Row<InferEntity<typeof SimulatorOperationEntity>>;
 
-/** What the simulated bank will tell by itself about a payment. */
+/** The callbacks that the simulated bank will send about a payment. */
 const SimulatorCallbackEntity = defineEntity({
   name: 'SimulatorCallback',
   tableName: 'simulator_callback',

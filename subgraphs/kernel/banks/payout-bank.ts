@@ -84,7 +84,7 @@ export interface PayoutBank {
   readonly payoutWays: readonly PayoutWay[];
   /**
    * Asks whether a recipient can be paid; nothing moves. Absent where the bank has no such
-   * question: then only the order itself tells.
+   * question: then only the order itself answers it.
    */
   checkRecipient?(recipient: KeptRecipient, signal: AbortSignal): Promise<RecipientVerdict>;
   /** Orders a payout. A repeated order is answered with where the first one stands. */

@@ -1,6 +1,6 @@
 /**
  * The SBP directory. Contract GET /v1/public/banks/sbp: sorted by name; a helper for forms, not an
- * allow-list. What an acquirer has told stands over the list that comes with the service;
+ * allow-list. What an acquirer has listed stands over the list that comes with the service;
  * participants that it does not name stay.
  */
 import { columns, run, type Runner, type Statement } from '../database/statement.ts';

@@ -30,9 +30,9 @@ export interface TestClocks {
   timeOf(timed: Timed): Temporal.Instant | Promise<Temporal.Instant>;
   /** Whether that time stands: the shop's clock is frozen, or on its way to another moment. */
   stands(timed: Timed): Promise<boolean>;
-  /** Tells every process that a clock was made or removed. Called after the commit. */
+  /** Notifies every process that a clock was made or removed. Called after the commit. */
   announce(): Promise<void>;
-  /** Hears no more of clocks. */
+  /** Ends the subscription to clocks. */
   close(): void;
 }
 
@@ -146,7 +146,7 @@ class KnownClocks implements TestClocks {
     this.#askedAt_ms = performance.now();
     this.#asked += 1;
     this.#asking = this.#read(this.#asked);
-    // Whoever waits for the list hears that it could not be read; the next call asks again.
+    // Whoever waits for the list gets the error; the next call reads it again.
     this.#asking.catch(() => this.#forget());
   }
 

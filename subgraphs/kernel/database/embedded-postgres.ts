@@ -37,7 +37,7 @@ export interface EmbeddedPostgres {
 export interface EmbeddedPostgresOptions {
   /** DATA_DIR. The cluster is `<dataDir>/postgres`, its log `<dataDir>/postgres.log`. */
   readonly dataDir: string;
-  /** Is told what takes long or went wrong, in words for a person. */
+  /** Receives what takes long or went wrong, as text for a person. */
   readonly progress: (text: string) => void;
   /**
    * How long another service on this directory may take to finish before this one refuses; 12 s

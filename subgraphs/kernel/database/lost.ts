@@ -20,8 +20,8 @@ const lostWords =
   /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect|Query read timeout)/;
 
 /**
- * True for whatever a lost, refused or ending connection is told as. What was sent on it may have
- * taken effect.
+ * True for whatever a lost, refused or ending connection is reported as. What was sent on it may
+ * have taken effect.
  */
 export const isDatabaseLost = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false;

@@ -7,7 +7,7 @@ import { runStep } from '../service/http/stop-requests.ts';
 import { startEmbeddedPostgres } from './embedded-postgres.ts';
 import { migrate, openDatabase, type Database } from './orm.ts';
 
-/** What is told while starting. */
+/** Progress while starting. */
 export type Progress = (text: string) => void;
 
 /** What every step of a start is given. */

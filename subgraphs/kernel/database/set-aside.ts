@@ -126,7 +126,7 @@ export const reportSetAside = async (
   );
 };
 
-/** Sets a row aside at which a task failed, and tells of it. */
+/** Sets a row aside at which a task failed, and raises an alert. */
 export const setAside = async (
   runner: Runner,
   task: string,

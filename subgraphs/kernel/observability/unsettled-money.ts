@@ -49,8 +49,8 @@ const readUnsettled = (runner: Runner): Promise<readonly Unsettled[]> =>
 /**
  * Adds the gauges `money_unsettled` (by kind, mode and age) and `money_unsettled_minor_units` (by
  * currency, too) to the metrics of this process. They are read when they are scraped, so every
- * process that has them tells the same: take the maximum over processes. While the database is away
- * they keep what they told last. Gives what takes them off again.
+ * process that has them reports the same: take the maximum over processes. While the database is
+ * away they keep their last values. Gives what takes them off again.
  */
 export const watchUnsettledMoney = (runner: Runner): (() => void) => {
   let reading: Promise<readonly Unsettled[] | null> | null = null;

@@ -1,5 +1,5 @@
 /**
- * What a worker tells of the whole service beside its own work: the books, money that waits, the
+ * What a worker reports of the whole service beside its own work: the books, money that waits, the
  * queues.
  */
 import { Gauge } from 'prom-client';
@@ -17,7 +17,7 @@ export interface WatchedWorker {
 
 /**
  * Adds the gauge `queue_jobs_waiting`, by queue: jobs that wait for a free worker. While the store
- * is away it keeps what it told last.
+ * is away it keeps its last value.
  */
 const watchQueues = (queues: Pick<Queues, 'depths'>): (() => void) => {
   const gauge = new Gauge({

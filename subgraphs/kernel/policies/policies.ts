@@ -1,6 +1,6 @@
 /**
  * The operator's policies in memory, so that creating a payment asks the database nothing about
- * them. A process reads the lists anew when it hears of a change on the bus; since messages are
+ * them. A process reads the lists anew when the bus announces a change; since messages are
  * hints (invariant 1), it also asks for their version when it last did so half a second ago. What
  * is used is never more than a second old.
  */
@@ -29,9 +29,9 @@ export interface PolicyLists {
 export interface Policies {
   /** The lists, at most a second old. */
   current(): Promise<PolicyLists>;
-  /** Tells every process that a change was committed. Called after the commit. */
+  /** Notifies every process that a change was committed. Called after the commit. */
   announce(): Promise<void>;
-  /** Hears no more of changes. */
+  /** Ends the subscription to changes. */
   close(): void;
 }
 
@@ -111,7 +111,7 @@ class KeptPolicies implements Policies {
   #lists: PolicyLists | null = null;
   #version: bigint | null = null;
   /**
-   * When the lists were last known to be true, and when a change was last heard of; by
+   * When the lists were last known to be true, and when a change was last announced; by
    * performance.now().
    */
   #trueAt_ms = -Infinity;
@@ -143,7 +143,7 @@ class KeptPolicies implements Policies {
   }
 
   /**
-   * Reads the lists, once for all who ask meanwhile; anew when a change was heard of since the
+   * Reads the lists, once for all who ask meanwhile; anew when a change was announced since the
    * reading began.
    */
   #read(): Promise<PolicyLists> {

@@ -124,10 +124,10 @@ const checkSchema = async (pool: pg.Pool): Promise<void> => {
  * The pool as BullMQ sees it. BullMQ pauses before it tries again only after errors that it knows
  * as a refused connection; after any other it tries at once, hundreds of times a second, and calls
  * a job failed that was done but could not be marked. So whatever keeps PostgreSQL from answering
- * is told as a refused connection. What a conflict with another transaction has rolled back (a
+ * is reported as a refused connection. What a conflict with another transaction has rolled back (a
  * deadlock of BullMQ's own functions) has had no effect, and is sent again: each of BullMQ's
- * operations is one statement. The pool's own events are watched above: BullMQ need not hear them
- * once for each queue and worker.
+ * operations is one statement. The pool's own events are watched above: BullMQ need not receive
+ * them once for each queue and worker.
  */
 const watchPool = (pool: unknown, outage: Outage): PgPool => {
   if (!isPgPool(pool)) throw new Error('BullMQ does not take this pool');

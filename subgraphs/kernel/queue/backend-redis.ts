@@ -30,8 +30,8 @@ export const patient = {
 } satisfies RedisManners;
 
 /**
- * Options for a connection whose callers are told at once that Redis is away, instead of waiting
- * for it.
+ * Options for a connection whose callers get an error at once when Redis is away, instead of
+ * waiting for it.
  */
 export const hasty = {
   ...patient,
@@ -86,8 +86,8 @@ export const openRedisBackend = async (url: string, outage: Outage): Promise<Bac
 };
 
 /**
- * Whether the connection is ready before our patience ends. What goes wrong meanwhile is told by
- * its `error` events.
+ * Whether the connection is ready before our patience ends. What goes wrong meanwhile is reported
+ * by its `error` events.
  */
 export const isReady = (client: RedisClient): Promise<boolean> =>
   Promise.race([

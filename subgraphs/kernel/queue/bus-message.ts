@@ -63,7 +63,7 @@ const readEvent = (value: unknown): StreamedEvent => {
 const isAlertKind = (kind: unknown): kind is AlertKind =>
   typeof kind === 'string' && Object.hasOwn(alertKinds, kind);
 
-/** Nothing when a newer version tells of a kind that this one does not know. */
+/** Nothing when a newer version sends a kind that this one does not know. */
 const readAlert = (value: unknown): PublishedAlert[] => {
   const fields = fieldsOf(value);
   const { kind } = fields;
@@ -90,7 +90,7 @@ const readers: { readonly [Topic in BusTopic]: (value: unknown) => BusMessages[T
     const { events } = fields;
     if (!Array.isArray(events)) throw new Error('expected a list of events');
     // A newer version may have kinds that this one does not know: they are left out, the others are
-    // told.
+    // delivered.
     const known = events.filter((event) =>
       liveKinds.some((kind) => kind === fieldsOf(event)['kind']),
     );

@@ -26,7 +26,10 @@ const settings = (databaseUrl: string): pg.ClientConfig => ({
   query_timeout: answerTimeout_ms,
 });
 
-/** Fulfils when every channel is heard. Rejects when PostgreSQL does not answer for 30 seconds. */
+/**
+ * Fulfils when every channel is subscribed to. Rejects when PostgreSQL does not answer for 30
+ * seconds.
+ */
 export const openPostgresWire = async (
   databaseUrl: string,
   options: WireOptions,
@@ -60,7 +63,7 @@ const notify =
 
 const openSender = (databaseUrl: string): Wire => {
   const pool = new pg.Pool({ ...settings(databaseUrl), max: 1, idleTimeoutMillis: 0 });
-  // An idle connection that is lost is made anew by the next query, which tells when it cannot.
+  // An idle connection that is lost is made anew by the next query, which fails when it cannot.
   pool.on('error', () => {});
   const waiting: Sending[] = [];
   let pumping = false;

@@ -9,7 +9,9 @@ import type { Wire, WireOptions } from './bus.ts';
  */
 const heartbeat_ms = 5_000;
 
-/** Fulfils when every channel is heard. Rejects when Redis does not answer for 30 seconds. */
+/**
+ * Fulfils when every channel is subscribed to. Rejects when Redis does not answer for 30 seconds.
+ */
 export const openRedisWire = async (
   url: string,
   { channels, receive, began, ended }: WireOptions,

@@ -38,12 +38,12 @@ interface TopicSubscription<Topic extends BusTopic> {
 type TopicSubscriptions = { readonly [Topic in BusTopic]: TopicSubscription<Topic> };
 
 /**
- * Opens the bus: fulfils when this process hears every topic. Messages of one process arrive in the
- * order of `publish`, its own too, each once; what only says that something must be forgotten is
- * heard here before `publish` fulfils, even while the bus is away, and once more with the others.
- * `publish` never rejects: while the bus is away its messages are dropped, and the log says once
- * that it is lost and once that it is back. Rejects when the other side does not answer for 30
- * seconds.
+ * Opens the bus: fulfils when this process is subscribed to every topic. Messages of one process
+ * arrive in the order of `publish`, its own too, each once; what only says that something must be
+ * forgotten is received here before `publish` fulfils, even while the bus is away, and once more
+ * with the others. `publish` never rejects: while the bus is away its messages are dropped, and the
+ * log says once that it is lost and once that it is back. Rejects when the other side does not
+ * answer for 30 seconds.
  */
 export const openBus = async ({
   redisUrl,

@@ -1,10 +1,10 @@
 /**
  * The relay: takes events out of the outbox in the order of writing, gives each its sequence
- * number, makes its webhook deliveries, and then tells the others: the queue which lanes have work,
- * the bus what happened. Numbers and deliveries are one transaction; telling comes after its commit
- * and may be lost, with the relay or on the bus: a sweep finds the deliveries, and who hears of the
- * next numbers, or where the stream stands, sees what is missing and reads it in the table
- * (`gateway/live/follow-stream`). So a failure anywhere is repeated safely.
+ * number, makes its webhook deliveries, and then notifies the others: the queue of the lanes that
+ * have work, the bus of what happened. Numbers and deliveries are one transaction; notifying comes
+ * after its commit and may be lost, with the relay or on the bus: a sweep finds the deliveries, and
+ * who learns of the next numbers, or where the stream stands, sees what is missing and reads it in
+ * the table (`gateway/live/follow-stream`). So a failure anywhere is repeated safely.
  *
  * One process relays at a time, the holder of an advisory lock; the others stand by. The lock
  * belongs to the session on which the holder works: it ends with the session, and it outlives the
@@ -33,7 +33,7 @@ const poll_ms = { shortest: 25, longest: 250 } as const;
  * transaction.
  */
 const breath_ms = 5;
-/** How often the bus is told where the stream stands while nothing happens. */
+/** How often the bus gets the position of the stream while nothing happens. */
 const standing_ms = 1_000;
 /**
  * How often a process that stands by asks for the lock, and how long a relay rests after a failure.
@@ -54,7 +54,7 @@ export interface RelayParts {
     fromSequence: bigint,
     toSequence: bigint,
   ) => Promise<readonly string[]>;
-  /** Tells the queue that these lanes have deliveries that are due. */
+  /** Notifies the queue that these lanes have deliveries that are due. */
   readonly wake: (lanes: readonly string[]) => Promise<void>;
 }
 
@@ -118,7 +118,7 @@ const relayAsHolder = async (
     if (!held) return;
     parts.log.info('relaying events');
     // A statement that was under way when the session ended may never be answered: the end itself
-    // is what is heard.
+    // is what is reported.
     const lost = new Promise<never>((_, reject) =>
       client.once('end', () => reject(new Error('the relay lost its session'))),
     );
@@ -213,20 +213,20 @@ const relayEvents = async (
 };
 
 /**
- * Tells the queue and the bus. What cannot be told is logged and left: the facts are in PostgreSQL.
+ * Notifies the queue and the bus. A failure is logged and left: the facts are in PostgreSQL.
  */
 const announce = async (
   parts: RelayParts,
   lanes: readonly string[],
   stretch: StreamStretch,
 ): Promise<void> => {
-  const told = await Promise.allSettled([
+  const announcements = await Promise.allSettled([
     lanes.length > 0 ? parts.wake(lanes) : undefined,
     parts.bus.publish('events', stretch),
   ]);
-  for (const result of told) {
+  for (const result of announcements) {
     if (result.status === 'rejected')
-      parts.log.warn({ err: result.reason }, 'events were relayed, but not everybody was told');
+      parts.log.warn({ err: result.reason }, 'events were relayed, but not everybody was notified');
   }
 };
 
@@ -252,7 +252,7 @@ interface NumberedRow {
   readonly payload: Record<string, unknown> | null;
 }
 
-/** The event as the stream tells it; nothing when it is not on the stream. */
+/** The event as the stream publishes it; nothing when it is not on the stream. */
 const streamed = ({ sequence, kind, payload, at, ...rest }: NumberedRow): StreamedEvent[] =>
   kind === null
     ? []

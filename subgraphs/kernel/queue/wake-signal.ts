@@ -1,5 +1,5 @@
 /**
- * A wakeSignal: one loop waits for it, anything may ring it. A ring while nobody waits is not lost: it
+ * One loop waits for the signal, anything may give it. A signal while nobody waits is not lost: it
  * ends the next wait at once.
  */
 export class WakeSignal {
@@ -16,7 +16,7 @@ export class WakeSignal {
     this.#end();
   }
 
-  /** Resolves at the next ring, or after `most_ms` milliseconds when that is given. */
+  /** Resolves at the next signal, or after `most_ms` milliseconds when that is given. */
   async wait(most_ms?: number): Promise<void> {
     if (!this.#woken) {
       await new Promise<void>((resolve) => {

@@ -161,7 +161,7 @@ export const makePartitions = async (pool: pg.Pool, now: Temporal.Instant): Prom
 
 /**
  * Drops the partitions whose last row is older than `cutoff`. One that somebody still needs stays.
- * `dropped` is told of each with about how many rows it had.
+ * `dropped` is called for each with about how many rows it had.
  */
 export const dropPartitions = async (
   pool: pg.Pool,

@@ -23,7 +23,7 @@ export const plannedCallbacks = [
   'unanswered',
 ] as const;
 /**
- * How the simulator misbehaves when it tells its answer; without a plan it answers when it is
+ * How the simulator misbehaves when it sends its answer; without a plan it answers when it is
  * asked.
  */
 export type PlannedCallbacks = (typeof plannedCallbacks)[number];

@@ -33,8 +33,8 @@ export const webhookEvents = [
 export type WebhookEvent = (typeof webhookEvents)[number];
 
 /**
- * One event of the stream as the bus carries it and the stream tells it. `sequence` ascends in the
- * order of the stream.
+ * One event of the stream as the bus carries it and the stream publishes it. `sequence` ascends in
+ * the order of the stream.
  */
 export interface StreamedEvent {
   readonly sequence: string;
@@ -60,7 +60,7 @@ export interface StreamStretch {
   readonly events: readonly StreamedEvent[];
 }
 
-/** An alert as operators are told of it. */
+/** An alert as it is published to operators. */
 export interface PublishedAlert {
   readonly id: string;
   readonly kind: AlertKind;
@@ -78,7 +78,7 @@ export interface PublishedAlert {
 export interface BusMessages {
   /**
    * Events that have just been given their sequence numbers, in order; now and then without any, to
-   * tell where the stream stands.
+   * give the position of the stream.
    */
   events: StreamStretch;
   /** The outbox has something: the relay need not wait for its next poll. */

@@ -37,7 +37,7 @@ export const planOfAmount = (amount: bigint): Plan =>
   byAmount[String(amount % 100n)] ?? planned('succeeded');
 
 /**
- * A plan as the bank is told of it: one that is pending and whose amount ends in 07 succeeds late.
+ * A plan as the bank gets it: one that is pending and whose amount ends in 07 succeeds late.
  */
 export const timedPlan = (plan: Plan, amount: bigint): TimedPlan => ({
   ...plan,

@@ -52,7 +52,7 @@ export const savedMethod = (text: string | null): SavedMethod | null => {
 
 /**
  * The id of the payment that a key makes: the same for ever, so that the table's own key makes it
- * once. It has the form of a UUIDv4, as the contract says of ids, and tells nothing of the key.
+ * once. It has the form of a UUIDv4, as the contract says of ids, and reveals nothing of the key.
  * Keys of merchants live elsewhere and cannot collide with these.
  */
 export const recurringPaymentId = (

@@ -47,6 +47,6 @@ export const refused = (code: RefusalCode, message: string): Refused => ({
   message,
 });
 
-/** Tells a refusal from a result. */
+/** Whether a value is a refusal and not a result. */
 export const isRefused = (value: object): value is Refused =>
   '__typename' in value && value.__typename === 'Refused';

@@ -72,5 +72,5 @@ export const retention = {
   followed_later: whileNeeded('until its effects succeed'),
   books_walk: whileNeeded('one row for each walk'),
   simulator_operation: whileNeeded('the simulated bank: a refund may come at any time'),
-  simulator_callback: whileNeeded('until it was told'),
+  simulator_callback: whileNeeded('until it was sent'),
 } as const satisfies Readonly<Record<string, Retention>>;

@@ -17,7 +17,7 @@ export interface RedisManners extends Pick<
   readonly retryStrategy: (attempts: number) => number;
 }
 
-/** How long a node may take to tell which node has which keys. */
+/** How long a node may take to answer which node has which keys. */
 const slots_ms = 2_000;
 /**
  * How often a command is tried while the node of its keys is looked for, or is away: then with

@@ -1,7 +1,7 @@
 /**
- * What the simulated bank tells by itself. Like any bank it may tell late, twice, in the wrong
- * order, or the contrary of what it told before; which of these a payment meets is planned by its
- * metadata key `simulator_callbacks`. Without a plan it tells nothing and is asked.
+ * The callbacks of the simulated bank. Like any bank it may send them late, twice, in the wrong
+ * order, or with the contrary of an earlier one; which of these a payment meets is planned by its
+ * metadata key `simulator_callbacks`. Without a plan it sends none and is asked.
  */
 import type pg from 'pg';
 import { dueOn, type Timeline } from '../../clock/due.ts';
@@ -19,7 +19,7 @@ const plans: Readonly<
 > = {
   delayed: [{ kind: 'decision', after_ms: 30_000 }],
   duplicate: [0, 1_000, 2_000].map((after_ms) => ({ kind: 'decision', after_ms })),
-  // What it told first arrives last.
+  // The callback that was sent first arrives last.
   reordered: [
     { kind: 'decision', after_ms: 0 },
     { kind: 'pending', after_ms: 1_000 },
@@ -120,7 +120,8 @@ export interface Callbacks {
   /** When the next of a shop with a test clock arrives. */
   next(shop: NonNullable<Timeline>, now: Temporal.Instant): Promise<Temporal.Instant | null>;
   /**
-   * It was heard. One that is not is told again: banks repeat themselves until they are answered.
+   * Marks it as received. One that is not is sent again: banks repeat a callback until it is
+   * answered.
    */
   markReceived(callback: PlannedCallback): Promise<void>;
 }

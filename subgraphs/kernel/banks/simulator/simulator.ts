@@ -192,7 +192,7 @@ export interface Simulator extends Bank {
    * confirm any more.
    */
   confirm(question: Question, approve: boolean): Promise<boolean>;
-  /** What it tells by itself, as planned. */
+  /** The callbacks that it sends, as planned. */
   readonly callbacks: Callbacks;
   /** What a callback says. */
   answerOf(callback: PlannedCallback): Promise<BankAnswer>;
@@ -221,7 +221,7 @@ const openSession = async (pool: pg.Pool, order: SessionOrder): Promise<SessionA
   ];
   if (!callbacks || !decided) await run(pool, open, values);
   else {
-    // Together: a bank that is killed in between must not forget what it was going to tell.
+    // Together: a bank that is killed in between must not forget the callbacks that it was to send.
     await inTransaction(pool, async (client) => {
       await run(client, open, values);
       await planCallbacks(client, order, callbacks, decided);

@@ -13,7 +13,7 @@ import { meaningOf, readPayment, type WirePayment } from './wire.ts';
 const askEvery_s = 15;
 
 const unknown = { kind: 'unknown' } as const;
-/** It waits, and is not asked about by itself any more: a person has been told. */
+/** It waits, and no job asks about it any more: an alert was raised. */
 const stopped = { kind: 'pending', askAt: null } as const;
 const noTraits = {
   cardBrand: null,

@@ -2,7 +2,7 @@
  * Payments at T-Bank: by SBP (a QR code), T-Pay (its link) and cards (its own payment page: a
  * card's number never comes to us). Decisions D-32, D-33. `Init` moves no money and is not
  * idempotent: an order whose answer was lost is given again, and what nobody got an address of can
- * be paid by nobody. What became of an order is asked by our own id, with `CheckOrder`, which tells
+ * be paid by nobody. What became of an order is asked by our own id, with `CheckOrder`, which gives
  * of all that was made for it.
  */
 import type {
@@ -32,7 +32,7 @@ import {
 export interface PaymentCalls {
   readonly client: Client;
   readonly checkEcho: CheckEcho;
-  /** Where the bank tells us of a merchant's payments. */
+  /** The address for the bank's notifications of a merchant's payments. */
   readonly callbackUrl: (merchantId: string) => string;
 }
 
@@ -45,7 +45,7 @@ const addressLife_s = 61;
 const sessionTtl_min = 90 * 24 * 60;
 
 const unknown = { kind: 'unknown' } as const;
-/** It waits, and is not asked about by itself any more: a person has been told. */
+/** It waits, and no job asks about it any more: an alert was raised. */
 const stopped = { kind: 'pending', askAt: null } as const;
 
 /** Whether a payment of an order is the one that was ordered. */
@@ -62,7 +62,7 @@ export const isOrdered = (
   });
 
 /**
- * Which of an order's payments tells what became of it: one with money, else one that may still
+ * Which of an order's payments decides what became of it: one with money, else one that may still
  * have some, else the last.
  */
 export const decidingPayment = (payments: readonly WirePayment[]): WirePayment | undefined => {
@@ -178,7 +178,7 @@ const openSession = async (calls: PaymentCalls, order: SessionOrder): Promise<Se
       ? null
       : await stepOf(calls, order.method, { id: order.reference }, null);
   if (order.reference !== null && registered) return opened(order, order.reference, registered);
-  // None was registered, or it does not tell where to go on any more: then nobody knows its
+  // None was registered, or its address is not given any more: then nobody knows its
   // address.
   const answer = await calls.client.call({
     method: 'Init',
@@ -294,7 +294,7 @@ const isUntouched = (
   (reference === null || awaitsStep) && payments.every(({ status }) => status === 'NEW');
 
 /**
- * Where the buyer goes on, for an order whose answer was lost. Null: the bank does not tell it
+ * Where the buyer goes on, for an order whose answer was lost. Null: the bank does not give it
  * again, as it is with cards.
  */
 const sessionOf = async (
@@ -332,8 +332,8 @@ const ask = async (calls: PaymentCalls, asked: PaymentQuestion): Promise<BankAns
 
 /**
  * Ends what was made for an order, as far as nobody has begun to pay it. `Cancel` gives money back
- * that came in between: then the payment is told as paid, and its refund finds that all of it went
- * back.
+ * that came in between: then the payment is reported as paid, and its refund finds that all of it
+ * went back.
  */
 const cancelOrder = async (calls: PaymentCalls, asked: PaymentQuestion): Promise<BankAnswer> => {
   const payments = await paymentsOf(calls, asked.operationId);
@@ -351,7 +351,7 @@ const cancelOrder = async (calls: PaymentCalls, asked: PaymentQuestion): Promise
 export const tbankPayments = (
   calls: PaymentCalls,
 ): Pick<Bank, 'openSession' | 'ask' | 'cancelOrder' | 'registers' | 'sessionTtl_min'> => ({
-  // The address of its page for cards is told once, with the order, so that their order waits for
+  // The address of its page for cards is given once, with the order, so that their order waits for
   // the buyer.
   registers: ['sbp', 'tpay'],
   sessionTtl_min,

@@ -69,7 +69,7 @@ const cancel = async (
     : unknown;
 };
 
-/** Nobody but a person can tell. */
+/** Only a person can find out. */
 const stop = async (
   { pool }: RefundCalls,
   { merchantId, operationId, amount, now }: RefundOrder,

@@ -100,12 +100,12 @@ const readOne = (answer: Fields, orderId: string | null): WirePayment | null => 
   };
 };
 
-/** A payment as Init, GetState, Charge and Cancel tell it. */
+/** A payment as Init, GetState, Charge and Cancel answer it. */
 export const readPayment = (body: unknown): WirePayment | null =>
   readOne(fields(body), word(fields(body)['OrderId']));
 
 /**
- * The payments of an order as CheckOrder tells them, the first ordered first. Null: the answer
+ * The payments of an order as CheckOrder lists them, the first ordered first. Null: the answer
  * cannot be read.
  */
 export const readOrder = (body: unknown): readonly WirePayment[] | null => {

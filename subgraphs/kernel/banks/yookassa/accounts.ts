@@ -51,7 +51,7 @@ export const holderOf = async (caller: Caller, path: string): Promise<Account | 
 
 /**
  * Asks one account after the other about an order whose answer was lost, until one has it. `absent`
- * tells the answer of an account that surely does not; the order is absent only when all of them
+ * gives the answer of an account that surely does not; the order is absent only when all of them
  * say so.
  */
 export const askEach = async <Answer extends { readonly kind: string }>(

@@ -38,7 +38,7 @@ const charge = async (calls: PaymentCalls, order: ChargeOrder): Promise<ChargeAn
 
 /**
  * No account of the merchant's has the saved method, so that nothing was ordered. Nobody knows it,
- * or who may know it turns us away: an operator can mend that.
+ * or who may know it turns us away: an operator can correct that.
  */
 const unheld = (
   { isFirst }: ChargeOrder,

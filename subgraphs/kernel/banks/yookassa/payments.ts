@@ -153,7 +153,7 @@ const sessionOf = ({
   return { session: { reference, step: confirmationType === 'qr' ? 'qr' : redirected, stepUrl } };
 };
 
-/** It waits, and is not asked about by itself any more: a person has been told. */
+/** It waits, and no job asks about it any more: an alert was raised. */
 const stopped = { kind: 'pending', askAt: null } as const;
 
 /**

@@ -70,7 +70,7 @@ const refusal = ({
   return { kind: 'declined', failureCode, reference: null };
 };
 
-/** A full name as its three parts: surname, name, patronymic. Null: it cannot be told apart. */
+/** A full name as its three parts: surname, name, patronymic. Null: it cannot be split. */
 const namesOf = (fullName: string) => {
   const [last, first, ...middle] = fullName.trim().split(/\s+/);
   if (!last || !first) return null;

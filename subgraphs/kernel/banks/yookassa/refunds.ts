@@ -1,7 +1,7 @@
 /**
- * Refunds at YooKassa. It tells nobody of a refund that it cancelled, so that pending ones are
- * asked about. Decision D-32; its idempotency keys last a day, so that a refund without a reference
- * is looked for among the payment's refunds before it is ordered.
+ * Refunds at YooKassa. It sends no notification of a refund that it cancelled, so that pending ones
+ * are asked about. Decision D-32; its idempotency keys last a day, so that a refund without a
+ * reference is looked for among the payment's refunds before it is ordered.
  */
 import type { Bank, RefundAnswer, RefundOrder } from '../bank.ts';
 import { holderOf } from './accounts.ts';
@@ -104,7 +104,7 @@ const refund = async (calls: PaymentCalls, order: RefundOrder): Promise<RefundAn
     path: '/refunds',
     post: { key: order.operationId, body },
   });
-  // 401 and 403 are about our own account: an operator mends it, and the refund goes out then.
+  // 401 and 403 are about our own account: an operator corrects it, and the refund goes out then.
   if (answer.kind === 'refused' && answer.status !== 401 && answer.status !== 403) {
     return { kind: 'declined', failureCode: 'refund_rejected', bankCode: answer.code };
   }

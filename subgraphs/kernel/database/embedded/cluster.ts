@@ -166,8 +166,8 @@ type Running = Pick<NewCluster, 'owner' | 'stopping'> & {
   readonly handle: number;
 };
 
-// Null when it did its work, else what it output. It leads a process group of its own: Ctrl-C reaches
-// it, and all that it has started, through us alone.
+// Null when it did its work, else what it output. It leads a process group of its own: Ctrl-C
+// reaches it, and all that it has started, through us alone.
 const run = (
   program: string,
   args: readonly string[],

@@ -1,4 +1,4 @@
-/** Turns what PostgreSQL or the file system said into what a person can do about it. */
+/** Turns a message of PostgreSQL or of the file system into what a person can do about it. */
 const causes: readonly (readonly [RegExp, string])[] = [
   [
     /no space left on device|ENOSPC|disk quota exceeded|EDQUOT/i,
@@ -42,8 +42,8 @@ const lastLines = (text: string, count: number): string =>
   text.trim().split('\n').slice(-count).join('\n');
 
 /**
- * What can be done about a failure, by what PostgreSQL or the file system said; undefined when that
- * says nothing.
+ * What can be done about a failure, by the message of PostgreSQL or the file system; undefined when
+ * that says nothing.
  */
 export const adviceFor = (message: string): string | undefined =>
   causes.find(([pattern]) => pattern.test(message))?.[1];

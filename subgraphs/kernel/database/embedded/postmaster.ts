@@ -225,14 +225,14 @@ const send = (signal: NodeJS.Signals, postmaster: Postmaster): void => {
 };
 
 /**
- * Tells the server to end at once, and waits for nothing: for a process that is ending itself. The
+ * Ends the server at once, and waits for nothing: for a process that is ending itself. The
  * next start recovers.
  */
 export const shutDownNow = (postmaster: Postmaster): void => {
   try {
     send('SIGQUIT', postmaster);
   } catch {
-    // Nobody is left to be told.
+    // Nobody is left to receive it.
   }
 };
 

@@ -48,7 +48,7 @@ export const birthMark = (pid: number): string | null => {
 };
 
 /**
- * The words of a living program's command line, empty on a system that does not tell; null when
+ * The words of a living program's command line, empty on a system that does not show it; null when
  * there is no such process.
  */
 export const commandLine = (pid: number): readonly string[] | null => {

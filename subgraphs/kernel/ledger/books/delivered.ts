@@ -2,8 +2,8 @@
  * No event lacks its webhook deliveries. The relay gives an event its number and makes its
  * deliveries in one transaction, so that an event with a number has them all. An event with an
  * address of its own surely has one; of the shop's endpoints it had each that stood, active and
- * unchanged, from before it until now. An endpoint that was changed meanwhile (the audit log tells)
- * proves nothing, nor do events of a shop with a test clock, whose moments are not comparable.
+ * unchanged, from before it until now. An endpoint that was changed meanwhile (the audit log shows
+ * it) proves nothing, nor do events of a shop with a test clock, whose moments are not comparable.
  */
 import type { Check } from './check.ts';
 

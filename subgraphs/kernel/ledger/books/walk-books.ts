@@ -98,7 +98,7 @@ const countRows = (walk: Walk): Statement => ({
 
 /**
  * Checks a range of at most so many rows and raises its alerts; gives how many are new. A range
- * that fails is checked in halves, down to the row that fails, which is told of and passed over:
+ * that fails is checked in halves, down to the row that fails, which is reported and passed over:
  * the walk never stands still.
  */
 const checkRange = async (

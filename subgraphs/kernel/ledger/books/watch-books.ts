@@ -29,8 +29,8 @@ const readPasses = (runner: Runner) =>
 
 /**
  * Adds the gauges of the books and of the alerts to the metrics of this process. They are read when
- * they are scraped, so every process that has them tells the same. While the database is away they
- * keep what they told last. Gives what takes them off again.
+ * they are scraped, so every process that has them reports the same. While the database is away
+ * they keep their last values. Gives what takes them off again.
  */
 export const watchBooks = (runner: Runner): (() => void) => {
   const found = new Gauge({

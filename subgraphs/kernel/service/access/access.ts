@@ -113,7 +113,7 @@ export const access: Readonly<Record<string, Access>> = {
   'Mutation.webhookEndpointEnable': { operator: 'admin' },
   'Mutation.webhookEndpointDelete': { operator: 'admin' },
   'Mutation.webhookEndpointSecretRotate': { operator: 'admin' },
-  // Nothing is changed by it but that a receiver is told again.
+  // It changes nothing but that a receiver gets the event again.
   'Mutation.webhookDeliveryResend': { operator: 'support' },
   'Mutation.webhookDeliveriesResendFailed': { operator: 'support' },
   'Query.testClock': { operator: 'viewer' },

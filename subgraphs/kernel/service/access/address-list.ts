@@ -58,7 +58,7 @@ export const readAddressEntry = (entry: string): string | null => {
     : `${block.text}/${block.bits}`;
 };
 
-/** Tells whether an address, in any notation, is in the list. What is no address is in no list. */
+/** Whether an address, in any notation, is in the list. What is no address is in no list. */
 export type AddressList = (address: string) => boolean;
 
 /** Opens a list of entries that have been read before; throws on another. */

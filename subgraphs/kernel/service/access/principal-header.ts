@@ -1,5 +1,5 @@
 /**
- * The principal header: how one process of this service tells another who calls (architecture
+ * The principal header: how one process of this service passes to another who calls (architecture
  * section 3). A JWT signed by HMAC (HS256) that lives for a minute; the request id travels beside
  * it in `X-Request-Id`.
  *
@@ -159,8 +159,8 @@ const asRead = (
 };
 
 /**
- * With the shared key nobody speaks as a service. The edge of the version before did: it is heard
- * as what it is.
+ * With the shared key nobody speaks as a service. The edge of the version before did: it is
+ * accepted as what it is.
  */
 const ofShared = (principal: Principal): Principal =>
   principal.kind === 'service' ? { kind: 'edge', name: principal.name } : principal;

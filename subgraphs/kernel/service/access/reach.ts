@@ -19,7 +19,7 @@ export const orThrow = <Result extends object>(result: Result | Refused): Result
   return result;
 };
 
-/** The calling key. Access rows keep others out; this only tells the type. */
+/** The calling key. Access rows keep others out; this only narrows the type. */
 export const keyOf = (principal: Principal): KeyPrincipal => {
   if (principal.kind !== 'key') throw refusal('scope_required', 'this operation is for API keys');
   return principal;

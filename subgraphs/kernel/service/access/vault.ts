@@ -1,6 +1,6 @@
 /**
  * Secrets that must be read back (signing and webhook secrets), encrypted at rest: AES-256-GCM with
- * the key's id beside the text, so that a text sealed with another key is told from a damaged one.
+ * the key's id beside the text, so that a text sealed with another key differs from a damaged one.
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import { allKeys, currentKey, type Keys } from './keys.ts';

@@ -53,7 +53,7 @@ export interface Config {
   readonly operatorToken: string | null;
   /** Null: no issuer's tokens are taken. */
   readonly oidc: OidcConfig | null;
-  /** Whether the graph tells its schema to whoever may call it. */
+  /** Whether the graph shows its schema to whoever may call it (introspection). */
   readonly graphIntrospection: boolean;
   /** Whether `/graphql` is a page in a browser. On by default only with the embedded database. */
   readonly graphiql: boolean;

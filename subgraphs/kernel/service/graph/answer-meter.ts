@@ -27,7 +27,7 @@ export const answerRoomHeader = 'x-answer-room';
 export const writeAnswerRoom = ({ values, characters }: AnswerRoom): string =>
   `${values} ${characters}`;
 
-/** The room that a header tells of; null when there is none that can be read. */
+/** The room in a header; null when there is none that can be read. */
 export const readAnswerRoom = (header: unknown): AnswerRoom | null => {
   const [, values, characters] =
     typeof header === 'string' ? (/^(\d{1,9}) (\d{1,9})$/.exec(header) ?? []) : [];

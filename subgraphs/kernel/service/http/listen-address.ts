@@ -1,6 +1,6 @@
 /**
- * Whether a process can listen where it is told to, asked before it makes anything; and why not, in
- * a sentence for a person.
+ * Whether a process can listen where it is configured to, asked before it makes anything; and why
+ * not, in a sentence for a person.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:net';

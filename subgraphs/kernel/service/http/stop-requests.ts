@@ -38,7 +38,7 @@ export const listenForStop = (): AbortSignal => {
   process.on('disconnect', () => ask('asked to'));
   // The channel to the process that started this one must not keep it alive.
   process.channel?.unref();
-  // It may have closed before anybody listened: then nothing tells of it any more.
+  // It may have closed before anybody listened: then no event comes any more.
   if ('connected' in process && !process.connected) ask('asked to');
   return stopping.signal;
 };
