@@ -19,12 +19,12 @@ const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 // One press of Ctrl-C arrives twice where npm passes it on, after the terminal; a busy machine
 // takes its time for that.
 const samePress_ms = process.env.npm_lifecycle_event ? 1_000 : 250;
-// What a program that was told to end at once may take for it.
+// How long a program may take that was asked to end at once.
 const atOnce_ms = 2_000;
 
 /**
  * `drains`: the program listens to 'disconnect' and ends in order by itself, and losing us in any
- * way tells it to. The others get our signals. Packages that only development needs are not asked
+ * way makes it end. The others get our signals. Packages that only development needs are not asked
  * for where `runtimeOnly` is set.
  */
 const commands = {
@@ -183,15 +183,15 @@ const findNode = () => {
   if (found) return found;
   return fail(
     `This project runs on Node ${neededNode}, which npm brings for Linux, macOS and Windows on common processors.\n` +
-      `It brought none that runs on ${platform} (or it was told to leave optional packages out), and this is Node ${process.versions.node}.\n` +
+      `It brought none that runs on ${platform} (or it was set to leave optional packages out), and this is Node ${process.versions.node}.\n` +
       `Install Node ${neededNode} or newer and run the same command again.`,
   );
 };
 
 /**
- * Calls back once npm is gone: killed with -9 it tells nobody, but its orphans get another parent.
- * The scripts in package.json say `exec`, because a shell that stays between npm and us swallows
- * the SIGINT that npm passes on, and leaves us alone on SIGTERM.
+ * Calls back once npm is gone: killed with -9 it gives no notice, but its orphans get another
+ * parent. The scripts in package.json say `exec`, because a shell that stays between npm and us
+ * swallows the SIGINT that npm passes on, and leaves us alone on SIGTERM.
  */
 const watchNpm = (onGone) => {
   if (!process.env.npm_lifecycle_event) return;

@@ -1,5 +1,6 @@
 /**
- * The event log as the live stream tells it: one event by its sequence, and what came after one.
+ * The event log as the live stream publishes it: one event by its sequence, and what came after
+ * one.
  */
 import { columns, run, type Runner, type Statement } from '../kernel/database/statement.ts';
 import type { LiveKind } from '../kernel/rules/event.ts';
@@ -7,7 +8,7 @@ import type { Mode } from '../kernel/rules/mode.ts';
 
 export interface EventRow {
   readonly merchantId: string;
-  /** Null while the event is in the outbox, and then nobody is told of it. */
+  /** Null while the event is in the outbox and not yet published. */
   readonly sequence: bigint;
   readonly shopId: string;
   readonly mode: Mode;

@@ -60,7 +60,7 @@ import type { Keys } from '../kernel/service/access/keys.ts';
 
 export interface MerchantsParts extends ClockVerbs {
   readonly database: Database;
-  /** Told when what is cached of a merchant's keys is no longer true. */
+  /** Notified when what is cached of a merchant's keys is no longer true. */
   readonly bus: Bus;
   readonly policies: Policies;
   readonly vaultKey: Keys;
@@ -69,7 +69,7 @@ export interface MerchantsParts extends ClockVerbs {
   /** Whether webhooks may go to http and to loopback now. */
   readonly privateTargets: () => boolean;
   /**
-   * Tells the workers that these lanes have webhooks that are due. May be lost: the sweep finds
+   * Notifies the workers that these lanes have webhooks that are due. May be lost: the sweep finds
    * them.
    */
   readonly wakeLanes: (lanes: readonly string[]) => void;
@@ -249,7 +249,7 @@ const eventTypes = {
 };
 
 /**
- * Whether an event is the caller's to hear: a key's own shop and mode, what needs a scope with
+ * Whether the caller may receive an event: a key its own shop and mode, what needs a scope with
  * that; an operator's merchant; a buyer's payment.
  */
 const mayReceive = (principal: Principal, event: EventRow): boolean => {

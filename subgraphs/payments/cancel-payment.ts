@@ -26,7 +26,7 @@ export const cancelPayment = (
         'not_pending',
         `only a pending payment can be cancelled; this one is ${payment.status}`,
       );
-    // Over already, although the sweep has not written it yet: the merchant must not hear
+    // Over already, although the sweep has not written it yet: the merchant must not get
     // `cancelled` of one payment and `expired` of the next.
     if (Temporal.Instant.compare(payment.expiresAt, now) <= 0)
       return refused(

@@ -42,7 +42,8 @@ export const changePayment = async (
 };
 
 /**
- * What a new status tells: the stream always, the webhooks when it is final (contract "Events").
+ * What a new status publishes: to the stream always, to webhooks when it is final (contract
+ * "Events").
  */
 export const statusEvents = (
   payment: Payment,
@@ -63,7 +64,7 @@ export const statusEvents = (
         data: publicPayment(payment, refunds),
         url: payment.webhookUrl,
       },
-      // What recurring billing asked for, it must hear of (ARCHITECTURE.md, "How a call travels").
+      // Recurring billing must receive what it asked for (ARCHITECTURE.md, "How a call travels").
       follower: payment.kind && 'recurring',
       at: now,
     },

@@ -2,7 +2,7 @@
  * Ends what time has ended: links whose life is over, sessions without a final answer. Contract
  * "States and transitions". Thousands may end in the same minute: a round takes them under their
  * locks, passing over those that somebody else is writing, and writes all of them in one statement.
- * A session is asked about once more before it expires, so that a success that we have not heard of
+ * A session is asked about once more before it expires, so that a success that is not known here
  * yet is not lost; a bank that does not answer delays nobody, and is asked again afterwards
  * (decisions D-32 and D-33).
  */

@@ -46,7 +46,7 @@ export interface PaymentsParts extends PageParts {
   readonly policies: Policies;
   /** What time it is for the shop of a payment that the service itself asks for. */
   readonly clocks: Pick<TestClocks, 'timeOf' | 'stands'>;
-  /** Tells the relay that the outbox has something. */
+  /** Notifies the relay that the outbox has something. */
   readonly wakeRelay: () => void;
   /** Asks for the bank's answer at a moment; a lost wish is found by the sweep. */
   readonly askLater: (key: PaymentKey, delay_ms: number) => void;

@@ -1,6 +1,6 @@
 /**
  * How payments are read and written. `storePayment` is the only writer of an existing payment: one
- * statement moves the payment, books its postings and tells its events, or does nothing when
+ * statement moves the payment, books its postings and publishes its events, or does nothing when
  * somebody else wrote the payment in between (its version has grown).
  */
 import {
@@ -112,7 +112,7 @@ const mutable = [
 /** What may change of a payment. */
 export type PaymentPatch = Partial<Pick<Payment, (typeof mutable)[number]>>;
 
-/** A change of a payment: what it becomes, what is booked, what is told. */
+/** A change of a payment: what it becomes, what is booked, what is published. */
 export interface PaymentChange {
   readonly patch: PaymentPatch;
   readonly postings: readonly Posting[];

@@ -144,7 +144,7 @@ const contradiction = ({ status, failReason }: Payout, { kind }: PayoutAnswer): 
 
 /**
  * Nothing is left to do with a final payout; but money that moved otherwise than the books say is
- * told to the operators.
+ * an alert for the operators.
  */
 const reportContradiction = async (
   database: Database,

@@ -258,7 +258,7 @@ const makePage = async (batch: Batch, items: readonly Item[]): Promise<Page | Re
 };
 
 /**
- * Gives the cards of a page to the bank. What becomes of each is told by its webhook: the item is
+ * Gives the cards of a page to the bank. What becomes of each comes by its webhook: the item is
  * created, whatever the bank says.
  */
 const payCards = async (

@@ -49,7 +49,7 @@ export const createdEvent = (payout: Payout): OutboxEvent => ({
   at: payout.createdAt,
 });
 
-/** What a new status tells: the stream, and the webhooks when it is final. */
+/** What a new status publishes: to the stream, and to webhooks when it is final. */
 export const statusEvent = (payout: Payout, at: Temporal.Instant): OutboxEvent => {
   const event = webhookOf(payout.status);
   return {

@@ -25,9 +25,9 @@ import { searchPayouts } from './search-payouts.ts';
 
 export interface PayoutsParts extends CreatingParts {
   readonly policies: Policies;
-  /** Tells the relay that there are events. */
+  /** Notifies the relay that there are events. */
   readonly wakeRelay: () => void;
-  /** Tells the workers that there are payouts to give to banks. */
+  /** Notifies the workers that there are payouts to give to banks. */
   readonly wakeSenders: () => void;
 }
 
@@ -55,7 +55,7 @@ const openWorthAsking = (): ((payout: Payout) => boolean) => {
   };
 };
 
-/** Contract: payout create response. A replay tells it as it is now. */
+/** Contract: payout create response. A replay shows it as it is now. */
 const createdView = ({ banks }: PayoutsParts, { payout, replayed }: CreatedPayout) => {
   const bank = banks.bankOf(payout);
   return {

@@ -90,7 +90,7 @@ const sendPayout = async (
     { kind: 'internal', name: 'send payout' },
     async () => {
       const bank = parts.banks.bankOf(taken);
-      // A connector that this installation lost tells nothing: the payout waits for it.
+      // A connector that this installation lost answers nothing: the payout waits for it.
       const { payout, answer } = isRefused(bank)
         ? { payout: taken, answer: { kind: 'unknown' } as const }
         : await askOrOrder(parts, bank, taken, now);

@@ -2,7 +2,7 @@
  * How recurring billing has money moved: it owns none, and asks the payments subgraph, in this
  * process or in another, by typed operations that are no part of the public graph
  * (schema/internal/payments.graphql). Every request is safe to repeat under its key, so that a call
- * whose answer was lost is simply made again; what a request came to is also told by events
+ * whose answer was lost is simply made again; what a request came to is also published by events
  * (follow-payments.ts).
  */
 import { randomUUID } from 'node:crypto';
@@ -100,7 +100,7 @@ export interface Payments {
   askBinding(request: BindingRequest, requestId?: string): Promise<AskedBinding | Refused>;
   /**
    * Charges a saved method, or finds the charge. The payment is succeeded or failed when the bank
-   * decided at once, else processing: its end is told by `onPaymentsMoved`. Refuses as `askBinding`
+   * decided at once, else processing: its end comes by `onPaymentsMoved`. Refuses as `askBinding`
    * does, and with `forbidden_purpose`.
    */
   askCharge(request: ChargeRequest, requestId?: string): Promise<AskedPayment | Refused>;

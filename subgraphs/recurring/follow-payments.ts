@@ -1,8 +1,8 @@
 /**
  * Follows what becomes of the payments that recurring billing asked for. Each event has its effects
- * once, in the transaction that moves the position (`kernel/database/follow`); they are told of the
+ * once, in the transaction that moves the position (`kernel/database/follow`); they receive the
  * payment as it is by then, which may be further than the event, so that an effect must bear to be
- * told the same again. One process follows at a time, by the position's row; the others find
+ * given the same again. One process follows at a time, by the position's row; the others find
  * nothing left.
  */
 import type pg from 'pg';
@@ -23,7 +23,7 @@ import type { Payments, RecurringPayment } from './ask-payments.ts';
 
 /**
  * What a part of recurring billing does when payments have moved: each payment once in the list, as
- * it is now, on the client of the follower's transaction. It may be told of a payment that has not
+ * it is now, on the client of the follower's transaction. It may receive a payment that has not
  * changed for it, and must then change nothing. It calls nobody outside the database.
  */
 export type OnPaymentsMoved = (
@@ -35,7 +35,7 @@ export type OnPaymentsMoved = (
 export interface FollowParts {
   readonly pool: pg.Pool;
   readonly payments: Pick<Payments, 'read'>;
-  /** Told in this order. */
+  /** Called in this order. */
   readonly listeners: readonly OnPaymentsMoved[];
   readonly now: () => Temporal.Instant;
   readonly log: Logger;
@@ -136,7 +136,8 @@ export interface Following {
 }
 
 /**
- * Follows until it is stopped: at once when the bus tells of events, and once a second in any case.
+ * Follows until it is stopped: at once when the bus announces events, and once a second in any
+ * case.
  */
 export const startFollowing = (
   parts: FollowParts & { readonly bus: Pick<Bus, 'subscribe'> },

@@ -1,6 +1,6 @@
 /**
- * Who hears of payments that have moved, in this order, in one transaction (follow-payments.ts).
- * Tokens first: a subscription that becomes active has one.
+ * The listeners to payments that have moved, in this order, in one transaction
+ * (follow-payments.ts). Tokens first: a subscription that becomes active has one.
  */
 import type { OnPaymentsMoved } from './follow-payments.ts';
 import { followSubscriptions } from './subscriptions/follow-subscriptions.ts';

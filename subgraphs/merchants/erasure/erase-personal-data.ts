@@ -2,8 +2,8 @@
  * Erasing personal data from what is final: masks, names, phones, addresses and the merchant's own
  * texts about a buyer or a recipient. Amounts, moments, statuses, references of the bank and every
  * posting stay: the books do not know whom the money was of. Frozen webhook bodies are what the
- * merchant was told, and go with their month (`kernel/rules/retention`). What is not final is left:
- * a bank or a buyer may still add to it.
+ * merchant was notified, and go with their month (`kernel/rules/retention`). What is not final is
+ * left: a bank or a buyer may still add to it.
  */
 import { createHash } from 'node:crypto';
 import type { Database } from '../../kernel/database/orm.ts';

@@ -39,7 +39,7 @@ export interface ClaimedDelivery {
   readonly id: string;
   readonly lane: string;
   readonly eventId: string;
-  /** The payment, payout or refund that it tells of. */
+  /** The payment, payout or refund that it is about. */
   readonly subjectId: string;
   readonly url: string;
   /** Attempts made before this one. */

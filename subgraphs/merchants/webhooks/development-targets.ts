@@ -8,7 +8,7 @@ import { run, type Runner, type Statement } from '../../kernel/database/statemen
 import type { Bus } from '../../kernel/rules/event.ts';
 import type { Config } from '../../kernel/service/config/config.ts';
 
-/** A change is heard over the bus, which may lose it. */
+/** A change is announced on the bus, which may lose it. */
 const lookAgain_ms = 5_000;
 
 const someoneLive: Statement = {

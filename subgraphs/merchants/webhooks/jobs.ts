@@ -17,8 +17,8 @@ export const deliverJob = 'deliver-webhooks';
 export const sweepJob = 'sweep-webhooks';
 
 /**
- * Tells the workers that these lanes have new deliveries. One job each time: a lane whose job is
- * running hears of what has come since, instead of finding it at its next look (measured: p99 40 ms
+ * Notifies the workers that these lanes have new deliveries. One job each time: a lane whose job is
+ * running takes what has come since, instead of finding it at its next look (measured: p99 40 ms
  * instead of 1 s).
  */
 export const wakeLanes = async (queues: Queues, lanes: readonly string[]): Promise<void> => {
@@ -43,7 +43,7 @@ export interface WebhookJobsParts
 interface Lanes {
   readonly parts: DeliveryParts & ClaimParts;
   readonly claim: ClaimLane;
-  /** The bell of each lane that is at work. */
+  /** The wake signal of each lane that is at work. */
   readonly wakeSignals: Map<string, WakeSignal>;
   readonly stopping: AbortSignal;
 }

@@ -49,7 +49,7 @@ export const postWebhook = (targets: Dispatcher, post: Post): Promise<Answer> =>
   });
 
 /**
- * One request and its answer, as undici tells of them: no stream is made of a body of a few bytes.
+ * One request and its answer, as undici reports them: no stream is made of a body of a few bytes.
  */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #started_ms = performance.now();

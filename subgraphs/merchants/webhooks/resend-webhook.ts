@@ -17,7 +17,7 @@ const resendBatches_max = 10;
 
 export interface ResendParts {
   readonly database: Pick<Database, 'pool'>;
-  /** Tells the workers that these lanes have something due. May be lost: the sweep finds it. */
+  /** Notifies the workers that these lanes have something due. May be lost: the sweep finds it. */
   readonly wakeLanes: (lanes: readonly string[]) => void;
 }
 
@@ -112,7 +112,7 @@ interface Resent {
 
 /**
  * Sends all failed deliveries again, oldest first, in batches of their own transaction and audit
- * entry: at most 10,000 in one call, `hasMore` tells whether to call again. Those whose endpoint is
+ * entry: at most 10,000 in one call, `hasMore`: there are more, call again. Those whose endpoint is
  * disabled or deleted stay failed. Refuses with `not_found` without the merchant.
  */
 export const resendFailed = async (

@@ -45,8 +45,8 @@ const readWebhookBacklog = async (runner: Runner): Promise<WebhookBacklog> => {
 /**
  * Adds the gauges `webhook_backlog` (by `state`: unrelayed, untried, retrying) and
  * `webhook_oldest_undelivered_seconds` to the metrics of this process. They are read when they are
- * scraped, so every process that has them tells the same: take the maximum over processes. While
- * the database is away they keep what they told last. Gives what takes them off again.
+ * scraped, so every process that has them reports the same: take the maximum over processes. While
+ * the database is away they keep their last values. Gives what takes them off again.
  */
 export const watchWebhookBacklog = (runner: Runner): (() => void) => {
   let reading: Promise<WebhookBacklog | null> | null = null;

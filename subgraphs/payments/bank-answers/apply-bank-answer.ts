@@ -104,7 +104,7 @@ export const decline = (
 
 /**
  * The answer to the order was lost: the buyer, who still waits on the page, goes on with what the
- * bank tells now.
+ * bank answers now.
  */
 const foundPatch = (payment: Payment, session: FoundSession | undefined): PaymentPatch => {
   const isAbsent = orderState(payment) === 'absent';
@@ -182,7 +182,7 @@ const decide = (
 };
 
 /**
- * The merchant was told that it is paid, and the bank says now that it is not: nothing moves by
+ * The merchant was notified that it is paid, and the bank says now that it is not: nothing moves by
  * itself, a person must ask the bank.
  */
 const alertOfContradiction = (

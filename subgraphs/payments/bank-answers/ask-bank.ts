@@ -28,7 +28,7 @@ export type Occasion = 'notified' | 'planned';
 /**
  * Whether the bank may know more of a payment than we do: a session that is open, an order that was
  * registered before the buyer went on, one that expired before the bank had said how it ended, or
- * one that the bank had not seen when it was asked: about that one it may tell at any time.
+ * one that the bank had not seen when it was asked: about that one it may notify us at any time.
  */
 const isOpenQuestion = (
   { mode, status, bankRef, processingUntil, capturedAt, askAt }: Payment,
@@ -113,8 +113,8 @@ const answerOf = async (
 };
 
 /**
- * The bank has told something else than was ordered since the question was planned: a person looks
- * into it.
+ * The bank has answered something else than was ordered since the question was planned: a person
+ * looks into it.
  */
 const isStopped = ({ mode, status, askAt }: Payment): boolean =>
   mode === 'live' && status === 'processing' && askAt === null;

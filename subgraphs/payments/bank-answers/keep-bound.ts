@@ -50,8 +50,8 @@ export const heldDecision = (decision: Decision): Decision =>
     : intoSuspense(decision);
 
 /**
- * Tells operators what is held, before it is: an alert without its money is found to be none, money
- * without its alert by nobody.
+ * Raises an alert for what is held, before it is: an alert without its money is found to be none,
+ * money without its alert by nobody.
  */
 export const alertOfHeld = (
   database: Database,

@@ -1,5 +1,5 @@
 /**
- * Hears what the simulated bank tells by itself, and applies it as every other answer of a bank.
+ * Receives the callbacks of the simulated bank, and applies each like every other answer of a bank.
  */
 import type { Banks } from '../../kernel/banks/route.ts';
 import type { PlannedCallback } from '../../kernel/banks/simulator/callbacks.ts';
@@ -12,7 +12,7 @@ const sweep_max = 500;
 const paymentsAtOnce = 16;
 
 /**
- * Those of one payment, in their order. One that was applied and not marked as heard is applied
+ * Those of one payment, in their order. One that was applied and not marked as received is applied
  * again: every answer may come twice.
  */
 const receiveOne = async (
@@ -35,7 +35,7 @@ const receiveOne = async (
   }
 };
 
-/** Hears all callbacks that have arrived on a timeline; gives how many. */
+/** Receives all callbacks that have arrived on a timeline; gives how many. */
 export const receiveCallbacks = async (
   database: Database,
   banks: Banks,

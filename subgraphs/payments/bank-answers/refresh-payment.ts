@@ -40,8 +40,8 @@ const isAsked = ({ status, bankRef, createdAt }: Refund, now: Temporal.Instant):
   (bankRef !== null || Temporal.Instant.compare(createdAt.add({ seconds: orderEnds_s }), now) <= 0);
 
 /**
- * What was stopped, because the bank told something else than was ordered, is left to the person
- * who was told.
+ * What was stopped, because the bank answered something else than was ordered, is left to the
+ * person who has the alert.
  */
 const isOpen = ({ status, askAt }: Payment): boolean => status === 'processing' && askAt !== null;
 

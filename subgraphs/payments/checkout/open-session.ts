@@ -72,7 +72,7 @@ const begin = (
 
 /**
  * Another bank serves than the one that the order was registered with: that one's reference, whose
- * address nobody was told, is forgotten.
+ * address nobody was given, is forgotten.
  */
 const unregistered = ({ metadata }: Payment) => ({
   bankRef: null,

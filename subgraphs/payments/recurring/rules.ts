@@ -93,7 +93,7 @@ const planOfRecurring = ({ amount, kind, method }: RecurringInput): Plan => {
 };
 
 /**
- * The terms of a payment, or `bad_request`. Its metadata tell which token or subscription it
+ * The terms of a payment, or `bad_request`. Its metadata name the token or subscription it
  * belongs to, beside the contract's reserved keys. A charge has no link: its end is that of the
  * bank's session.
  */

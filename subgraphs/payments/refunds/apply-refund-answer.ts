@@ -1,9 +1,9 @@
 /**
  * Applies a bank's answer to a refund, whatever brought it. Contract "States and transitions": a
- * successful refund is told by payment.refunded, with the payment as it is at that moment; when the
- * successful sum reaches the amount the payment is refunded; a failed refund leaves the payment as
- * it is. Decision D-32: an unknown answer changes no state; decision D-33: the refund of what came
- * too late leaves the payment's status alone. This is the only code that ends a refund.
+ * successful refund is published as payment.refunded, with the payment as it is at that moment;
+ * when the successful sum reaches the amount the payment is refunded; a failed refund leaves the
+ * payment as it is. Decision D-32: an unknown answer changes no state; decision D-33: the refund of
+ * what came too late leaves the payment's status alone. This is the only code that ends a refund.
  */
 import type pg from 'pg';
 import { raiseAlert } from '../../kernel/alerts/raise-alert.ts';

@@ -1,13 +1,13 @@
 /**
- * What refunds tell. Decision D-77 and contract "Webhooks": one payment.refunded for each refund
- * that succeeded, with the payment as it is at that moment.
+ * The events of refunds. Decision D-77 and contract "Webhooks": one payment.refunded for each
+ * refund that succeeded, with the payment as it is at that moment.
  */
 import type { OutboxEvent } from '../../kernel/database/outbox.ts';
 import { statusEvents } from '../change-payment.ts';
 import type { Payment, Refund } from '../entities.ts';
 import { publicPayment } from '../payment-view.ts';
 
-/** A refund was made: the stream hears of it (decision D-77). */
+/** A refund was made: published on the stream alone (decision D-77). */
 export const refundCreated = (
   { merchantId, shopId, mode, id, paymentId, amount, status }: Refund,
   at: Temporal.Instant,
@@ -26,7 +26,7 @@ export const refundCreated = (
 
 /**
  * A refund succeeded: the payment's webhook; when it was the last of the payment, its new status is
- * told with it.
+ * published with it.
  */
 export const refundedEvents = (
   payment: Payment,

@@ -44,7 +44,7 @@ const lateSuccess = (
   const patch = approvalPatch(payment, answer, now);
   return {
     // A link that was cancelled before any session of ours has no connector yet: the refund goes to
-    // the bank that told.
+    // the bank that answered.
     patch: {
       ...patch,
       connector: payment.connector ?? connector,
@@ -95,8 +95,8 @@ const heldSuccess = (payment: Payment, { connector, answer, now }: LatePayment):
 };
 
 /**
- * Books the late success once, however often it is told; the payment as it is afterwards. A payment
- * that had not ended unpaid is left as it is.
+ * Books the late success once, however often it is answered; the payment as it is afterwards. A
+ * payment that had not ended unpaid is left as it is.
  */
 export const returnLatePayment = async (
   database: Database,

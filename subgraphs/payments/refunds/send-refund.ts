@@ -28,7 +28,7 @@ const order = async (
   now: Temporal.Instant,
 ): Promise<RefundAnswer> => {
   const bank = banks.bankOf(payment);
-  // A connector that this installation lost tells nothing: the refund waits for it.
+  // A connector that this installation lost answers nothing: the refund waits for it.
   if (isRefused(bank)) return { kind: 'unknown' };
   return bank.refund({
     merchantId: refund.merchantId,

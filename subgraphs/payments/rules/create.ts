@@ -78,7 +78,7 @@ export const textMistake = (
     : `${name}: expected ${least} to ${most_chars} characters, got ${came}`;
 };
 
-/** REST callers were told by the description already; callers of the graph are told here. */
+/** For callers of the graph: REST callers got this from the description's check already. */
 const textMistakeIn = ({
   orderId,
   customerId,

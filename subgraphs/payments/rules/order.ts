@@ -20,11 +20,11 @@ const absentCardAgain_s = 60;
 
 /**
  * `absent`: the bank surely has no order. `unanswered`: an order was given, and its answer is not
- * known. `standing`: the bank has it, or has something else that a person was told of.
+ * known. `standing`: the bank has it, or has something else, for which an alert was raised.
  */
 export type OrderState = 'absent' | 'unanswered' | 'standing';
 
-/** What of a payment tells where its order stands. */
+/** What of a payment decides where its order stands. */
 export interface OrderedPayment {
   readonly status: PaymentStatus;
   readonly kind: RecurringKind | null;

@@ -70,8 +70,8 @@ export const endedUnpaid = (status: PaymentStatus): boolean =>
   status === 'failed' || status === 'expired' || status === 'cancelled';
 
 /**
- * Whether a success came too late and its money goes back (decision D-33). Told from the payment's
- * own history: the metadata key `late_success` may be the merchant's.
+ * Whether a success came too late and its money goes back (decision D-33). Derived from the
+ * payment's own history: the metadata key `late_success` may be the merchant's.
  */
 export const isLateSuccess = ({
   status,

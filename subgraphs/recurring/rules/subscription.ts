@@ -172,7 +172,7 @@ export type ChargeEnd =
   | { readonly kind: 'failed'; readonly failureCode: FailureCode | null }
   | { readonly kind: 'dropped' };
 
-/** What payments tells of a charge's payment. */
+/** What payments reports of a charge's payment. */
 export type PaymentStatus =
   | 'pending'
   | 'processing'

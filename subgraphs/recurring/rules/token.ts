@@ -61,7 +61,7 @@ export interface TokenTerms {
 }
 
 /**
- * Whether a text can be stored and told: of some length, without what PostgreSQL and UTF-8 do not
+ * Whether a text can be stored and sent: of some length, without what PostgreSQL and UTF-8 do not
  * take.
  */
 export const isText = (text: string, most_chars: number): boolean =>

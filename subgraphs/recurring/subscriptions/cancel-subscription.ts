@@ -29,8 +29,8 @@ const cancelled = (
   }: { readonly reason: string | null; readonly isUnmade: boolean; readonly now: Temporal.Instant },
 ): Omit<SubscriptionChange, 'before'> | 'unchanged' => {
   if (subscription.status === 'cancelled') {
-    // Its binding payment, cancelled a moment ago, may have told first: the merchant's own reason
-    // stands.
+    // Its binding payment, cancelled a moment ago, may have ended it first: the merchant's own
+    // reason stands.
     const endedFirst =
       subscription.cancelReason === ('binding_cancelled' satisfies EndReason) && reason !== null;
     return endedFirst ? { patch: { cancelReason: reason }, at: now } : 'unchanged';

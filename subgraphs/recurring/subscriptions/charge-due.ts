@@ -222,8 +222,8 @@ const ask = async (
 ): Promise<ChargePayment> => {
   const asked = await askCharge(payments, charge, subscription, token);
   if (!isRefused(asked)) return standingOf(asked.payment);
-  // Nothing was charged. What the operator must mend (a route, a block) may be mended before the
-  // next attempt.
+  // Nothing was charged. What the operator must correct (a route, a block) may be corrected before
+  // the next attempt.
   const { merchantId, subscriptionId, period, attempt } = charge;
   log.warn(
     { merchantId, subscriptionId, period, attempt, code: asked.code, why: asked.message },

@@ -16,7 +16,7 @@ const find: Statement = {
 
 /**
  * Settles the charges whose payments have become final, and with the first one activates or cancels
- * the subscription. Told the same again, it does nothing.
+ * the subscription. Given the same again, it does nothing.
  */
 export const followSubscriptions: OnPaymentsMoved = async (client, payments) => {
   const charged = payments.filter(({ subscriptionId }) => subscriptionId !== null);

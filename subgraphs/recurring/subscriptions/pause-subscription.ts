@@ -10,7 +10,7 @@ import { paused, resumed, type StandingPatch } from '../rules/subscription.ts';
 import { changeSubscription } from './store-subscription.ts';
 import type { Subscription, SubscriptionCharge } from './entities.ts';
 
-/** Which subscription, and what the log is told of why. */
+/** Which subscription, and the reason for the log. */
 export interface PauseRequest {
   readonly merchantId: string;
   readonly id: string;

@@ -1,5 +1,5 @@
 /**
- * Brings what became of charges' payments to their subscriptions, whoever tells it: the answer of
+ * Brings what became of charges' payments to their subscriptions, whoever brings it: the answer of
  * payments when it was asked, or a payment's event. A charge is settled once: the second teller
  * finds it settled.
  */

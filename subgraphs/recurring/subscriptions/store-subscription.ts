@@ -75,7 +75,7 @@ const store: Statement = {
     select id from moved`,
 };
 
-/** What a new status tells: live consoles alone; merchants hear of the charges' payments. */
+/** What a new status publishes: to live consoles alone; merchants get the charges' payments. */
 const statusEvents = ({
   before: { merchantId, shopId, mode, id, status: from },
   patch: { status = from },
@@ -158,7 +158,7 @@ const note: Statement = {
 
 /**
  * The payments of these charges exist: payments need not be asked for them any more, the events of
- * the payments tell the rest.
+ * the payments show the rest.
  */
 export const noteAsked = async (
   runner: Runner,

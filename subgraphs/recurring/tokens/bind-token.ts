@@ -64,7 +64,7 @@ export type BindingOf = Pick<
 /**
  * Asks payments for the payment that binds a token, or finds it: safe to repeat. Refuses with
  * `route_not_configured`, `method_unsupported` or `aml_blocked`; nothing was made then. Rejects
- * when payments did not answer. What comes of it is told by the payment's events.
+ * when payments did not answer. What comes of it is in the payment's events.
  */
 export const startBinding = (
   { payments }: Pick<TokenParts, 'payments'>,

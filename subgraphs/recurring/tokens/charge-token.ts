@@ -63,7 +63,7 @@ const paymentKey = (chargeId: string): string => `charge/${chargeId}`;
 
 /**
  * The token is the merchant's, and the payment that of the shop whose key charges (decision D-03c):
- * its registry shows it, and its endpoints hear of it.
+ * its registry shows it, and its endpoints receive it.
  */
 const ask = async (
   { payments }: TokenParts,
@@ -140,8 +140,8 @@ export const chargeToken = async (
     return asked;
   }
   const { payment } = asked;
-  // The payment's event tells the token as well (settle-tokens); whoever has the answer shall find
-  // the token charged already.
+  // The payment's event reaches the token as well (settle-tokens); whoever has the answer shall
+  // find the token charged already.
   if (payment.status === 'succeeded' && payment.capturedAt)
     await noteTokenCharge(pool, charge.token, payment.capturedAt);
   return { payment, replayed };

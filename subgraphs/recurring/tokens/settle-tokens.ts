@@ -53,7 +53,7 @@ const afterPayment = (token: Token, payment: RecurringPayment): Token => {
   }
 };
 
-/** Brings home what the payments of tokens came to. Told the same again, it changes nothing. */
+/** Brings home what the payments of tokens came to. Given the same again, it changes nothing. */
 export const settleTokens: OnPaymentsMoved = async (client, payments) => {
   const byToken = Map.groupBy(payments, ({ merchantId, tokenId }) => `${merchantId}/${tokenId}`);
   const keys = [...byToken.values()].flatMap(([first]) =>

@@ -93,7 +93,7 @@ const remove: Statement = {
   text: `delete from token where merchant_id = $1 and id = $2 and status = 'pending'`,
 };
 
-/** Removes a token that nobody was told of: payments refused to bind it. */
+/** Removes a token that was given to nobody: payments refused to bind it. */
 export const removeToken = async (runner: Runner, { merchantId, id }: TokenKey): Promise<void> => {
   await run(runner, remove, [merchantId, id]);
 };
