@@ -86,8 +86,8 @@ export const checkRecipient = async (
   }: { policies: PolicyLists; merchantId: string; bank: Bank | Refused; log: Logger },
   recipient: Recipient,
 ): Promise<Checked | Refused> => {
-  const refused = recipientRefusal(policies, merchantId, recipient);
-  if (refused) return refused;
+  const refusal = recipientRefusal(policies, merchantId, recipient);
+  if (refusal) return refusal;
   if (isRefused(bank)) return bank;
   const verdict = await recipientVerdict(bank, recipient, log);
   switch (verdict.kind) {
