@@ -16,7 +16,7 @@ interface Part {
   /** Fewer than this is a checker that looks in the wrong place. */
   readonly least: number;
   /** What it printed, without what a reader of a failure does not need. */
-  readonly told?: (output: string) => string;
+  readonly received?: (output: string) => string;
   /** What to do when it fails. */
   readonly remedy: string;
 }
@@ -52,7 +52,7 @@ const types = (name: string, folder: string, ending: string, least: number): Par
   seen: (output) => ownFiles(output, ending),
   unit: 'files',
   least,
-  told: findings,
+  received: findings,
   remedy: 'mend the types',
 });
 
@@ -101,7 +101,7 @@ const parts = (): readonly Part[] => [
     seen: numberIn(/ℹ tests (\d+)/),
     unit: 'tests',
     least: 1,
-    told: (output) => output.slice(Math.max(0, output.indexOf('failing tests:'))),
+    received: (output) => output.slice(Math.max(0, output.indexOf('failing tests:'))),
     remedy: 'mend what it names; ARCHITECTURE.md has the rules',
   },
 ];
@@ -131,7 +131,7 @@ const check = async (part: Part): Promise<boolean> => {
     `${part.name.padEnd(10)} ${passed ? 'ok    ' : 'FAILED'} ${String(seen).padStart(5)} ${part.unit}  ${took}`,
   );
   if (passed) return true;
-  console.log(`\n${(part.told ?? String)(output).trim()}\n`);
+  console.log(`\n${(part.received ?? String)(output).trim()}\n`);
   if (seen < part.least)
     console.log(
       `${part.name} saw ${seen} ${part.unit} and there are at least ${part.least}: it does not look where it should`,

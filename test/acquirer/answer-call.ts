@@ -38,27 +38,27 @@ export const answerCall = async (
   response: ServerResponse,
   run: () => ApiResponse,
 ): Promise<void> => {
-  const tell = ({ status, body }: ApiResponse): void =>
+  const notify = ({ status, body }: ApiResponse): void =>
     send(response, status, JSON.stringify(body));
   const hang = (): Promise<unknown> =>
     Promise.race([delay(hang_ms, undefined, { ref: false }), once(response, 'close')]);
   switch (fault) {
     case null:
-      return tell(run());
+      return notify(run());
     case 'wrong_amount':
-      return tell(dialect.falsified(run()));
+      return notify(dialect.falsified(run()));
     case 'wrong_id':
-      return tell(dialect.confused(run()));
+      return notify(dialect.confused(run()));
     case 'slow':
       await delay(slow_ms);
-      return tell(run());
+      return notify(run());
     case 'too_many':
-      return tell(dialect.tooMany());
+      return notify(dialect.tooMany());
     case 'error_before':
-      return tell(dialect.broken('Nothing was done'));
+      return notify(dialect.broken('Nothing was done'));
     case 'error_after':
       run();
-      return tell(dialect.broken('It was done'));
+      return notify(dialect.broken('It was done'));
     case 'closed_before':
       response.destroy();
       return;

@@ -19,7 +19,7 @@ import {
 import { mistakeIn, type Described } from './description.ts';
 import { listOf } from './list-page.ts';
 import type { openPublished } from './published.ts';
-import { decide, giveUpHold, payNow, type Tell } from './settle.ts';
+import { decide, giveUpHold, payNow, type Notify } from './settle.ts';
 
 export interface ApiRequest {
   /** Who asks. */
@@ -43,7 +43,7 @@ export interface ApiParts {
   readonly published: ReturnType<typeof openPublished> | null;
   /** Where buyers confirm. */
   readonly base: string;
-  readonly tell: Tell;
+  readonly notify: Notify;
 }
 
 /** A card that is asked to confirm itself on the acquirer's page; every other card pays at once. */
@@ -79,7 +79,7 @@ const ownOf = <Thing extends { readonly account: string }>(
   { account }: ApiRequest,
 ): Thing | undefined => (thing?.account === account ? thing : undefined);
 
-const createPayment = ({ books, base, tell }: ApiParts, asked: ApiRequest): ApiResponse => {
+const createPayment = ({ books, base, notify }: ApiParts, asked: ApiRequest): ApiResponse => {
   const { body } = asked;
   const { payment_method_data: data, payment_method_id: savedId, confirmation } = body;
   const saved = savedId === undefined ? null : ownOf(books.methods.get(savedId), asked);
@@ -111,14 +111,14 @@ const createPayment = ({ books, base, tell }: ApiParts, asked: ApiRequest): ApiR
     cancellation: null,
   };
   books.payments.set(id, payment);
-  if (!payment.confirmation) payNow(books, payment, tell);
+  if (!payment.confirmation) payNow(books, payment, notify);
   return { status: 200, body: paymentView(payment, base) };
 };
 
 const needsBuyer = (type: string, number: string | null, isSaved: boolean): boolean =>
   !isSaved && (type !== 'bank_card' || number === null || number === cardWith3ds);
 
-const createRefund = ({ books, tell }: ApiParts, asked: ApiRequest): ApiResponse => {
+const createRefund = ({ books, notify }: ApiParts, asked: ApiRequest): ApiResponse => {
   const { body } = asked;
   const payment = ownOf(books.payments.get(body.payment_id), asked);
   if (payment?.status !== 'succeeded')
@@ -135,11 +135,11 @@ const createRefund = ({ books, tell }: ApiParts, asked: ApiRequest): ApiResponse
     cancellation: null,
   };
   books.refunds.set(refund.id, refund);
-  decide(refund, 'refund', tell);
+  decide(refund, 'refund', notify);
   return { status: 200, body: refundView(refund) };
 };
 
-const createPayout = ({ books, tell }: ApiParts, { body }: ApiRequest): ApiResponse => {
+const createPayout = ({ books, notify }: ApiParts, { body }: ApiRequest): ApiResponse => {
   const { payout_destination_data: to } = body;
   if (to.type === 'sbp' && /^0+$/.test(to.bank_id))
     return apiError(
@@ -171,7 +171,7 @@ const createPayout = ({ books, tell }: ApiParts, { body }: ApiRequest): ApiRespo
     cancellation: null,
   };
   books.payouts.set(payout.id, payout);
-  decide(payout, 'payout', tell);
+  decide(payout, 'payout', notify);
   return { status: 200, body: payoutView(payout) };
 };
 
@@ -216,10 +216,10 @@ const routes: readonly ApiRoute[] = [
     /^\/payments\/([\w-]+)\/cancel$/,
     'CancelPayment',
     'Payment',
-    ({ books, base, tell }, asked, id) => {
+    ({ books, base, notify }, asked, id) => {
       const payment = ownOf(books.payments.get(id), asked);
       if (!payment) return notFound;
-      return giveUpHold(payment, tell)
+      return giveUpHold(payment, notify)
         ? { status: 200, body: paymentView(payment, base) }
         : apiError(400, 'invalid_request', 'The payment cannot be cancelled');
     },

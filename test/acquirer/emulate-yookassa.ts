@@ -16,7 +16,7 @@ import { mistakeIn } from './description.ts';
 import { readJson, type Emulated, type Surroundings } from './emulated.ts';
 import type { Shown } from './page.ts';
 import { openPublished } from './published.ts';
-import { payNow, refuseToPay, type Tell } from './settle.ts';
+import { payNow, refuseToPay, type Notify } from './settle.ts';
 import { yookassaDialect } from './yookassa-dialect.ts';
 
 export interface YooKassaSettings {
@@ -61,10 +61,10 @@ const shownOf = ({
 });
 
 /** The notifications of its ends. */
-const openTell = (
+const openNotify = (
   viewOf: (object: BookedPayment | BookedRefund | BookedPayout) => object,
   { faults, behaviour, violations }: Surroundings,
-): Tell => {
+): Notify => {
   const notify = openCallbacks(faults, (status) => status === 200);
   return (event, object) => {
     const notification = { type: 'notification', event, object: viewOf(object) };
@@ -85,12 +85,12 @@ export const emulateYooKassa = (
     if ('method' in object) return paymentView(object, base);
     return 'paymentId' in object ? refundView(object) : payoutView(object);
   };
-  const tell = openTell(viewOf, around);
+  const notify = openNotify(viewOf, around);
   const api = openApi({
     books,
     published: publishedFile === null ? null : openPublished(publishedFile),
     base,
-    tell,
+    notify,
   });
   const accountOf = new Map(
     accounts.map((account) => [
@@ -120,7 +120,7 @@ export const emulateYooKassa = (
         const made = books.payments.size > before ? [...books.payments.values()].at(-1) : null;
         const { confirmAfter_ms } = behaviour();
         if (made && confirmAfter_ms !== null)
-          setTimeout(() => payNow(books, made, tell), confirmAfter_ms).unref();
+          setTimeout(() => payNow(books, made, notify), confirmAfter_ms).unref();
         return done;
       });
     },
@@ -131,8 +131,8 @@ export const emulateYooKassa = (
     decide: (id, decision) => {
       const payment = books.payments.get(id);
       if (!payment) return;
-      if (decision === 'pay') payNow(books, payment, tell);
-      else refuseToPay(payment, tell);
+      if (decision === 'pay') payNow(books, payment, notify);
+      else refuseToPay(payment, notify);
     },
     books: () => ({
       payments: [...books.payments.values()].map(viewOf),

@@ -11,7 +11,7 @@ import {
   type Acquirer,
 } from './start-acquirer.ts';
 
-interface Told {
+interface Received {
   readonly status: number;
   readonly body: any;
 }
@@ -43,7 +43,7 @@ describe('the emulated acquirer', () => {
     path: string,
     post?: { readonly body: object; readonly key?: string },
     account = shopAccount as { id: string; secret: string },
-  ): Promise<Told> => {
+  ): Promise<Received> => {
     const answer = await fetch(`${acquirer.api}${path}`, {
       headers: {
         authorization: `Basic ${btoa(`${account.id}:${account.secret}`)}`,
@@ -69,7 +69,7 @@ describe('the emulated acquirer', () => {
         : 'the acquirer’s own description is not there: held to the project’s alone',
     );
     const { books, seen } = { books: acquirer.books, seen: new Set<number>() };
-    const every = async (answer: Promise<Told>): Promise<any> => {
+    const every = async (answer: Promise<Received>): Promise<any> => {
       const { status, body } = await answer;
       seen.add(status);
       return body;
@@ -190,7 +190,7 @@ describe('the emulated acquirer', () => {
 
   test('each fault is one that was asked for: before the effect or after it, and the next call is well again', async () => {
     const effects: Readonly<
-      Record<FaultKind, [effect: boolean, said: number | 'closed' | 'silent']>
+      Record<FaultKind, [effect: boolean, answered: number | 'closed' | 'silent']>
     > = {
       timeout_before: [false, 'silent'],
       timeout_after: [true, 'silent'],
@@ -220,12 +220,12 @@ describe('the emulated acquirer', () => {
       const answer = await began.catch((error: Error) =>
         error.name === 'TimeoutError' ? 'silent' : 'closed',
       );
-      const [effect, said] = effects[fault];
+      const [effect, answered] = effects[fault];
       if (effect)
         await eventually(async () => (await made()) === before + 1, `the effect of ${fault}`);
       assert.deepEqual(
         [await made(), typeof answer === 'string' ? answer : answer.status],
-        [before + Number(effect), said],
+        [before + Number(effect), answered],
         fault,
       );
       const body: any = typeof answer === 'string' ? {} : await answer.json();

@@ -11,7 +11,7 @@ import {
 } from './books.ts';
 
 /** Tells the merchant of an end, as the acquirer does. */
-export type Tell = (event: string, object: BookedPayment | BookedRefund | BookedPayout) => void;
+export type Notify = (event: string, object: BookedPayment | BookedRefund | BookedPayout) => void;
 
 /** How long what is late takes. */
 const late_ms = 1_500;
@@ -21,49 +21,54 @@ const paymentParty = (reason: string): string =>
     ? 'payment_network'
     : 'yoo_money';
 
-const cancelPayment = (payment: BookedPayment, party: string, reason: string, tell: Tell): void => {
+const cancelPayment = (
+  payment: BookedPayment,
+  party: string,
+  reason: string,
+  notify: Notify,
+): void => {
   payment.status = 'canceled';
   payment.cancellation = { party, reason };
-  tell('payment.canceled', payment);
+  notify('payment.canceled', payment);
 };
 
 /**
  * The money is taken, or held when the payment is not to be captured; or the payment's fate is
  * otherwise. A payment that has ended stays as it is.
  */
-export const payNow = (books: Books, payment: BookedPayment, tell: Tell): void => {
+export const payNow = (books: Books, payment: BookedPayment, notify: Notify): void => {
   if (payment.status !== 'pending') return;
   const fate = fateOf(payment.amount);
   if (fate === 'never') return;
   if (fate === 'late') {
-    setTimeout(() => end(books, payment, tell), late_ms).unref();
+    setTimeout(() => end(books, payment, notify), late_ms).unref();
     return;
   }
-  if (fate !== null) return cancelPayment(payment, paymentParty(fate), fate, tell);
-  end(books, payment, tell);
+  if (fate !== null) return cancelPayment(payment, paymentParty(fate), fate, notify);
+  end(books, payment, notify);
 };
 
-const end = (books: Books, payment: BookedPayment, tell: Tell): void => {
+const end = (books: Books, payment: BookedPayment, notify: Notify): void => {
   if (payment.status !== 'pending') return;
   payment.status = payment.capture ? 'succeeded' : 'waiting_for_capture';
   payment.method.saved = payment.saves;
   const { account, method } = payment;
   if (payment.saves)
     books.methods.set(method.id, { account, type: method.type, last4: method.last4 });
-  tell(payment.capture ? 'payment.succeeded' : 'payment.waiting_for_capture', payment);
+  notify(payment.capture ? 'payment.succeeded' : 'payment.waiting_for_capture', payment);
 };
 
 /** The buyer refuses on the confirmation page. */
-export const refuseToPay = (payment: BookedPayment, tell: Tell): void => {
+export const refuseToPay = (payment: BookedPayment, notify: Notify): void => {
   if (payment.status === 'pending')
-    cancelPayment(payment, 'payment_network', '3d_secure_failed', tell);
+    cancelPayment(payment, 'payment_network', '3d_secure_failed', notify);
 };
 
 /** The merchant gives a hold up. False when there is none. */
-export const giveUpHold = (payment: BookedPayment, tell: Tell): boolean => {
+export const giveUpHold = (payment: BookedPayment, notify: Notify): boolean => {
   if (payment.status === 'canceled') return payment.cancellation?.reason === 'canceled_by_merchant';
   if (payment.status !== 'waiting_for_capture') return false;
-  cancelPayment(payment, 'merchant', 'canceled_by_merchant', tell);
+  cancelPayment(payment, 'merchant', 'canceled_by_merchant', notify);
   return true;
 };
 
@@ -74,12 +79,12 @@ export const giveUpHold = (payment: BookedPayment, tell: Tell): boolean => {
 export const decide = (
   order: BookedRefund | BookedPayout,
   kind: 'refund' | 'payout',
-  tell: Tell,
+  notify: Notify,
 ): void => {
   const fate = fateOf(order.amount);
   const succeed = (): void => {
     order.status = 'succeeded';
-    tell(`${kind}.succeeded`, order);
+    notify(`${kind}.succeeded`, order);
   };
   if (fate === 'never') return;
   if (fate === 'late') {
@@ -92,5 +97,5 @@ export const decide = (
     kind === 'refund'
       ? { party: 'refund_network', reason: 'rejected_by_payee' }
       : { party: 'payout_network', reason: 'recipient_not_found' };
-  if (kind === 'payout') tell('payout.canceled', order);
+  if (kind === 'payout') notify('payout.canceled', order);
 };

@@ -72,9 +72,13 @@ export const startAcquirer = async (
     },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
-  let said = '';
-  child.stdout?.on('data', (text: Buffer) => (said += text.toString()));
-  const base = await eventually(() => /(http:\/\/\S+)\/v3/.exec(said)?.[1], 'the acquirer', 60_000);
+  let answered = '';
+  child.stdout?.on('data', (text: Buffer) => (answered += text.toString()));
+  const base = await eventually(
+    () => /(http:\/\/\S+)\/v3/.exec(answered)?.[1],
+    'the acquirer',
+    60_000,
+  );
   return {
     api: `${base}/v3`,
     tbankApi: `${base}/v2`,

@@ -28,21 +28,21 @@ const envelope = async (
   return { status: response.status, ...body.error };
 };
 
-const talk = async (url: string): Promise<{ socket: Socket; heard: () => string }> => {
+const talk = async (url: string): Promise<{ socket: Socket; received: () => string }> => {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   let text = '';
   socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')));
   await once(socket, 'connect');
-  return { socket, heard: () => text };
+  return { socket, received: () => text };
 };
 
 /** Sends bytes as they are, reads until the other side closes. */
 const exchange = async (bytes: string): Promise<string> => {
-  const { socket, heard } = await talk(service.rest);
+  const { socket, received } = await talk(service.rest);
   socket.write(bytes);
   await once(socket, 'close');
-  return heard();
+  return received();
 };
 
 describe('a request id', () => {
@@ -88,10 +88,10 @@ describe('a key that is not good is 401 unauthorized, in the same words whatever
     assert.equal((await fetch(`${api}/balance?api_key=${key}`)).status, 401));
 
   test('sent twice', async () => {
-    const heard = await exchange(
+    const received = await exchange(
       `GET /v1/public/balance HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nauthorization: Bearer ${key}\r\nConnection: close\r\n\r\n`,
     );
-    assert.match(heard, /^HTTP\/1\.1 401 [^]*"code":"unauthorized"/);
+    assert.match(received, /^HTTP\/1\.1 401 [^]*"code":"unauthorized"/);
   });
 
   test('all of them say the same', () => assert.equal(seen.size, 1));
@@ -269,19 +269,19 @@ describe('bytes that are no HTTP get the envelope too', () => {
   ];
   for (const [name, bytes, status] of rows) {
     test(`${name} is ${status}`, async () => {
-      const heard = await exchange(bytes);
-      assert.match(heard, new RegExp(`^HTTP/1\\.1 ${status} `));
-      assert.match(heard, /x-api-version: 2026-05-06/i);
-      assert.match(heard, /"error":\{"code":"bad_request"/);
+      const received = await exchange(bytes);
+      assert.match(received, new RegExp(`^HTTP/1\\.1 ${status} `));
+      assert.match(received, /x-api-version: 2026-05-06/i);
+      assert.match(received, /"error":\{"code":"bad_request"/);
     });
   }
 });
 
 test('an expectation that nobody knows is passed over', async () => {
-  const heard = await exchange(
+  const received = await exchange(
     'GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\nConnection: close\r\n\r\n',
   );
-  assert.match(heard, /^HTTP\/1\.1 200 [^]*x-api-version/i);
+  assert.match(received, /^HTTP\/1\.1 200 [^]*x-api-version/i);
 });
 
 test('HTTP/1.0 needs no Host: load balancers ask for health that way', async () => {
@@ -289,10 +289,10 @@ test('HTTP/1.0 needs no Host: load balancers ask for health that way', async () 
 });
 
 test('an upgrade to what is not spoken here gets the envelope too', async () => {
-  const heard = await exchange(
+  const received = await exchange(
     'GET /v1/public/events HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
   );
-  assert.match(heard, /^HTTP\/1\.1 404 [^]*x-request-id: .+[^]*"code":"not_found"/i);
+  assert.match(received, /^HTTP\/1\.1 404 [^]*x-request-id: .+[^]*"code":"not_found"/i);
 });
 
 describe('the service’s own addresses', () => {
@@ -360,11 +360,11 @@ describe('a server that drains', () => {
     await sleep(100);
     late.socket.write('\r\n');
     await once(late.socket, 'close');
-    assert.match(late.heard(), /^HTTP\/1\.1 503 [^]*retry-after: 1[^]*"code":"unavailable"/i);
+    assert.match(late.received(), /^HTTP\/1\.1 503 [^]*retry-after: 1[^]*"code":"unavailable"/i);
     await assert.rejects(fetch(`${url}/healthz`), 'a closed server accepted a connection');
     release();
     await once(slow.socket, 'close');
-    assert.match(slow.heard(), /^HTTP\/1\.1 200 [^]*connection: close[^]*\{"done":true\}/i);
+    assert.match(slow.received(), /^HTTP\/1\.1 200 [^]*connection: close[^]*\{"done":true\}/i);
     await closed;
   });
 
@@ -381,7 +381,7 @@ describe('a server that drains', () => {
     // Once it answers something else, it has taken both.
     await fetch(`${url}/healthz`);
     await app.close();
-    assert.deepEqual([head.heard(), body.heard()], ['', '']);
+    assert.deepEqual([head.received(), body.received()], ['', '']);
   });
 
   test('says what it is not ready for', async () => {

@@ -16,7 +16,7 @@ interface Sent {
 }
 
 /** What came, held to the description of the API. */
-const heard = async (method: string, path: string, response: Response): Promise<Sent> => {
+const received = async (method: string, path: string, response: Response): Promise<Sent> => {
   const text = await response.text();
   const body: unknown = JSON.parse(text);
   assertDescribed(method, `/v1/public${path}`, { status: response.status, body });
@@ -35,14 +35,14 @@ const send = async (
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
     body,
   });
-  return heard('POST', path, response);
+  return received('POST', path, response);
 };
 
 const read = async (path: string): Promise<Sent> => {
   const response = await fetch(`${service.rest}/v1/public${path}`, {
     headers: { authorization: `Bearer ${key}` },
   });
-  return heard('GET', path, response);
+  return received('GET', path, response);
 };
 
 const integer = 'expected an integer from 1 to 9007199254740991';

@@ -100,7 +100,7 @@ describe('a comment of the stream is no event', () => {
     Object.assign(globalThis, { window: globalThis, document: new EventTarget() });
     const aborting = new AbortController();
     const seen: Seen[] = [];
-    const heard = { text: '' };
+    const received = { text: '' };
     const reading = fetchEventSource(served.stream, {
       headers: { authorization },
       signal: aborting.signal,
@@ -110,13 +110,13 @@ describe('a comment of the stream is no event', () => {
         const [mine, theirs] = response.body?.tee() ?? [];
         void (async () => {
           for await (const text of mine?.pipeThrough(new TextDecoderStream()) ?? [])
-            heard.text += text;
+            received.text += text;
         })().catch(() => {});
         return new Response(theirs, response);
       },
       onmessage: (message) => void seen.push(message),
     });
-    await happen(served, () => heard.text);
+    await happen(served, () => received.text);
     aborting.abort();
     await reading;
     assertTwo(seen);
@@ -124,9 +124,9 @@ describe('a comment of the stream is no event', () => {
 
   test('by the rule of httpx-sse', async (t) => {
     const served = await serve(t);
-    const heard = await openText(served.stream, t);
-    await happen(served, () => heard.text);
-    assertTwo(decodeLikeHttpx(heard.text));
+    const received = await openText(served.stream, t);
+    await happen(served, () => received.text);
+    assertTwo(decodeLikeHttpx(received.text));
     const old =
       ': connected\n\nevent: payment.created\nid: 10\ndata: {"kind":"payment.created"}\n\n: ping\n\n';
     assert.equal(

@@ -193,25 +193,25 @@ describe('an upgrade to HTTP/2 is an offer that is passed over', () => {
   };
 
   test('on a GET, and the connection is kept for the next request', async () => {
-    const heard = await inTurn([
+    const received = await inTurn([
       [
         `GET /v1/public/balance HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n${offer}\r\n`,
         /"balance":[^]*\}$/,
       ],
       ['GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n', /"status":"ok"\}$/],
     ]);
-    assert.deepEqual(heard.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 200', 'HTTP/1.1 200']);
+    assert.deepEqual(received.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 200', 'HTTP/1.1 200']);
   });
 
   test('on a POST with its body, on a page, and on /graphql', async () => {
     const post = (path: string, body: string): string =>
       `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n${offer}\r\n${body}`;
-    const heard = await inTurn([
+    const received = await inTurn([
       [post('/v1/public/payments', '{"amount":10000}'), /"payment_url":[^]*\}$/],
       [post('/graphql', '{"query":"{ __typename }"}'), /"__typename":"Query"\}\}\s*$/],
       [`GET /docs/webhooks HTTP/1.1\r\nHost: x\r\n${offer}\r\n`, /<\/html>\s*$/],
     ]);
-    assert.deepEqual(heard.match(/HTTP\/1\.1 \d+/g), [
+    assert.deepEqual(received.match(/HTTP\/1\.1 \d+/g), [
       'HTTP/1.1 201',
       'HTTP/1.1 200',
       'HTTP/1.1 200',

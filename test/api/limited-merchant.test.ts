@@ -95,12 +95,12 @@ describe('a merchant of one process', () => {
     assert.equal(rateOf(await merchant.call('GET', '/balance'))[0], 100);
     await setRate(service, merchant.id, { perSecond: 7, burst: 9 });
     assert.equal(rateOf(await merchant.call('GET', '/balance'))[0], 9);
-    const { merchant: told } = await askGraph(
+    const { merchant: received } = await askGraph(
       service,
       'query ($m: ID!) { merchant(id: $m) { rateLimit { perSecond burst } } }',
       { m: merchant.id },
     );
-    assert.deepEqual(told.rateLimit, { perSecond: 7, burst: 9 });
+    assert.deepEqual(received.rateLimit, { perSecond: 7, burst: 9 });
     await setRate(service, merchant.id, null);
     assert.equal(rateOf(await merchant.call('GET', '/balance'))[0], 100);
   });

@@ -139,18 +139,18 @@ describe('a slow client', () => {
   const drip = async (
     port: number,
     first: string,
-  ): Promise<{ readonly heard: string; readonly took_ms: number }> => {
+  ): Promise<{ readonly received: string; readonly took_ms: number }> => {
     const began = performance.now();
     const socket = connect(port, '127.0.0.1');
-    let heard = '';
-    socket.on('data', (bytes) => (heard += bytes.toString()));
+    let received = '';
+    socket.on('data', (bytes) => (received += bytes.toString()));
     // Writing into a connection that the other side has ended is how a slow client finds out.
     socket.on('error', () => {});
     socket.write(first);
     const timer = setInterval(() => socket.write('x'), 100);
     await once(socket, 'close');
     clearInterval(timer);
-    return { heard, took_ms: performance.now() - began };
+    return { received, took_ms: performance.now() - began };
   };
 
   for (const [what, first] of [
@@ -161,9 +161,9 @@ describe('a slow client', () => {
     ],
   ] as const) {
     test(`${what} is answered 408 in the envelope, and hung up on`, async (t) => {
-      const { heard, took_ms } = await drip(await open(t), first);
-      assert.match(heard, /^HTTP\/1\.1 408 /);
-      assert.match(heard, /"error":\{"code":"bad_request"/);
+      const { received, took_ms } = await drip(await open(t), first);
+      assert.match(received, /^HTTP\/1\.1 408 /);
+      assert.match(received, /"error":\{"code":"bad_request"/);
       assert(took_ms < 5_000, `it took ${took_ms} ms`);
     });
   }

@@ -77,12 +77,12 @@ const missed = async (): Promise<number> => {
 };
 
 /** A logger that keeps what it is told. */
-const listening = (): { readonly log: Logger; readonly said: string[] } => {
-  const said: string[] = [];
-  const keep = (_fields: object, message: string): void => void said.push(message);
+const listening = (): { readonly log: Logger; readonly answered: string[] } => {
+  const answered: string[] = [];
+  const keep = (_fields: object, message: string): void => void answered.push(message);
   return {
     log: Object.assign(openLog({ logLevel: 'silent' }, 'test'), { error: keep, info: keep }),
-    said,
+    answered,
   };
 };
 
@@ -125,8 +125,8 @@ describe('a token bucket in Redis', { skip: noRedis }, () => {
 
   test('lets everything through while Redis is down, counts that, logs once, and limits again when it is back', async (t) => {
     const first = await startRedis();
-    const { log: heard, said } = listening();
-    const buckets = await openBucketsInRedis({ url: first.url, wait_ms: 2_000, log: heard });
+    const { log: received, answered } = listening();
+    const buckets = await openBucketsInRedis({ url: first.url, wait_ms: 2_000, log: received });
     const limit = { perSecond: 0.01, burst: 2 };
     assert.equal((await buckets.take('m', limit))?.granted, true);
     await first.stop();
@@ -142,9 +142,9 @@ describe('a token bucket in Redis', { skip: noRedis }, () => {
     for (let asked = 0; asked < 2; asked += 1)
       assert.equal((await buckets.take('m', limit))?.granted, true);
     assert.equal((await buckets.take('m', limit))?.granted, false);
-    await until(async () => (await buckets.take('other', limit)) !== null && said.length === 2);
-    assert.match(said[0] ?? '', /is lost/);
-    assert.match(said[1] ?? '', /is back/);
+    await until(async () => (await buckets.take('other', limit)) !== null && answered.length === 2);
+    assert.match(answered[0] ?? '', /is lost/);
+    assert.match(answered[1] ?? '', /is back/);
   });
 
   test('is not waited for when Redis is slow: after the first calls, not at all', async (t) => {

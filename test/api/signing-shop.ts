@@ -3,7 +3,7 @@ import {
   requireSignature,
   rotateSigningSecret,
   send,
-  type Heard,
+  type Received,
   type Sending,
 } from '../support/cabinet.ts';
 import { makeMerchant } from '../support/merchant.ts';
@@ -11,16 +11,19 @@ import type { Service } from '../support/service.ts';
 
 export const json = { 'content-type': 'application/json' };
 export const payment = '{"amount":100}';
-export const statusAndCode = ({ status, code }: Heard): readonly [number, string] => [status, code];
+export const statusAndCode = ({ status, code }: Received): readonly [number, string] => [
+  status,
+  code,
+];
 
 /** A shop with a signing secret, which demands signatures unless told otherwise. */
 export const openSigningShop = async (service: Service, required: boolean) => {
   const merchant = await makeMerchant(service);
   const secret = await rotateSigningSecret(service, merchant);
   if (required) await requireSignature(service, merchant, true);
-  const call = (path: string, sending: Sending = {}): Promise<Heard> =>
+  const call = (path: string, sending: Sending = {}): Promise<Received> =>
     send({ url: `${service.rest}/v1/public${path}`, key: merchant.key, ...sending });
-  const pay = (body: string, signature: string | readonly string[] | null): Promise<Heard> =>
+  const pay = (body: string, signature: string | readonly string[] | null): Promise<Received> =>
     call('/payments', {
       method: 'POST',
       body,

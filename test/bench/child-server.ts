@@ -22,11 +22,11 @@ export const startServer = async (
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   const ended = once(child, 'exit');
-  const [said] = (await Promise.race([once(child, 'message'), ended])) as [unknown];
-  if (typeof said !== 'string' || child.pid === undefined)
+  const [answered] = (await Promise.race([once(child, 'message'), ended])) as [unknown];
+  if (typeof answered !== 'string' || child.pid === undefined)
     throw new Error(`${program} has ended before it listened`);
   return {
-    url: said,
+    url: answered,
     pid: child.pid,
     [Symbol.asyncDispose]: async () => {
       if (child.connected) child.disconnect();

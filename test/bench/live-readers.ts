@@ -37,7 +37,7 @@ export const startEdge = async (
     child.kill();
     await ended;
   });
-  const told = async <Answer>(): Promise<Answer> => {
+  const received = async <Answer>(): Promise<Answer> => {
     const [answer] = (await Promise.race([
       once(child, 'message'),
       ended.then(() => Promise.reject(new Error(`${program} has ended`))),
@@ -45,19 +45,19 @@ export const startEdge = async (
     return answer;
   };
   const ask = <Answer>(question: string): Promise<Answer> => {
-    const answer = told<Answer>();
+    const answer = received<Answer>();
     child.send(question);
     return answer;
   };
   return {
-    url: await told<string>(),
+    url: await received<string>(),
     memory: () => ask<Held>('memory'),
     happen: async () => void (await ask('happen')),
   };
 };
 
 /** Connections that are opened at once. */
-const abreast = 100;
+const atOnce = 100;
 
 const inTurns = async (
   from: number,
@@ -66,16 +66,16 @@ const inTurns = async (
 ): Promise<void> => {
   const indices = Array.from({ length: to - from }, (_, index) => from + index).values();
   await Promise.all(
-    Array.from({ length: abreast }, async () => {
+    Array.from({ length: atOnce }, async () => {
       for (const index of indices) await work(index);
     }),
   );
 };
 
 /** Opens one reader; `heard` is called for each event that it hears. Gives how it is closed. */
-type OpenReader = (url: string, index: number, heard: () => void) => Promise<() => void>;
+type OpenReader = (url: string, index: number, received: () => void) => Promise<() => void>;
 
-const openSocket: OpenReader = async (url, _index, heard) => {
+const openSocket: OpenReader = async (url, _index, received) => {
   const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', {
     perMessageDeflate: false,
   });
@@ -99,13 +99,13 @@ const openSocket: OpenReader = async (url, _index, heard) => {
   await new Promise<void>((resolve) => {
     socket.on('message', (data: Buffer) => {
       if (data.includes('"pong"')) resolve();
-      else if (data.includes('"next"')) heard();
+      else if (data.includes('"next"')) received();
     });
   });
   return () => socket.terminate();
 };
 
-const openStream: OpenReader = async (url, index, heard) => {
+const openStream: OpenReader = async (url, index, received) => {
   const sent = request(`${url}/v1/public/events`, {
     agent: false,
     headers: { authorization: `Bearer ${readerKey(index)}` },
@@ -118,7 +118,7 @@ const openStream: OpenReader = async (url, index, heard) => {
     throw new Error(`a stream was answered with ${response.statusCode}`);
   await once(response, 'data');
   response
-    .on('data', (chunk: Buffer) => chunk.includes('event: ') && heard())
+    .on('data', (chunk: Buffer) => chunk.includes('event: ') && received())
     .on('error', () => {});
   return () => void sent.destroy();
 };
@@ -145,8 +145,8 @@ export const holdReaders = (
   stack: AsyncDisposableStack,
 ): Readers => {
   const closers: (() => void)[] = [];
-  let heard = 0;
-  let allHeard = (): void => {};
+  let received = 0;
+  let allReceived = (): void => {};
   const close = (): void => closers.splice(0).forEach((closeOne) => closeOne());
   stack.defer(close);
   return {
@@ -155,14 +155,14 @@ export const holdReaders = (
       inTurns(closers.length, count, async (index) => {
         closers.push(
           await openers[kind](edge.url, index, () => {
-            heard += 1;
-            if (heard === closers.length) allHeard();
+            received += 1;
+            if (received === closers.length) allReceived();
           }),
         );
       }),
     timeEvent: async () => {
-      const all = new Promise<void>((resolve) => (allHeard = resolve));
-      heard = 0;
+      const all = new Promise<void>((resolve) => (allReceived = resolve));
+      received = 0;
       const began_ms = performance.now();
       await edge.happen();
       await all;

@@ -121,11 +121,11 @@ const run = async (plan: LoadPlan): Promise<LoadResult> => {
   };
 };
 
-const tell = (answer: LoadAnswer): void => void process.send?.(answer);
+const notify = (answer: LoadAnswer): void => void process.send?.(answer);
 
 process.on('message', (plan: LoadPlan) => {
-  run(plan).then(tell, (error: unknown) =>
-    tell({ failure: error instanceof Error ? error.message : String(error) }),
+  run(plan).then(notify, (error: unknown) =>
+    notify({ failure: error instanceof Error ? error.message : String(error) }),
   );
 });
 process.once('disconnect', () => process.exit(0));

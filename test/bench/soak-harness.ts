@@ -13,7 +13,7 @@ import { openReceiver } from './webhook-receiver.ts';
 import { busyMerchant } from './fixture.ts';
 
 /** What came out of the service by itself. */
-export interface Heard {
+export interface Received {
   webhooks: number;
   events: number;
 }
@@ -21,7 +21,7 @@ export interface Heard {
 export interface SoakHarness {
   readonly url: string;
   readonly processes: readonly { readonly name: string; readonly pid: number }[];
-  readonly heard: Readonly<Heard>;
+  readonly received: Readonly<Received>;
   /** What is sent, in turn, by its name. */
   readonly requests: Readonly<Record<string, string>>;
 }
@@ -29,7 +29,7 @@ export interface SoakHarness {
 const listenToStream = async (
   url: string,
   key: string,
-  heard: Heard,
+  received: Received,
   stack: AsyncDisposableStack,
 ): Promise<void> => {
   const sent = request(`${url}/v1/public/events`, {
@@ -40,7 +40,10 @@ const listenToStream = async (
   sent.on('error', () => {}).end();
   const [response] = (await once(sent, 'response')) as [NodeJS.ReadableStream];
   response
-    .on('data', (chunk: Buffer) => (heard.events += chunk.toString().split('\nevent:').length - 1))
+    .on(
+      'data',
+      (chunk: Buffer) => (received.events += chunk.toString().split('\nevent:').length - 1),
+    )
     .on('error', () => {});
 };
 
@@ -56,9 +59,9 @@ export const openSoakHarness = async (
   stack.defer(() => service.stop());
   const url = service.rest;
   const merchant = await fund(service.graph, await busyMerchant({ url: service.graph, rest: url }));
-  const heard: Heard = { webhooks: 0, events: 0 };
-  await merchant.endpoint(await openReceiver(() => (heard.webhooks += 1), stack));
-  await listenToStream(url, merchant.key, heard, stack);
+  const received: Received = { webhooks: 0, events: 0 };
+  await merchant.endpoint(await openReceiver(() => (received.webhooks += 1), stack));
+  await listenToStream(url, merchant.key, received, stack);
   const { body } = await merchant.call('POST', '/payments', { amount: 100 });
   const authorization = { authorization: `Bearer ${merchant.key}` };
   const get = (path: string): string => requestText('GET', `/v1/public/${path}`, authorization);
@@ -74,7 +77,7 @@ export const openSoakHarness = async (
   return {
     url,
     processes: service.processes.map(({ name, child }) => ({ name, pid: child.pid ?? 0 })),
-    heard,
+    received,
     requests,
   };
 };

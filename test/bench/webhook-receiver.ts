@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 
 /** Opens it; `heard` is given the body of each webhook. `stack` closes it. Gives its address. */
 export const openReceiver = async (
-  heard: (body: string) => void,
+  received: (body: string) => void,
   stack: AsyncDisposableStack,
 ): Promise<string> => {
   const server = createServer((asked, answer) => {
@@ -12,7 +12,7 @@ export const openReceiver = async (
     asked.on('data', (chunk: Buffer) => (body += chunk.toString()));
     asked.on('end', () => {
       answer.end();
-      heard(body);
+      received(body);
     });
   });
   server.keepAliveTimeout = 60_000;

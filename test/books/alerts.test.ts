@@ -103,14 +103,14 @@ test('alerts are listed by kind, by merchant and by whether they are resolved, a
 });
 
 describe('the subscription alertRaised', () => {
-  type Heard = (alerts: readonly PublishedAlert[]) => void;
+  type Received = (alerts: readonly PublishedAlert[]) => void;
   /** A bus whose messages become text on the way, as between processes. */
   const openBus = () => {
-    const listeners = new Set<Heard>();
+    const listeners = new Set<Received>();
     const subscribe: Bus['subscribe'] = (topic, listener) => {
       assert.equal(topic, 'alerts');
-      listeners.add(listener as Heard);
-      return () => void listeners.delete(listener as Heard);
+      listeners.add(listener as Received);
+      return () => void listeners.delete(listener as Received);
     };
     const publish: Bus['publish'] = async (_, message) => {
       for (const listener of listeners) listener(readMessage('alerts', writeMessage(message)));
@@ -124,7 +124,7 @@ describe('the subscription alertRaised', () => {
   const subscribe = (bus: Pick<Bus, 'subscribe'>, principal: Principal) =>
     withAlerts(others, { supergraph: { apiSchema: schema }, bus }).subscribe(
       {
-        document: parse('subscription { told: alertRaised { kind merchantId detail note } }'),
+        document: parse('subscription { received: alertRaised { kind merchantId detail note } }'),
         variables: {},
       },
       { principal, requestId: 'r' },
@@ -147,7 +147,12 @@ describe('the subscription alertRaised', () => {
     assert.deepEqual([await publishAlerts(parts), await publishAlerts(parts)], [1, 0]);
     const { value } = await waiting;
     assert.deepEqual(JSON.parse(JSON.stringify(value?.data)), {
-      told: { kind: 'books_differ', merchantId: null, detail: 'The balance differs', note: null },
+      received: {
+        kind: 'books_differ',
+        merchantId: null,
+        detail: 'The balance differs',
+        note: null,
+      },
     });
     await next.return?.();
     assert.equal(bus.listeners.size, 0);
@@ -177,7 +182,7 @@ describe('the subscription alertRaised', () => {
     const results = subscribe(bus, operator('viewer'));
     assert.ok('next' in results);
     const { merchantId, shopId, mode, kind, subjectId, detail } = anAlert();
-    const told: PublishedAlert = {
+    const received: PublishedAlert = {
       id: randomUUID(),
       merchantId,
       shopId,
@@ -189,7 +194,7 @@ describe('the subscription alertRaised', () => {
     };
     await bus.publish(
       'alerts',
-      Array.from({ length: alertsWaiting_max + 3 }, () => told),
+      Array.from({ length: alertsWaiting_max + 3 }, () => received),
     );
     assert.deepEqual((await results.next()).value?.extensions, { missed: 3 });
     assert.equal((await results.next()).value?.extensions, undefined);

@@ -214,9 +214,9 @@ describe('live mode', () => {
     const key = await migrated.merchant('live');
     const [fits, ...others] = await times(10, () => processing(key, bound, liveBank([])));
     assert.ok(fits);
-    const told = [fits, ...others, ...others];
+    const received = [fits, ...others, ...others];
     const paid = await Promise.all(
-      told.map(async ({ id }) =>
+      received.map(async ({ id }) =>
         granted(
           await applyBankAnswer(
             database,

@@ -103,11 +103,11 @@ test('a walk over the books goes on behind the row that cannot be checked or tol
     'books_differ',
   ]);
   assert.deepEqual(rows, [{ merchant_id: other.merchantId }]);
-  const { rows: told } = await pool.query(
+  const { rows: received } = await pool.query(
     `select subject_id from alert where kind = 'work_set_aside' and subject_id like 'check-books/%'`,
   );
   assert.deepEqual(
-    told,
+    received,
     [{ subject_id: `check-books/${bad.merchantId}` }],
     'the platform is told, since the merchant’s alerts cannot be written',
   );
@@ -135,14 +135,14 @@ test('an alert that cannot be marked as told holds back no other', async () => {
     });
   }
   const cure = await poison(pool, 'alert', 'update', bad.merchantId);
-  const heard: string[] = [];
+  const received: string[] = [];
   const bus = {
-    publish: async (_: string, message: unknown) => void heard.push(JSON.stringify(message)),
+    publish: async (_: string, message: unknown) => void received.push(JSON.stringify(message)),
   };
   await publishAlerts({ pool, bus, now: () => Temporal.Now.instant() });
-  assert.ok(heard.some((message) => message.includes(other.merchantId)));
+  assert.ok(received.some((message) => message.includes(other.merchantId)));
   assert.ok(
-    !heard.some(
+    !received.some(
       (message) => message.includes('It came too late') && message.includes(bad.merchantId),
     ),
   );

@@ -40,7 +40,7 @@ export interface Harness {
   /** Lets the payment's link end so many seconds from now. */
   endLink(payment: Created, in_s: number): Promise<void>;
   /** Everything that the service printed. */
-  said(): string;
+  answered(): string;
   close(): Promise<void>;
 }
 
@@ -100,7 +100,7 @@ export const openHarness = async (
         [id, in_s],
       );
     },
-    said: () => service.processes.map((part) => part.output()).join(''),
+    answered: () => service.processes.map((part) => part.output()).join(''),
     close: async () => {
       await time.end();
       await service.stop();

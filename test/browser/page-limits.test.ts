@@ -185,9 +185,9 @@ describe('the hosted page under its limits', () => {
       answers.length,
     );
     for (const { headers } of refused) assert.match(headers.get('retry-after') ?? '', /^[1-9]\d*$/);
-    const said: any = await refused[0]?.json();
-    assert.equal(said.error.code, 'rate_limited');
-    assert.equal(typeof said.error.message, 'string');
+    const answered: any = await refused[0]?.json();
+    assert.equal(answered.error.code, 'rate_limited');
+    assert.equal(typeof answered.error.message, 'string');
     const shown = (await callOften(payment.url, 400)).find(({ status }) => status === 429);
     assert.match(shown?.headers.get('content-type') ?? '', /^text\/html/);
     assert.equal((await fetch(`${other.url}/state`)).status, 200);

@@ -187,11 +187,11 @@ describe('the routes of the hosted page', () => {
   test('a card that was paid with is written nowhere: not into the logs at their loudest', async () => {
     assert.equal((await send('pay', { card })).status, 200);
     assert.equal((await send('pay', { card })).code, 'not_pending');
-    const said = harness.said();
-    assert.ok(said.includes('/pay/:token'), 'the requests were logged');
+    const answered = harness.answered();
+    assert.ok(answered.includes('/pay/:token'), 'the requests were logged');
     for (const secret of [card.number, '0000000000000004', card.holder, '"123"'])
-      assert.ok(!said.includes(secret), `${secret} was logged`);
-    assert.ok(!said.includes(new URL(payment.url).pathname.slice(5)), 'the token was logged');
+      assert.ok(!answered.includes(secret), `${secret} was logged`);
+    assert.ok(!answered.includes(new URL(payment.url).pathname.slice(5)), 'the token was logged');
   });
 
   test('a payment that its merchant created as recurrent is paid by card, and stays recurrent', async () => {
@@ -210,7 +210,7 @@ describe('the routes of the hosted page', () => {
 test('while a part of the service is away, the page and its calls are 503 with Retry-After, and our own faults are 500', async () => {
   const pageSecret = Buffer.alloc(32, 1);
   const address = `/pay/${signPageToken(pageSecret, { merchantId: crypto.randomUUID(), paymentId: crypto.randomUUID() })}`;
-  for (const [code, status, said] of [
+  for (const [code, status, answered] of [
     ['unavailable', 503, 'unavailable'],
     ['internal_error', 500, 'internal_error'],
   ] as const) {
@@ -233,7 +233,7 @@ test('while a part of the service is away, the page and its calls are 503 with R
     );
     assert.deepEqual(
       [state.statusCode, state.json().error.code, state.headers['retry-after']],
-      [status, said, status === 503 ? '1' : undefined],
+      [status, answered, status === 503 ? '1' : undefined],
     );
     await app.close();
   }

@@ -172,7 +172,7 @@ describe('the log', () => {
     const acting = { principal: operator(), requestId, now: () => Temporal.Now.instant() };
     await changeWithAudit(cabinet.harness.database, acting, action, async () => ({
       before: null,
-      after: { told: secrets, amount: 5n },
+      after: { received: secrets, amount: 5n },
       result: {},
     }));
     const { auditLog } = await cabinet.ask(
@@ -180,7 +180,7 @@ describe('the log', () => {
       { m: merchantId },
     );
     assert.deepEqual(auditLog.nodes, [
-      { after: { told: secrets.map(() => '[secret]'), amount: 5 } },
+      { after: { received: secrets.map(() => '[secret]'), amount: 5 } },
     ]);
   });
 

@@ -60,13 +60,16 @@ export const requestId = 'request-1';
 export const openCabinet = async (now = (): Temporal.Instant => Temporal.Now.instant()) => {
   const harness = await openHarness();
   /** What the subgraph told others. */
-  const told: { readonly topics: [BusTopic, BusMessages[BusTopic]][]; readonly lanes: string[] } = {
+  const received: {
+    readonly topics: [BusTopic, BusMessages[BusTopic]][];
+    readonly lanes: string[];
+  } = {
     topics: [],
     lanes: [],
   };
   let wake: (lanes: readonly string[]) => Promise<void> = async () => {};
   const bus: Bus = {
-    publish: async (topic, message) => void told.topics.push([topic, message]),
+    publish: async (topic, message) => void received.topics.push([topic, message]),
     subscribe: () => () => {},
   };
   const schema = buildSubgraph(
@@ -81,7 +84,7 @@ export const openCabinet = async (now = (): Temporal.Instant => Temporal.Now.ins
       realNow: now,
       wakeClock: () => {},
       wakeLanes: (lanes) => {
-        told.lanes.push(...lanes);
+        received.lanes.push(...lanes);
         wake(lanes).catch(() => {});
       },
     }),
@@ -105,8 +108,8 @@ export const openCabinet = async (now = (): Temporal.Instant => Temporal.Now.ins
     return JSON.parse(JSON.stringify(data));
   };
   /** Passes wake-ups on to a worker. */
-  const listen = (heard: typeof wake): void => void (wake = heard);
-  return { harness, schema, told, run, ask, listen, close: harness.close };
+  const listen = (received: typeof wake): void => void (wake = received);
+  return { harness, schema, received, run, ask, listen, close: harness.close };
 };
 export type Cabinet = Awaited<ReturnType<typeof openCabinet>>;
 

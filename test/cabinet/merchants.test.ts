@@ -45,19 +45,19 @@ describe('merchants', () => {
       ['merchantLiveEnable', true],
       ['merchantLiveDisable', false],
     ] as const) {
-      cabinet.told.topics.length = 0;
+      cabinet.received.topics.length = 0;
       const answer = await cabinet.ask(
         `mutation ($m: ID!) { ${mutation}(merchantId: $m) { ... on Merchant { liveEnabled } } }`,
         { m },
       );
       assert.deepEqual(answer[mutation], { liveEnabled: enabled });
-      assert.deepEqual(cabinet.told.topics, [['keys', { merchantId: m }]]);
+      assert.deepEqual(cabinet.received.topics, [['keys', { merchantId: m }]]);
     }
-    cabinet.told.topics.length = 0;
+    cabinet.received.topics.length = 0;
     await cabinet.ask(
       'mutation { merchantLiveEnable(merchantId: "9d7b2c44-3f0e-4d2f-8f35-0e6a3f5b7c11") { __typename } }',
     );
-    assert.deepEqual(cabinet.told.topics, []);
+    assert.deepEqual(cabinet.received.topics, []);
   });
 
   test('and shops have names with something in them, of at most 200 characters', async () => {

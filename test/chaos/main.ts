@@ -12,7 +12,7 @@ const number = (name: string, usual: number): number =>
 const print = (line: string): void => console.log(line);
 await runChaos({
   operations: number('OPERATIONS', 2_000),
-  abreast: number('ABREAST', 16),
+  atOnce: number('ABREAST', 16),
   kills: number('KILLS', 40),
   calm_ms: number('CALM_MS', 3_000),
   times: number('TIMES', 6),

@@ -182,10 +182,10 @@ export const doAll = async (
   merchant: LiveMerchant,
   {
     operations,
-    abreast,
+    atOnce,
     seed,
     print,
-  }: { operations: number; abreast: number; seed: number; print: (line: string) => void },
+  }: { operations: number; atOnce: number; seed: number; print: (line: string) => void },
   tokens: readonly string[],
 ) => {
   const done: Done = {
@@ -214,6 +214,6 @@ export const doAll = async (
       if (typeof code === 'string') done.refusals.set(code, (done.refusals.get(code) ?? 0) + 1);
     }
   };
-  await Promise.all(Array.from({ length: abreast }, work));
+  await Promise.all(Array.from({ length: atOnce }, work));
   return done;
 };

@@ -28,7 +28,7 @@ import { openFixture, parts, type Fixture } from './fixture.ts';
 export interface ChaosPlan {
   readonly operations: number;
   /** How many are under way at once. */
-  readonly abreast: number;
+  readonly atOnce: number;
   /** The least number of kills; they go on until all operations were asked for. */
   readonly kills: number;
   /** How long the processes are left alone between two kills, at most. */
@@ -95,12 +95,12 @@ const killAll = async (
 const tellAgain = async ({ acquirer, service }: Fixture, pool: pg.Pool): Promise<void> => {
   const { payments, refunds, payouts } = await acquirer.books();
   const questionable = await questionableOperations(pool);
-  const told = [
+  const received = [
     ...payments.map((object) => ['payment', object]),
     ...refunds.map((object) => ['refund', object]),
     ...payouts.map((object) => ['payout', object]),
   ];
-  for (const [kind, object] of told) {
+  for (const [kind, object] of received) {
     if (!questionable.has(object.metadata.operation_id)) continue;
     const body = JSON.stringify({
       type: 'notification',

@@ -54,14 +54,14 @@ describe(
     const recover = async (what: string, happen: () => Promise<void>): Promise<void> => {
       const from_ms = performance.now();
       const happening = happen();
-      const told = (): number | undefined =>
+      const received = (): number | undefined =>
         load.bought
           .flatMap(({ id, begun_ms }) =>
             begun_ms >= from_ms ? (receiver.arrivals.get(id) ?? []) : [],
           )
           .toSorted((a, b) => a - b)[0];
       const [at_ms] = await Promise.all([
-        eventually(told, `a webhook after ${what}`, patience_ms),
+        eventually(received, `a webhook after ${what}`, patience_ms),
         happening,
       ]);
       process.stdout.write(
@@ -73,12 +73,12 @@ describe(
     describe('the scenarios of merchants', { concurrency: 3 }, () => {
       onePayment(() => fleet);
       test('a payout is paid from what a payment brought, and told of', async () => {
-        const told = await openTimedReceiver();
+        const received = await openTimedReceiver();
         const paid = await makeMerchant(fleet);
-        await paid.endpoint(told.url);
+        await paid.endpoint(received.url);
         const created = await paid.call('POST', '/payments', { amount: 10_000, method: 'cards' });
         await payByCard(created.body.payment_url);
-        await told.until(({ body }) => body.data.id === created.body.payment.id);
+        await received.until(({ body }) => body.data.id === created.body.payment.id);
         const recipient = {
           method: 'payouts_sbp',
           phone: '+79161234567',
@@ -87,11 +87,11 @@ describe(
         };
         const payout = await paid.call('POST', '/payouts', { amount: 1_000, ...recipient });
         assert.equal(payout.status, 201, JSON.stringify(payout.body));
-        await told.until(
+        await received.until(
           ({ body }) => body.event.startsWith('payout.') && body.data.id === payout.body.payout.id,
         );
         assert.equal((await paid.call('GET', '/balance')).body.balance, 9_000);
-        await told.close();
+        await received.close();
       });
       if (!isWhole) return;
       refunds(() => fleet);
@@ -183,7 +183,7 @@ describe(
 
       const kindsOf = (status: string): string[] =>
         status === 'refunded' ? ['payment.refunded', 'payment.succeeded'] : [`payment.${status}`];
-      const toldOf = (id: string): string[] => {
+      const receivedOf = (id: string): string[] => {
         const events = receiver.received.flatMap(({ body }): string[] =>
           body.data.id === id ? [body.event] : [],
         );
@@ -191,12 +191,12 @@ describe(
       };
       const wanted = payments.map(({ status }) => kindsOf(status));
       await eventually(
-        () => payments.every(({ id }, index) => toldOf(id).length === wanted[index]?.length),
+        () => payments.every(({ id }, index) => receivedOf(id).length === wanted[index]?.length),
         'every webhook',
         patience_ms,
       );
       assert.deepEqual(
-        payments.map(({ id }) => toldOf(id)),
+        payments.map(({ id }) => receivedOf(id)),
         wanted,
       );
       assert.equal(

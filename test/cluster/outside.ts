@@ -50,14 +50,14 @@ const keep = async (
     rmSync(directory, { recursive: true, force: true });
   };
   const begin = async (): Promise<void> => {
-    let said = '';
+    let answered = '';
     child = launch();
     for (const stream of [child.stdout, child.stderr])
-      stream?.on('data', (text: Buffer) => (said += text.toString()));
+      stream?.on('data', (text: Buffer) => (answered += text.toString()));
     const deadline = performance.now() + patience_ms;
     while (!(await listens(port))) {
       if (child.exitCode !== null || performance.now() > deadline)
-        throw new Error(`${child.spawnfile} did not start:\n${said}`);
+        throw new Error(`${child.spawnfile} did not start:\n${answered}`);
       await sleep(20);
     }
   };
@@ -81,9 +81,9 @@ const isUp = '2';
 const askSocket = async (path: string, command: string): Promise<string> => {
   const socket = connect(path);
   socket.end(`${command}\n`);
-  let said = '';
-  for await (const text of socket) said += String(text);
-  return said;
+  let answered = '';
+  for await (const text of socket) answered += String(text);
+  return answered;
 };
 
 export interface Haproxy extends Outside {

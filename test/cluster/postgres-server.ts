@@ -121,9 +121,9 @@ const start = async (
       ...owner,
     },
   );
-  let said = '';
+  let answered = '';
   for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (text: Buffer) => (said += text.toString()));
+    stream.on('data', (text: Buffer) => (answered += text.toString()));
   const kill = (): boolean => child.kill('SIGQUIT');
   process.once('exit', kill);
   child.once('exit', () => process.off('exit', kill));
@@ -136,7 +136,7 @@ const start = async (
     if (answers)
       return { directory, port, password, url: urlOf(port, password, 'payments'), child };
     if (child.exitCode !== null || performance.now() > deadline)
-      throw new Error(`PostgreSQL did not start:\n${said}`);
+      throw new Error(`PostgreSQL did not start:\n${answered}`);
     await sleep(look_ms);
   }
 };
@@ -161,10 +161,10 @@ export const startPrimary = async (
 /** A file that goes away while it is copied is in the write-ahead log. */
 const copy = async (from: string, to: string): Promise<void> => {
   const copying = spawn('cp', ['-a', from, to], { stdio: ['ignore', 'ignore', 'pipe'] });
-  let said = '';
-  copying.stderr.on('data', (text: Buffer) => (said += text.toString()));
+  let answered = '';
+  copying.stderr.on('data', (text: Buffer) => (answered += text.toString()));
   const [code] = await once(copying, 'close');
-  if (code !== 0 && !/No such file/.test(said)) throw new Error(said);
+  if (code !== 0 && !/No such file/.test(answered)) throw new Error(answered);
 };
 
 /** Takes a base backup of a running server into a new directory of the house, and gives it. */

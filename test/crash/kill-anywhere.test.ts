@@ -23,7 +23,7 @@ import {
 
 /** How many payments, how many of them at once, and how many kills while they go on. */
 const payments = 120;
-const abreast = 8;
+const atOnce = 8;
 const kills = 20;
 /**
  * How long the service lives between two kills, at least and at most: long enough to get something
@@ -178,7 +178,7 @@ interface Bought {
 const buyAll = async (merchant: Merchant): Promise<readonly Bought[]> => {
   const bought: Bought[] = [];
   const indices = Array.from({ length: payments }, (_, index) => index).values();
-  const buying = Array.from({ length: abreast }, async () => {
+  const buying = Array.from({ length: atOnce }, async () => {
     for (const index of indices) {
       const fate = fateOf(index);
       const sale = await buy(merchant, index);
@@ -247,16 +247,16 @@ test('payments and refunds survive twenty kills: no sale lost, none doubled, eve
   );
   await compareBooks(merchant, settled);
 
-  const told = (id: string): string[] => {
+  const received = (id: string): string[] => {
     const events = receiver.received.flatMap(({ body }): string[] =>
       body.data.id === id ? [body.event] : [],
     );
     return [...new Set(events)].toSorted();
   };
-  const isTold = (): boolean =>
-    [...expected].every(([id, { webhooks }]) => told(id).length === webhooks.length);
-  await eventually(isTold, 'every webhook', 90_000);
-  for (const [id, { webhooks }] of expected) assert.deepEqual(told(id), webhooks);
+  const isDelivered = (): boolean =>
+    [...expected].every(([id, { webhooks }]) => received(id).length === webhooks.length);
+  await eventually(isDelivered, 'every webhook', 90_000);
+  for (const [id, { webhooks }] of expected) assert.deepEqual(received(id), webhooks);
   for (const [id, deliveries] of Map.groupBy(receiver.received, ({ body }) => body.id)) {
     assert.equal(
       new Set(deliveries.map(({ raw }) => raw)).size,

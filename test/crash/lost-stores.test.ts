@@ -30,7 +30,7 @@ import {
 import { isAsGetAnswers } from '../support/webhook-body.ts';
 
 const payments = 48;
-const abreast = 6;
+const atOnce = 6;
 const edge =
   'gateway rest-facade checkout subgraph payments subgraph payouts subgraph recurring subgraph merchants';
 
@@ -186,7 +186,7 @@ test(
 
     const ids: string[] = [];
     const indices = Array.from({ length: payments }, (_, index) => index).values();
-    const living = Array.from({ length: abreast }, async () => {
+    const living = Array.from({ length: atOnce }, async () => {
       for (const index of indices) ids.push(await live(merchant, index));
     });
     let deletedAt = Infinity;

@@ -35,10 +35,10 @@ after(async () => {
 
 const newDirectory = (name: string): string => join(root, name, 'data');
 
-const start = async (dataDir: string, told: string[] = []): Promise<EmbeddedPostgres> => {
+const start = async (dataDir: string, received: string[] = []): Promise<EmbeddedPostgres> => {
   const server = await startEmbeddedPostgres({
     dataDir,
-    progress: (text) => told.push(text),
+    progress: (text) => received.push(text),
     handover_ms: 300,
   });
   running.add(server);
@@ -168,12 +168,12 @@ test(
 test('a second service on the same directory is refused, and told who holds it', async () => {
   const dataDir = newDirectory('shared');
   const server = await start(dataDir);
-  const told: string[] = [];
+  const received: string[] = [];
   await assert.rejects(
-    start(dataDir, told),
+    start(dataDir, received),
     new RegExp(`data is in use by the service with process id ${process.pid}\\. Stop that one`),
   );
-  assert.match(told.join(), /waiting for it to finish/);
+  assert.match(received.join(), /waiting for it to finish/);
   assert.deepEqual(await query(server.url, 'select 1 as one'), { one: 1 });
   await stop(server);
 });
@@ -199,12 +199,12 @@ test('a lock that a dead process left is taken over, also when its pid is in use
 
 test('a server killed with -9 comes back at the same address, with what was committed', async () => {
   const dataDir = newDirectory('killed-server');
-  const told: string[] = [];
-  const server = await start(dataDir, told);
+  const received: string[] = [];
+  const server = await start(dataDir, received);
   await query(server.url, 'create table kept as select 42 as answer');
   process.kill(postmasterPid(dataDir), 'SIGKILL');
   const deadline = Date.now() + 20_000;
-  while (!told.includes('PostgreSQL runs again') && Date.now() < deadline) await delay(50);
+  while (!received.includes('PostgreSQL runs again') && Date.now() < deadline) await delay(50);
   assert.deepEqual(await query(server.url, 'select answer from kept'), { answer: 42 });
   await stop(server);
 });

@@ -151,10 +151,10 @@ export const judgeMigrations = (migrations: readonly JudgedMigration[]): readonl
   for (const migration of migrations) {
     const statements = migration.statements.map(normal);
     const made = madeBy(statements);
-    const told = (statement: string, why: string) =>
+    const received = (statement: string, why: string) =>
       mistakes.push(`${migration.name}: ${why}: ${statement}`);
     if (!migration.isTransactional && statements.length > 1)
-      told(statements.join('; '), 'is not transactional, so it may have one statement alone');
+      received(statements.join('; '), 'is not transactional, so it may have one statement alone');
     const added = new Set(
       statements.flatMap(
         (statement) => /\badd constraint "?([a-z_]+)"? .*\bnot valid\b/.exec(statement)?.[1] ?? [],
@@ -163,9 +163,9 @@ export const judgeMigrations = (migrations: readonly JudgedMigration[]): readonl
     for (const statement of statements) {
       const check = /\bvalidate constraint "?([a-z_]+)"?/.exec(statement)?.[1];
       if (check !== undefined && added.has(check))
-        told(statement, 'validates in the transaction that adds, and so under its lock');
+        received(statement, 'validates in the transaction that adds, and so under its lock');
       if (made.has(tableOf.exec(statement)?.[1] ?? '')) continue;
-      for (const why of judgeOne(migration, statement, validated)) told(statement, why);
+      for (const why of judgeOne(migration, statement, validated)) received(statement, why);
       if (check !== undefined) validated.add(check);
     }
   }

@@ -221,8 +221,10 @@ export const openFixture = async () => {
       assert.ok(postings > 4, `the books hold ${postings} postings`);
       assert.equal((await fetch(`${service.rest}/readyz`)).status, 200);
       for (const part of service.processes) {
-        const said = [...secrets, ...cardNumbers].find((secret) => part.output().includes(secret));
-        assert.equal(said, undefined, 'the log holds a secret or a card number');
+        const answered = [...secrets, ...cardNumbers].find((secret) =>
+          part.output().includes(secret),
+        );
+        assert.equal(answered, undefined, 'the log holds a secret or a card number');
         assert.equal(part.child.exitCode, null);
       }
     },

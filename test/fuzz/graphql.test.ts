@@ -60,7 +60,7 @@ const ask = ({ bearer, from, body }: Request): Promise<Came> =>
     body,
   });
 
-const told = ({ body }: Request, came: Came): string =>
+const received = ({ body }: Request, came: Came): string =>
   `${body.subarray(0, 4_000).toString()} -> ${came.status} ${came.text.slice(0, 1_000)} ${fixture.logOf(came)}`;
 
 /**
@@ -72,13 +72,13 @@ const judge = (
   came: Came,
 ): { readonly data: unknown; readonly codes: readonly unknown[] } => {
   const { status, headers, text } = came;
-  assert.ok(status === 200 || (status >= 400 && status < 500), told(request, came));
-  assert.match(String(headers['x-request-id']), /^[\w.:-]{1,128}$/, told(request, came));
-  assert.equal(fixture.leakIn(text), null, told(request, came));
+  assert.ok(status === 200 || (status >= 400 && status < 500), received(request, came));
+  assert.match(String(headers['x-request-id']), /^[\w.:-]{1,128}$/, received(request, came));
+  assert.equal(fixture.leakIn(text), null, received(request, came));
   const answer: { data?: unknown; errors?: readonly { extensions?: Json }[] } = JSON.parse(text);
   const codes = (answer.errors ?? []).map(({ extensions }) => extensions?.['code']);
   for (const code of codes)
-    assert.ok(typeof code === 'string' && !/^internal/i.test(code), told(request, came));
+    assert.ok(typeof code === 'string' && !/^internal/i.test(code), received(request, came));
   return { data: answer.data, codes };
 };
 
@@ -89,10 +89,10 @@ const judge = (
 const assertNothingOfTheStranger = (request: Request, came: Came, data: unknown): void => {
   const { stranger } = fixture;
   const sent = request.body.toString();
-  assert.ok(!came.text.includes(fixture.beside), told(request, came));
+  assert.ok(!came.text.includes(fixture.beside), received(request, came));
   for (const id of [stranger.id, stranger.shopId, ...allIds(stranger.ids)]) {
-    assert.ok(!JSON.stringify(data ?? null).includes(id), told(request, came));
-    assert.ok(sent.includes(id) || !came.text.includes(id), told(request, came));
+    assert.ok(!JSON.stringify(data ?? null).includes(id), received(request, came));
+    assert.ok(sent.includes(id) || !came.text.includes(id), received(request, came));
   }
 };
 
@@ -212,7 +212,7 @@ describe('the graph answers whatever it is asked without breaking', () => {
       body: Buffer.from(JSON.stringify(asking)),
     }));
     return search(t, 60, asked, (request, came) =>
-      assert.ok(!came.text.includes(fixture.beside), told(request, came)),
+      assert.ok(!came.text.includes(fixture.beside), received(request, came)),
     );
   });
 
@@ -222,8 +222,8 @@ describe('the graph answers whatever it is asked without breaking', () => {
       40,
       requests('sk_test_abcdef_0123456789', 'query', idsAmong([fixture.merchant])),
       (request, came, data) => {
-        assert.ok(!data, told(request, came));
-        assert.ok(came.status >= 400, told(request, came));
+        assert.ok(!data, received(request, came));
+        assert.ok(came.status >= 400, received(request, came));
       },
     ));
 

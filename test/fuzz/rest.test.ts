@@ -217,17 +217,17 @@ const isJson = ({ headers }: Came): boolean =>
 /** Holds one answer to everything that every answer must be. */
 const judge = (sent: Sent, came: Came): void => {
   const { status, headers, text } = came;
-  const told = `${sent.method} ${sent.path} ${JSON.stringify(sent.headers)} ${sent.body?.subarray(0, 2_000).toString()} -> ${status} ${text.slice(0, 1_000)} ${fixture.logOf(came)}`;
-  assert.ok(status >= 200 && status < 500, told);
-  assert.match(String(headers['x-request-id']), /^[\w.:-]{1,128}$/, told);
-  assert.equal(fixture.leakIn(text), null, told);
+  const received = `${sent.method} ${sent.path} ${JSON.stringify(sent.headers)} ${sent.body?.subarray(0, 2_000).toString()} -> ${status} ${text.slice(0, 1_000)} ${fixture.logOf(came)}`;
+  assert.ok(status >= 200 && status < 500, received);
+  assert.match(String(headers['x-request-id']), /^[\w.:-]{1,128}$/, received);
+  assert.equal(fixture.leakIn(text), null, received);
   for (const id of [fixture.stranger.id, ...allIds(fixture.stranger.ids)])
-    assert.ok(!text.includes(id), `a stranger's id: ${told}`);
+    assert.ok(!text.includes(id), `a stranger's id: ${received}`);
   if (status >= 400)
-    assert.ok(!cardNumbers.some((number) => text.includes(number)), `a card's number: ${told}`);
+    assert.ok(!cardNumbers.some((number) => text.includes(number)), `a card's number: ${received}`);
   if (sent.method === 'HEAD') return;
   const body: unknown = isJson(came) ? JSON.parse(text) : null;
-  if (status >= 400) assert.ok(body, `no envelope: ${told}`);
+  if (status >= 400) assert.ok(body, `no envelope: ${received}`);
   // Another path than the route's has no description, so that the envelope alone is asked for.
   assertDescribed(sent.method, common.includes(status) ? '/' : sent.path, { status, body });
 };

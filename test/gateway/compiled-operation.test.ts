@@ -137,18 +137,18 @@ const variablesOf = (document: DocumentNode): fc.Arbitrary<Record<string, unknow
   return fc.record(variables, { requiredKeys });
 };
 
-const tell = ({ message, path, extensions }: GraphQLError): string =>
+const notify = ({ message, path, extensions }: GraphQLError): string =>
   JSON.stringify([message, path, extensions['code'], extensions['serviceName']]);
 
 /**
  * An answer as text, fields in their order; errors in any order, since subgraphs are asked at once.
  */
-const told = ({ data, errors, extensions }: ExecutionResult): object => {
+const received = ({ data, errors, extensions }: ExecutionResult): object => {
   const violations = extensions?.['valueCompletion'];
   return {
     data: JSON.stringify(data),
-    errors: errors?.map(tell).toSorted(),
-    violations: Array.isArray(violations) ? violations.map(tell).toSorted() : undefined,
+    errors: errors?.map(notify).toSorted(),
+    violations: Array.isArray(violations) ? violations.map(notify).toSorted() : undefined,
   };
 };
 
@@ -180,7 +180,10 @@ const compareAnswers = async (
       Object.assign(fixture, { seed, faults });
       const call: Call = { principal: caller, requestId: 'test' };
       const answer = await compiled(variables, call);
-      assert.deepEqual(told(answer), told(await stock.execute({ document, variables }, call)));
+      assert.deepEqual(
+        received(answer),
+        received(await stock.execute({ document, variables }, call)),
+      );
       note(answer);
     }),
     { numRuns: 60, seed: 20_260_506 },
@@ -237,7 +240,7 @@ test('an ad-hoc document that comes again answers as the first time, one with a 
       };
       const call: Call = { principal: caller, requestId: 'test' };
       const answer = await supergraph.execute(request, call);
-      assert.deepEqual(told(answer), told(await stock.execute(request, call)));
+      assert.deepEqual(received(answer), received(await stock.execute(request, call)));
       if (answer.data) answered += 1;
     }
   }

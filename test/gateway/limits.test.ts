@@ -12,7 +12,7 @@ import {
 } from '../../gateway/graphql/document-limits.ts';
 import { readConfig } from '../../subgraphs/kernel/service/config/config.ts';
 import { codesOf, post, read } from './ask-graph.ts';
-import { hear, letIn } from './raw-socket.ts';
+import { receive, letIn } from './raw-socket.ts';
 import { connect, serveGraph } from './serve-graph.ts';
 import { testKey } from './small-graph.ts';
 
@@ -160,7 +160,7 @@ describe('variables of 20,000 lists in one another are a bad request', () => {
       socket.send(
         `{"id":"1","type":"subscribe","payload":{"query":${JSON.stringify(query)},"variables":{"v":${deep}}}}`,
       );
-      assert.match(JSON.stringify(await hear(socket)), /"type":"error".*"code":"bad_request"/);
+      assert.match(JSON.stringify(await receive(socket)), /"type":"error".*"code":"bad_request"/);
       assert.deepEqual([...fixture.asked.keys()], ['apiKeyHolder'], 'nothing has run');
     });
   }

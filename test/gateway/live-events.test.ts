@@ -31,16 +31,17 @@ const everything: LiveFilter = { audience: {}, kinds: new Set(streamKinds) };
 type Reading = ReturnType<LiveEvents['read']>;
 
 const take = async (reading: Reading, count: number): Promise<Told[]> => {
-  const told: Told[] = [];
-  while (told.length < count) {
+  const received: Told[] = [];
+  while (received.length < count) {
     const { done, value } = await reading.next();
     if (done) break;
-    told.push(value);
+    received.push(value);
   }
-  return told;
+  return received;
 };
 
-const sequences = (told: readonly Told[]): string[] => told.map(({ event }) => event.sequence);
+const sequences = (received: readonly Told[]): string[] =>
+  received.map(({ event }) => event.sequence);
 
 /** Whether nothing comes. */
 const isSilent = async (reading: Reading): Promise<boolean> => {
@@ -55,7 +56,7 @@ describe('the live events', () => {
     await fixture.happen();
     const reading = live.read(everything);
     const second = await fixture.happen();
-    await fixture.tell(second);
+    await fixture.notify(second);
     await fixture.happen();
     assert.deepEqual(sequences(await take(reading, 2)), ['20', '30']);
     assert(await isSilent(reading));
@@ -100,10 +101,10 @@ describe('the live events', () => {
     const { fixture, live } = await open({ readerBuffer: 3 });
     const reading = live.read(everything);
     for (let i = 0; i < 8; i += 1) await fixture.happen();
-    const told = await take(reading, 3);
-    assert.deepEqual(sequences(told), ['60', '70', '80']);
+    const received = await take(reading, 3);
+    assert.deepEqual(sequences(received), ['60', '70', '80']);
     assert.deepEqual(
-      told.map(({ missed }) => missed),
+      received.map(({ missed }) => missed),
       [5, 0, 0],
     );
   });
@@ -119,7 +120,7 @@ describe('events that did not come over the bus', () => {
     await fixture.happen();
     assert.deepEqual(sequences(await take(reading, 5)), ['10', '20', '30', '40', '50']);
     // A relay that was thought dead speaks after all.
-    await fixture.tell(...lost);
+    await fixture.notify(...lost);
     await fixture.happen();
     assert.deepEqual(sequences(await take(reading, 1)), ['60']);
     assert(await isSilent(reading));
@@ -130,12 +131,12 @@ describe('events that did not come over the bus', () => {
     const reading = live.read(everything);
     await fixture.happen();
     for (let i = 0; i < 1_200; i += 1) fixture.store();
-    await fixture.tell();
-    const told: Told[] = [];
-    while (told.at(-1)?.event.sequence !== '12010') told.push(...(await take(reading, 1)));
+    await fixture.notify();
+    const received: Told[] = [];
+    while (received.at(-1)?.event.sequence !== '12010') received.push(...(await take(reading, 1)));
     // A reader who is slower than the store loses its oldest events, as ever, and is told how many.
-    assert.equal(told.length + told.reduce((sum, { missed }) => sum + missed, 0), 1_201);
-    await fixture.tell();
+    assert.equal(received.length + received.reduce((sum, { missed }) => sum + missed, 0), 1_201);
+    await fixture.notify();
     assert(await isSilent(reading));
     assert.equal(fixture.count('liveEventsAfter'), 3);
   });
@@ -150,7 +151,7 @@ describe('events that did not come over the bus', () => {
     assert.deepEqual(sequences(await take(reading, 1)), ['10']);
     assert(await isSilent(reading));
     fixture.obstacles.clear();
-    await fixture.tell();
+    await fixture.notify();
     assert.deepEqual(sequences(await take(reading, 2)), ['20', '30']);
   });
 
@@ -197,15 +198,15 @@ describe('a resumed reading', () => {
     const gate = Promise.withResolvers<void>();
     fixture.obstacles.set('liveEventsAfter', () => gate.promise);
     const reading = live.read(everything, '10');
-    const told = take(reading, 4);
+    const received = take(reading, 4);
     await fixture.happen();
     gate.resolve();
     // Stored already, but not yet told over the bus when the store answers.
     const late = fixture.store();
     await new Promise((resolve) => setTimeout(resolve, 20));
-    await fixture.tell(late);
+    await fixture.notify(late);
     await fixture.happen();
-    assert.deepEqual(sequences(await told), ['20', '30', '40', '50']);
+    assert.deepEqual(sequences(await received), ['20', '30', '40', '50']);
     assert(await isSilent(reading));
   });
 
@@ -226,9 +227,9 @@ describe('a resumed reading', () => {
     const { fixture, live } = await open();
     await fixture.happen();
     const reading = live.read(everything, '999999');
-    const told = take(reading, 1);
+    const received = take(reading, 1);
     await fixture.happen();
-    assert.deepEqual(sequences(await told), ['20']);
+    assert.deepEqual(sequences(await received), ['20']);
   });
 
   test('is narrowed in the store as it is in memory', async () => {

@@ -31,7 +31,7 @@ const open = async (t: TestContext, given: Partial<OidcConfig> = {}, cooldown_ms
   /**
    * What becomes of a token: the principal in words, the code of the refusal, or `not its form`.
    */
-  const said = async (token: string): Promise<string> => {
+  const answered = async (token: string): Promise<string> => {
     const answer = await read(token);
     if (answer === null) return 'not its form';
     if (isRefused(answer)) return answer.code;
@@ -47,34 +47,34 @@ const open = async (t: TestContext, given: Partial<OidcConfig> = {}, cooldown_ms
     issuer,
     config,
     read,
-    said,
-    saidOf: async (claims: JWTPayload, alg?: string) => said(await issuer.sign(claims, alg)),
+    answered,
+    answerOf: async (claims: JWTPayload, alg?: string) => answered(await issuer.sign(claims, alg)),
   };
 };
 
 describe('a token of the issuer', () => {
   test('speaks for a person with the highest of its roles, signed by any algorithm of the list', async (t) => {
-    const { issuer, saidOf } = await open(t);
+    const { issuer, answerOf } = await open(t);
     for (const alg of ['RS256', 'PS256', 'ES256', 'EdDSA'])
-      assert.equal(await saidOf(viewer(), alg), 'person-1 viewer', alg);
+      assert.equal(await answerOf(viewer(), alg), 'person-1 viewer', alg);
     assert.equal(
-      await saidOf({ ...viewer(), roles: ['offline_access', 'viewer', 'finance', 'support'] }),
+      await answerOf({ ...viewer(), roles: ['offline_access', 'viewer', 'finance', 'support'] }),
       'person-1 finance',
     );
-    assert.equal(await saidOf({ ...viewer(), roles: 'support admin' }), 'person-1 admin');
-    assert.equal(await saidOf({ ...viewer(), aud: ['other', audience] }), 'person-1 viewer');
+    assert.equal(await answerOf({ ...viewer(), roles: 'support admin' }), 'person-1 admin');
+    assert.equal(await answerOf({ ...viewer(), aud: ['other', audience] }), 'person-1 viewer');
     assert.deepEqual(await issuer.count(), { discovery: 1, keys: 1 });
   });
 
   test('is narrowed to the merchant that it names, and refused when that cannot be read', async (t) => {
-    const { saidOf } = await open(t);
+    const { answerOf } = await open(t);
     assert.equal(
-      await saidOf({ ...viewer(), merchant_id: merchantId }),
+      await answerOf({ ...viewer(), merchant_id: merchantId }),
       `person-1 viewer ${merchantId}`,
     );
     for (const merchant_id of [null, '', 'all', [merchantId], { id: merchantId }, 0, false]) {
       assert.equal(
-        await saidOf({ ...viewer(), merchant_id }),
+        await answerOf({ ...viewer(), merchant_id }),
         'unauthorized',
         JSON.stringify(merchant_id),
       );
@@ -82,10 +82,10 @@ describe('a token of the issuer', () => {
   });
 
   test('sees all merchants only when it says so, and nothing when it says neither that nor a merchant', async (t) => {
-    const { issuer, read, saidOf } = await open(t);
+    const { issuer, read, answerOf } = await open(t);
     const { platform: _, ...claims } = viewer();
-    assert.equal(await saidOf({ ...claims, platform: true }), 'person-1 viewer');
-    assert.equal(await saidOf({ ...claims, platform: 'true' }), 'person-1 viewer');
+    assert.equal(await answerOf({ ...claims, platform: true }), 'person-1 viewer');
+    assert.equal(await answerOf({ ...claims, platform: 'true' }), 'person-1 viewer');
     for (const platform of [
       undefined,
       null,
@@ -98,17 +98,17 @@ describe('a token of the issuer', () => {
       { true: true },
     ]) {
       assert.equal(
-        await saidOf({ ...claims, roles: ['admin'], platform }),
+        await answerOf({ ...claims, roles: ['admin'], platform }),
         'scope_required',
         JSON.stringify(platform),
       );
     }
     assert.equal(
-      await saidOf({ ...claims, merchant_id: merchantId }),
+      await answerOf({ ...claims, merchant_id: merchantId }),
       `person-1 viewer ${merchantId}`,
     );
     assert.equal(
-      await saidOf({ ...claims, merchant_id: merchantId, platform: true }),
+      await answerOf({ ...claims, merchant_id: merchantId, platform: true }),
       `person-1 viewer ${merchantId}`,
       'the narrower counts',
     );
@@ -130,16 +130,16 @@ describe('a token of the issuer', () => {
       merchantClaim: 'https://pay.example/merchant',
       platformClaim: 'staff.everywhere',
     };
-    const { saidOf } = await open(t, claimNames);
+    const { answerOf } = await open(t, claimNames);
     const { roles: _, platform: __, ...claims } = viewer();
     const named = {
       ...claims,
       realm_access: { roles: ['support'] },
       'https://pay.example/merchant': merchantId,
     };
-    assert.equal(await saidOf(named), `person-1 support ${merchantId}`);
+    assert.equal(await answerOf(named), `person-1 support ${merchantId}`);
     assert.equal(
-      await saidOf({
+      await answerOf({
         ...claims,
         realm_access: { roles: ['support'] },
         staff: { everywhere: true },
@@ -149,7 +149,7 @@ describe('a token of the issuer', () => {
   });
 
   test('without a role is good for nothing, and is told so', async (t) => {
-    const { saidOf } = await open(t);
+    const { answerOf } = await open(t);
     for (const roles of [
       undefined,
       null,
@@ -159,12 +159,12 @@ describe('a token of the issuer', () => {
       { admin: true },
       [['admin']],
     ]) {
-      assert.equal(await saidOf({ ...viewer(), roles }), 'scope_required', JSON.stringify(roles));
+      assert.equal(await answerOf({ ...viewer(), roles }), 'scope_required', JSON.stringify(roles));
     }
   });
 
   test('is refused when it is out of time, for others, of others, or incomplete; five seconds of another clock are forgiven', async (t) => {
-    const { saidOf } = await open(t);
+    const { answerOf } = await open(t);
     const now = now_s();
     const wrong: readonly JWTPayload[] = [
       { exp: now - 30 },
@@ -179,55 +179,55 @@ describe('a token of the issuer', () => {
     ];
     for (const claims of wrong)
       assert.equal(
-        await saidOf({ ...viewer(), ...claims }),
+        await answerOf({ ...viewer(), ...claims }),
         'unauthorized',
         JSON.stringify(claims),
       );
-    assert.equal(await saidOf({ ...viewer(), exp: now - 2, nbf: now + 2 }), 'person-1 viewer');
+    assert.equal(await answerOf({ ...viewer(), exp: now - 2, nbf: now + 2 }), 'person-1 viewer');
   });
 
   test('is refused when it is signed by nobody, by a shared secret, by an algorithm that is not of the list, or by a stranger', async (t) => {
-    const { issuer, config, said, saidOf } = await open(t);
+    const { issuer, config, answered, answerOf } = await open(t);
     const stranger = await startIssuer(t);
     const claims = { ...viewer(), iss: config.issuer };
-    assert.equal(await said(new UnsecuredJWT(claims).encode()), 'not its form');
+    assert.equal(await answered(new UnsecuredJWT(claims).encode()), 'not its form');
     const secret = createHash('sha256').update('known').digest();
     assert.equal(
-      await said(
+      await answered(
         await new SignJWT(claims).setProtectedHeader({ alg: 'HS256', kid: 'RS256-1' }).sign(secret),
       ),
       'unauthorized',
     );
-    assert.equal(await saidOf(viewer(), 'RS512'), 'unauthorized');
+    assert.equal(await answerOf(viewer(), 'RS512'), 'unauthorized');
     assert.deepEqual(await issuer.count(), { discovery: 0, keys: 0 });
-    assert.equal(await said(await stranger.sign(claims)), 'unauthorized');
+    assert.equal(await answered(await stranger.sign(claims)), 'unauthorized');
     const [header, body, signature] = (await issuer.sign(viewer())).split('.');
     const admin = Buffer.from(JSON.stringify({ ...claims, roles: ['admin'] })).toString(
       'base64url',
     );
-    assert.equal(await said([header, admin, signature].join('.')), 'unauthorized');
-    assert.equal(await said([header, body, signature].join('.')), 'person-1 viewer');
+    assert.equal(await answered([header, admin, signature].join('.')), 'unauthorized');
+    assert.equal(await answered([header, body, signature].join('.')), 'person-1 viewer');
   });
 });
 
 describe('the issuer', () => {
   test('may change its keys: the new ones are read when a token names one, the old ones are good no more', async (t) => {
-    const { issuer, said } = await open(t, {}, 0);
+    const { issuer, answered } = await open(t, {}, 0);
     const old = await issuer.sign(viewer());
-    assert.equal(await said(old), 'person-1 viewer');
+    assert.equal(await answered(old), 'person-1 viewer');
     await issuer.rotate();
-    assert.equal(await said(await issuer.sign(viewer())), 'person-1 viewer');
-    assert.equal(await said(old), 'unauthorized');
+    assert.equal(await answered(await issuer.sign(viewer())), 'person-1 viewer');
+    assert.equal(await answered(old), 'unauthorized');
   });
 
   test('is asked for its keys once, whatever unknown keys tokens name, until the cool-down is over', async (t) => {
-    const { issuer, said } = await open(t);
+    const { issuer, answered } = await open(t);
     const stranger = await startIssuer(t);
-    assert.equal(await said(await issuer.sign(viewer())), 'person-1 viewer');
+    assert.equal(await answered(await issuer.sign(viewer())), 'person-1 viewer');
     await stranger.rotate();
     const forged = await stranger.sign({ ...viewer(), iss: issuer.issuer });
     assert.deepEqual(
-      new Set(await Promise.all(Array.from({ length: 20 }, () => said(forged)))),
+      new Set(await Promise.all(Array.from({ length: 20 }, () => answered(forged)))),
       new Set(['unauthorized']),
     );
     assert.deepEqual(await issuer.count(), { discovery: 1, keys: 1 });

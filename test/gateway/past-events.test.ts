@@ -2,7 +2,7 @@
 import { describe, test, type TestContext } from 'node:test';
 import assert from 'node:assert/strict';
 import { codesOf, post, read } from './ask-graph.ts';
-import { hear, letIn, say } from './raw-socket.ts';
+import { receive, letIn, say } from './raw-socket.ts';
 import { serveGraph } from './serve-graph.ts';
 import { testKey } from './small-graph.ts';
 
@@ -21,7 +21,7 @@ const serveKey = async (t: TestContext, scopes: readonly string[]): Promise<Grap
 const first = async (t: TestContext, { socketUrl }: Graph, query: string): Promise<string> => {
   const socket = await letIn(t, socketUrl);
   say(socket, { type: 'subscribe', id: '1', payload: { query } });
-  return JSON.stringify(await hear(socket));
+  return JSON.stringify(await receive(socket));
 };
 
 const withPayment = 'subscription { paymentCreated(after: "10") { id payment { id amount } } }';
@@ -58,25 +58,25 @@ describe('a key without api:reports:read', () => {
 
   test('gets the objects of events as they happen, which it may read by their ids, but not the deliveries of a payment', async (t) => {
     const served = await serveKey(t, []);
-    const hearNext = async (query: string): Promise<string> => {
+    const receiveNext = async (query: string): Promise<string> => {
       const socket = await letIn(t, served.socketUrl);
       say(socket, { type: 'subscribe', id: '1', payload: { query } });
-      const heard = hear(socket);
-      for (let told = false; !told;) {
+      const answer = receive(socket);
+      for (let received = false; !received;) {
         await served.fixture.happen({ subjectId: 'p-now' });
-        told = await Promise.race([
-          heard.then(() => true),
+        received = await Promise.race([
+          answer.then(() => true),
           new Promise<false>((resolve) => setTimeout(resolve, 50, false)),
         ]);
       }
-      return JSON.stringify(await heard);
+      return JSON.stringify(await answer);
     };
     assert.match(
-      await hearNext('subscription { paymentCreated { payment { id amount } } }'),
+      await receiveNext('subscription { paymentCreated { payment { id amount } } }'),
       /"payment":\{"id":"p-now","amount":100\}/,
     );
     assert.match(
-      await hearNext('subscription { paymentCreated { payment { webhookDeliveries { id } } } }'),
+      await receiveNext('subscription { paymentCreated { payment { webhookDeliveries { id } } } }'),
       /"code":"scope_required"/,
     );
   });

@@ -34,7 +34,7 @@ export const say = (socket: WebSocket, message: object): void =>
   socket.send(JSON.stringify(message));
 
 /** The next message; throws when the socket closes before it comes. */
-export const hear = async (socket: WebSocket): Promise<unknown> => {
+export const receive = async (socket: WebSocket): Promise<unknown> => {
   const over = new AbortController();
   const closed = once(socket, 'close', over).then(([code]) =>
     Promise.reject(new Error(`the socket was closed with ${String(code)}`)),
@@ -49,11 +49,11 @@ export const hear = async (socket: WebSocket): Promise<unknown> => {
 };
 
 /** The next messages, which may come together. */
-export const hearAll = (socket: WebSocket, count: number): Promise<readonly unknown[]> =>
+export const receiveAll = (socket: WebSocket, count: number): Promise<readonly unknown[]> =>
   new Promise((resolve) => {
-    const heard: unknown[] = [];
+    const received: unknown[] = [];
     socket.on('message', (message: Buffer) => {
-      if (heard.push(JSON.parse(message.toString())) === count) resolve(heard);
+      if (received.push(JSON.parse(message.toString())) === count) resolve(received);
     });
   });
 
@@ -61,6 +61,6 @@ export const hearAll = (socket: WebSocket, count: number): Promise<readonly unkn
 export const letIn = async (t: TestContext, url: string, key = testKey): Promise<WebSocket> => {
   const socket = await openSocket(t, url);
   say(socket, { type: 'connection_init', payload: bearer(key) });
-  assert.deepEqual(await hear(socket), { type: 'connection_ack' });
+  assert.deepEqual(await receive(socket), { type: 'connection_ack' });
   return socket;
 };

@@ -111,7 +111,7 @@ describe('/graphql', () => {
 describe('/graphql refuses', () => {
   test('a caller that it does not know with 401 and one message, whatever is wrong', async (t) => {
     const { url } = await serveGraph(t);
-    const said = new Set<string>();
+    const answered = new Set<string>();
     for (const authorization of [
       '',
       'Bearer sk_test_abc123_wrong',
@@ -122,10 +122,10 @@ describe('/graphql refuses', () => {
       assert.equal(response.status, 401);
       assert.equal(response.headers.get('www-authenticate'), 'Bearer');
       assert.match(response.headers.get('x-request-id') ?? '', /./);
-      said.add(JSON.stringify(await response.json()));
+      answered.add(JSON.stringify(await response.json()));
     }
     assert.deepEqual(
-      [...said],
+      [...answered],
       [
         '{"errors":[{"message":"The API key is missing or not valid.","extensions":{"code":"unauthorized"}}]}',
       ],

@@ -138,16 +138,16 @@ export class Fixture {
       payload: {},
       ...parts,
     };
-    const told = {
+    const received = {
       ...event,
       payload: { id: event.subjectId, amount: 100, status: 'pending', ...event.payload },
     };
-    this.events.push(told);
-    return told;
+    this.events.push(received);
+    return received;
   }
 
   /** Tells over the bus, as the relay does, what has been made. */
-  tell(...events: readonly StreamedEvent[]): Promise<void> {
+  notify(...events: readonly StreamedEvent[]): Promise<void> {
     const newest = this.events.at(-1)?.sequence ?? '0';
     const [first, last] = [events[0], events.at(-1)];
     const behind =
@@ -163,7 +163,7 @@ export class Fixture {
   /** Makes an event and tells it over the bus. */
   async happen(parts: Partial<StreamedEvent> = {}): Promise<StreamedEvent> {
     const event = this.store(parts);
-    await this.tell(event);
+    await this.notify(event);
     return event;
   }
 

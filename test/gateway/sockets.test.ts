@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { createConnection } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { WebSocket } from 'ws';
-import { bearer, closingOf, hear, hearAll, letIn, openSocket, say } from './raw-socket.ts';
+import { bearer, closingOf, receive, receiveAll, letIn, openSocket, say } from './raw-socket.ts';
 import { connect, serveGraph, until } from './serve-graph.ts';
 import { liveKey, operatorToken, otherShopKey, testKey } from './small-graph.ts';
 
@@ -39,7 +39,7 @@ describe('a socket', () => {
     const { socketUrl } = await serveGraph(t);
     const socket = await openSocket(t, socketUrl, ['graphql-transport-ws'], bearer(testKey));
     say(socket, { type: 'connection_init' });
-    assert.deepEqual(await hear(socket), { type: 'connection_ack' });
+    assert.deepEqual(await receive(socket), { type: 'connection_ack' });
   });
 
   test('is closed with 4403 for a bad key, a live key without live mode, and no key', async (t) => {
@@ -155,10 +155,10 @@ describe('a socket', () => {
     const { socketUrl } = await serveGraph(t);
     const socket = await letIn(t, socketUrl);
     say(socket, { type: 'ping', payload: { n: 1 } });
-    assert.deepEqual(await hear(socket), { type: 'pong', payload: { n: 1 } });
+    assert.deepEqual(await receive(socket), { type: 'pong', payload: { n: 1 } });
     for (let round = 0; round < 2; round += 1) {
       say(socket, { type: 'subscribe', id: 'same', payload: { query: '{ __typename }' } });
-      assert.deepEqual(await hearAll(socket, 2), [
+      assert.deepEqual(await receiveAll(socket, 2), [
         { id: 'same', type: 'next', payload: { data: { __typename: 'Query' } } },
         { id: 'same', type: 'complete' },
       ]);
@@ -174,7 +174,7 @@ describe('a socket', () => {
     const socket = await letIn(t, socketUrl);
     for (const id of ['1', '2', '3', '4', '5'])
       say(socket, { type: 'subscribe', id, payload: { query: 'subscription { events { id } }' } });
-    const refused = await hearAll(socket, 1);
+    const refused = await receiveAll(socket, 1);
     assert.match(JSON.stringify(refused), /"type":"error".*"code":"rate_limited"/);
     assert.equal(socket.readyState, socket.OPEN);
   });

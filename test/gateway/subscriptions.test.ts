@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { GraphQLError } from 'graphql';
 import { operationsPerSocket_max } from '../../gateway/graphql/graph-protocol.ts';
 import { liveKinds } from '../../subgraphs/kernel/rules/event.ts';
-import { bearer, hear, letIn, say } from './raw-socket.ts';
+import { bearer, receive, letIn, say } from './raw-socket.ts';
 import { connect, listen, serveGraph, until, listening, readers } from './serve-graph.ts';
 import { operatorToken, otherShopKey, testKey } from './small-graph.ts';
 
@@ -113,7 +113,7 @@ describe('a subscription', () => {
       'subscription { events(kinds: [payout_created, refund_created]) { kind } }',
     );
     for (const kind of liveKinds) await fixture.happen({ kind });
-    const heard = await Promise.all(each.map((results) => results.next()));
+    const received = await Promise.all(each.map((results) => results.next()));
     const kinds = [
       'payment_created',
       'payment_status_changed',
@@ -123,7 +123,7 @@ describe('a subscription', () => {
       'subscription_status_changed',
     ];
     assert.deepEqual(
-      heard.map(({ data }, index) => data?.[fields[index] ?? '']),
+      received.map(({ data }, index) => data?.[fields[index] ?? '']),
       kinds.map((kind) => ({ kind })),
     );
     for (const kind of kinds) assert.deepEqual((await all.next()).data, { events: { kind } });
@@ -201,10 +201,10 @@ describe('a subscription', () => {
       big: true,
     });
     await fixture.happen({ subjectId: 'p' });
-    const heard = await Promise.all([...same, operator].map((results) => results.next()));
+    const received = await Promise.all([...same, operator].map((results) => results.next()));
     assert.deepEqual(
-      heard.map(({ data }) => data),
-      heard.map(() => ({ paymentCreated: { payment: { amount: 100, id: 'p' } } })),
+      received.map(({ data }) => data),
+      received.map(() => ({ paymentCreated: { payment: { amount: 100, id: 'p' } } })),
     );
     assert.deepEqual((await other.next()).data, { paymentCreated: { payment: { id: 'p' } } });
     assert.equal(fixture.count('liveEvent'), 3);
@@ -236,7 +236,7 @@ describe('a subscription', () => {
     );
     const { sequence } = fixture.store();
     fixture.gone.add(sequence);
-    await fixture.tell(...fixture.events);
+    await fixture.notify(...fixture.events);
     await fixture.happen({ subjectId: 'p' });
     assert.deepEqual(await events.next(), {
       data: { paymentCreated: { id: '20', payment: { id: 'p' } } },
@@ -259,16 +259,19 @@ describe('a subscription', () => {
       await fixture.happen({ payload: { large } });
       await quick.next();
     }
-    const heard: {
+    const received: {
       payload: { data: { paymentCreated: { id: string } }; extensions?: { missed: number } };
     }[] = [];
-    slow.on('message', (message: Buffer) => heard.push(JSON.parse(message.toString())));
+    slow.on('message', (message: Buffer) => received.push(JSON.parse(message.toString())));
     slow.resume();
-    await until(() => heard.at(-1)?.payload.data.paymentCreated.id === String(total * 10));
-    const missed = heard.reduce((sum, { payload }) => sum + (payload.extensions?.missed ?? 0), 0);
+    await until(() => received.at(-1)?.payload.data.paymentCreated.id === String(total * 10));
+    const missed = received.reduce(
+      (sum, { payload }) => sum + (payload.extensions?.missed ?? 0),
+      0,
+    );
     assert(missed > 0, 'nothing was missed');
-    assert.equal(missed + heard.length, total);
-    const ids = heard.map(({ payload }) => Number(payload.data.paymentCreated.id));
+    assert.equal(missed + received.length, total);
+    const ids = received.map(({ payload }) => Number(payload.data.paymentCreated.id));
     assert.deepEqual(
       ids,
       [...new Set(ids)].toSorted((a, b) => a - b),
@@ -349,7 +352,7 @@ describe('a subscription is refused', () => {
       const { socketUrl } = await serveGraph(t);
       const socket = await letIn(t, socketUrl);
       say(socket, { type: 'subscribe', id: '1', payload: { query } });
-      const answer = await hear(socket);
+      const answer = await receive(socket);
       assert(
         typeof answer === 'object' && answer !== null && 'type' in answer && 'payload' in answer,
       );
@@ -368,7 +371,7 @@ describe('a subscription is refused', () => {
     const query = 'subscription { events { id } }';
     for (let i = 0; i <= operationsPerSocket_max; i += 1)
       say(socket, { type: 'subscribe', id: `${i}`, payload: { query } });
-    assert.deepEqual(await hear(socket), {
+    assert.deepEqual(await receive(socket), {
       id: `${operationsPerSocket_max}`,
       type: 'error',
       payload: [

@@ -82,10 +82,10 @@ const onEachPath = async (
   const run = () =>
     harness.supergraph.execute({ document, variables: {} }, { principal, requestId: 'r' });
   const [stock, again, compiled] = [await run(), await run(), await run()];
-  const told = ({ data, errors }: ExecutionResult) =>
+  const received = ({ data, errors }: ExecutionResult) =>
     JSON.stringify([data, errors?.map(({ message, path }) => [message, path])]);
-  assert.equal(told(again), told(stock));
-  assert.equal(told(compiled), told(stock));
+  assert.equal(received(again), received(stock));
+  assert.equal(received(compiled), received(stock));
   return stock;
 };
 

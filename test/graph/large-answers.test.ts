@@ -21,14 +21,14 @@ const ask = async (
 ): Promise<{ readonly held_ms: number; readonly rss_bytes: number }> => {
   const answer = once(child, 'message');
   child.send(message);
-  const [told] = await answer;
-  return told;
+  const [received] = await answer;
+  return received;
 };
 
 before(async () => {
   child = fork(join(import.meta.dirname, 'serve-harness.ts'));
-  const [said] = await once(child, 'message');
-  served = said;
+  const [answered] = await once(child, 'message');
+  served = answered;
 });
 after(async () => {
   if (child.exitCode !== null) return;

@@ -244,7 +244,7 @@ const statementsOfEvent = async (
   const [event] = rows;
   assert(event);
   const before = counted.texts.length;
-  const told = {
+  const received = {
     sequence: String(sequence),
     kind: 'payment.created',
     merchantId: many.id('merchant'),
@@ -255,7 +255,7 @@ const statementsOfEvent = async (
   await bus.publish('events', {
     behind: String(sequence - 1),
     last: String(sequence),
-    events: [{ ...told, at: '2026-05-06T10:00:00.000Z', payload: {} }],
+    events: [{ ...received, at: '2026-05-06T10:00:00.000Z', payload: {} }],
   });
   for (const { value } of await Promise.all(answers)) {
     assert.equal(value?.errors, undefined, JSON.stringify(value?.errors));

@@ -48,7 +48,7 @@ export const accessFacts: Facts = {
     const { service, merchant } = harness();
     const { payment, url } = await order(merchant, 8_000);
     await onPage(url, 'pay');
-    const told = {
+    const received = {
       event: 'payment.succeeded',
       type: 'notification',
       object: {
@@ -56,18 +56,18 @@ export const accessFacts: Facts = {
         metadata: { merchant_id: merchant.id, operation_id: payment.id },
       },
     };
-    const tell = (body: unknown) =>
+    const notify = (body: unknown) =>
       fetch(`${service.rest}/callbacks/yookassa`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(body),
       });
     const answers = await Promise.all([
-      tell(told),
-      tell(told),
-      tell({}),
-      tell([1]),
-      tell({ object: { metadata: { merchant_id: 'x', operation_id: 1 } } }),
+      notify(received),
+      notify(received),
+      notify({}),
+      notify([1]),
+      notify({ object: { metadata: { merchant_id: 'x', operation_id: 1 } } }),
     ]);
     assert.deepEqual(
       answers.map(({ status }) => status),
@@ -76,7 +76,7 @@ export const accessFacts: Facts = {
     const elsewhere = await fetch(`${service.rest}/callbacks/yookassa`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-forwarded-for': '9.9.9.9' },
-      body: JSON.stringify(told),
+      body: JSON.stringify(received),
     });
     assert.equal(elsewhere.status, 403);
     assert.equal(

@@ -9,7 +9,7 @@ test('through faults of every kind and kills of every process nothing is paid, c
   const print = (line: string): void => context.diagnostic(line);
   const { done, killed, agreed } = await runChaos({
     operations: 150,
-    abreast: 12,
+    atOnce: 12,
     kills: 5,
     calm_ms: 1_500,
     times: 6,

@@ -95,13 +95,13 @@ describe('test and live mode of one shop', () => {
     for (const [mode, call] of modes()) {
       const [own, foreign] = [made.get(mode), made.get(mode === 'test' ? 'live' : 'test')];
       const answers = await Promise.all(paths.map((path) => call('GET', path)));
-      const said = answers.map(({ body }) =>
+      const answered = answers.map(({ body }) =>
         typeof body === 'string' ? body : JSON.stringify(body),
       );
-      for (const [index, text] of said.entries())
+      for (const [index, text] of answered.entries())
         for (const id of foreign ?? [])
           assert.ok(!text.includes(id), `${mode} ${paths[index]} shows ${id}`);
-      const seen = said.join('\n');
+      const seen = answered.join('\n');
       for (const id of own ?? [])
         assert.ok(seen.includes(id), `${mode} shows its own ${id} nowhere`);
       for (const kind of ['payments', 'payouts', 'subscriptions', 'tokens']) {

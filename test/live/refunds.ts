@@ -94,8 +94,8 @@ export const refundFacts: Facts = {
       await acquirer.faults({ rates: { lost: 1 } });
       await confirmed(harness(), payment.id, 'pay');
       const answer = await eventually(async () => {
-        const told = await merchant.call('POST', `/payments/${payment.id}/refund`, {});
-        return told.status === 201 && told;
+        const received = await merchant.call('POST', `/payments/${payment.id}/refund`, {});
+        return received.status === 201 && received;
       }, 'the refund');
       await acquirer.faults({ rates: { lost: 0 } });
       assert.equal(answer.body.amount, 9_900);

@@ -221,7 +221,7 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
   });
 
   test('another amount or another order than ours moves nothing and is told to the operators', async () => {
-    for (const [fault, said] of [
+    for (const [fault, answered] of [
       ['wrong_amount', /7701 kopecks.*7700 minor units/],
       ['wrong_id', /T-Bank's \d+ is 7700 kopecks for [0-9a-f-]{36}; ordered/],
     ] as const) {
@@ -239,7 +239,7 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
           ({ kind, subjectId }: any) => kind === 'bank_echo_differs' && subjectId === payment.id,
         );
       };
-      assert.match((await eventually(find, 'the alert')).detail, said);
+      assert.match((await eventually(find, 'the alert')).detail, answered);
       assert.deepEqual(
         [
           (await harness.merchant.call('GET', `/payments/${payment.id}`)).body.status,
@@ -323,7 +323,7 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
     const { merchant, service } = harness;
     const { payment, url } = await order(merchant, 8_000, 'sbp');
     await onPage(url, 'pay');
-    const told = {
+    const received = {
       TerminalKey: tbankTerminal.id,
       OrderId: payment.id,
       Success: true,
@@ -332,7 +332,7 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
       ErrorCode: '0',
       Amount: 8_000,
     };
-    const tell = async (body: object, id = merchant.id) => {
+    const notify = async (body: object, id = merchant.id) => {
       const answer = await fetch(`${service.rest}/callbacks/tbank/${id}`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
@@ -340,19 +340,19 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
       });
       return [answer.status, await answer.text()];
     };
-    const signed = { ...told, Token: signatureOf(told, tbankTerminal.password) };
-    assert.deepEqual(await Promise.all([tell(signed), tell(signed), tell(signed, 'x')]), [
+    const signed = { ...received, Token: signatureOf(received, tbankTerminal.password) };
+    assert.deepEqual(await Promise.all([notify(signed), notify(signed), notify(signed, 'x')]), [
       [200, 'OK'],
       [200, 'OK'],
       [200, 'OK'],
     ]);
     const forged = [
-      told,
+      received,
       { ...signed, Amount: 8_001 },
-      { ...told, Token: signatureOf(told, 'another password') },
+      { ...received, Token: signatureOf(received, 'another password') },
       { ...signed, TerminalKey: 'Other' },
     ];
-    for (const one of forged) assert.equal((await tell(one))[0], 403);
+    for (const one of forged) assert.equal((await notify(one))[0], 403);
     assert.equal(
       (await merchant.call('GET', `/payments/${payment.id}`)).body.status,
       'processing',

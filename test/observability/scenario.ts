@@ -49,7 +49,7 @@ export const live = async (service: Service, traceparent: string): Promise<Lived
   const { payment, payment_url: paymentUrl } = created.body;
   await payByCard(paymentUrl);
   await confirmAtBank(paymentUrl);
-  await receiver.until(({ body: told }) => told.event === 'payment.succeeded');
+  await receiver.until(({ body: received }) => received.event === 'payment.succeeded');
   const payouts = [
     {
       method: 'payouts_sbp',
@@ -80,9 +80,9 @@ export const live = async (service: Service, traceparent: string): Promise<Lived
   await merchant.call('POST', '/payments', { amount: 'much', card: privateData.card });
   const payoutId: string = made[0]?.body.payout.id;
   await receiver.until(
-    ({ body: told }) => told.event === 'payout.succeeded' && told.data.id === payoutId,
+    ({ body: received }) => received.event === 'payout.succeeded' && received.data.id === payoutId,
   );
-  await receiver.until(({ body: told }) => told.event === 'payment.refunded');
+  await receiver.until(({ body: received }) => received.event === 'payment.refunded');
   const headers = receiver.received.map((received) => Object.keys(received.headers)).flat();
   await receiver.close();
   const pageToken: string = paymentUrl.split('/pay/')[1];

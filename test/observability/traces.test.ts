@@ -141,12 +141,12 @@ for (const size of ['one', 'separate'] as const satisfies readonly Size[]) {
         const requests = entries.filter(({ msg }) => msg === 'request');
         assert.ok(requests.length > 10, `saw only ${requests.length} requests`);
         const traces = new Set(spans.map(({ traceId }) => traceId));
-        const told = requests.filter(
+        const received = requests.filter(
           ({ route, requestId }) =>
             typeof requestId === 'string' && String(route).startsWith('/v1/public/pa'),
         );
-        assert.ok(told.length >= 6, `saw only ${told.length} calls`);
-        for (const { traceId } of told)
+        assert.ok(received.length >= 6, `saw only ${received.length} calls`);
+        for (const { traceId } of received)
           assert.ok(traces.has(String(traceId)), `the trace ${String(traceId)}`);
         for (const [what, secret] of Object.entries(lived.secrets))
           assert.ok(!printed.includes(secret), `${what} is in the logs`);

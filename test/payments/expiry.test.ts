@@ -92,10 +92,10 @@ test('two thousand links that end at the same moment all expire in a handful of 
   pool.off('acquire', count);
   assert.ok(errands <= 12, `took ${errands} statements and transactions`);
   assert.deepEqual(await counted(key), { expired: 2_000 });
-  const told = await webhooksOf(key);
-  assert.equal(told.length, 2_000);
-  assert.equal(new Set(told.map(({ subject_id }) => subject_id)).size, 2_000);
-  const { event, data } = JSON.parse(told[0]?.webhook_body ?? '{}');
+  const received = await webhooksOf(key);
+  assert.equal(received.length, 2_000);
+  assert.equal(new Set(received.map(({ subject_id }) => subject_id)).size, 2_000);
+  const { event, data } = JSON.parse(received[0]?.webhook_body ?? '{}');
   assert.deepEqual(
     [event, data.status, data.metadata, data.finalized_at],
     [
@@ -189,8 +189,8 @@ test('of a cancel, a pay and the end of the link at the same moment exactly one 
   assert.equal(pending, undefined);
   const total = Object.values(ended).reduce((sum, count) => sum + count, 0);
   assert.equal(total, 30, JSON.stringify(ended));
-  const told = await webhooksOf(key);
-  assert.equal(told.length, 30 - (ended['processing'] ?? 0), 'one webhook for each that ended');
+  const received = await webhooksOf(key);
+  assert.equal(received.length, 30 - (ended['processing'] ?? 0), 'one webhook for each that ended');
   const { rows } = await migrated.database.pool.query(
     'select 1 from simulator_operation where merchant_id = $1',
     [key.merchantId],

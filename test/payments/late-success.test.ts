@@ -175,12 +175,12 @@ test('a live payment that its bank had not seen until it expired is asked about 
     ['payment', at(90_001)],
     'save for an operator',
   );
-  const told = await Promise.all(
+  const received = await Promise.all(
     Array.from({ length: 10 }, (_, index) =>
       after(90_001, index % 2 === 0 ? 'notified' : 'planned'),
     ),
   );
-  assert.ok(told.every(({ status }) => status === 'expired'));
+  assert.ok(received.every(({ status }) => status === 'expired'));
   assert.equal(
     (await findPayment(database.pool, paymentKey, at(90_002)))?.payment.askAt,
     null,

@@ -302,19 +302,21 @@ test('each successful refund is told with the payment as it was at that moment, 
     'select stream_kind, payload, webhook_event, webhook_body, webhook_url from event where merchant_id = $1 and created_at >= $2 order by position',
     [key.merchantId, at(100).toString()],
   );
-  const told = rows.map(({ stream_kind, payload, webhook_event, webhook_body, webhook_url }) => {
-    const data = webhook_body ? JSON.parse(webhook_body).data : null;
-    const refunds = data?.refunds.map((one: any) => `${one.status} ${one.amount}`).join(', ');
-    return [
-      stream_kind,
-      payload?.amount ?? payload?.status,
-      webhook_event,
-      data && `${data.status} ${data.amount_refunded}: ${refunds}`,
-      webhook_url,
-    ];
-  });
+  const received = rows.map(
+    ({ stream_kind, payload, webhook_event, webhook_body, webhook_url }) => {
+      const data = webhook_body ? JSON.parse(webhook_body).data : null;
+      const refunds = data?.refunds.map((one: any) => `${one.status} ${one.amount}`).join(', ');
+      return [
+        stream_kind,
+        payload?.amount ?? payload?.status,
+        webhook_event,
+        data && `${data.status} ${data.amount_refunded}: ${refunds}`,
+        webhook_url,
+      ];
+    },
+  );
   const url = 'https://shop.example/hook';
-  assert.deepEqual(told, [
+  assert.deepEqual(received, [
     ['refund.created', 401, null, null, null],
     ['refund.created', 400, null, null, null],
     [null, undefined, 'payment.refunded', 'succeeded 400: failed 401, succeeded 400', url],

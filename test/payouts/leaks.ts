@@ -32,15 +32,18 @@ const tablesOf = async (databaseUrl: string): Promise<[string, string][]> => {
 };
 
 /** Hears everything that Redis is told from now on: queues, bus, limits. */
-export const overhear = async (redisUrl: string | null) => {
-  if (redisUrl === null) return { heard: () => '', close: () => {} };
-  const said: string[] = [];
+export const observe = async (redisUrl: string | null) => {
+  if (redisUrl === null) return { received: () => '', close: () => {} };
+  const answered: string[] = [];
   const client = new Redis(redisUrl);
   const monitor = await client.monitor();
   monitor.on('monitor', (_time: string, command: readonly string[]) =>
-    said.push(command.join(' ')),
+    answered.push(command.join(' ')),
   );
-  return { heard: () => said.join('\n'), close: () => (monitor.disconnect(), client.disconnect()) };
+  return {
+    received: () => answered.join('\n'),
+    close: () => (monitor.disconnect(), client.disconnect()),
+  };
 };
 
 /** Everything there is to look at. */

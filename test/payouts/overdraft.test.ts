@@ -31,14 +31,14 @@ const openSpender = async (key: KeyPrincipal, count: number, amount: bigint) => 
     },
   );
   const ended = once(child, 'close');
-  let said = '';
-  child.stdout.on('data', (text: Buffer) => (said += text.toString()));
+  let answered = '';
+  child.stdout.on('data', (text: Buffer) => (answered += text.toString()));
   await Promise.race([once(child.stdout, 'data'), ended]);
   return {
     begin: async (): Promise<{ made: number; uncovered: number }> => {
       child.stdin.write('go\n');
       await ended;
-      return JSON.parse(said.replace('ready\n', ''));
+      return JSON.parse(answered.replace('ready\n', ''));
     },
   };
 };

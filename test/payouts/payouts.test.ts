@@ -236,9 +236,9 @@ describe('what the bank answers', () => {
           paid,
           fees: 0n,
         });
-        const told =
+        const received =
           status === 'pending' ? [] : [['payout.status_changed', `payout.${status}`, status]];
-        assert.deepEqual(await eventsOf(id), [['payout.created', null, null], ...told]);
+        assert.deepEqual(await eventsOf(id), [['payout.created', null, null], ...received]);
         await harness.send(at(20));
         assert.equal(
           (await harness.find(payout)).status,

@@ -13,7 +13,7 @@ import {
 } from '../support/merchant.ts';
 import { noRedis, startRedis, type TestRedis } from '../support/redis.ts';
 import { startService, type Service, type Size } from '../support/service.ts';
-import { lookEverywhere, overhear } from './leaks.ts';
+import { lookEverywhere, observe } from './leaks.ts';
 import { cardNumber } from './harness.ts';
 
 const sbp = { phone: '+79161234567', bank_id: '100000000111' };
@@ -41,7 +41,7 @@ for (const size of ['one', 'separate'] as const satisfies readonly Size[]) {
     () => {
       let database: TestDatabase;
       let redis: TestRedis | null = null;
-      let ear: Awaited<ReturnType<typeof overhear>>;
+      let listener: Awaited<ReturnType<typeof observe>>;
       let service: Service;
       let merchant: Merchant;
       before(async () => {
@@ -49,7 +49,7 @@ for (const size of ['one', 'separate'] as const satisfies readonly Size[]) {
           startTestDatabase({ migrated: true }),
           size === 'separate' ? startRedis() : null,
         ]);
-        ear = await overhear(redis?.url ?? null);
+        listener = await observe(redis?.url ?? null);
         service = await startService(size, {
           DATABASE_URL: database.url,
           ...(redis ? { REDIS_URL: redis.url } : {}),
@@ -62,7 +62,7 @@ for (const size of ['one', 'separate'] as const satisfies readonly Size[]) {
       });
       after(async () => {
         await service.stop();
-        ear.close();
+        listener.close();
         await Promise.all([redis?.stop(), database.stop()]);
       });
 
@@ -360,7 +360,7 @@ for (const size of ['one', 'separate'] as const satisfies readonly Size[]) {
           new RegExp(cardNumber.slice(0, 12)),
         );
 
-        const places = await lookEverywhere(service, database.url, ear.heard());
+        const places = await lookEverywhere(service, database.url, listener.received());
         const looked = [...places].filter(([, text]) => text.length > 0).map(([place]) => place);
         assert.ok(
           looked.length >= 15 &&
@@ -372,7 +372,7 @@ for (const size of ['one', 'separate'] as const satisfies readonly Size[]) {
           places.get('table public.payout')?.includes(paid.body.payout.id),
           'what is there is found',
         );
-        if (redis) assert.ok(ear.heard().length > 10_000, 'Redis was overheard');
+        if (redis) assert.ok(listener.received().length > 10_000, 'Redis was overheard');
         assert.ok(
           [...places].some(
             ([place, text]) => place.startsWith('output of') && text.includes('"level"'),

@@ -21,7 +21,7 @@ import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
 import { refundPayment } from '../../subgraphs/payments/refunds/refund-payment.ts';
 import { findPayment, findRefunds } from '../../subgraphs/payments/store-payment.ts';
 import type { MigratedDatabase } from '../support/migrated.ts';
-import type { Said } from './payment-model.ts';
+import type { Answered } from './payment-model.ts';
 
 const start = Temporal.Instant.from('2026-11-21T10:00:00Z');
 const traits = {
@@ -32,14 +32,14 @@ const traits = {
   payerBank: null,
 };
 
-const answers: Record<Said | 'unseen', BankAnswer> = {
+const answers: Record<Answered | 'unseen', BankAnswer> = {
   approve: { kind: 'approved', reference: 'r', rrn: '1', traits },
   decline: { kind: 'declined', failureCode: 'do_not_honor', bankCode: 'x' },
   silent: { kind: 'unknown' },
   pending: { kind: 'pending', askAt: null },
   unseen: { kind: 'unseen' },
 };
-const refundAnswers: Record<Said, RefundAnswer> = {
+const refundAnswers: Record<Answered, RefundAnswer> = {
   approve: { kind: 'approved', reference: 'r' },
   decline: { kind: 'declined', failureCode: 'refund_rejected', bankCode: 'x' },
   silent: { kind: 'unknown' },
@@ -107,7 +107,7 @@ export class LivedPayment {
     return start.add({ minutes: this.#minutes, milliseconds: this.#calls });
   }
 
-  #bank(refund: Said): Banks {
+  #bank(refund: Answered): Banks {
     const banks = openBanks(openSimulator(this.#database), this.#database.pool);
     const bank: Bank = {
       ...banks.simulator,
@@ -143,40 +143,40 @@ export class LivedPayment {
     while ((await expirePayments(this.#database, this.#bank('silent'), () => now)) > 0);
   }
 
-  async bankSays(said: Said | 'unseen', times: number): Promise<void> {
+  async bankAnswers(answered: Answered | 'unseen', times: number): Promise<void> {
     const now = this.#now();
     await Promise.all(
       Array.from({ length: times }, () =>
-        applyBankAnswer(this.#database, this.#payment, 'bank', answers[said], now),
+        applyBankAnswer(this.#database, this.#payment, 'bank', answers[answered], now),
       ),
     );
   }
 
-  #refund(index: number, amount: bigint | null, said: Said) {
+  #refund(index: number, amount: bigint | null, answered: Answered) {
     const request = {
       paymentId: this.#id,
       amount,
       reason: null,
       idempotency: { key: `refund-${index}` },
     };
-    return refundPayment(this.#database, this.#bank(said), this.#key, request, this.#now());
+    return refundPayment(this.#database, this.#bank(answered), this.#key, request, this.#now());
   }
 
   /** Asks for a refund; gives the refusal, if it was refused. */
-  async refund(amount: bigint | null, said: Said): Promise<string | null> {
-    const made = await this.#refund(this.#asked.length, amount, said);
+  async refund(amount: bigint | null, answered: Answered): Promise<string | null> {
+    const made = await this.#refund(this.#asked.length, amount, answered);
     this.#asked.push({ amount, id: isRefused(made) ? null : made.refund.id });
     return isRefused(made) ? made.code : null;
   }
 
   /** Tells what became of a refund; nothing when there is no such refund. */
-  async answer(of: number, said: Said, times: number): Promise<void> {
+  async answer(of: number, answered: Answered, times: number): Promise<void> {
     const refund = (await this.refunds())[of];
     const now = this.#now();
     if (refund)
       await Promise.all(
         Array.from({ length: times }, () =>
-          applyRefundAnswer(this.#database, refund, refundAnswers[said], now),
+          applyRefundAnswer(this.#database, refund, refundAnswers[answered], now),
         ),
       );
   }

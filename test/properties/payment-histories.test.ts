@@ -13,7 +13,7 @@ import {
   refundedOf,
   refusalOf,
   type Model,
-  type Said,
+  type Answered,
   type Step,
 } from './payment-model.ts';
 
@@ -21,7 +21,7 @@ let migrated: MigratedDatabase;
 before(async () => void (migrated = await startMigratedDatabase()));
 after(() => migrated.close());
 
-const said = fc.constantFrom<Said>('approve', 'decline', 'silent', 'pending');
+const answered = fc.constantFrom<Answered>('approve', 'decline', 'silent', 'pending');
 const times = fc.integer({ min: 1, max: 3 });
 const few = fc.integer({ min: 0, max: 3 });
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -35,7 +35,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 4,
     arbitrary: fc.record({
       do: fc.constant('bank'),
-      said: fc.constantFrom<Said | 'unseen'>(
+      answered: fc.constantFrom<Answered | 'unseen'>(
         'approve',
         'approve',
         'decline',
@@ -51,10 +51,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       do: fc.constant('refund'),
       share: fc.option(fc.integer({ min: 0, max: 101 }), { freq: 1 }),
-      said,
+      answered,
     }),
   },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('answer'), of: few, said, times }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('answer'), of: few, answered, times }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('replay'), of: few }) },
 );
 const session: Step = { do: 'session' };
@@ -64,8 +64,8 @@ const session: Step = { do: 'session' };
  */
 const beginning = fc.constantFrom<readonly Step[]>(
   [],
-  [session, { do: 'bank', said: 'approve', times: 1 }],
-  [session, { do: 'bank', said: 'decline', times: 2 }],
+  [session, { do: 'bank', answered: 'approve', times: 1 }],
+  [session, { do: 'bank', answered: 'decline', times: 2 }],
   [session, { do: 'wait', minutes: 20 }],
   [{ do: 'cancel' }],
 );
@@ -84,14 +84,14 @@ const take = async (lived: LivedPayment, before: Model, taken: Step, now: Model)
     case 'wait':
       return lived.waitUntil(now.at_min);
     case 'bank':
-      return lived.bankSays(taken.said, taken.times);
+      return lived.bankAnswers(taken.answered, taken.times);
     case 'refund':
       return assert.equal(
-        await lived.refund(askedOf(before, taken.share), taken.said),
+        await lived.refund(askedOf(before, taken.share), taken.answered),
         refusalOf(before, taken.share),
       );
     case 'answer':
-      return lived.answer(taken.of, taken.said, taken.times);
+      return lived.answer(taken.of, taken.answered, taken.times);
     case 'replay': {
       const written = await lived.writings();
       await lived.replay(taken.of);

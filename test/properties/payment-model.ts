@@ -5,20 +5,25 @@
  */
 
 /** What a bank may say of a payment, or of a refund. */
-export type Said = 'approve' | 'decline' | 'silent' | 'pending';
+export type Answered = 'approve' | 'decline' | 'silent' | 'pending';
 
 /** One step of a history. An answer comes `times` times at once: banks repeat themselves. */
 export type Step =
   | { readonly do: 'session' | 'cancel' }
   | { readonly do: 'wait'; readonly minutes: number }
-  | { readonly do: 'bank'; readonly said: Said | 'unseen'; readonly times: number }
+  | { readonly do: 'bank'; readonly answered: Answered | 'unseen'; readonly times: number }
   /**
    * `share` of the payment's amount in hundredths; null: what is left. `said`: what the bank says
    * to the order at once.
    */
-  | { readonly do: 'refund'; readonly share: number | null; readonly said: Said }
+  | { readonly do: 'refund'; readonly share: number | null; readonly answered: Answered }
   /** An answer about the refund made `of`-th, be it final or not. */
-  | { readonly do: 'answer'; readonly of: number; readonly said: Said; readonly times: number }
+  | {
+      readonly do: 'answer';
+      readonly of: number;
+      readonly answered: Answered;
+      readonly times: number;
+    }
   /**
    * A creation that was made before is asked for again under its Idempotency-Key: the payment (0)
    * or a refund.
@@ -86,12 +91,12 @@ const alerted = (model: Model, kind: string, times = 1): Model => ({
   alerts: [...model.alerts, ...Array.from({ length: times }, () => kind)],
 });
 
-const afterBank = (model: Model, said: Said | 'unseen'): Model => {
+const afterBank = (model: Model, answered: Answered | 'unseen'): Model => {
   const { status } = model;
   // What the bank has not seen is given again: it ends nothing.
-  if (said === 'silent' || said === 'pending' || said === 'unseen') return model;
-  if (status === 'processing') return ended(model, said === 'approve' ? 'succeeded' : 'failed');
-  if (said === 'approve') {
+  if (answered === 'silent' || answered === 'pending' || answered === 'unseen') return model;
+  if (status === 'processing') return ended(model, answered === 'approve' ? 'succeeded' : 'failed');
+  if (answered === 'approve') {
     if (model.late || !['failed', 'expired', 'cancelled'].includes(status)) return model;
     return alerted(
       {
@@ -103,16 +108,16 @@ const afterBank = (model: Model, said: Said | 'unseen'): Model => {
     );
   }
   const contradicts =
-    said === 'decline' &&
+    answered === 'decline' &&
     (status === 'succeeded' || status === 'refunded') &&
     !model.alerts.includes('bank_answer_contradicts');
   return contradicts ? alerted(model, 'bank_answer_contradicts') : model;
 };
 
-const afterAnswer = (model: Model, of: number, said: Said): Model => {
+const afterAnswer = (model: Model, of: number, answered: Answered): Model => {
   const refund = model.refunds[of];
-  if (refund?.status !== 'pending' || said === 'silent' || said === 'pending') return model;
-  const status = said === 'approve' ? ('succeeded' as const) : ('failed' as const);
+  if (refund?.status !== 'pending' || answered === 'silent' || answered === 'pending') return model;
+  const status = answered === 'approve' ? ('succeeded' as const) : ('failed' as const);
   const after = { ...model, refunds: model.refunds.with(of, { ...refund, status }) };
   if (status === 'failed') return model.late ? alerted(after, 'late_success') : after;
   const full = !model.late && sum(after, 'succeeded') === model.amount;
@@ -135,14 +140,14 @@ export const refusalOf = (model: Model, share: number | null): string | null => 
   return left === 0n || (askedOf(model, share) ?? 0n) > left ? 'amount_exceeds_remainder' : null;
 };
 
-const afterRefund = (model: Model, share: number | null, said: Said): Model => {
+const afterRefund = (model: Model, share: number | null, answered: Answered): Model => {
   if (refusalOf(model, share) !== null) return model;
   const amount =
     askedOf(model, share) ?? model.amount - sum(model, 'succeeded') - sum(model, 'pending');
   return afterAnswer(
     { ...model, refunds: [...model.refunds, { amount, status: 'pending' }] },
     model.refunds.length,
-    said,
+    answered,
   );
 };
 
@@ -158,11 +163,11 @@ export const modelAfter = (model: Model, step: Step): Model => {
     case 'wait':
       return afterWait(model, step.minutes);
     case 'bank':
-      return afterBank(model, step.said);
+      return afterBank(model, step.answered);
     case 'refund':
-      return afterRefund(model, step.share, step.said);
+      return afterRefund(model, step.share, step.answered);
     case 'answer':
-      return afterAnswer(model, step.of, step.said);
+      return afterAnswer(model, step.of, step.answered);
     case 'replay':
       return model;
   }

@@ -42,18 +42,18 @@ const open = async (t: TestContext, urls: StoreUrls, log = openTestLog().log): P
 const startProcess = async (
   t: TestContext,
   urls: StoreUrls,
-): Promise<{ readonly child: ChildProcess; readonly heard: string[] }> => {
+): Promise<{ readonly child: ChildProcess; readonly received: string[] }> => {
   const child = fork(new URL('./bus-process.ts', import.meta.url), [
     urls.databaseUrl,
     urls.redisUrl ?? '-',
   ]);
   t.after(() => child.kill('SIGKILL'));
   await once(child, 'message');
-  const heard: string[] = [];
+  const received: string[] = [];
   child.on('message', (stretch) =>
-    heard.push(...sequencesOf(readMessage('events', JSON.stringify(stretch)))),
+    received.push(...sequencesOf(readMessage('events', JSON.stringify(stretch)))),
   );
-  return { child, heard };
+  return { child, received };
 };
 
 const sequencesOf = ({ events }: StreamStretch): string[] => events.map(({ sequence }) => sequence);
@@ -76,8 +76,8 @@ for (const kind of storeKinds) {
       const urls = await stores.fresh();
       const bus = await open(t, urls);
       const [one, two] = await Promise.all([startProcess(t, urls), startProcess(t, urls)]);
-      const heard: string[] = [];
-      bus.subscribe('events', (told) => heard.push(...sequencesOf(told)));
+      const received: string[] = [];
+      bus.subscribe('events', (message) => received.push(...sequencesOf(message)));
       const expected = Array.from({ length: 600 }, (_, sequence) => String(sequence));
       await Promise.all(
         expected.map((sequence) => bus.publish('events', stretch(event(Number(sequence))))),
@@ -85,10 +85,10 @@ for (const kind of storeKinds) {
       one.child.send(stretch(event(600)));
       expected.push('600');
       await until('all have heard all', () =>
-        [heard, one.heard, two.heard].every((list) => list.length >= expected.length),
+        [received, one.received, two.received].every((list) => list.length >= expected.length),
       );
       await delay(200);
-      for (const list of [heard, one.heard, two.heard]) assert.deepEqual(list, expected);
+      for (const list of [received, one.received, two.received]) assert.deepEqual(list, expected);
     });
 
     test('a process that closes the bus ends by itself', async (t) => {
@@ -106,52 +106,52 @@ for (const kind of storeKinds) {
         ),
         event(500, { text: '🫘x'.repeat(20_000) }),
       );
-      const heard = Promise.withResolvers<StreamStretch>();
-      bus.subscribe('events', heard.resolve);
+      const received = Promise.withResolvers<StreamStretch>();
+      bus.subscribe('events', received.resolve);
       await bus.publish('events', sent);
-      assert.deepEqual(await heard.promise, sent);
+      assert.deepEqual(await received.promise, sent);
     });
 
     test('topics are heard apart, and a listener hears nothing after it has left', async (t) => {
       const bus = await open(t, await stores.fresh());
-      const heard: string[] = [];
-      const leave = bus.subscribe('streams', ({ keyId }) => heard.push(keyId));
-      bus.subscribe('outbox', (message) => heard.push(String(message)));
+      const received: string[] = [];
+      const leave = bus.subscribe('streams', ({ keyId }) => received.push(keyId));
+      bus.subscribe('outbox', (message) => received.push(String(message)));
       await bus.publish('outbox', null);
       await bus.publish('streams', { keyId: 'm1', streamId: 's1' });
-      await until('both were heard', () => heard.length === 2);
-      assert.deepEqual(heard, ['null', 'm1']);
+      await until('both were heard', () => received.length === 2);
+      assert.deepEqual(received, ['null', 'm1']);
       leave();
       await bus.publish('streams', { keyId: 'm2', streamId: 's1' });
       await delay(300);
-      assert.equal(heard.length, 2);
+      assert.equal(received.length, 2);
     });
 
     test('what must be forgotten is forgotten in this process before publish fulfils, and in every process later', async (t) => {
       const urls = await stores.fresh();
       const [here, there] = await Promise.all([open(t, urls), open(t, urls)]);
-      const heard: string[] = [];
-      here.subscribe('keys', ({ merchantId }) => heard.push(`here ${merchantId}`));
-      there.subscribe('keys', ({ merchantId }) => heard.push(`there ${merchantId}`));
+      const received: string[] = [];
+      here.subscribe('keys', ({ merchantId }) => received.push(`here ${merchantId}`));
+      there.subscribe('keys', ({ merchantId }) => received.push(`there ${merchantId}`));
       const published = here.publish('keys', { merchantId: 'm1' });
-      assert.deepEqual(heard, ['here m1']);
+      assert.deepEqual(received, ['here m1']);
       await published;
-      await until('the other process has heard it', () => heard.includes('there m1'));
+      await until('the other process has heard it', () => received.includes('there m1'));
     });
 
     test('a listener that fails hinders no other, and is told of in the log', async (t) => {
-      const { log, said } = openTestLog();
+      const { log, answered } = openTestLog();
       const bus = await open(t, await stores.fresh(), log);
-      const heard: string[] = [];
+      const received: string[] = [];
       bus.subscribe('streams', () => {
         throw new Error('no');
       });
       bus.subscribe('streams', async () => Promise.reject(new Error('later')));
-      bus.subscribe('streams', ({ keyId }) => heard.push(keyId));
+      bus.subscribe('streams', ({ keyId }) => received.push(keyId));
       await bus.publish('streams', { keyId: 'm1', streamId: 's1' });
       await bus.publish('streams', { keyId: 'm2', streamId: 's1' });
-      await until('both were heard', () => heard.length === 2);
-      assert.equal(said().filter((line) => line === 'a listener of the bus failed').length, 4);
+      await until('both were heard', () => received.length === 2);
+      assert.equal(answered().filter((line) => line === 'a listener of the bus failed').length, 4);
     });
   });
 }
@@ -164,34 +164,34 @@ describe('a bus whose server was killed', { concurrency: 3 }, () => {
       { skip: kind.skip },
       async (t) => {
         const store = await kind.open();
-        const { log, said } = openTestLog();
+        const { log, answered } = openTestLog();
         const bus = await openBus({ ...store, log });
         t.after(() => bus.close().finally(() => store.stop()));
-        const heard: string[] = [];
-        bus.subscribe('streams', ({ keyId }) => heard.push(keyId));
+        const received: string[] = [];
+        bus.subscribe('streams', ({ keyId }) => received.push(keyId));
         await bus.publish('streams', { keyId: 'before', streamId: 's1' });
-        await until('it was heard', () => heard.length === 1);
+        await until('it was heard', () => received.length === 1);
         await store.kill();
-        await until('it is known to be lost', () => said().length === 1);
+        await until('it is known to be lost', () => answered().length === 1);
         for (let wakes = 0; wakes < 50; wakes += 1)
           await bus.publish('streams', { keyId: 'dropped', streamId: 's1' });
         await delay(500);
         await store.revive();
-        await until('it is back', () => said().length === 2);
+        await until('it is back', () => answered().length === 2);
         await until('it hears again', async () => {
           await bus.publish('streams', { keyId: 'after', streamId: 's1' });
           await delay(100);
-          return heard.includes('after');
+          return received.includes('after');
         });
         // A cluster may come back in parts: what counts is a line for each loss, and none for each
         // of the calls that failed.
         const words = ['the bus is lost; trying until it is back', 'the bus is back'];
-        await until('it is back for good', () => said().at(-1) === words[1]);
+        await until('it is back for good', () => answered().at(-1) === words[1]);
         assert.deepEqual(
-          said(),
-          said().map((_, index) => words[index % 2]),
+          answered(),
+          answered().map((_, index) => words[index % 2]),
         );
-        assert.ok(said().length <= 4, said().join('\n'));
+        assert.ok(answered().length <= 4, answered().join('\n'));
       },
     );
   }

@@ -28,7 +28,7 @@ test('a job that is added in a deadlock is added, the store is ready, and the lo
   ];
   await migrateQueues(database.url);
   const { job, runs } = recorded('wanted');
-  const { log, said } = openTestLog();
+  const { log, answered } = openTestLog();
   const queues = await openQueues({ databaseUrl: database.url, redisUrl: null, log, jobs: [job] });
   t.after(async () => {
     await Promise.all([other.end(), looking.end(), queues.close()]);
@@ -50,7 +50,7 @@ test('a job that is added in a deadlock is added, the store is ready, and the lo
   assert.equal((await queues.depths()).bank, 1);
   await queues.work([job]);
   await until('it runs', () => runs.length === 1);
-  assert.deepEqual(said(), []);
+  assert.deepEqual(answered(), []);
   // PostgreSQL counts with some delay.
   const counted =
     'select 1 from pg_stat_database where datname = current_database() and deadlocks > 0';

@@ -66,7 +66,7 @@ for (const kind of storeKinds) {
         return done;
       });
       const urls = await stores.fresh();
-      const { log, said } = openTestLog();
+      const { log, answered } = openTestLog();
       const queues = await open(t, [job], { ...urls, log, concurrency: { bank: 1 } });
       await queues.work([job]);
       await queues.add('long', { n: '1' });
@@ -76,7 +76,7 @@ for (const kind of storeKinds) {
       assert.equal(finished, true);
       await delay(300);
       assert.equal(runs.length, 1);
-      assert.deepEqual(said(), []);
+      assert.deepEqual(answered(), []);
       const next = await open(t, [job], urls);
       assert.equal((await next.depths()).bank, 1);
     });
@@ -84,7 +84,7 @@ for (const kind of storeKinds) {
     test('close gives up waiting at its deadline, and another process takes the job over', async (t) => {
       const stuck = recorded('stuck', () => new Promise(() => {}));
       const urls = await stores.fresh();
-      const { log, said } = openTestLog();
+      const { log, answered } = openTestLog();
       const queues = await open(t, [stuck.job], { ...urls, log, lock_ms: 1_000, drain_ms: 300 });
       await queues.work([stuck.job]);
       await queues.add('stuck', {});
@@ -92,7 +92,9 @@ for (const kind of storeKinds) {
       const began = Date.now();
       await queues.close();
       assert.ok(Date.now() - began < 3_500, `closing took ${Date.now() - began} ms`);
-      assert.deepEqual(said(), ['jobs still run at the end of the drain; others take them over']);
+      assert.deepEqual(answered(), [
+        'jobs still run at the end of the drain; others take them over',
+      ]);
       const other = recorded('stuck');
       const next = await open(t, [other.job], { ...urls, lock_ms: 1_000 });
       await next.work([other.job]);
@@ -101,7 +103,7 @@ for (const kind of storeKinds) {
 
     test('a worker that falls silent while its store answers is replaced, and the work goes on', async (t) => {
       const urls = await stores.fresh();
-      const { log, said } = openTestLog();
+      const { log, answered } = openTestLog();
       const outage = watchOutage('queue store', log);
       const backend = await (urls.redisUrl
         ? openRedisBackend(urls.redisUrl, outage)
@@ -135,7 +137,7 @@ for (const kind of storeKinds) {
       await until('it runs', () => runs.length === 1);
       assert.equal(opened.length > 1, true);
       assert.equal(
-        said()[0],
+        answered()[0],
         'a worker gets no answer although its store answers; another takes its place',
       );
     });
@@ -144,7 +146,7 @@ for (const kind of storeKinds) {
       const urls = await stores.fresh();
       const way = await openWay(urls.redisUrl ?? urls.databaseUrl);
       t.after(() => way.close());
-      const { log, said } = openTestLog();
+      const { log, answered } = openTestLog();
       const outage = watchOutage('queue store', log);
       const backendAt = (redisUrl: string | null, databaseUrl: string) =>
         redisUrl ? openRedisBackend(redisUrl, outage) : openPostgresBackend(databaseUrl, outage);
@@ -177,7 +179,7 @@ for (const kind of storeKinds) {
       await queues.add('one', {});
       await until('it runs', () => runs.length === 1);
       assert.ok(
-        said().includes(
+        answered().includes(
           'a worker gets no answer although its store answers; another takes its place',
         ),
       );
@@ -209,13 +211,13 @@ for (const kind of storeKinds) {
         { silent: true },
       );
       t.after(() => child.kill('SIGKILL'));
-      let said = '';
+      let answered = '';
       for (const stream of [child.stdout, child.stderr])
-        stream?.on('data', (text: Buffer) => (said += text.toString()));
+        stream?.on('data', (text: Buffer) => (answered += text.toString()));
       await once(child, 'message');
       child.disconnect();
       const [code] = await once(child, 'exit', { signal: AbortSignal.timeout(60_000) });
-      assert.deepEqual({ code, said }, { code: 0, said: '' });
+      assert.deepEqual({ code, answered }, { code: 0, answered: '' });
     });
 
     test('a job survives kill -9 of the process that runs it', async (t) => {
@@ -248,7 +250,7 @@ describe('queues whose server was killed', { concurrency: 4 }, () => {
       { skip: kind.skip },
       async (t) => {
         const store = await kind.open();
-        const { log, said } = openTestLog();
+        const { log, answered } = openTestLog();
         const wake = recorded('wake');
         const tick = recorded('tick', undefined, { queue: 'schedules', every_ms: 500 });
         const busy = recorded('busy', () => delay(2_500, done));
@@ -276,9 +278,9 @@ describe('queues whose server was killed', { concurrency: 4 }, () => {
         const woken = wake.runs.length;
         await queues.add('wake', {});
         await until('jobs go on', () => wake.runs.length > woken);
-        await until('the log says so', () => said().includes('the queue store is back'));
+        await until('the log says so', () => answered().includes('the queue store is back'));
         // The runs that Redis forgot in the middle cannot be marked.
-        const others = said().filter(
+        const others = answered().filter(
           (line) => line !== 'the end of a run could not be marked; the job may run again',
         );
         assert.deepEqual(others, [

@@ -103,14 +103,14 @@ for (const kind of storeKinds) {
           throw new Error('not a payload');
         },
       };
-      const { log, said } = openTestLog();
+      const { log, answered } = openTestLog();
       const queues = await open(t, [hopeless.job, unreadable], { log });
       await queues.work([hopeless.job, unreadable]);
       await queues.add('hopeless', {});
       await queues.add('strict', {});
       await until(
         'both were given up',
-        () => said().filter((line) => line === 'a job was given up').length === 2,
+        () => answered().filter((line) => line === 'a job was given up').length === 2,
       );
       await delay(1_500);
       assert.equal(hopeless.runs.length, 1);

@@ -158,13 +158,13 @@ export const openWay = async (url: string): Promise<Way> => {
  * A log whose lines can be read: `said` gives the messages at level warn or above, and those that
  * tell of a return.
  */
-export const openTestLog = (): { readonly log: Logger; said(): readonly string[] } => {
+export const openTestLog = (): { readonly log: Logger; answered(): readonly string[] } => {
   const lines: string[] = [];
   const log = pino(
     { level: 'info' },
     { write: (line: string) => lines.push(JSON.parse(line).msg) },
   );
-  return { log, said: () => lines };
+  return { log, answered: () => lines };
 };
 
 /** Fulfils when `condition` holds; rejects with what it was waiting for after `patience_ms`. */

@@ -24,12 +24,12 @@ before(async () => {
 after(() => harness.close());
 
 /** An effect that cannot hide that it happened twice. */
-const hear: OnPaymentsMoved = async (client, payments) => {
+const receive: OnPaymentsMoved = async (client, payments) => {
   for (const { id, status } of payments)
     await client.query('insert into heard values ($1, $2)', [id, status]);
 };
 
-const heard = async (): Promise<readonly string[]> => {
+const received = async (): Promise<readonly string[]> => {
   const { rows } = await harness.database.pool.query<{ payment_id: string }>(
     'select payment_id from heard',
   );
@@ -115,7 +115,7 @@ test('three followers whose sessions die between the effects and the commit foll
   const parts = {
     pool,
     payments: harness.payments,
-    listeners: [hear, settleTokens, dying],
+    listeners: [receive, settleTokens, dying],
     now: () => harness.call().now,
     log,
   };
@@ -129,11 +129,11 @@ test('three followers whose sessions die between the effects and the commit foll
     await harness.number();
   }
   const following = startFollowing({ ...parts, bus: { subscribe: () => () => {} } });
-  await eventually(async () => (await heard()).length >= made.length, 'every charge', 60_000);
+  await eventually(async () => (await received()).length >= made.length, 'every charge', 60_000);
   over.abort();
   await Promise.all([...followers, following.stop()]);
   assert.ok(deaths > 0, 'a session died');
-  assert.deepEqual((await heard()).toSorted(), made.toSorted());
+  assert.deepEqual((await received()).toSorted(), made.toSorted());
   assert.deepEqual(
     granted(await harness.charge(key, token, 1_000n, 'n29')).payment.capturedAt,
     (await harness.read(token)).lastChargedAt,

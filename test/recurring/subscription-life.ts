@@ -163,7 +163,7 @@ class Life {
       .join(', ');
   }
 
-  async #told(): Promise<string> {
+  async #received(): Promise<string> {
     const { rows } = await this.#harness.database.pool.query<{ status: string }>(
       `select payload->>'status' as status from event where subject_id = $1 and stream_kind = 'subscription.status_changed' order by created_at`,
       [this.#id.id],
@@ -241,8 +241,8 @@ class Life {
         return this.#cancel(rest);
       case 'charges':
         return this.#charges();
-      case 'told':
-        return this.#told();
+      case 'reported':
+        return this.#received();
       case 'upcoming':
         return upcomingDates(await readSubscription(this.#harness, this.#id))
           .map(day)

@@ -112,7 +112,7 @@ describe('a declined charge', () => {
     on     2026-12-25         -> active next 2027-01-21
     on     2027-01-21         -> active next 2027-02-21
     charges                   -> 1.1 succeeded, 2.1 failed insufficient_funds, 2.2 failed insufficient_funds, 2.3 succeeded, 3.1 succeeded
-    told                      -> active past_due active
+    reported                  -> active past_due active
     taken                     -> 30_000`,
   );
 
@@ -127,7 +127,7 @@ describe('a declined charge', () => {
     on     2026-12-25         -> cancelled payment_failed
     upcoming                  ->
     on     2027-06-21         -> cancelled payment_failed
-    told                      -> active past_due cancelled
+    reported                  -> active past_due cancelled
     taken                     -> 10_000`,
   );
 

@@ -37,7 +37,7 @@ test('every table is in the list of what is kept how long, and nothing else is',
   );
 });
 
-const told = (kept: Retention): string =>
+const received = (kept: Retention): string =>
   'days' in kept ? `${kept.days} days, in ${kept.by}` : `${kept.kept}: ${kept.why}`;
 
 test('the operations guide says of every table what the list says', () => {
@@ -47,7 +47,7 @@ test('the operations guide says of every table what the list says', () => {
   );
   const lines = guide.split('\n').filter((line) => /^\| `[a-z_]+` \|/.test(line));
   const written = Object.entries(retention).map(
-    ([table, kept]) => `| \`${table}\` | ${told(kept)} |`,
+    ([table, kept]) => `| \`${table}\` | ${received(kept)} |`,
   );
   assert.deepEqual(
     written.filter((line) => !lines.includes(line)),

@@ -91,7 +91,7 @@ describe('the caller’s address (decision D-11)', () => {
   };
   const proxies = ['10.0.0.0/8', '2001:db8::1'];
   const rows: readonly (readonly [
-    told: string,
+    received: string,
     trusted: readonly string[],
     from: string,
     forwarded: readonly string[],
@@ -154,8 +154,10 @@ describe('the caller’s address (decision D-11)', () => {
     ],
     ['of a socket that has gone is nothing', proxies, '', ['203.0.113.7'], ''],
   ];
-  for (const [told, trusted, from, forwarded, caller] of rows) {
-    test(told, () => assert.equal(openAddressOf(trusted)(requestFrom(from, forwarded)), caller));
+  for (const [received, trusted, from, forwarded, caller] of rows) {
+    test(received, () =>
+      assert.equal(openAddressOf(trusted)(requestFrom(from, forwarded)), caller),
+    );
   }
 });
 

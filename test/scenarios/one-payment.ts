@@ -128,11 +128,11 @@ export const onePayment = (started: () => Service): void =>
       );
 
       const streamed = () => stream.events.filter(({ data }) => data.payload.id === payment.id);
-      const heard = () =>
+      const received = () =>
         live.seen.flatMap(({ data: { events } }) =>
           events.payload.id === payment.id ? [events.payment] : [],
         );
-      await eventually(() => streamed().length >= 3 && heard().length >= 3, 'the live events');
+      await eventually(() => streamed().length >= 3 && received().length >= 3, 'the live events');
       assert.deepEqual(
         streamed().map(({ event, data }) => [event, data.payload.status]),
         [
@@ -141,12 +141,12 @@ export const onePayment = (started: () => Service): void =>
           ['payment.status_changed', 'succeeded'],
         ],
       );
-      assert.deepEqual(heard().at(0), {
+      assert.deepEqual(received().at(0), {
         publicId: payment.public_id,
         amount: 125_000,
         shop: { name: 'Tea & Cakes', merchant: { name: 'Merchant' } },
       });
-      assert.deepEqual(heard().at(2), {
+      assert.deepEqual(received().at(2), {
         status: 'succeeded',
         net: 125_000,
         webhookDeliveries: [{ event: 'payment_succeeded' }],

@@ -124,14 +124,14 @@ export const refunds = (started: () => Service): void =>
         [5_893, 107, 4_000],
       );
 
-      const told = await eventually(() => {
+      const received = await eventually(() => {
         const of = stream.events.filter(
           ({ data }) => data.payload.payment_id === id || data.payload.id === id,
         );
         return of.some(({ data }) => data.payload.status === 'refunded') && of;
       }, 'the end on the stream');
       assert.deepEqual(
-        told
+        received
           .filter(({ event }) => event === 'refund.created')
           .map(({ data }) => Object.keys(data.payload)),
         Array.from({ length: 4 }, () => ['id', 'amount', 'status', 'payment_id']),
@@ -171,11 +171,11 @@ export const refunds = (started: () => Service): void =>
         ['refunded', 10_000, 34],
       );
       await eventually(() => receiver.received.length >= 34, 'thirty-four webhooks');
-      const told = receiver.received
+      const received = receiver.received
         .map(({ body: { data } }) => `${data.amount_refunded} ${data.status}`)
         .toSorted();
       const left = Array.from({ length: 33 }, (_, index) => `${300 * (index + 1)} succeeded`);
-      assert.deepEqual(told, [...left, '10000 refunded'].toSorted());
+      assert.deepEqual(received, [...left, '10000 refunded'].toSorted());
       await receiver.close();
     });
 

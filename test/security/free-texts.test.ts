@@ -204,8 +204,10 @@ describe('a merchant puts card numbers into every free text', () => {
     });
     assert.equal(made.status, 201, JSON.stringify(made.body));
     await payByCard(made.body.payment_url);
-    await receiver.until(({ body: told }) => told.event === 'payment.succeeded');
-    webhook = receiver.received.find(({ body: told }) => told.event === 'payment.succeeded')?.body;
+    await receiver.until(({ body: received }) => received.event === 'payment.succeeded');
+    webhook = receiver.received.find(
+      ({ body: received }) => received.event === 'payment.succeeded',
+    )?.body;
     const refund = await merchant.call('POST', `/payments/${made.body.payment.id}/refund`, {
       amount: 100,
       reason: `back to ${grouped}`,
@@ -256,9 +258,12 @@ describe('a merchant puts card numbers into every free text', () => {
   });
 
   test('its own answers and webhooks have them as they were sent', async () => {
-    for (const told of [payment, webhook.data]) {
-      assert.deepEqual([told.order_id, told.metadata[`card ${card}`]], [`order ${card}`, grouped]);
-      assert.equal(told.metadata.customer_id, card);
+    for (const received of [payment, webhook.data]) {
+      assert.deepEqual(
+        [received.order_id, received.metadata[`card ${card}`]],
+        [`order ${card}`, grouped],
+      );
+      assert.equal(received.metadata.customer_id, card);
     }
     assert.equal(payment.refunds[0].reason, `back to ${grouped}`);
     assert.equal(
@@ -338,8 +343,8 @@ describe('a merchant puts card numbers into every free text', () => {
     const { id } = late.body.payment;
     const isLate = async (): Promise<any> =>
       ((found) => found.captured_at && found)((await merchant.call('GET', `/payments/${id}`)).body);
-    const told = await eventually(isLate, 'the late success', 60_000);
-    assert.deepEqual([told.status, told.metadata.late_success], ['failed', 'true']);
+    const received = await eventually(isLate, 'the late success', 60_000);
+    assert.deepEqual([received.status, received.metadata.late_success], ['failed', 'true']);
     const { payment: seen } = await askGraph(serving(), document, { m: merchant.id, id });
     assert.deepEqual([seen.lateSuccess, seen.metadata.late_success], [true, 'true']);
   });

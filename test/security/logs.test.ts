@@ -9,14 +9,14 @@ import { leaksIn } from '../support/log-leaks.ts';
 import { startTestDatabase } from '../support/database.ts';
 
 describe('the search of all logs', () => {
-  const line = (said: string): string =>
+  const line = (answered: string): string =>
     JSON.stringify({
       level: 40,
       time: '2026-11-21T10:00:00.000Z',
       requestId: '0192f0c1-1111-7222-8333-444455556666',
-      msg: said,
+      msg: answered,
     });
-  for (const [what, said] of [
+  for (const [what, answered] of [
     ['a card number', 'paid by 4111111111111111'],
     ['a card number in groups', 'order 4111 1111 1111 1111'],
     ['an account number', 'to 40817810900000012345'],
@@ -27,7 +27,7 @@ describe('the search of all logs', () => {
     ['a password', 'postgresql://service:hunter2@db/payments'],
     ['a name', 'for Серафима'],
   ] as const)
-    test(`finds ${what}`, () => assert.equal(leaksIn(line(said)).length, 1));
+    test(`finds ${what}`, () => assert.equal(leaksIn(line(answered)).length, 1));
 
   test('finds a private field, and not one that is redacted', () => {
     assert.equal(leaksIn(JSON.stringify({ card: { cvc: '123' } })).length, 1);
@@ -62,9 +62,9 @@ test('an error from PostgreSQL is logged without the row that was refused', asyn
     assert.match(String((thrown as { detail?: string }).detail), /Theodora/, 'the driver tells it');
     const file = join(folder, 'service.log');
     openLog({ logLevel: 'info' }, 'test', file).info({ err: thrown, error: thrown }, 'refused');
-    const told = readFileSync(file, 'utf8');
-    assert.match(told, /person_phone_check/);
-    assert.doesNotMatch(told, /Theodora|79161234567/);
+    const received = readFileSync(file, 'utf8');
+    assert.match(received, /person_phone_check/);
+    assert.doesNotMatch(received, /Theodora|79161234567/);
   } finally {
     await client.end();
     await database.stop();

@@ -88,7 +88,7 @@ test(
   () => {
     const own = service.processes[0]?.child.pid;
     const processes = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-    const told = processes.flatMap((pid) => {
+    const received = processes.flatMap((pid) => {
       try {
         return [
           {
@@ -104,7 +104,7 @@ test(
         return [];
       }
     });
-    const children = told.filter(({ pid, parent }) => pid === own || parent === own);
+    const children = received.filter(({ pid, parent }) => pid === own || parent === own);
     assert.ok(children.length > 0);
     for (const { line } of children)
       assert.doesNotMatch(line, new RegExp(`${operatorToken}|sk_test_|password|secret`, 'i'));

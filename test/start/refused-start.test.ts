@@ -18,7 +18,7 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 
 interface Refusal {
   readonly code: number | null;
-  readonly said: string;
+  readonly answered: string;
   readonly complained: string;
 }
 
@@ -32,13 +32,13 @@ const refusedStart = async (
     env: { PATH: process.env['PATH'] ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let [said, complained] = ['', ''];
-  child.stdout.on('data', (part: Buffer) => (said += part.toString()));
+  let [answered, complained] = ['', ''];
+  child.stdout.on('data', (part: Buffer) => (answered += part.toString()));
   child.stderr.on('data', (part: Buffer) => (complained += part.toString()));
   const spinning = setTimeout(() => child.kill('SIGKILL'), 60_000);
   const [code] = await once(child, 'close');
   clearTimeout(spinning);
-  return { code, said, complained };
+  return { code, answered, complained };
 };
 
 test('a port that another program has: nothing is made, whatever role was asked for', async () => {
@@ -50,7 +50,7 @@ test('a port that another program has: nothing is made, whatever role was asked 
   const dataDir = join(folder, 'taken', 'data');
   assert.deepEqual(await refusedStart({ PORT: String(port), DATA_DIR: dataDir }), {
     code: 1,
-    said: '',
+    answered: '',
     complained: sentence,
   });
   assert.equal(existsSync(join(folder, 'taken')), false);
@@ -67,12 +67,12 @@ test('a port that another program has: nothing is made, whatever role was asked 
   };
   assert.deepEqual(await refusedStart(edge, ['gateway']), {
     code: 1,
-    said: '',
+    answered: '',
     complained: sentence,
   });
   const metrics = sentence.replace('set PORT', 'set METRICS_PORT');
   const taken = { PORT: String(await freePort()), METRICS_PORT: String(port), DATA_DIR: dataDir };
-  assert.deepEqual(await refusedStart(taken), { code: 1, said: '', complained: metrics });
+  assert.deepEqual(await refusedStart(taken), { code: 1, answered: '', complained: metrics });
   assert.equal(existsSync(join(folder, 'taken')), false);
   other.close();
 });
@@ -110,7 +110,7 @@ for (const [dataDir, reason] of unusable) {
     async () => {
       const refusal = await refusedStart({ PORT: String(await freePort()), DATA_DIR: dataDir });
       assert.deepEqual(
-        [refusal.code, refusal.said, refusal.complained.split('\n').length],
+        [refusal.code, refusal.answered, refusal.complained.split('\n').length],
         [1, '', 2],
       );
       assert.match(refusal.complained.trim(), reason);

@@ -131,12 +131,12 @@ test('an unknown command is answered with the known ones', async () => {
     cwd: directory,
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  let said = '';
-  child.stderr.on('data', (text: Buffer) => (said += text.toString()));
+  let answered = '';
+  child.stderr.on('data', (text: Buffer) => (answered += text.toString()));
   const [code] = await once(child, 'close');
   assert.equal(code, 1);
   assert.match(
-    said,
+    answered,
     /One of: start, test, test:cluster, check, bench, acquirer, chaos, generate, format/,
   );
 });

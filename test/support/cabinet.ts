@@ -154,7 +154,7 @@ export interface Sending {
   readonly chunked?: boolean;
 }
 
-export interface Heard {
+export interface Received {
   readonly status: number;
   /** Of the envelope or of the first GraphQL error; empty when the answer is none. */
   readonly code: string;
@@ -171,8 +171,8 @@ export const send = ({
   body,
   from,
   chunked,
-}: Sending & { readonly url: string }): Promise<Heard> => {
-  const { promise, resolve, reject } = Promise.withResolvers<Heard>();
+}: Sending & { readonly url: string }): Promise<Received> => {
+  const { promise, resolve, reject } = Promise.withResolvers<Received>();
   const framing =
     body === undefined
       ? {}

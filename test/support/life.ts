@@ -163,15 +163,15 @@ class Life {
     return findRefunds(this.#migrated.database.pool, [this.#of(name)]);
   }
 
-  async #bankAnswers(name: string, answer: string | undefined): Promise<string> {
+  async #bankAnswersRefund(name: string, answer: string | undefined): Promise<string> {
     const refund = (await this.#refunds(name)).find(({ status }) => status === 'pending');
     if (!refund) return 'no refund is pending';
-    const said: Record<string, RefundAnswer> = {
+    const answers: Record<string, RefundAnswer> = {
       approve: { kind: 'approved', reference: 'r' },
       decline: { kind: 'declined', failureCode: 'refund_rejected', bankCode: 'raw' },
       silent: { kind: 'unknown' },
     };
-    const answered = said[answer ?? ''] ?? assert.fail(`no answer ${answer}`);
+    const answered = answers[answer ?? ''] ?? assert.fail(`no answer ${answer}`);
     return this.#seenRefund(
       name,
       await applyRefundAnswer(this.#migrated.database, refund, answered, this.#now),
@@ -217,10 +217,10 @@ class Life {
     return this.#seen(await this.#stored(name));
   }
 
-  #bankSays(name: string, [answer, code]: readonly string[]): Promise<Payment | Refused> {
+  #bankAnswers(name: string, [answer, code]: readonly string[]): Promise<Payment | Refused> {
     const { database } = this.#migrated;
     if (answer === 'asked') return askBank(database, this.#banks, this.#idOf(name), this.#now);
-    const said: Record<string, BankAnswer> = {
+    const answered: Record<string, BankAnswer> = {
       approve: { kind: 'approved', reference: 'r', rrn: null, traits },
       decline: {
         kind: 'declined',
@@ -234,7 +234,7 @@ class Life {
       database,
       this.#idOf(name),
       'bank',
-      said[answer ?? ''] ?? assert.fail(`no answer ${answer}`),
+      answered[answer ?? ''] ?? assert.fail(`no answer ${answer}`),
       this.#now,
     );
   }
@@ -262,7 +262,7 @@ class Life {
       case 'order':
         return orderState(await this.#stored(name)) ?? 'none';
       case 'bank':
-        return this.#seen(await this.#bankSays(name, rest));
+        return this.#seen(await this.#bankAnswers(name, rest));
       case 'cancel':
         return this.#seen(await cancelPayment(database, this.#key, this.#of(name).id, this.#now));
       case 'after':
@@ -283,7 +283,7 @@ class Life {
       case 'refund':
         return this.#refund(name, rest);
       case 'answer':
-        return this.#bankAnswers(name, rest[0]);
+        return this.#bankAnswersRefund(name, rest[0]);
       case 'refunds':
         return (await this.#refunds(name)).map(writtenRefund).join(', ');
       case 'balance':

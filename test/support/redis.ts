@@ -94,11 +94,11 @@ export const startRedis = async (port?: number): Promise<TestRedis> => {
 
 const ready = (server: ChildProcess): Promise<void> =>
   new Promise((resolve, reject) => {
-    let said = '';
+    let answered = '';
     server.stdout?.on('data', (text: Buffer) => {
-      said += text.toString();
-      if (said.includes('Ready to accept connections')) resolve();
+      answered += text.toString();
+      if (answered.includes('Ready to accept connections')) resolve();
     });
     server.once('error', reject);
-    server.once('exit', () => reject(new Error(`redis-server did not start:\n${said}`)));
+    server.once('exit', () => reject(new Error(`redis-server did not start:\n${answered}`)));
   });

@@ -82,11 +82,11 @@ export const spawnProcess = (
   });
   started.add(child);
   child.once('exit', () => started.delete(child));
-  let said = '';
+  let answered = '';
   for (const stream of [child.stdout, child.stderr])
-    stream?.on('data', (text: Buffer) => (said += text.toString()));
-  child.once('close', () => keepLog(name, said));
-  return { name, url: `http://127.0.0.1:${port}`, child, output: () => said };
+    stream?.on('data', (text: Buffer) => (answered += text.toString()));
+  child.once('close', () => keepLog(name, answered));
+  return { name, url: `http://127.0.0.1:${port}`, child, output: () => answered };
 };
 
 const startPatience_ms = 180_000;

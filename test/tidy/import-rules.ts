@@ -153,9 +153,9 @@ export const violations = (edge: Edge, production: ReadonlySet<string>): readonl
   const broken = packageRules(production).filter(
     ({ covers, allows }) => covers(edge) && !allows(edge),
   );
-  const said = broken.map(({ says }) => says);
-  if (!room) said.push('a file stands in no room of the import table');
+  const answered = broken.map(({ says }) => says);
+  if (!room) answered.push('a file stands in no room of the import table');
   else if (edge.ours && !room.mayImport(edge))
-    said.push(`${room.row[0]} may import ${room.row[1]}`);
-  return said.map((rule) => `${edge.from} imports ${edge.to}: ${rule}`);
+    answered.push(`${room.row[0]} may import ${room.row[1]}`);
+  return answered.map((rule) => `${edge.from} imports ${edge.to}: ${rule}`);
 };

@@ -80,10 +80,10 @@ const fieldsOf = (
       described: Boolean(description),
     }));
   if (!isObjectType(type) && !isInterfaceType(type)) return [];
-  const told = new Set(type.getInterfaces().flatMap((base) => Object.keys(base.getFields())));
+  const received = new Set(type.getInterfaces().flatMap((base) => Object.keys(base.getFields())));
   return Object.values(type.getFields()).map(({ name, description }) => ({
     name: `${type.name}.${name}`,
-    described: Boolean(description) || told.has(name),
+    described: Boolean(description) || received.has(name),
   }));
 };
 

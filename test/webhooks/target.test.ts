@@ -243,7 +243,7 @@ describe('a connection', () => {
   });
 
   test('is opened to the address that was checked, also when the name changes in between', async () => {
-    const heard: (string | null)[] = [];
+    const received: (string | null)[] = [];
     for (let round = 0; round < 4; round += 1) {
       const asked = turns;
       const targets = openTargets({ privateTargets: () => false, nameServers: [nameServer] });
@@ -259,10 +259,10 @@ describe('a connection', () => {
         [null, 1],
         'one lookup for each connection: what was checked is what is connected to',
       );
-      heard.push(error);
+      received.push(error);
     }
     assert.deepEqual(
-      heard.map((error) => error === 'the name leads to an address that is not public'),
+      received.map((error) => error === 'the name leads to an address that is not public'),
       [false, true, false, true],
     );
     assert.equal(connections.count, 0);

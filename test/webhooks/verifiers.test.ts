@@ -161,9 +161,9 @@ describe('the functions of the webhook page tell a genuine delivery from what wa
           `not run, because their runtime is not on this machine: ${notHere.join(', ')}`,
         );
       const cases = await makeCases(context);
-      const said = await check(cases);
+      const answered = await check(cases);
       assert.deepEqual(
-        cases.map(({ is }, index) => `${is}: ${said[index]}`),
+        cases.map(({ is }, index) => `${is}: ${answered[index]}`),
         cases.map(({ is, genuine }) => `${is}: ${genuine}`),
       );
     });

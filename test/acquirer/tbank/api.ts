@@ -9,7 +9,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
 import type { ApiResponse } from '../api.ts';
 import { codeOf, type BookedOrder, type TBankBooks } from './books.ts';
-import { cancelPart, isOpen, pay, type TellStatus } from './settle.ts';
+import { cancelPart, isOpen, pay, type NotifyStatus } from './settle.ts';
 
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 ajv.addSchema({
@@ -48,7 +48,7 @@ export interface TBankParts {
   readonly terminal: string;
   readonly password: string;
   readonly base: string;
-  readonly tell: TellStatus;
+  readonly notify: NotifyStatus;
   readonly violations: string[];
 }
 
@@ -105,7 +105,7 @@ const charge = (parts: TBankParts, payment: BookedOrder, rebillId: string): ApiR
     return refusal('3012', 'The card is not saved');
   // What takes its time is under way, and cannot be charged again.
   payment.status = 'FORM_SHOWED';
-  pay(parts.books, payment, 'charge', parts.tell);
+  pay(parts.books, payment, 'charge', parts.notify);
   const charged = view(parts, payment);
   return charged.Status === 'REJECTED'
     ? refusal(payment.errorCode, 'Refused', charged)
@@ -119,11 +119,11 @@ const cancel = (parts: TBankParts, payment: BookedOrder, asked: any): ApiRespons
     (payment.status === 'REVERSED' ||
       parts.books.cancels.some((one) => one.key === key && one.paymentId === payment.id));
   const amount: number = asked.Amount ?? payment.amount;
-  if (!wasDone && !cancelPart(parts.books, payment, amount, key, parts.tell))
+  if (!wasDone && !cancelPart(parts.books, payment, amount, key, parts.notify))
     return refusal(codeOf(amount) === null ? '8' : '3028', 'It cannot be cancelled');
-  const { Amount, ...told } = view(parts, payment);
+  const { Amount, ...received } = view(parts, payment);
   return answered({
-    ...told,
+    ...received,
     OriginalAmount: Amount,
     NewAmount: payment.status === 'CANCELED' ? 0 : Amount - payment.refunded,
   });

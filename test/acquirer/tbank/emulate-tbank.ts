@@ -10,7 +10,7 @@ import { readJson, type Emulated, type Surroundings } from '../emulated.ts';
 import type { Shown } from '../page.ts';
 import { callMethod, mistakeIn, openLink, signatureOf, type TBankParts } from './api.ts';
 import { TBankBooks, type BookedOrder } from './books.ts';
-import { pay, refuse, type TellStatus } from './settle.ts';
+import { pay, refuse, type NotifyStatus } from './settle.ts';
 
 export interface TBankSettings {
   /** The terminal and its password. */
@@ -73,7 +73,7 @@ const notificationOf = (
   { id, orderId, status, amount, errorCode, customer }: BookedOrder,
 ): object => {
   const card = books.cards.find((each) => each.customer === customer);
-  const told = {
+  const received = {
     TerminalKey: terminal,
     OrderId: orderId,
     Success: status !== 'REJECTED',
@@ -83,7 +83,7 @@ const notificationOf = (
     Amount: amount,
     ...(card ? { RebillId: Number(card.rebillId), Pan: card.pan } : {}),
   };
-  return { ...told, Token: signatureOf(told, password) };
+  return { ...received, Token: signatureOf(received, password) };
 };
 
 /** Opens it. */
@@ -92,21 +92,21 @@ export const emulateTBank = (
   { base, faults, behaviour, violations }: Surroundings,
 ): Emulated => {
   const books = new TBankBooks();
-  const notify = openCallbacks(faults, (status, text) => status === 200 && text === 'OK');
-  const tell: TellStatus = (payment) => {
+  const send = openCallbacks(faults, (status, text) => status === 200 && text === 'OK');
+  const notify: NotifyStatus = (payment) => {
     const notification = notificationOf(parts, payment);
     const wrong = mistakeIn('Notification', notification);
-    if (wrong) violations.push(`told ${wrong}`);
-    notify(payment.notificationUrl, notification);
+    if (wrong) violations.push(`notified ${wrong}`);
+    send(payment.notificationUrl, notification);
   };
-  const parts: TBankParts = { books, terminal, password, base, tell, violations };
+  const parts: TBankParts = { books, terminal, password, base, notify, violations };
   const answer = (method: string, text: string): ApiResponse => {
     const done = callMethod(parts, method, readJson(text) ?? {});
     const made = method === 'Init' ? books.payments.get(done.body.PaymentId) : undefined;
     const { confirmAfter_ms } = behaviour();
     // One without a page to return to has no buyer: it is charged.
     if (made?.returnUrl && confirmAfter_ms !== null)
-      setTimeout(() => pay(books, made, 'buyer', tell), confirmAfter_ms).unref();
+      setTimeout(() => pay(books, made, 'buyer', notify), confirmAfter_ms).unref();
     return done;
   };
   return {
@@ -124,8 +124,8 @@ export const emulateTBank = (
     decide: (id, decision) => {
       const payment = books.payments.get(id);
       if (!payment) return;
-      if (decision === 'pay') pay(books, payment, 'buyer', tell);
-      else refuse(payment, tell);
+      if (decision === 'pay') pay(books, payment, 'buyer', notify);
+      else refuse(payment, notify);
     },
     books: () => ({
       payments: [...books.payments.values()],

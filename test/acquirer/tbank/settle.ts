@@ -5,7 +5,7 @@
 import { codeOf, waitOf, type BookedCancel, type BookedOrder, type TBankBooks } from './books.ts';
 
 /** Tells the merchant of a payment's new status. */
-export type TellStatus = (payment: BookedOrder) => void;
+export type NotifyStatus = (payment: BookedOrder) => void;
 
 const late_ms = 1_500;
 /** How long a refund by SBP takes. */
@@ -15,22 +15,22 @@ const sbpRefund_ms = 300;
 export const isOpen = ({ status }: BookedOrder): boolean =>
   status === 'NEW' || status === 'FORM_SHOWED';
 
-const reject = (payment: BookedOrder, errorCode: string, tell: TellStatus): void => {
+const reject = (payment: BookedOrder, errorCode: string, notify: NotifyStatus): void => {
   payment.status = 'REJECTED';
   payment.errorCode = errorCode;
-  tell(payment);
+  notify(payment);
 };
 
-const expire = (payment: BookedOrder, tell: TellStatus): void => {
+const expire = (payment: BookedOrder, notify: NotifyStatus): void => {
   payment.status = 'DEADLINE_EXPIRED';
-  tell(payment);
+  notify(payment);
 };
 
 const succeed = (
   books: TBankBooks,
   payment: BookedOrder,
   by: 'buyer' | 'charge',
-  tell: TellStatus,
+  notify: NotifyStatus,
 ): void => {
   if (!isOpen(payment)) return;
   payment.paidBy = by;
@@ -39,7 +39,7 @@ const succeed = (
     books.cards.push({ customer: payment.customer, rebillId, pan: '220000******0004' });
   }
   payment.status = payment.twoHarnesses ? 'AUTHORIZED' : 'CONFIRMED';
-  tell(payment);
+  notify(payment);
 };
 
 /**
@@ -50,34 +50,34 @@ export const pay = (
   books: TBankBooks,
   payment: BookedOrder,
   by: 'buyer' | 'charge',
-  tell: TellStatus,
+  notify: NotifyStatus,
 ): void => {
   if (!isOpen(payment)) return;
-  if (payment.dueAt && payment.dueAt < new Date()) return expire(payment, tell);
+  if (payment.dueAt && payment.dueAt < new Date()) return expire(payment, notify);
   const code = codeOf(payment.amount);
-  if (code !== null) return reject(payment, code, tell);
+  if (code !== null) return reject(payment, code, notify);
   const wait = waitOf(payment.amount);
-  if (wait === 'late') setTimeout(() => succeed(books, payment, by, tell), late_ms).unref();
-  if (wait === null) succeed(books, payment, by, tell);
+  if (wait === 'late') setTimeout(() => succeed(books, payment, by, notify), late_ms).unref();
+  if (wait === null) succeed(books, payment, by, notify);
 };
 
 /** The buyer refuses on the page. */
-export const refuse = (payment: BookedOrder, tell: TellStatus): void => {
-  if (isOpen(payment)) reject(payment, '101', tell);
+export const refuse = (payment: BookedOrder, notify: NotifyStatus): void => {
+  if (isOpen(payment)) reject(payment, '101', notify);
 };
 
-const giveBack = (payment: BookedOrder, cancel: BookedCancel, tell: TellStatus): void => {
+const giveBack = (payment: BookedOrder, cancel: BookedCancel, notify: NotifyStatus): void => {
   cancel.status = 'succeeded';
   payment.refunded += cancel.amount;
   payment.status = payment.refunded === payment.amount ? 'REFUNDED' : 'PARTIAL_REFUNDED';
-  tell(payment);
+  notify(payment);
 };
 
-const endBySbp = (payment: BookedOrder, cancel: BookedCancel, tell: TellStatus): void => {
-  if (codeOf(cancel.amount) === null) return giveBack(payment, cancel, tell);
+const endBySbp = (payment: BookedOrder, cancel: BookedCancel, notify: NotifyStatus): void => {
+  if (codeOf(cancel.amount) === null) return giveBack(payment, cancel, notify);
   cancel.status = 'failed';
   payment.status = payment.refunded > 0 ? 'PARTIAL_REFUNDED' : 'CONFIRMED';
-  tell(payment);
+  notify(payment);
 };
 
 /**
@@ -89,11 +89,11 @@ export const cancelPart = (
   payment: BookedOrder,
   amount: number,
   key: string | null,
-  tell: TellStatus,
+  notify: NotifyStatus,
 ): boolean => {
   if (payment.status === 'AUTHORIZED' || payment.status === 'NEW') {
     payment.status = payment.status === 'NEW' ? 'CANCELED' : 'REVERSED';
-    tell(payment);
+    notify(payment);
     return true;
   }
   const under = books.cancels
@@ -111,13 +111,13 @@ export const cancelPart = (
   if (payment.route !== 'sbp' && codeOf(amount) !== null) return false;
   books.cancels.push(cancel);
   if (payment.route !== 'sbp') {
-    giveBack(payment, cancel, tell);
+    giveBack(payment, cancel, notify);
     return true;
   }
   payment.status = 'ASYNC_REFUNDING';
   if (waitOf(amount) === 'never') return true;
   setTimeout(
-    () => endBySbp(payment, cancel, tell),
+    () => endBySbp(payment, cancel, notify),
     waitOf(amount) === 'late' ? late_ms : sbpRefund_ms,
   ).unref();
   return true;

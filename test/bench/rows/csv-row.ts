@@ -95,8 +95,8 @@ export const csvRows = async (
   fixture: Fixture,
   { plan, progress }: Bench,
 ): Promise<readonly Row[]> => {
-  const said = `ledger of ${plan.csvRows.toLocaleString('en')} rows as CSV`;
-  const what = `${said}, speed`;
+  const answered = `ledger of ${plan.csvRows.toLocaleString('en')} rows as CSV`;
+  const what = `${answered}, speed`;
   const aim = { least: 0.5 };
   if (spawnSync('psql', ['--version']).status !== 0) {
     return [
@@ -137,7 +137,7 @@ export const csvRows = async (
       figures: `${speed(times)} to ${speed(copies)}`,
     },
     {
-      what: `${said}, extra memory (${memoryMost_MiB} MiB over it)`,
+      what: `${answered}, extra memory (${memoryMost_MiB} MiB over it)`,
       against: 'before it',
       ratio: most === null ? null : memoryMost_MiB / Math.max(most, 1),
       aim: { least: 1 },

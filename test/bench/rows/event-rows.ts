@@ -41,9 +41,9 @@ const startReceiver = async (stack: AsyncDisposableStack) => {
   stack.defer(() => void child.kill());
   const [url] = (await once(child, 'message')) as [string];
   const until = async (count: number): Promise<Arrivals> => {
-    const told = once(child, 'message');
+    const received = once(child, 'message');
     child.send(count);
-    const [arrivals] = (await told) as [Arrivals];
+    const [arrivals] = (await received) as [Arrivals];
     return arrivals;
   };
   return { url, until };

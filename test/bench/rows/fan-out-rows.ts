@@ -58,8 +58,8 @@ const costOf = async (
   progress(`starting ${program}`);
   const edge = await startEdge(program, kind === 'streams' ? many : 0, stack);
   const readers = holdReaders(kind, edge, stack);
-  const step = <Result>(said: string, work: Promise<Result>): Promise<Result> =>
-    saying(work, () => progress(`${said}, ${readers.count()} are open`));
+  const step = <Result>(answered: string, work: Promise<Result>): Promise<Result> =>
+    saying(work, () => progress(`${answered}, ${readers.count()} are open`));
   const fill = (count: number): Promise<void> => step(`opening ${count}`, readers.openUntil(count));
   const empty = await edge.memory();
   await fill(few);

@@ -134,7 +134,7 @@ const batchRows = async (
   );
   const batch = batchSubject(fixture, merchant);
   const rows: Row[] = [];
-  for (const abreast of [1, connections]) {
+  for (const atOnce of [1, connections]) {
     const limited: Subject = {
       name: single.name,
       measure: (round) =>
@@ -143,14 +143,14 @@ const batchRows = async (
     const rounds = Math.min(plan.many.rounds, 5);
     const samples = await measureInRounds(
       [limited, batch],
-      { connections: abreast, duration_ms: 0, rounds, warmUp: null },
+      { connections: atOnce, duration_ms: 0, rounds, warmUp: null },
       (text) => progress(`batch: ${text}`),
     );
     const [singles = [], batches = []] = [samples.get(limited), samples.get(batch)];
     const perSecond = (sample: Sample): number => sample.perSecond;
     rows.push({
       what: 'a batch of 1,000 payouts',
-      against: `1,000 single calls, ${abreast === 1 ? 'one after the other' : `${abreast} at once`}`,
+      against: `1,000 single calls, ${atOnce === 1 ? 'one after the other' : `${atOnce} at once`}`,
       ratio: medianRatio(batches, singles, perSecond),
       aim: { least: 8 },
       rounds,

@@ -67,7 +67,7 @@ const lookText = ({ perSecond, p50_us, p99_us, least_MiB, webhooks }: Look): str
 
 /** Sends everything for the whole time, and looks. */
 const soak = async (
-  { url, requests, processes, heard }: SoakHarness,
+  { url, requests, processes, received }: SoakHarness,
   { plan, load }: Bench,
   say: (text: string) => void,
 ): Promise<readonly Look[]> => {
@@ -93,14 +93,14 @@ const soak = async (
   const slices = Math.max(1, Math.round(total_ms / looks / slice_ms));
   for (let look = 1; look <= looks; look += 1) {
     const [results, memories]: [LoadResult[], ReadonlyMap<string, number>[]] = [[], []];
-    const before = heard.webhooks;
+    const before = received.webhooks;
     for (let slice = 1; slice <= slices; slice += 1) {
       results.push(await send(total_ms / looks / slices, rate));
       memories.push(memoryByName(processes));
       if (slice < slices && slice % 6 === 0)
-        say(`${look} of ${looks}, ${heard.webhooks} webhooks, ${heard.events} events`);
+        say(`${look} of ${looks}, ${received.webhooks} webhooks, ${received.events} events`);
     }
-    const found = lookOf(results, memories, heard.webhooks - before);
+    const found = lookOf(results, memories, received.webhooks - before);
     seen.push(found);
     say(`${look} of ${looks}: ${lookText(found)}`);
   }
@@ -136,7 +136,7 @@ const memoryRows = (title: string, seen: readonly Look[], minutes: number): read
 const rowsOf = (
   title: string,
   seen: readonly Look[],
-  { requests, heard }: SoakHarness,
+  { requests, received }: SoakHarness,
   minutes: number,
 ): readonly Row[] => {
   const row = (
@@ -179,7 +179,7 @@ const rowsOf = (
       ({ webhooks }) => webhooks,
       false,
       flatWaiting,
-      `by tenths: ${byTenths(({ webhooks }) => webhooks, 0)}; ${heard.events} events of the stream`,
+      `by tenths: ${byTenths(({ webhooks }) => webhooks, 0)}; ${received.events} events of the stream`,
     ),
     ...memoryRows(title, seen, minutes),
   ];

@@ -5,8 +5,8 @@
 import { Agent, request } from 'undici';
 
 const { URL: url = '', BODY: body = '', COUNT, ABREAST } = process.env;
-const abreast = Number(ABREAST);
-const dispatcher = new Agent({ connections: abreast, pipelining: 1 });
+const atOnce = Number(ABREAST);
+const dispatcher = new Agent({ connections: atOnce, pipelining: 1 });
 let left = Number(COUNT);
 const headers = {
   'content-type': 'application/json',
@@ -18,7 +18,7 @@ const work = async (): Promise<void> => {
   while (left-- > 0)
     await (await request(url, { dispatcher, method: 'POST', headers, body })).body.dump();
 };
-await Promise.all(Array.from({ length: abreast }, work));
+await Promise.all(Array.from({ length: atOnce }, work));
 const { user, system } = process.cpuUsage();
 process.send?.([performance.now() - began_ms, user + system]);
 process.disconnect?.();

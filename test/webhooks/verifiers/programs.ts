@@ -39,12 +39,12 @@ const run = async (
   cwd = guide,
 ): Promise<readonly boolean[]> => {
   const child = spawn(command, args, { cwd, stdio: ['pipe', 'pipe', 'inherit'] });
-  let said = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
+  let answered = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (answered += text));
   child.stdin.end(JSON.stringify(cases));
   const [code] = await once(child, 'close');
   if (code !== 0) throw new Error(`${command} ended with ${String(code)}`);
-  return JSON.parse(said);
+  return JSON.parse(answered);
 };
 
 const isFound = (command: string, versionArgument: string): boolean =>
