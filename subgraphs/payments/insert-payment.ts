@@ -54,6 +54,23 @@ export type NewPayment = Pick<Payment, (typeof merchantNames)[number]>;
 /** A payment of a saved method before it is a row. */
 export type NewRecurringPayment = Pick<Payment, (typeof recurringNames)[number]>;
 
+/** The types of the columns that are no text: a value may also come as an expression. */
+const columnTypes = new Map<string, string>([
+  ['merchantId', 'uuid'],
+  ['id', 'uuid'],
+  ['shopId', 'uuid'],
+  ['amount', 'int8'],
+  ['metadata', 'json'],
+  ['createdAt', 'timestamptz'],
+  ['expiresAt', 'timestamptz'],
+  ['amountUsdt', 'float8'],
+  ['tokenId', 'uuid'],
+  ['subscriptionId', 'uuid'],
+  ['verification', 'boolean'],
+  ['processingUntil', 'timestamptz'],
+  ['askAt', 'timestamptz'],
+] satisfies [keyof Payment, string][]);
+
 /** The parameters behind the columns: the event's id, then the idempotency key. */
 const laterParameters = ['eventId', 'key', 'fingerprint'];
 
@@ -92,7 +109,7 @@ const insertText = (names: readonly string[], madeOnceBy: 'key' | 'id'): string 
   const insert = `insert into payment (version, public_id, terminal_id, terminal_name, shop_name,
       amount_refunded, ${columnNames(names)})
     select 1, 'P-' || nextval('payment_public_id'), shop.terminal_id, shop.terminal_name, shop.name,
-      0, ${names.map((name) => (name === 'id' ? `${$(name)}::uuid` : $(name))).join(', ')}
+      0, ${names.map((name) => `${$(name)}::${columnTypes.get(name) ?? 'text'}`).join(', ')}
     from shop where shop.merchant_id = ${$('merchantId')} and shop.id = ${$('shopId')}`;
   const created =
     madeOnceBy === 'key'
