@@ -96,7 +96,7 @@ const readRoleWords = async (words: readonly string[]): Promise<Roles> => {
 
 const readSettings = async () => {
   const [{ readConfig }, { freePort }] = await Promise.all([
-    import('./subgraphs/kernel/service/config/config.ts'),
+    import('./subgraphs/read-config.ts'),
     import('./subgraphs/kernel/database/embedded/free-port.ts'),
   ]);
   const read = readConfig(process.env);

@@ -7,7 +7,6 @@ import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SubgraphName } from './schema/sources.ts';
 import { remoteExecutor } from './gateway/remote-subgraph.ts';
-import { readNotification } from './subgraphs/kernel/banks/tbank/read-notification.ts';
 import { ensureWritable } from './subgraphs/kernel/database/embedded/data-directory.ts';
 import {
   handoverDefault_ms,
@@ -40,6 +39,7 @@ import { startTracing } from './subgraphs/kernel/service/tracing/start-tracing.t
 import type { SubgraphExecutor } from './subgraphs/kernel/service/graph/subgraph.ts';
 import type { Logger } from './subgraphs/kernel/service/tracing/telemetry.ts';
 import type { DemoMerchant } from './subgraphs/merchants/demo-merchant.ts';
+import type { ProcessConfig } from './subgraphs/read-config.ts';
 import type { Subgraphs } from './subgraphs/start-subgraphs.ts';
 
 /** Whether this process works on the record: the edge has its neighbours' addresses instead. */
@@ -87,7 +87,7 @@ export const ensurePlace = async (
  * Completes the configuration; an embedded installation keeps what it made in DATA_DIR. Throws when
  * there is no key and nowhere to keep one.
  */
-export const settle = (config: Config, roles: Roles): SettledConfig => {
+export const settle = <Read extends Config>(config: Read, roles: Roles): Read & SettledConfig => {
   const embedded = isEmbedded(config, roles);
   if (!embedded && !config.secretKey)
     throw new ConfigError(['SECRET_KEY is required: every process must have the same']);
@@ -105,7 +105,7 @@ export const settle = (config: Config, roles: Roles): SettledConfig => {
 
 /** What everything that starts in this process is given. */
 interface Starting {
-  readonly config: SettledConfig;
+  readonly config: ProcessConfig;
   readonly roles: Roles;
   readonly bus: Bus;
   readonly log: Logger;
@@ -152,7 +152,7 @@ const openExecutors = (starting: Starting, subgraphs: Subgraphs | null): Executo
 };
 
 export interface Running {
-  readonly config: SettledConfig;
+  readonly config: ProcessConfig;
   readonly demo: DemoMerchant | null;
   close(): Promise<void>;
 }
@@ -200,13 +200,11 @@ const listen = async (starting: Starting, subgraphs: Subgraphs | null): Promise<
   }
   if (isEdge) {
     const { registerEdge } = await import('./rest-facade/register-edge.ts');
-    const { tbank } = config;
-    const readTBank = tbank && ((body: unknown) => readNotification(tbank, body));
     await registerEdge(app, {
       config,
       roles: roles.edge,
       executors: openExecutors(starting, subgraphs),
-      readTBank,
+      bankNotifications: config.connectors.map(({ notifications }) => notifications),
       bus,
       log,
       stack,
@@ -228,7 +226,7 @@ const listen = async (starting: Starting, subgraphs: Subgraphs | null): Promise<
  * it, and so does a stop that is asked for meanwhile: its reason is then thrown.
  */
 export const startRoles = async (
-  config: SettledConfig,
+  config: ProcessConfig,
   roles: Roles,
   log: Logger,
   { progress, stopping }: Omit<Start, 'stack'>,

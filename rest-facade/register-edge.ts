@@ -18,7 +18,7 @@ import { openSupergraph, type SupergraphParts } from '../gateway/supergraph.ts';
 import type { Bus } from '../subgraphs/kernel/rules/event.ts';
 import type { SettledConfig } from '../subgraphs/kernel/service/config/config.ts';
 import type { Logger } from '../subgraphs/kernel/service/tracing/telemetry.ts';
-import type { BankCallbackParts } from './bank-callback.ts';
+import type { BankNotifications } from './bank-callback.ts';
 import { registerCheckout } from './checkout/register-checkout.ts';
 import { openEventStream } from './event-stream.ts';
 import { registerRestFacade } from './server.ts';
@@ -28,7 +28,8 @@ export interface EdgeOptions {
   /** Which of the public roles the process has. */
   readonly roles: ReadonlySet<'gateway' | 'rest-facade' | 'checkout'>;
   readonly executors: SupergraphParts['executors'];
-  readonly readTBank: BankCallbackParts['readTBank'];
+  /** Where the acquirers of the installation notify us. */
+  readonly bankNotifications: readonly BankNotifications[];
   readonly bus: Bus;
   readonly log: Logger;
   /** Closes what is opened here. */
@@ -41,7 +42,7 @@ export interface EdgeOptions {
  */
 export const registerEdge = async (
   app: FastifyInstance,
-  { config, roles, executors, readTBank, bus, log, stack }: EdgeOptions,
+  { config, roles, executors, bankNotifications, bus, log, stack }: EdgeOptions,
 ): Promise<void> => {
   const supergraphSdl = readFileSync(
     join(import.meta.dirname, '../schema/supergraph.graphql'),
@@ -82,7 +83,7 @@ export const registerEdge = async (
   }
   if (roles.has('rest-facade')) {
     const openStream = openEventStream(app, { liveSubscriptions, authenticator, bus, log });
-    const bankCallbacks = { addressOf, yookassaNetworks: config.yookassa.networks, readTBank };
+    const bankCallbacks = { addressOf, routes: bankNotifications };
     await registerRestFacade(app, {
       supergraph,
       authenticator,

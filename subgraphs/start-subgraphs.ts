@@ -30,6 +30,7 @@ import { watchWebhookBacklog } from './merchants/webhooks/webhook-backlog.ts';
 import { wakeLanes } from './merchants/webhooks/jobs.ts';
 import { backgroundJobs, followRecurringPayments, wakeableJobs } from './background-jobs.ts';
 import { entities, openSubgraph, type SubgraphsParts } from './open-subgraphs.ts';
+import type { ProcessConfig } from './read-config.ts';
 
 /** The subgraphs of a process, and what runs beside them. */
 export interface Subgraphs {
@@ -52,7 +53,7 @@ export interface Subgraphs {
 }
 
 export interface SubgraphsOptions {
-  readonly config: SettledConfig;
+  readonly config: ProcessConfig;
   readonly bus: Bus;
   readonly log: Logger;
   /** Closes what is opened here. */
@@ -95,7 +96,11 @@ export const openSubgraphs = async (
   const kept = await openKeptKeys({ pool: database.pool, secrets: derived, log });
   stack.defer(() => kept.close());
   const secrets = { ...derived, fingerprint: kept.fingerprint };
-  const banks = openEveryBank(config, secrets.vault, database, stack);
+  const banks = await openEveryBank(
+    config.connectors,
+    { database, vaultKey: secrets.vault, publicUrl },
+    stack,
+  );
   const policies = openPolicies({ pool: database.pool, bus, fingerprintKey: secrets.fingerprint });
   stack.defer(() => policies.close());
   const now = (): Temporal.Instant => Temporal.Now.instant();

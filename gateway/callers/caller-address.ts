@@ -75,7 +75,3 @@ export const widerNetworkOf = (address: string): string => {
 
 /** Whether an address is a loopback address. */
 export const isLoopback: (address: string) => boolean = openAddressList(['127.0.0.0/8', '::1']);
-
-/** Opens the check whether an address is in one of these networks: addresses and CIDR blocks. */
-export const openNetworks = (networks: readonly string[]): ((address: string) => boolean) =>
-  openAddressList(networks);

@@ -10,7 +10,7 @@ import {
   documentRootFields_max,
   documentValueDepth_max,
 } from '../../gateway/graphql/document-limits.ts';
-import { readConfig } from '../../subgraphs/kernel/service/config/config.ts';
+import { readConfig } from '../../subgraphs/read-config.ts';
 import { codesOf, post, read } from './ask-graph.ts';
 import { receive, letIn } from './raw-socket.ts';
 import { connect, serveGraph } from './serve-graph.ts';

@@ -4,11 +4,8 @@ import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { SignJWT, UnsecuredJWT, type JWTPayload } from 'jose';
 import { readOidcToken } from '../../gateway/callers/oidc.ts';
-import {
-  ConfigError,
-  readConfig,
-  type OidcConfig,
-} from '../../subgraphs/kernel/service/config/config.ts';
+import { ConfigError, type OidcConfig } from '../../subgraphs/kernel/service/config/config.ts';
+import { readConfig } from '../../subgraphs/read-config.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { audience, now_s, startIssuer, viewer } from './issuer.ts';
 import { bearer, closingOf, letIn } from './raw-socket.ts';

@@ -6,10 +6,8 @@ import type { Bank } from '../../subgraphs/kernel/banks/bank.ts';
 import { openAccounts, type AccountsOf } from '../../subgraphs/kernel/banks/bank-accounts.ts';
 import { openBanks, type Banks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
-import {
-  openYooKassa,
-  type YooKassa,
-} from '../../subgraphs/kernel/banks/yookassa/open-yookassa.ts';
+import type { OpenedBank } from '../../subgraphs/kernel/banks/connector.ts';
+import { openYooKassa } from '../../subgraphs/kernel/banks/yookassa/open-yookassa.ts';
 import { freePort } from '../../subgraphs/kernel/database/embedded/free-port.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import type { BankOperation, RouteMethod } from '../../subgraphs/kernel/rules/route.ts';
@@ -45,7 +43,7 @@ const card: PayoutInput = { amount: 10_000n, method: 'payouts_card', cardPan: '2
 describe('two acquirers behind the routes of one shop', () => {
   let migrated: MigratedDatabase;
   let acquirers: readonly [Acquirer, Acquirer];
-  const opened: YooKassa[] = [];
+  const opened: OpenedBank[] = [];
   before(async () => {
     [migrated, ...acquirers] = await Promise.all([
       startMigratedDatabase(),

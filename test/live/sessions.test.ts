@@ -14,11 +14,9 @@ import type {
 import { openAccounts } from '../../subgraphs/kernel/banks/bank-accounts.ts';
 import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
-import { openTBank, type TBank } from '../../subgraphs/kernel/banks/tbank/open-tbank.ts';
-import {
-  openYooKassa,
-  type YooKassa,
-} from '../../subgraphs/kernel/banks/yookassa/open-yookassa.ts';
+import type { OpenedBank } from '../../subgraphs/kernel/banks/connector.ts';
+import { openTBank } from '../../subgraphs/kernel/banks/tbank/open-tbank.ts';
+import { openYooKassa } from '../../subgraphs/kernel/banks/yookassa/open-yookassa.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { minorUnits } from '../../subgraphs/kernel/rules/money.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
@@ -39,8 +37,8 @@ describe('the sessions of two acquirers', () => {
   let harness: {
     readonly acquirer: Acquirer;
     readonly record: MigratedDatabase;
-    readonly tbank: TBank;
-    readonly yookassa: YooKassa;
+    readonly tbank: OpenedBank;
+    readonly yookassa: OpenedBank;
   };
   before(async () => {
     const [acquirer, record] = await Promise.all([startAcquirer(), startMigratedDatabase()]);

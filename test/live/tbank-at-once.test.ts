@@ -5,7 +5,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { openTBank, type TBank } from '../../subgraphs/kernel/banks/tbank/open-tbank.ts';
+import type { OpenedBank } from '../../subgraphs/kernel/banks/connector.ts';
+import { openTBank } from '../../subgraphs/kernel/banks/tbank/open-tbank.ts';
 import { minorUnits } from '../../subgraphs/kernel/rules/money.ts';
 import { startAcquirer, tbankTerminal, type Acquirer } from '../acquirer/start-acquirer.ts';
 import { eventually } from '../support/merchant.ts';
@@ -15,7 +16,7 @@ describe('the connector to T-Bank, ordered about by many at once', () => {
   let harness: {
     readonly acquirer: Acquirer;
     readonly record: MigratedDatabase;
-    readonly banks: readonly TBank[];
+    readonly banks: readonly OpenedBank[];
   };
   before(async () => {
     const [acquirer, record] = await Promise.all([startAcquirer(), startMigratedDatabase()]);
@@ -39,7 +40,9 @@ describe('the connector to T-Bank, ordered about by many at once', () => {
 
   const merchantId = randomUUID();
   const books = async () => (await harness.acquirer.books()).tbank;
-  const atOnce = <Answer>(order: (bank: TBank) => Promise<Answer>): Promise<readonly Answer[]> =>
+  const atOnce = <Answer>(
+    order: (bank: OpenedBank) => Promise<Answer>,
+  ): Promise<readonly Answer[]> =>
     Promise.all(
       Array.from({ length: 10 }, (_, index) => index).flatMap((index) =>
         harness.banks.slice(index % 2, (index % 2) + 1).map(order),

@@ -5,7 +5,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { ConfigError, readConfig } from '../../subgraphs/kernel/service/config/config.ts';
+import { ConfigError } from '../../subgraphs/kernel/service/config/config.ts';
+import { readConfig } from '../../subgraphs/read-config.ts';
 import { readText, root, typescriptFiles } from '../tidy/tree.ts';
 
 describe('a secret', () => {

@@ -12,7 +12,7 @@ import { Ajv } from 'ajv';
 import { parse as parseYaml } from 'yaml';
 import { subgraphNames } from '../../schema/sources.ts';
 import { settle } from '../../start-roles.ts';
-import { readConfig } from '../../subgraphs/kernel/service/config/config.ts';
+import { readConfig } from '../../subgraphs/read-config.ts';
 import { readRoles } from '../../subgraphs/kernel/service/config/roles.ts';
 import { edgesOf } from './edges.ts';
 import { readText, root } from './tree.ts';

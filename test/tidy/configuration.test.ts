@@ -1,7 +1,7 @@
 /** The guides name the variables that the configuration reads, and no others. */
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { readConfig } from '../../subgraphs/kernel/service/config/config.ts';
+import { readConfig } from '../../subgraphs/read-config.ts';
 import { readText } from './tree.ts';
 
 /** With these set, every branch of the reading is taken. */

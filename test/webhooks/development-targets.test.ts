@@ -10,7 +10,7 @@ import { startTestDatabase, type TestDatabase } from '../support/database.ts';
 import { askGraph, eventually, makeMerchant } from '../support/merchant.ts';
 import { startService, type Service } from '../support/service.ts';
 import { isLocalAddress } from '../../subgraphs/merchants/webhooks/development-targets.ts';
-import { readConfig } from '../../subgraphs/kernel/service/config/config.ts';
+import { readConfig } from '../../subgraphs/read-config.ts';
 import { startReceiver } from './receiver.ts';
 
 test('only http on loopback is a developer’s address', () => {

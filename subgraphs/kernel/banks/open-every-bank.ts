@@ -3,34 +3,35 @@
  * installation can reach.
  */
 import type { Database } from '../database/orm.ts';
-import type { Config } from '../service/config/config.ts';
-import { openAccounts } from './bank-accounts.ts';
+import type { Keys } from '../service/access/keys.ts';
+import type { Bank } from './bank.ts';
+import type { Connector } from './connector.ts';
 import { openBanks, type Banks } from './route.ts';
 import { openSimulator } from './simulator/simulator.ts';
-import { openTBank } from './tbank/open-tbank.ts';
-import { connector, openYooKassa } from './yookassa/open-yookassa.ts';
-import type { Keys } from '../service/access/keys.ts';
-
-type BankConfig = Pick<Config, 'yookassa' | 'tbank'> & { readonly publicUrl: string };
 
 /**
  * Opens them; `stack` closes their connections. The accounts are the merchants' own, else those of
  * the configuration; `vaultKey` opens the former.
  */
-export const openEveryBank = (
-  { yookassa, tbank, publicUrl }: BankConfig,
-  vaultKey: Keys,
-  database: Database,
+export const openEveryBank = async (
+  connectors: readonly Connector[],
+  {
+    database,
+    vaultKey,
+    publicUrl,
+  }: {
+    readonly database: Database;
+    readonly vaultKey: Keys;
+    readonly publicUrl: string;
+  },
   stack: AsyncDisposableStack,
-): Banks => {
-  const { shop: payments, payouts } = yookassa;
-  const bank = openYooKassa(
-    yookassa,
-    openAccounts(database.pool, vaultKey, connector, { payments, payouts }),
-    database.pool,
-  );
-  stack.defer(() => bank.close());
-  const second = tbank && openTBank(tbank, publicUrl, database.pool);
-  if (second) stack.defer(() => second.close());
-  return openBanks(openSimulator(database), database.pool, [bank, ...(second ? [second] : [])]);
+): Promise<Banks> => {
+  const { pool } = database;
+  const banks: Bank[] = [];
+  for (const connector of connectors) {
+    const bank = await connector.open({ pool, vaultKey, publicUrl });
+    stack.defer(() => bank.close());
+    banks.push(bank);
+  }
+  return openBanks(openSimulator(database), pool, banks);
 };

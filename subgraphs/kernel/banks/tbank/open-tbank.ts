@@ -3,7 +3,7 @@
  * payouts: its payouts are a product and an API of their own.
  */
 import type { Runner } from '../../database/statement.ts';
-import type { Bank } from '../bank.ts';
+import type { OpenedBank } from '../connector.ts';
 import { openBreaker, watchBreaker } from '../breaker.ts';
 import { openCheckEcho } from '../check-echo.ts';
 import { tbankCharges } from './charges.ts';
@@ -11,10 +11,6 @@ import { openClient } from './client.ts';
 import type { TBankConfig } from './config.ts';
 import { tbankPayments } from './payments.ts';
 import { tbankRefunds } from './refunds.ts';
-
-export interface TBank extends Bank {
-  close(): Promise<void>;
-}
 
 /** The connector's name: in routes and before the bank's own codes. */
 const connector = 'tbank';
@@ -25,7 +21,7 @@ const unknown = { kind: 'unknown' } as const;
  * Opens the connector; nothing is called until it is asked to. `publicUrl` is where the bank
  * reaches us; alerts are raised on `pool`.
  */
-export const openTBank = (config: TBankConfig, publicUrl: string, pool: Runner): TBank => {
+export const openTBank = (config: TBankConfig, publicUrl: string, pool: Runner): OpenedBank => {
   const bankName = 'T-Bank';
   const breaker = openBreaker();
   const client = openClient(config, breaker);

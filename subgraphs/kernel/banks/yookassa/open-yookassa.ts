@@ -1,7 +1,7 @@
 /** The connector to YooKassa API v3, behind the port of every acquirer. */
 import type { AccountPurpose, AccountsOf } from '../bank-accounts.ts';
-import type { Bank } from '../bank.ts';
 import type { Runner } from '../../database/statement.ts';
+import type { OpenedBank } from '../connector.ts';
 import { openBreaker, watchBreaker } from '../breaker.ts';
 import { yooKassaCharges } from './charges.ts';
 import { openClient } from './client.ts';
@@ -10,10 +10,6 @@ import { openCheckEcho } from './echo.ts';
 import { yooKassaPayments } from './payments.ts';
 import { yooKassaPayouts } from './payouts.ts';
 import { yooKassaRefunds } from './refunds.ts';
-
-export interface YooKassa extends Bank {
-  close(): Promise<void>;
-}
 
 /** The connector's name: in routes, in accounts and before the bank's own codes. */
 export const connector = 'yookassa';
@@ -26,7 +22,7 @@ export const openYooKassa = (
   config: Omit<YooKassaConfig, 'shop' | 'networks'>,
   accountsOf: AccountsOf,
   pool: Runner,
-): YooKassa => {
+): OpenedBank => {
   const breaker = openBreaker();
   const client = openClient(config, breaker);
   const checkEcho = openCheckEcho(pool);

@@ -3,8 +3,6 @@
  * Secrets come from the environment or from a file (`<NAME>_FILE`), never from an argument.
  */
 import { hkdfSync } from 'node:crypto';
-import { readTBank, type TBankConfig } from '../../banks/tbank/config.ts';
-import { readYooKassa, type YooKassaConfig } from '../../banks/yookassa/config.ts';
 import type { Keys } from '../access/keys.ts';
 import { eventsKeptDefault_days, eventsKept_min_days } from '../../rules/retention.ts';
 import type { OverloadLimits } from '../http/overload.ts';
@@ -83,10 +81,6 @@ export interface Config {
   readonly rateLimitWait_ms: number;
   /** What of load a public process takes before it answers 503. */
   readonly overload: OverloadLimits;
-  /** How YooKassa is reached, and the accounts there of merchants without their own. */
-  readonly yookassa: YooKassaConfig;
-  /** How T-Bank is reached; null: this installation has no terminal there. */
-  readonly tbank: TBankConfig | null;
   /** Where traces go; null: nothing is traced. */
   readonly tracing: TracingConfig | null;
   /** Connections to PostgreSQL of this process's pool. */
@@ -132,8 +126,14 @@ const readOidc = (read: Reader): OidcConfig | null => {
   };
 };
 
-/** Reads the configuration. Throws one error that lists every mistake. */
-export const readConfig = (environment: Environment): Config => {
+/**
+ * Reads the configuration of the service, and what others read beside it from the same environment.
+ * Throws one error that lists every mistake.
+ */
+export const readServiceConfig = <Beside extends object>(
+  environment: Environment,
+  readBeside: (read: Reader) => Beside,
+): Config & Beside => {
   const read = new Reader(environment);
   const subgraphUrls: Partial<Record<'payments' | 'payouts' | 'recurring' | 'merchants', string>> =
     {};
@@ -184,8 +184,6 @@ export const readConfig = (environment: Environment): Config => {
       inFlight_max: read.integer('OVERLOAD_IN_FLIGHT', 1_000, 1, 1_000_000),
       loopDelay_max_ms: read.integer('OVERLOAD_DELAY_MS', 500, 1, 60_000),
     },
-    yookassa: readYooKassa(read),
-    tbank: readTBank(read),
     tracing: readTracing(read),
     databasePool: read.integer('DATABASE_POOL', 16, 2, 1_000),
     eventsKept_days: read.integer(
@@ -211,8 +209,9 @@ export const readConfig = (environment: Environment): Config => {
     read.mistakes.push('OPERATOR_TOKEN must have at least 16 characters');
   if (config.metricsPort !== null && config.metricsPort === config.port)
     read.mistakes.push('METRICS_PORT must not be PORT');
+  const beside = readBeside(read);
   if (read.mistakes.length > 0) throw new ConfigError(read.mistakes);
-  return config;
+  return { ...config, ...beside };
 };
 
 /** The configuration cannot be used; `mistakes` says why, all of it. */

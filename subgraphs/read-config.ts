@@ -1,0 +1,21 @@
+/** The whole configuration: of the service, and of the acquirers that it is connected to. */
+import type { Connector } from './kernel/banks/connector.ts';
+import { readConnectors } from './kernel/banks/connectors.ts';
+import {
+  readServiceConfig,
+  type Config,
+  type SettledConfig,
+} from './kernel/service/config/config.ts';
+import type { Environment } from './kernel/service/config/read-variables.ts';
+
+/** What the wiring knows of the acquirers. */
+export interface ConnectorsConfig {
+  readonly connectors: readonly Connector[];
+}
+
+/** The settled configuration of everything that a process runs. */
+export type ProcessConfig = SettledConfig & ConnectorsConfig;
+
+/** Reads the configuration. Throws one error that lists every mistake. */
+export const readConfig = (environment: Environment): Config & ConnectorsConfig =>
+  readServiceConfig(environment, (read) => ({ connectors: readConnectors(read) }));
