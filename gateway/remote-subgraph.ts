@@ -1,6 +1,6 @@
 /**
- * A subgraph in another process, over HTTP with connections that are kept open. Nothing is sent
- * twice: a call may have taken effect.
+ * A subgraph in another process, over HTTP with keep-alive connections. No request is sent twice: a
+ * call may have taken effect.
  */
 import { GraphQLError, print, type ExecutionResult } from 'graphql';
 import { Pool, type Dispatcher } from 'undici';
@@ -28,24 +28,24 @@ import {
 
 const connectTimeout_ms = 2_000;
 /** Longer than a bank may take within a call (decision D-31: 10 s). */
-const usualAnswerTimeout_ms = 20_000;
+const defaultAnswerTimeout_ms = 20_000;
 const connections = 64;
 
 export interface RemoteExecutor extends SubgraphExecutor {
-  /** Lets calls end and closes the connections. */
+  /** Waits for calls in flight and closes the connections. */
   close(): Promise<void>;
 }
 
 /**
- * An executor over a subgraph's endpoint, `http://host:port/subgraphs/<name>`. A subgraph that
- * cannot be reached or does not answer as one is a GraphQL error with the code `unavailable`; why
- * is logged with the request id.
+ * Opens an executor over a subgraph's endpoint, `http://host:port/subgraphs/<name>`. A subgraph
+ * that is unreachable or answers something else becomes a GraphQL error with the code
+ * `unavailable`; the cause is logged with the request id.
  */
 export const remoteExecutor = (
   url: string,
   keys: PrincipalKeys,
   log: Logger,
-  answerTimeout_ms = usualAnswerTimeout_ms,
+  answerTimeout_ms = defaultAnswerTimeout_ms,
 ): RemoteExecutor => {
   const { origin, pathname: path } = new URL(url);
   const pool = new Pool(origin, {
@@ -58,7 +58,7 @@ export const remoteExecutor = (
   const start: SpanStart = { kind: 'client', name: `POST ${path}` };
   const ask = (body: string, call: Call): Promise<ExecutionResult> =>
     spanned(start, async () => {
-      // Also when the trace is not kept: then it is not kept there either.
+      // Sent even when the trace is not kept, so that the subgraph does not keep it either.
       const span = currentSpan();
       const traced = span ? { traceparent: span.traceparent } : {};
       const metered = call.meter ? { [answerRoomHeader]: writeAnswerRoom(call.meter.room) } : {};
@@ -104,8 +104,8 @@ export const remoteExecutor = (
 };
 
 /**
- * Sends a request and gives the text of its answer. Rejects when there is none, or one with another
- * status than 200.
+ * Sends a request and gives the text of its answer. Rejects without one, or on another status than
+ * 200.
  */
 const textOf = (pool: Pool, request: Dispatcher.DispatchOptions): Promise<string> => {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
@@ -113,7 +113,7 @@ const textOf = (pool: Pool, request: Dispatcher.DispatchOptions): Promise<string
   return promise;
 };
 
-/** An answer as undici tells of it. It is read whole, so that no stream is made of it. */
+/** An answer as undici delivers it. It is collected whole, so that no stream is made of it. */
 class Answer implements Dispatcher.DispatchHandler {
   readonly #resolve: (text: string) => void;
   readonly #reject: (reason: Error) => void;
@@ -125,7 +125,7 @@ class Answer implements Dispatcher.DispatchHandler {
     this.#reject = reject;
   }
 
-  // undici takes no handler without it.
+  // undici requires this method.
   onRequestStart(): void {}
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
@@ -146,20 +146,20 @@ class Answer implements Dispatcher.DispatchHandler {
   }
 }
 
-/** Counts here what the subgraph has counted there: what others may still give is less by it. */
+/** Subtracts what the subgraph has used from the room that is left for others. */
 const takeUsed = (received: unknown, meter: AnswerMeter): void => {
   const used = usedIn(received);
   if (used === null) return;
   try {
     meter.take(used.values, used.characters);
   } catch {
-    // The meter knows, and the answer as a whole is refused.
+    // The meter keeps the excess, and the answer as a whole is refused.
   }
 };
 
 /**
- * What a subgraph sent, as a result. Its data has been shaped by its own schema; the errors are
- * made errors again.
+ * Reads a subgraph's answer. Its data has been shaped by its own schema; its errors become errors
+ * again.
  */
 const readResult = (value: unknown): ExecutionResult => {
   if (typeof value !== 'object' || value === null || !('data' in value || 'errors' in value))

@@ -1,5 +1,5 @@
 /**
- * How the stock gateway reaches a subgraph: through its executor, with each document prepared once.
+ * The stock gateway's access to a subgraph: through its executor, with each document prepared once.
  */
 import type { GraphQLDataSource } from '@apollo/gateway';
 import type { GatewayGraphQLResponse } from '@apollo/server-gateway-interface';
@@ -13,7 +13,7 @@ import type {
 
 const preparedDocuments = 1_000;
 
-/** A data source over the executor. The context of the gateway's request is the `Call`. */
+/** Opens a data source over the executor. The context of the gateway's request is the `Call`. */
 export const subgraphSource = (executor: SubgraphExecutor): GraphQLDataSource<Call> => {
   const prepared = new Lru<string, PreparedDocument>(preparedDocuments);
   const prepare = (query: string, document: DocumentNode | undefined): PreparedDocument => {

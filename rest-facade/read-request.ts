@@ -5,7 +5,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Idempotency } from '../schema/generated/operations.ts';
 import type { KeyPrincipal } from '../subgraphs/kernel/service/access/principal.ts';
-import { isCompressed, uncompressedAlone } from '../gateway/graphql/raw-body.ts';
+import { isCompressed, identityOnly } from '../gateway/graphql/raw-body.ts';
 import { timesSent } from './authenticate.ts';
 import { fingerprint } from './fingerprint.ts';
 import { readBody } from './read-body.ts';
@@ -29,7 +29,7 @@ const mediaTypeMistake = (request: FastifyRequest): Refusal | null => {
   if (isCompressed(request))
     return {
       ...refuse('unsupported_media_type', 'Content-Encoding: expected none'),
-      headers: uncompressedAlone,
+      headers: identityOnly,
     };
   if (type !== undefined && json.test(type)) return null;
   const got =

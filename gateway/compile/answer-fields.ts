@@ -1,4 +1,4 @@
-/** Which fields an operation selects on a type, in the order of the answer. */
+/** The fields that an operation selects on a type, in the order of the answer. */
 import {
   isAbstractType,
   Kind,
@@ -26,8 +26,8 @@ export interface OperationParts {
 }
 
 /**
- * The fields of an object of the type, those of fragments that apply to it included. Throws
- * CannotCompile on what is not known beforehand.
+ * The fields of an object of the type, including those of fragments that apply to it. Throws
+ * CannotCompile on conditions that only a call decides.
  */
 export const answerFields = (
   parts: OperationParts,
@@ -77,8 +77,7 @@ const addField = (
   fields: Map<string, AnswerField>,
 ): void => {
   const responseName = node.alias?.value ?? node.name.value;
-  // Such a name (`__proto__`, `constructor`) is there in every object, whether a subgraph sent it
-  // or not.
+  // Every object has such a name (`__proto__`, `constructor`), whether a subgraph sent it or not.
   if (responseName in Object.prototype)
     throw new CannotCompile(`the response name ${responseName}`);
   const isTypeName = node.name.value === TypeNameMetaFieldDef.name;

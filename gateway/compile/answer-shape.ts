@@ -1,7 +1,7 @@
 /**
- * The answer to a client out of what the subgraphs gave: the stock gateway's post-processing,
- * written out as one function per operation. It keeps the operation's fields in the operation's
- * order, drops what the planner added, and lets a null rise to the nearest nullable place of the
+ * Shapes a client's answer from what the subgraphs gave: the stock gateway's post-processing,
+ * generated as one function per operation. It keeps the operation's fields in the operation's
+ * order, drops what the planner added, and propagates a null to the nearest nullable place of the
  * API schema.
  */
 import { compileFunction } from 'node:vm';
@@ -27,15 +27,15 @@ import { CannotCompile } from './cannot-compile.ts';
 type Path = readonly (string | number)[];
 
 /**
- * An abstract type is written out once for each of its types, and within each of them again: names
- * beyond this many would be a program too large to be fast.
+ * An abstract type is generated once for each of its types, and within each of them again. A
+ * program of more names than this would be too large to be fast.
  */
 const names_max = 20_000;
 
 /**
- * Shapes the data. What had to be null against the schema is told in `errors`. Throws when a list
- * is no list. One that was written to count throws without a meter, and the meter's refusal when
- * the answer is too large: what was fetched once may stand in it many times.
+ * Shapes the data. Violations of the schema's non-null types are added to `errors`. Throws when a
+ * list is no list. A shape that counts throws without a meter, and with the meter's refusal when
+ * the answer is too large: an object that was fetched once may stand in it many times.
  */
 export type AnswerShape = (
   data: object,
@@ -43,7 +43,7 @@ export type AnswerShape = (
   meter?: AnswerMeter,
 ) => Record<string, unknown> | null;
 
-/** What the written function needs from outside. */
+/** What the generated function takes from outside. */
 const support = {
   missing: (what: string, path: Path) =>
     violation(`Cannot return null for non-nullable ${what}.`, path),
@@ -56,22 +56,22 @@ const support = {
 const violation = (message: string, path: Path): GraphQLError =>
   new GraphQLError(message, { path, extensions: { code: 'INVALID_GRAPHQL' } });
 
-/** Where a value stands: as JavaScript that makes its path, and its description for a message. */
+/** The place of a value: JavaScript that makes its path, and a description for messages. */
 interface Place {
   readonly path: string;
   readonly what: string;
-  /** The same path without list indexes, for looking up what was fetched. */
+  /** The same path without list indexes, to look up what was fetched. */
   readonly fetched: string;
 }
 
 export interface ShapeParts {
   /** The paths at which the plan fetches `__typename`. */
   readonly typeNamesFetched: ReadonlySet<string>;
-  /** Whether the answer is counted while it is made. */
+  /** Whether the answer is metered while it is made. */
   readonly counts: boolean;
 }
 
-/** Writes the shape of an operation's answer. */
+/** Generates the shape of an operation's answer. */
 export const writeAnswerShape = (
   parts: OperationParts,
   root: GraphQLObjectType,
@@ -80,8 +80,8 @@ export const writeAnswerShape = (
 ): AnswerShape => {
   const writer = new ShapeWriter(parts, typeNamesFetched, counts);
   const code = writer.write(root, selectionSet);
-  // The text is made of the schema's and the operation's names alone, which are GraphQL names; it
-  // returns what the type says.
+  // The text consists of names of the schema and the operation alone, which are GraphQL names. It
+  // returns what the type states.
   const make = compileFunction(code, ['support', 'enums']) as (
     given: typeof support,
     enums: ShapeWriter['enums'],
@@ -123,7 +123,7 @@ class ShapeWriter {
 
   /**
    * Statements that shape the object `source` into `target`, or leave `target` null when a null
-   * rises through it.
+   * propagates through it.
    */
   #object(
     type: GraphQLObjectType,
@@ -161,8 +161,8 @@ class ShapeWriter {
   }
 
   /**
-   * Statements that shape the variable in place. `fail` names the block to leave when a null must
-   * rise further.
+   * Statements that shape the variable in place. `fail` is the block to leave when a null
+   * propagates further.
    */
   #value(
     type: GraphQLOutputType,
@@ -200,9 +200,7 @@ class ShapeWriter {
     return `errors.push(support.${kind}(${this.#described(place)}, [${place.path}]));`;
   }
 
-  /**
-   * A list index is known only when the function runs: the description is then put together there.
-   */
+  /** A list index is known only when the function runs: its description is composed there. */
   #described(place: Place): string {
     return place.what.startsWith('`') ? place.what : JSON.stringify(place.what);
   }
@@ -234,8 +232,8 @@ class ShapeWriter {
       `for (let ${index} = 0; ${index} < ${source}.length; ${index}++) {`,
       `let ${item} = ${source}[${index}];`,
       `${label}: {\n${code}if (${items} !== null) ${items}[${index}] = ${item};\ncontinue;\n}`,
-      // Reached when a null rose out of the item. The other items are still looked at: their
-      // violations are told too.
+      // Reached when a null propagates out of the item. The other items are still checked, so that
+      // their violations are reported.
       `${items} = null;\n}`,
       `${target} = ${items};\n`,
     ].join('\n');
@@ -259,7 +257,7 @@ class ShapeWriter {
     return `switch (${source}.__typename) {\n${cases.join('\n')}\ndefault: ${this.#report('untyped', place)}\n}\n`;
   }
 
-  /** JavaScript that is true of a value that the type does not allow; null when it allows any. */
+  /** A JavaScript condition that is true of invalid values; null when the type allows any value. */
   #invalid(type: GraphQLLeafType, variable: string): string | null {
     if (isEnumType(type)) {
       this.enums[type.name] = new Set(type.getValues().map(({ name }) => name));

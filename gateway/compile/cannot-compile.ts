@@ -1,6 +1,6 @@
 /**
- * An operation or a plan holds something that is not compiled; the operation then runs on the stock
- * executor.
+ * An operation or a plan contains something that is not compiled. The operation then runs on the
+ * stock executor.
  */
 export class CannotCompile extends Error {
   constructor(what: string) {

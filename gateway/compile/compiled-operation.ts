@@ -1,7 +1,7 @@
 /**
- * A named operation, compiled once: its plan, made by the gateway's own planner, as closures, and
- * its answer's shape as a function (architecture decision 6). What is not understood here throws
- * CannotCompile; such an operation runs on the stock executor.
+ * Compiles an operation: its plan, made by the gateway's own planner, becomes closures, and the
+ * shape of its answer a function. Throws CannotCompile on what is not supported here; such an
+ * operation runs on the stock executor.
  */
 import type { FetchNode, PlanNode, QueryPlan, SubscriptionNode } from '@apollo/query-planner';
 import {
@@ -30,7 +30,7 @@ import {
   fetchDocument,
   prepareFetch,
   subgraphError,
-  type Journey,
+  type ExecutionState,
   type PlanParts,
 } from './plan-steps.ts';
 
@@ -41,15 +41,15 @@ export interface OperationToCompile {
   readonly apiSchema: GraphQLSchema;
   readonly executors: Readonly<Record<string, SubgraphExecutor>>;
   /**
-   * Whether answers are counted while they are made: those to documents that are not our own. Each
-   * call then has a meter.
+   * Whether answers are metered while they are made: those to clients' own documents. Each call
+   * then has a meter.
    */
   readonly counts: boolean;
 }
 
 /**
- * Compiles an operation. What it gives runs it: the same answers as the stock executor, errors by
- * message and path. Throws CannotCompile.
+ * Compiles an operation. Its answers equal the stock executor's, errors by message and path. Throws
+ * CannotCompile.
  */
 export const compileOperation = ({
   document,
@@ -98,7 +98,7 @@ const rootType = (
 };
 
 /**
- * A plan of one fetch, which most are, needs no journey: the fetch's data is shaped as it comes.
+ * A plan of one fetch, as most are, needs no execution state: the fetch's data is shaped directly.
  */
 const runFetch = (fetch: FetchNode, parts: PlanParts, shape: AnswerShape): PreparedDocument => {
   if (fetch.requires) throw new CannotCompile('an entity fetch without a path');
@@ -119,14 +119,14 @@ const runPlan = (
 ): PreparedDocument => {
   const step = compileStep(node, parts);
   return async (variables, call) => {
-    const journey: Journey = { variables, call, data: {}, errors: [] };
-    await step(journey);
-    return answer(shape, journey.data, journey.errors, call);
+    const state: ExecutionState = { variables, call, data: {}, errors: [] };
+    await step(state);
+    return answer(shape, state.data, state.errors, call);
   };
 };
 
 /**
- * As the stock gateway has it: violations of the schema are told apart from errors, and only when
+ * Like the stock gateway: violations of the schema are reported apart from errors, and only when
  * there are none.
  */
 const answer = (
@@ -150,7 +150,7 @@ const answer = (
   }
 };
 
-/** The paths, list indexes left out, at which a plan fetches `__typename`. */
+/** The paths, without list indexes, at which a plan fetches `__typename`. */
 const typeNamesFetched = (node: PlanNode | SubscriptionNode): ReadonlySet<string> => {
   const paths = new Set<string>();
   for (const { fetch, path } of fetchesOf(node, '')) {
@@ -161,7 +161,7 @@ const typeNamesFetched = (node: PlanNode | SubscriptionNode): ReadonlySet<string
   return paths;
 };
 
-/** The fetches of a plan, each with the path at which its data belong. */
+/** The fetches of a plan, each with the path of its data. */
 export const fetchesOf = (
   node: PlanNode | SubscriptionNode,
   path: string,

@@ -1,6 +1,6 @@
 /**
- * An entity fetch of a compiled plan: the objects at a path of the data, each distinct one asked
- * for once (the stock gateway asks for each), and what came merged into all of them.
+ * An entity fetch of a compiled plan. Each distinct object at a path is requested once (the stock
+ * gateway requests every occurrence), and the result is merged into all occurrences.
  */
 import type { QueryPlanSelectionNode } from '@apollo/query-planner';
 import { GraphQLError } from 'graphql';
@@ -12,11 +12,12 @@ type Path = readonly (string | number)[];
 const isObject = (value: unknown): value is DataObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Merges what a subgraph gave into what is there already. */
+/** Merges a subgraph's data into what was gathered before. */
 export const merge = (target: DataObject, source: DataObject): void => {
   for (const key of Object.keys(source)) {
     const given = source[key];
-    // A JSON scalar from another process may hold this name as data; it must not reach a prototype.
+    // A JSON scalar from another process may contain this name as data; it must not reach a
+    // prototype.
     if (given === undefined || key === '__proto__') continue;
     const present = target[key];
     if (isObject(present) && isObject(given)) merge(present, given);
@@ -53,8 +54,8 @@ export const objectsAt = (
 };
 
 /**
- * The response paths of the objects that `objectsAt` finds, in the same order. Only errors need
- * them.
+ * The response paths of the objects that `objectsAt` finds, in the same order. Needed for errors
+ * alone.
  */
 export const pathsOfObjectsAt = (
   value: unknown,
@@ -73,14 +74,14 @@ export const pathsOfObjectsAt = (
 };
 
 /**
- * Makes the representation of an object: what names it to the subgraph that is asked. Null: the
- * fetch is not for this object.
+ * Makes the representation of an object, by which the subgraph finds it. Null when the fetch does
+ * not concern this object.
  */
 export type Represent = (
   object: DataObject,
 ) => { readonly key: string; readonly representation: DataObject } | null;
 
-/** Compiles a fetch's `requires`. Only plain keys of object types are compiled. */
+/** Compiles a fetch's `requires`. Supports plain keys of object types alone. */
 export const compileRequires = (
   requires: readonly QueryPlanSelectionNode[],
   isObjectType: (name: string) => boolean,
@@ -107,7 +108,7 @@ export const compileRequires = (
       const value = object[field];
       if (value === undefined) return null;
       representation[field] = value;
-      // The length keeps two different keys from running together into one text.
+      // The length keeps two different keys from concatenating to the same text.
       key += typeof value === 'string' ? `${value.length}:${value}` : JSON.stringify(value);
     }
     return { key, representation };
@@ -120,21 +121,18 @@ const plainField = (selection: QueryPlanSelectionNode): string => {
   return selection.name;
 };
 
-/**
- * The distinct representations among objects, and for each the objects that it stands for (as
- * indexes).
- */
-export interface Asked {
+/** The distinct representations of objects, and the indexes of the objects behind each. */
+export interface EntityRequest {
   readonly representations: DataObject[];
   readonly standsFor: number[][];
 }
 
-/** Asks once for equal objects. Objects without a representation are not asked for. */
+/** Collects the distinct representations. Objects without one are left out. */
 export const distinctRepresentations = (
   objects: readonly DataObject[],
   represent: Represent,
-): Asked => {
-  const asked: Asked = { representations: [], standsFor: [] };
+): EntityRequest => {
+  const request: EntityRequest = { representations: [], standsFor: [] };
   const known = new Map<string, number[]>();
   for (const [index, object] of objects.entries()) {
     const made = represent(object);
@@ -146,27 +144,27 @@ export const distinctRepresentations = (
     }
     const stands = [index];
     known.set(made.key, stands);
-    asked.representations.push(made.representation);
-    asked.standsFor.push(stands);
+    request.representations.push(made.representation);
+    request.standsFor.push(stands);
   }
-  return asked;
+  return request;
 };
 
 /**
- * Merges `_entities` into the objects that were asked for. Throws when the subgraph's answer does
- * not fit the question.
+ * Merges `_entities` into the objects that they were requested for. Throws when the answer does not
+ * match the request.
  */
 export const mergeEntities = (
   objects: readonly DataObject[],
-  asked: Asked,
+  request: EntityRequest,
   received: unknown,
 ): void => {
-  const count = asked.representations.length;
+  const count = request.representations.length;
   if (!Array.isArray(received))
     throw new GraphQLError('Expected "data._entities" in response to be an array');
   if (received.length !== count)
     throw new GraphQLError(`Expected "data._entities" to contain ${count} elements`);
-  for (const [place, indexes] of asked.standsFor.entries()) {
+  for (const [place, indexes] of request.standsFor.entries()) {
     const entity: unknown = received[place];
     if (!isObject(entity)) continue;
     for (const index of indexes) {

@@ -1,5 +1,5 @@
 /**
- * A query plan as closures: fetches one after another or at once, each prepared at its subgraph
+ * A query plan as closures: fetches in sequence or in parallel, each prepared at its subgraph
  * beforehand.
  */
 import type { FetchNode, PlanNode, SubscriptionNode } from '@apollo/query-planner';
@@ -19,19 +19,19 @@ import {
   mergeEntities,
   objectsAt,
   pathsOfObjectsAt,
-  type Asked,
+  type EntityRequest,
   type DataObject,
 } from './entity-fetch.ts';
 
-/** One run of a plan: what it has gathered. */
-export interface Journey {
+/** The state of one run of a plan. */
+export interface ExecutionState {
   readonly variables: Readonly<Record<string, unknown>>;
   readonly call: Call;
   readonly data: DataObject;
   readonly errors: GraphQLError[];
 }
 
-export type Step = (journey: Journey) => Promise<void>;
+export type Step = (state: ExecutionState) => Promise<void>;
 
 /** What compiling a plan needs to know. */
 export interface PlanParts {
@@ -42,29 +42,29 @@ export interface PlanParts {
 }
 
 /**
- * Compiles a plan. Throws CannotCompile on a node that is not known here: conditions, rewrites,
- * deferred parts, subscriptions.
+ * Compiles a plan. Throws CannotCompile on unsupported nodes: conditions, rewrites, deferred parts,
+ * subscriptions.
  */
 export const compileStep = (node: PlanNode | SubscriptionNode, parts: PlanParts): Step => {
   switch (node.kind) {
     case 'Sequence': {
       const steps = node.nodes.map((inner) => compileStep(inner, parts));
-      return async (journey) => {
-        for (const step of steps) await step(journey);
+      return async (state) => {
+        for (const step of steps) await step(state);
       };
     }
     case 'Parallel': {
       const steps = node.nodes.map((inner) => compileStep(inner, parts));
-      return async (journey) => {
-        await Promise.all(steps.map((step) => step(journey)));
+      return async (state) => {
+        await Promise.all(steps.map((step) => step(state)));
       };
     }
     case 'Flatten': {
       if (node.node.kind !== 'Fetch') throw new CannotCompile(`a ${node.node.kind} below a path`);
-      return guarded(entityStep(node.node, node.path.map(plainStep), parts));
+      return collectErrors(entityStep(node.node, node.path.map(plainStep), parts));
     }
     case 'Fetch':
-      return guarded(rootStep(node, parts));
+      return collectErrors(rootStep(node, parts));
     case 'Condition':
     case 'Defer':
     case 'Subscription':
@@ -78,14 +78,14 @@ const plainStep = (step: string | number): string => {
   throw new CannotCompile(`the path element ${step}`);
 };
 
-/** A fetch that fails is one of the answer's errors; the others go on. */
-const guarded =
+/** Turns the failure of a fetch into an error of the answer; other fetches continue. */
+const collectErrors =
   (step: Step): Step =>
-  async (journey) => {
+  async (state) => {
     try {
-      await step(journey);
+      await step(state);
     } catch (thrown) {
-      journey.errors.push(
+      state.errors.push(
         thrown instanceof GraphQLError
           ? thrown
           : new GraphQLError('internal error', {
@@ -95,11 +95,11 @@ const guarded =
     }
   };
 
-/** Texts of fetches that are remembered as documents. */
+/** How many parsed fetches are cached, by text. */
 const fetchDocuments_max = 2_000;
 const documents = new Lru<string, DocumentNode>(fetchDocuments_max);
 
-/** The document that a fetch sends: the same object for the same text. */
+/** The document of a fetch: the same object for the same text. */
 export const fetchDocument = (fetch: FetchNode): DocumentNode => {
   const document =
     documents.get(fetch.operation) ??
@@ -109,13 +109,13 @@ export const fetchDocument = (fetch: FetchNode): DocumentNode => {
   return document;
 };
 
-/** Prepares a fetch at its subgraph; `pick` chooses its variables out of the operation's. */
+/** Prepares a fetch at its subgraph; `pick` selects its variables from the operation's. */
 export const prepareFetch = (
   fetch: FetchNode,
   parts: PlanParts,
 ): {
   readonly run: PreparedDocument;
-  readonly pick: (variables: Journey['variables']) => Journey['variables'];
+  readonly pick: (variables: ExecutionState['variables']) => ExecutionState['variables'];
 } => {
   const rewrites = [fetch.inputRewrites, fetch.outputRewrites, fetch.contextRewrites];
   if (rewrites.some((list) => list && list.length > 0))
@@ -131,7 +131,7 @@ export const prepareFetch = (
 const picker = (
   used: readonly string[],
   all: readonly string[],
-): ((variables: Journey['variables']) => Journey['variables']) => {
+): ((variables: ExecutionState['variables']) => ExecutionState['variables']) => {
   if (used.length === all.length) return (variables) => variables;
   return (variables) => {
     const picked: Record<string, unknown> = {};
@@ -143,11 +143,11 @@ const picker = (
 const rootStep = (fetch: FetchNode, parts: PlanParts): Step => {
   if (fetch.requires) throw new CannotCompile('an entity fetch without a path');
   const { run, pick } = prepareFetch(fetch, parts);
-  return async (journey) => {
-    const result = await run(pick(journey.variables), journey.call);
+  return async (state) => {
+    const result = await run(pick(state.variables), state.call);
     for (const error of result.errors ?? [])
-      journey.errors.push(subgraphError(error, fetch.serviceName, error.path));
-    if (result.data) merge(journey.data, result.data);
+      state.errors.push(subgraphError(error, fetch.serviceName, error.path));
+    if (result.data) merge(state.data, result.data);
   };
 };
 
@@ -157,30 +157,30 @@ const entityStep = (fetch: FetchNode, path: readonly string[], parts: PlanParts)
   const represent = compileRequires(fetch.requires, (name) =>
     isObjectType(parts.apiSchema.getType(name)),
   );
-  return async (journey) => {
+  return async (state) => {
     const objects: DataObject[] = [];
-    objectsAt(journey.data, path, 0, objects);
-    // One object that was fetched once may stand at many places.
-    if (journey.call.meter && objects.length > answerValues_max) journey.call.meter.exceed();
-    const asked = distinctRepresentations(objects, represent);
-    if (asked.representations.length === 0) return;
+    objectsAt(state.data, path, 0, objects);
+    // An object that was fetched once may occur at many places.
+    if (state.call.meter && objects.length > answerValues_max) state.call.meter.exceed();
+    const request = distinctRepresentations(objects, represent);
+    if (request.representations.length === 0) return;
     const result = await run(
-      { ...pick(journey.variables), representations: asked.representations },
-      journey.call,
+      { ...pick(state.variables), representations: request.representations },
+      state.call,
     );
     if (result.errors)
-      journey.errors.push(
-        ...entityErrors(result.errors, fetch.serviceName, asked, path, journey.data),
+      state.errors.push(
+        ...entityErrors(result.errors, fetch.serviceName, request, path, state.data),
       );
-    if (result.data) mergeEntities(objects, asked, result.data['_entities']);
+    if (result.data) mergeEntities(objects, request, result.data['_entities']);
   };
 };
 
-/** Errors of an entity fetch, each told at every place where the entity stands. */
+/** The errors of an entity fetch, each repeated for every place of its entity. */
 const entityErrors = (
   errors: readonly GraphQLError[],
   serviceName: string,
-  asked: Asked,
+  request: EntityRequest,
   path: readonly string[],
   data: DataObject,
 ): readonly GraphQLError[] => {
@@ -190,14 +190,14 @@ const entityErrors = (
     if (!error.path || typeof place !== 'number')
       return [subgraphError(error, serviceName, error.path && [...path, ...error.path])];
     const below = error.path.slice(2);
-    return (asked.standsFor[place] ?? []).map((index) =>
+    return (request.standsFor[place] ?? []).map((index) =>
       subgraphError(error, serviceName, [...(paths[index] ?? []), ...below]),
     );
   });
 };
 
 /**
- * An error of a subgraph as the client gets it: the same words, at the path in the client's own
+ * A subgraph's error as the client gets it: the same message, at the path in the client's own
  * operation.
  */
 export const subgraphError = (

@@ -1,7 +1,7 @@
 /**
- * What an operation may cost at most, estimated before it runs: the objects that it could answer
- * with. A list with `first` counts as many, another list as many as it mostly has; a scalar comes
- * with its object and counts nothing.
+ * Estimates the cost of an operation before it runs: the number of objects in the largest answer. A
+ * list with `first` counts as many, another list a usual number; scalars belong to their object and
+ * count nothing.
  */
 import {
   getNamedType,
@@ -33,16 +33,16 @@ import { exceeded } from './document-limits.ts';
  * attempts, costs 24,600.
  */
 export const operationCost_max = 25_000;
-/** What of the schema itself may be asked for: some three times what tools ask for. */
+/** The limit of introspection: some three times what tools query. */
 const introspectionCost_max = 8_000;
 /**
- * Estimated objects that one token of the caller's rate pays for: the largest operation takes a
+ * Estimated objects that one token of the caller's rate pays for. The largest operation takes a
  * full bucket of 100.
  */
 const objectsPerToken = 250;
-/** Objects that a list without `first` is taken for. */
+/** The assumed length of a list without `first`. */
 const listSize = 10;
-/** Lists that are a whole registry. */
+/** Lists that return a whole registry. */
 const registrySizes: Readonly<Record<string, number>> = {
   'Query.tokens': 1_000,
   'Query.billingSubscriptions': 1_000,
@@ -53,31 +53,31 @@ const isList = (type: GraphQLOutputType): boolean => isListType(getNullableType(
 const estimate: ComplexityEstimator = ({ field, args, type, childComplexity }) => {
   const named = getNamedType(field.type);
   if (!isCompositeType(named) || isIntrospectionType(named)) return 0;
-  // The rows of a page are multiplied by the field that has `first`.
+  // The field with `first` multiplies the rows of a page.
   if (type.name.endsWith('Connection') && isList(field.type)) return 1 + childComplexity;
   const first: unknown = args['first'];
-  // A page whose rows are one text has rows all the same.
+  // A page that returns its rows as one text has rows all the same.
   if (typeof first === 'number') return 1 + Math.max(first, 0) * Math.max(childComplexity, 1);
   const size = registrySizes[`${type.name}.${field.name}`] ?? listSize;
   return isList(field.type) ? size * (1 + childComplexity) : 1 + childComplexity;
 };
 
 /**
- * Items of the schema's own lists. On the average a field has one argument, a type one value or
- * none; one list below the type of a field or an argument may be that of the largest type.
+ * The items of introspection's lists. An average field has one argument, a type one value or none;
+ * one list below the type of a field or an argument may be that of the largest type.
  */
 const estimateIntrospection = (schema: GraphQLSchema): ComplexityEstimator => {
   const types = Object.values(schema.getTypeMap());
   const fieldsOf = (type: GraphQLNamedType): number =>
     'getFields' in type ? Object.keys(type.getFields()).length : 0;
-  const most = Math.max(...types.map(fieldsOf));
+  const largest = Math.max(...types.map(fieldsOf));
   const average = Math.ceil(types.reduce((sum, type) => sum + fieldsOf(type), 0) / types.length);
   return ({ field, type, childComplexity }) => {
     if (!isIntrospectionType(getNamedType(field.type))) return childComplexity;
     if (field.name === 'types') return types.length * (1 + childComplexity);
     if (isList(field.type)) return (field.name === 'fields' ? average : 1) * (1 + childComplexity);
     return type.name === '__Field' || type.name === '__InputValue'
-      ? childComplexity * most
+      ? childComplexity * largest
       : childComplexity;
   };
 };
@@ -88,11 +88,11 @@ export interface OperationToRun {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** How many estimates are remembered of one document. */
+/** How many estimates are cached for one document. */
 const remembered = 100;
 const rememberedLength_max = 200;
 
-/** What runs were estimated at, by document: its operation and the values that decide the cost. */
+/** Estimates by document: by operation and by the values that decide the cost. */
 const estimated = new WeakMap<DocumentNode, Map<string, Estimate>>();
 
 interface Estimate {
@@ -104,35 +104,32 @@ const namedTypeOf = (type: TypeNode): string =>
   type.kind === Kind.NAMED_TYPE ? type.name.value : namedTypeOf(type.type);
 
 /**
- * What of the variables decides the cost: `first` is an Int, and a condition a Boolean. One that is
- * absent has its default, which null has not.
+ * The variables that decide the cost: `first` is an Int, a condition a Boolean. An absent one has
+ * its default, null has not.
  */
-const decisiveValues = (
+const costVariables = (
   { name, variableDefinitions = [] }: OperationDefinitionNode,
   variables: OperationToRun['variables'],
 ): string => {
-  const decisive = variableDefinitions.filter(({ type }) =>
+  const relevant = variableDefinitions.filter(({ type }) =>
     ['Int', 'Boolean'].includes(namedTypeOf(type)),
   );
-  const values = decisive.map(({ variable }) =>
+  const values = relevant.map(({ variable }) =>
     variable.name.value in variables ? [variables[variable.name.value]] : [],
   );
   return JSON.stringify([name?.value, values]);
 };
 
-/**
- * What an operation of a valid document costs: its tokens, and why it is refused when it is too
- * costly.
- */
+/** The cost of an operation: its tokens, and the refusal when it is too costly. */
 export interface Cost {
   readonly tokens: number;
   readonly refused: GraphQLError | null;
 }
 
 /**
- * The cost of an operation. Variables that cannot be read cost nothing: the operation will be
- * refused for them, in words that do not repeat their values. Each mutation takes a token; what is
- * answered, one for each 250 estimated objects; and every operation one at least.
+ * Computes the cost of an operation. With invalid variables it is nothing: the operation is refused
+ * for them, without repeating their values. A mutation costs one token for each root field, an
+ * answer one for each 250 estimated objects, and every operation at least one.
  */
 export const costOf = (schema: GraphQLSchema, run: OperationToRun): Cost => {
   const operation = getOperationAST(run.document, run.operationName);
@@ -167,7 +164,7 @@ const estimateOf = (
   operation: OperationDefinitionNode,
   { document, variables }: OperationToRun,
 ): Estimate => {
-  const run = decisiveValues(operation, variables);
+  const run = costVariables(operation, variables);
   const known = estimated.get(document) ?? new Map<string, Estimate>();
   const before = known.get(run);
   if (before) return before;
@@ -183,7 +180,7 @@ const estimateOf = (
     });
   const made = {
     objects: sum(estimate),
-    introspection: asksForSchema(document) ? sum(introspectionEstimator(schema)) : 0,
+    introspection: usesIntrospection(document) ? sum(introspectionEstimator(schema)) : 0,
   };
   if (known.size < remembered && run.length <= rememberedLength_max)
     estimated.set(document, known.set(run, made));
@@ -198,7 +195,7 @@ const introspectionEstimator = (schema: GraphQLSchema): ComplexityEstimator => {
   return estimator;
 };
 
-const asksForSchema = (document: DocumentNode): boolean => {
+const usesIntrospection = (document: DocumentNode): boolean => {
   let found = false;
   visit(document, {
     Field: ({ name }) => void (found ||= name.value === '__schema' || name.value === '__type'),
@@ -206,7 +203,7 @@ const asksForSchema = (document: DocumentNode): boolean => {
   return found;
 };
 
-/** Root fields, those of fragments included. */
+/** The number of root fields, including those of fragments. */
 const rootFieldsOf = ({ selections }: SelectionSetNode, document: DocumentNode): number =>
   selections.reduce((sum, selection) => {
     if (selection.kind === Kind.FIELD) return sum + 1;

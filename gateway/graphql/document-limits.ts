@@ -1,6 +1,6 @@
 /**
- * How large a document of a client may be. What runs has been counted with its fragments expanded,
- * so that spreading one often gains nothing.
+ * Limits of clients' documents. Fragments are counted at each spread, so that spreading one often
+ * gains nothing.
  */
 import {
   GraphQLError,
@@ -13,37 +13,37 @@ import {
   type ValueNode,
 } from 'graphql';
 
-/** Of a request's body, or of one message over a socket. */
+/** For a request's body, or one message over a socket. */
 export const document_bytes_max = 262_144;
 export const documentTokens_max = 5_000;
-/** Introspection as clients ask for it is exactly this deep. */
+/** The usual introspection query is exactly this deep. */
 export const documentDepth_max = 15;
 export const documentFields_max = 1_000;
 /**
- * Lists and objects in one another in a value that the document writes out. The planner's time
- * doubles with each list, so that fifty of them would end it.
+ * Nested lists and objects of a literal value. The planner's time doubles with each nested list.
  */
 export const documentValueDepth_max = 8;
-/**
- * Lists and objects in one another in a value of the variables. What reads and writes them calls
- * itself for each.
- */
+/** Nested lists and objects of a variable's value. Code that reads and writes them recurses. */
 const variableDepth_max = 32;
-/** Fields of the operation itself: each may be a mutation, or a read of a whole registry. */
+/** Root fields: each may be a mutation, or a read of a whole registry. */
 export const documentRootFields_max = 20;
-/** Fields under another name: with them one field can be asked for again and again. */
+/** Aliases, with which one field can be selected again and again. */
 export const documentAliases_max = 50;
 
-/** The refusal of a document over a limit, with the numbers for whoever reads it by program. */
-export const exceeded = (what: string, has: number, most: number, node: ASTNode): GraphQLError =>
-  new GraphQLError(`The operation has ${what} of ${has}; at most ${most} is allowed.`, {
+/** The error for a document over a limit. The numbers are also in its extensions. */
+export const exceeded = (what: string, actual: number, max: number, node: ASTNode): GraphQLError =>
+  new GraphQLError(`The operation has ${what} of ${actual}; at most ${max} is allowed.`, {
     nodes: node,
-    extensions: { code: 'query_too_complex', exceeded: { has, most }, http: { status: 400 } },
+    extensions: {
+      code: 'query_too_complex',
+      exceeded: { has: actual, most: max },
+      http: { status: 400 },
+    },
   });
 
 /**
- * Why variables are not read; null when they may be. Walks level by level: a value may be deeper
- * than calls can be.
+ * The error for variables that are nested too deeply; null when they are not. Walks level by level,
+ * since recursion could overflow the stack.
  */
 export const tooDeep = (variables: Readonly<Record<string, unknown>>): GraphQLError | null => {
   let level: readonly object[] = Object.values(variables).filter(isComposite);
@@ -68,14 +68,14 @@ interface Size {
   readonly depth: number;
   readonly fields: number;
   readonly aliases: number;
-  /** Fields that stand directly in the selection. */
+  /** Fields directly in the selection. */
   readonly top: number;
 }
 const nothing: Size = { depth: 0, fields: 0, aliases: 0, top: 0 };
 
 /**
- * A validation rule: refuses an operation that is deeper, in its fields or in a value, or has more
- * fields or aliases than the limits allow.
+ * A validation rule that refuses an operation which is nested too deeply, in fields or in a value,
+ * or has too many fields or aliases.
  */
 export const limitDocument: ValidationRule = (context) => {
   const sizeOf = measureIn(context);
@@ -83,7 +83,7 @@ export const limitDocument: ValidationRule = (context) => {
     const depth = valueDepth(value);
     if (depth > documentValueDepth_max)
       context.reportError(exceeded('a depth of values', depth, documentValueDepth_max, value));
-    // What stands in it has been measured with it.
+    // The nested values have been measured with it.
     return false;
   };
   return {
@@ -91,8 +91,8 @@ export const limitDocument: ValidationRule = (context) => {
     ObjectValue: limitValue,
     OperationDefinition: (operation) => {
       const { depth, fields, aliases, top } = sizeOf(operation.selectionSet);
-      const limit = (what: string, has: number, most: number): void => {
-        if (has > most) context.reportError(exceeded(what, has, most, operation));
+      const limit = (what: string, actual: number, max: number): void => {
+        if (actual > max) context.reportError(exceeded(what, actual, max, operation));
       };
       limit('a depth', depth, documentDepth_max);
       limit('a number of fields', fields, documentFields_max);
@@ -109,13 +109,13 @@ const valueDepth = (value: ValueNode): number => {
   return 0;
 };
 
-/** Measures selections; a fragment is measured once, however often it is spread. */
+/** Measures selections. A fragment is measured once, however often it is spread. */
 const measureIn = (context: ValidationContext): ((selectionSet: SelectionSetNode) => Size) => {
   const fragments = new Map<string, Size>();
   const sizeOfFragment = (name: string): Size => {
     const known = fragments.get(name);
     if (known) return known;
-    // A fragment that spreads itself is refused by another rule; here it only must come to an end.
+    // Another rule refuses a fragment that spreads itself; here the recursion only has to end.
     fragments.set(name, nothing);
     const fragment = context.getFragment(name);
     const size = fragment ? sizeOf(fragment.selectionSet) : nothing;

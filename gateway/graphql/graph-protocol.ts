@@ -1,4 +1,4 @@
-/** What graphql-ws asks of us: who connects, what an operation may be, and how it runs. */
+/** The callbacks of graphql-ws: admitting a connection, validating an operation, and running it. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import {
@@ -35,11 +35,14 @@ import { rateMessage, type RateLimiter } from '../callers/rate-limit.ts';
 import { openDocumentReader, type DocumentReader } from './read-document.ts';
 import type { Supergraph } from '../supergraph.ts';
 
-/** Of one key, operator or buyer in this process. */
+/** Connections of one key, operator or buyer in this process. */
 const socketsPerCaller_max = 100;
-/** Running at the same time; with the former, what one caller can have of subscriptions. */
+/**
+ * Concurrent operations of a connection. With the former, this bounds the subscriptions of one
+ * caller.
+ */
 export const operationsPerSocket_max = 50;
-/** How long a client may take for its first message. */
+/** The time until a client's first message. */
 const connectionInit_ms = 5_000;
 /** WebSocket: try again later. */
 const tryAgainLater = 1013;
@@ -50,9 +53,9 @@ export interface GraphProtocolParts {
   readonly limiter: RateLimiter;
   readonly liveSubscriptions: LiveSubscriptions;
   readonly log: Logger;
-  /** How texts are read; in a way of its own unless this says otherwise. */
+  /** The reader of documents; a new one by default. */
   readonly documents?: DocumentReader;
-  /** Whether the schema is told; it is unless this says otherwise. */
+  /** Whether clients may query the schema; true by default. */
   readonly introspection?: boolean;
   readonly socketsPerCaller?: number;
   readonly connectionInit_ms?: number;
@@ -63,17 +66,17 @@ export interface Connection {
   readonly socket: WebSocket;
   readonly request: IncomingMessage;
   caller: Authenticated | null;
-  /** What to do when the connection ends. */
+  /** Called when the connection ends. */
   readonly ending: (() => void)[];
 }
 
 type ConnectionContext = Context<Record<string, unknown>, Connection>;
 
-/** The protocol's server; each connection is to be opened with its `Connection`. */
+/** Opens the protocol's server. Each connection is opened with its `Connection`. */
 export const openGraphProtocol = (parts: GraphProtocolParts): Server<Connection> => {
   const admit = admission(parts);
   const prepare = preparation(parts);
-  // Prepared by onSubscribe, which graphql-ws passes on untouched.
+  // `prepare` has made it, and graphql-ws passes it on unchanged.
   const run = ({ contextValue }: ExecutionArgs): OperationResult =>
     (contextValue as () => OperationResult)();
   return makeServer<Record<string, unknown>, Connection>({
@@ -88,7 +91,7 @@ export const openGraphProtocol = (parts: GraphProtocolParts): Server<Connection>
   });
 };
 
-/** Nothing when the result is to be sent as it is. */
+/** Undefined when the result is sent as it is. */
 const presentResult = ({
   data,
   errors,
@@ -101,8 +104,8 @@ const presentResult = ({
   };
 
 /**
- * Lets a connection in: by `authorization` of its first message, else by the header; the signature
- * likewise. The answer false closes it with 4403.
+ * Admits a connection by `authorization` of its first message, else by the header; likewise the
+ * signature. The result false closes it with 4403.
  */
 const admission = (
   parts: GraphProtocolParts,
@@ -139,7 +142,7 @@ const admission = (
   };
 };
 
-/** A parameter of the first message, whatever the case of its name. */
+/** A parameter of the first message; its name is case-insensitive. */
 const textIn = (
   parameters: Readonly<Record<string, unknown>> | undefined,
   name: string,
@@ -151,10 +154,7 @@ const textIn = (
 
 type Prepared = ExecutionArgs | readonly GraphQLError[];
 
-/**
- * Makes an operation ready to run, or says why it does not run: such errors end it by the message
- * `error`.
- */
+/** Prepares an operation, or gives the errors that end it with the message `error`. */
 const preparation = ({
   supergraph,
   liveSubscriptions,
@@ -206,7 +206,7 @@ const preparation = ({
   };
 };
 
-/** The document, or why it cannot be read. */
+/** The document, or the errors in it. */
 const readOrRefuse = async (
   documents: DocumentReader,
   query: string,
@@ -220,7 +220,7 @@ const readOrRefuse = async (
   }
 };
 
-/** A socket's messages are not signed, and what changes something is signed with its body. */
+/** A socket's messages carry no signatures, and a mutation's signature covers its body. */
 const unsignedMutation = new GraphQLError(
   'The shop requires signatures: send mutations over HTTP, signed.',
   { extensions: { code: 'signature_required' } },

@@ -1,5 +1,5 @@
 /**
- * GraphiQL for whoever opens `/graphql` in a browser. Everything comes from here: no CDN, nothing
+ * GraphiQL for browsers that open `/graphql`. Every file is served from here: no CDN, nothing
  * inline.
  */
 import { createHash } from 'node:crypto';
@@ -27,7 +27,7 @@ const page = (version: string): string => `<!doctype html>
 </html>
 `;
 
-/** The editor writes styles as it goes; scripts and workers come from files alone. */
+/** The editor adds styles at run time; scripts and workers come from files alone. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -54,8 +54,8 @@ interface Bundle {
 const compress = promisify(gzip);
 
 /**
- * The package holds its files as texts, nine megabytes in all: they are read when somebody first
- * opens the page, and kept compressed.
+ * The package contains its files as texts, nine megabytes in all. They are loaded when the page is
+ * first opened, and kept compressed.
  */
 const readBundle = async (): Promise<Bundle> => {
   const { css, editorWorkerService, graphqlWorker, js, jsonWorker } =
@@ -80,7 +80,7 @@ const readBundle = async (): Promise<Bundle> => {
 };
 
 /**
- * Serves the page's files below `/graphql/graphiql/`, and gives the way to answer with the page.
+ * Serves the page's files below `/graphql/graphiql/`, and returns the function that sends the page.
  */
 export const serveGraphiql = (
   app: FastifyInstance,

@@ -1,7 +1,6 @@
 /**
- * Logs what this process itself could not do, with its cause, before the client is told of an
- * internal error. What a subgraph could not do it has logged itself, wherever it runs; its errors
- * carry its name.
+ * Logs the failures of this process with their causes, before the client gets an internal error. A
+ * subgraph logs its own failures, wherever it runs; its errors carry its name.
  */
 import { GraphQLError, type ExecutionResult } from 'graphql';
 import type { Call } from '../../subgraphs/kernel/service/access/principal.ts';
@@ -17,7 +16,7 @@ const isOwn = (error: Error): boolean =>
 const causeOf = (error: Error): Error =>
   error instanceof GraphQLError ? (error.originalError ?? error) : error;
 
-/** Logs the errors of a result that are this process' own making; gives the result. */
+/** Logs the errors of a result that this process caused; returns the result. */
 const logOwnErrors = (
   result: ExecutionResult,
   { requestId }: Call,
@@ -31,14 +30,14 @@ const logOwnErrors = (
   return result;
 };
 
-/** The executor, with what it could not do logged. */
+/** The executor, with its failures logged. */
 export const executeLogged =
   (executor: GatewayExecutor, log: Logger): GatewayExecutor =>
   async (context) =>
-    // The gateway hands its context on without knowing what it is.
+    // The gateway passes its context on as `unknown`.
     logOwnErrors(await executor(context), context.context as Call, log);
 
-/** The operation, with what it could not do logged. */
+/** The operation, with its failures logged. */
 export const runLogged =
   (run: PreparedDocument, log: Logger): PreparedDocument =>
   async (variables, call) =>

@@ -1,26 +1,28 @@
 /**
- * Documents that have not been seen before are read and planned in a thread of their own, one at a
- * time. Callers take turns, so that a caller with ninety documents waits for itself; how many wait
- * for one caller, how long they wait, and how long one may take are bounded.
+ * New documents are validated and planned in a worker thread, one at a time. Callers take turns, so
+ * that a caller with ninety documents delays only itself. The queue of each caller, the waiting
+ * time and the time for one document are bounded.
  */
 import { Worker } from 'node:worker_threads';
 import type { QueryPlan } from '@apollo/query-planner';
 import { GraphQLError, Source } from 'graphql';
 import type { Mistake, PlanningAnswer, PlanningTask } from './planning-thread.ts';
 
-/** Documents of one caller that may wait. */
+/** Queued documents of one caller. */
 const waitingPerCaller_max = 100;
-/** How long a document may wait for its turn. */
-const patience_ms = 10_000;
-/** How long one document may take; the thread is then ended, and another begun. */
-const deadline_ms = 10_000;
-/** How long a thread may take to begin. */
-const beginning_ms = 60_000;
+/** How long a document may wait in the queue. */
+const queueWait_max_ms = 10_000;
+/**
+ * How long one document may take. The thread is then ended, and the next document starts a new one.
+ */
+const documentTime_max_ms = 10_000;
+/** How long a thread may take to start. */
+const threadStart_max_ms = 60_000;
 const threadHeap_MB = 512;
 
 export interface DocumentPlanner {
   /**
-   * What is wrong with a client's text; nothing when it may run. Rejects with `rate_limited` or
+   * The errors in a client's text; empty when it may run. Rejects with `rate_limited` or
    * `query_too_complex`.
    */
   readonly mistakesIn: (
@@ -28,7 +30,7 @@ export interface DocumentPlanner {
     caller: string,
     introspection: boolean,
   ) => Promise<readonly GraphQLError[]>;
-  /** The plan of a document with one valid operation. Rejects likewise. */
+  /** The plan of a document with one valid operation. Rejects in the same way. */
   readonly plan: (text: string, caller: string) => Promise<QueryPlan>;
 }
 
@@ -57,7 +59,7 @@ const tooLong = (): GraphQLError =>
 const planners = new Map<string, DocumentPlanner>();
 
 /**
- * The planner of this process for the supergraph. Its thread begins with the first document, and
+ * The planner of this process for the supergraph. Its thread starts with the first document, and
  * keeps no process alive.
  */
 export const plannerOf = (supergraphSdl: string): DocumentPlanner => {
@@ -67,14 +69,14 @@ export const plannerOf = (supergraphSdl: string): DocumentPlanner => {
 };
 
 const openPlanner = (supergraphSdl: string): DocumentPlanner => {
-  const turns = new Turns(supergraphSdl);
+  const queue = new FairQueue(supergraphSdl);
   return {
     mistakesIn: async (text, caller, introspection) => {
-      const answer = await turns.ask({ kind: 'read', text, introspection }, caller);
+      const answer = await queue.ask({ kind: 'read', text, introspection }, caller);
       return 'mistakes' in answer ? mistakesOf(text, answer.mistakes) : failed(answer);
     },
     plan: async (text, caller) => {
-      const answer = await turns.ask({ kind: 'plan', text, introspection: false }, caller);
+      const answer = await queue.ask({ kind: 'plan', text, introspection: false }, caller);
       return 'plan' in answer ? answer.plan : failed(answer);
     },
   };
@@ -92,15 +94,15 @@ const failed = (answer: PlanningAnswer): never => {
   throw new Error('failure' in answer ? answer.failure : 'the thread answered something else');
 };
 
-/** Who waits, by caller, in the order of their turns. */
-class Turns {
+/** Waiting documents by caller, in the order of the callers' turns. */
+class FairQueue {
   readonly #supergraphSdl: string;
   readonly #waiting = new Map<string, Waiting[]>();
   #running: Waiting | null = null;
   #deadline: NodeJS.Timeout | undefined;
   #thread: Worker | null = null;
-  /** When the thread had begun; null while it has not. Until then nobody's time counts. */
-  #began_ms: number | null = null;
+  /** When the thread was ready; null until then, when no waiting time is counted. */
+  #ready_ms: number | null = null;
 
   constructor(supergraphSdl: string) {
     this.#supergraphSdl = supergraphSdl;
@@ -123,60 +125,63 @@ class Turns {
       const next = queue.shift();
       if (queue.length > 0) this.#waiting.set(caller, queue);
       if (!next) continue;
-      if (performance.now() - Math.max(next.since_ms, this.#began_ms ?? Infinity) <= patience_ms)
+      if (
+        performance.now() - Math.max(next.since_ms, this.#ready_ms ?? Infinity) <=
+        queueWait_max_ms
+      )
         return this.#run(next);
       next.reject(tooMany());
     }
   }
 
   #run(next: Waiting): void {
-    const thread = (this.#thread ??= this.#begin());
+    const thread = (this.#thread ??= this.#startThread());
     this.#running = next;
-    this.#giveTime(thread);
+    this.#startDeadline(thread);
     thread.ref();
     thread.postMessage(next.task, []);
   }
 
-  #begin(): Worker {
+  #startThread(): Worker {
     const thread = new Worker(new URL('./planning-thread.ts', import.meta.url), {
       workerData: { supergraphSdl: this.#supergraphSdl },
       resourceLimits: { maxOldGenerationSizeMb: threadHeap_MB },
     });
-    this.#began_ms = null;
-    thread.on('message', (answer: PlanningAnswer | 'begun') => {
-      if (answer !== 'begun') return this.#settle((running) => running.resolve(answer));
-      this.#began_ms = performance.now();
-      return this.#giveTime(thread);
+    this.#ready_ms = null;
+    thread.on('message', (answer: PlanningAnswer | 'ready') => {
+      if (answer !== 'ready') return this.#settle((running) => running.resolve(answer));
+      this.#ready_ms = performance.now();
+      return this.#startDeadline(thread);
     });
     thread.on('error', (error) =>
-      this.#end(thread, error instanceof Error ? error : new Error(String(error))),
+      this.#endThread(thread, error instanceof Error ? error : new Error(String(error))),
     );
-    thread.on('exit', () => this.#end(thread, tooLong()));
+    thread.on('exit', () => this.#endThread(thread, tooLong()));
     return thread;
   }
 
-  #giveTime(thread: Worker): void {
+  #startDeadline(thread: Worker): void {
     clearTimeout(this.#deadline);
     this.#deadline = setTimeout(
-      () => this.#end(thread, tooLong()),
-      this.#began_ms === null ? beginning_ms : deadline_ms,
+      () => this.#endThread(thread, tooLong()),
+      this.#ready_ms === null ? threadStart_max_ms : documentTime_max_ms,
     );
   }
 
-  /** Ends the thread; whoever it worked for is told why. */
-  #end(thread: Worker, why: Error): void {
+  /** Ends the thread, and rejects the document that it worked on. */
+  #endThread(thread: Worker, why: Error): void {
     if (this.#thread !== thread) return;
     this.#thread = null;
     void thread.terminate();
     this.#settle((running) => running.reject(why));
   }
 
-  #settle(tell: (running: Waiting) => void): void {
+  #settle(notify: (running: Waiting) => void): void {
     clearTimeout(this.#deadline);
     const running = this.#running;
     this.#running = null;
     this.#thread?.unref();
-    if (running) tell(running);
+    if (running) notify(running);
     this.#next();
   }
 }

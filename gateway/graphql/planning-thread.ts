@@ -1,6 +1,6 @@
 /**
- * The thread that reads and plans documents which have not been seen before. Both take a time that
- * only the document decides, and hold whatever thread they run in: not the one that serves.
+ * The worker thread that validates and plans new documents. Both take a time that depends on the
+ * document alone and block their thread, which therefore is not the one that serves.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { operationFromDocument, Supergraph } from '@apollo/federation-internals';
@@ -12,29 +12,28 @@ import {
   specifiedRules,
   validate,
   type DocumentNode,
+  type FloatValueNode,
+  type IntValueNode,
   type ValidationRule,
 } from 'graphql';
 import { documentTokens_max, limitDocument } from './document-limits.ts';
-import { finiteNumbers } from './finite-numbers.ts';
 
-/**
- * What is asked of the thread: what is wrong with a client's text, or the plan of one operation.
- */
+/** A task for the thread: to validate a client's text, or to plan one operation. */
 export interface PlanningTask {
   readonly kind: 'read' | 'plan';
   readonly text: string;
-  /** Reading: whether the schema may be asked for. */
+  /** For `read`: whether introspection is allowed. */
   readonly introspection: boolean;
 }
 
-/** A mistake in a document, as it crosses threads. */
+/** An error in a document, as it is sent between threads. */
 export interface Mistake {
   readonly message: string;
   readonly positions: readonly number[];
   readonly extensions: Readonly<Record<string, unknown>>;
 }
 
-/** What the thread answers. `failure`: it could not be planned. */
+/** The thread's answer. `failure` means that planning failed. */
 export type PlanningAnswer =
   | { readonly mistakes: readonly Mistake[] }
   | { readonly plan: QueryPlan }
@@ -46,13 +45,25 @@ const apiSchema = supergraph.apiSchema();
 const schema = apiSchema.toGraphQLJSSchema();
 const planner = new QueryPlanner(supergraph);
 
+/**
+ * A validation rule against numbers such as `1e400`. They are beyond every scalar, and the query
+ * planner turns them into Infinity, which it cannot print.
+ */
+const finiteNumbers: ValidationRule = (context) => {
+  const check = (node: FloatValueNode | IntValueNode): void => {
+    if (!Number.isFinite(Number(node.value)))
+      context.reportError(new GraphQLError('a number is too large', { nodes: [node] }));
+  };
+  return { FloatValue: check, IntValue: check };
+};
+
 const mistakeOf = (error: GraphQLError): Mistake => ({
   message: error.message,
   positions: error.positions ?? [],
   extensions: { ...error.extensions, code: 'bad_request' },
 });
 
-/** The limits come first: the rules of GraphQL take as long as a document is large, and longer. */
+/** The limits come first: the time of GraphQL's own rules grows faster than the document. */
 const mistakesIn = (text: string, introspection: boolean): readonly Mistake[] => {
   let document: DocumentNode;
   try {
@@ -81,8 +92,8 @@ const answer = ({ kind, text, introspection }: PlanningTask): PlanningAnswer => 
   }
 };
 
-// The first document takes many times as long as others: it is not a caller's.
+// Warms up, since the first document takes many times as long as others.
 answer({ kind: 'plan', text: '{ __typename }', introspection: true });
 mistakesIn('{ __typename }', true);
-parentPort?.postMessage('begun', []);
+parentPort?.postMessage('ready', []);
 parentPort?.on('message', (task: PlanningTask) => parentPort?.postMessage(answer(task), []));

@@ -1,13 +1,13 @@
 /**
- * What a client of the graph sees of an error: a code from a closed list, and words only when they
- * were meant for it (decision D-03).
+ * Errors as clients of the graph see them: a code from a closed list, and a message only when it
+ * was meant for them (decision D-03).
  */
 import type { GraphQLFormattedError } from 'graphql';
 import { refusalCodes } from '../../subgraphs/kernel/rules/refusal.ts';
 
 /**
- * Codes whose messages were written for the caller: the contract's words, and one that clients with
- * persisted queries (APQ) look for.
+ * Codes whose messages are written for the caller: those of the contract, and one that clients with
+ * persisted queries (APQ) expect.
  */
 const shownCodes: ReadonlySet<unknown> = new Set([
   ...refusalCodes,
@@ -20,10 +20,7 @@ const shownCodes: ReadonlySet<unknown> = new Set([
   'PERSISTED_QUERY_NOT_FOUND',
 ]);
 
-/**
- * Apollo's and GraphQL's own words for a request that is the caller's mistake: it reads the
- * contract's instead.
- */
+/** Codes of Apollo and GraphQL for a client's mistake, which become the contract's. */
 const badRequests: ReadonlySet<unknown> = new Set([
   'BAD_REQUEST',
   'BAD_USER_INPUT',
@@ -32,7 +29,7 @@ const badRequests: ReadonlySet<unknown> = new Set([
   'OPERATION_RESOLUTION_FAILURE',
 ]);
 
-/** What Apollo says of a persisted query that is the client's mistake, without a code. */
+/** Apollo's messages for mistaken persisted queries, which have no code. */
 const mistakenQueries: ReadonlySet<string> = new Set([
   'provided sha does not match query',
   'Unsupported persisted query version',
@@ -41,25 +38,21 @@ const mistakenQueries: ReadonlySet<string> = new Set([
 const codeOf = (message: string, code: unknown): unknown =>
   badRequests.has(code) || mistakenQueries.has(message) ? 'bad_request' : code;
 
-/** Whether an error was meant for the client, so that it keeps its words. */
+/** Whether an error is meant for the client and keeps its message. */
 export const isForClients = ({
   message,
   extensions,
 }: Pick<GraphQLFormattedError, 'message' | 'extensions'>): boolean =>
   extensions?.['exceeded'] !== undefined || shownCodes.has(codeOf(message, extensions?.['code']));
 
-/**
- * The error as a client may see it. Whatever is not meant for clients becomes `internal_error`
- * without detail.
- */
+/** The error as a client may see it. Any other error becomes `internal_error` without detail. */
 export const presentError = ({
   message,
   locations,
   path,
   extensions,
 }: GraphQLFormattedError): GraphQLFormattedError => {
-  // What is over a limit is found while validating, and Apollo gives it the code of what is not
-  // valid.
+  // Limits are checked by validation, whose errors get Apollo's code for invalid documents.
   const over = extensions?.['exceeded'];
   const code = over ? 'query_too_complex' : codeOf(message, extensions?.['code']);
   const where = { ...(locations ? { locations } : {}), ...(path ? { path } : {}) };

@@ -1,6 +1,6 @@
 /**
- * Bodies of the graph's requests as they were sent: a signature is over the bytes, and what they
- * mean is read only after it (decision D-09).
+ * Request bodies as they were sent: a signature covers the bytes, and they are parsed only after it
+ * (decision D-09).
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { emptyBody } from '../callers/check-caller.ts';
@@ -10,23 +10,23 @@ export const bytesOf = ({ body }: Pick<FastifyRequest, 'body'>): Uint8Array =>
   Buffer.isBuffer(body) ? body : emptyBody;
 
 /**
- * Whether a body came compressed. None is read: it would have to be bounded twice, and a signature
- * is over other bytes.
+ * Whether a body is compressed. None is accepted: its size would have to be bounded twice, and a
+ * signature covers other bytes.
  */
 export const isCompressed = ({ headers }: Pick<FastifyRequest, 'headers'>): boolean =>
   !['', 'identity'].includes((headers['content-encoding'] ?? '').trim().toLowerCase());
 
-/** The header of a 415 that says that no compression is taken (RFC 9110, 15.5.16). */
-export const uncompressedAlone = { 'accept-encoding': 'identity' };
+/** The header of a 415 which states that no compression is accepted (RFC 9110, 15.5.16). */
+export const identityOnly = { 'accept-encoding': 'identity' };
 
 class CompressedBody extends Error {
   readonly statusCode = 415;
 }
 
 /**
- * Has the scope keep bodies as bytes, those of the types that the framework reads by itself. Gives
- * the way to read one as the framework would; it rejects with the framework's error, or with one of
- * status 415 when the body is compressed.
+ * Makes the scope keep bodies as bytes, for the types that the framework parses by itself. Returns
+ * the function that parses one as the framework would; it rejects with the framework's error, or
+ * with one of status 415 when the body is compressed.
  */
 export const takeRawBodies = (
   scope: FastifyInstance,

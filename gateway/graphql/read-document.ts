@@ -1,6 +1,6 @@
 /**
- * A client's text as a document that may run: parsed, valid and within the limits. Read texts are
- * remembered, since consoles repeat themselves, and found by their hash, as persisted queries are.
+ * Reads a client's text as a document that may run: parsed, valid and within the limits. Documents
+ * are cached, since consoles repeat themselves, and found by their hash, like persisted queries.
  */
 import { createHash } from 'node:crypto';
 import { parse, type DocumentNode, type GraphQLError } from 'graphql';
@@ -10,7 +10,7 @@ import { rateOwner } from '../callers/quota.ts';
 import type { Supergraph } from '../supergraph.ts';
 
 const remembered = 1_000;
-/** Longer texts are read each time that they come. */
+/** Longer texts are not cached. */
 const rememberedText_max = 32_768;
 
 interface ReadText {
@@ -19,15 +19,13 @@ interface ReadText {
 }
 
 export interface DocumentReader {
-  /**
-   * The document, or what is wrong with it. Rejects with a GraphQLError when it cannot be read now.
-   */
+  /** The document, or the errors in it. Rejects with a GraphQLError when it cannot be read now. */
   read(text: string, principal: Principal): Promise<DocumentNode | readonly GraphQLError[]>;
-  /** What was read, by the SHA-256 of its text in hex. */
+  /** A cached document by the SHA-256 of its text in hex. */
   byHash(hash: string): ReadText | undefined;
 }
 
-/** Opens the reading. Without `introspection` a document that asks for the schema is wrong. */
+/** Opens the reader. Without `introspection` a document that queries the schema is invalid. */
 export const openDocumentReader = (
   { mistakesIn }: Pick<Supergraph, 'mistakesIn'>,
   introspection = true,

@@ -1,10 +1,9 @@
 /**
- * Runs the documents of clients. Each is planned in another thread when it comes for the first
- * time, and compiled like the named operations; what cannot be compiled runs on the stock executor
- * by the same plan. What is asked of the schema itself is answered here: the stock executor does
- * not know `isOneOf`.
+ * Runs the documents of clients. Each is planned in a worker thread when it first comes, and
+ * compiled like the named operations; what cannot be compiled runs on the stock executor by the
+ * same plan. Introspection is answered here, since the stock executor does not know `isOneOf`.
  */
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { QueryPlan } from '@apollo/query-planner';
 import type { GatewayGraphQLRequestContext } from '@apollo/server-gateway-interface';
 import {
@@ -24,33 +23,36 @@ import type { Call } from '../../subgraphs/kernel/service/access/principal.ts';
 import { presentInputError } from '../../subgraphs/kernel/service/graph/present-errors.ts';
 import type { PreparedDocument } from '../../subgraphs/kernel/service/graph/subgraph.ts';
 import { CannotCompile } from '../compile/cannot-compile.ts';
-import { decide, decisiveVariables, type DecidedDocument } from './decided-document.ts';
+import { conditionVariables, resolveDocument, type ResolvedDocument } from './resolve-document.ts';
 import type { DocumentPlanner } from './plan-documents.ts';
 import { rateOwner } from '../callers/quota.ts';
 
 /** The gateway's executor, as Apollo Server calls it; its context value is the `Call`. */
 export type GatewayExecutor = (context: GatewayGraphQLRequestContext) => Promise<ExecutionResult>;
 
-/** Documents that are kept ready to run, each for one choice of its conditions. */
+/** How many prepared documents are cached, each for one choice of its conditions. */
 const ready_max = 1_000;
 
 export interface DocumentParts {
   readonly apiSchema: GraphQLSchema;
   readonly planner: Pick<DocumentPlanner, 'plan'>;
-  /** Compiles a document by its plan, in pieces, or rejects with CannotCompile. */
+  /**
+   * Compiles a document by its plan, in several turns of the event loop. Rejects with
+   * CannotCompile.
+   */
   readonly compile: (document: DocumentNode, plan: QueryPlan) => Promise<PreparedDocument>;
-  /** The stock executor, which runs a document by a plan that it is given. */
+  /** Runs a document on the stock executor by a given plan. */
   readonly runByPlan: (
     plan: QueryPlan,
     context: GatewayGraphQLRequestContext,
   ) => Promise<ExecutionResult>;
-  /** False: nothing is compiled, and answers are not counted, to compare with. */
+  /** False in comparisons: nothing is compiled, and answers are not metered. */
   readonly compiles: boolean;
 }
 
 type Run = (context: GatewayGraphQLRequestContext) => Promise<ExecutionResult>;
 
-/** An executor for Apollo Server. It never rejects. */
+/** Opens an executor for Apollo Server. It never rejects. */
 export const runDocuments = (parts: DocumentParts): GatewayExecutor => {
   const { apiSchema } = parts;
   const ready = new Lru<string, Promise<Run>>(ready_max);
@@ -63,10 +65,10 @@ export const runDocuments = (parts: DocumentParts): GatewayExecutor => {
   ): Promise<Run> => {
     const known = ready.get(key);
     if (known) return known;
-    // The gateway hands its context on without knowing what it is.
+    // The gateway passes its context on as `unknown`.
     const run = prepare(
       parts,
-      decide(document, context.operation, values),
+      resolveDocument(document, context.operation, values),
       context.context as Call,
     );
     ready.set(key, run);
@@ -81,11 +83,11 @@ export const runDocuments = (parts: DocumentParts): GatewayExecutor => {
       request.variables ?? {},
     );
     if (errors) return { errors: errors.map(presentInputError) };
-    const { name, decisive } = nameOf(document);
+    const { name, conditions } = nameOf(document);
     const key = JSON.stringify([
       name,
       operation.name?.value,
-      decisive.map((variable) => coerced[variable] ?? null),
+      conditions.map((variable) => coerced[variable] ?? null),
     ]);
     try {
       const run = await prepared(key, document, context, coerced);
@@ -102,18 +104,18 @@ export const runDocuments = (parts: DocumentParts): GatewayExecutor => {
   };
 };
 
-/** A name for each document object, and the variables that decide what of it is selected. */
+/** A number for each document object, and the variables of its conditions. */
 const namer = () => {
   const known = new WeakMap<
     DocumentNode,
-    { readonly name: number; readonly decisive: readonly string[] }
+    { readonly name: number; readonly conditions: readonly string[] }
   >();
   let last = 0;
   return (document: DocumentNode) => {
     const before = known.get(document);
     if (before) return before;
     last += 1;
-    const made = { name: last, decisive: decisiveVariables(document) };
+    const made = { name: last, conditions: conditionVariables(document) };
     known.set(document, made);
     return made;
   };
@@ -121,16 +123,16 @@ const namer = () => {
 
 const prepare = async (
   parts: DocumentParts,
-  decided: DecidedDocument,
+  resolved: ResolvedDocument,
   call: Call,
 ): Promise<Run> => {
   const ofSchema =
-    decided.introspection && runIntrospection(parts.apiSchema, decided.introspection);
+    resolved.introspection && runIntrospection(parts.apiSchema, resolved.introspection);
   const planned =
-    decided.planned && (await prepareAnswer(parts, decided.planned, decided.undecided, call));
+    resolved.planned && (await prepareAnswer(parts, resolved.planned, resolved.unresolved, call));
   if (!planned) return async (context) => ofSchema?.(context) ?? { data: {} };
   if (!ofSchema) return planned;
-  return async (context) => merged(decided.names, ofSchema(context), await planned(context));
+  return async (context) => merged(resolved.names, ofSchema(context), await planned(context));
 };
 
 const runIntrospection =
@@ -146,7 +148,7 @@ const runIntrospection =
     return result;
   };
 
-/** One answer of two, its fields in the order of the operation. */
+/** Merges two answers, with the fields in the order of the operation. */
 const merged = (
   names: readonly string[],
   schema: ExecutionResult,
@@ -170,20 +172,20 @@ const merged = (
 const prepareAnswer = async (
   parts: DocumentParts,
   document: DocumentNode,
-  undecided: boolean,
+  unresolved: boolean,
   call: Call,
 ): Promise<Run> => {
   const plan = await parts.planner.plan(print(document), rateOwner(call.principal));
   const compiled =
-    undecided || !parts.compiles ? null : await compiledOrNull(parts, document, plan);
+    unresolved || !parts.compiles ? null : await compiledOrNull(parts, document, plan);
   if (compiled)
-    return counted(undefined, ({ context, request }) =>
+    return metered(undefined, ({ context, request }) =>
       compiled(request.variables ?? {}, context as Call),
     );
   const operation = operationOf(document);
   const run: Run = ({ request: { variables = {} }, ...context }) =>
     parts.runByPlan(plan, { ...context, document, operation, request: { variables } });
-  return parts.compiles ? counted(stockAnswerRoom, run) : run;
+  return parts.compiles ? metered(stockAnswerRoom, run) : run;
 };
 
 const operationOf = (document: DocumentNode): OperationDefinitionNode => {
@@ -192,15 +194,15 @@ const operationOf = (document: DocumentNode): OperationDefinitionNode => {
   return operation;
 };
 
-/** A run whose answer ends where it is too large. What a mutation has done by then stays done. */
-const counted =
+/** A run that stops when its answer is too large. What a mutation has done by then stays done. */
+const metered =
   (room: ConstructorParameters<typeof AnswerMeter>[0], run: Run): Run =>
   async (context) => {
     const meter = new AnswerMeter(room);
     const call: Call = { ...(context.context as Call), meter };
     const result = await run({ ...context, context: call });
-    // What the answer is made into next is as long a piece of work as its making.
-    await turn();
+    // Printing the answer takes as long as making it.
+    await nextTurn();
     return meter.exceeded ? { data: null, errors: [meter.refusal] } : result;
   };
 

@@ -8,7 +8,8 @@ import type { Bus, PublishedAlert } from '../../subgraphs/kernel/rules/event.ts'
 import { lacks } from '../../subgraphs/kernel/service/access/access.ts';
 import { readSelection } from './selection.ts';
 import type { LiveResults, LiveSubscriptions } from './live-subscriptions.ts';
-import type { GraphRequest, Supergraph } from '../supergraph.ts';
+import type { Supergraph } from '../supergraph.ts';
+import type { GraphRequest } from '../graph-request.ts';
 
 /** Alerts that wait for a slow console; of more the oldest are lost, and it is told how many. */
 export const alertsWaiting_max = 200;

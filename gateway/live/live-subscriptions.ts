@@ -15,7 +15,8 @@ import { readSelection, type LiveSelection } from './selection.ts';
 import { refusePastObjects } from './past-events.ts';
 import { openSharedReads, type ReadEvent } from './shared-reads.ts';
 import { kindOfGraph } from './stored-events.ts';
-import type { GraphRequest, Supergraph } from '../supergraph.ts';
+import type { Supergraph } from '../supergraph.ts';
+import type { GraphRequest } from '../graph-request.ts';
 
 /**
  * Results of one subscription. `extensions.missed` says how many events before a result the client

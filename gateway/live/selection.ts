@@ -22,7 +22,7 @@ import {
   type SelectionSetNode,
   type VariableDefinitionNode,
 } from 'graphql';
-import type { GraphRequest } from '../supergraph.ts';
+import type { GraphRequest } from '../graph-request.ts';
 
 export interface LiveSelection {
   /** The root field: `paymentCreated`, `events`... */

@@ -1,9 +1,8 @@
 /**
- * Keeps the response names of clients apart from the fields that the planner adds to their
- * documents. The planner takes a selection by its response name: where a client writes `id:
- * orderId`, it finds an `id` and does not add the entity's own, so the order id would name the
- * entity to the next subgraph. Such aliases get another name before the document is planned, and
- * have their own again in the answer.
+ * Renames aliases that collide with the fields which the planner adds to documents. The planner
+ * identifies a selection by its response name: where a client writes `id: orderId`, it finds an
+ * `id` and does not add the entity's own, so the order id would identify the entity to the next
+ * subgraph. Such aliases are renamed before the document is planned, and restored in the answer.
  */
 import {
   getOperationAST,
@@ -21,15 +20,15 @@ import type { PreparedDocument } from '../../subgraphs/kernel/service/graph/subg
 import type { GatewayExecutor } from '../graphql/run-documents.ts';
 
 /**
- * The variable in which the planner passes keys; a client's own of that name would be mistaken for
- * it.
+ * The variable in which the planner passes keys. A client's variable of that name would be taken
+ * for it.
  */
 const keysVariable = 'representations';
 
 const typeName = '__typename';
 
 /**
- * Field sets of the supergraph's `@join__type(key:)` and of `@join__field(requires:)`: what the
+ * Field sets of the supergraph's `@join__type(key:)` and `@join__field(requires:)`, which the
  * planner may add to a selection.
  */
 const addedFields = ({ name, arguments: given = [] }: DirectiveNode): readonly string[] => {
@@ -39,8 +38,10 @@ const addedFields = ({ name, arguments: given = [] }: DirectiveNode): readonly s
   );
 };
 
-/** Names of all fields that the planner may add: those of every entity's key, and `__typename`. */
-export const keyNamesOf = (supergraphSdl: string): ReadonlySet<string> => {
+/**
+ * The names of all fields that the planner may add: those of every entity's key, and `__typename`.
+ */
+export const keyFieldNames = (supergraphSdl: string): ReadonlySet<string> => {
   const names = new Set([typeName]);
   visit(parse(supergraphSdl, { noLocation: true }), {
     Directive: (directive) => {
@@ -51,30 +52,33 @@ export const keyNamesOf = (supergraphSdl: string): ReadonlySet<string> => {
   return names;
 };
 
-/** The response names of a selection that lead to more fields, or that were changed. */
+/** The response names of a selection that have fields of their own, or that were renamed. */
 interface Names {
   readonly own: string;
   readonly below: Map<string, Names>;
 }
 
-/** A document that is safe to plan, and what gives its answers the client's names again. */
-interface KeptApart {
+/**
+ * A document that is safe to plan, and the function that restores the client's names in its
+ * answers.
+ */
+interface RenamedDocument {
   readonly document: DocumentNode;
   readonly restore: (result: ExecutionResult) => ExecutionResult;
 }
 
 /**
- * What of a document must be changed before it is planned: nothing (null), some names, or that it
+ * Renames the ambiguous aliases of a document: null when there are none, an error when the document
  * cannot be planned at all.
  */
-export type KeepApart = (document: DocumentNode) => KeptApart | GraphQLError | null;
+export type AliasRenamer = (document: DocumentNode) => RenamedDocument | GraphQLError | null;
 
 /**
- * Opens the renaming for these names. What was found of a document is kept for as long as the
- * document object is.
+ * Opens the renaming for these names. The result is cached for as long as the document object
+ * exists.
  */
-export const openKeepApart = (keyNames: ReadonlySet<string>): KeepApart => {
-  const known = new WeakMap<DocumentNode, ReturnType<KeepApart>>();
+export const openAliasRenamer = (keyNames: ReadonlySet<string>): AliasRenamer => {
+  const known = new WeakMap<DocumentNode, ReturnType<AliasRenamer>>();
   return (document) => {
     const before = known.get(document);
     if (before !== undefined) return before;
@@ -84,38 +88,42 @@ export const openKeepApart = (keyNames: ReadonlySet<string>): KeepApart => {
   };
 };
 
-const examine = (document: DocumentNode, keyNames: ReadonlySet<string>): ReturnType<KeepApart> => {
+const examine = (
+  document: DocumentNode,
+  keyNames: ReadonlySet<string>,
+): ReturnType<AliasRenamer> => {
   const names = new Set<string>();
   let collides = false;
-  let takesKeys = false;
+  let usesKeysVariable = false;
   visit(document, {
-    VariableDefinition: ({ variable }) => void (takesKeys ||= variable.name.value === keysVariable),
+    VariableDefinition: ({ variable }) =>
+      void (usesKeysVariable ||= variable.name.value === keysVariable),
     Field: ({ alias, name }) => {
       names.add(name.value).add(alias?.value ?? name.value);
-      collides ||= alias !== undefined && isMistakable(alias.value, name.value, keyNames);
+      collides ||= alias !== undefined && isAmbiguous(alias.value, name.value, keyNames);
     },
   });
-  if (takesKeys)
+  if (usesKeysVariable)
     return new GraphQLError(`A variable cannot be called $${keysVariable} here.`, {
       extensions: { code: 'bad_request' },
     });
   if (!collides) return null;
   const prefix = freePrefix(names);
-  const renamed = rename(document, keyNames, prefix);
+  const renamed = renameAmbiguous(document, keyNames, prefix);
   return { document: renamed, restore: restorer(renamed, prefix) };
 };
 
-const isMistakable = (alias: string, field: string, keyNames: ReadonlySet<string>): boolean =>
+const isAmbiguous = (alias: string, field: string, keyNames: ReadonlySet<string>): boolean =>
   alias !== field && keyNames.has(alias);
 
-/** One that no name of the document begins with, so that it can be told from all of them. */
+/** A prefix that no name of the document has, so that renamed names are unique. */
 const freePrefix = (names: ReadonlySet<string>): string => {
   let prefix = 'own_';
   while (names.values().some((name) => name.startsWith(prefix))) prefix = `${prefix}_`;
   return prefix;
 };
 
-const rename = (
+const renameAmbiguous = (
   document: DocumentNode,
   keyNames: ReadonlySet<string>,
   prefix: string,
@@ -123,12 +131,12 @@ const rename = (
   visit(document, {
     Field: (field) => {
       const { alias, name } = field;
-      if (!alias || !isMistakable(alias.value, name.value, keyNames)) return undefined;
+      if (!alias || !isAmbiguous(alias.value, name.value, keyNames)) return undefined;
       return { ...field, alias: { ...alias, value: prefix + alias.value } };
     },
   });
 
-const restorer = (document: DocumentNode, prefix: string): KeptApart['restore'] => {
+const restorer = (document: DocumentNode, prefix: string): RenamedDocument['restore'] => {
   const tree = namesIn(document, prefix);
   const ownName = (step: string | number): string | number =>
     typeof step === 'string' && step.startsWith(prefix) ? step.slice(prefix.length) : step;
@@ -160,8 +168,8 @@ const restorer = (document: DocumentNode, prefix: string): KeptApart['restore'] 
 };
 
 /**
- * The tree of response names of all operations; what a fragment selects is taken for there,
- * whatever the type.
+ * The tree of response names of all operations. Fields of a fragment are taken as present, whatever
+ * the type.
  */
 const namesIn = (document: DocumentNode, prefix: string): Names['below'] => {
   const fragments = new Map<string, FragmentDefinitionNode>();
@@ -192,8 +200,8 @@ const namesIn = (document: DocumentNode, prefix: string): Names['below'] => {
 };
 
 /**
- * What has no fields in the document is a value, whose own names (of metadata, of a payload) are
- * left alone.
+ * A field without a selection is a value; names within it (of metadata, of a payload) stay as they
+ * are.
  */
 const restoreObject = (object: object, names: Names['below']): Record<string, unknown> =>
   Object.fromEntries(
@@ -210,28 +218,28 @@ const restoreValue = (value: unknown, below: Names['below']): unknown => {
     : restoreObject(value, below);
 };
 
-/** The gateway's executor with names kept apart. */
-export const executeApart =
-  (keepApart: KeepApart, executor: GatewayExecutor): GatewayExecutor =>
+/** The gateway's executor over renamed documents. */
+export const executeRenamed =
+  (renameAliases: AliasRenamer, executor: GatewayExecutor): GatewayExecutor =>
   async (context) => {
-    const apart = keepApart(context.document);
-    if (apart === null) return executor(context);
-    if (apart instanceof GraphQLError) return { errors: [apart] };
-    const operation = getOperationAST(apart.document, context.request.operationName);
+    const renamed = renameAliases(context.document);
+    if (renamed === null) return executor(context);
+    if (renamed instanceof GraphQLError) return { errors: [renamed] };
+    const operation = getOperationAST(renamed.document, context.request.operationName);
     if (!operation) return executor(context);
-    return apart.restore(await executor({ ...context, document: apart.document, operation }));
+    return renamed.restore(await executor({ ...context, document: renamed.document, operation }));
   };
 
-/** A compiler of documents with names kept apart. Throws what cannot be planned at all. */
-export const compileApart =
+/** A compiler over renamed documents. Throws on a document that cannot be planned at all. */
+export const compileRenamed =
   (
-    keepApart: KeepApart,
+    renameAliases: AliasRenamer,
     compile: (document: DocumentNode) => PreparedDocument,
   ): ((document: DocumentNode) => PreparedDocument) =>
   (document) => {
-    const apart = keepApart(document);
-    if (apart === null) return compile(document);
-    if (apart instanceof GraphQLError) throw apart;
-    const run = compile(apart.document);
-    return async (variables, call) => apart.restore(await run(variables, call));
+    const renamed = renameAliases(document);
+    if (renamed === null) return compile(document);
+    if (renamed instanceof GraphQLError) throw renamed;
+    const run = compile(renamed.document);
+    return async (variables, call) => renamed.restore(await run(variables, call));
   };

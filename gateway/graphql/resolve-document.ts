@@ -1,7 +1,6 @@
 /**
- * A client's operation with everything decided that its variables decide: the operation alone,
- * without a name, without `@skip` and `@include`, and apart from what it asks of the schema itself,
- * which no subgraph is asked for.
+ * Resolves what the variables of a client's operation decide: the operation alone, without its
+ * name, without `@skip` and `@include`, and split from introspection, which no subgraph answers.
  */
 import {
   getDirectiveValues,
@@ -18,24 +17,25 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 
-export interface DecidedDocument {
-  /** What the subgraphs are asked for; null when nothing. */
+export interface ResolvedDocument {
+  /** The part for the subgraphs; null when there is none. */
   readonly planned: DocumentNode | null;
-  /** What is answered out of the schema; null when nothing. */
+  /** The introspection part; null when there is none. */
   readonly introspection: DocumentNode | null;
   /** The response names of the root, in order. */
   readonly names: readonly string[];
   /**
-   * Conditions left an empty selection, which no planner takes: `planned` still has its conditions.
+   * True when its conditions would leave an empty selection, which no planner accepts: `planned`
+   * still has them.
    */
-  readonly undecided: boolean;
+  readonly unresolved: boolean;
 }
 
 const isCondition = (name: string): boolean =>
   name === GraphQLSkipDirective.name || name === GraphQLIncludeDirective.name;
 
-/** Names of the variables that decide what is selected. */
-export const decisiveVariables = (document: DocumentNode): readonly string[] => {
+/** The variables of `@skip` and `@include`. */
+export const conditionVariables = (document: DocumentNode): readonly string[] => {
   const names = new Set<string>();
   visit(document, {
     Directive: (directive) => {
@@ -47,20 +47,20 @@ export const decisiveVariables = (document: DocumentNode): readonly string[] => 
   return [...names];
 };
 
-/** Decides the operation by the coerced values of its variables. */
-export const decide = (
+/** Resolves the operation by the coerced values of its variables. */
+export const resolveDocument = (
   document: DocumentNode,
   operation: OperationDefinitionNode,
   values: Readonly<Record<string, unknown>>,
-): DecidedDocument => {
+): ResolvedDocument => {
   const fragments = document.definitions.filter(
     (definition) => definition.kind === Kind.FRAGMENT_DEFINITION,
   );
-  // The planner would put the name into each of its fetches, and equal fetches would differ.
+  // The planner would copy the name into each fetch, and equal fetches would differ.
   const nameless = withoutName(operation);
   const whole: DocumentNode = { kind: Kind.DOCUMENT, definitions: [nameless, ...fragments] };
-  const decided = withoutConditions(whole, values);
-  const chosen = decided ?? whole;
+  const resolved = withoutConditions(whole, values);
+  const chosen = resolved ?? whole;
   const [root] = chosen.definitions;
   if (root?.kind !== Kind.OPERATION_DEFINITION) throw new Error('the operation comes first');
   const left = chosen.definitions.filter(
@@ -76,21 +76,21 @@ export const decide = (
   );
   const others = fields.filter((field) => !ofSchema.includes(field));
   const onlyTypeNames = others.every(({ name }) => name.value === '__typename');
-  if (decided === null && ofSchema.length === 0)
-    return { planned: whole, introspection: null, names, undecided: true };
+  if (resolved === null && ofSchema.length === 0)
+    return { planned: whole, introspection: null, names, unresolved: true };
   const asking = (selections: readonly FieldNode[]): DocumentNode => ({
     kind: Kind.DOCUMENT,
     definitions: [{ ...root, selectionSet: { kind: Kind.SELECTION_SET, selections } }, ...left],
   });
   if (onlyTypeNames)
-    return { planned: null, introspection: asking(fields), names, undecided: false };
+    return { planned: null, introspection: asking(fields), names, unresolved: false };
   if (ofSchema.length === 0)
-    return { planned: chosen, introspection: null, names, undecided: false };
+    return { planned: chosen, introspection: null, names, unresolved: false };
   return {
     planned: asking(others),
     introspection: asking(ofSchema),
     names,
-    undecided: decided === null,
+    unresolved: resolved === null,
   };
 };
 
@@ -107,13 +107,13 @@ const withoutName = ({
 
 type Conditional = FieldNode | InlineFragmentNode | FragmentSpreadNode;
 
-/** The document without its conditions; null when they leave a selection without any field. */
+/** The document without its conditions; null when they leave an empty selection. */
 const withoutConditions = (
   document: DocumentNode,
   values: Readonly<Record<string, unknown>>,
 ): DocumentNode | null => {
   let empty = false;
-  const decideNode = (node: Conditional): Conditional | null | undefined => {
+  const resolveNode = (node: Conditional): Conditional | null | undefined => {
     if (!node.directives?.some((directive) => isCondition(directive.name.value))) return undefined;
     if (getDirectiveValues(GraphQLSkipDirective, node, values)?.['if'] === true) return null;
     if (getDirectiveValues(GraphQLIncludeDirective, node, values)?.['if'] === false) return null;
@@ -122,13 +122,13 @@ const withoutConditions = (
       directives: node.directives.filter((directive) => !isCondition(directive.name.value)),
     };
   };
-  const decided = visit(document, {
-    Field: decideNode,
-    InlineFragment: decideNode,
-    FragmentSpread: decideNode,
+  const resolved = visit(document, {
+    Field: resolveNode,
+    InlineFragment: resolveNode,
+    FragmentSpread: resolveNode,
     SelectionSet: { leave: ({ selections }) => void (empty ||= selections.length === 0) },
   });
-  return empty ? null : decided;
+  return empty ? null : resolved;
 };
 
 const rootFields = (

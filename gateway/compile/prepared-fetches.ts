@@ -1,8 +1,5 @@
-/**
- * What documents of clients ask of subgraphs, prepared once for each text: many documents ask the
- * same.
- */
-import { setImmediate as turn } from 'node:timers/promises';
+/** Fetches of clients' documents, prepared once for each text: many documents share them. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { QueryPlan } from '@apollo/query-planner';
 import type { DocumentNode } from 'graphql';
 import type {
@@ -14,8 +11,8 @@ import { fetchDocument } from './plan-steps.ts';
 
 type Executors = Readonly<Record<string, SubgraphExecutor>>;
 
-/** The executors, each of which prepares a document object once. */
-export const keepPrepared = (executors: Executors): Executors =>
+/** The executors, each of which prepares a document object only once. */
+export const cachePrepared = (executors: Executors): Executors =>
   Object.fromEntries(
     Object.entries(executors).map(([name, executor]) => [name, { prepare: once(executor) }]),
   );
@@ -29,13 +26,13 @@ const once = (executor: SubgraphExecutor): SubgraphExecutor['prepare'] => {
   };
 };
 
-/**
- * Prepares what a plan fetches, one fetch in each turn of the event loop: all at once would hold
- * it.
- */
-export const prepareInTurns = async ({ node }: QueryPlan, executors: Executors): Promise<void> => {
+/** Prepares a plan's fetches, one in each turn of the event loop, which all at once would block. */
+export const prepareGradually = async (
+  { node }: QueryPlan,
+  executors: Executors,
+): Promise<void> => {
   for (const { fetch } of node ? fetchesOf(node, '') : []) {
-    await turn();
+    await nextTurn();
     executors[fetch.serviceName]?.prepare(fetchDocument(fetch));
   }
 };

@@ -1,0 +1,113 @@
+/** Apollo Server over the gateway: what is switched on, and what a document must pass to run. */
+import { ApolloServer, type ApolloServerPlugin } from '@apollo/server';
+import { ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
+import { GraphQLError, OperationTypeNode } from 'graphql';
+import type { Call } from '../../subgraphs/kernel/service/access/principal.ts';
+import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import { refusePastEvents } from '../live/past-events.ts';
+import type { Supergraph } from '../supergraph.ts';
+import { costOf } from './document-cost.ts';
+import { documentTokens_max, tooDeep } from './document-limits.ts';
+import { presentError } from './present-error.ts';
+import type { DocumentReader } from './read-document.ts';
+
+/** A call that is charged for the operations it runs. */
+export interface PayingCall extends Call {
+  /**
+   * Takes what the operation costs beyond the request's first token. Gives the error when there are
+   * not enough tokens.
+   */
+  readonly charge: (tokens: number) => Promise<GraphQLError | null>;
+}
+
+export interface ApolloParts {
+  readonly supergraph: Pick<Supergraph, 'apolloGateway'>;
+  readonly log: Logger;
+  /** Whether clients may query the schema. */
+  readonly introspection?: boolean;
+}
+
+export const openApollo = (
+  { supergraph, log, introspection = true }: ApolloParts,
+  documents: DocumentReader,
+): ApolloServer<PayingCall> =>
+  new ApolloServer<PayingCall>({
+    gateway: supergraph.apolloGateway,
+    logger: log,
+    nodeEnv: 'production',
+    introspection,
+    // No browser sends a bearer by itself: a page that could set one could set any other header.
+    csrfPrevention: {
+      requestHeaders: ['authorization', 'apollo-require-preflight', 'x-apollo-operation-name'],
+    },
+    allowBatchedHttpRequests: false,
+    // Automatic persisted queries: a client may send the SHA-256 of an earlier document. The
+    // reader's cache serves them, so that nothing is parsed again here.
+    persistedQueries: {
+      cache: {
+        get: async (key) => documents.byHash(hashIn(key))?.text,
+        set: async () => {},
+        delete: async () => false,
+      },
+    },
+    documentStore: {
+      get: async (key) => documents.byHash(hashIn(key))?.document,
+      set: async () => {},
+      delete: async () => false,
+    },
+    includeStacktraceInErrorResponses: false,
+    stopOnTerminationSignals: false,
+    // The worker thread has validated each text before.
+    dangerouslyDisableValidation: true,
+    parseOptions: { maxLexicalTokens: documentTokens_max },
+    formatError: presentError,
+    plugins: [
+      ApolloServerPluginLandingPageDisabled(),
+      logFailures(log),
+      refuseSubscriptions,
+      limitCost,
+    ],
+  });
+
+/** Logs failures of the gateway itself; errors of resolvers are logged where they happen. */
+const logFailures = (log: Logger): ApolloServerPlugin<PayingCall> => ({
+  unexpectedErrorProcessingRequest: async ({ error, requestContext: { contextValue } }) =>
+    log.error({ err: error, requestId: contextValue.requestId }, 'a document could not be run'),
+});
+
+/** Refuses subscriptions, on which the gateway's executor throws. */
+const refuseSubscriptions: ApolloServerPlugin<PayingCall> = {
+  requestDidStart: async () => ({
+    didResolveOperation: async ({ operation }) => {
+      // None of several operations was named; the gateway's executor would answer that with an
+      // internal error.
+      if (!operation)
+        throw new GraphQLError('Name the operation to run.', {
+          extensions: { code: 'bad_request', http: { status: 400 } },
+        });
+      if (operation.operation !== OperationTypeNode.SUBSCRIPTION) return;
+      throw new GraphQLError(
+        'Subscriptions run over a WebSocket on this address, by the protocol graphql-transport-ws.',
+        {
+          extensions: { code: 'bad_request', http: { status: 400 } },
+        },
+      );
+    },
+  }),
+};
+
+const limitCost: ApolloServerPlugin<PayingCall> = {
+  requestDidStart: async ({ schema, contextValue: { charge, principal } }) => ({
+    didResolveOperation: async ({ document, operationName, request }) => {
+      const variables = request.variables ?? {};
+      const unfit = refusePastEvents(document, principal) ?? tooDeep(variables);
+      if (unfit) throw unfit;
+      const { tokens, refused } = costOf(schema, { document, operationName, variables });
+      const unpaid = refused ?? (await charge(tokens));
+      if (unpaid) throw unpaid;
+    },
+  }),
+};
+
+/** Apollo Server puts a prefix of its own before a hash. */
+const hashIn = (key: string): string => key.slice(-64);
