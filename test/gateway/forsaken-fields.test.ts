@@ -24,7 +24,7 @@ const run = (guard: string, work = '') => {
     ['--input-type=module-typescript', '--eval', program(guard, work)],
     { encoding: 'utf8' },
   );
-  return { status, answered: stdout.trim().split('\n'), stderr };
+  return { status, output: stdout.trim().split('\n'), stderr };
 };
 
 const guard = `outliveForsakenFields({ warn: (_, text) => process.stdout.write(text + '\\n') });`;
@@ -32,14 +32,14 @@ const guard = `outliveForsakenFields({ warn: (_, text) => process.stdout.write(t
 test('the process outlives it, and logs it', () => {
   assert.deepEqual(run(guard), {
     status: 0,
-    answered: ['at once', 'a field failed that nobody waits for any more', 'alive'],
+    output: ['at once', 'a field failed that nobody waits for any more', 'alive'],
     stderr: '',
   });
 });
 
 test('without that, graphql-js ends the process', () => {
-  const { status, answered } = run('');
-  assert.deepEqual([status, answered], [1, ['at once']]);
+  const { status, output } = run('');
+  assert.deepEqual([status, output], [1, ['at once']]);
 });
 
 test('any other rejection that nobody handles ends the process as ever', () => {
