@@ -3,8 +3,8 @@ import type { DocumentNode, ExecutionResult } from 'graphql';
 import type { Call } from '../subgraphs/kernel/service/access/principal.ts';
 
 /**
- * A document to run. It is parsed already; its plan and prepared parts are cached for as long as the
- * document object exists.
+ * A document to run. It is parsed already; its plan and prepared parts are cached for as long as
+ * the document object exists.
  */
 export interface GraphRequest {
   readonly document: DocumentNode;

@@ -1,6 +1,6 @@
 /**
- * `@apollo/gateway` as this service uses it: without telemetry, with access to its planner, and with
- * its executor outside of Apollo Server.
+ * `@apollo/gateway` as this service uses it: without telemetry, with access to its planner, and
+ * with its executor outside of Apollo Server.
  */
 import { randomUUID } from 'node:crypto';
 import { env } from 'node:process';

@@ -121,7 +121,9 @@ const unknownSubgraph = (name: string): never => {
   throw new Error(`the supergraph names a subgraph that is not ours: ${name}`);
 };
 
-/** Compiles documents of clients. Their fetches are prepared once, whatever document they are in. */
+/**
+ * Compiles documents of clients. Their fetches are prepared once, whatever document they are in.
+ */
 const compilerForClients = (
   apiSchema: GraphQLSchema,
   subgraphs: SupergraphParts['executors'],
