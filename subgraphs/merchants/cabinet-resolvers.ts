@@ -23,7 +23,7 @@ import {
   updateEndpoint,
   type EndpointParts,
 } from './webhooks/change-endpoint.ts';
-import { createMerchant, renameMerchant, switchLive } from './change-merchant.ts';
+import { createMerchant, limitMerchant, renameMerchant, switchLive } from './change-merchant.ts';
 import { createShop, renameShop, rotateShopSecret } from './shops/change-shop.ts';
 import type { WebhookAttempt, WebhookDelivery, WebhookEndpoint } from './entities.ts';
 import { loadShops } from './find-merchants.ts';
@@ -42,12 +42,13 @@ const named = <Name extends string, Result extends object>(
   isRefused(result) ? result : { ...result, __typename };
 
 /** Queries of the cabinet. */
-export const cabinetQueries = ({ database: { pool } }: Pick<CabinetParts, 'database'>) =>
+export const cabinetQueries = ({ database, database: { pool } }: Pick<CabinetParts, 'database'>) =>
   ({
-    merchants: async (_, query, { principal }) => {
+    merchants: async (_, query, context) => {
+      const { principal } = context;
       const everybody = principal.kind === 'operator' && principal.merchantId === null;
       return orThrow(
-        await listMerchants(pool, {
+        await listMerchants(database.emOf(context), {
           ...query,
           merchantId: everybody ? null : merchantOf(principal, null),
         }),
@@ -67,11 +68,13 @@ export const cabinetQueries = ({ database: { pool } }: Pick<CabinetParts, 'datab
           merchantId: merchantOf(principal, query.merchantId),
         }),
       ),
-    auditLog: async (_, { merchantId, ...query }, { principal }) => {
+    auditLog: async (_, { merchantId, ...query }, context) => {
+      const { principal } = context;
       const everybody =
         principal.kind === 'operator' && principal.merchantId === null && !merchantId;
       const reached = everybody ? null : merchantOf(principal, merchantId);
-      return orThrow(await listAuditEntries(pool, { ...query, merchantId: reached }));
+      const em = database.emOf(context);
+      return orThrow(await listAuditEntries(em, { ...query, merchantId: reached }));
     },
   }) satisfies QueryResolvers;
 
@@ -86,6 +89,10 @@ export const cabinetMutations = (parts: CabinetParts) =>
       named('Merchant', await switchLive(parts, context, merchantId, true)),
     merchantLiveDisable: async (_, { merchantId }, context) =>
       named('Merchant', await switchLive(parts, context, merchantId, false)),
+    merchantRateLimitSet: async (_, { merchantId, perSecond = null, burst = null }, context) => {
+      const limit = { ratePerSecond: perSecond, rateBurst: burst };
+      return named('Merchant', await limitMerchant(parts, context, merchantId, limit));
+    },
     shopCreate: async (_, input, context) => named('Shop', await createShop(parts, context, input)),
     shopRename: async (_, { merchantId, shopId, ...names }, context) =>
       named('Shop', await renameShop(parts, context, { merchantId, shopId }, names)),

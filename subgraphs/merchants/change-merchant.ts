@@ -1,89 +1,78 @@
 /** Merchants as operators make and change them. Each change leaves its audit entry. */
 import { randomUUID } from 'node:crypto';
-import type pg from 'pg';
+import { LockMode } from '@mikro-orm/core';
 import type { Database } from '../kernel/database/orm.ts';
-import { columns, propertyNames, run, type Statement } from '../kernel/database/statement.ts';
 import type { Bus } from '../kernel/rules/event.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
-import { changeWithAudit, type Acting } from './audit.ts';
+import { changeEntities, type Acting } from './audit.ts';
 import { MerchantEntity, type Merchant } from './entities.ts';
 import { nameMistake } from './rules/cabinet.ts';
+import { rateLimitMistake, type StoredRateLimit } from './rules/rate-limit.ts';
 
-const merchantColumns = columns(propertyNames(MerchantEntity));
-const insertMerchant: Statement = {
-  name: 'merchant.insert',
-  text: `insert into merchant (id, name, live_enabled, created_at) values ($1, $2, false, $3) returning ${merchantColumns}`,
-};
-const lockMerchant: Statement = {
-  name: 'merchant.lock',
-  text: `select ${merchantColumns} from merchant where id = $1 for update`,
-};
-const setName: Statement = {
-  name: 'merchant.set_name',
-  text: `update merchant set name = $2 where id = $1 returning ${merchantColumns}`,
-};
-const setLive: Statement = {
-  name: 'merchant.set_live',
-  text: `update merchant set live_enabled = $2 where id = $1 returning ${merchantColumns}`,
-};
+type Entities = Pick<Database, 'emOf'>;
+
+/** What is changed of merchants, and who is told. */
+export interface MerchantParts {
+  readonly database: Entities;
+  readonly bus: Pick<Bus, 'publish'>;
+}
 
 const noMerchant = (): Refused => refused('not_found', 'there is no such merchant');
-const told = ({ name, liveEnabled }: Merchant) => ({ name, liveEnabled });
 
 /**
  * Creates a merchant. Live mode is off until an operator turns it on. Refuses a wrong name with
  * `bad_request`.
  */
 export const createMerchant = async (
-  database: Pick<Database, 'pool'>,
+  database: Entities,
   acting: Acting,
   name: string,
 ): Promise<Merchant | Refused> => {
   const mistake = nameMistake('name', name);
   if (mistake) return refused('bad_request', mistake);
   const id = randomUUID();
-  return changeWithAudit(
+  return changeEntities(
     database,
     acting,
     { action: 'merchant.create', merchantId: id, subject: { kind: 'merchant', id } },
-    async (client) => {
-      const [merchant] = await run<Merchant>(client, insertMerchant, [id, name, acting.now()]);
-      return merchant ? { before: null, after: told(merchant), result: merchant } : noMerchant();
-    },
+    async (em) =>
+      em.create(MerchantEntity, {
+        id,
+        name,
+        liveEnabled: false,
+        ratePerSecond: null,
+        rateBurst: null,
+        createdAt: acting.now(),
+      }),
   );
 };
 
+/** Changes properties of a merchant. Refuses with `not_found`. */
 const changeMerchant = (
-  database: Pick<Database, 'pool'>,
+  database: Entities,
   acting: Acting,
-  { action, merchantId }: { readonly action: string; readonly merchantId: string },
-  change: (client: pg.PoolClient) => Promise<readonly Merchant[]>,
-): Promise<Merchant | Refused> =>
-  changeWithAudit(
-    database,
-    acting,
-    { action, merchantId, subject: { kind: 'merchant', id: merchantId } },
-    async (client) => {
-      const [before] = await run<Merchant>(client, lockMerchant, [merchantId]);
-      const [after] = before ? await change(client) : [];
-      return before && after
-        ? { before: told(before), after: told(after), result: after }
-        : noMerchant();
-    },
-  );
+  action: { readonly action: string; readonly merchantId: string; readonly view?: string },
+  changed: Partial<Merchant>,
+): Promise<Merchant | Refused> => {
+  const { merchantId: id } = action;
+  const audited = { ...action, subject: { kind: 'merchant', id } };
+  return changeEntities(database, acting, audited, async (em) => {
+    const lockMode = LockMode.PESSIMISTIC_WRITE;
+    const merchant = await em.findOne(MerchantEntity, { id }, { lockMode });
+    return merchant ? em.assign(merchant, changed) : noMerchant();
+  });
+};
 
 /** Gives a merchant another name. Refuses with `not_found`, or a wrong name with `bad_request`. */
 export const renameMerchant = async (
-  database: Pick<Database, 'pool'>,
+  database: Entities,
   acting: Acting,
   merchantId: string,
   name: string,
 ): Promise<Merchant | Refused> => {
   const mistake = nameMistake('name', name);
   if (mistake) return refused('bad_request', mistake);
-  return changeMerchant(database, acting, { action: 'merchant.rename', merchantId }, (client) =>
-    run(client, setName, [merchantId, name]),
-  );
+  return changeMerchant(database, acting, { action: 'merchant.rename', merchantId }, { name });
 };
 
 /**
@@ -91,18 +80,32 @@ export const renameMerchant = async (
  * Refuses with `not_found`.
  */
 export const switchLive = async (
-  {
-    database,
-    bus,
-  }: { readonly database: Pick<Database, 'pool'>; readonly bus: Pick<Bus, 'publish'> },
+  { database, bus }: MerchantParts,
   acting: Acting,
   merchantId: string,
-  enabled: boolean,
+  liveEnabled: boolean,
 ): Promise<Merchant | Refused> => {
-  const action = enabled ? 'merchant.live_enable' : 'merchant.live_disable';
-  const changed = await changeMerchant(database, acting, { action, merchantId }, (client) =>
-    run(client, setLive, [merchantId, enabled]),
-  );
+  const action = liveEnabled ? 'merchant.live_enable' : 'merchant.live_disable';
+  const changed = await changeMerchant(database, acting, { action, merchantId }, { liveEnabled });
+  if (!isRefused(changed)) await bus.publish('keys', { merchantId });
+  return changed;
+};
+
+/**
+ * Sets how fast a merchant may call (decision D-08); nulls are the default. Its keys are forgotten
+ * everywhere, so that the new limit holds at once. Refuses with `not_found`, or wrong limits with
+ * `bad_request`.
+ */
+export const limitMerchant = async (
+  { database, bus }: MerchantParts,
+  acting: Acting,
+  merchantId: string,
+  limit: StoredRateLimit,
+): Promise<Merchant | Refused> => {
+  const mistake = rateLimitMistake(limit);
+  if (mistake) return refused('bad_request', mistake);
+  const action = { action: 'merchant.rate_limit_set', merchantId, view: 'rateLimit' };
+  const changed = await changeMerchant(database, acting, action, limit);
   if (!isRefused(changed)) await bus.publish('keys', { merchantId });
   return changed;
 };

@@ -8,6 +8,7 @@ import type { Row } from '../kernel/database/statement.ts';
 import type { Mode } from '../kernel/rules/mode.ts';
 import type { WebhookEvent } from '../kernel/rules/event.ts';
 import type { Scope } from '../kernel/service/access/principal.ts';
+import { defaultRateLimit } from './rules/rate-limit.ts';
 
 const moment = () => p.type(InstantType).$type<Temporal.Instant>();
 
@@ -16,11 +17,21 @@ export const MerchantEntity = defineEntity({
   tableName: 'merchant',
   properties: {
     id: p.uuid().primary(),
-    name: p.text(),
-    liveEnabled: p.boolean(),
+    name: p.text().groups('audit'),
+    liveEnabled: p.boolean().groups('audit'),
     /** Null, like the burst: the default (decision D-08). */
-    ratePerSecond: p.integer().nullable(),
-    rateBurst: p.integer().nullable(),
+    ratePerSecond: p
+      .integer()
+      .strictNullable()
+      .groups('rateLimit')
+      .serializedName('perSecond')
+      .serializer((perSecond) => perSecond ?? defaultRateLimit.perSecond),
+    rateBurst: p
+      .integer()
+      .strictNullable()
+      .groups('rateLimit')
+      .serializedName('burst')
+      .serializer((burst) => burst ?? defaultRateLimit.burst),
     createdAt: moment(),
   },
   indexes: [{ name: 'merchant_list', properties: ['createdAt', 'id'] }],
@@ -53,8 +64,8 @@ export const ApiKeyEntity = defineEntity({
     scopes: p.array<Scope>().columnType('text[]'),
     createdAt: moment(),
     /** Kept to the minute. */
-    lastUsedAt: moment().nullable(),
-    revokedAt: moment().nullable(),
+    lastUsedAt: moment().strictNullable(),
+    revokedAt: moment().strictNullable(),
   },
   indexes: [{ name: 'api_key_shop', properties: ['merchantId', 'shopId'] }],
 });
@@ -76,8 +87,8 @@ export const WebhookEndpointEntity = defineEntity({
      * The secret before the last rotation, and until when it signs beside the new one (decision
      * D-73); null without an overlap.
      */
-    previousSecretSealed: p.text().nullable(),
-    previousUntil: moment().nullable(),
+    previousSecretSealed: p.text().strictNullable(),
+    previousUntil: moment().strictNullable(),
     signature: p.text().$type<'v2' | 'legacy' | 'stripe'>(),
     active: p.boolean(),
     createdAt: moment(),
@@ -98,7 +109,7 @@ export const WebhookDeliveryEntity = defineEntity({
     shopId: p.uuid(),
     subjectId: p.uuid(),
     /** Null: the payment's own webhook_url. */
-    endpointId: p.uuid().nullable(),
+    endpointId: p.uuid().strictNullable(),
     /** What is isolated from what: the endpoint's id, or the address's origin. */
     lane: p.text(),
     url: p.text(),
@@ -106,9 +117,9 @@ export const WebhookDeliveryEntity = defineEntity({
     attempts: p.integer(),
     /** Those made before the last resend, which begins the schedule of retries anew. */
     attemptsBefore: p.integer().default(0),
-    nextAttemptAt: moment().nullable(),
-    leaseUntil: moment().nullable(),
-    deliveredAt: moment().nullable(),
+    nextAttemptAt: moment().strictNullable(),
+    leaseUntil: moment().strictNullable(),
+    deliveredAt: moment().strictNullable(),
     /** That of its event, and a part of the keys: which partition it is in. */
     createdAt: moment().primary(),
   },
@@ -144,9 +155,9 @@ export const WebhookAttemptEntity = defineEntity({
     at: moment(),
     duration_ms: p.integer(),
     /** HTTP status; null when there was no answer. */
-    status: p.integer().nullable(),
-    error: p.text().nullable(),
-    responseHead: p.text().nullable(),
+    status: p.integer().strictNullable(),
+    error: p.text().strictNullable(),
+    responseHead: p.text().strictNullable(),
     /** That of its delivery, with which it goes. */
     createdAt: moment().primary(),
   },
@@ -170,8 +181,8 @@ export const AuditEntryEntity = defineEntity({
     action: p.text(),
     subjectKind: p.text(),
     subjectId: p.text(),
-    before: p.json<Record<string, unknown>>().nullable(),
-    after: p.json<Record<string, unknown>>().nullable(),
+    before: p.json<Record<string, unknown>>().strictNullable(),
+    after: p.json<Record<string, unknown>>().strictNullable(),
     requestId: p.text(),
   },
   indexes: [

@@ -2,7 +2,10 @@
  * The lists of the cabinet that grow: merchants, and webhook deliveries; and what hangs on them: a
  * shop's endpoints, a delivery's attempts.
  */
+import { raw } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { isUuid } from '../kernel/database/load-by-key.ts';
+import { findPage, given } from '../kernel/database/find-page.ts';
 import { spanOf } from '../kernel/database/keyset.ts';
 import {
   behindCursor,
@@ -36,26 +39,31 @@ interface RowKey {
   readonly id: string;
 }
 
-const merchantsPage: Statement = {
-  name: 'merchant.page',
-  text: `select ${columns(propertyNames(MerchantEntity))} from merchant
-    where ($4::uuid is null or id = $4) and ($5::text is null or strpos(lower(name), lower($5)) > 0) and ${behindCursor('created_at', 'id')}
-    ${newestFirst('created_at', 'id')}`,
-};
-
 /**
  * A page of merchants, newest first: those whose name holds `name`, whatever its case; only
  * `merchantId` when it is given.
  */
 export const listMerchants = (
-  runner: Runner,
+  em: EntityManager,
   {
     merchantId,
-    name,
+    name = null,
     ...page
   }: PageQuery & { readonly merchantId: string | null; readonly name?: string | null | undefined },
 ): Promise<Page<Merchant> | Refused> =>
-  readPage(runner, merchantsPage, [merchantId, name ?? null], page);
+  findPage(
+    em,
+    {
+      entity: MerchantEntity,
+      at: 'createdAt',
+      where: {
+        ...given({ id: merchantId }),
+        ...(name === null ? {} : { [raw('strpos(lower(name), lower(?))', [name])]: { $gt: 0 } }),
+      },
+      bound: ['merchant.page', [merchantId, name]],
+    },
+    page,
+  );
 
 export interface DeliveriesQuery extends PageQuery {
   readonly merchantId: string;

@@ -46,7 +46,6 @@ import {
 } from './find-merchants.ts';
 import { findEvent, findEventsBehind, type EventRow } from './read-events.ts';
 import { keyMutations, shopKeyFields } from './keys/resolvers.ts';
-import { rateLimitMutations } from './keys/limit-merchant.ts';
 import { bankAccountMutations, bankAccountQueries } from './shops/set-bank-account.ts';
 import { policyMutations, policyQueries } from './policies/resolvers.ts';
 import type { ClockVerbs } from './clocks/test-clocks.ts';
@@ -296,7 +295,6 @@ const queries = ({ database, database: { pool } }: MerchantsParts): QueryResolve
 
 const mutations = (parts: MerchantsParts): MutationResolvers => ({
   ...cabinetMutations(parts),
-  ...rateLimitMutations(parts),
   ...keyMutations(parts),
 });
 

@@ -5,7 +5,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type pg from 'pg';
 import { openSupergraph } from '../../gateway/supergraph.ts';
 import { subgraphNames } from '../../schema/sources.ts';
 import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
@@ -19,33 +18,13 @@ import { deriveSecrets } from '../../subgraphs/kernel/service/config/config.ts';
 import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { wakeableJobs } from '../../subgraphs/background-jobs.ts';
 import { entities, openSubgraph, type SubgraphsParts } from '../../subgraphs/open-subgraphs.ts';
+import { countStatements } from '../support/count-statements.ts';
 import { startTestDatabase } from '../support/database.ts';
 
 export const log = openLog(
   { logLevel: process.env['TEST_LOG'] === 'debug' ? 'debug' : 'silent' },
   'test',
 );
-
-/** Counts the statements that the pool's connections send from now on. */
-const countStatements = (pool: pg.Pool): { readonly texts: string[] } => {
-  const counted = { texts: [] as string[] };
-  const known = new WeakSet<pg.PoolClient>();
-  // The ORM has opened a connection already: it is met when it is taken out of the pool.
-  pool.on('acquire', (client) => {
-    if (known.has(client)) return;
-    known.add(client);
-    const send = client.query.bind(client);
-    // The package gives `query` six signatures; what is passed on is what came.
-    client.query = ((...given: Parameters<typeof send>) => {
-      const [first] = given;
-      counted.texts.push(
-        typeof first === 'string' ? first : String((first as { text?: string }).text),
-      );
-      return send(...given);
-    }) as typeof client.query;
-  });
-  return counted;
-};
 
 /**
  * Opens a graph of the test file's own; `close` removes everything that was made here, and so does

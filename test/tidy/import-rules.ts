@@ -108,8 +108,8 @@ const isDevelopmentProgram = (path: string): boolean => under('test/', 'schema/b
 
 const packageRules = (production: ReadonlySet<string>): readonly PackageRule[] => [
   {
-    says: '@mikro-orm/* and pg only under subgraphs/',
-    covers: ({ to }) => under('@mikro-orm/', 'mikro-orm')(to) || to === 'pg',
+    says: '@mikro-orm/*, kysely and pg only under subgraphs/',
+    covers: ({ to }) => under('@mikro-orm/', 'mikro-orm')(to) || ['kysely', 'pg'].includes(to),
     allows: ({ from }) => under('subgraphs/', 'test/')(from),
   },
   {

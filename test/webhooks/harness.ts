@@ -3,7 +3,6 @@
  * real relay, queue and workers.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { kernelEntities } from '../../subgraphs/kernel/database/entities.ts';
 import { migrate, openDatabase } from '../../subgraphs/kernel/database/orm.ts';
 import {
   eventRow,
@@ -17,10 +16,10 @@ import type { Bus, StreamedEvent, WebhookEvent } from '../../subgraphs/kernel/ru
 import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { seal } from '../../subgraphs/kernel/service/access/vault.ts';
 import type { DeliveryLimits } from '../../subgraphs/merchants/webhooks/claim-deliveries.ts';
-import { merchantsEntities } from '../../subgraphs/merchants/entities.ts';
 import { makeDeliveries } from '../../subgraphs/merchants/webhooks/make-deliveries.ts';
 import type { SignatureFormat } from '../../subgraphs/merchants/webhooks/rules.ts';
 import { deliverJob, sweepJob, webhookJobs } from '../../subgraphs/merchants/webhooks/jobs.ts';
+import { entities } from '../../subgraphs/open-subgraphs.ts';
 import { startTestDatabase } from '../support/database.ts';
 
 export const log = openLog(
@@ -49,7 +48,7 @@ export const openHarness = async (vaultKey = randomBytes(32)) => {
   const postgres = await startTestDatabase({ migrated: true });
   const database = await openDatabase({
     url: postgres.url,
-    entities: [...kernelEntities, ...merchantsEntities],
+    entities,
     pool: 30,
   });
   await migrate(database);

@@ -15,8 +15,8 @@ export const AlertEntity = defineEntity({
     id: p.uuid().primary(),
     kind: p.text().$type<AlertKind>(),
     /** Null, like the mode, when it is not about one shop. */
-    shopId: p.uuid().nullable(),
-    mode: p.text().$type<Mode>().nullable(),
+    shopId: p.uuid().strictNullable(),
+    mode: p.text().$type<Mode>().strictNullable(),
     /**
      * What it is about: a payment's id, a check and its account, a run. With the kind it is unique.
      */
@@ -24,10 +24,10 @@ export const AlertEntity = defineEntity({
     detail: p.text(),
     raisedAt: moment(),
     /** When it was published to operators; null while that is still to be done. */
-    toldAt: moment().nullable(),
-    resolvedAt: moment().nullable(),
-    resolvedBy: p.text().nullable(),
-    note: p.text().nullable(),
+    toldAt: moment().strictNullable(),
+    resolvedAt: moment().strictNullable(),
+    resolvedBy: p.text().strictNullable(),
+    note: p.text().strictNullable(),
   },
   uniques: [{ name: 'alert_once', properties: ['merchantId', 'kind', 'subjectId'] }],
   indexes: [

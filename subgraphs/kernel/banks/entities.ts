@@ -19,15 +19,15 @@ const SimulatorOperationEntity = defineEntity({
     operationId: p.uuid().primary(),
     reference: p.text(),
     outcome: p.text().$type<PlannedOutcome>(),
-    failureCode: p.text().$type<FailureCode>().nullable(),
+    failureCode: p.text().$type<FailureCode>().strictNullable(),
     /** When the answer becomes final by itself; null: it waits for the buyer, or never comes. */
-    answerAt: moment().nullable(),
-    cardBrand: p.text().nullable(),
-    cardMask: p.text().nullable(),
-    cardHolder: p.text().nullable(),
+    answerAt: moment().strictNullable(),
+    cardBrand: p.text().strictNullable(),
+    cardMask: p.text().strictNullable(),
+    cardHolder: p.text().strictNullable(),
     createdAt: moment(),
     /** It answers no question before this moment; null: it answers. */
-    silentUntil: moment().nullable(),
+    silentUntil: moment().strictNullable(),
   },
 });
 export type SimulatorOperation = Row<InferEntity<typeof SimulatorOperationEntity>>;

@@ -16,7 +16,7 @@ export const TestClockEntity = defineEntity({
     setAt: moment(),
     frozen: p.boolean(),
     /** Where it is advancing to. It stands at every moment on the way for which something waits. */
-    targetAt: moment().nullable(),
+    targetAt: moment().strictNullable(),
     createdAt: moment(),
   },
 });

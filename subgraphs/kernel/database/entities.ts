@@ -138,16 +138,16 @@ export const ShopEntity = defineEntity({
      * The one before the last rotation, and until when it signs beside the new one (decision D-73);
      * null without an overlap.
      */
-    previousWebhookSecretSealed: p.text().nullable(),
-    previousWebhookUntil: p.type(InstantType).$type<Temporal.Instant>().nullable(),
+    previousWebhookSecretSealed: p.text().strictNullable(),
+    previousWebhookUntil: p.type(InstantType).$type<Temporal.Instant>().strictNullable(),
     /** Whether its keys must sign every request. */
     requireSignature: p.boolean().default(false),
     /** Whether a signature must be over the whole request; null is no. */
-    requireBoundSignature: p.boolean().nullable(),
+    requireBoundSignature: p.boolean().strictNullable(),
     /**
      * The `thm_` secret that requests are signed with, encrypted; null until the first one is made.
      */
-    signingSecretSealed: p.text().nullable(),
+    signingSecretSealed: p.text().strictNullable(),
     /** Addresses and CIDR blocks from which its keys may be used; empty: from everywhere. */
     allowList: p.array().columnType('text[]').defaultRaw("'{}'"),
     createdAt: p.type(InstantType).$type<Temporal.Instant>(),

@@ -11,14 +11,16 @@ import {
 } from '@mikro-orm/postgresql';
 import { Migrator } from '@mikro-orm/migrations';
 import { makePartitions } from '../retention/keep-partitions.ts';
+import { refuseUnrecorded } from './audited.ts';
 import { applyMigrations } from './migrate.ts';
+import { dialectOver } from './orm-connections.ts';
 import pg from 'pg';
 import { watchPool } from '../observability/watch-pool.ts';
 import { sendUnnamed } from './statement.ts';
 
 export interface Database {
   readonly orm: MikroORM;
-  /** The ORM's own pool. */
+  /** The pool of the ORM and of the statements written by hand. */
   readonly pool: pg.Pool;
   /**
    * Connections that are sessions of PostgreSQL itself, for locks that outlive a transaction: the
@@ -26,8 +28,10 @@ export interface Database {
    */
   readonly sessions: pg.Pool;
   readonly url: string;
-  /** An entity manager with an identity map of its own: one per call. */
+  /** An entity manager with an identity map of its own. */
   fork(): EntityManager;
+  /** The entity manager of a call, made when the call first needs it: one for each context. */
+  emOf(call: object): EntityManager;
   close(): Promise<void>;
 }
 
@@ -45,26 +49,37 @@ export interface DatabaseOptions {
 /** The relay has one, and each run of a job that keeps a test clock. */
 const sessions_max = 12;
 
-const openSessions = (url: string): pg.Pool => {
-  const pool = new pg.Pool({ connectionString: url, max: sessions_max, keepAlive: true });
-  // Who holds a session sees by its next statement that it is lost; an idle one is made anew.
+const openPool = (options: pg.PoolConfig): pg.Pool => {
+  const pool = new pg.Pool(options);
+  // Who holds a connection sees by its next statement that it is lost; an idle one is made anew.
   pool.on('connect', (client) => client.on('error', () => {}));
   pool.on('error', () => {});
   return pool;
 };
 
+/** The ORM converts what is of time itself, from the texts that PostgreSQL writes. */
+const ormTypes = (): pg.CustomTypesConfig => {
+  const { DATE, TIMESTAMP, TIMESTAMPTZ, INTERVAL } = pg.types.builtins;
+  const types = new pg.TypeOverrides();
+  for (const oid of [DATE, TIMESTAMP, TIMESTAMPTZ, INTERVAL])
+    types.setTypeParser(oid, (text: string) => text);
+  return types;
+};
+
 /** Connects to the database. Nothing is migrated: see `migrate`. */
 export const openDatabase = async (options: DatabaseOptions): Promise<Database> => {
   const migrations = fileURLToPath(new URL('./migrations', import.meta.url));
+  const { url, directUrl } = options;
+  const pool = openPool({ connectionString: url, max: options.pool, types: ormTypes() });
+  if (options.namedStatements === false) sendUnnamed(pool);
   const orm = await MikroORM.init({
-    clientUrl: options.url,
+    clientUrl: url,
     entities: [...options.entities],
     namingStrategy: UnderscoreNamingStrategy,
     forceUtcTimezone: true,
     extensions: [Migrator],
-    // Before the first connection is made.
-    ...(options.namedStatements === false ? { driverOptions: { onPoolCreated: sendUnnamed } } : {}),
-    pool: { min: 0, max: options.pool },
+    subscribers: [refuseUnrecorded],
+    driverOptions: () => dialectOver(pool),
     migrations: {
       path: migrations,
       pathTs: migrations,
@@ -76,16 +91,24 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
     },
     schemaGenerator: { disableForeignKeys: false, ignoreSchema: ['bullmq', 'partitions'] },
   });
-  const pool = await orm.em.getConnection().getNativeClient();
-  const { url, directUrl } = options;
-  const sessions = directUrl && directUrl !== url ? openSessions(directUrl) : pool;
+  const sessions =
+    directUrl && directUrl !== url
+      ? openPool({ connectionString: directUrl, max: sessions_max, keepAlive: true })
+      : pool;
   const forget = watchPool(pool);
+  const managers = new WeakMap<object, EntityManager>();
+  const emOf = (call: object): EntityManager => {
+    const em = managers.get(call) ?? orm.em.fork();
+    managers.set(call, em);
+    return em;
+  };
   const close = async (): Promise<void> => {
     forget();
     if (sessions !== pool) await sessions.end();
     await orm.close(true);
+    await pool.end();
   };
-  return { orm, pool, sessions, url, fork: () => orm.em.fork(), close };
+  return { orm, pool, sessions, url, fork: () => orm.em.fork(), emOf, close };
 };
 
 /**

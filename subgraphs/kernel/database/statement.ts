@@ -90,7 +90,7 @@ const send = async <Found extends object>(
 };
 
 /** Begins or ends a transaction: a commit may take longer than all that it commits. */
-const sendCommand = (
+export const sendCommand = (
   client: pg.PoolClient,
   command: 'begin' | 'commit' | 'rollback',
 ): Promise<unknown> =>

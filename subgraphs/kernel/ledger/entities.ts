@@ -27,8 +27,8 @@ const PostingEntry = defineEntity({
     description: p.text(),
     sourceKind: p.text().$type<SourceKind>(),
     sourceId: p.uuid(),
-    paymentId: p.uuid().nullable(),
-    payoutId: p.uuid().nullable(),
+    paymentId: p.uuid().strictNullable(),
+    payoutId: p.uuid().strictNullable(),
     createdAt: p.type(InstantType).$type<Temporal.Instant>(),
   },
   uniques: [
@@ -99,8 +99,8 @@ const RateEntity = defineEntity({
   tableName: 'rate',
   properties: {
     id: p.uuid().primary(),
-    merchantId: p.uuid().nullable(),
-    shopId: p.uuid().nullable(),
+    merchantId: p.uuid().strictNullable(),
+    shopId: p.uuid().strictNullable(),
     method: p.text(),
     /** Basis points. */
     rateBps: p.integer(),

@@ -29,7 +29,7 @@ const BlockEntryEntity = defineEntity({
   properties: {
     id: p.uuid().primary(),
     /** Null: all merchants. */
-    merchantId: p.uuid().nullable(),
+    merchantId: p.uuid().strictNullable(),
     kind: p.text().$type<BlockKind>(),
     /** A keyed fingerprint of a card or an account; the value itself of the others. */
     value: p.text(),

@@ -19,8 +19,11 @@
  *   ),
  * ```
  */
+import type { EntityManager } from '@mikro-orm/postgresql';
 import type pg from 'pg';
+import { ChangeRecord, type AuditedState } from '../database/audited.ts';
 import { isUuid } from '../database/load-by-key.ts';
+import { clientOf } from '../database/orm-connections.ts';
 import type { Database } from '../database/orm.ts';
 import { inTransaction, run, type Statement } from '../database/statement.ts';
 import { maskCardNumbers } from '../rules/card-in-text.ts';
@@ -41,13 +44,9 @@ export interface AuditedAction {
   readonly merchantId: string | null;
   /** The thing that is changed. What is created gets its id before the change. */
   readonly subject: { readonly kind: string; readonly id: string };
+  /** Which properties of the entity the entry shows (`kernel/database/audited`); absent: `audit`. */
+  readonly view?: string;
 }
-
-/**
- * The part of an object's state that the change is about, in names that a person reads. Moments and
- * amounts may be among the values.
- */
-export type AuditedState = Readonly<Record<string, unknown>> | null;
 
 /** What a change answers: the states for the log, and what the caller gets. */
 export interface Audited<Result> {
@@ -72,16 +71,63 @@ export const changeWithAudit = async <Result>(
   action: AuditedAction,
   change: (client: pg.PoolClient) => Promise<Audited<Result> | Refused>,
 ): Promise<Result | Refused> => {
-  const merchantId = action.merchantId ?? platformMerchantId;
-  if (!isUuid(merchantId) || !mayReadMerchant(acting.principal, merchantId))
-    return refused('not_found', 'there is no such merchant');
-  try {
-    return await inTransaction(database.pool, async (client) => {
+  if (!mayChange(acting, action)) return refused('not_found', 'there is no such merchant');
+  return orRefusal(
+    inTransaction(database.pool, async (client) => {
       const changed = await change(client);
       if (isRefused(changed)) throw new RolledBack(changed);
       await writeEntry(client, acting, action, changed);
       return changed.result;
-    });
+    }),
+  );
+};
+
+/** What an entry says otherwise than the unit of work does, or beside it. */
+export interface EntryNotes {
+  /** In place of the state that the unit of work read. */
+  before?: AuditedState;
+  /** In place of the state that the unit of work wrote. */
+  after?: AuditedState;
+  /** Beside the properties of the state after. */
+  details?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Runs `change` on managed entities and writes its audit entry, in one transaction, as
+ * `changeWithAudit` does. The states of the entry are those of the unit of work: of the entities
+ * that were written, or of the entity that the change gives when nothing was; `notes` says what is
+ * to stand there otherwise. Statements written by hand take part through `clientOf`.
+ */
+export const changeEntities = async <Result extends object>(
+  database: Pick<Database, 'emOf'>,
+  acting: Acting,
+  action: AuditedAction,
+  change: (em: EntityManager, notes: EntryNotes) => Promise<Result | Refused>,
+): Promise<Result | Refused> => {
+  if (!mayChange(acting, action)) return refused('not_found', 'there is no such merchant');
+  const inEntities = async (em: EntityManager): Promise<Result> => {
+    const record = new ChangeRecord(action.view);
+    em.getEventManager().registerSubscriber(record);
+    const notes: EntryNotes = {};
+    const result = await change(em, notes);
+    if (isRefused(result)) throw new RolledBack(result);
+    await em.flush();
+    const { before, after } = { ...record.states(result), ...notes };
+    const states = { before, after: after && { ...after, ...notes.details } };
+    await writeEntry(await clientOf(em), acting, action, states);
+    return result;
+  };
+  return orRefusal(database.emOf(acting).transactional(inEntities, { clear: true }));
+};
+
+const mayChange = ({ principal }: Acting, { merchantId }: AuditedAction): boolean => {
+  const changed = merchantId ?? platformMerchantId;
+  return isUuid(changed) && mayReadMerchant(principal, changed);
+};
+
+const orRefusal = async <Result>(changing: Promise<Result>): Promise<Result | Refused> => {
+  try {
+    return await changing;
   } catch (error) {
     if (error instanceof RolledBack) return error.refusal;
     throw error;

@@ -39,7 +39,7 @@ export const ReconciliationRunEntity = defineEntity({
     differences: p.integer(),
     createdAt: moment(),
     createdBy: p.text(),
-    matchedAt: moment().nullable(),
+    matchedAt: moment().strictNullable(),
   },
   uniques: [{ name: 'reconciliation_run_once', properties: ['connector', 'mode', 'reference'] }],
   indexes: [
@@ -75,15 +75,15 @@ const ReconciliationLineEntity = defineEntity({
     part: p.integer().primary(),
     line: p.integer().primary(),
     reference: p.text(),
-    operationId: p.uuid().nullable(),
+    operationId: p.uuid().strictNullable(),
     kind: p.text().$type<RegistryKind>(),
     amount: p.bigint(),
     currency: p.text(),
     status: p.text().$type<RegistryStatus>(),
     at: moment(),
-    fee: p.bigint().nullable(),
+    fee: p.bigint().strictNullable(),
     /** Our operation; null until it was matched, and when there is none. */
-    matchedId: p.uuid().nullable(),
+    matchedId: p.uuid().strictNullable(),
   },
   indexes: [
     {
@@ -104,13 +104,13 @@ export const ReconciliationDifferenceEntity = defineEntity({
     kind: p.text().$type<DifferenceKind>(),
     operation: p.text().$type<RegistryKind>(),
     /** As the registry names it, or as we know it; null when it names none. */
-    operationId: p.uuid().nullable(),
-    reference: p.text().nullable(),
+    operationId: p.uuid().strictNullable(),
+    reference: p.text().strictNullable(),
     detail: p.text(),
     foundAt: moment(),
-    resolvedAt: moment().nullable(),
-    resolvedBy: p.text().nullable(),
-    note: p.text().nullable(),
+    resolvedAt: moment().strictNullable(),
+    resolvedBy: p.text().strictNullable(),
+    note: p.text().strictNullable(),
   },
   indexes: [
     { name: 'reconciliation_difference_list', properties: ['foundAt', 'id'] },

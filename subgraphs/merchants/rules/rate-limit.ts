@@ -9,7 +9,7 @@ export interface RateLimit {
   readonly burst: number;
 }
 
-const defaultRateLimit: RateLimit = { perSecond: 50, burst: 100 };
+export const defaultRateLimit: RateLimit = { perSecond: 50, burst: 100 };
 
 /** What an operator may set: up to these. */
 export const ratePerSecond_max = 10_000;

@@ -16,7 +16,7 @@ import { nameMistake, overlapEnd, overlapMistake, shopsPerMerchant_max } from '.
 import type { Keys } from '../../kernel/service/access/keys.ts';
 
 export interface ShopParts {
-  readonly database: Pick<Database, 'pool'>;
+  readonly database: Pick<Database, 'pool' | 'emOf'>;
   readonly vaultKey: Keys;
 }
 

@@ -16,7 +16,7 @@ const resendBatch_rows = 1_000;
 const resendBatches_max = 10;
 
 export interface ResendParts {
-  readonly database: Pick<Database, 'pool'>;
+  readonly database: Pick<Database, 'pool' | 'emOf'>;
   /** Notifies the workers that these lanes have something due. May be lost: the sweep finds it. */
   readonly wakeLanes: (lanes: readonly string[]) => void;
 }

@@ -25,9 +25,9 @@ export const SubscriptionEntity = defineEntity({
     shopId: p.uuid(),
     mode: p.text().$type<Mode>(),
     customerRef: p.text(),
-    customerEmail: p.text().nullable(),
-    customerPhone: p.text().nullable(),
-    planName: p.text().nullable(),
+    customerEmail: p.text().strictNullable(),
+    customerPhone: p.text().strictNullable(),
+    planName: p.text().strictNullable(),
     amount: p.bigint(),
     currency: p.text(),
     method: p.text().$type<'cards' | 'sbp' | 'tpay'>(),
@@ -38,7 +38,7 @@ export const SubscriptionEntity = defineEntity({
     /** What is charged: pending with the subscription until the buyer binds it. */
     tokenId: p.uuid(),
     /** The first date of the schedule; null until the method is bound. */
-    anchorAt: moment().nullable(),
+    anchorAt: moment().strictNullable(),
     /** How many periods have begun. */
     periods: p.integer(),
     /** Failed charges in a row. */
@@ -47,12 +47,12 @@ export const SubscriptionEntity = defineEntity({
      * When the sweep has something to charge here; null while a charge is under way and when none
      * is to come.
      */
-    dueAt: moment().nullable(),
-    nextChargeAt: moment().nullable(),
-    lastChargeAt: moment().nullable(),
-    pausedAt: moment().nullable(),
-    cancelledAt: moment().nullable(),
-    cancelReason: p.text().nullable(),
+    dueAt: moment().strictNullable(),
+    nextChargeAt: moment().strictNullable(),
+    lastChargeAt: moment().strictNullable(),
+    pausedAt: moment().strictNullable(),
+    cancelledAt: moment().strictNullable(),
+    cancelReason: p.text().strictNullable(),
     createdAt: moment(),
   },
   indexes: [
@@ -102,12 +102,12 @@ export const SubscriptionChargeEntity = defineEntity({
      * The payment, by the id that it will have once payments made it; null when payments refused
      * to.
      */
-    paymentId: p.uuid().nullable(),
-    failureCode: p.text().$type<FailureCode>().nullable(),
+    paymentId: p.uuid().strictNullable(),
+    failureCode: p.text().$type<FailureCode>().strictNullable(),
     /** When payments is asked to make the payment; null once it is known. */
-    askAt: moment().nullable(),
+    askAt: moment().strictNullable(),
     createdAt: moment(),
-    settledAt: moment().nullable(),
+    settledAt: moment().strictNullable(),
   },
   uniques: [
     // Decision D-65, kept by PostgreSQL itself.

@@ -23,15 +23,15 @@ export const TokenEntity = defineEntity({
     customerRef: p.text(),
     method: p.text().$type<SavableMethod>(),
     status: p.text().$type<TokenStatus>(),
-    cardBrand: p.text().nullable(),
-    cardMask: p.text().nullable(),
-    cardHolder: p.text().nullable(),
+    cardBrand: p.text().strictNullable(),
+    cardMask: p.text().strictNullable(),
+    cardHolder: p.text().strictNullable(),
     /** The payment that binds it; null until payments made one. */
-    bindingPaymentId: p.uuid().nullable(),
+    bindingPaymentId: p.uuid().strictNullable(),
     /** The saved method as payments name it; null until it is bound. Never leaves the service. */
-    savedReference: p.text().nullable(),
-    customerEmail: p.text().nullable(),
-    lastChargedAt: moment().nullable(),
+    savedReference: p.text().strictNullable(),
+    customerEmail: p.text().strictNullable(),
+    lastChargedAt: moment().strictNullable(),
     createdAt: moment(),
   },
   indexes: [

@@ -1,0 +1,59 @@
+/**
+ * Pages of entities, newest first, by the ORM's cursors (decision D-13): for lists that grow and are
+ * not a shop's registry. The cursors of the wire are those of `keyset.ts`, whatever reads the page.
+ */
+import type { EntityName, FilterQuery, QueryOrderMap } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { isRefused, type Refused } from '../rules/refusal.ts';
+import { cursorOf, page_max_rows, pageSize, positionOf } from './keyset.ts';
+import type { Page, PageQuery } from './page.ts';
+
+/** An entity that a list orders by the time `At`, and by its id among those of one time. */
+type Listed<At extends string> = { readonly id: string } & {
+  readonly [Name in At]: Temporal.Instant;
+};
+
+export interface EntityList<Entity extends object, At extends string> {
+  readonly entity: EntityName<Entity>;
+  /** The property that holds the time. */
+  readonly at: At;
+  readonly where: FilterQuery<Entity>;
+  /** The name of the list and the values of its filters: what a cursor belongs to. */
+  readonly bound: readonly [list: string, filters: readonly unknown[]];
+}
+
+/** The filters that are given: null or absent is any. */
+export const given = <Filters extends object>(filters: Filters) =>
+  Object.fromEntries(
+    Object.entries(filters).filter(([, value]) => value !== null && value !== undefined),
+  ) as { [Name in keyof Filters]?: Exclude<Filters[Name], null | undefined> };
+
+/**
+ * One page of a list; `bad_request` for a size outside 1 to `max`, or a wrong cursor. What is found
+ * is as the database has it, whatever the call read before.
+ */
+export const findPage = async <At extends string, Entity extends Listed<At>>(
+  em: EntityManager,
+  { entity, at, where, bound }: EntityList<Entity, At>,
+  { first, after }: PageQuery,
+  max = page_max_rows,
+): Promise<Page<Entity> | Refused> => {
+  const size = pageSize(first, max);
+  const position = positionOf(after, bound);
+  if (typeof size !== 'number') return size;
+  if (position && isRefused(position)) return position;
+  const found = await em.findByCursor(entity, {
+    where,
+    orderBy: { [at]: 'desc', id: 'desc' } as QueryOrderMap<Entity>,
+    first: size,
+    ...(position ? { after: { [at]: position.createdAt, id: position.id } as object } : {}),
+    includeCount: false,
+    disableIdentityMap: true,
+  });
+  const nodes = found.items as Entity[];
+  const last = nodes.at(-1);
+  const { hasNextPage } = found;
+  const endCursor =
+    hasNextPage && last ? cursorOf({ createdAt: last[at], id: last.id }, bound) : null;
+  return { nodes, pageInfo: { hasNextPage, endCursor } };
+};

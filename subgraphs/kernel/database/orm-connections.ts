@@ -1,0 +1,163 @@
+/**
+ * The ORM's way to PostgreSQL: through the pool of the statements written by hand, traced as they
+ * are. A transaction of the ORM has one of the pool's clients, which `clientOf` gives: both ways of
+ * writing share the transaction.
+ */
+import {
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type QueryResult,
+  type Transaction,
+} from 'kysely';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import pg from 'pg';
+import { currentSpan, spanned } from '../service/tracing/tracing.ts';
+import { sendCommand } from './statement.ts';
+
+/** Commands that PostgreSQL counts rows for. */
+const writes: ReadonlySet<string> = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE']);
+
+/** The beginnings of statements, in which no values stand. */
+const statementForm =
+  /^(?:(?<verb>insert) into|(?<verb>update)|(?<verb>delete) from|(?<verb>select) .*?\bfrom) "(?<table>\w+)"/s;
+
+/**
+ * `<table>.<verb>` of a statement of the ORM, such as `shop.select`. The statement itself is no
+ * name: the ORM writes values into it.
+ */
+const nameOf = (sql: string): string => {
+  const { verb, table } = statementForm.exec(sql)?.groups ?? {};
+  return verb && table ? `${table}.${verb}` : 'orm.statement';
+};
+
+const wrongKind = (): Error => new Error('a connection of the ORM is not one of its own driver');
+
+/** An error as the ORM may have it, which writes what is told of rows into the message. */
+const withoutRows = (error: unknown): unknown => {
+  if (error instanceof pg.DatabaseError) {
+    error.detail = undefined;
+    error.hint = undefined;
+  }
+  return error;
+};
+
+class PoolConnection implements DatabaseConnection {
+  readonly client: pg.PoolClient;
+  /** Why the client cannot be used again; undefined while it can. */
+  broken: Error | true | undefined;
+
+  constructor(client: pg.PoolClient) {
+    this.client = client;
+  }
+
+  async executeQuery<Found>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Found>> {
+    if (!currentSpan()) return this.#send<Found>(sql, parameters);
+    const name = nameOf(sql);
+    const values = { 'db.system.name': 'postgresql', 'db.query.summary': name };
+    return spanned({ kind: 'client', name: `sql ${name}`, values }, async (span) => {
+      const result = await this.#send<Found>(sql, parameters);
+      span?.note({ 'db.response.returned_rows': result.rows.length });
+      return result;
+    });
+  }
+
+  async #send<Found>(sql: string, parameters: readonly unknown[]): Promise<QueryResult<Found>> {
+    // Of a text with several statements the package gives a list, of which the ORM reads nothing.
+    const result: Partial<pg.QueryResult> = await this.client
+      .query(sql, [...parameters])
+      .catch((error: unknown) => Promise.reject(withoutRows(error)));
+    const { command = '', rowCount, rows = [] } = result;
+    return {
+      rows: rows as Found[],
+      ...(writes.has(command) ? { numAffectedRows: BigInt(rowCount ?? 0) } : {}),
+    };
+  }
+
+  streamQuery<Found>(): AsyncIterableIterator<QueryResult<Found>> {
+    throw new Error('nothing is streamed through the ORM');
+  }
+}
+
+class PoolDriver implements Driver {
+  readonly #pool: pg.Pool;
+
+  constructor(pool: pg.Pool) {
+    this.#pool = pool;
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    return new PoolConnection(await this.#pool.connect());
+  }
+
+  async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await sendCommand(clientIn(connection).client, 'begin');
+  }
+
+  async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    await sendCommand(clientIn(connection).client, 'commit');
+  }
+
+  async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    const held = clientIn(connection);
+    try {
+      await sendCommand(held.client, 'rollback');
+    } catch (error) {
+      // A client whose rollback fails is in an unknown state: it is thrown away.
+      held.broken = error instanceof Error ? error : true;
+      throw error;
+    }
+  }
+
+  // A transaction within another one.
+  async savepoint(connection: DatabaseConnection, name: string): Promise<void> {
+    await clientIn(connection).client.query(`savepoint ${pg.escapeIdentifier(name)}`);
+  }
+
+  async rollbackToSavepoint(connection: DatabaseConnection, name: string): Promise<void> {
+    await clientIn(connection).client.query(`rollback to ${pg.escapeIdentifier(name)}`);
+  }
+
+  async releaseSavepoint(connection: DatabaseConnection, name: string): Promise<void> {
+    await clientIn(connection).client.query(`release ${pg.escapeIdentifier(name)}`);
+  }
+
+  async releaseConnection(connection: DatabaseConnection): Promise<void> {
+    const { client, broken } = clientIn(connection);
+    client.release(broken);
+  }
+
+  /** The pool is closed by whoever opened it. */
+  async destroy(): Promise<void> {}
+}
+
+const clientIn = (connection: DatabaseConnection): PoolConnection => {
+  if (!(connection instanceof PoolConnection)) throw wrongKind();
+  return connection;
+};
+
+/** How the ORM reaches PostgreSQL through a pool. */
+export const dialectOver = (pool: pg.Pool): Dialect => ({
+  createDriver: () => new PoolDriver(pool),
+  createQueryCompiler: () => new PostgresQueryCompiler(),
+  createAdapter: () => new PostgresAdapter(),
+  createIntrospector: (db) => new PostgresIntrospector(db),
+});
+
+/**
+ * The client of the ORM's current transaction, for statements written by hand that take part in it.
+ * Throws outside of one. What is changed in entities must be flushed first if they are to see it.
+ */
+export const clientOf = async (em: EntityManager): Promise<pg.PoolClient> => {
+  const transaction = em.getTransactionContext<Transaction<object>>();
+  if (!transaction) throw new Error('there is no transaction whose client could be given');
+  return transaction
+    .getExecutor()
+    .provideConnection(async (connection) => clientIn(connection).client);
+};
