@@ -3,7 +3,8 @@
  * to a view (`groups`), each under its `serializedName` and through its `serializer` where it has
  * them. A `hidden` property, such as a sealed secret, is never shown.
  *
- * The unit of work refuses to write an entity that has a view where no record of the change is kept.
+ * The unit of work refuses to write an entity that has a view where no record of the change is
+ * kept.
  */
 import {
   ChangeSetType,

@@ -44,7 +44,9 @@ export interface AuditedAction {
   readonly merchantId: string | null;
   /** The thing that is changed. What is created gets its id before the change. */
   readonly subject: { readonly kind: string; readonly id: string };
-  /** Which properties of the entity the entry shows (`kernel/database/audited`); absent: `audit`. */
+  /**
+   * Which properties of the entity the entry shows (`kernel/database/audited`); absent: `audit`.
+   */
   readonly view?: string;
 }
 
