@@ -39,7 +39,7 @@ const stateIn = (
 };
 
 /** What a view shows of an entity as it is. */
-export const stateOf = (entity: object, view = usualView): AuditedState => {
+const stateOf = (entity: object, view = usualView): AuditedState => {
   const values = new Map<string, unknown>(Object.entries(entity));
   return stateIn(view, wrap(entity, true).__meta, ({ name }) => values.get(name));
 };
