@@ -146,7 +146,6 @@ export const resealJobs = (parts: ResealParts): readonly Job[] => [
     name: 'reseal-secrets',
     queue: 'schedules',
     every_ms,
-    parse: () => null,
     run: async () => {
       const { changed, damaged } =
         parts.formerIds.length > 0 ? await resealSecrets(parts) : { changed: 0, damaged: 0 };

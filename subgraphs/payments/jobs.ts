@@ -2,18 +2,18 @@
  * What the payments subgraph does in the background. The sweeps find everything by themselves; the
  * wake-ups only make it prompt.
  */
+import { object, pipe, string, uuid } from 'valibot';
 import type { Banks } from '../kernel/banks/route.ts';
 import { earliest, type ClockParticipant } from '../kernel/clock/keep-clocks.ts';
 import type { TestClocks } from '../kernel/clock/test-clocks.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { foldBacklog } from '../kernel/ledger/fold.ts';
-import { done, type Job } from '../kernel/queue/run-job.ts';
+import { done, type Job, jobWithPayload } from '../kernel/queue/run-job.ts';
 import { paymentAsks } from './bank-answers/ask-bank.ts';
 import { expirePayments, linkEnds, sessionEnds } from './expire-payments.ts';
 import { receiveCallbacks } from './bank-answers/receive-callbacks.ts';
 import { askDue, askOrOrder, type OrderingParts } from './bank-answers/order-again.ts';
 import { pageAddress, type PageParts } from './checkout/page-address.ts';
-import type { PaymentKey } from './store-payment.ts';
 
 export interface PaymentJobs extends PageParts {
   readonly database: Database;
@@ -25,26 +25,10 @@ export interface PaymentJobs extends PageParts {
   readonly stopping: AbortSignal;
 }
 
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
-const parseKey = (payload: unknown): PaymentKey => {
-  if (
-    typeof payload === 'object' &&
-    payload !== null &&
-    'merchantId' in payload &&
-    'paymentId' in payload
-  ) {
-    const { merchantId, paymentId } = payload;
-    if (
-      typeof merchantId === 'string' &&
-      typeof paymentId === 'string' &&
-      uuid.test(merchantId) &&
-      uuid.test(paymentId)
-    )
-      return { merchantId, paymentId };
-  }
-  throw new TypeError('expected a merchantId and a paymentId');
-};
+const paymentKey = object({
+  merchantId: pipe(string(), uuid()),
+  paymentId: pipe(string(), uuid()),
+});
 
 /**
  * The job that asks a bank about one payment: enqueued when an answer is expected at a known time.
@@ -56,7 +40,6 @@ const everySecond = (name: string, work: () => Promise<unknown>): Job => ({
   name,
   queue: 'schedules',
   every_ms: 1_000,
-  parse: () => null,
   run: async () => {
     await work();
     return done;
@@ -80,12 +63,11 @@ export const paymentJobs = ({
   stopping,
   ...page
 }: PaymentJobs): readonly Job[] => [
-  {
+  jobWithPayload({
     name: askBankJob,
     queue: 'bank',
-    parse: parseKey,
-    run: async (payload) => {
-      const key = parseKey(payload);
+    payload: paymentKey,
+    run: async (key) => {
       await askOrOrder(
         orderingOf({ database, banks, ...page }),
         key,
@@ -94,7 +76,7 @@ export const paymentJobs = ({
       );
       return done;
     },
-  },
+  }),
   everySecond('sweep-bank-answers', () => askDue(orderingOf({ database, banks, ...page }), now)),
   everySecond('hear-simulator-callbacks', () => receiveCallbacks(database, banks, now())),
   everySecond('expire-payments', () => expirePayments(database, banks, now)),

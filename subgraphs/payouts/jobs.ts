@@ -27,7 +27,6 @@ export const payoutJobs = ({ now, stopping, ...parts }: PayoutJobs): readonly Jo
     name: sendPayoutsJob,
     queue: 'bank',
     every_ms: 1_000,
-    parse: () => null,
     run: async () => {
       while (!stopping.aborted && (await sendDuePayouts(parts, now)) > 0);
       return done;

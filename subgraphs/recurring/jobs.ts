@@ -105,7 +105,6 @@ export const tokenJobs = (parts: TokenJobs): readonly Job[] => [
     name: 'end-unbound-tokens',
     queue: 'schedules',
     every_ms: 60_000,
-    parse: () => null,
     run: async () => {
       await endUnboundTokens(parts);
       return done;

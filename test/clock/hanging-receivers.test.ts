@@ -106,7 +106,6 @@ test('twenty shops whose receivers hang, under clocks that run and that advance,
     name: 'beat',
     queue: 'schedules',
     every_ms: 1_000,
-    parse: () => null,
     run: async () => {
       beats.count += 1;
       return done;

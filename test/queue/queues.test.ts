@@ -5,12 +5,19 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { after, before, describe, test, type TestContext } from 'node:test';
+import { object, string } from 'valibot';
 import {
   openQueues,
   type Queues,
   type QueuesOptions,
 } from '../../subgraphs/kernel/queue/queues.ts';
-import { done, giveUp, type Job, retryIn } from '../../subgraphs/kernel/queue/run-job.ts';
+import {
+  done,
+  giveUp,
+  type Job,
+  jobWithPayload,
+  retryIn,
+} from '../../subgraphs/kernel/queue/run-job.ts';
 import { jobRuns } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { recorded } from './recorded-job.ts';
 import { openTestLog, storeKinds, type Stores, until } from './stores.ts';
@@ -97,12 +104,10 @@ for (const kind of storeKinds) {
     test('a job that gives up, or whose payload cannot be read, is not run again and leaves nothing behind', async (t) => {
       const hopeless = recorded('hopeless', () => giveUp('the merchant is gone'));
       const strict = recorded('strict');
-      const unreadable: Job = {
+      const unreadable = jobWithPayload({
         ...strict.job,
-        parse: () => {
-          throw new Error('not a payload');
-        },
-      };
+        payload: object({ paymentId: string() }),
+      });
       const { log, answered } = openTestLog();
       const queues = await open(t, [hopeless.job, unreadable], { log });
       await queues.work([hopeless.job, unreadable]);

@@ -27,7 +27,6 @@ export const recorded = (
       name,
       queue: options.queue ?? 'bank',
       ...(options.every_ms ? { every_ms: options.every_ms } : {}),
-      parse: (payload) => payload,
       run,
     },
     runs,

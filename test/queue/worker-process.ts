@@ -11,7 +11,6 @@ const [, , databaseUrl = '', redisUrl] = process.argv;
 const endless: Job = {
   name: 'survive',
   queue: 'bank',
-  parse: (payload) => payload,
   run: (payload) => {
     process.send?.(payload);
     return new Promise(() => {});

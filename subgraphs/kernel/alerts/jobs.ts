@@ -72,7 +72,6 @@ export const alertJobs = (parts: AlertJobs): readonly Job[] => [
     name: 'tell-alerts',
     queue: 'schedules',
     every_ms: tellEvery_ms,
-    parse: () => null,
     run: async () => {
       while ((await publishAlerts(parts)) > 0);
       return done;

@@ -8,8 +8,9 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import { object, string } from 'valibot';
 import { run, type Runner, type Statement } from '../database/statement.ts';
-import { done, retryIn, type Job, type JobOutcome } from '../queue/run-job.ts';
+import { done, type Job, type JobOutcome, jobWithPayload, retryIn } from '../queue/run-job.ts';
 import type { Timeline } from './due.ts';
 import { shownAt } from './test-clocks.ts';
 
@@ -196,44 +197,30 @@ const keepAlone = async (parts: ClockParts, shop: Shop): Promise<JobOutcome> => 
 /** The job that keeps one shop's test clock: enqueued when it is set. */
 export const keepClockJob = 'keep-test-clock';
 
-const parseShop = (payload: unknown): Shop => {
-  if (
-    typeof payload === 'object' &&
-    payload !== null &&
-    'merchantId' in payload &&
-    'shopId' in payload
-  ) {
-    const { merchantId, shopId } = payload;
-    if (typeof merchantId === 'string' && typeof shopId === 'string') return { merchantId, shopId };
-  }
-  throw new TypeError('expected a merchantId and a shopId');
-};
-
 /**
  * The jobs of test clocks. The sweep keeps every clock by itself; the wake-up only makes it prompt.
  */
 export const clockJobs = (parts: ClockParts): readonly Job[] => {
   let keptNow = 0;
   return [
-    {
+    jobWithPayload({
       name: keepClockJob,
       queue: 'schedules',
-      parse: parseShop,
-      run: async (payload) => {
+      payload: object({ merchantId: string(), shopId: string() }),
+      run: async (shop) => {
         if (keptNow === kept_max) return retryIn(lookAgain_ms);
         keptNow += 1;
         try {
-          return await keepAlone(parts, parseShop(payload));
+          return await keepAlone(parts, shop);
         } finally {
           keptNow -= 1;
         }
       },
-    },
+    }),
     {
       name: 'sweep-test-clocks',
       queue: 'schedules',
       every_ms: 1_000,
-      parse: () => null,
       run: async () => {
         await parts.wake(await run<Shop>(parts.pool, kept, []));
         return done;

@@ -39,7 +39,6 @@ export const databaseJobs = ({ pool, now, stopping }: DatabaseJobs): readonly Jo
     name: 'forget-idempotency-keys',
     queue: 'schedules',
     every_ms: 60_000,
-    parse: () => null,
     run: async () => {
       await forgetAll('idempotency_key', stopping, () => forgetKeys(pool, now(), batch_max_rows));
       return done;
@@ -49,7 +48,6 @@ export const databaseJobs = ({ pool, now, stopping }: DatabaseJobs): readonly Jo
     name: 'forget-set-aside',
     queue: 'schedules',
     every_ms: 3_600_000,
-    parse: () => null,
     run: async () => {
       const cutoff = now().subtract({ hours: setAsideKept_days * 24 });
       await forgetAll('set_aside', stopping, () => forgetSetAside(pool, cutoff, batch_max_rows));
@@ -60,7 +58,6 @@ export const databaseJobs = ({ pool, now, stopping }: DatabaseJobs): readonly Jo
     name: 'forget-subject-traces',
     queue: 'schedules',
     every_ms: 3_600_000,
-    parse: () => null,
     run: async () => {
       await forgetAll('subject_trace', stopping, () => forgetTraces(pool, now(), batch_max_rows));
       return done;

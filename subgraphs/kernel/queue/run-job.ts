@@ -3,6 +3,7 @@
  * Invariant 1 of ARCHITECTURE.md: a job only wakes; PostgreSQL has the rows and sweeps find what
  * was lost, so a run that is given up loses nothing.
  */
+import { type GenericSchema, type InferOutput, safeParse } from 'valibot';
 import { jobDuration, jobRuns, type Logger } from '../service/tracing/telemetry.ts';
 
 /** What a run of a job came to. */
@@ -23,20 +24,37 @@ export const giveUp = (why: string): JobOutcome => ({ outcome: 'give_up', why })
 export const queueNames = ['webhooks', 'bank', 'schedules'] as const;
 export type QueueName = (typeof queueNames)[number];
 
-/** A kind of job: its name, where it runs, how its payload is read, and what it does. */
-export interface Job<Payload = unknown> {
+/** A kind of job: its name, where it runs, and what it does. */
+export interface Job {
   readonly name: string;
   readonly queue: QueueName;
   /** Present: it is also run on this schedule, with the payload `null`. */
   readonly every_ms?: number;
-  /** Reads a payload from a queue; throws when it is not one. */
-  readonly parse: (payload: unknown) => Payload;
-  /**
-   * A method and not a property, so that a list of jobs may hold jobs of different payloads: `run`
-   * is only ever given what `parse` made.
-   */
-  run(payload: Payload): Promise<JobOutcome>;
+  /** A job whose rows state what is due takes no payload; see `jobWithPayload` for the others. */
+  readonly run: (payload: unknown) => Promise<JobOutcome>;
 }
+
+interface JobWithPayload<Schema extends GenericSchema> extends Omit<Job, 'run'> {
+  readonly payload: Schema;
+  readonly run: (payload: InferOutput<Schema>) => Promise<JobOutcome>;
+}
+
+/**
+ * A job that reads its payload by a schema. A payload that does not fit is given up: it would not
+ * fit the next time either.
+ */
+export const jobWithPayload = <Schema extends GenericSchema>({
+  payload: schema,
+  run,
+  ...job
+}: JobWithPayload<Schema>): Job => ({
+  ...job,
+  run: async (payload) => {
+    const { success, output, issues } = safeParse(schema, payload);
+    if (success) return run(output);
+    return giveUp(`its payload cannot be read: ${issues.map(({ message }) => message).join('; ')}`);
+  },
+});
 
 /**
  * What the queue makes of a run: the job's own answer, or that it had none. A run that threw is run
@@ -46,8 +64,7 @@ export type RunOutcome = JobOutcome | { readonly outcome: 'threw' };
 
 /**
  * Runs a job once with a payload from the queue. Counts the outcome, and logs all but done and
- * retry. Never rejects. A payload that is not the job's is given up: it would be no better the next
- * time.
+ * retry. Never rejects.
  */
 export const runJob = async (job: Job, payload: unknown, log: Logger): Promise<RunOutcome> => {
   const end = jobDuration.startTimer({ job: job.name });
@@ -60,16 +77,8 @@ export const runJob = async (job: Job, payload: unknown, log: Logger): Promise<R
 };
 
 const attempt = async (job: Job, payload: unknown, log: Logger): Promise<RunOutcome> => {
-  let parsed: unknown;
   try {
-    parsed = job.parse(payload);
-  } catch (error) {
-    return giveUp(
-      `its payload cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-    );
-  }
-  try {
-    return await job.run(parsed);
+    return await job.run(payload);
   } catch (error) {
     log.warn({ job: job.name, payload, err: error }, 'a job threw');
     return { outcome: 'threw' };

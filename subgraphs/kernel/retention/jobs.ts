@@ -59,7 +59,6 @@ export const retentionJobs = (parts: RetentionJobs): readonly Job[] => [
     name: 'keep-events',
     queue: 'schedules',
     every_ms: 60_000,
-    parse: () => null,
     run: async () => {
       await keepEvents(parts);
       return done;
@@ -69,7 +68,6 @@ export const retentionJobs = (parts: RetentionJobs): readonly Job[] => [
     name: 'forget-papers',
     queue: 'schedules',
     every_ms: 3_600_000,
-    parse: () => null,
     run: async () => {
       await forgetPapers(parts);
       return done;

@@ -89,7 +89,6 @@ export const reconciliationJobs = ({
     name: 'match-registries',
     queue: 'schedules',
     every_ms: matchEvery_ms,
-    parse: () => null,
     run: async () => {
       for (;;) {
         const matched = stopping.aborted ? null : await matchNext(pool, now());
@@ -103,7 +102,6 @@ export const reconciliationJobs = ({
     name: 'fetch-registries',
     queue: 'schedules',
     every_ms: fetchEvery_ms,
-    parse: () => null,
     run: async () => {
       for (const bank of registries) {
         try {

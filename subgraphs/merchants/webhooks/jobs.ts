@@ -3,9 +3,10 @@
  * `sweep-webhooks` wakes the lanes that have something due, so that retries happen and losing every
  * queue loses nothing. Jobs only wake: what is due is in the table.
  */
+import { object, string } from 'valibot';
 import { WakeSignal } from '../../kernel/queue/wake-signal.ts';
 import type { Queues } from '../../kernel/queue/queues.ts';
-import { done, type Job } from '../../kernel/queue/run-job.ts';
+import { done, type Job, jobWithPayload } from '../../kernel/queue/run-job.ts';
 import { type ClaimParts, findDueLanes } from './claim-deliveries.ts';
 import { attemptDelivery, deliveryLimits, type DeliveryParts } from './deliver-webhook.ts';
 import { webhooksInFlightPerLane_max, webhookSweep_ms } from './rules.ts';
@@ -48,21 +49,6 @@ interface Lanes {
   readonly stopping: AbortSignal;
 }
 
-interface LanePayload {
-  readonly lane: string;
-}
-
-const parseLane = (payload: unknown): LanePayload => {
-  if (
-    typeof payload === 'object' &&
-    payload !== null &&
-    'lane' in payload &&
-    typeof payload.lane === 'string'
-  )
-    return { lane: payload.lane };
-  throw new Error('expected {lane}');
-};
-
 /** The jobs of webhook delivery, for `Queues.work`. Both run on the queue `webhooks`. */
 export const webhookJobs = ({
   privateTargets,
@@ -79,20 +65,19 @@ export const webhookJobs = ({
   };
   const claim = openClaims(parts);
   const wakeSignals = new Map<string, WakeSignal>();
-  const deliver: Job<LanePayload> = {
+  const deliver = jobWithPayload({
     name: deliverJob,
     queue: 'webhooks',
-    parse: parseLane,
+    payload: object({ lane: string() }),
     run: async ({ lane }) => {
       await deliverLane({ parts, claim, wakeSignals, stopping }, lane);
       return done;
     },
-  };
-  const sweep: Job<null> = {
+  });
+  const sweep: Job = {
     name: sweepJob,
     queue: 'webhooks',
     every_ms: webhookSweep_ms,
-    parse: () => null,
     run: async () => {
       const lanes = await findDueLanes(parts);
       if (lanes.length > 0) await wake(lanes);

@@ -2,32 +2,17 @@
  * What refunds need in the background: the sweep finds every one that is due, the wake-up only
  * makes it prompt.
  */
+import { object, pipe, string, uuid } from 'valibot';
 import type { ClockParticipant } from '../../kernel/clock/keep-clocks.ts';
-import { done, type Job } from '../../kernel/queue/run-job.ts';
+import { done, type Job, jobWithPayload } from '../../kernel/queue/run-job.ts';
 import type { PaymentJobs } from '../jobs.ts';
 import type { PageParts } from '../checkout/page-address.ts';
-import { refundAsks, sendDueRefunds, sendRefund, type RefundKey } from './send-refund.ts';
+import { refundAsks, sendDueRefunds, sendRefund } from './send-refund.ts';
 
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
-const parseKey = (payload: unknown): RefundKey => {
-  if (
-    typeof payload === 'object' &&
-    payload !== null &&
-    'merchantId' in payload &&
-    'refundId' in payload
-  ) {
-    const { merchantId, refundId } = payload;
-    if (
-      typeof merchantId === 'string' &&
-      typeof refundId === 'string' &&
-      uuid.test(merchantId) &&
-      uuid.test(refundId)
-    )
-      return { merchantId, refundId };
-  }
-  throw new TypeError('expected a merchantId and a refundId');
-};
+const refundKey = object({
+  merchantId: pipe(string(), uuid()),
+  refundId: pipe(string(), uuid()),
+});
 
 /**
  * The job that orders one refund at the bank, or asks about it: enqueued when an answer is expected
@@ -42,12 +27,11 @@ export const refundJobs = ({
   clocks,
   now,
 }: Omit<PaymentJobs, 'stopping' | keyof PageParts>): readonly Job[] => [
-  {
+  jobWithPayload({
     name: sendRefundJob,
     queue: 'bank',
-    parse: parseKey,
-    run: async (payload) => {
-      const key = parseKey(payload);
+    payload: refundKey,
+    run: async (key) => {
       await sendRefund(
         database,
         banks,
@@ -56,12 +40,11 @@ export const refundJobs = ({
       );
       return done;
     },
-  },
+  }),
   {
     name: 'sweep-refunds',
     queue: 'schedules',
     every_ms: 1_000,
-    parse: () => null,
     run: async () => {
       await sendDueRefunds(database, banks, now);
       return done;

@@ -20,7 +20,6 @@ export const subscriptionJobs = ({ now, stopping, ...parts }: SubscriptionJobs):
     name: 'charge-subscriptions',
     queue: 'schedules',
     every_ms: 1_000,
-    parse: () => null,
     run: async () => {
       await chargeDue(parts, now, { stopping });
       return done;

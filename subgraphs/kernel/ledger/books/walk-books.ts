@@ -188,7 +188,6 @@ export const booksJobs = (parts: BooksParts): readonly Job[] => [
     name: 'check-books',
     queue: 'schedules',
     every_ms,
-    parse: () => null,
     run: async () => {
       while (!parts.stopping.aborted && (await walkOn(parts)));
       return done;
