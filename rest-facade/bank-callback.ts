@@ -10,6 +10,7 @@ import type { AddressOf } from '../gateway/callers/caller-address.ts';
 import type { Supergraph } from '../gateway/supergraph.ts';
 import type { Call } from '../subgraphs/kernel/service/access/principal.ts';
 import type { Logger } from '../subgraphs/kernel/service/tracing/telemetry.ts';
+import { isCanonicalUuid } from '../subgraphs/kernel/rules/uuid.ts';
 
 interface Notification {
   readonly address: string;
@@ -42,7 +43,6 @@ export interface BankCallbackParts {
 
 const bodyLimit_bytes = 65_536;
 const unasked = 'a notification of a bank led to no answer; the schedules will ask';
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
  * Adds the routes. What is accepted is answered 200 at once; the bank is asked afterwards, and by
@@ -78,7 +78,11 @@ export const takeBankCallbacks = async (
         const notification = { address: addressOf(request.raw), parameters, body };
         if (!route.verify(notification)) return reply.code(403).send();
         const operation = route.read(notification);
-        if (operation && uuid.test(operation.merchantId) && uuid.test(operation.operationId))
+        if (
+          operation &&
+          isCanonicalUuid(operation.merchantId) &&
+          isCanonicalUuid(operation.operationId)
+        )
           ask(operation);
         const { acknowledgement } = route;
         return acknowledgement === null

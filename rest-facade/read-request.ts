@@ -14,12 +14,11 @@ import { refuse, type Refusal } from './refusal-http.ts';
 import type { Route, ValidRequest } from './routes.ts';
 import { compileBody } from './validate-body.ts';
 import { compileQuery } from './validate-query.ts';
+import { isCanonicalUuid } from '../subgraphs/kernel/rules/uuid.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 export type AnyRequest = ValidRequest<Fields, Fields>;
 
-/** Decision D-03: what is not a UUID is not found. */
-const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Contract, "Limits". */
 const idempotencyKey = /^[\x20-\x7e]{1,64}$/;
 const json = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?;?$/i;
@@ -108,7 +107,7 @@ export const compileRequest = (
     if (scope !== null && !principal.scopes.includes(scope))
       return refuse('scope_required', `the key lacks the scope ${scope}`);
     const id = hasId ? idOf(request) : '';
-    if (hasId && !uuid.test(id)) return refuse('not_found', 'there is no such object');
+    if (hasId && !isCanonicalUuid(id)) return refuse('not_found', 'there is no such object');
     // Fastify parses the query into an object of texts, and of lists where a name comes twice.
     const readQuery = query(request.query as Fields);
     if ('mistake' in readQuery) return refuse('bad_request', readQuery.mistake);

@@ -16,6 +16,7 @@ import { refused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { roles, type Role } from '../../subgraphs/kernel/service/access/principal.ts';
 import type { OidcConfig } from '../../subgraphs/kernel/service/config/config.ts';
 import type { Authenticated, BearerReader } from './caller.ts';
+import { isUuid } from '../../subgraphs/kernel/rules/uuid.ts';
 
 /**
  * Asymmetric algorithms only: with a shared secret, whoever checks a token could also forge one.
@@ -40,7 +41,6 @@ export interface IssuerLimits {
 }
 
 const tokenForm = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** The same message as every other `unauthorized`; the reason is not revealed (decision D-01). */
 const unauthorized = refused('unauthorized', 'The API key is missing or not valid.');
@@ -167,7 +167,7 @@ const operatorOf = (
   const { sub, exp } = payload;
   const merchantId = claimAt(payload, merchantClaim);
   // An unreadable claim must not count as an absent one.
-  if (merchantId !== undefined && !(typeof merchantId === 'string' && uuid.test(merchantId)))
+  if (merchantId !== undefined && !(typeof merchantId === 'string' && isUuid(merchantId)))
     return unauthorized;
   const role = highestRole(claimAt(payload, rolesClaim));
   if (sub === undefined || sub === '' || exp === undefined) return unauthorized;

@@ -7,7 +7,7 @@ import type {
   Resolvers,
 } from '../../schema/generated/merchants.ts';
 import type { Shop } from '../kernel/database/entities.ts';
-import { isUuid } from '../kernel/database/load-by-key.ts';
+import { isUuid } from '../kernel/rules/uuid.ts';
 import type { Bus } from '../kernel/rules/event.ts';
 import { platformMerchantId } from '../kernel/rules/platform.ts';
 import { isRefused, type Refused } from '../kernel/rules/refusal.ts';

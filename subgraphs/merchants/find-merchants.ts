@@ -1,6 +1,7 @@
 /** Reading the merchants subgraph's rows: by reference, by key digest, by payment. */
 import { ShopEntity, type Shop } from '../kernel/database/entities.ts';
-import { isUuid, loadByKey } from '../kernel/database/load-by-key.ts';
+import { loadByKey } from '../kernel/database/load-by-key.ts';
+import { isUuid } from '../kernel/rules/uuid.ts';
 import {
   columns,
   propertyNames,

@@ -4,7 +4,7 @@
  */
 import { raw } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { isUuid } from '../kernel/database/load-by-key.ts';
+import { isUuid } from '../kernel/rules/uuid.ts';
 import { findPage, given } from '../kernel/database/find-page.ts';
 import { spanOf } from '../kernel/database/keyset.ts';
 import {

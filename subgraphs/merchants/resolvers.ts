@@ -9,7 +9,7 @@ import type {
 } from '../../schema/generated/merchants.ts';
 import type { Shop } from '../kernel/database/entities.ts';
 import { openKnownMerchants } from '../kernel/database/known-merchants.ts';
-import { isUuid } from '../kernel/database/load-by-key.ts';
+import { isUuid } from '../kernel/rules/uuid.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { ratesOf } from '../kernel/ledger/rate.ts';
 import type { Bus, LiveKind } from '../kernel/rules/event.ts';

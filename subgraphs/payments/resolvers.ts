@@ -10,7 +10,7 @@ import type { Banks } from '../kernel/banks/route.ts';
 import type { TestClocks } from '../kernel/clock/test-clocks.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { openKnownMerchants } from '../kernel/database/known-merchants.ts';
-import { isUuid } from '../kernel/database/load-by-key.ts';
+import { isUuid } from '../kernel/rules/uuid.ts';
 import { inTraceOf } from '../kernel/database/subject-trace.ts';
 import type { Policies } from '../kernel/policies/policies.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';

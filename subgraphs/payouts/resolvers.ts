@@ -6,7 +6,7 @@ import type {
 } from '../../schema/generated/payouts.ts';
 import { openSbpDirectory, type SbpDirectory } from '../kernel/banks/sbp-banks.ts';
 import { openKnownMerchants } from '../kernel/database/known-merchants.ts';
-import { isUuid } from '../kernel/database/load-by-key.ts';
+import { isUuid } from '../kernel/rules/uuid.ts';
 import type { Policies } from '../kernel/policies/policies.ts';
 import { timedPlanOfAmount } from '../kernel/rules/plan.ts';
 import { isRefused } from '../kernel/rules/refusal.ts';

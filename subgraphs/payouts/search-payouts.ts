@@ -3,7 +3,7 @@
  * too; everything else walks the registry's index over at most 31 days. Newest first, by keyset
  * (decision D-13).
  */
-import { isUuid } from '../kernel/database/load-by-key.ts';
+import { isUuid } from '../kernel/rules/uuid.ts';
 import { spanOf } from '../kernel/database/keyset.ts';
 import {
   behindCursor,

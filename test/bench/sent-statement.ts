@@ -8,6 +8,7 @@ import type { Runner } from '../../subgraphs/kernel/database/statement.ts';
 import { noPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import { loadPayments } from '../../subgraphs/payments/find-payments.ts';
+import { uuidForm } from '../../subgraphs/kernel/rules/uuid.ts';
 
 type Value = string | number | boolean | null | readonly string[];
 
@@ -36,7 +37,7 @@ const catchStatement = async (
   return first;
 };
 
-const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+const uuid = new RegExp(uuidForm, 'g');
 /**
  * In a script a colon with a name behind it is a variable of pgbench, in a text, too: JSON may have
  * a space there.

@@ -52,20 +52,20 @@ export const rooms: readonly Room[] = [
     mayImport: ({ from, to }) => under(subgraphOf(from), 'subgraphs/kernel/', 'schema/')(to),
   },
   {
-    row: ['`gateway/`', 'gateway, schema, `kernel/service`, `kernel/rules/{event,refusal}`'],
+    row: ['`gateway/`', 'gateway, schema, `kernel/service`, `kernel/rules/{event,refusal,uuid}`'],
     holds: under('gateway/'),
     mayImport: ({ to }) =>
       under(
         'gateway/',
         'schema/',
         'subgraphs/kernel/service/',
-        ...inKernel('rules', 'event', 'refusal'),
+        ...inKernel('rules', 'event', 'refusal', 'uuid'),
       )(to),
   },
   {
     row: [
       '`rest-facade/`',
-      'rest-facade, gateway, schema, `kernel/service/{access,config,graph,tracing}`, `kernel/rules/{event,failure-code,refusal}`',
+      'rest-facade, gateway, schema, `kernel/service/{access,config,graph,tracing}`, `kernel/rules/{event,failure-code,refusal,uuid}`',
     ],
     holds: under('rest-facade/'),
     mayImport: ({ to }) =>
@@ -76,7 +76,7 @@ export const rooms: readonly Room[] = [
         ...['access', 'config', 'graph', 'tracing'].map(
           (folder) => `subgraphs/kernel/service/${folder}/`,
         ),
-        ...inKernel('rules', 'event', 'failure-code', 'refusal'),
+        ...inKernel('rules', 'event', 'failure-code', 'refusal', 'uuid'),
       )(to),
   },
   {

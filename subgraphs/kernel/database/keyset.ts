@@ -5,6 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { refused, type Refused } from '../rules/refusal.ts';
+import { isCanonicalUuid } from '../rules/uuid.ts';
 
 /** Where a page ended: rows are ordered by creation and id, newest first. */
 export interface Position {
@@ -22,8 +23,6 @@ export const cursorOf = (row: Position, filters: unknown): string =>
   Buffer.from(
     JSON.stringify([row.createdAt.epochMilliseconds, row.id, digestOf(filters)]),
   ).toString('base64url');
-
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Beyond four-digit years a moment is written in a way that the database does not read. */
 const readable = {
@@ -63,7 +62,7 @@ export const positionOf = (
       at >= readable.from &&
       at <= readable.to &&
       typeof id === 'string' &&
-      uuid.test(id) &&
+      isCanonicalUuid(id) &&
       digest === digestOf(filters)
     ) {
       return { createdAt: Temporal.Instant.fromEpochMilliseconds(at), id };

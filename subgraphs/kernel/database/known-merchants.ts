@@ -3,7 +3,7 @@
  * deleted.
  */
 import { Lru } from '../service/lru.ts';
-import { isUuid } from './load-by-key.ts';
+import { isUuid } from '../rules/uuid.ts';
 import { run, type Runner, type Statement } from './statement.ts';
 
 const remembered = 10_000;

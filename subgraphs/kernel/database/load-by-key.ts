@@ -3,19 +3,12 @@
  * statement for all.
  */
 import { run, type Runner, type Statement } from './statement.ts';
+import { isUuid } from '../rules/uuid.ts';
 
 export interface RowKey {
   readonly merchantId: string;
   readonly id: string;
 }
-
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-/**
- * Whether a text can be an id at all: anything else is an object that does not exist (decision
- * D-03).
- */
-export const isUuid = (text: string): boolean => uuid.test(text);
 
 /**
  * A loader of a table with the key (merchant_id, id); `columns` is what `columns()` of statement.ts

@@ -4,12 +4,11 @@
  * on consoles it is masked, with this file alone.
  */
 import { isCardNumber } from './card.ts';
+import { isUuid, uuidForm } from './uuid.ts';
 
 /** As many digits of a card may be left to see. */
 const shown_digits = 4;
 /** Ids of ours: their groups may be digits alone. */
-const uuidForm = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
-const uuid = new RegExp(`^${uuidForm}$`, 'i');
 /** Groups of digits as a card's may be, with single separators between them; or one group. */
 const uuidOrDigits = new RegExp(String.raw`${uuidForm}|(?<!\d)\d{4,}(?:[\s._:/-]\d{3,})*`, 'gi');
 const mayBeCard = /(?<!\d)(?:\d{13}|\d{4,}[\s._:/-]\d{3})/;
@@ -70,7 +69,7 @@ export const mayHoldCardNumber = (text: string): boolean => mayBeCard.test(text)
  */
 export const maskCardNumbers = (text: string): string =>
   mayHoldCardNumber(text)
-    ? text.replaceAll(uuidOrDigits, (found) => (uuid.test(found) ? found : maskRun(found)))
+    ? text.replaceAll(uuidOrDigits, (found) => (isUuid(found) ? found : maskRun(found)))
     : text;
 
 /** Whether a text holds a card number. */

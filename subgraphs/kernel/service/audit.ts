@@ -22,7 +22,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type pg from 'pg';
 import { ChangeRecord, type AuditedState } from '../database/audited.ts';
-import { isUuid } from '../database/load-by-key.ts';
+import { isUuid } from '../rules/uuid.ts';
 import { clientOf } from '../database/orm-connections.ts';
 import type { Database } from '../database/orm.ts';
 import { inTransaction, run, type Statement } from '../database/statement.ts';

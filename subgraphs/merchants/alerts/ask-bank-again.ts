@@ -6,7 +6,7 @@
  */
 import type { BankSubject } from '../../../schema/generated/merchants.ts';
 import type pg from 'pg';
-import { isUuid } from '../../kernel/database/load-by-key.ts';
+import { isUuid } from '../../kernel/rules/uuid.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { run, type Statement } from '../../kernel/database/statement.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';

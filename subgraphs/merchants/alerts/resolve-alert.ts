@@ -1,7 +1,7 @@
 /** Resolving an alert: an operator says what became of it. */
 import type { Alert } from '../../kernel/alerts/entities.ts';
 import { alertColumns } from '../../kernel/alerts/find-alerts.ts';
-import { isUuid } from '../../kernel/database/load-by-key.ts';
+import { isUuid } from '../../kernel/rules/uuid.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { run, type Statement } from '../../kernel/database/statement.ts';
 import { platformMerchantId } from '../../kernel/rules/platform.ts';

@@ -5,7 +5,7 @@
 import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
 import type { Alert } from '../../kernel/alerts/entities.ts';
 import { listAlerts } from '../../kernel/alerts/find-alerts.ts';
-import { isUuid } from '../../kernel/database/load-by-key.ts';
+import { isUuid } from '../../kernel/rules/uuid.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { platformMerchantId } from '../../kernel/rules/platform.ts';
 import { isRefused } from '../../kernel/rules/refusal.ts';

@@ -6,7 +6,7 @@
 import type pg from 'pg';
 import { TestClockEntity, type TestClock } from '../../kernel/clock/entities.ts';
 import { shownAt, type TestClocks } from '../../kernel/clock/test-clocks.ts';
-import { isUuid } from '../../kernel/database/load-by-key.ts';
+import { isUuid } from '../../kernel/rules/uuid.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import {
   columns,

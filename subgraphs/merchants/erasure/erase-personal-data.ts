@@ -7,7 +7,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Database } from '../../kernel/database/orm.ts';
-import { isUuid } from '../../kernel/database/load-by-key.ts';
+import { isUuid } from '../../kernel/rules/uuid.ts';
 import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { changeWithAudit, type Acting } from '../audit.ts';

@@ -4,7 +4,7 @@
  * every process when one is revoked: bus topic `keys`, after the commit.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { isUuid } from '../../kernel/database/load-by-key.ts';
+import { isUuid } from '../../kernel/rules/uuid.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import {
   behindCursor,

@@ -3,7 +3,7 @@
  * number goes no further than its fingerprint.
  */
 import { randomUUID } from 'node:crypto';
-import { isUuid } from '../../kernel/database/load-by-key.ts';
+import { isUuid } from '../../kernel/rules/uuid.ts';
 import {
   behindCursor,
   newestFirst,

@@ -4,7 +4,7 @@
  */
 import type pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
-import { isUuid } from '../../kernel/database/load-by-key.ts';
+import { isUuid } from '../../kernel/rules/uuid.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
 import { takePolicies, type Policies } from '../../kernel/policies/policies.ts';

@@ -2,7 +2,7 @@
  * Forbidden purposes as operators keep them: words that no description may hold (decision D-40).
  */
 import { randomUUID } from 'node:crypto';
-import { isUuid } from '../../kernel/database/load-by-key.ts';
+import { isUuid } from '../../kernel/rules/uuid.ts';
 import {
   behindCursor,
   newestFirst,

@@ -4,7 +4,7 @@
  */
 import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
 import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
-import { isUuid } from '../../kernel/database/load-by-key.ts';
+import { isUuid } from '../../kernel/rules/uuid.ts';
 import { orThrow, refusal } from '../../kernel/service/access/reach.ts';
 import { addBlockEntry, listBlockEntries, removeBlockEntry } from './block-entries.ts';
 import { ownerOf, ownerToChange, type PolicyParts } from './change-policy.ts';

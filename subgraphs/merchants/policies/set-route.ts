@@ -3,7 +3,7 @@
  * in live mode.
  */
 import { randomUUID } from 'node:crypto';
-import { isUuid } from '../../kernel/database/load-by-key.ts';
+import { isUuid } from '../../kernel/rules/uuid.ts';
 import {
   behindCursor,
   newestFirst,

@@ -6,7 +6,7 @@ import {
   type Page,
   type PageQuery,
 } from '../../kernel/database/page.ts';
-import { isUuid } from '../../kernel/database/load-by-key.ts';
+import { isUuid } from '../../kernel/rules/uuid.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import {
   columns,

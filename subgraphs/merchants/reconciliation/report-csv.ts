@@ -7,7 +7,7 @@ import {
   registryStatuses,
   type RegistryLine,
 } from '../../kernel/banks/settlement-bank.ts';
-import { isUuid } from '../../kernel/database/load-by-key.ts';
+import { isUuid } from '../../kernel/rules/uuid.ts';
 import { isCurrency } from '../../kernel/rules/exchange.ts';
 import { largestAmount } from '../../kernel/rules/money.ts';
 

@@ -7,7 +7,7 @@
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import { ShopEntity, type Shop } from '../../kernel/database/entities.ts';
-import { isUuid } from '../../kernel/database/load-by-key.ts';
+import { isUuid } from '../../kernel/rules/uuid.ts';
 import { columns, propertyNames, run, type Statement } from '../../kernel/database/statement.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { readAddressEntry } from '../../kernel/service/access/address-list.ts';

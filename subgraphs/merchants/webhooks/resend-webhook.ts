@@ -3,7 +3,7 @@
  * resent by hand. Decision D-72: the same bytes and id, a fresh `t` and signature. A resend begins
  * the schedule of retries anew; the numbers of the attempts go on.
  */
-import { isUuid } from '../../kernel/database/load-by-key.ts';
+import { isUuid } from '../../kernel/rules/uuid.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { columns, propertyNames, run, type Statement } from '../../kernel/database/statement.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';

@@ -6,7 +6,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Banks } from '../../kernel/banks/route.ts';
-import { isUuid } from '../../kernel/database/load-by-key.ts';
+import { isUuid } from '../../kernel/rules/uuid.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
 import { Lru } from '../../kernel/service/lru.ts';

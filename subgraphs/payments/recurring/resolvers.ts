@@ -7,7 +7,7 @@ import type {
   QueryResolvers,
   RecurringPaymentResolvers,
 } from '../../../schema/generated/payments.ts';
-import { isUuid } from '../../kernel/database/load-by-key.ts';
+import { isUuid } from '../../kernel/rules/uuid.ts';
 import { isBinding } from '../../kernel/rules/recurring.ts';
 import { isRefused, refused } from '../../kernel/rules/refusal.ts';
 import { signPageToken } from '../../kernel/service/graph/page-token.ts';

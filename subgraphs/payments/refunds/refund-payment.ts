@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import type { Banks } from '../../kernel/banks/route.ts';
 import { claimOf, createOnce } from '../../kernel/database/idempotency.ts';
-import { isUuid } from '../../kernel/database/load-by-key.ts';
+import { isUuid } from '../../kernel/rules/uuid.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { withinBound } from '../../kernel/ledger/bound.ts';
 import { refundOpened } from '../../kernel/rules/postings.ts';

@@ -3,6 +3,7 @@
  * for.
  */
 import type { PaymentStatus } from './payment.ts';
+import { uuidInAnyCase } from '../../kernel/rules/uuid.ts';
 
 /** What is searched for; null or absent: anything. */
 export interface PaymentSearch {
@@ -24,7 +25,7 @@ export interface PaymentSearch {
 export const searchSpan_days = 31;
 
 const shapes = {
-  id: [/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, 'a UUID'],
+  id: [uuidInAnyCase, 'a UUID'],
   publicId: [/^P-\d{1,18}$/, 'P-<digits>'],
   orderId: [/^[^\0\p{Cs}]{1,500}$/su, '1 to 500 characters'],
   customerId: [/^[^\0\p{Cs}]{1,500}$/su, '1 to 500 characters'],

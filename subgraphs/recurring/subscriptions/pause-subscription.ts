@@ -2,7 +2,7 @@
  * Pausing and resuming by a person, in the operators' or the cabinet's graph (decision D-63). Both
  * leave an entry in the audit log.
  */
-import { isUuid } from '../../kernel/database/load-by-key.ts';
+import { isUuid } from '../../kernel/rules/uuid.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { changeWithAudit, type Acting } from '../../kernel/service/audit.ts';

@@ -6,7 +6,7 @@ import type {
   SubscriptionChargeResolvers,
 } from '../../../schema/generated/recurring.ts';
 import type { TestClocks } from '../../kernel/clock/test-clocks.ts';
-import { isUuid } from '../../kernel/database/load-by-key.ts';
+import { isUuid } from '../../kernel/rules/uuid.ts';
 import type { Policies } from '../../kernel/policies/policies.ts';
 import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
 import { modes } from '../../kernel/rules/mode.ts';

@@ -5,7 +5,7 @@
  * bank already may still pay; the token is never charged then, and what was paid stays the
  * merchant's, as all payments already made do.
  */
-import { isUuid } from '../../kernel/database/load-by-key.ts';
+import { isUuid } from '../../kernel/rules/uuid.ts';
 import { inTransaction } from '../../kernel/database/statement.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';

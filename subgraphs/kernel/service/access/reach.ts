@@ -3,7 +3,7 @@
  * operator a merchant's.
  */
 import { GraphQLError } from 'graphql';
-import { isUuid } from '../../database/load-by-key.ts';
+import { isUuid } from '../../rules/uuid.ts';
 import { run, type Runner, type Statement } from '../../database/statement.ts';
 import type { Reach } from '../../database/registry.ts';
 import { isRefused, type RefusalCode, type Refused } from '../../rules/refusal.ts';

@@ -12,7 +12,7 @@ import {
 } from 'graphql';
 import { scalars } from '../../../../schema/scalars.ts';
 import { readSubgraphSdl, type SubgraphName } from '../../../../schema/sources.ts';
-import { isUuid } from '../../database/load-by-key.ts';
+import { isUuid } from '../../rules/uuid.ts';
 import { access, accessBelowRoot, lacks } from '../access/access.ts';
 import { resolveEntities, type EntityLoaders } from '../entities.ts';
 import { maskFreeTexts } from '../free-texts.ts';

@@ -1,0 +1,14 @@
+/** Ids of objects. Decision D-03: a text that is no UUID names no object. */
+
+/** The form of a UUID as the service prints it, as part of a regular expression. */
+export const uuidForm = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
+
+const canonical = new RegExp(`^${uuidForm}$`);
+/** A whole text that is a UUID; callers may write one in upper case. */
+export const uuidInAnyCase = new RegExp(`^${uuidForm}$`, 'i');
+
+/** Whether a text can be an id at all, in either case. */
+export const isUuid = (text: string): boolean => uuidInAnyCase.test(text);
+
+/** Whether a text is an id as the service prints it, for ids that come back to it. */
+export const isCanonicalUuid = (text: string): boolean => canonical.test(text);
